@@ -1,0 +1,52 @@
+/**
+ * Every error the gateway itself can answer with: code, status, OpenAI type. One table; tests assert codes, never text.
+ * 499 is never sent (the client is gone): it is for logs and metrics.
+ */
+export const ERRORS = {
+  invalid_json: { status: 400, type: 'invalid_request_error' },
+  invalid_body: { status: 400, type: 'invalid_request_error' },
+  invalid_path: { status: 400, type: 'invalid_request_error' },
+  missing_body: { status: 400, type: 'invalid_request_error' },
+  bad_request: { status: 400, type: 'invalid_request_error' },
+  unauthorized: { status: 401, type: 'authentication_error' },
+  forbidden: { status: 403, type: 'permission_error' },
+  unknown_model: { status: 404, type: 'invalid_request_error' },
+  unknown_path: { status: 404, type: 'invalid_request_error' },
+  unknown_response: { status: 404, type: 'invalid_request_error' },
+  unknown_program: { status: 404, type: 'invalid_request_error' },
+  unknown_engine: { status: 404, type: 'invalid_request_error' },
+  method_not_allowed: { status: 405, type: 'invalid_request_error' },
+  request_timeout: { status: 408, type: 'timeout_error' },
+  queue_timeout: { status: 408, type: 'timeout_error' },
+  engine_exists: { status: 409, type: 'invalid_request_error' },
+  body_too_large: { status: 413, type: 'invalid_request_error' },
+  unsupported_media_type: { status: 415, type: 'invalid_request_error' },
+  queue_full: { status: 429, type: 'rate_limit_error' },
+  headers_too_large: { status: 431, type: 'invalid_request_error' },
+  client_gone: { status: 499, type: 'client_closed_request' },
+  internal: { status: 500, type: 'server_error' },
+  engine_failed: { status: 502, type: 'server_error' },
+  engine_answer_invalid: { status: 502, type: 'server_error' },
+  engine_answer_too_large: { status: 502, type: 'server_error' },
+  no_engine: { status: 503, type: 'server_error' },
+  draining: { status: 503, type: 'server_error' },
+  engine_timeout: { status: 504, type: 'server_error' },
+} as const satisfies Record<string, { status: number; type: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** An error of the table, with the sentence for the client and, where one is to blame, the request field. */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError';
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly detail: { readonly param?: string; readonly retryAfterSeconds?: number } = {},
+  ) {
+    super(message);
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}
