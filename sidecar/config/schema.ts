@@ -1,157 +1,197 @@
 import { z } from 'zod';
+import { checkConsistency } from './consistency.js';
+import { DAY_MS, NONE, STARTING, count, ms, note } from './note.js';
+import { admission, balancer, policy, starvation } from './scheduling.js';
 
 /**
- * Every key of the configuration, with its unit, default and source. docs/CONFIG.md is held to this file by a test.
- * Unknown keys are refused; every number is checked for range, which refuses NaN and infinities too.
+ * Every key of the configuration, with its range, default, meaning and where the default comes from; docs/CONFIG.md is
+ * made from this file and a test holds it there. A name ends in its unit. Unknown keys are refused; every number has a
+ * range, which refuses NaN and infinities too. Where a default depends on another key, the object's `transform` fills it in.
  */
 
-const ms = (min: number, max: number) => z.number().min(min).max(max);
-const count = (min: number, max: number) => z.int().min(min).max(max);
-const DAY_MS = 86_400_000;
+const name = () =>
+  z.string().regex(/^[\w.:-]{1,128}$/, { error: 'must be 1 to 128 letters, digits or any of _ . : -' });
 
 export const ENGINE_KINDS = ['auto', 'vllm', 'sglang', 'trtllm', 'llamacpp', 'ollama', 'openai'] as const;
-export const POLICIES = ['plas', 'fcfs', 'fcfs-window', 'mlfq-call', 'las-decayed'] as const;
-export const BALANCERS = ['program-affinity', 'round-robin', 'least-loaded', 'sticky', 'prefix-aware'] as const;
 export const IDENTITY_SOURCES = ['maitred', 'harness', 'body', 'baggage', 'traceparent', 'history'] as const;
 
 const listen = z.strictObject({
-  host: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
-  port: count(0, 65_535).default(8080).describe('Port to listen on; 0 picks a free one.'),
+  host: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .meta(note('Address to listen on.', 'nothing is open to a network unasked', { restart: true })),
+  port: count(0, 65_535)
+    .default(8080)
+    .meta(note('Port to listen on; 0 picks a free one.', 'convention', { restart: true })),
 });
 
 const admin = z.strictObject({
-  host: z.string().min(1).default('127.0.0.1').describe('Address of the admin listener, when it has its own port.'),
+  host: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .meta(note('Address of the admin listener, when it has its own port.', 'as `listen.host`', { restart: true })),
   port: count(0, 65_535)
     .nullable()
     .default(null)
-    .describe('Port of a listener of its own for admin paths and metrics; null: they share the main listener.'),
+    .meta(
+      note('Port of a listener of its own for admin paths and metrics; null: they share the main listener.', STARTING, {
+        restart: true,
+      }),
+    ),
   token: z
     .string()
     .min(8)
     .nullable()
     .default(null)
-    .describe(
-      'Bearer token that admin paths demand. Null: open on a listener of their own or on a loopback listener without API keys, else refused.',
+    .meta(
+      note(
+        'Bearer token that admin paths demand. Null: open on a listener of their own or on a loopback listener without API keys, else refused.',
+        NONE,
+        { secret: true },
+      ),
     ),
 });
 
 const engine = z.strictObject({
-  url: z.url({ protocol: /^https?$/ }).describe('Base URL of the engine, without /v1.'),
-  id: z
+  url: z
     .string()
-    .regex(/^[\w.:-]{1,128}$/)
+    .refine(isEngineUrl, { error: 'must be an http:// or https:// URL without user, query or fragment' })
+    .overwrite((url) => url.replace(/\/+$/, '').replace(/\/v1$/, ''))
+    .meta(note('Base URL of the engine. A trailing `/v1` is dropped.', 'required')),
+  id: name()
     .optional()
-    .describe('Name in metrics, headers and admin answers; absent: host:port of the URL.'),
-  kind: z.enum(ENGINE_KINDS).default('auto').describe('What server it is; auto asks the server.'),
-  models: z.array(z.string().min(1)).min(1).optional().describe('Models it serves; absent: what its /v1/models says.'),
-  window: count(1, 100_000).optional().describe('Most calls in flight; absent: what the engine reports, else adaptive.'),
-  capacityTokens: count(1, 1e12).optional().describe('KV cache capacity in tokens; absent: what the engine reports.'),
-  apiKey: z.string().min(1).optional().describe('Sent as Bearer token instead of the client’s own.'),
+    .meta(note('Name in metrics, headers and admin answers.', NONE, { default: 'host:port of the URL' })),
+  kind: z.enum(ENGINE_KINDS).default('auto').meta(note('What server it is; auto asks the server.', 'works for all')),
+  models: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .meta(note('Models it serves.', NONE, { default: 'what its /v1/models says' })),
+  window: count(1, 100_000)
+    .optional()
+    .meta(note('Most calls in flight.', NONE, { default: 'what `admission.window` makes of it' })),
+  capacityTokens: count(1, 1e12)
+    .optional()
+    .meta(note('KV cache capacity.', NONE, { default: 'what the engine reports; unknown: no gate' })),
+  apiKey: z
+    .string()
+    .min(1)
+    .optional()
+    .meta(note('Sent as Bearer token instead of the client’s own.', NONE, { secret: true })),
 });
 
-const policy = z.strictObject({
-  name: z.enum(POLICIES).default('plas').describe('Which call runs next.'),
-  levels: count(1, 32).default(8).describe('Number of queues, K.'),
-  firstQuantumMs: ms(1, DAY_MS).default(2000).describe('Attained service that ends the first queue’s range.'),
-  quantumRatio: z.number().min(1.1).max(100).default(2).describe('Each queue’s upper bound over the one before it.'),
-  service: z.enum(['time', 'tokens']).default('time').describe('Meter of attained service: engine time, or weighted tokens.'),
-  msPerPromptToken: z.number().min(0).max(1e4).default(0.1).describe('With service tokens: weight of an uncached prompt token.'),
-  msPerOutputToken: z.number().min(0).max(1e4).default(20).describe('With service tokens: weight of an output token.'),
-});
-
-const starvation = z.strictObject({
-  beta: z.number().min(0.1).max(1e6).default(8).describe('Waiting over service at which a call is promoted.'),
-  floorMs: ms(1, DAY_MS).default(2000).describe('Least service the ratio is taken against.'),
-  waitMsMax: ms(1, DAY_MS).default(300_000).describe('Waiting since the program’s last promotion that promotes it whatever the ratio.'),
-});
-
-const admission = z.strictObject({
-  window: z
-    .union([z.literal('auto'), z.literal('adaptive'), count(1, 100_000)])
-    .default('auto')
-    .describe('Calls in flight per engine: auto takes the engine’s own limit where known, else adapts; a number fixes it.'),
-  windowInitial: count(1, 100_000).default(16).describe('Where an adaptive window starts.'),
-  windowMin: count(1, 100_000).default(2).describe('Least adaptive window.'),
-  windowMax: count(1, 100_000).default(1024).describe('Greatest adaptive window.'),
-  gate: z.number().min(0).max(10).default(0.9).describe('Share of an engine’s KV capacity the working set may take; 0: no gate.'),
-  halfLifeMs: ms(1, DAY_MS).default(20_000).describe('Half-life of an idle program’s residency.'),
-  outputReserveTokens: count(0, 1e6).default(256).describe('Output tokens set aside for a call whose length is unknown.'),
-  reserveMs: ms(0, DAY_MS).default(30_000).describe('Wait after which nothing behind a call may take the room it needs.'),
-});
-
-const balancer = z.strictObject({
-  name: z.enum(BALANCERS).default('program-affinity').describe('Where a call runs.'),
-  thresholdTokens: count(0, 1e9).default(2048).describe('Longest prompt that is spread instead of sent home.'),
-  adaptThreshold: z.boolean().default(true).describe('Move the threshold by measured prefix hits.'),
-  spillMs: ms(0, DAY_MS).default(10_000).describe('Wait after which a call may leave its engine for an idle one.'),
-});
-
-const limits = z.strictObject({
-  bodyBytes: count(1024, 1e10).default(33_554_432).describe('Largest request body.'),
-  answerBytes: count(1024, 1e10).default(67_108_864).describe('Largest non-streaming answer taken from an engine.'),
-  headerBytes: count(1024, 1_048_576).default(32_768).describe('Largest request header block.'),
-  programsMax: count(1, 1e7).default(100_000).describe('Rows of the process table.'),
-  queuedMax: count(1, 1e6).default(10_000).describe('Calls waiting, in all.'),
-  queuedPerTenantMax: count(1, 1e6).default(5000).describe('Calls waiting, of one tenant.'),
-  attemptsMax: count(1, 100).default(3).describe('Times a call is given to an engine that breaks.'),
-  responsesMax: count(1, 1e7).default(100_000).describe('Ids of served responses remembered.'),
-  conversationsMax: count(1, 1e7).default(100_000).describe('Answered conversations remembered for history matching.'),
-});
+const limits = z
+  .strictObject({
+    bodyBytes: count(1024, 1e10).default(33_554_432).meta(note('Largest request body.', '32 MB, as hosted APIs take')),
+    answerBytes: count(1024, 1e10)
+      .default(67_108_864)
+      .meta(note('Largest non-streaming answer taken from an engine.', 'twice the body')),
+    headerBytes: count(1024, 1_048_576)
+      .default(32_768)
+      .meta(note('Largest request header block.', 'twice what Node takes', { restart: true })),
+    programsMax: count(2, 1e7)
+      .optional()
+      .meta(note('Rows of the process table.', STARTING, { default: '100000, at least twice `queuedMax`' })),
+    queuedMax: count(1, 1e6)
+      .optional()
+      .meta(note('Calls waiting, in all.', STARTING, { default: '10000, at most half `programsMax`' })),
+    queuedPerTenantMax: count(1, 1e6)
+      .optional()
+      .meta(note('Calls waiting, of one tenant.', STARTING, { default: '5000, at most `queuedMax`' })),
+    attemptsMax: count(1, 100).default(3).meta(note('Times a call is given to an engine that breaks.', STARTING)),
+    responsesMax: count(1, 1e7).default(100_000).meta(note('Ids of served responses remembered.', STARTING)),
+    conversationsMax: count(1, 1e7)
+      .default(100_000)
+      .meta(note('Answered conversations remembered for history matching.', STARTING)),
+  })
+  .transform((given) => {
+    const queuedMax = given.queuedMax ?? Math.min(10_000, Math.floor((given.programsMax ?? Infinity) / 2));
+    const programsMax = given.programsMax ?? Math.max(100_000, 2 * queuedMax);
+    const queuedPerTenantMax = given.queuedPerTenantMax ?? Math.min(5000, queuedMax);
+    return { ...given, programsMax, queuedMax, queuedPerTenantMax };
+  });
 
 const timeouts = z.strictObject({
-  headersMs: ms(100, DAY_MS).default(10_000).describe('For a client to send its headers.'),
-  bodyMs: ms(100, DAY_MS).default(60_000).describe('For a client to send its body.'),
-  connectMs: ms(10, DAY_MS).default(5000).describe('To connect to an engine.'),
-  firstByteMs: ms(100, DAY_MS).default(600_000).describe('From dispatch to the engine’s first byte.'),
-  idleMs: ms(100, DAY_MS).default(120_000).describe('Silence inside an engine’s answer.'),
-  queueMs: ms(100, DAY_MS).default(600_000).describe('In the queue.'),
-  commentMs: ms(100, DAY_MS).default(10_000).describe('Between SSE comments to a queued streaming call.'),
-  drainMs: ms(0, DAY_MS).default(600_000).describe('For running calls to finish after SIGTERM.'),
-  leaseMs: ms(1000, 30 * DAY_MS).default(1_800_000).describe('Idle time after which a program is forgotten.'),
+  headersMs: ms(100, DAY_MS)
+    .default(10_000)
+    .meta(note('For a client to send its headers.', STARTING, { restart: true })),
+  bodyMs: ms(100, DAY_MS)
+    .default(60_000)
+    .meta(note('For a client to send its body.', STARTING, { restart: true })),
+  connectMs: ms(10, DAY_MS).default(5000).meta(note('To connect to an engine.', STARTING)),
+  firstByteMs: ms(100, DAY_MS)
+    .default(600_000)
+    .meta(note('From dispatch to the engine’s first byte.', 'the OpenAI clients’ own')),
+  idleMs: ms(100, DAY_MS).default(120_000).meta(note('Silence inside an engine’s answer.', STARTING)),
+  queueMs: ms(100, DAY_MS).default(600_000).meta(note('In the queue.', 'the OpenAI clients’ own')),
+  commentMs: ms(100, DAY_MS)
+    .default(10_000)
+    .meta(note('Between SSE comments to a queued streaming call.', 'below the idle timeouts of common proxies')),
+  drainMs: ms(0, DAY_MS).default(600_000).meta(note('For running calls to finish after SIGTERM.', 'as `firstByteMs`')),
+  leaseMs: ms(1000, 30 * DAY_MS)
+    .default(1_800_000)
+    .meta(note('Idle time after which a program is forgotten.', STARTING)),
 });
 
-const health = z.strictObject({
-  intervalMs: ms(10, DAY_MS).default(2000).describe('Between load reports and health probes of an engine.'),
-  timeoutMs: ms(10, DAY_MS).default(2000).describe('For one probe.'),
-  failuresMax: count(1, 1000).default(3).describe('Failures in a row that eject an engine.'),
-  backoffMs: ms(10, DAY_MS).default(1000).describe('First wait before an ejected engine is probed; doubles.'),
-  backoffMsMax: ms(10, DAY_MS).default(30_000).describe('Longest wait between such probes.'),
-});
+const health = z
+  .strictObject({
+    intervalMs: ms(10, DAY_MS)
+      .default(2000)
+      .meta(note('Between load reports and health probes of an engine.', STARTING)),
+    timeoutMs: ms(10, DAY_MS).default(2000).meta(note('For one probe.', 'as `intervalMs`')),
+    failuresMax: count(1, 1000).default(3).meta(note('Failures in a row that eject an engine.', STARTING)),
+    backoffMs: ms(10, DAY_MS)
+      .optional()
+      .meta(
+        note('First wait before an ejected engine is probed; doubles.', STARTING, {
+          default: '1000, at most `backoffMsMax`',
+        }),
+      ),
+    backoffMsMax: ms(10, DAY_MS)
+      .optional()
+      .meta(note('Longest wait between such probes.', STARTING, { default: '30000, at least `backoffMs`' })),
+  })
+  .transform((given) => {
+    const backoffMs = given.backoffMs ?? Math.min(1000, given.backoffMsMax ?? Infinity);
+    return { ...given, backoffMs, backoffMsMax: given.backoffMsMax ?? Math.max(30_000, backoffMs) };
+  });
 
 const identity = z.strictObject({
   sources: z
     .array(z.enum(IDENTITY_SOURCES))
     .default(['maitred', 'harness', 'body', 'baggage', 'history'])
-    .describe('Where a program’s id is looked for, first match wins.'),
+    .meta(note('Where a program’s id is looked for, first match wins.', 'surest first; a trace is often one call')),
+});
+
+const key = z.strictObject({
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, { error: 'must be 64 hexadecimal digits, lower case' })
+    .meta(note('SHA-256 of the API key, in hex.', 'required', { secret: true })),
+  tenant: name().meta(note('Tenant of the calls that carry it.', 'required')),
 });
 
 const auth = z.strictObject({
-  keys: z
-    .array(
-      z.strictObject({
-        sha256: z
-          .string()
-          .regex(/^[0-9a-f]{64}$/)
-          .describe('SHA-256 of the API key, in hex.'),
-        tenant: z
-          .string()
-          .regex(/^[\w.:-]{1,128}$/)
-          .describe('Tenant of the calls that carry it.'),
-      }),
-    )
-    .default([])
-    .describe('API keys; none: every call is accepted, of one tenant.'),
+  keys: z.array(key).default([]).meta(note('API keys; none: every call is accepted, of one tenant.', NONE)),
 });
 
 const log = z.strictObject({
-  level: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info').describe('Least level written.'),
+  level: z
+    .enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'])
+    .default('info')
+    .meta(note('Least level written.', 'convention')),
 });
 
-export const configSchema = z.strictObject({
+/** The keys alone, for those who walk them. */
+export const configKeys = z.strictObject({
   listen: listen.prefault({}),
   admin: admin.prefault({}),
-  engines: z.array(engine).default([]).describe('Engine replicas.'),
-  embedded: count(0, 64).default(0).describe('Stand-in engines to start along with the gateway.'),
+  engines: z.array(engine).default([]).meta(note('Engine replicas.', NONE)),
+  embedded: count(0, 64)
+    .default(0)
+    .meta(note('Stand-in engines to start along with the gateway.', NONE, { restart: true })),
   policy: policy.prefault({}),
   starvation: starvation.prefault({}),
   admission: admission.prefault({}),
@@ -165,5 +205,14 @@ export const configSchema = z.strictObject({
 });
 
 /** The effective configuration: whole, checked and frozen. */
-export type Config = z.output<typeof configSchema>;
+export type Config = z.output<typeof configKeys>;
 export type EngineConfig = Config['engines'][number];
+
+export const configSchema = configKeys.superRefine(checkConsistency);
+
+/** Credentials in a URL would end up in logs and metrics; a query could not stand before the path of a call. */
+function isEngineUrl(text: string): boolean {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
+  const url = new URL(text);
+  return url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+}

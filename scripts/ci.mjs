@@ -1,0 +1,50 @@
+/**
+ * `npm test`, then the test suite once more on the newest Node that is supported. The last line tells the counts of
+ * both; a step that ends badly without a failed test to its name (lint, types, a crash) counts as one failure.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const NEWEST = 24;
+const scratch = mkdtempSync(join(tmpdir(), 'maitred-ci-'));
+const total = { passed: 0, failed: 0, skipped: 0 };
+
+function run(command, args) {
+  process.stdout.write(`\n$ ${[command, ...args].join(' ')}\n`);
+  return spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
+}
+
+/** Runs a command that takes vitest's reporter options, and adds up what its report says. */
+function suite(name, command, args) {
+  const report = join(scratch, `${name}.json`);
+  const ok = run(command, [...args, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]);
+  const counts = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : {};
+  const failed = counts.numFailedTests ?? 0;
+  total.passed += counts.numPassedTests ?? 0;
+  total.failed += ok ? failed : Math.max(1, failed);
+  total.skipped += (counts.numPendingTests ?? 0) + (counts.numTodoTests ?? 0);
+}
+
+/** npm's `node` package carries the binary. Kept outside the project: it is no dependency. Undefined: not to be had. */
+function installNode() {
+  const options = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  const folder = join(scratch, 'node');
+  const name = `node-${process.platform}-${process.arch}@${NEWEST}`;
+  return run('npm', ['install', '--prefix', folder, ...options, name])
+    ? join(folder, 'node_modules', name.split('@')[0], 'bin', 'node')
+    : undefined;
+}
+
+try {
+  suite('default', 'npm', ['test', '--']);
+  const node = installNode();
+  if (node === undefined) total.failed += 1;
+  else suite(`node${NEWEST}`, node, ['node_modules/vitest/vitest.mjs', 'run']);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
+process.stdout.write(`${total.passed} passed, ${total.failed} failed${skipped}\n`);
+process.exitCode = total.failed > 0 ? 1 : 0;

@@ -1,0 +1,118 @@
+/**
+ * Makes a clone ready to run: the packages that the lock file names, and a `dist` that is what the sources say.
+ * Silent and offline when both are so already, which it finds out by comparing contents, never times: a `git pull`,
+ * a copied folder or a container layer may have set those to anything.
+ *
+ * Packages: npm leaves a list of what it installed in node_modules, written last; it must equal the lock file.
+ * Development packages may be missing (`npm ci --omit=dev`) as long as there is nothing to build with them.
+ * Build: `dist/.sources` holds the hash of the sources that `dist` was built from, written last.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const NODE_MIN = [20, 19];
+const ROOMS = ['src', 'loadbalancer', 'sidecar', 'sim', 'cli'];
+const STAMP = 'dist/.sources';
+
+const say = (text) => process.stderr.write(`maitred: ${text}\n`);
+
+function fail(text) {
+  say(text);
+  process.exit(1);
+}
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  const enough = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
+  if (!enough) fail(`needs Node ${NODE_MIN.join('.')} or newer, this is ${process.versions.node}`);
+}
+
+function readPackages(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether node_modules holds what the lock file names, development packages aside unless they are needed. */
+function isInstalled(needsDevelopment) {
+  const wanted = readPackages('package-lock.json');
+  const present = readPackages('node_modules/.package-lock.json');
+  if (wanted === undefined) fail('cannot read package-lock.json');
+  if (present === undefined) return false;
+  for (const [path, entry] of Object.entries(wanted)) {
+    if (path === '') continue;
+    const found = present[path];
+    const omitted = entry.optional || entry.devOptional || (entry.dev && !needsDevelopment);
+    if (found === undefined ? !omitted : found.version !== entry.version || found.integrity !== entry.integrity) return false;
+  }
+  return Object.keys(present).every((path) => path in wanted || present[path].extraneous);
+}
+
+function install() {
+  say('installing packages (npm ci)');
+  const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  // Under npm this is the npm that runs us; it need not be in the PATH.
+  const script = process.env.npm_execpath;
+  const viaNode = script !== undefined && basename(script).startsWith('npm');
+  const [command, prefix] = viaNode ? [process.execPath, [script]] : ['npm', []];
+  const options = { stdio: ['ignore', process.stderr, process.stderr], shell: !viaNode && process.platform === 'win32' };
+  const { status } = spawnSync(command, [...prefix, ...args], options);
+  if (status !== 0) fail('could not install the packages (see above)');
+}
+
+function* filesUnder(folder) {
+  if (!existsSync(folder)) return;
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    if (entry.isFile()) yield join(entry.parentPath, entry.name);
+  }
+}
+
+const listSources = () => ROOMS.flatMap((room) => [...filesUnder(room)].filter((file) => file.endsWith('.ts'))).sort();
+const outputOf = (source) => join('dist', source.replace(/\.ts$/, '.js'));
+
+/** The lock file counts as a source: another compiler or other types may find other faults. */
+function hashOf(sources) {
+  const hash = createHash('sha256');
+  const settings = ['tsconfig.base.json', 'package-lock.json', ...ROOMS.map((room) => join(room, 'tsconfig.json'))];
+  for (const file of [...settings, ...sources]) hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
+  return hash.digest('hex');
+}
+
+/** The compiler never deletes what it once wrote; a stale file could still be imported. */
+function pruneOutputs(sources) {
+  const known = new Set(sources.map((source) => outputOf(source).replace(/\.js$/, '')));
+  for (const file of ROOMS.flatMap((room) => [...filesUnder(join('dist', room))])) {
+    if (!known.has(file.replace(/(\.js|\.d\.ts)(\.map)?$/, ''))) rmSync(file);
+  }
+}
+
+function isBuilt(sources, hash) {
+  const stamp = existsSync(STAMP) ? readFileSync(STAMP, 'utf8') : undefined;
+  return stamp === hash && sources.every((source) => existsSync(outputOf(source)));
+}
+
+function build(sources, hash) {
+  say('building (tsc -b)');
+  rmSync(STAMP, { force: true });
+  pruneOutputs(sources);
+  // The compiler trusts its own notes about outputs, so it must be told when some are gone.
+  const force = sources.every((source) => existsSync(outputOf(source))) ? [] : ['--force'];
+  const args = ['node_modules/typescript/bin/tsc', '-b', 'cli', ...force];
+  const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', process.stderr, process.stderr] });
+  if (status !== 0) fail('the build failed (see above)');
+  mkdirSync(dirname(STAMP), { recursive: true });
+  writeFileSync(STAMP, hash);
+}
+
+checkNode();
+process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
+const sources = listSources();
+const hash = hashOf(sources);
+const built = isBuilt(sources, hash);
+if (!isInstalled(!built)) install();
+if (!built) build(sources, hash);

@@ -1,0 +1,52 @@
+import type { z } from 'zod';
+import type { Config } from './schema.js';
+
+/** What no single key's range can say: keys that contradict each other. The path is that of the key to change. */
+export function checkConsistency(config: Config, context: z.core.$RefinementCtx): void {
+  const report = (path: (string | number)[], message: string) => {
+    context.addIssue({ code: 'custom', path, message });
+  };
+  const atMost = (
+    section: 'admission' | 'limits' | 'health',
+    key: string,
+    value: number,
+    limitKey: string,
+    limit: number,
+  ) => {
+    if (value > limit) report([section, key], `must be at most ${section}.${limitKey}, which is ${limit}`);
+  };
+  const { admission, limits, health, listen, admin } = config;
+  atMost('admission', 'windowMin', admission.windowMin, 'windowMax', admission.windowMax);
+  atMost('admission', 'windowMin', admission.windowMin, 'windowInitial', admission.windowInitial);
+  atMost('admission', 'windowInitial', admission.windowInitial, 'windowMax', admission.windowMax);
+  atMost('limits', 'queuedPerTenantMax', limits.queuedPerTenantMax, 'queuedMax', limits.queuedMax);
+  atMost('health', 'backoffMs', health.backoffMs, 'backoffMsMax', health.backoffMsMax);
+  // A program with a call waiting or running keeps its row, so the rows must outnumber both.
+  if (limits.programsMax < 2 * limits.queuedMax)
+    report(['limits', 'programsMax'], `must be at least twice limits.queuedMax, which is ${limits.queuedMax}`);
+  if (admin.port !== null && admin.port !== 0 && admin.port === listen.port && admin.host === listen.host)
+    report(['admin', 'port'], 'must differ from listen.port; null shares the main listener');
+  reportTwice(config.engines.map(engineIdOf), (index, id) => {
+    report(['engines', index, 'id'], `"${id}" is the id of an earlier engine; ids must differ`);
+  });
+  reportTwice(
+    config.auth.keys.map((key) => key.sha256),
+    (index) => report(['auth', 'keys', index, 'sha256'], 'is the hash of an earlier key'),
+  );
+  reportTwice(config.identity.sources, (index) => report(['identity', 'sources', index], 'is named twice'));
+}
+
+/** An engine's id: its own, else host and port of its URL. */
+export function engineIdOf(engine: { readonly url: string; readonly id?: string | undefined }): string {
+  if (engine.id !== undefined) return engine.id;
+  const url = new URL(engine.url);
+  return `${url.hostname}:${url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port}`;
+}
+
+function reportTwice(values: readonly string[], report: (index: number, value: string) => void): void {
+  const seen = new Set<string>();
+  values.forEach((value, index) => {
+    if (seen.has(value)) report(index, value);
+    seen.add(value);
+  });
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { DAY_MS, NOT_PUBLISHED, STARTING, count, ms, note } from './note.js';
+
+/** The keys that the scheduler core and the load balancer take; see the opening words of schema.ts. */
+
+export const POLICIES = ['plas', 'fcfs', 'fcfs-window', 'mlfq-call', 'las-decayed'] as const;
+export const BALANCERS = ['program-affinity', 'round-robin', 'least-loaded', 'sticky', 'prefix-aware'] as const;
+
+export const policy = z.strictObject({
+  name: z.enum(POLICIES).default('plas').meta(note('Which call runs next.', 'Autellix')),
+  levels: count(1, 32).default(8).meta(note('Number of queues, K.', NOT_PUBLISHED)),
+  firstQuantumMs: ms(1, DAY_MS)
+    .default(2000)
+    .meta(note('Attained service that ends the first queue’s range.', NOT_PUBLISHED)),
+  quantumRatio: z
+    .number()
+    .min(1.1)
+    .max(100)
+    .default(2)
+    .meta(note('Each queue’s upper bound over the one before it.', NOT_PUBLISHED)),
+  service: z
+    .enum(['time', 'tokens'])
+    .default('time')
+    .meta(note('Meter of attained service: engine time, or weighted tokens.', 'Autellix')),
+  msPerPromptToken: z
+    .number()
+    .min(0)
+    .max(1e4)
+    .default(0.1)
+    .meta(note('With `service: tokens`: milliseconds charged for an uncached prompt token.', STARTING)),
+  msPerOutputToken: z
+    .number()
+    .min(0)
+    .max(1e4)
+    .default(20)
+    .meta(note('With `service: tokens`: milliseconds charged for an output token.', STARTING)),
+});
+
+export const starvation = z.strictObject({
+  beta: z
+    .number()
+    .min(0.1)
+    .max(1e6)
+    .default(8)
+    .meta(note('Waiting over service at which a call is promoted.', NOT_PUBLISHED)),
+  floorMs: ms(1, DAY_MS)
+    .default(2000)
+    .meta(note('Least service the ratio is taken against.', 'as `policy.firstQuantumMs`')),
+  waitMsMax: ms(1, DAY_MS)
+    .default(300_000)
+    .meta(note('Waiting since the program’s last promotion that promotes it whatever the ratio.', STARTING)),
+});
+
+export const admission = z
+  .strictObject({
+    window: z
+      .union([z.literal('auto'), z.literal('adaptive'), count(1, 100_000)])
+      .default('auto')
+      .meta(
+        note(
+          'Calls in flight per engine: auto takes the engine’s own limit where known, else adapts; a number fixes it.',
+          STARTING,
+        ),
+      ),
+    windowInitial: count(1, 100_000)
+      .optional()
+      .meta(note('Where an adaptive window starts.', STARTING, { default: '16, within `windowMin` and `windowMax`' })),
+    windowMin: count(1, 100_000)
+      .optional()
+      .meta(note('Least adaptive window.', STARTING, { default: '2, at most `windowMax`' })),
+    windowMax: count(1, 100_000).default(1024).meta(note('Greatest adaptive window.', STARTING)),
+    gate: z
+      .number()
+      .min(0)
+      .max(10)
+      .default(0.9)
+      .meta(note('Share of an engine’s KV capacity the working set may take; 0: no gate.', STARTING)),
+    halfLifeMs: ms(1, DAY_MS).default(20_000).meta(note('Half-life of an idle program’s residency.', STARTING)),
+    outputReserveTokens: count(0, 1e6)
+      .default(256)
+      .meta(note('Output tokens set aside for a call whose length is unknown.', STARTING)),
+    reserveMs: ms(0, DAY_MS)
+      .default(30_000)
+      .meta(note('Wait after which nothing behind a call may take the room it needs.', STARTING)),
+  })
+  .transform(({ windowMin, windowInitial, ...rest }) => {
+    const least = windowMin ?? Math.min(2, rest.windowMax);
+    const initial = windowInitial ?? Math.min(Math.max(16, least), rest.windowMax);
+    return { ...rest, windowMin: least, windowInitial: initial };
+  });
+
+export const balancer = z.strictObject({
+  name: z.enum(BALANCERS).default('program-affinity').meta(note('Where a call runs.', 'Autellix, Algorithm 2')),
+  thresholdTokens: count(0, 1e9)
+    .default(2048)
+    .meta(note('Longest prompt that is spread instead of sent home.', 'Autellix, Algorithm 2')),
+  adaptThreshold: z.boolean().default(true).meta(note('Move the threshold by measured prefix hits.', STARTING)),
+  spillMs: ms(0, DAY_MS)
+    .default(10_000)
+    .meta(note('Wait after which a call may leave its engine for an idle one.', STARTING)),
+});
