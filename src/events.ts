@@ -135,7 +135,7 @@ export interface Woke {
   readonly type: 'woke';
 }
 
-export type Command = Dispatch | Preempt | Reject | WakeAt;
+export type Command = Dispatch | Preempt | Reject | WakeAt | ProgramGone;
 
 /** Why a call was placed as it was; shown to the client. */
 export type Reason =
@@ -180,4 +180,17 @@ export interface Reject {
 export interface WakeAt {
   readonly type: 'wakeAt';
   readonly at: Millis;
+}
+
+/** A program has left the process table; nothing is to be done, but drivers count and forget. Its calls have all ended. */
+export interface ProgramGone {
+  readonly type: 'programGone';
+  readonly program: ProgramId;
+  /** `ended`: said so. `expired`: idle for its lease. `evicted`: idle, and the table needed the row. */
+  readonly cause: 'ended' | 'expired' | 'evicted';
+  readonly calls: number;
+  readonly serviceMs: Millis;
+  readonly waitingMs: Millis;
+  /** From its first arrival to its last completion. */
+  readonly durationMs: Millis;
 }

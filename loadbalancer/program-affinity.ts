@@ -1,0 +1,50 @@
+import type { Balancer, Placeable, Usage } from '../src/index.js';
+import { leastLoadedOf } from './least-loaded.js';
+
+/** Share of a short call's prompt that any engine has cached, by Autellix ("short requests ... >= 75 %"). */
+const HIT_SHARE_MIN = 0.75;
+/** Weight of one measurement in the running mean. */
+const WEIGHT = 1 / 32;
+const STRIDE = 1.1;
+
+export interface ProgramAffinityOptions {
+  /** Longest prompt that is spread instead of sent home; the paper's 2048. */
+  readonly thresholdTokens: number;
+  /** Move the threshold by measured prefix hits. */
+  readonly adaptThreshold: boolean;
+}
+
+/**
+ * Autellix's locality-aware balancer (Alg. 2), the default.
+ *
+ *     prompt <= threshold   any engine, the least loaded, when its turn comes (late binding); binds nothing
+ *     prompt >  threshold   its program's home; without one, the least loaded, which becomes its home
+ *
+ * The threshold rests on a measurement: short prompts hit the cache wherever they run, since most of them is a common
+ * system prompt. So it is measured here: the hit share of prompts near the threshold that ran away from their program's
+ * last engine. Below 0.75 the threshold sinks by a tenth (more calls go home), above it rises; it stays within a quarter
+ * and four times the configured value.
+ */
+export function programAffinity(options: ProgramAffinityOptions): Balancer {
+  let threshold = options.thresholdTokens;
+  let hitShare = HIT_SHARE_MIN;
+  const isLong = (call: Placeable): boolean => call.promptTokens > threshold;
+
+  function measure(call: Placeable, usage: Usage, warm: boolean): void {
+    if (!options.adaptThreshold || warm || usage.cachedTokens === undefined || usage.promptTokens === 0) return;
+    if (isLong(call) || call.promptTokens < threshold / 2) return;
+    hitShare += WEIGHT * (usage.cachedTokens / usage.promptTokens - hitShare);
+    const moved = hitShare < HIT_SHARE_MIN ? threshold / STRIDE : threshold * STRIDE;
+    threshold = Math.min(options.thresholdTokens * 4, Math.max(options.thresholdTokens / 4, moved));
+  }
+
+  return {
+    name: 'program-affinity',
+    spills: true,
+    readsPrefix: false,
+    place: (call, home) => (isLong(call) ? home : undefined),
+    choose: (_call, open) => leastLoadedOf(open),
+    binds: isLong,
+    finished: measure,
+  };
+}

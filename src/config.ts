@@ -1,0 +1,93 @@
+/** Settings of one scheduler. The gateway's configuration has this shape and more; docs/CONFIG.md tells each key's default. */
+export interface SchedulerConfig {
+  readonly policy: {
+    readonly name: PolicyName;
+    /** Number of queues, K. */
+    readonly levels: number;
+    /** Upper bound of the first queue's range of attained service. */
+    readonly firstQuantumMs: number;
+    /** Each queue's upper bound over that of the queue before it. */
+    readonly quantumRatio: number;
+    /** `time`: engine milliseconds. `tokens`: uncached prompt and output tokens by the two weights below. */
+    readonly service: 'time' | 'tokens';
+    readonly msPerPromptToken: number;
+    readonly msPerOutputToken: number;
+  };
+  readonly starvation: {
+    /** Ratio of waiting to service at which a call is promoted. */
+    readonly beta: number;
+    /** Least service that the ratio is taken against: without it a new program's ratio has no bound. */
+    readonly floorMs: number;
+    /** Waiting since the program's last promotion that promotes a call whatever the ratio. */
+    readonly waitMsMax: number;
+  };
+  readonly admission: {
+    /** `auto`: the engine's own limit where known, else adaptive. A number: at most that many on every engine. */
+    readonly window: 'auto' | 'adaptive' | number;
+    readonly windowInitial: number;
+    readonly windowMin: number;
+    readonly windowMax: number;
+    /** Share of an engine's KV capacity that the working set may take; 0: no gate. */
+    readonly gate: number;
+    readonly halfLifeMs: number;
+    /** Output set aside for a call that names no smaller limit. */
+    readonly outputReserveTokens: number;
+    /** Wait after which nothing behind a call may take the room that it needs. */
+    readonly reserveMs: number;
+  };
+  readonly balancer: {
+    /** Wait after which a call may leave its engine for one that has nothing of its own to run. */
+    readonly spillMs: number;
+  };
+  readonly limits: {
+    /** Rows of the process table. At least `queuedMax` plus the calls in flight, so that an active row always fits. */
+    readonly programsMax: number;
+    readonly queuedMax: number;
+    readonly queuedPerTenantMax: number;
+    /** Times a call is given to an engine that breaks. */
+    readonly attemptsMax: number;
+  };
+  readonly timeouts: {
+    /** Longest wait in the queue, in all attempts together. */
+    readonly queueMs: number;
+    /** Idle time after which a program is forgotten. */
+    readonly leaseMs: number;
+  };
+}
+
+export type PolicyName = 'plas' | 'fcfs' | 'fcfs-window' | 'mlfq-call' | 'las-decayed';
+
+/** @throws RangeError that names the first setting out of range. */
+export function checkConfig(config: SchedulerConfig): void {
+  const { policy, starvation, admission, balancer, limits, timeouts } = config;
+  const window = typeof admission.window === 'number' ? admission.window : 1;
+  const atLeast: readonly (readonly [string, number, number])[] = [
+    ['policy.levels', policy.levels, 1],
+    ['policy.firstQuantumMs', policy.firstQuantumMs, Number.MIN_VALUE],
+    ['policy.quantumRatio', policy.quantumRatio, 1],
+    ['policy.msPerPromptToken', policy.msPerPromptToken, 0],
+    ['policy.msPerOutputToken', policy.msPerOutputToken, 0],
+    ['starvation.beta', starvation.beta, Number.MIN_VALUE],
+    ['starvation.floorMs', starvation.floorMs, Number.MIN_VALUE],
+    ['starvation.waitMsMax', starvation.waitMsMax, Number.MIN_VALUE],
+    ['admission.window', window, 1],
+    ['admission.windowMin', admission.windowMin, 1],
+    ['admission.windowInitial', admission.windowInitial, admission.windowMin],
+    ['admission.windowMax', admission.windowMax, admission.windowInitial],
+    ['admission.gate', admission.gate, 0],
+    ['admission.halfLifeMs', admission.halfLifeMs, 1],
+    ['admission.outputReserveTokens', admission.outputReserveTokens, 0],
+    ['admission.reserveMs', admission.reserveMs, 0],
+    ['balancer.spillMs', balancer.spillMs, 0],
+    ['limits.programsMax', limits.programsMax, 1],
+    ['limits.queuedMax', limits.queuedMax, 1],
+    ['limits.queuedPerTenantMax', limits.queuedPerTenantMax, 1],
+    ['limits.attemptsMax', limits.attemptsMax, 1],
+    ['timeouts.queueMs', timeouts.queueMs, Number.MIN_VALUE],
+    ['timeouts.leaseMs', timeouts.leaseMs, Number.MIN_VALUE],
+  ];
+  for (const [name, value, least] of atLeast) {
+    if (!Number.isFinite(value) || value < least)
+      throw new RangeError(`${name} must be finite and >= ${least}, got ${value}`);
+  }
+}

@@ -1,0 +1,35 @@
+import type { Call } from './call.js';
+import type { SchedulerConfig } from './config.js';
+
+/**
+ * When waiting alone changes something for a call. Each time is known as soon as it starts to wait, so that one timer
+ * a call is enough and nothing is ever scanned.
+ */
+export interface Deadlines {
+  /** It is refused. */
+  readonly timeoutAtMs: number;
+  /** `waitMsMax` is over: to the front, and free to run anywhere. */
+  readonly overdueAtMs: number;
+  /** (W_P + W_c) / max(T_P + T_c, floor) reaches beta (Autellix, "Anti-Starvation"): to the front. */
+  readonly promoteAtMs: number;
+  /** It may leave the engine that it is bound to. */
+  readonly spillAtMs: number;
+}
+
+/** Deadlines of a waiting call; Infinity for what is past or does not apply. */
+export function deadlinesOf(call: Call, config: SchedulerConfig, spills: boolean): Deadlines {
+  const { starvation, timeouts, balancer } = config;
+  const limitMs = starvation.beta * Math.max(call.service0Ms, starvation.floorMs);
+  const waitStartMs = call.queuedAtMs - call.waitedMs;
+  return {
+    timeoutAtMs: waitStartMs + timeouts.queueMs,
+    overdueAtMs: call.overdue ? Infinity : waitStartMs + starvation.waitMsMax - call.starvedOnArrivalMs,
+    promoteAtMs: call.promoted || call.level === 0 ? Infinity : waitStartMs + limitMs - call.starvedOnArrivalMs,
+    spillAtMs: !spills || call.pinned === undefined || call.spillable ? Infinity : waitStartMs + balancer.spillMs,
+  };
+}
+
+export function earliest(deadlines: Deadlines): number {
+  const { timeoutAtMs, overdueAtMs, promoteAtMs, spillAtMs } = deadlines;
+  return Math.min(timeoutAtMs, overdueAtMs, promoteAtMs, spillAtMs);
+}

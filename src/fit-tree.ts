@@ -1,0 +1,195 @@
+/**
+ * An ordered set that answers "which is the first entry, in order, that needs no more than `room`?" in O(log n).
+ *
+ *                 (level, rank, seq)            Each node keeps the least need of its subtree, so a search
+ *                  [need | least]               walks down once: left if something there fits, else the
+ *                   /         \                 node itself, else right.
+ *         [9 | 2]             [7 | 7]
+ *          /    \                               firstFit(3): the root's least is 2 <= 3, the left child's
+ *     [4 | 4]  [2 | 2]                          least is 2, its left child's 4 > 3, itself 9 > 3: take [2].
+ *
+ * A treap: a binary search tree by key and a heap by a hash of `seq`, which keeps it balanced without randomness, so
+ * that the same events give the same tree. insert, delete, update, first and firstFit cost O(log n) expected; refresh O(n).
+ */
+
+/** Order of waiting calls: lower level first, then lower rank, then the earlier `seq`, which is unique. */
+export interface Key {
+  readonly level: number;
+  readonly rank: number;
+  readonly seq: number;
+}
+
+export function before(a: Key, b: Key): boolean {
+  if (a.level !== b.level) return a.level < b.level;
+  if (a.rank !== b.rank) return a.rank < b.rank;
+  return a.seq < b.seq;
+}
+
+class Node<T> {
+  left: Node<T> | undefined;
+  right: Node<T> | undefined;
+  least: number;
+  readonly weight: number;
+
+  constructor(
+    readonly key: Key,
+    readonly value: T,
+    public need: number,
+  ) {
+    this.least = need;
+    this.weight = scramble(key.seq);
+  }
+
+  /** Recomputes `least` from the children. */
+  pull(): void {
+    let least = this.need;
+    if (this.left !== undefined && this.left.least < least) least = this.left.least;
+    if (this.right !== undefined && this.right.least < least) least = this.right.least;
+    this.least = least;
+  }
+}
+
+export class FitTree<T> {
+  #root: Node<T> | undefined;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Adds `value` under a key that is not in the tree. */
+  insert(key: Key, value: T, need: number): void {
+    this.#root = insert(this.#root, new Node(key, value, need));
+    this.#size += 1;
+  }
+
+  /** Removes the entry under `key`; false when there is none. */
+  delete(key: Key): boolean {
+    if (this.#find(key) === undefined) return false;
+    this.#root = remove(this.#root, key);
+    this.#size -= 1;
+    return true;
+  }
+
+  /** Sets the need of the entry under `key`, if it is there. */
+  update(key: Key, need: number): void {
+    update(this.#root, key, need);
+  }
+
+  /** First entry in order, whatever it needs. */
+  first(): T | undefined {
+    let node = this.#root;
+    while (node?.left !== undefined) node = node.left;
+    return node?.value;
+  }
+
+  /** First entry in order whose need is at most `room`. */
+  firstFit(room: number): T | undefined {
+    let node = this.#root;
+    while (node !== undefined && node.least <= room) {
+      if (node.left !== undefined && node.left.least <= room) node = node.left;
+      else if (node.need <= room) return node.value;
+      else node = node.right;
+    }
+    return undefined;
+  }
+
+  /** Reads every entry's need anew. */
+  refresh(needOf: (value: T) => number): void {
+    refresh(this.#root, needOf);
+  }
+
+  /** All entries in order. */
+  *[Symbol.iterator](): IterableIterator<T> {
+    const path: Node<T>[] = [];
+    let node = this.#root;
+    while (node !== undefined || path.length > 0) {
+      for (; node !== undefined; node = node.left) path.push(node);
+      const next = path.pop() as Node<T>;
+      yield next.value;
+      node = next.right;
+    }
+  }
+
+  #find(key: Key): Node<T> | undefined {
+    let node = this.#root;
+    while (node !== undefined && node.key.seq !== key.seq) node = before(key, node.key) ? node.left : node.right;
+    return node;
+  }
+}
+
+function insert<T>(root: Node<T> | undefined, node: Node<T>): Node<T> {
+  if (root === undefined) return node;
+  if (node.weight > root.weight) {
+    split(root, node.key, node);
+    node.pull();
+    return node;
+  }
+  if (before(node.key, root.key)) root.left = insert(root.left, node);
+  else root.right = insert(root.right, node);
+  root.pull();
+  return root;
+}
+
+/** Cuts `root` at `key` into the left and right subtree of `into`. */
+function split<T>(root: Node<T> | undefined, key: Key, into: Node<T>): void {
+  if (root === undefined) {
+    into.left = undefined;
+    into.right = undefined;
+  } else if (before(root.key, key)) {
+    split(root.right, key, into);
+    root.right = into.left;
+    root.pull();
+    into.left = root;
+  } else {
+    split(root.left, key, into);
+    root.left = into.right;
+    root.pull();
+    into.right = root;
+  }
+}
+
+function remove<T>(root: Node<T> | undefined, key: Key): Node<T> | undefined {
+  if (root === undefined) return undefined;
+  if (root.key.seq === key.seq) return merge(root.left, root.right);
+  if (before(key, root.key)) root.left = remove(root.left, key);
+  else root.right = remove(root.right, key);
+  root.pull();
+  return root;
+}
+
+/** Joins two trees, every key of `a` before every key of `b`. */
+function merge<T>(a: Node<T> | undefined, b: Node<T> | undefined): Node<T> | undefined {
+  if (a === undefined) return b;
+  if (b === undefined) return a;
+  if (a.weight > b.weight) {
+    a.right = merge(a.right, b);
+    a.pull();
+    return a;
+  }
+  b.left = merge(a, b.left);
+  b.pull();
+  return b;
+}
+
+function update<T>(root: Node<T> | undefined, key: Key, need: number): void {
+  if (root === undefined) return;
+  if (root.key.seq === key.seq) root.need = need;
+  else update(before(key, root.key) ? root.left : root.right, key, need);
+  root.pull();
+}
+
+function refresh<T>(root: Node<T> | undefined, needOf: (value: T) => number): void {
+  if (root === undefined) return;
+  refresh(root.left, needOf);
+  refresh(root.right, needOf);
+  root.need = needOf(root.value);
+  root.pull();
+}
+
+/** A 32-bit mix (the finaliser of MurmurHash3): neighbouring numbers come out far apart. */
+function scramble(seq: number): number {
+  let h = Math.imul(seq ^ (seq >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}

@@ -1,0 +1,317 @@
+import type { Balancer } from './balancer.js';
+import type { Call } from './call.js';
+import type { SchedulerConfig } from './config.js';
+import { Engine } from './engine.js';
+import type { EngineJoined } from './events.js';
+import { before } from './fit-tree.js';
+import { Pool } from './pool.js';
+import type { EngineId, ModelId, TenantId } from './units.js';
+
+/** Siblings of a call whose need is read anew when their thread's residency changes; the rest follow at the next step. */
+const SIBLINGS_MAX = 64;
+
+/** What decides placement; replaced as a whole on reload. */
+export interface FloorRules {
+  readonly config: SchedulerConfig;
+  readonly balancer: Balancer;
+  /** False: no window and no gate. */
+  readonly admits: boolean;
+}
+
+/**
+ * The floor: engines, and the calls that wait for them. It knows where a call stands and what has room; it knows
+ * nothing of programs' service, of timers or of how calls end.
+ *
+ * Between two events no waiting call can be placed: only engines that an event touched are looked at (`#touched`), each
+ * at O(pools x log n), so a call that waits for a full engine costs the others nothing.
+ */
+export class Floor {
+  readonly engines = new Map<EngineId, Engine>();
+  readonly pools = new Map<ModelId, Pool>();
+  #waiting = 0;
+  readonly #waitingOf = new Map<TenantId, number>();
+  #joins = 0;
+  readonly #touched = new Set<Engine>();
+
+  constructor(public rules: FloorRules) {}
+
+  /** Waiting calls, in all and of one tenant. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  waitingOf(tenant: TenantId): number {
+    return this.#waitingOf.get(tenant) ?? 0;
+  }
+
+  /** Adds the engine or updates it. Returns the waiting calls that lost their place by it (see `serves`). */
+  join(event: EngineJoined): Call[] {
+    const { admission } = this.rules.config;
+    let engine = this.engines.get(event.engine);
+    if (engine === undefined) {
+      engine = new Engine(event.engine, this.#joins++, admission, event);
+      this.engines.set(engine.id, engine);
+    }
+    engine.join(admission, event);
+    return this.#serve(engine, event.models);
+  }
+
+  /** Takes the engine out of service. Returns the waiting calls that lost their place by it (see `serves`). */
+  leave(engine: Engine, state: 'lost' | 'draining'): Call[] {
+    engine.leave(state);
+    this.rules.balancer.lost?.(engine);
+    this.#touched.delete(engine);
+    const models = state === 'lost' ? engine.pools.map((pool) => pool.model) : [];
+    const displaced = this.#serve(engine, models);
+    this.removeIfDone(engine);
+    return displaced;
+  }
+
+  /** Whether any engine, up or lost, serves the model: without one its calls cannot wait. */
+  serves(model: ModelId): boolean {
+    const pool = this.pools.get(model);
+    if (pool?.engines.length === 0 && pool.anywhere.size === 0) this.pools.delete(model);
+    return pool !== undefined && pool.engines.length > 0;
+  }
+
+  /** A drained engine is forgotten with its last call. */
+  removeIfDone(engine: Engine): void {
+    if (engine.state === 'draining' && engine.inFlight === 0) this.engines.delete(engine.id);
+  }
+
+  /** The call, whose model is served, starts to wait where the balancer says. */
+  enqueue(call: Call): void {
+    this.#count(call, 1);
+    call.pinned = call.roams ? undefined : this.#pin(call);
+    this.#insert(call);
+  }
+
+  /** The engine that the call must wait for, by the balancer. A call that an engine broke is tried elsewhere first. */
+  #pin(call: Call): Engine | undefined {
+    const { balancer } = this.rules;
+    const { live } = this.#pool(call);
+    const others = live.filter((engine) => engine !== call.avoid);
+    if (call.avoid !== undefined && others.length > 0) return balancer.choose(call, others);
+    const { home } = call.program;
+    return balancer.place(call, home !== undefined && live.includes(home) ? home : undefined, live);
+  }
+
+  /** The call waits no longer, for whatever reason. */
+  withdraw(call: Call): void {
+    this.#take(call);
+    this.#count(call, -1);
+    call.spillable = false;
+    const reserved = call.reservedOn;
+    if (reserved === undefined) return;
+    call.reservedOn = undefined;
+    if (reserved.reservedFor === call) reserved.reservedFor = undefined;
+    this.touch(reserved);
+  }
+
+  /** Moves a waiting call to the front; one that roams may then run anywhere. */
+  promote(call: Call): void {
+    this.#take(call);
+    call.level = 0;
+    call.rank = 0;
+    if (call.roams) {
+      call.pinned = undefined;
+      call.spillable = false;
+    }
+    this.#insert(call);
+  }
+
+  /** The call has waited long enough to leave its engine. */
+  letSpill(call: Call): void {
+    const pool = this.#pool(call);
+    call.spillable = true;
+    pool.spillable.insert(call, call, call.needTokens);
+    for (const engine of pool.live) this.touch(engine);
+  }
+
+  /** Something about the engine changed that may let a waiting call go. */
+  touch(engine: Engine): void {
+    if (this.#waiting > 0) this.#touched.add(engine);
+  }
+
+  /** The call runs on the engine. */
+  seat(call: Call, engine: Engine): void {
+    this.withdraw(call);
+    call.engine = engine;
+    engine.running.add(call);
+    engine.runningTokens += call.needTokens;
+    engine.residency.enter(call.program, call.thread, call.needTokens);
+    engine.window.observe(engine.inFlight);
+    this.#rewarm(call, engine);
+  }
+
+  /** The call runs no longer. @param contextTokens what it left in the engine's cache, undefined when it failed */
+  unseat(call: Call, engine: Engine, contextTokens: number | undefined): void {
+    call.engine = undefined;
+    engine.running.delete(call);
+    engine.runningTokens -= call.needTokens;
+    engine.residency.leave(call.program, call.thread, contextTokens);
+    this.#rewarm(call, engine);
+    this.touch(engine);
+    this.removeIfDone(engine);
+  }
+
+  /**
+   * The first call, in order, that some engine has room for, and that engine. Called until there is none.
+   * The caller seats the call before it asks again.
+   */
+  next(nowMs: number): { call: Call; engine: Engine } | undefined {
+    let first: { call: Call; engine: Engine } | undefined;
+    for (const engine of this.#touched) {
+      const call = this.#pick(engine, nowMs);
+      if (call === undefined) this.#touched.delete(engine);
+      else if (first === undefined || before(call, first.call)) first = { call, engine };
+    }
+    if (first === undefined || first.call.pinned !== undefined) return first;
+    const { call } = first;
+    const open = this.#pool(call).live.filter((engine) => this.#takes(engine, call, nowMs));
+    return { call, engine: this.rules.balancer.choose(call, open) };
+  }
+
+  /** Whether some engine has a free slot while calls wait: only the gate keeps them, and the gate opens by itself. */
+  gateHolds(nowMs: number): boolean {
+    if (this.#waiting === 0 || !this.rules.admits || this.rules.config.admission.gate === 0) return false;
+    for (const engine of this.engines.values())
+      if (engine.capacityTokens !== undefined && this.#hasSlot(engine, nowMs)) return true;
+    return false;
+  }
+
+  #pick(engine: Engine, nowMs: number): Call | undefined {
+    if (!this.#hasSlot(engine, nowMs)) return undefined;
+    this.#settle(engine, nowMs);
+    const room = this.#room(engine);
+    let head = engine.pinned.first();
+    let fit = engine.pinned.firstFit(room);
+    for (const pool of engine.pools) {
+      head = earlier(head, pool.anywhere.first());
+      fit = earlier(fit, pool.anywhere.firstFit(room));
+    }
+    if (head !== fit) {
+      const reserved = this.#reservation(engine, head as Call, nowMs);
+      if (reserved !== undefined && (fit === undefined || before(reserved, fit))) return undefined;
+    }
+    if (fit !== undefined) return fit;
+    for (const pool of engine.pools) fit = earlier(fit, pool.spillable.firstFit(room));
+    return fit;
+  }
+
+  /** Whether the engine would run the call, which is bound to none, now. */
+  #takes(engine: Engine, call: Call, nowMs: number): boolean {
+    if (!this.#hasSlot(engine, nowMs)) return false;
+    this.#settle(engine, nowMs);
+    if (call.needTokens > this.#room(engine)) return false;
+    return engine.reservedFor === undefined || !before(engine.reservedFor, call);
+  }
+
+  /**
+   * The call that the engine's room is kept for: the head that the gate has held for `reserveMs`. A call that may run
+   * anywhere reserves one engine only, that with most room.
+   */
+  #reservation(engine: Engine, head: Call, nowMs: number): Call | undefined {
+    if (engine.reservedFor !== undefined) return engine.reservedFor;
+    if (head.reservedOn !== undefined) return undefined;
+    if (!head.overdue && head.waitingMs(nowMs) < this.rules.config.admission.reserveMs) return undefined;
+    if (head.pinned === undefined && this.#roomiest(this.#pool(head), nowMs) !== engine) return undefined;
+    engine.reservedFor = head;
+    head.reservedOn = engine;
+    return head;
+  }
+
+  #roomiest(pool: Pool, nowMs: number): Engine | undefined {
+    let best: Engine | undefined;
+    for (const engine of pool.live) {
+      this.#settle(engine, nowMs);
+      if (best === undefined || this.#room(engine) > this.#room(best)) best = engine;
+    }
+    return best;
+  }
+
+  #hasSlot(engine: Engine, nowMs: number): boolean {
+    if (!engine.isOpen(nowMs)) return false;
+    return engine.inFlight < engine.windowSize || (!this.rules.admits && !engine.probation);
+  }
+
+  #room(engine: Engine): number {
+    return this.rules.admits ? engine.roomTokens(this.rules.config.admission.gate) : Infinity;
+  }
+
+  #settle(engine: Engine, nowMs: number): void {
+    if (!engine.residency.settle(nowMs, this.rules.config.admission.halfLifeMs)) return;
+    engine.pinned.refresh((call) => engine.extraTokens(call));
+  }
+
+  #pool(call: Call): Pool {
+    return this.pools.get(call.model) as Pool;
+  }
+
+  #count(call: Call, change: 1 | -1): void {
+    const { tenant } = call.program;
+    const ofTenant = this.waitingOf(tenant) + change;
+    this.#waiting += change;
+    if (ofTenant === 0) this.#waitingOf.delete(tenant);
+    else this.#waitingOf.set(tenant, ofTenant);
+  }
+
+  #insert(call: Call): void {
+    const { pinned } = call;
+    const pool = this.#pool(call);
+    if (pinned === undefined) {
+      pool.anywhere.insert(call, call, call.needTokens);
+      for (const engine of pool.live) this.touch(engine);
+      return;
+    }
+    pinned.pinned.insert(call, call, pinned.extraTokens(call));
+    pinned.pinnedTokens += call.needTokens;
+    if (call.spillable) pool.spillable.insert(call, call, call.needTokens);
+    this.touch(pinned);
+  }
+
+  #take(call: Call): void {
+    const { pinned } = call;
+    const pool = this.#pool(call);
+    if (call.spillable) pool.spillable.delete(call);
+    if (pinned === undefined) {
+      pool.anywhere.delete(call);
+    } else {
+      pinned.pinned.delete(call);
+      pinned.pinnedTokens -= call.needTokens;
+    }
+  }
+
+  /** Reads the needs of the thread's other waiting calls anew. Needs only shrink between two steps, so a late reading is safe. */
+  #rewarm(call: Call, engine: Engine): void {
+    let left = SIBLINGS_MAX;
+    for (const sibling of call.program.activeCalls) {
+      if (left-- === 0) return;
+      if (sibling.state !== 'waiting' || sibling.pinned !== engine || sibling.thread !== call.thread) continue;
+      engine.pinned.update(sibling, engine.extraTokens(sibling));
+    }
+  }
+
+  /** Makes the engine's pools those of `models`, and gives back, placed anew, the calls that it ran or would have run. */
+  #serve(engine: Engine, models: readonly ModelId[]): Call[] {
+    const homeless = [...engine.pinned].filter((call) => engine.state !== 'up' || !models.includes(call.model));
+    for (const call of homeless) this.withdraw(call);
+    const left = engine.pools.filter((pool) => !models.includes(pool.model));
+    for (const pool of left) pool.engines = pool.engines.filter((other) => other !== engine);
+    for (const model of models) {
+      let pool = this.pools.get(model);
+      if (pool === undefined) this.pools.set(model, (pool = new Pool(model)));
+      if (!pool.engines.includes(engine)) pool.engines = [...pool.engines, engine].sort((a, b) => a.index - b.index);
+    }
+    engine.pools = models.map((model) => this.pools.get(model) as Pool);
+    for (const pool of [...left, ...engine.pools]) pool.refresh();
+    for (const call of homeless) this.enqueue(call);
+    this.touch(engine);
+    return [...homeless, ...left.filter((pool) => pool.engines.length === 0).flatMap((pool) => [...pool.anywhere])];
+  }
+}
+
+function earlier(a: Call | undefined, b: Call | undefined): Call | undefined {
+  if (a === undefined) return b;
+  return b !== undefined && before(b, a) ? b : a;
+}

@@ -1,0 +1,146 @@
+import type { Call } from './call.js';
+import type { SchedulerConfig } from './config.js';
+import type { Engine } from './engine.js';
+import type { CallFinished, ProgramGone } from './events.js';
+import { ProcessTable, type Program } from './program.js';
+import type { Millis, ProgramId, TenantId } from './units.js';
+
+/**
+ * Accounting: what each call has used and waited, written into its program's row.
+ *
+ * Service is charged once, when the call ends, along its chain (Autellix, PLAS and ATLAS as one rule):
+ *     P.service = max(P.service, c.service0 + t_c)
+ * Waiting along a chain is kept by the same rule, since the starvation ratio compares the two: a sum over twenty parallel
+ * calls against one critical path would promote every fan-out. Promotion empties the window, never the service.
+ */
+export class Ledger {
+  readonly table: ProcessTable;
+  #config: SchedulerConfig;
+
+  constructor(config: SchedulerConfig) {
+    this.#config = config;
+    this.table = new ProcessTable(config.limits.programsMax);
+  }
+
+  configure(config: SchedulerConfig): void {
+    this.#config = config;
+    this.table.programsMax = config.limits.programsMax;
+  }
+
+  /** The row of a program with a new call, and the idle program that had to leave for it. */
+  admit(id: ProgramId, tenant: TenantId, nowMs: number): { row: Program; gone: ProgramGone | undefined } {
+    const { row, evicted } = this.table.admit(id, tenant, nowMs);
+    this.table.wake(row);
+    return { row, gone: evicted && goneOf(evicted) };
+  }
+
+  /** The call has stopped waiting: dispatched, cancelled or refused. */
+  waited(call: Call, nowMs: number): void {
+    const { program } = call;
+    const waitMs = nowMs - call.queuedAtMs;
+    call.waitedMs += waitMs;
+    call.queuedAtMs = nowMs;
+    program.waitingMs += waitMs;
+    program.waitMsMax = Math.max(program.waitMsMax, call.waitedMs);
+    if (call.windowEpoch === program.windowEpoch)
+      program.starvedMs = Math.max(program.starvedMs, call.starvedMs(nowMs));
+  }
+
+  /** The waiting call moves to the front: its program's starvation window starts anew. */
+  promoted(call: Call, nowMs: number): void {
+    const { program } = call;
+    program.starvedMs = 0;
+    program.windowEpoch += 1;
+    program.promotions += 1;
+    call.windowEpoch = program.windowEpoch;
+    call.forgive(nowMs);
+  }
+
+  /** The call has its answer. Returns the context that it leaves in the engine's cache, in tokens. */
+  finished(call: Call, engine: Engine, event: CallFinished, nowMs: number): number {
+    const { program } = call;
+    const { usage } = event;
+    const promptTokens = usage?.promptTokens ?? call.promptTokens;
+    const cachedTokens = Math.min(usage?.cachedTokens ?? 0, promptTokens);
+    const outputTokens = usage?.outputTokens ?? call.outputTokens;
+    const elapsedMs = nowMs - call.dispatchedAtMs;
+    const timeMs = event.serviceMs ?? elapsedMs - (event.queueMs ?? 0);
+    this.#charge(call, this.#byTokens(promptTokens - cachedTokens, outputTokens) ?? Math.max(0, timeMs));
+    program.lastEngine = engine;
+    program.promptTokens += promptTokens;
+    program.cachedTokens += cachedTokens;
+    program.outputTokens += outputTokens;
+    program.contextTokens = promptTokens + outputTokens;
+    return program.contextTokens;
+  }
+
+  /** The running call ends without an answer: it is charged what it used. */
+  abandoned(call: Call, nowMs: number): void {
+    this.#charge(call, this.runningServiceMs(call, nowMs));
+    call.program.outputTokens += call.outputTokens;
+  }
+
+  /** Service of a running call so far, T_c. */
+  runningServiceMs(call: Call, nowMs: number): number {
+    return this.#byTokens(call.promptTokens, call.outputTokens) ?? nowMs - call.dispatchedAtMs;
+  }
+
+  /** The call is over. Returns its program when that is over as well. */
+  ended(call: Call, nowMs: number): ProgramGone | undefined {
+    const { program } = call;
+    program.lastCompletionAtMs = nowMs;
+    if (!program.end(call)) return undefined;
+    return this.table.rest(program, nowMs) ? goneOf(program) : undefined;
+  }
+
+  /** Takes the row out of the table; undefined while it still has active calls. */
+  detach(row: Program, cause: ProgramGone['cause']): ProgramGone | undefined {
+    this.table.detach(row, cause);
+    return row.activeCalls.size === 0 ? goneOf(row) : undefined;
+  }
+
+  /** Ends the leases that are over. */
+  *expire(nowMs: number): Iterable<ProgramGone> {
+    for (
+      let row = this.table.oldestIdle;
+      row !== undefined && this.#leaseEndMs(row) <= nowMs;
+      row = this.table.oldestIdle
+    ) {
+      this.table.detach(row, 'expired');
+      yield goneOf(row);
+    }
+  }
+
+  /** When the next lease is over; Infinity when no row is idle. */
+  get nextExpiryMs(): number {
+    const row = this.table.oldestIdle;
+    return row === undefined ? Infinity : this.#leaseEndMs(row);
+  }
+
+  #leaseEndMs(row: Program): number {
+    return (row.idleSinceMs ?? Infinity) + this.#config.timeouts.leaseMs;
+  }
+
+  #charge(call: Call, serviceMs: number): void {
+    const { program } = call;
+    program.serviceMs = Math.max(program.serviceMs, call.service0Ms + serviceMs);
+  }
+
+  /** Token-weighted service, for engines whose clock lies; undefined when time is the meter. */
+  #byTokens(promptTokens: number, outputTokens: number): number | undefined {
+    const { service, msPerPromptToken, msPerOutputToken } = this.#config.policy;
+    return service === 'time' ? undefined : promptTokens * msPerPromptToken + outputTokens * msPerOutputToken;
+  }
+}
+
+function goneOf(row: Program): ProgramGone {
+  return {
+    type: 'programGone',
+    program: row.id,
+    cause: row.detached ?? 'ended',
+    calls: row.callsTotal,
+    serviceMs: row.serviceMs as Millis,
+    waitingMs: row.waitingMs as Millis,
+    durationMs: ((row.lastCompletionAtMs ?? row.createdAtMs) - row.createdAtMs) as Millis,
+  };
+}

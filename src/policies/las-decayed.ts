@@ -1,0 +1,39 @@
+import type { Policy } from '../policy.js';
+import type { Program } from '../program.js';
+
+const HALF_LIFE_MS = 60_000;
+/** Weight of an output token over a prompt token. */
+const OUTPUT_WEIGHT = 2;
+const SERVICE_SHARE = 0.8;
+const WAIT_SHARE = 0.2;
+/** One unit of service: what a busy agent uses in a half-life; one unit of waiting: the half-life. */
+const SERVICE_UNIT_TOKENS = 32_768;
+const WAIT_UNIT_MS = HALF_LIFE_MS;
+
+/**
+ * Least attained service with forgetting, after llm-d's program-aware fairness: tokens (prompt + 2 x completion) with a
+ * half-life of 60 s, and the wait of the head call,
+ *     score = 0.8 x tokens / 32768 - 0.2 x wait / 60 s,      lowest first.
+ * Waiting adds the same to every call each second, so the order of two calls never changes by waiting and the score is
+ * ranked once, on arrival, as 0.8 x tokens + 0.2 x arrival. Level 0 is kept for promotions.
+ */
+export const lasDecayed: Policy = {
+  name: 'las-decayed',
+  admits: true,
+  levels: 2,
+  stand: (arrival, program, nowMs) => ({
+    level: 1,
+    rank:
+      (SERVICE_SHARE * fadedTokens(program, nowMs)) / SERVICE_UNIT_TOKENS +
+      (WAIT_SHARE * arrival.arrivedAtMs) / WAIT_UNIT_MS,
+  }),
+  quantumEndMs: () => Infinity,
+  charge(program, promptTokens, outputTokens, nowMs) {
+    program.fadingTokens = fadedTokens(program, nowMs) + promptTokens + OUTPUT_WEIGHT * outputTokens;
+    program.fadingAtMs = nowMs;
+  },
+};
+
+function fadedTokens(program: Program, nowMs: number): number {
+  return program.fadingTokens * 2 ** ((program.fadingAtMs - nowMs) / HALF_LIFE_MS);
+}

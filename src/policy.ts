@@ -1,0 +1,47 @@
+import type { PolicyName, SchedulerConfig } from './config.js';
+import type { Call } from './call.js';
+import type { Program } from './program.js';
+import { fcfs, fcfsWindow } from './policies/fcfs.js';
+import { lasDecayed } from './policies/las-decayed.js';
+import { mlfqCall } from './policies/mlfq-call.js';
+import { plas } from './policies/plas.js';
+
+/** Where a call stands: lower level first, then lower rank, then the earlier arrival. */
+export interface Standing {
+  readonly level: number;
+  readonly rank: number;
+}
+
+/**
+ * Answers the question "which waiting call runs next?".
+ * Stateless: what a policy remembers of a program is kept in the program's row, and all time comes as an argument.
+ */
+export interface Policy {
+  readonly name: PolicyName;
+  /** False: every call goes out as it comes, without window or gate. */
+  readonly admits: boolean;
+  /** Number of queues. */
+  readonly levels: number;
+  /** Standing of a call that arrived with this service of its program and at this time. */
+  stand(arrival: Pick<Call, 'service0Ms' | 'arrivedAtMs'>, program: Program, nowMs: number): Standing;
+  /** Service that a call may use before it is demoted from `level`; Infinity: no end. A promoted call starts afresh. */
+  quantumEndMs(call: Pick<Call, 'service0Ms' | 'promoted'>, level: number): number;
+  /** A call has ended with this many prompt and output tokens. */
+  charge?(program: Program, promptTokens: number, outputTokens: number, nowMs: number): void;
+}
+
+/** The policy of that name; throws nothing, as `PolicyName` is closed. */
+export function makePolicy(config: SchedulerConfig['policy']): Policy {
+  switch (config.name) {
+    case 'plas':
+      return plas(config);
+    case 'fcfs':
+      return fcfs;
+    case 'fcfs-window':
+      return fcfsWindow;
+    case 'mlfq-call':
+      return mlfqCall(config);
+    case 'las-decayed':
+      return lasDecayed;
+  }
+}

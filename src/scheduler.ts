@@ -1,0 +1,370 @@
+import type { Balancer } from './balancer.js';
+import { Call } from './call.js';
+import { checkConfig, type SchedulerConfig } from './config.js';
+import { deadlinesOf, earliest } from './deadlines.js';
+import type { Engine } from './engine.js';
+import type { CallArrived, CallFailed, CallFinished, Command, Event, ProgramGone, Reason, Refusal } from './events.js';
+import { Floor } from './floor.js';
+import { Ledger } from './ledger.js';
+import { makePolicy, type Policy } from './policy.js';
+import { Residency } from './residency.js';
+import { TimerHeap } from './timer-heap.js';
+import type { CallId, Millis } from './units.js';
+
+/**
+ * The scheduler: `step(event, now) -> commands`. It owns the process table, the queues and the engine table, and nothing
+ * that is not a function of the events given so far: no clock, no I/O, no randomness.
+ *
+ *     step:  1. what time brings   timers that are due: promotions, spills, demotions, timeouts, leases
+ *            2. the event          the one thing that happened
+ *            3. placement          calls that now have room go out, first in order first
+ *            4. the next wake      when time alone will bring something
+ *
+ * A call is owned from `callArrived` until it finishes, fails for good, is cancelled or is rejected; each ends once.
+ * Events about calls and engines that are not known (any more) change nothing.
+ */
+export class Scheduler {
+  readonly #floor: Floor;
+  readonly #ledger: Ledger;
+  #config: SchedulerConfig;
+  #policy: Policy;
+  readonly #calls = new Map<CallId, Call>();
+  readonly #timers = new TimerHeap<Call>();
+  readonly #resting = new Set<Engine>();
+  #seq = 0;
+  #nowMs = -Infinity;
+  #fadesAtMs = Infinity;
+  #wakeAtMs = Infinity;
+  #out: Command[] = [];
+  /** Running totals, for metrics. */
+  readonly totals = { promotions: 0, demotions: 0, overdue: 0, spilled: 0 };
+
+  /** @throws RangeError when a setting is out of range. */
+  constructor(config: SchedulerConfig, balancer: Balancer) {
+    checkConfig(config);
+    this.#config = config;
+    this.#policy = makePolicy(config.policy);
+    this.#floor = new Floor({ config, balancer, admits: this.#policy.admits });
+    this.#ledger = new Ledger(config);
+  }
+
+  /**
+   * Tells the scheduler what happened at `now` and returns what is to be done, in order.
+   * A `now` before the last one counts as the last one.
+   * @throws RangeError when `now` is not finite; Error when a `callArrived` repeats an active call's id.
+   */
+  step(event: Event, now: Millis): Command[] {
+    if (!Number.isFinite(now)) throw new RangeError(`now must be finite, got ${now}`);
+    this.#nowMs = Math.max(now, this.#nowMs);
+    this.#out = [];
+    this.#passTime();
+    if (event.type === 'woke') this.#wakeAtMs = Infinity;
+    this.#apply(event);
+    this.#place();
+    if (event.type === 'callArrived') this.#refuseOverflow(event.call);
+    this.#planWake();
+    return this.#out;
+  }
+
+  /** Replaces settings and balancer. Calls that wait keep their arrival order and are ranked and placed anew. */
+  configure(config: SchedulerConfig, balancer: Balancer, now: Millis): Command[] {
+    checkConfig(config);
+    this.#nowMs = Math.max(now, this.#nowMs);
+    this.#out = [];
+    const waiting = [...this.#calls.values()].filter((call) => call.state === 'waiting').sort((a, b) => a.seq - b.seq);
+    for (const call of waiting) this.#floor.withdraw(call);
+    this.#config = config;
+    this.#policy = makePolicy(config.policy);
+    this.#floor.rules = { config, balancer, admits: this.#policy.admits };
+    this.#ledger.configure(config);
+    for (const engine of this.#floor.engines.values()) engine.resetWindow(config.admission);
+    for (const call of waiting) this.#wait(call);
+    for (const call of this.#calls.values()) if (call.state === 'running') this.#demote(call);
+    this.#place();
+    this.#planWake();
+    return this.#out;
+  }
+
+  /** Read-only state for `views.ts`. */
+  get state() {
+    return {
+      floor: this.#floor,
+      table: this.#ledger.table,
+      policy: this.#policy,
+      calls: this.#calls,
+      nowMs: this.#nowMs,
+    };
+  }
+
+  #apply(event: Event): void {
+    switch (event.type) {
+      case 'callArrived':
+        return this.#arrive(event);
+      case 'callStarted':
+        return this.#withRunning(event.call, (call) => {
+          call.startedAtMs ??= this.#nowMs;
+        });
+      case 'callProgressed':
+        return this.#withRunning(event.call, (call) => {
+          call.outputTokens = Math.max(call.outputTokens, event.outputTokens);
+          this.#demote(call);
+        });
+      case 'callFinished':
+        return this.#withRunning(event.call, (call, engine) => this.#finish(call, engine, event));
+      case 'callFailed':
+        return this.#withRunning(event.call, (call, engine) => this.#fail(call, engine, event));
+      case 'callCancelled':
+        return this.#cancel(event.call);
+      case 'programEnded': {
+        const row = this.#ledger.table.get(event.program);
+        if (row !== undefined) this.#gone(this.#ledger.detach(row, 'ended'));
+        return;
+      }
+      case 'engineJoined':
+        return this.#displaced(this.#floor.join(event));
+      case 'engineReported':
+        return this.#withEngine(event.engine, (engine) => {
+          engine.report(event);
+          this.#floor.touch(engine);
+        });
+      case 'engineLost':
+        return this.#withEngine(event.engine, (engine) => this.#displaced(this.#floor.leave(engine, 'lost')));
+      case 'engineDrained':
+        return this.#withEngine(event.engine, (engine) => this.#displaced(this.#floor.leave(engine, 'draining')));
+      case 'woke':
+        return;
+      default:
+        return event satisfies never;
+    }
+  }
+
+  #withRunning(id: CallId, then: (call: Call, engine: Engine) => void): void {
+    const call = this.#calls.get(id);
+    if (call?.engine !== undefined) then(call, call.engine);
+  }
+
+  #withEngine(id: Engine['id'], then: (engine: Engine) => void): void {
+    const engine = this.#floor.engines.get(id);
+    if (engine !== undefined) then(engine);
+  }
+
+  #arrive(event: CallArrived): void {
+    if (this.#calls.has(event.call)) throw new Error(`call ${event.call} is already active`);
+    if (!this.#floor.serves(event.model)) {
+      this.#out.push({ type: 'reject', call: event.call, refusal: 'no_engine' });
+      return;
+    }
+    const { row, gone } = this.#ledger.admit(event.program, event.tenant, this.#nowMs);
+    this.#gone(gone);
+    const output = Math.min(event.maxTokens ?? Infinity, this.#config.admission.outputReserveTokens);
+    const need = event.promptTokens + output;
+    const prefix = event.prefix ?? [];
+    const { call: id, thread, model, promptTokens } = event;
+    const call = new Call(id, this.#seq++, row, thread, model, promptTokens, need, prefix, this.#nowMs);
+    this.#calls.set(id, call);
+    row.begin(call);
+    this.#wait(call);
+  }
+
+  /** The call takes its place in the queues: the first time, or again after an engine failed it. */
+  #wait(call: Call): void {
+    call.state = 'waiting';
+    const standing = call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs);
+    call.level = standing.level;
+    call.rank = standing.rank;
+    this.#floor.enqueue(call);
+    this.#arm(call);
+  }
+
+  /** Sends out every call that has room. */
+  #place(): void {
+    for (let next = this.#floor.next(this.#nowMs); next !== undefined; next = this.#floor.next(this.#nowMs))
+      this.#dispatch(next.call, next.engine);
+  }
+
+  #dispatch(call: Call, engine: Engine): void {
+    const { balancer } = this.#floor.rules;
+    const { program, level } = call;
+    this.#ledger.waited(call, this.#nowMs);
+    const binds = balancer.binds(call);
+    const home = program.home;
+    const placement = !binds ? 'spread' : home === undefined ? 'bound' : home === engine ? 'home' : 'spilled';
+    if (placement === 'spilled') this.totals.spilled += 1;
+    this.#floor.seat(call, engine);
+    call.state = 'running';
+    call.dispatchedAtMs = this.#nowMs;
+    call.startedAtMs = undefined;
+    call.outputTokens = 0;
+    if (binds) program.bind(engine);
+    balancer.dispatched?.(call, engine);
+    const queueMs = call.waitedMs as Millis;
+    this.#out.push({
+      type: 'dispatch',
+      call: call.id,
+      engine: engine.id,
+      level,
+      queueMs,
+      reason: reasonOf(call),
+      placement,
+    });
+    this.#demote(call);
+  }
+
+  #finish(call: Call, engine: Engine, event: CallFinished): void {
+    const warm = call.program.lastEngine === engine;
+    engine.probation = false;
+    this.#floor.unseat(call, engine, this.#ledger.finished(call, engine, event, this.#nowMs));
+    this.#policy.charge?.(
+      call.program,
+      event.usage?.promptTokens ?? call.promptTokens,
+      event.usage?.outputTokens ?? call.outputTokens,
+      this.#nowMs,
+    );
+    if (event.usage !== undefined) this.#floor.rules.balancer.finished?.(call, event.usage, warm);
+    this.#end(call);
+  }
+
+  #fail(call: Call, engine: Engine, event: CallFailed): void {
+    if (event.failure === 'lost') return this.#abandon(call, engine);
+    this.#floor.unseat(call, engine, undefined);
+    if (event.failure === 'busy') {
+      engine.restUntilMs = this.#nowMs + Math.max(0, event.restMs ?? 0);
+      this.#resting.add(engine);
+      call.roams = true;
+    } else {
+      call.attempts += 1;
+      call.avoid = engine;
+      if (call.attempts >= this.#config.limits.attemptsMax) return this.#reject(call, 'attempts_exhausted');
+    }
+    if (!this.#floor.serves(call.model)) return this.#reject(call, 'no_engine');
+    call.retried = true;
+    call.queuedAtMs = this.#nowMs;
+    this.#wait(call);
+  }
+
+  #cancel(id: CallId): void {
+    const call = this.#calls.get(id);
+    if (call === undefined) return;
+    if (call.engine !== undefined) return this.#abandon(call, call.engine);
+    this.#leaveQueue(call);
+    this.#end(call);
+  }
+
+  #leaveQueue(call: Call): void {
+    this.#ledger.waited(call, this.#nowMs);
+    this.#floor.withdraw(call);
+  }
+
+  /** A running call ends without an answer, charged what it used. */
+  #abandon(call: Call, engine: Engine): void {
+    this.#ledger.abandoned(call, this.#nowMs);
+    this.#floor.unseat(call, engine, undefined);
+    this.#end(call);
+  }
+
+  #reject(call: Call, refusal: Refusal): void {
+    if (call.state === 'waiting') this.#leaveQueue(call);
+    this.#out.push({ type: 'reject', call: call.id, refusal });
+    this.#end(call);
+  }
+
+  #end(call: Call): void {
+    this.#timers.delete(call);
+    this.#calls.delete(call.id);
+    this.#gone(this.#ledger.ended(call, this.#nowMs));
+  }
+
+  #gone(gone: ProgramGone | undefined): void {
+    if (gone !== undefined) this.#out.push(gone);
+  }
+
+  /** Calls that lost their place with an engine: placed anew already, unless nothing serves them now. */
+  #displaced(calls: readonly Call[]): void {
+    for (const call of calls) {
+      if (this.#floor.serves(call.model)) this.#arm(call);
+      else this.#reject(call, 'no_engine');
+    }
+  }
+
+  /** A call that could not go at once is refused when the queue, or its tenant's share, is over its limit. */
+  #refuseOverflow(id: CallId): void {
+    const call = this.#calls.get(id);
+    if (call?.state !== 'waiting') return;
+    const { queuedMax, queuedPerTenantMax } = this.#config.limits;
+    const ofTenant = this.#floor.waitingOf(call.program.tenant);
+    if (this.#floor.waiting > queuedMax || ofTenant > queuedPerTenantMax) this.#reject(call, 'queue_full');
+  }
+
+  #passTime(): void {
+    const now = this.#nowMs;
+    for (let call = this.#timers.peek(); call !== undefined && call.timerAtMs <= now; call = this.#timers.peek()) {
+      if (call.state === 'running') this.#demote(call);
+      else this.#ripen(call);
+    }
+    for (const engine of this.#resting) {
+      if (engine.restUntilMs > now) continue;
+      this.#resting.delete(engine);
+      this.#floor.touch(engine);
+    }
+    if (now >= this.#fadesAtMs) for (const engine of this.#floor.engines.values()) this.#floor.touch(engine);
+    for (const gone of this.#ledger.expire(now)) this.#gone(gone);
+  }
+
+  /** What waiting has brought the call: an end, the front, or leave to go elsewhere. */
+  #ripen(call: Call): void {
+    const { balancer } = this.#floor.rules;
+    const due = deadlinesOf(call, this.#config, balancer.spills);
+    if (due.timeoutAtMs <= this.#nowMs) return this.#reject(call, 'queue_timeout');
+    if (due.overdueAtMs <= this.#nowMs) {
+      this.totals.overdue += 1;
+      call.overdue = true;
+      call.roams ||= balancer.spills;
+      this.#promote(call);
+    } else if (due.promoteAtMs <= this.#nowMs) {
+      this.#promote(call);
+    } else if (due.spillAtMs <= this.#nowMs) {
+      this.#floor.letSpill(call);
+    }
+    this.#arm(call);
+  }
+
+  #promote(call: Call): void {
+    this.totals.promotions += 1;
+    this.#ledger.promoted(call, this.#nowMs);
+    this.#floor.promote(call);
+  }
+
+  /** A running call that has outlasted its queue's quantum sinks by as many levels as it has outlasted. */
+  #demote(call: Call): void {
+    const byTime = this.#config.policy.service === 'time';
+    const used = byTime ? this.#nowMs : this.#ledger.runningServiceMs(call, this.#nowMs);
+    const start = byTime ? call.dispatchedAtMs : 0;
+    let endsAt = start + this.#policy.quantumEndMs(call, call.level);
+    for (; used >= endsAt; endsAt = start + this.#policy.quantumEndMs(call, call.level)) {
+      call.level += 1;
+      this.totals.demotions += 1;
+    }
+    this.#timers.set(call, byTime ? endsAt : Infinity);
+  }
+
+  /** Sets the waiting call's timer to the next time at which something changes for it by time alone. */
+  #arm(call: Call): void {
+    this.#timers.set(call, earliest(deadlinesOf(call, this.#config, this.#floor.rules.balancer.spills)));
+  }
+
+  #planWake(): void {
+    const { halfLifeMs } = this.#config.admission;
+    this.#fadesAtMs = this.#floor.gateHolds(this.#nowMs) ? Residency.nextStepMs(this.#nowMs, halfLifeMs) : Infinity;
+    let at = Math.min(this.#timers.peek()?.timerAtMs ?? Infinity, this.#fadesAtMs, this.#ledger.nextExpiryMs);
+    for (const engine of this.#resting) at = Math.min(at, engine.restUntilMs);
+    if (at === this.#wakeAtMs || at === Infinity) return;
+    this.#wakeAtMs = at;
+    this.#out.push({ type: 'wakeAt', at: at as Millis });
+  }
+}
+
+function reasonOf(call: Call): Reason {
+  if (call.retried) return 'retried';
+  if (call.promoted) return 'promoted';
+  return call.waitedMs > 0 ? 'queued' : 'direct';
+}

@@ -1,0 +1,48 @@
+import type { SchedulerConfig } from './config.js';
+
+/**
+ * How many calls an engine may have in flight, so that order is decided here and not in the engine's own queue.
+ *
+ * Fixed by config or by the engine's own limit; else adaptive, on each load report:
+ *   the engine queues, preempts or is out of KV   ->  w - max(1, w/8), not below `windowMin`
+ *   its queue is empty and the window was full    ->  w + max(1, w/8), not above `windowMax`
+ * In-flight counts are ours and never stale; the report only moves the limit (slowly, since it is).
+ */
+export class Window {
+  #size: number;
+  readonly #adapts: boolean;
+  readonly #most: number;
+  #wasFull = false;
+  #preemptions = 0;
+
+  constructor(
+    private readonly config: SchedulerConfig['admission'],
+    engineMax: number | undefined,
+  ) {
+    const { window } = config;
+    this.#most = engineMax ?? config.windowMax;
+    this.#adapts = window === 'adaptive' || (window === 'auto' && engineMax === undefined);
+    if (typeof window === 'number') this.#size = Math.min(window, engineMax ?? window);
+    else this.#size = this.#adapts ? Math.min(config.windowInitial, this.#most) : this.#most;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Remembers that the window was full. */
+  observe(inFlight: number): void {
+    if (inFlight >= this.#size) this.#wasFull = true;
+  }
+
+  /** @param waiting the engine's own queue; `kvUsage` 0 to 1; `preemptions` a running total, all as the engine says. */
+  report(waiting = 0, kvUsage = 0, preemptions = this.#preemptions): void {
+    const preempted = preemptions > this.#preemptions;
+    this.#preemptions = preemptions;
+    if (!this.#adapts) return;
+    const stride = Math.max(1, this.#size >> 3);
+    if (waiting > 0 || preempted || kvUsage >= 0.99) this.#size = Math.max(this.config.windowMin, this.#size - stride);
+    else if (this.#wasFull) this.#size = Math.min(this.#most, this.#size + stride);
+    this.#wasFull = false;
+  }
+}
