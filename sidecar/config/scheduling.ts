@@ -54,7 +54,9 @@ export const starvation = z.strictObject({
 export const admission = z
   .strictObject({
     window: z
-      .union([z.literal('auto'), z.literal('adaptive'), count(1, 100_000)])
+      .union([z.literal('auto'), z.literal('adaptive'), count(1, 100_000)], {
+        error: 'must be auto, adaptive or a whole number from 1 to 100000',
+      })
       .default('auto')
       .meta(
         note(

@@ -57,7 +57,7 @@ const admin = z.strictObject({
 const engine = z.strictObject({
   url: z
     .string()
-    .refine(isEngineUrl, { error: 'must be an http:// or https:// URL without user, query or fragment' })
+    .refine(isEngineUrl, { error: 'must be an http:// or https:// URL without user, query or fragment', abort: true })
     .overwrite((url) => url.replace(/\/+$/, '').replace(/\/v1$/, ''))
     .meta(note('Base URL of the engine. A trailing `/v1` is dropped.', 'required')),
   id: name()

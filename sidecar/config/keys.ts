@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { KeyNote } from './note.js';
+import { configKeys } from './schema.js';
+
+/** One key of the configuration, as documentation, environment and redaction see it. */
+export interface ConfigKey {
+  /** `limits.bodyBytes`; `engines[].url` inside a list. */
+  readonly path: string;
+  /** The path's parts; `[]` stands for every element of a list. */
+  readonly segments: readonly string[];
+  readonly schema: z.ZodType;
+  readonly note: KeyNote;
+  /** Undefined: none, or told in words by `note.default`. */
+  readonly default: unknown;
+  /** Variable that sets it. Undefined: only the file can. */
+  readonly env?: string;
+}
+
+/** Every key, in the order of the schema. */
+export const CONFIG_KEYS: readonly ConfigKey[] = [...walk(configKeys, [])];
+
+/** Keys whose change waits for the next start; a reload keeps their old value and says so. */
+export const RESTART_KEYS: readonly string[] = CONFIG_KEYS.filter((key) => key.note.restart).map((key) => key.path);
+
+export const SECRET_KEYS: readonly ConfigKey[] = CONFIG_KEYS.filter((key) => key.note.secret);
+
+function* walk(schema: z.ZodType, segments: readonly string[]): Generator<ConfigKey> {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodObject) {
+    const shape = inner.shape as Readonly<Record<string, z.ZodType>>;
+    for (const [name, child] of Object.entries(shape)) yield* walk(child, [...segments, name]);
+    return;
+  }
+  yield describe(schema, segments);
+  if (inner instanceof z.ZodArray && inner.element instanceof z.ZodObject)
+    yield* walk(inner.element, [...segments, '[]']);
+}
+
+function describe(schema: z.ZodType, segments: readonly string[]): ConfigKey {
+  const path = segments.join('.').replaceAll('.[]', '[]');
+  const note = schema.meta() as KeyNote | undefined;
+  if (note === undefined) throw new Error(`${path} has no note`);
+  const key = {
+    path,
+    segments,
+    schema,
+    note,
+    default: schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined,
+  };
+  // Elements of a list have no name of their own, and a hash per tenant does not fit a list of words.
+  return segments.includes('[]') || path === 'auth.keys' ? key : { ...key, env: envName(segments) };
+}
+
+function envName(segments: readonly string[]): string {
+  return `MAITRED_${segments.join('_').replace(/[A-Z]/g, '_$&').toUpperCase()}`;
+}
+
+/** What a schema is under its defaults and transforms. */
+export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional)
+    return unwrap(schema.unwrap());
+  return schema instanceof z.ZodPipe ? unwrap(schema.in) : schema;
+}

@@ -1,0 +1,50 @@
+import { readConfigFile } from './file.js';
+import { FILE_VARIABLE, applyOverrides, readEnvironment, type Override } from './overrides.js';
+import { ConfigError, pathText, problemsOf, type Path } from './problems.js';
+import { configSchema, type Config } from './schema.js';
+import { resolveSecrets } from './secrets.js';
+
+/** Where a configuration comes from, the weakest first. */
+export interface ConfigInputs {
+  /** A YAML file. Absent: the one that `MAITRED_CONFIG` names, if any. */
+  readonly file?: string | undefined;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly flags?: readonly Override[];
+}
+
+/**
+ * The effective configuration: defaults, then file, then environment, then flags; whole, checked and frozen.
+ * @throws ConfigError with every problem found.
+ */
+export function loadConfig({ file, env = {}, flags = [] }: ConfigInputs): Config {
+  const name = configFileOf({ file, env });
+  const source = name === undefined ? undefined : readConfigFile(name);
+  // A section with all its keys commented out reads as null.
+  const values = Object.fromEntries(Object.entries(source?.values ?? {}).filter(([, value]) => value !== null));
+  const environment = readEnvironment(env);
+  const overrides = [...environment.overrides, ...flags];
+  applyOverrides(values, overrides);
+  const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
+  const problems = [...environment.problems, ...resolveSecrets(values, env)];
+  const result = configSchema.safeParse(values, { reportInput: true });
+  for (const { path, message } of problemsOf(result.error?.issues ?? []))
+    if (problems.every((known) => known.path !== pathText(path)))
+      problems.push({ path: pathText(path), message, origin: originOf(path) });
+  if (result.data === undefined || problems.length > 0) throw new ConfigError(problems);
+  return deepFreeze(result.data);
+}
+
+/** The file that `loadConfig` would read. */
+export function configFileOf({ file, env = {} }: ConfigInputs): string | undefined {
+  const named = env[FILE_VARIABLE];
+  return file ?? (named === '' ? undefined : named);
+}
+
+function overrideOrigin(overrides: readonly Override[], path: string): string | undefined {
+  return overrides.findLast((override) => path === override.path || path.startsWith(`${override.path}[`))?.origin;
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
+  return Object.freeze(value);
+}

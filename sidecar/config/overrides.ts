@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { CONFIG_KEYS, unwrap, type ConfigKey } from './keys.js';
+import type { ConfigProblem } from './problems.js';
+import { didYouMean } from './similar.js';
+
+/** A key set from outside the file. Text is turned into what the key's type asks for. */
+export interface Override {
+  /** Path of a key that is not inside a list. */
+  readonly path: string;
+  readonly text: string | readonly string[];
+  /** The variable or flag, for messages. */
+  readonly origin: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variable that names the file when no flag does. */
+export const FILE_VARIABLE = 'MAITRED_CONFIG';
+
+/** What Kubernetes adds to every pod beside a Service called `maitred`: not ours, and not the user's mistake. */
+const SERVICE_LINK = /^MAITRED_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
+
+const BY_VARIABLE = new Map(CONFIG_KEYS.flatMap((key) => (key.env === undefined ? [] : [[key.env, key] as const])));
+const BY_PATH = new Map(CONFIG_KEYS.map((key) => [key.path, key]));
+
+/** Overrides by environment; an empty variable counts as unset. Unknown names that begin with `MAITRED_` are problems. */
+export function readEnvironment(env: Environment): { overrides: Override[]; problems: ConfigProblem[] } {
+  const overrides: Override[] = [];
+  const problems: ConfigProblem[] = [];
+  for (const [variable, text] of Object.entries(env)) {
+    if (!variable.startsWith('MAITRED_') || variable === FILE_VARIABLE || SERVICE_LINK.test(variable)) continue;
+    const key = BY_VARIABLE.get(variable);
+    if (key === undefined) {
+      const meant = didYouMean(variable, [...BY_VARIABLE.keys(), FILE_VARIABLE]);
+      problems.push({ path: '', message: `is not a known variable${meant}`, origin: variable });
+    } else if (text !== undefined && text.trim() !== '') {
+      overrides.push({ path: key.path, text: isList(key) ? splitList(text) : text, origin: variable });
+    }
+  }
+  return { overrides, problems };
+}
+
+/** Sets the overrides in `values`, the later over the earlier. A section that is not a mapping is left for the schema to refuse. */
+export function applyOverrides(values: Record<string, unknown>, overrides: readonly Override[]): void {
+  for (const { path, text } of overrides) {
+    const key = BY_PATH.get(path);
+    if (key === undefined) throw new Error(`${path} is not a key`);
+    let section: unknown = values;
+    for (const name of key.segments.slice(0, -1)) section = isMapping(section) ? (section[name] ??= {}) : undefined;
+    if (isMapping(section)) section[key.segments.at(-1) ?? ''] = valueOf(key, text);
+  }
+}
+
+function valueOf(key: ConfigKey, text: string | readonly string[]): unknown {
+  if (typeof text === 'string') return scalarOf(key, text.trim());
+  return key.path === 'engines' ? text.map((url) => ({ url })) : text;
+}
+
+/** The reading of `text` that the key takes; if it takes none, the likeliest one, so that the refusal fits. */
+function scalarOf(key: ConfigKey, text: string): unknown {
+  const number = /^[+-]?[\d.]+(e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined;
+  const readings: unknown[] = [text, number, text === 'true' ? true : text === 'false' ? false : undefined];
+  if (text === 'null') readings.push(null);
+  const taken = readings.find((reading) => reading !== undefined && key.schema.safeParse(reading).success);
+  return taken === undefined ? (number ?? text) : taken;
+}
+
+const isList = (key: ConfigKey) => unwrap(key.schema) instanceof z.ZodArray;
+const splitList = (text: string) => text.split(',').map((word) => word.trim()).filter((word) => word !== ''); // prettier-ignore
+const isMapping = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

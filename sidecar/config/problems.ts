@@ -1,0 +1,72 @@
+import type { z } from 'zod';
+import { CONFIG_KEYS } from './keys.js';
+import { didYouMean } from './similar.js';
+
+/** One thing wrong with the configuration. */
+export interface ConfigProblem {
+  /** Of the key to change: `engines[0].url`; '' when no single key is to blame. */
+  readonly path: string;
+  readonly message: string;
+  /** Where the value was given: `FILE:LINE`, a variable or a flag. Absent: nowhere, a default is at fault. */
+  readonly origin?: string | undefined;
+}
+
+/** The configuration cannot be used; every problem that was found. Messages never hold a key's value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  constructor(readonly problems: readonly ConfigProblem[]) {
+    super(problems.map(problemText).join('\n'));
+  }
+}
+
+/** One line: `maitred.yaml:3: listen.port: must be at most 65535`. */
+export function problemText({ path, message, origin }: ConfigProblem): string {
+  return [origin, path, message].filter((part) => part !== undefined && part !== '').join(': ');
+}
+
+export type Path = readonly (string | number)[];
+
+export function pathText(path: Path): string {
+  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
+}
+
+/** The schema's findings in our words. Each is the key's path and what is wrong there. */
+export function problemsOf(issues: readonly z.core.$ZodIssue[]): { readonly path: Path; readonly message: string }[] {
+  return issues.flatMap((issue) => {
+    const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
+    if (issue.code !== 'unrecognized_keys') return [{ path, message: messageOf(issue) }];
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      message: `is not a known key${didYouMean(key, keysUnder(path))}`,
+    }));
+  });
+}
+
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type')
+    return issue.input === undefined ? 'is missing' : `must be ${TYPES[issue.expected] ?? issue.expected}`;
+  if (issue.code === 'invalid_value') {
+    const words = issue.values.map(String);
+    return `must be one of ${words.join(', ')}${typeof issue.input === 'string' ? didYouMean(issue.input, words) : ''}`;
+  }
+  if (issue.code === 'too_small') return `must ${SIZES[issue.origin] ?? 'be'} at least ${issue.minimum}`;
+  if (issue.code === 'too_big') return `must ${SIZES[issue.origin] ?? 'be'} at most ${issue.maximum}`;
+  return issue.message;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  int: 'a whole number',
+  number: 'a number',
+  string: 'text',
+  boolean: 'true or false',
+  object: 'a mapping',
+  array: 'a list',
+};
+const SIZES: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' };
+
+/** Names that may stand directly under `path`. */
+function keysUnder(path: Path): string[] {
+  const parent = path.map((part) => (typeof part === 'number' ? '[]' : part));
+  const under = CONFIG_KEYS.filter(({ segments }) => parent.every((part, index) => segments[index] === part));
+  return [...new Set(under.map(({ segments }) => segments[parent.length] ?? ''))];
+}

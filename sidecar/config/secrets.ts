@@ -1,0 +1,47 @@
+import { SECRET_KEYS } from './keys.js';
+import { pathText, type ConfigProblem, type Path } from './problems.js';
+import type { Config } from './schema.js';
+
+const REDACTED = '[redacted]';
+
+/** A copy to show: every secret that is set reads `[redacted]`. */
+export function redact(config: Config): Config {
+  const copy = structuredClone(config);
+  eachSecret(copy, (value) => (value === null ? null : REDACTED));
+  return copy;
+}
+
+/** Replaces secrets given as `env:NAME` by the variable's value. A variable that is not set is a problem. */
+export function resolveSecrets(values: unknown, env: Readonly<Record<string, string | undefined>>): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  eachSecret(values, (value, path) => {
+    const name = typeof value === 'string' && value.startsWith('env:') ? value.slice('env:'.length) : undefined;
+    if (name === undefined) return value;
+    const secret = env[name];
+    if (secret === undefined || secret === '')
+      problems.push({ path: pathText(path), message: 'names an environment variable that is not set' });
+    return secret ?? '';
+  });
+  return problems;
+}
+
+function eachSecret(values: unknown, replace: (value: unknown, path: Path) => unknown): void {
+  for (const key of SECRET_KEYS) visit(values, key.segments, [], replace);
+}
+
+function visit(
+  node: unknown,
+  segments: readonly string[],
+  path: Path,
+  replace: (value: unknown, path: Path) => unknown,
+): void {
+  const [segment, ...rest] = segments;
+  if (segment === undefined || typeof node !== 'object' || node === null) return;
+  const holder = node as Record<string, unknown>;
+  const names = segment === '[]' ? (Array.isArray(node) ? [...node.keys()] : []) : segment in holder ? [segment] : [];
+  for (const name of names) {
+    const here = [...path, name];
+    if (rest.length > 0) visit(holder[name], rest, here, replace);
+    else if (holder[name] !== undefined) holder[name] = replace(holder[name], here);
+  }
+}

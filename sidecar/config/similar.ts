@@ -1,0 +1,26 @@
+/** Words of `known` that someone who wrote `word` may have meant, as an end of a sentence; '' when none comes near. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  const reach = Math.max(1, Math.floor(word.length / 3));
+  let best: string | undefined;
+  let least = reach + 1;
+  for (const candidate of known) {
+    const edits = distance(word.toLowerCase(), candidate.toLowerCase(), least);
+    if (edits < least) [best, least] = [candidate, edits];
+  }
+  return best === undefined ? '' : `; did you mean ${best}?`;
+}
+
+/** Edits (insert, delete, replace one character) from `a` to `b`, by Levenshtein's table, one row at a time. */
+function distance(a: string, b: string, enough: number): number {
+  if (Math.abs(a.length - b.length) >= enough) return enough;
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replace = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replace, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,267 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { loadConfig, type ConfigInputs } from '../../../sidecar/config/load.js';
+import { ConfigError, type ConfigProblem } from '../../../sidecar/config/problems.js';
+import { redact } from '../../../sidecar/config/secrets.js';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'maitred-config-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function write(text: string | Uint8Array): string {
+  const file = join(folder, 'maitred.yaml');
+  writeFileSync(file, text);
+  return file;
+}
+
+function problemsIn(inputs: ConfigInputs): readonly ConfigProblem[] {
+  try {
+    loadConfig(inputs);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+const pathsIn = (text: string | Uint8Array) => problemsIn({ file: write(text) }).map(({ path }) => path);
+const lineOf = (problem: ConfigProblem | undefined) => Number(problem?.origin?.split(':').at(-1));
+
+describe('layers', () => {
+  it('is whole with nothing given', () => {
+    const config = loadConfig({});
+    expect(config.listen).toEqual({ host: '127.0.0.1', port: 8080 });
+    expect(config.policy.name).toBe('plas');
+    expect(config.engines).toEqual([]);
+  });
+
+  it('takes the file over defaults, the environment over the file, flags over both', () => {
+    const file = write('listen: {host: 0.0.0.0, port: 1}\npolicy: {levels: 4}\nbalancer: {name: sticky}\n');
+    const env = { MAITRED_LISTEN_PORT: '2', MAITRED_BALANCER_NAME: 'round-robin' };
+    const config = loadConfig({ file, env, flags: [{ path: 'listen.port', text: '3', origin: '--port' }] });
+    expect(config.listen).toEqual({ host: '0.0.0.0', port: 3 });
+    expect(config.balancer.name).toBe('round-robin');
+    expect(config.policy.levels).toBe(4);
+  });
+
+  it('finds the file by MAITRED_CONFIG, unless a flag names one', () => {
+    expect(loadConfig({ env: { MAITRED_CONFIG: write('embedded: 3') } }).embedded).toBe(3);
+    expect(loadConfig({ file: write('embedded: 4'), env: { MAITRED_CONFIG: 'nowhere' } }).embedded).toBe(4);
+    expect(loadConfig({ env: { MAITRED_CONFIG: '' } }).embedded).toBe(0);
+  });
+
+  it('is frozen to its leaves', () => {
+    const config = loadConfig({ file: write('engines: [{url: "http://a", models: [m]}]') });
+    const parts = [config, config.limits, config.engines, config.engines[0], config.engines[0]?.models];
+    expect(parts.every((part) => Object.isFrozen(part))).toBe(true);
+  });
+
+  it('fits the unset keys to the set ones', () => {
+    const config = loadConfig({
+      file: write('limits: {queuedMax: 7}\nadmission: {windowMax: 1}\nhealth: {backoffMs: 40000}'),
+    });
+    expect(config.limits).toMatchObject({ queuedMax: 7, queuedPerTenantMax: 7 });
+    expect(config.admission).toMatchObject({ windowMin: 1, windowInitial: 1, windowMax: 1 });
+    expect(config.health.backoffMsMax).toBe(40_000);
+    expect(loadConfig({ file: write('limits: {programsMax: 10}') }).limits.queuedMax).toBe(5);
+    expect(loadConfig({ file: write('limits: {queuedMax: 1000000}') }).limits.programsMax).toBe(2_000_000);
+  });
+
+  it('prints as a file that gives the same configuration', () => {
+    const config = loadConfig({ file: write('engines: [{url: "http://a:1/v1/", window: 3}]\nlimits: {queuedMax: 9}') });
+    expect(loadConfig({ file: write(stringify(config)) })).toEqual(config);
+  });
+});
+
+describe('file', () => {
+  it.each([
+    ['empty', ''],
+    ['a comment', '# nothing yet\n'],
+    ['a section with nothing in it', 'listen:\nengines:\n'],
+    ['a byte order mark', '\uFEFFembedded: 0\n'],
+    ['carriage returns', 'listen:\r\n  port: 8080\r\n'],
+  ])('takes %s', (_, text) => {
+    expect(loadConfig({ file: write(text) })).toEqual(loadConfig({}));
+  });
+
+  it.each([
+    ['a list at the root', '- 1'],
+    ['text at the root', 'hello'],
+    ['two documents', 'embedded: 1\n---\nembedded: 2\n'],
+    ['a repeated key', 'embedded: 1\nembedded: 2\n'],
+    ['a tab as indentation', 'listen:\n\tport: 1\n'],
+    ['an open bracket', 'engines: ['],
+    ['an unknown tag', 'embedded: !secret 1'],
+    ['an alias of nothing', 'embedded: *nothing'],
+    ['an alias bomb', `a: &a [x,x,x,x,x,x,x,x,x]\n${bomb('abcdefgh')}`],
+    ['bytes that are not UTF-8', Uint8Array.of(0x61, 0x3a, 0xff)],
+    ['a megabyte', `# ${'x'.repeat(1_048_576)}`],
+  ])('refuses %s', (_, text) => {
+    expect(pathsIn(text)).toContain('');
+  });
+
+  it('says on which line the file cannot be read', () => {
+    expect(lineOf(problemsIn({ file: write('listen:\n  port: 1\n  port: 2\n') })[0])).toBe(3);
+  });
+
+  it('refuses a missing file and a folder', () => {
+    expect(problemsIn({ file: join(folder, 'none.yaml') })).toHaveLength(1);
+    expect(problemsIn({ file: folder })).toHaveLength(1);
+  });
+});
+
+describe('schema', () => {
+  it.each([
+    ['listen: {port: 65536}', 'listen.port'],
+    ['listen: {port: -1}', 'listen.port'],
+    ['listen: {port: 80.5}', 'listen.port'],
+    ['listen: {port: "80"}', 'listen.port'],
+    ['listen: 80', 'listen'],
+    ['lisen: {}', 'lisen'],
+    ['listen: {prot: 1}', 'listen.prot'],
+    ['policy: {firstQuantumMs: .nan}', 'policy.firstQuantumMs'],
+    ['policy: {firstQuantumMs: .inf}', 'policy.firstQuantumMs'],
+    ['policy: {name: plass}', 'policy.name'],
+    ['starvation: {beta: 0}', 'starvation.beta'],
+    ['admission: {window: 0}', 'admission.window'],
+    ['admission: {window: many}', 'admission.window'],
+    ['engines: {}', 'engines'],
+    ['engines: [{}]', 'engines[0].url'],
+    ['engines: [{url: "localhost:8000"}]', 'engines[0].url'],
+    ['engines: [{url: "ftp://a"}]', 'engines[0].url'],
+    ['engines: [{url: "http://user:secret@a"}]', 'engines[0].url'],
+    ['engines: [{url: "http://a?b"}]', 'engines[0].url'],
+    ['engines: [{url: "http://a", id: "a b"}]', 'engines[0].id'],
+    ['engines: [{url: "http://a", models: []}]', 'engines[0].models'],
+    ['engines: [{url: "http://a"}, {url: "http://b", wat: 1}]', 'engines[1].wat'],
+    ['auth: {keys: [{sha256: abc, tenant: t}]}', 'auth.keys[0].sha256'],
+    ['identity: {sources: [body, bodi]}', 'identity.sources[1]'],
+    ['__proto__: {listen: 1}', '__proto__'],
+    ['listen: {constructor: 1}', 'listen.constructor'],
+    ['1: 2', '1'],
+  ])('refuses %s', (text, path) => {
+    expect(pathsIn(text)).toEqual([path]);
+  });
+
+  it.each([
+    ['admission: {windowMin: 9, windowMax: 8}', 'admission.windowMin'],
+    ['admission: {windowInitial: 9, windowMax: 8}', 'admission.windowInitial'],
+    ['admission: {windowInitial: 2, windowMin: 3}', 'admission.windowMin'],
+    ['limits: {queuedPerTenantMax: 9, queuedMax: 8}', 'limits.queuedPerTenantMax'],
+    ['limits: {programsMax: 9, queuedMax: 8}', 'limits.programsMax'],
+    ['health: {backoffMs: 90, backoffMsMax: 80}', 'health.backoffMs'],
+    ['admin: {port: 8080}', 'admin.port'],
+    ['engines: [{url: "http://a"}, {url: "http://a:80/x"}]', 'engines[1].id'],
+    ['engines: [{url: "http://a", id: x}, {url: "http://b", id: x}]', 'engines[1].id'],
+    ['identity: {sources: [body, body]}', 'identity.sources[1]'],
+    [
+      `auth: {keys: [{sha256: ${'a'.repeat(64)}, tenant: t}, {sha256: ${'a'.repeat(64)}, tenant: u}]}`,
+      'auth.keys[1].sha256',
+    ],
+  ])('refuses the contradiction %s', (text, path) => {
+    expect(pathsIn(text)).toContain(path);
+  });
+
+  it('finds every problem at once, each with its line', () => {
+    const problems = problemsIn({ file: write('listen:\n  port: x\n  prt: 1\nengines:\n  - kind: vllm\n') });
+    expect(problems.map((problem) => [problem.path, lineOf(problem)])).toEqual([
+      ['listen.port', 2],
+      ['listen.prt', 3],
+      ['engines[0].url', 5],
+    ]);
+  });
+
+  it('drops what clients append to a base URL', () => {
+    const urls = ['http://a/v1', 'http://b/v1/', 'http://c/', 'https://d/api/v1'];
+    const { engines } = loadConfig({ flags: [{ path: 'engines', text: urls, origin: '--engine' }] });
+    expect(engines.map(({ url }) => url)).toEqual(['http://a', 'http://b', 'http://c', 'https://d/api']);
+  });
+});
+
+describe('environment', () => {
+  it('reads each type of key', () => {
+    const config = loadConfig({
+      env: {
+        MAITRED_ENGINES: 'http://a:1, http://b:2,',
+        MAITRED_IDENTITY_SOURCES: 'body,history',
+        MAITRED_LIMITS_BODY_BYTES: '2048',
+        MAITRED_ADMISSION_GATE: '0.5',
+        MAITRED_ADMISSION_WINDOW: '12',
+        MAITRED_BALANCER_ADAPT_THRESHOLD: 'false',
+        MAITRED_ADMIN_PORT: 'null',
+        MAITRED_ADMIN_TOKEN: '1234567890',
+        MAITRED_LOG_LEVEL: '',
+      },
+    });
+    expect(config.engines.map(({ url }) => url)).toEqual(['http://a:1', 'http://b:2']);
+    expect(config.identity.sources).toEqual(['body', 'history']);
+    expect(config.limits.bodyBytes).toBe(2048);
+    expect(config.admission).toMatchObject({ gate: 0.5, window: 12 });
+    expect(config.balancer.adaptThreshold).toBe(false);
+    expect(config.admin).toMatchObject({ port: null, token: '1234567890' });
+    expect(config.log.level).toBe('info');
+    expect(loadConfig({ env: { MAITRED_ADMISSION_WINDOW: 'adaptive' } }).admission.window).toBe('adaptive');
+  });
+
+  it('names the variable of a bad value', () => {
+    const env = { MAITRED_LISTEN_PORT: '99999', MAITRED_ENGINES: 'http://a,nonsense', MAITRED_LISTEN_HOSTT: 'x' };
+    expect(problemsIn({ env }).map(({ origin, path }) => [origin, path])).toEqual([
+      ['MAITRED_LISTEN_HOSTT', ''],
+      ['MAITRED_LISTEN_PORT', 'listen.port'],
+      ['MAITRED_ENGINES', 'engines[1].url'],
+    ]);
+  });
+
+  it('leaves alone what Kubernetes sets for a service of our name', () => {
+    const env = {
+      MAITRED_SERVICE_HOST: '10.0.0.1',
+      MAITRED_SERVICE_PORT_HTTP: '8080',
+      MAITRED_PORT: 'tcp://10.0.0.1:8080',
+      MAITRED_PORT_8080_TCP_ADDR: '10.0.0.1',
+    };
+    expect(loadConfig({ env })).toEqual(loadConfig({}));
+  });
+});
+
+describe('secrets', () => {
+  const text = `admin: {token: "env:ADMIN"}
+engines: [{url: "http://a", apiKey: "env:KEY"}, {url: "http://b", apiKey: plain-secret}]
+auth: {keys: [{sha256: ${'b'.repeat(64)}, tenant: t}]}`;
+
+  it('come from the variables that they name', () => {
+    const config = loadConfig({ file: write(text), env: { ADMIN: 'admin-secret', KEY: 'key-secret' } });
+    expect(config.admin.token).toBe('admin-secret');
+    expect(config.engines.map(({ apiKey }) => apiKey)).toEqual(['key-secret', 'plain-secret']);
+  });
+
+  it('are problems when the variable is not set', () => {
+    const paths = problemsIn({ file: write(text), env: { KEY: '' } }).map(({ path }) => path);
+    expect(paths.toSorted()).toEqual(['admin.token', 'engines[0].apiKey']);
+  });
+
+  it('never show', () => {
+    const config = loadConfig({ file: write(text), env: { ADMIN: 'admin-secret', KEY: 'key-secret' } });
+    const shown = stringify(redact(config));
+    expect(shown).not.toMatch(/secret|b{64}/);
+    expect(config.admin.token).toBe('admin-secret');
+    expect((parse(shown) as typeof config).engines[0]).toMatchObject({ url: 'http://a', apiKey: '[redacted]' });
+    expect(redact(loadConfig({})).admin.token).toBeNull();
+  });
+
+  it('are not in the message of a problem', () => {
+    const file = write('admin: {token: hunter2}\nengines: [{url: "http://u:hunter2@a"}]');
+    const error = new ConfigError(problemsIn({ file }));
+    expect(error.problems).toHaveLength(2);
+    expect(error.message).not.toContain('hunter2');
+  });
+});
+
+/** Nine references a level: nine to the power of the number of names. */
+function bomb(names: string): string {
+  const lines = [...names].slice(1).map((name, index) => `${name}: &${name} [${`*${names[index] ?? ''},`.repeat(9)}]`);
+  return lines.join('\n');
+}
