@@ -1,22 +1,37 @@
 import type { Pool } from 'undici';
 import type { EngineId, Event } from '../../src/index.js';
+import type { JsonObject } from '../apis/api.js';
 import type { EngineConfig } from '../config/schema.js';
-import type { EngineAdapter } from './adapter.js';
+import type { EngineAdapter, LoadReport } from './adapter.js';
 
-/** `joining`: not yet heard of. `up`. `probation`: half-open. `ejected`: probed with backoff. `draining`: takes nothing new. */
+/**
+ * The life of an engine.
+ *
+ *     joining --healthy--> up <--a call succeeded-- probation <--healthy-- ejected
+ *                          |                            |                     ^
+ *                          +--- failuresMax in a row ---+------ one failure --+
+ *
+ * `joining`: not yet healthy; probed with backoff. `up`. `probation`: half-open, one call at a time. `ejected`: probed
+ * with backoff. `draining`, from any of them: takes nothing new, and is not probed.
+ */
 export type EngineState = 'joining' | 'up' | 'probation' | 'ejected' | 'draining';
 
 /** One engine replica as the gateway talks to it. */
 export interface Engine {
   readonly id: EngineId;
   readonly url: URL;
+  /** What every request path is put behind: the path of the URL, '' for most. */
+  readonly basePath: string;
   readonly config: EngineConfig;
+  /** Until the kind of an `auto` engine is known, that of any OpenAI-like server. */
   readonly adapter: EngineAdapter;
-  /** Connections to it. */
+  /** Connections for calls; probes have their own. Its header and body timeouts are off: set them with each request. */
   readonly pool: Pool;
   readonly state: EngineState;
   /** Model ids it serves, and each one's entry of the engine's own /v1/models. */
-  readonly models: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  readonly models: ReadonlyMap<string, JsonObject>;
+  /** The last load report; `{}` before the first. */
+  readonly load: LoadReport;
 }
 
 /**
@@ -26,20 +41,28 @@ export interface Engine {
 export interface Fleet {
   get(id: EngineId): Engine | undefined;
   list(): readonly Engine[];
-  /** Engines that serve `model` and are not removed. */
+  /** Engines that serve `model`, in whatever state, and are not being removed. */
   serving(model: string): readonly Engine[];
-  /** @throws GatewayError `engine_exists` */
+  /**
+   * Takes in an engine, or takes a draining one of this id back into service.
+   * @throws GatewayError `engine_exists` when one of this id is in service, `bad_request` for credentials in the URL.
+   */
   add(config: EngineConfig): Engine;
   /** Stops new calls to it. Running ones finish. False: unknown. */
   drain(id: EngineId): boolean;
   /** Drains it, and forgets it when its last call has ended. False: unknown. */
   remove(id: EngineId): boolean;
-  /** Makes the set of configured engines equal to `engines` (SIGHUP): adds, drains and removes. */
+  /**
+   * Makes the set of engines equal to `engines` (SIGHUP): adds, replaces and removes; running calls finish where they are.
+   * An engine that an operator drains stays drained.
+   * @throws GatewayError as `add`; then nothing has changed.
+   */
   reconcile(engines: readonly EngineConfig[]): void;
-  /** Outcome of a real call, for passive ejection. */
+  /** A call ran to its end there. */
   succeeded(id: EngineId): void;
+  /** A call failed by the engine's fault: refused, reset, timed out, 5xx. Not for 429, 503 and clients that leave. */
   failed(id: EngineId): void;
-  /** Ends probes and closes connections. */
+  /** Ends probes and closes connections; calls that still run fail. */
   close(): Promise<void>;
 }
 
@@ -48,4 +71,12 @@ export interface FleetPorts {
   readonly emit: (event: Event) => void;
   /** Calls now running on the engine. */
   readonly inFlight: (id: EngineId) => number;
+  /** Runs `fn` once after `ms` milliseconds, unless the function it returns is called before. */
+  readonly setTimer: SetTimer;
+  readonly log: Log;
 }
+
+export type SetTimer = (fn: () => void, ms: number) => () => void;
+
+/** The part of a pino logger that is used here. */
+export type Log = Readonly<Record<'debug' | 'info' | 'warn', (fields: object, message: string) => void>>;

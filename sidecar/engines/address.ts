@@ -1,0 +1,25 @@
+import { engineId, type EngineId } from '../../src/index.js';
+import type { EngineConfig } from '../config/schema.js';
+import { GatewayError } from '../errors.js';
+
+/** Where an engine is. */
+export interface Address {
+  readonly url: URL;
+  /** What every request path is put behind: the path of the URL, '' for most. */
+  readonly basePath: string;
+}
+
+/** @throws GatewayError `bad_request` for credentials in the URL, which would show in logs and admin answers. */
+export function addressOf(config: EngineConfig): Address {
+  const url = new URL(config.url);
+  if (url.username !== '' || url.password !== '') {
+    throw new GatewayError('bad_request', 'An engine URL must not hold credentials; use apiKey.', { param: 'url' });
+  }
+  return { url, basePath: url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '') };
+}
+
+/** The configured id, else `host:port`, the port always written out. */
+export function idOf(config: EngineConfig): EngineId {
+  const { hostname, port, protocol } = new URL(config.url);
+  return engineId(config.id ?? `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`);
+}

@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EngineId } from '../../src/index.js';
+import type { EngineConfig } from '../config/schema.js';
+import { GatewayError } from '../errors.js';
+import { addressOf, idOf } from './address.js';
+import type { Engine, Fleet, FleetPorts } from './fleet.js';
+import { Replica, type FleetConfig } from './replica.js';
+
+/**
+ * A fleet of the configured engines, which it begins to probe at once.
+ * @throws GatewayError `engine_exists` for two engines of one id, `bad_request` for credentials in a URL.
+ */
+export function createFleet(config: FleetConfig, ports: FleetPorts): Fleet {
+  return new Replicas(config, ports);
+}
+
+class Replicas implements Fleet {
+  readonly #config: FleetConfig;
+  readonly #ports: FleetPorts;
+  readonly #replicas = new Map<EngineId, Replica>();
+  /** Forgotten engines whose connections close as their last calls end. */
+  readonly #retired = new Set<Replica>();
+  #cancelSweep: (() => void) | undefined;
+
+  constructor(config: FleetConfig, ports: FleetPorts) {
+    this.#config = config;
+    this.#ports = ports;
+    this.reconcile(config.engines);
+  }
+
+  get(id: EngineId): Engine | undefined {
+    return this.#replicas.get(id);
+  }
+
+  list(): readonly Engine[] {
+    return [...this.#replicas.values()];
+  }
+
+  serving(model: string): readonly Engine[] {
+    return [...this.#replicas.values()].filter((replica) => !replica.removing && replica.models.has(model));
+  }
+
+  add(config: EngineConfig): Engine {
+    const known = this.#replicas.get(idOf(config));
+    if (known && known.state !== 'draining') {
+      throw new GatewayError('engine_exists', `There is already an engine ${known.id}.`, { param: 'id' });
+    }
+    const replica = this.#put(config);
+    replica.resume();
+    return replica;
+  }
+
+  drain(id: EngineId): boolean {
+    const replica = this.#replicas.get(id);
+    replica?.drain();
+    return replica !== undefined;
+  }
+
+  remove(id: EngineId): boolean {
+    if (!this.drain(id)) return false;
+    const replica = this.#replicas.get(id);
+    if (replica) replica.removing = true;
+    this.#sweep();
+    return true;
+  }
+
+  reconcile(engines: readonly EngineConfig[]): void {
+    const wanted = new Map<EngineId, EngineConfig>();
+    for (const config of engines) {
+      const id = idOf(config);
+      addressOf(config);
+      if (wanted.has(id))
+        throw new GatewayError('engine_exists', `Two engines have the id ${id}.`, { param: 'engines' });
+      wanted.set(id, config);
+    }
+    for (const id of this.#replicas.keys()) {
+      if (!wanted.has(id)) this.remove(id);
+    }
+    for (const [id, config] of wanted) {
+      const known = this.#replicas.get(id);
+      const drained = known?.state === 'draining' && !known.removing;
+      const replica = isDeepStrictEqual(known?.config, config) && known ? known : this.#put(config);
+      if (drained) replica.drain();
+      else replica.resume();
+    }
+  }
+
+  succeeded(id: EngineId): void {
+    this.#replicas.get(id)?.succeeded();
+  }
+
+  failed(id: EngineId): void {
+    this.#replicas.get(id)?.failed();
+  }
+
+  async close(): Promise<void> {
+    this.#cancelSweep?.();
+    const replicas = [...this.#replicas.values(), ...this.#retired];
+    this.#replicas.clear();
+    await Promise.all(replicas.map((replica) => replica.close('break')));
+  }
+
+  /** A new replica, or the known one under a new configuration; where its address changed, another takes its place. */
+  #put(config: EngineConfig): Replica {
+    const known = this.#replicas.get(idOf(config));
+    if (known && known.url.href === addressOf(config).url.href) {
+      known.reconfigure(config);
+      return known;
+    }
+    const replica = new Replica(config, this.#config, this.#ports);
+    if (known) {
+      known.drain();
+      this.#retire(known);
+    }
+    this.#replicas.set(replica.id, replica);
+    return replica;
+  }
+
+  #retire(replica: Replica): void {
+    this.#retired.add(replica);
+    void replica.close('finish').finally(() => this.#retired.delete(replica));
+  }
+
+  /** Forgets removed engines without calls, and comes back while there are others. */
+  #sweep(): void {
+    this.#cancelSweep?.();
+    this.#cancelSweep = undefined;
+    let waiting = false;
+    for (const [id, replica] of this.#replicas) {
+      if (!replica.removing) continue;
+      if (this.#ports.inFlight(id) > 0) {
+        waiting = true;
+        continue;
+      }
+      this.#replicas.delete(id);
+      this.#retire(replica);
+      this.#ports.log.info({ engine: id }, 'engine removed');
+    }
+    if (waiting) this.#cancelSweep = this.#ports.setTimer(() => this.#sweep(), this.#config.health.intervalMs);
+  }
+}

@@ -1,0 +1,85 @@
+import type { JsonObject } from '../apis/api.js';
+import type { EngineConfig } from '../config/schema.js';
+import type { EngineAdapter, Get, LoadReport } from './adapter.js';
+import { ADAPTERS, detect } from './adapters.js';
+import { MODELS_PATH, readModels } from './models.js';
+import { isOk, type Answer, type Prober } from './prober.js';
+
+/** What one healthy engine said of itself. */
+export interface Inspection {
+  readonly adapter: EngineAdapter;
+  /** Absent: it could not be read this time. */
+  readonly models?: ReadonlyMap<string, JsonObject>;
+  readonly load: LoadReport;
+}
+
+/**
+ * One probe of an engine: what it is (when not `known`), whether it is well, which models it has, how loaded it is.
+ * Each path is asked once. Rejects when the engine is not well, with the reason.
+ */
+export async function inspect(prober: Prober, config: EngineConfig, known?: EngineAdapter): Promise<Inspection> {
+  const asked = new Map<string, Promise<Answer>>();
+  const ask = (path: string): Promise<Answer> => {
+    const answer = asked.get(path) ?? prober.get(path);
+    asked.set(path, answer);
+    return answer;
+  };
+  const get: Get = async (path) => {
+    try {
+      const { status, text } = await ask(path);
+      return isOk(status) ? text : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+
+  const adapter = known ?? (await identify(config, ask, get));
+  const health = await ask(adapter.healthPath);
+  const refused = new Error(`${adapter.healthPath} answered ${health.status}`);
+  const unsure = health.status >= 400 && health.status < 500;
+  if (!isOk(health.status) && !unsure) throw refused;
+  const [listed, load] = await Promise.all([get(MODELS_PATH), adapter.readLoad(get)]);
+  const models = serves(readModels(listed), config, adapter);
+  // A 4xx says that the server is there but keeps this path to itself (a proxy, a key): then its models speak for it.
+  if (unsure && models === undefined) throw refused;
+  return { adapter, ...(models && { models }), load };
+}
+
+async function identify(
+  config: EngineConfig,
+  ask: (path: string) => Promise<Answer>,
+  get: Get,
+): Promise<EngineAdapter> {
+  if (config.kind !== 'auto') return fit(ADAPTERS[config.kind], get);
+  // A server that is still loading answers every path alike: what it is shows when it is ready.
+  const { status } = await ask(MODELS_PATH);
+  if (status >= 500) throw new Error(`${MODELS_PATH} answered ${status}`);
+  return fit(await detect(get), get);
+}
+
+function fit(adapter: EngineAdapter, get: Get): Promise<EngineAdapter> {
+  return adapter.fit?.(get) ?? Promise.resolve(adapter);
+}
+
+/** The models the engine may be given calls for: those of the configuration, else those it lists. */
+function serves(
+  listed: ReadonlyMap<string, JsonObject> | undefined,
+  config: EngineConfig,
+  adapter: EngineAdapter,
+): ReadonlyMap<string, JsonObject> | undefined {
+  if (config.models) return configuredModels(config.models, listed);
+  if (listed === undefined || adapter.aliases === undefined) return listed;
+  const models = new Map(listed);
+  for (const [id, entry] of listed) {
+    for (const alias of adapter.aliases(id)) models.set(alias, { ...entry, id: alias });
+  }
+  return models;
+}
+
+/** Configured models, with the engine's own entry where it lists one. */
+export function configuredModels(
+  ids: readonly string[],
+  listed?: ReadonlyMap<string, JsonObject>,
+): ReadonlyMap<string, JsonObject> {
+  return new Map(ids.map((id) => [id, listed?.get(id) ?? { id, object: 'model', created: 0, owned_by: 'maitred' }]));
+}

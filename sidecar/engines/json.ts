@@ -1,0 +1,36 @@
+import type { JsonObject } from '../apis/api.js';
+
+/** Reading of JSON that another server wrote: what is not as expected is `undefined`, nothing throws. */
+export function parseJson(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+export function asObject(value: unknown): JsonObject | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+}
+
+export function asObjects(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.map(asObject).filter((item) => item !== undefined) : [];
+}
+
+/** A finite number, zero or more: engines count tokens, requests and milliseconds, none of which is ever negative. */
+export function asCount(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** The sum of what is known; `undefined` when nothing is. */
+export function sum(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
+}
+
+/** The mean of what is known; `undefined` when nothing is. */
+export function mean(values: readonly (number | undefined)[]): number | undefined {
+  const total = sum(values);
+  return total === undefined ? undefined : total / values.filter((value) => value !== undefined).length;
+}

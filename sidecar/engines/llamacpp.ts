@@ -1,0 +1,65 @@
+import { tokens } from '../../src/index.js';
+import type { EngineAdapter } from './adapter.js';
+import { asCount, asObject, asObjects, parseJson, sum } from './json.js';
+import { loadReport } from './load.js';
+import { listsModelsOf } from './models.js';
+import { parsePrometheus } from './prometheus.js';
+
+const PROCESSING = 'llamacpp:requests_processing';
+const DEFERRED = 'llamacpp:requests_deferred';
+/** Gone from new versions. */
+const KV_USAGE = 'llamacpp:kv_cache_usage_ratio';
+const NAMES = new Set([PROCESSING, DEFERRED, KV_USAGE]);
+
+/**
+ * llama.cpp's server. `/slots` is the load signal, `/props` where it is switched off, `/metrics` where it is switched on.
+ * Each slot states its own context; with a unified cache the slots share one such context, which the server does not
+ * tell: the capacity is then an upper bound, and `capacityTokens` of the engine's configuration the cure.
+ */
+export const llamacpp: EngineAdapter = {
+  kind: 'llamacpp',
+  healthPath: '/health',
+  async recognise(get) {
+    if (await listsModelsOf(get, 'llamacpp')) return true;
+    return asCount(asObject(parseJson(await get('/props')))?.['total_slots']) !== undefined;
+  },
+  async readLoad(get) {
+    const [slotsText, metricsText] = await Promise.all([get('/slots'), get('/metrics')]);
+    const slots = asObjects(parseJson(slotsText));
+    const samples = parsePrometheus(metricsText, NAMES);
+    const value = (name: string) => sum(samples.get(name)?.map((sample) => sample.value) ?? []);
+    const load = { running: value(PROCESSING), waiting: value(DEFERRED), kvUsage: value(KV_USAGE) };
+    if (slots.length > 0) {
+      return loadReport({
+        ...load,
+        running: slots.filter((slot) => slot['is_processing'] === true).length,
+        capacityTokens: sum(slots.map((slot) => asCount(slot['n_ctx']))),
+        windowMax: slots.length,
+      });
+    }
+    const props = asObject(parseJson(await get('/props')));
+    const count = asCount(props?.['total_slots']);
+    const context = asCount(asObject(props?.['default_generation_settings'])?.['n_ctx']);
+    const capacityTokens = count !== undefined && context !== undefined ? count * context : undefined;
+    return loadReport({ ...load, capacityTokens, windowMax: count });
+  },
+  priorityFields: () => ({}),
+  readTimings(answer) {
+    const timings = asObject(answer['timings']);
+    const serviceMs = sum([asCount(timings?.['prompt_ms']), asCount(timings?.['predicted_ms'])]);
+    return serviceMs === undefined ? {} : { serviceMs };
+  },
+  readUsage(answer) {
+    const timings = asObject(answer['timings']);
+    const prompt = asCount(timings?.['prompt_n']);
+    const output = asCount(timings?.['predicted_n']);
+    if (prompt === undefined || output === undefined) return undefined;
+    // `prompt_n` counts what was computed; what the slot's cache held comes on top.
+    const cached = asCount(timings?.['cache_n']);
+    return {
+      promptTokens: tokens(prompt + (cached ?? 0)),
+      outputTokens: tokens(output),
+      ...(cached !== undefined && { cachedTokens: tokens(cached) }),
+    };
+  },
+};

@@ -1,0 +1,21 @@
+import type { LoadReport } from './adapter.js';
+import { asCount } from './json.js';
+
+/** What an adapter found, before it is checked. */
+type Found = { readonly [K in keyof LoadReport]?: number | undefined };
+
+/** Drops what is absent or senseless (negative, NaN, a limit of zero), and holds the share of KV in use to 0..1. */
+export function loadReport(found: Found): LoadReport {
+  const report: { -readonly [K in keyof LoadReport]: LoadReport[K] } = {};
+  for (const key of ['waiting', 'running', 'preemptions'] as const) {
+    const value = asCount(found[key]);
+    if (value !== undefined) report[key] = value;
+  }
+  for (const key of ['capacityTokens', 'windowMax'] as const) {
+    const value = Math.floor(asCount(found[key]) ?? 0);
+    if (value >= 1) report[key] = value;
+  }
+  const kvUsage = asCount(found.kvUsage);
+  if (kvUsage !== undefined) report.kvUsage = Math.min(1, kvUsage);
+  return report;
+}

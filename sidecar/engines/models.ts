@@ -1,0 +1,23 @@
+import type { JsonObject } from '../apis/api.js';
+import type { Get } from './adapter.js';
+import { asObject, asObjects, parseJson } from './json.js';
+
+/** Where every OpenAI-compatible server lists its models. */
+export const MODELS_PATH = '/v1/models';
+
+/** Each model's entry by its id; `undefined` when the text is not a model list. */
+export function readModels(text: string | undefined): ReadonlyMap<string, JsonObject> | undefined {
+  const data = asObject(parseJson(text))?.['data'];
+  if (!Array.isArray(data)) return undefined;
+  const models = new Map<string, JsonObject>();
+  for (const entry of asObjects(data)) {
+    if (typeof entry['id'] === 'string' && entry['id'] !== '') models.set(entry['id'], entry);
+  }
+  return models;
+}
+
+/** Whether the server signs its model list with `owner`, as most engines do with their own name. */
+export async function listsModelsOf(get: Get, owner: string): Promise<boolean> {
+  const models = readModels(await get(MODELS_PATH));
+  return models !== undefined && [...models.values()].some((entry) => entry['owned_by'] === owner);
+}

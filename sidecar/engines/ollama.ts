@@ -1,0 +1,32 @@
+import { tokens } from '../../src/index.js';
+import type { EngineAdapter } from './adapter.js';
+import { asCount, asObject, parseJson, sum } from './json.js';
+
+const NANOS_PER_MILLI = 1e6;
+const LATEST = ':latest';
+
+/**
+ * Ollama. It tells neither its load nor `OLLAMA_NUM_PARALLEL` nor its cache size: the queue in front is all there is.
+ * Times and counts are in answers of its own API (`/api/chat`, `/api/generate`) only.
+ */
+export const ollama: EngineAdapter = {
+  kind: 'ollama',
+  healthPath: '/api/version',
+  async recognise(get) {
+    if (((await get('/')) ?? '').startsWith('Ollama is running')) return true;
+    return typeof asObject(parseJson(await get('/api/version')))?.['version'] === 'string';
+  },
+  readLoad: () => Promise.resolve({}),
+  aliases: (model) => (model.endsWith(LATEST) ? [model.slice(0, -LATEST.length)] : []),
+  priorityFields: () => ({}),
+  readTimings(answer) {
+    const nanos = sum([asCount(answer['prompt_eval_duration']), asCount(answer['eval_duration'])]);
+    return nanos === undefined ? {} : { serviceMs: nanos / NANOS_PER_MILLI };
+  },
+  readUsage(answer) {
+    const output = asCount(answer['eval_count']);
+    if (output === undefined) return undefined;
+    // A prompt that was cached whole has no count.
+    return { promptTokens: tokens(asCount(answer['prompt_eval_count']) ?? 0), outputTokens: tokens(output) };
+  },
+};

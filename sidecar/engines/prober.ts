@@ -1,0 +1,68 @@
+import { Pool } from 'undici';
+import type { SetTimer } from './fleet.js';
+import { METRICS_CHARS_MAX } from './prometheus.js';
+
+/** Connections for probes of one engine. */
+const CONNECTIONS = 4;
+
+export interface Answer {
+  readonly status: number;
+  /** Empty for anything but 2xx. */
+  readonly text: string;
+}
+
+export interface ProberOptions {
+  readonly url: URL;
+  readonly basePath: string;
+  readonly apiKey: string | undefined;
+  /** For one request, from asking to the last byte. */
+  readonly timeoutMs: number;
+  readonly connectMs: number;
+  readonly setTimer: SetTimer;
+}
+
+/** Asks an engine about itself, over connections of its own: a probe must not wait behind a thousand streams. */
+export class Prober {
+  readonly #options: ProberOptions;
+  readonly #pool: Pool;
+
+  constructor(options: ProberOptions) {
+    this.#options = options;
+    this.#pool = new Pool(options.url.origin, {
+      connections: CONNECTIONS,
+      connectTimeout: options.connectMs,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxResponseSize: METRICS_CHARS_MAX,
+    });
+  }
+
+  /** Rejects when the engine refuses, breaks off, takes too long or answers too much. */
+  async get(path: string): Promise<Answer> {
+    const { basePath, apiKey, timeoutMs, setTimer } = this.#options;
+    const timeout = new AbortController();
+    const cancelTimer = setTimer(() => timeout.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    try {
+      const { statusCode, body } = await this.#pool.request({
+        method: 'GET',
+        path: basePath + path,
+        headers: { accept: '*/*', ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) },
+        signal: timeout.signal,
+      });
+      if (isOk(statusCode)) return { status: statusCode, text: await body.text() };
+      await body.dump();
+      return { status: statusCode, text: '' };
+    } finally {
+      cancelTimer();
+    }
+  }
+
+  /** Breaks off what is under way. */
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+}
+
+export function isOk(status: number): boolean {
+  return status >= 200 && status < 300;
+}

@@ -1,0 +1,251 @@
+import { Pool } from 'undici';
+import type { EngineId } from '../../src/index.js';
+import type { JsonObject } from '../apis/api.js';
+import type { Config, EngineConfig } from '../config/schema.js';
+import type { EngineAdapter, LoadReport } from './adapter.js';
+import { addressOf, idOf } from './address.js';
+import { joined, reported } from './announce.js';
+import type { Engine, EngineState, FleetPorts } from './fleet.js';
+import { configuredModels, inspect, type Inspection } from './inspect.js';
+import { MODELS_PATH } from './models.js';
+import { openai } from './openai.js';
+import { Prober } from './prober.js';
+
+export type FleetConfig = Pick<Config, 'engines' | 'health' | 'timeouts'>;
+
+/**
+ * One engine and its life (drawn at `EngineState`). It probes itself, and times the next probe when one has ended, so
+ * that there is never more than one. What changes its standing while a probe runs makes that probe's result void.
+ */
+export class Replica implements Engine {
+  readonly id: EngineId;
+  readonly url: URL;
+  readonly basePath: string;
+  readonly pool: Pool;
+  config: EngineConfig;
+  state: EngineState = 'joining';
+  models: ReadonlyMap<string, JsonObject>;
+  load: LoadReport = {};
+  /** The fleet waits for its last call, to forget it. */
+  removing = false;
+
+  readonly #settings: FleetConfig;
+  readonly #ports: FleetPorts;
+  #prober: Prober;
+  /** Known while in service: what comes back after a failure may be another server. */
+  #adapter: EngineAdapter | undefined;
+  /** The last `engineJoined` as text, '' out of service. */
+  #announced = '';
+  #callFailures = 0;
+  #probeFailures = 0;
+  /** The exponent of the backoff: failed probes and failed probations since the engine last worked. */
+  #setbacks = 0;
+  #warnedOfCapacity = false;
+  /** Counts what makes a running probe's result void. */
+  #epoch = 0;
+  #closed = false;
+  #probing: Promise<void> | undefined;
+  #cancelTimer = (): void => undefined;
+
+  /** @throws GatewayError `bad_request` */
+  constructor(config: EngineConfig, settings: FleetConfig, ports: FleetPorts) {
+    const { url, basePath } = addressOf(config);
+    this.id = idOf(config);
+    this.url = url;
+    this.basePath = basePath;
+    this.config = config;
+    this.models = configuredModels(config.models ?? []);
+    this.#settings = settings;
+    this.#ports = ports;
+    // No limit on connections: the window bounds them, and a queue in here would hide calls from the scheduler.
+    // Idle sockets close after undici's 4 s, before the 5 s after which uvicorn and Node close theirs.
+    this.pool = new Pool(url.origin, {
+      pipelining: 1,
+      allowH2: false,
+      connectTimeout: settings.timeouts.connectMs,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    this.#prober = this.#newProber();
+    this.#probeNow();
+  }
+
+  get adapter(): EngineAdapter {
+    return this.#adapter ?? openai;
+  }
+
+  /** Takes over a configuration with the same address. */
+  reconfigure(config: EngineConfig): void {
+    if (config.apiKey !== this.config.apiKey) {
+      void this.#prober.close();
+      this.#prober = this.#newProber(config);
+    }
+    if (config.kind !== this.config.kind) this.#adapter = undefined;
+    if (config.models) this.models = configuredModels(config.models, this.models);
+    this.config = config;
+    this.#epoch += 1;
+    this.#probeNow();
+  }
+
+  /** Takes a draining engine back into service. */
+  resume(): void {
+    if (this.state !== 'draining') return;
+    this.removing = false;
+    this.#setbacks = 0;
+    this.#enter('joining');
+    this.#probeNow();
+  }
+
+  drain(): void {
+    const inService = this.#inService();
+    this.#enter('draining');
+    if (inService) this.#ports.emit({ type: 'engineDrained', engine: this.id });
+  }
+
+  succeeded(): void {
+    this.#callFailures = 0;
+    if (this.state !== 'probation') return;
+    // The scheduler lifts its own probation with the same call: no event.
+    this.state = 'up';
+    this.#setbacks = 0;
+    this.#ports.log.info({ engine: this.id }, 'engine is up again');
+  }
+
+  failed(): void {
+    if (!this.#inService()) return;
+    this.#callFailures += 1;
+    if (this.#callFailures >= this.#failuresMax()) this.#eject('calls failed');
+  }
+
+  /** Ends probes and closes connections: at once, or each when its call has ended. */
+  async close(calls: 'finish' | 'break'): Promise<void> {
+    this.#closed = true;
+    this.#cancelTimer();
+    const pool = calls === 'break' ? this.pool.destroy() : this.pool.close();
+    await Promise.all([pool, this.#prober.close(), this.#probing]);
+  }
+
+  #newProber(config = this.config): Prober {
+    return new Prober({
+      url: this.url,
+      basePath: this.basePath,
+      apiKey: config.apiKey,
+      timeoutMs: this.#settings.health.timeoutMs,
+      connectMs: this.#settings.timeouts.connectMs,
+      setTimer: this.#ports.setTimer,
+    });
+  }
+
+  #inService(): boolean {
+    return this.state === 'up' || this.state === 'probation';
+  }
+
+  #failuresMax(): number {
+    return this.state === 'probation' ? 1 : this.#settings.health.failuresMax;
+  }
+
+  #enter(state: EngineState): void {
+    this.state = state;
+    this.#epoch += 1;
+    this.#callFailures = 0;
+    this.#probeFailures = 0;
+    this.#announced = '';
+    this.#schedule();
+  }
+
+  #eject(reason: string): void {
+    if (this.state === 'probation') this.#setbacks += 1;
+    this.#adapter = undefined;
+    this.load = {};
+    this.#enter('ejected');
+    this.#ports.log.warn({ engine: this.id, reason }, 'engine ejected');
+    this.#ports.emit({ type: 'engineLost', engine: this.id });
+  }
+
+  #schedule(): void {
+    this.#cancelTimer();
+    if (this.#closed || this.#probing || this.state === 'draining') return;
+    const { intervalMs, backoffMs, backoffMsMax } = this.#settings.health;
+    const ms = this.#inService() ? intervalMs : Math.min(backoffMs * 2 ** this.#setbacks, backoffMsMax);
+    this.#cancelTimer = this.#ports.setTimer(() => this.#probeNow(), ms);
+  }
+
+  #probeNow(): void {
+    this.#cancelTimer();
+    if (this.#closed || this.#probing || this.state === 'draining') return;
+    this.#probing = this.#probe();
+  }
+
+  async #probe(): Promise<void> {
+    const epoch = this.#epoch;
+    const found = await inspect(this.#prober, this.config, this.#adapter).catch(describe);
+    this.#probing = undefined;
+    if (this.#closed) return;
+    if (epoch !== this.#epoch) {
+      // Ejected meanwhile: the backoff counts from now. Reconfigured: what was asked for is not yet answered.
+      if (this.state === 'ejected') this.#schedule();
+      else this.#probeNow();
+      return;
+    }
+    if (typeof found === 'string') this.#unhealthy(found);
+    else this.#healthy(found);
+    this.#schedule();
+  }
+
+  #unhealthy(reason: string): void {
+    this.#ports.log.debug({ engine: this.id, state: this.state, reason }, 'engine probe failed');
+    if (this.#inService()) {
+      this.#probeFailures += 1;
+      if (this.#probeFailures >= this.#failuresMax()) this.#eject(reason);
+      return;
+    }
+    if (this.state === 'joining' && this.#setbacks === 0) {
+      this.#ports.log.warn({ engine: this.id, reason }, 'engine is not ready; asking until it is');
+    }
+    this.#setbacks += 1;
+  }
+
+  #healthy({ adapter, models = this.models, load }: Inspection): void {
+    if (models.size === 0 && !this.#inService())
+      return this.#unhealthy(`${MODELS_PATH} lists no models, or does not answer without an apiKey`);
+    this.#adapter = adapter;
+    this.models = models;
+    // A scrape that failed does not unmake what is known of capacity and window.
+    const { capacityTokens, windowMax } = this.load;
+    this.load = {
+      ...(capacityTokens !== undefined && { capacityTokens }),
+      ...(windowMax !== undefined && { windowMax }),
+      ...load,
+    };
+    this.#probeFailures = 0;
+    if (this.state === 'joining') this.#setbacks = 0;
+    if (!this.#inService()) this.#enter(this.state === 'ejected' ? 'probation' : 'up');
+    this.#announce();
+    const report = reported(this, load);
+    if (report) this.#ports.emit(report);
+  }
+
+  #announce(): void {
+    const event = joined(this);
+    const text = JSON.stringify({ ...event, probation: undefined });
+    if (text === this.#announced) return;
+    this.#announced = text;
+    const { models, windowMax, capacityTokens } = event;
+    this.#ports.log.info(
+      { engine: this.id, kind: this.adapter.kind, state: this.state, models, windowMax, capacityTokens },
+      'engine joined',
+    );
+    if (capacityTokens === undefined && !this.#warnedOfCapacity) {
+      this.#warnedOfCapacity = true;
+      this.#ports.log.warn({ engine: this.id }, 'engine capacity is unknown: no working-set gate; set capacityTokens');
+    }
+    this.#ports.emit(event);
+  }
+}
+
+/** Some of Node's network errors have a code and no message. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code = error.name } = error as NodeJS.ErrnoException;
+  return error.message || code;
+}

@@ -1,0 +1,102 @@
+import type { JsonObject } from '../apis/api.js';
+import type { EngineAdapter, Get, LoadReport } from './adapter.js';
+import { asCount, asObject, asObjects, mean, parseJson, sum } from './json.js';
+import { loadReport } from './load.js';
+import { listsModelsOf, MODELS_PATH } from './models.js';
+import { parsePrometheus } from './prometheus.js';
+
+const METRICS = [
+  'num_running_reqs',
+  'num_queue_reqs',
+  'token_usage',
+  'max_total_num_tokens',
+  'num_retracted_requests_total',
+];
+/** Both namespaces are found in the wild. */
+const NAMES = new Set(METRICS.flatMap((name) => [`sglang:${name}`, `sglang_${name}`]));
+
+/** The paths whose bodies have a `priority`. */
+const PRIORITY_PATHS = new Set(['/v1/chat/completions', '/v1/completions', '/v1/responses']);
+/** The paths whose bodies have a request id. */
+const RID_PATHS = new Set(['/v1/chat/completions', '/v1/completions']);
+/** SGLang's own default for the difference above which a waiting request preempts a running one. */
+const PREEMPTION_THRESHOLD = 10;
+
+/**
+ * SGLang. Health is the model list: `/health` may generate a token and takes a second, and a long prefill looks like
+ * death to it. `/v1/loads` (JSON, a row a data-parallel rank) is read first, `/metrics` where it is missing.
+ */
+export const sglang: EngineAdapter = {
+  kind: 'sglang',
+  healthPath: MODELS_PATH,
+  async recognise(get) {
+    return (await listsModelsOf(get, 'sglang')) || /^sglang[:_]/m.test((await get('/metrics')) ?? '');
+  },
+  /** What a server says of its priority flags decides the polarity, the spacing, and whether a priority is sent at all. */
+  async fit(get) {
+    const info = await serverInfo(get);
+    if (info?.['enable_priority_scheduling'] === undefined) return sglang;
+    if (info['enable_priority_scheduling'] !== true) return { ...sglang, priorityFields: () => ({}) };
+    const step = (asCount(info['priority_scheduling_preemption_threshold']) ?? PREEMPTION_THRESHOLD) + 1;
+    const lowFirst = info['schedule_low_priority_values_first'] === true;
+    return { ...sglang, priorityFields: priorityFields(step, lowFirst) };
+  },
+  async readLoad(get) {
+    const [loads, metrics] = await Promise.all([readLoads(get), readMetrics(get)]);
+    const report = { ...metrics, ...loads };
+    return report.capacityTokens === undefined ? { ...report, ...(await readServerInfo(get)) } : report;
+  },
+  priorityFields: priorityFields(PREEMPTION_THRESHOLD + 1, false),
+  readTimings: () => ({}),
+  abort: {
+    fields: (requestId, path) => (RID_PATHS.has(path) ? { rid: requestId } : {}),
+    request: (requestId) => ({ path: '/abort_request', body: JSON.stringify({ rid: requestId }) }),
+  },
+};
+
+/** Levels further apart than the preemption threshold, so that each level may preempt the ones below it. */
+function priorityFields(step: number, lowFirst: boolean): EngineAdapter['priorityFields'] {
+  return (level, levels, path) =>
+    PRIORITY_PATHS.has(path) ? { priority: (lowFirst ? level : levels - 1 - level) * step } : {};
+}
+
+async function readLoads(get: Get): Promise<LoadReport> {
+  const ranks = asObjects(asObject(parseJson(await get('/v1/loads')))?.['loads']);
+  const values = (field: string) => ranks.map((rank) => asCount(rank[field]));
+  return loadReport({
+    running: sum(values('num_running_reqs')),
+    waiting: sum(values('num_waiting_reqs')),
+    kvUsage: mean(values('token_usage')),
+    capacityTokens: sum(values('max_total_num_tokens')),
+    windowMax: sum(values('max_running_requests')),
+  });
+}
+
+async function readMetrics(get: Get): Promise<LoadReport> {
+  const samples = parsePrometheus(await get('/metrics'), NAMES);
+  // Tensor-parallel ranks report the same requests again.
+  const values = (name: string) =>
+    (samples.get(`sglang:${name}`) ?? samples.get(`sglang_${name}`) ?? [])
+      .filter((sample) => (sample.labels.get('tp_rank') ?? '0') === '0')
+      .map((sample) => sample.value);
+  return loadReport({
+    running: sum(values('num_running_reqs')),
+    waiting: sum(values('num_queue_reqs')),
+    kvUsage: mean(values('token_usage')),
+    capacityTokens: sum(values('max_total_num_tokens')),
+    preemptions: sum(values('num_retracted_requests_total')),
+  });
+}
+
+async function readServerInfo(get: Get): Promise<LoadReport> {
+  const states = asObjects((await serverInfo(get))?.['internal_states']);
+  return loadReport({
+    capacityTokens: sum(states.map((state) => asCount(asObject(state['memory_usage'])?.['token_capacity']))),
+    windowMax: sum(states.map((state) => asCount(state['effective_max_running_requests_per_dp']))),
+  });
+}
+
+/** `/get_server_info` is the name before v0.5.6. */
+async function serverInfo(get: Get): Promise<JsonObject | undefined> {
+  return asObject(parseJson((await get('/server_info')) ?? (await get('/get_server_info'))));
+}

@@ -1,0 +1,55 @@
+import type { EngineAdapter } from './adapter.js';
+import { asObject, parseJson } from './json.js';
+import { loadReport } from './load.js';
+import { listsModelsOf } from './models.js';
+import { parsePrometheus } from './prometheus.js';
+
+const METRICS_PATH = '/prometheus/metrics';
+const RUNNING = 'trtllm_num_requests_running';
+const WAITING = 'trtllm_num_requests_waiting';
+const KV_USAGE = 'trtllm_kv_cache_utilization';
+const BLOCKS = 'trtllm_kv_cache_max_blocks';
+const BLOCK_TOKENS = 'trtllm_kv_cache_tokens_per_block';
+const ACTIVE_MAX = 'trtllm_max_num_active_requests';
+const BATCH_MAX = 'trtllm_max_batch_size_static';
+const NAMES = new Set([RUNNING, WAITING, KV_USAGE, BLOCKS, BLOCK_TOKENS, ACTIVE_MAX, BATCH_MAX]);
+
+const PRIORITY_PATHS = new Set(['/v1/chat/completions', '/v1/completions']);
+
+/**
+ * TensorRT-LLM's `trtllm-serve`. It refuses bodies with fields it does not know, and took `priority` only in 2026: the
+ * field is sent when the server's own OpenAPI document has it. `/metrics` is left alone: reading it empties it for others.
+ */
+export const trtllm: EngineAdapter = {
+  kind: 'trtllm',
+  healthPath: '/health',
+  async recognise(get) {
+    return (await listsModelsOf(get, 'tensorrt_llm')) || /^trtllm_/m.test((await get(METRICS_PATH)) ?? '');
+  },
+  async fit(get) {
+    const document = asObject(parseJson(await get('/openapi.json')));
+    const schemas = asObject(asObject(document?.['components'])?.['schemas']);
+    const fields = asObject(asObject(schemas?.['ChatCompletionRequest'])?.['properties']);
+    return fields?.['priority'] !== undefined ? trtllm : { ...trtllm, priorityFields: () => ({}) };
+  },
+  async readLoad(get) {
+    const samples = parsePrometheus(await get(METRICS_PATH), NAMES);
+    // Only the first rank reports; worker processes that are gone may have left a smaller value behind.
+    const value = (name: string) => {
+      const values = samples.get(name)?.map((sample) => sample.value);
+      return values && Math.max(...values);
+    };
+    const blocks = value(BLOCKS);
+    const blockTokens = value(BLOCK_TOKENS);
+    return loadReport({
+      running: value(RUNNING),
+      waiting: value(WAITING),
+      kvUsage: value(KV_USAGE),
+      capacityTokens: blocks !== undefined && blockTokens !== undefined ? blocks * blockTokens : undefined,
+      windowMax: value(ACTIVE_MAX) ?? value(BATCH_MAX),
+    });
+  },
+  /** A share from 1 (first queue) down, never 0; the server's default is 0.5. */
+  priorityFields: (level, levels, path) => (PRIORITY_PATHS.has(path) ? { priority: (levels - level) / levels } : {}),
+  readTimings: () => ({}),
+};

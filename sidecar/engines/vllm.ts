@@ -1,0 +1,73 @@
+import type { EngineAdapter, LoadReport, Timings } from './adapter.js';
+import { asCount, asObject, mean, sum } from './json.js';
+import { loadReport } from './load.js';
+import { listsModelsOf } from './models.js';
+import { parsePrometheus, type Sample, type Samples } from './prometheus.js';
+
+const RUNNING = 'vllm:num_requests_running';
+const WAITING = 'vllm:num_requests_waiting';
+const KV_USAGE = 'vllm:kv_cache_usage_perc';
+/** The name before v0.9; for some versions both are written. */
+const KV_USAGE_OLD = 'vllm:gpu_cache_usage_perc';
+const PREEMPTIONS = 'vllm:num_preemptions_total';
+const CACHE_CONFIG = 'vllm:cache_config_info';
+const NAMES = new Set([RUNNING, WAITING, KV_USAGE, KV_USAGE_OLD, PREEMPTIONS, CACHE_CONFIG]);
+
+/** The paths whose bodies have a `priority`; `/v1/messages` drops it. */
+const PRIORITY_PATHS = new Set(['/v1/chat/completions', '/v1/completions', '/v1/responses']);
+
+/**
+ * vLLM. Its metrics do not tell `max_num_seqs`, so the window stays adaptive. Priorities need
+ * `--scheduling-policy priority`; V1 servers without it take and ignore them.
+ */
+export const vllm: EngineAdapter = {
+  kind: 'vllm',
+  healthPath: '/health',
+  async recognise(get) {
+    return (await listsModelsOf(get, 'vllm')) || /^vllm:/m.test((await get('/metrics')) ?? '');
+  },
+  async readLoad(get): Promise<LoadReport> {
+    const samples = parsePrometheus(await get('/metrics'), NAMES);
+    const values = (name: string) => samples.get(name)?.map((sample) => sample.value) ?? [];
+    return loadReport({
+      running: sum(values(RUNNING)),
+      waiting: sum(values(WAITING)),
+      kvUsage: mean(values(KV_USAGE)) ?? mean(values(KV_USAGE_OLD)),
+      preemptions: sum(values(PREEMPTIONS)),
+      capacityTokens: capacityTokens(samples),
+    });
+  },
+  priorityFields: (level, _levels, path) => (PRIORITY_PATHS.has(path) ? { priority: level } : {}),
+  readTimings(answer): Timings {
+    const metrics = asObject(answer['metrics']) ?? asObject(asObject(answer['response'])?.['metrics']);
+    if (metrics === undefined) return {};
+    // `time_to_first_token_ms` counts from the first scheduling, `generation_time_ms` from the first token on.
+    const prefillMs = asCount(metrics['time_to_first_token_ms']);
+    const decodeMs = asCount(metrics['generation_time_ms']) ?? 0;
+    const queueMs = asCount(metrics['queue_time_ms']);
+    return {
+      ...(prefillMs !== undefined && { serviceMs: prefillMs + decodeMs }),
+      ...(queueMs !== undefined && { queueMs }),
+    };
+  },
+};
+
+/**
+ * KV capacity of all data-parallel ranks. A sample an engine rank; `kv_cache_size_tokens` (new) is one rank's, right
+ * for hybrid models too, while `num_gpu_blocks` is already the sum over the ranks, one block of each being the null block.
+ */
+function capacityTokens(samples: Samples): number | undefined {
+  const ranks = samples.get(CACHE_CONFIG) ?? [];
+  const exact = sum(ranks.map((rank) => label(rank, 'kv_cache_size_tokens')));
+  if (exact !== undefined) return exact;
+  const [first] = ranks;
+  if (first === undefined) return undefined;
+  const blocks = label(first, 'num_gpu_blocks');
+  const blockSize = label(first, 'block_size');
+  return blocks === undefined || blockSize === undefined ? undefined : (blocks - ranks.length) * blockSize;
+}
+
+function label(sample: Sample, name: string): number | undefined {
+  const value = sample.labels.get(name);
+  return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
+}
