@@ -9,10 +9,15 @@ export function roundRobin(): Balancer {
     readsPrefix: false,
     place: () => undefined,
     choose<E extends Candidate>(_call: unknown, open: readonly E[]): E {
-      const next = open.find((engine) => engine.index > last) ?? open[0];
+      const next = open.reduce((best, engine) => (turn(engine, last) < turn(best, last) ? engine : best));
       last = next.index;
       return next;
     },
     binds: () => false,
   };
+}
+
+/** Sort key: engines after the last one first, then round from the start. */
+function turn(engine: Candidate, last: number): number {
+  return engine.index > last ? engine.index - Number.MAX_SAFE_INTEGER : engine.index;
 }

@@ -4,6 +4,7 @@ import type { EngineJoined, EngineReported } from './events.js';
 import { FitTree } from './fit-tree.js';
 import type { Pool } from './pool.js';
 import { Residency } from './residency.js';
+import type { Returns } from './returns.js';
 import type { EngineId } from './units.js';
 import { Window } from './window.js';
 
@@ -26,7 +27,7 @@ export class Engine {
   window: Window;
   #windowMax: number | undefined;
   capacityTokens: number | undefined;
-  readonly residency = new Residency();
+  readonly residency: Residency;
   readonly running = new Set<Call>();
   /** Context tokens of its running calls, and of the calls that wait for it alone. */
   runningTokens = 0;
@@ -41,8 +42,10 @@ export class Engine {
     /** Order of joining: breaks every tie between engines. */
     readonly index: number,
     config: SchedulerConfig['admission'],
+    returns: Returns,
     joined: EngineJoined,
   ) {
+    this.residency = new Residency(returns);
     this.#windowMax = joined.windowMax;
     this.window = new Window(config, joined.windowMax);
   }

@@ -67,6 +67,8 @@ export interface CallFinished {
   readonly serviceMs?: Millis;
   /** Time in the engine's own queue, where it says so. */
   readonly queueMs?: Millis;
+  /** The answer calls a tool: its program is likely to be back. */
+  readonly calledTool?: boolean;
 }
 
 /**

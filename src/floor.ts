@@ -5,6 +5,8 @@ import { Engine } from './engine.js';
 import type { EngineJoined } from './events.js';
 import { before } from './fit-tree.js';
 import { Pool } from './pool.js';
+import { Returns } from './returns.js';
+import type { Program } from './program.js';
 import type { EngineId, ModelId, TenantId } from './units.js';
 
 /** Siblings of a call whose need is read anew when their thread's residency changes; the rest follow at the next step. */
@@ -30,6 +32,7 @@ export class Floor {
   readonly pools = new Map<ModelId, Pool>();
   #waiting = 0;
   readonly #waitingOf = new Map<TenantId, number>();
+  readonly #returns = new Returns();
   #joins = 0;
   readonly #touched = new Set<Engine>();
 
@@ -44,12 +47,23 @@ export class Floor {
     return this.#waitingOf.get(tenant) ?? 0;
   }
 
+  /** Whether more calls wait, in all or of the tenant, than may. */
+  overflows(tenant: TenantId): boolean {
+    const { queuedMax, queuedPerTenantMax } = this.rules.config.limits;
+    return this.#waiting > queuedMax || this.waitingOf(tenant) > queuedPerTenantMax;
+  }
+
+  /** The program is over: no engine need keep anything of it. */
+  forget(program: Program): void {
+    for (const engine of this.engines.values()) if (engine.residency.forget(program)) this.touch(engine);
+  }
+
   /** Adds the engine or updates it. Returns the waiting calls that lost their place by it (see `serves`). */
   join(event: EngineJoined): Call[] {
     const { admission } = this.rules.config;
     let engine = this.engines.get(event.engine);
     if (engine === undefined) {
-      engine = new Engine(event.engine, this.#joins++, admission, event);
+      engine = new Engine(event.engine, this.#joins++, admission, this.#returns, event);
       this.engines.set(engine.id, engine);
     }
     engine.join(admission, event);
@@ -145,11 +159,12 @@ export class Floor {
   }
 
   /** The call runs no longer. @param contextTokens what it left in the engine's cache, undefined when it failed */
-  unseat(call: Call, engine: Engine, contextTokens: number | undefined): void {
+  unseat(call: Call, engine: Engine, contextTokens?: number, calledTool = false): void {
     call.engine = undefined;
     engine.running.delete(call);
     engine.runningTokens -= call.needTokens;
-    engine.residency.leave(call.program, call.thread, contextTokens);
+    const kind = this.#returns.classOf(call, calledTool, call.program.home === engine);
+    engine.residency.leave(call.program, call.thread, contextTokens, kind);
     this.#rewarm(call, engine);
     this.touch(engine);
     this.removeIfDone(engine);

@@ -28,10 +28,10 @@ export class Ledger {
   }
 
   /** The row of a program with a new call, and the idle program that had to leave for it. */
-  admit(id: ProgramId, tenant: TenantId, nowMs: number): { row: Program; gone: ProgramGone | undefined } {
-    const { row, evicted } = this.table.admit(id, tenant, nowMs);
-    this.table.wake(row);
-    return { row, gone: evicted && goneOf(evicted) };
+  admit(id: ProgramId, tenant: TenantId, nowMs: number): { row: Program; evicted: Program | undefined } {
+    const admitted = this.table.admit(id, tenant, nowMs);
+    this.table.wake(admitted.row);
+    return admitted;
   }
 
   /** The call has stopped waiting: dispatched, cancelled or refused. */
@@ -86,28 +86,28 @@ export class Ledger {
   }
 
   /** The call is over. Returns its program when that is over as well. */
-  ended(call: Call, nowMs: number): ProgramGone | undefined {
+  ended(call: Call, nowMs: number): Program | undefined {
     const { program } = call;
     program.lastCompletionAtMs = nowMs;
     if (!program.end(call)) return undefined;
-    return this.table.rest(program, nowMs) ? goneOf(program) : undefined;
+    return this.table.rest(program, nowMs) ? program : undefined;
   }
 
   /** Takes the row out of the table; undefined while it still has active calls. */
-  detach(row: Program, cause: ProgramGone['cause']): ProgramGone | undefined {
+  detach(row: Program, cause: ProgramGone['cause']): Program | undefined {
     this.table.detach(row, cause);
-    return row.activeCalls.size === 0 ? goneOf(row) : undefined;
+    return row.activeCalls.size === 0 ? row : undefined;
   }
 
   /** Ends the leases that are over. */
-  *expire(nowMs: number): Iterable<ProgramGone> {
+  *expire(nowMs: number): Iterable<Program> {
     for (
       let row = this.table.oldestIdle;
       row !== undefined && this.#leaseEndMs(row) <= nowMs;
       row = this.table.oldestIdle
     ) {
       this.table.detach(row, 'expired');
-      yield goneOf(row);
+      yield row;
     }
   }
 
@@ -133,7 +133,8 @@ export class Ledger {
   }
 }
 
-function goneOf(row: Program): ProgramGone {
+/** The notice that a row has left the table. */
+export function goneOf(row: Program): ProgramGone {
   return {
     type: 'programGone',
     program: row.id,

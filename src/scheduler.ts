@@ -3,10 +3,11 @@ import { Call } from './call.js';
 import { checkConfig, type SchedulerConfig } from './config.js';
 import { deadlinesOf, earliest } from './deadlines.js';
 import type { Engine } from './engine.js';
-import type { CallArrived, CallFailed, CallFinished, Command, Event, ProgramGone, Reason, Refusal } from './events.js';
+import type { CallArrived, CallFailed, CallFinished, Command, Event, Reason, Refusal } from './events.js';
 import { Floor } from './floor.js';
-import { Ledger } from './ledger.js';
+import { goneOf, Ledger } from './ledger.js';
 import { makePolicy, type Policy } from './policy.js';
+import type { Program } from './program.js';
 import { Residency } from './residency.js';
 import { TimerHeap } from './timer-heap.js';
 import type { CallId, Millis } from './units.js';
@@ -154,8 +155,8 @@ export class Scheduler {
       this.#out.push({ type: 'reject', call: event.call, refusal: 'no_engine' });
       return;
     }
-    const { row, gone } = this.#ledger.admit(event.program, event.tenant, this.#nowMs);
-    this.#gone(gone);
+    const { row, evicted } = this.#ledger.admit(event.program, event.tenant, this.#nowMs);
+    this.#gone(evicted);
     const output = Math.min(event.maxTokens ?? Infinity, this.#config.admission.outputReserveTokens);
     const need = event.promptTokens + output;
     const prefix = event.prefix ?? [];
@@ -213,7 +214,8 @@ export class Scheduler {
   #finish(call: Call, engine: Engine, event: CallFinished): void {
     const warm = call.program.lastEngine === engine;
     engine.probation = false;
-    this.#floor.unseat(call, engine, this.#ledger.finished(call, engine, event, this.#nowMs));
+    const contextTokens = this.#ledger.finished(call, engine, event, this.#nowMs);
+    this.#floor.unseat(call, engine, contextTokens, event.calledTool);
     this.#policy.charge?.(
       call.program,
       event.usage?.promptTokens ?? call.promptTokens,
@@ -226,7 +228,7 @@ export class Scheduler {
 
   #fail(call: Call, engine: Engine, event: CallFailed): void {
     if (event.failure === 'lost') return this.#abandon(call, engine);
-    this.#floor.unseat(call, engine, undefined);
+    this.#floor.unseat(call, engine);
     if (event.failure === 'busy') {
       engine.restUntilMs = this.#nowMs + Math.max(0, event.restMs ?? 0);
       this.#resting.add(engine);
@@ -258,7 +260,7 @@ export class Scheduler {
   /** A running call ends without an answer, charged what it used. */
   #abandon(call: Call, engine: Engine): void {
     this.#ledger.abandoned(call, this.#nowMs);
-    this.#floor.unseat(call, engine, undefined);
+    this.#floor.unseat(call, engine);
     this.#end(call);
   }
 
@@ -274,8 +276,10 @@ export class Scheduler {
     this.#gone(this.#ledger.ended(call, this.#nowMs));
   }
 
-  #gone(gone: ProgramGone | undefined): void {
-    if (gone !== undefined) this.#out.push(gone);
+  #gone(row: Program | undefined): void {
+    if (row === undefined) return;
+    this.#floor.forget(row);
+    this.#out.push(goneOf(row));
   }
 
   /** Calls that lost their place with an engine: placed anew already, unless nothing serves them now. */
@@ -289,10 +293,7 @@ export class Scheduler {
   /** A call that could not go at once is refused when the queue, or its tenant's share, is over its limit. */
   #refuseOverflow(id: CallId): void {
     const call = this.#calls.get(id);
-    if (call?.state !== 'waiting') return;
-    const { queuedMax, queuedPerTenantMax } = this.#config.limits;
-    const ofTenant = this.#floor.waitingOf(call.program.tenant);
-    if (this.#floor.waiting > queuedMax || ofTenant > queuedPerTenantMax) this.#reject(call, 'queue_full');
+    if (call?.state === 'waiting' && this.#floor.overflows(call.program.tenant)) this.#reject(call, 'queue_full');
   }
 
   #passTime(): void {
@@ -307,7 +308,7 @@ export class Scheduler {
       this.#floor.touch(engine);
     }
     if (now >= this.#fadesAtMs) for (const engine of this.#floor.engines.values()) this.#floor.touch(engine);
-    for (const gone of this.#ledger.expire(now)) this.#gone(gone);
+    for (const row of this.#ledger.expire(now)) this.#gone(row);
   }
 
   /** What waiting has brought the call: an end, the front, or leave to go elsewhere. */
@@ -337,14 +338,10 @@ export class Scheduler {
   /** A running call that has outlasted its queue's quantum sinks by as many levels as it has outlasted. */
   #demote(call: Call): void {
     const byTime = this.#config.policy.service === 'time';
-    const used = byTime ? this.#nowMs : this.#ledger.runningServiceMs(call, this.#nowMs);
-    const start = byTime ? call.dispatchedAtMs : 0;
-    let endsAt = start + this.#policy.quantumEndMs(call, call.level);
-    for (; used >= endsAt; endsAt = start + this.#policy.quantumEndMs(call, call.level)) {
-      call.level += 1;
-      this.totals.demotions += 1;
-    }
-    this.#timers.set(call, byTime ? endsAt : Infinity);
+    const startMs = byTime ? call.dispatchedAtMs : this.#nowMs - this.#ledger.runningServiceMs(call, this.#nowMs);
+    const endsAtMs = () => startMs + this.#policy.quantumEndMs(call, call.level);
+    for (; endsAtMs() <= this.#nowMs; this.totals.demotions += 1) call.level += 1;
+    this.#timers.set(call, byTime ? endsAtMs() : Infinity);
   }
 
   /** Sets the waiting call's timer to the next time at which something changes for it by time alone. */
