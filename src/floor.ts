@@ -5,6 +5,7 @@ import { Engine } from './engine.js';
 import type { EngineJoined } from './events.js';
 import { before } from './fit-tree.js';
 import { Pool } from './pool.js';
+import { Residency } from './residency.js';
 import { Returns } from './returns.js';
 import type { Program } from './program.js';
 import type { EngineId, ModelId, TenantId } from './units.js';
@@ -35,6 +36,8 @@ export class Floor {
   readonly #returns = new Returns();
   #joins = 0;
   readonly #touched = new Set<Engine>();
+  readonly #resting = new Set<Engine>();
+  #fadeAtMs = Infinity;
 
   constructor(public rules: FloorRules) {}
 
@@ -187,8 +190,33 @@ export class Floor {
     return { call, engine: this.rules.balancer.choose(call, open) };
   }
 
-  /** Whether some engine has a free slot while calls wait: only the gate keeps them, and the gate opens by itself. */
-  gateHolds(nowMs: number): boolean {
+  /** The engine said "no room": it gets nothing before `untilMs`. */
+  rest(engine: Engine, untilMs: number): void {
+    engine.restUntilMs = untilMs;
+    this.#resting.add(engine);
+  }
+
+  /** Looks again at what time has opened: engines that have rested, gates behind which contexts have faded. */
+  passTime(nowMs: number): void {
+    for (const engine of this.#resting) {
+      if (engine.restUntilMs > nowMs) continue;
+      this.#resting.delete(engine);
+      this.touch(engine);
+    }
+    if (nowMs >= this.#fadeAtMs) for (const engine of this.engines.values()) this.touch(engine);
+  }
+
+  /** When `passTime` may next find something; Infinity when only events can. */
+  nextChangeMs(nowMs: number): number {
+    const { halfLifeMs } = this.rules.config.admission;
+    this.#fadeAtMs = this.#gateHolds(nowMs) ? Residency.nextStepMs(nowMs, halfLifeMs) : Infinity;
+    let at = this.#fadeAtMs;
+    for (const engine of this.#resting) at = Math.min(at, engine.restUntilMs);
+    return at;
+  }
+
+  /** Whether calls wait while a gated engine has a free slot: then only the gate keeps them, and it opens by itself. */
+  #gateHolds(nowMs: number): boolean {
     if (this.#waiting === 0 || !this.rules.admits || this.rules.config.admission.gate === 0) return false;
     for (const engine of this.engines.values())
       if (engine.capacityTokens !== undefined && this.#hasSlot(engine, nowMs)) return true;

@@ -8,7 +8,6 @@ import { Floor } from './floor.js';
 import { goneOf, Ledger } from './ledger.js';
 import { makePolicy, type Policy } from './policy.js';
 import type { Program } from './program.js';
-import { Residency } from './residency.js';
 import { TimerHeap } from './timer-heap.js';
 import type { CallId, Millis } from './units.js';
 
@@ -31,10 +30,8 @@ export class Scheduler {
   #policy: Policy;
   readonly #calls = new Map<CallId, Call>();
   readonly #timers = new TimerHeap<Call>();
-  readonly #resting = new Set<Engine>();
   #seq = 0;
   #nowMs = -Infinity;
-  #fadesAtMs = Infinity;
   #wakeAtMs = Infinity;
   #out: Command[] = [];
   /** Running totals, for metrics. */
@@ -216,12 +213,8 @@ export class Scheduler {
     engine.probation = false;
     const contextTokens = this.#ledger.finished(call, engine, event, this.#nowMs);
     this.#floor.unseat(call, engine, contextTokens, event.calledTool);
-    this.#policy.charge?.(
-      call.program,
-      event.usage?.promptTokens ?? call.promptTokens,
-      event.usage?.outputTokens ?? call.outputTokens,
-      this.#nowMs,
-    );
+    const { promptTokens, outputTokens } = event.usage ?? call;
+    this.#policy.charge?.(call.program, promptTokens, outputTokens, this.#nowMs);
     if (event.usage !== undefined) this.#floor.rules.balancer.finished?.(call, event.usage, warm);
     this.#end(call);
   }
@@ -230,8 +223,7 @@ export class Scheduler {
     if (event.failure === 'lost') return this.#abandon(call, engine);
     this.#floor.unseat(call, engine);
     if (event.failure === 'busy') {
-      engine.restUntilMs = this.#nowMs + Math.max(0, event.restMs ?? 0);
-      this.#resting.add(engine);
+      this.#floor.rest(engine, this.#nowMs + Math.max(0, event.restMs ?? 0));
       call.roams = true;
     } else {
       call.attempts += 1;
@@ -302,12 +294,7 @@ export class Scheduler {
       if (call.state === 'running') this.#demote(call);
       else this.#ripen(call);
     }
-    for (const engine of this.#resting) {
-      if (engine.restUntilMs > now) continue;
-      this.#resting.delete(engine);
-      this.#floor.touch(engine);
-    }
-    if (now >= this.#fadesAtMs) for (const engine of this.#floor.engines.values()) this.#floor.touch(engine);
+    this.#floor.passTime(now);
     for (const row of this.#ledger.expire(now)) this.#gone(row);
   }
 
@@ -350,10 +337,8 @@ export class Scheduler {
   }
 
   #planWake(): void {
-    const { halfLifeMs } = this.#config.admission;
-    this.#fadesAtMs = this.#floor.gateHolds(this.#nowMs) ? Residency.nextStepMs(this.#nowMs, halfLifeMs) : Infinity;
-    let at = Math.min(this.#timers.peek()?.timerAtMs ?? Infinity, this.#fadesAtMs, this.#ledger.nextExpiryMs);
-    for (const engine of this.#resting) at = Math.min(at, engine.restUntilMs);
+    const timerAtMs = this.#timers.peek()?.timerAtMs ?? Infinity;
+    const at = Math.min(timerAtMs, this.#floor.nextChangeMs(this.#nowMs), this.#ledger.nextExpiryMs);
     if (at === this.#wakeAtMs || at === Infinity) return;
     this.#wakeAtMs = at;
     this.#out.push({ type: 'wakeAt', at: at as Millis });
