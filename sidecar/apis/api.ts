@@ -15,12 +15,14 @@ export interface CanonicalMessage {
 export interface RequestFacts {
   readonly model: string;
   readonly stream: boolean;
-  /** Characters or bytes of the prompt as the token estimate counts them. */
+  /** UTF-8 bytes of the prompt as the token estimate counts them: see `size.ts`. */
   readonly promptBytes: number;
   readonly maxTokens?: number;
+  /** Answers the client asked for in one (`n`, times the number of prompts). */
+  readonly choices: number;
   /** True when the client asked for the usage chunk itself (`stream_options.include_usage`). */
   readonly wantsUsage: boolean;
-  /** The conversation so far; empty where the API has none (embeddings). Computed on demand: it walks the body. */
+  /** The conversation so far; empty where the body does not hold all of it. Computed on demand: it walks the body. */
   conversation(): readonly CanonicalMessage[];
   readonly previousResponseId?: string;
 }
@@ -30,7 +32,7 @@ export interface AnswerFacts {
   readonly usage?: Usage;
   /** Id of a served response, for `previous_response_id` and GET/cancel/delete. */
   readonly responseId?: string;
-  /** The answer as it would stand in the next request's history; absent if it was not read (see `readers`). */
+  /** The answer as it would stand in the next request's history; absent if it was not read. */
   readonly message?: CanonicalMessage;
   /** Names of the tools it calls. */
   readonly tools: readonly string[];
@@ -50,6 +52,10 @@ export interface StreamReader {
   push(event: SseEvent): 'forward' | 'hide';
   /** Whether the stream has said that it is whole (`[DONE]`, `message_stop`, `response.completed`...). */
   readonly complete: boolean;
+  /** Whether the engine itself reported, inside the stream, that the answer failed. */
+  readonly failed: boolean;
+  /** The client's next event must carry this `sequence_number`; absent in APIs that do not number their events. */
+  readonly nextSequence?: number;
   facts(): AnswerFacts;
 }
 
@@ -68,6 +74,9 @@ export interface Api {
   readStream(facts: RequestFacts, wantsMessage: boolean): StreamReader;
   /** The error object of a failed request, in this API's shape. */
   errorBody(error: GatewayError): JsonObject;
-  /** The bytes that end a stream which failed after it began. */
-  errorEvent(error: GatewayError): string;
+  /**
+   * The bytes that end a stream which failed after it began.
+   * @param reader what followed the stream so far; absent when the client has seen no event.
+   */
+  errorEvent(error: GatewayError, reader?: StreamReader): string;
 }

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ProgramId, TenantId } from '../../src/index.js';
-import type { JsonObject, RequestFacts } from '../apis/api.js';
+import type { AnswerFacts, JsonObject, RequestFacts } from '../apis/api.js';
 
 /** Which program a call belongs to, and what said so. */
 export interface Identity {
   /** Scoped to the tenant: no id that a client sends can name another tenant's program. */
   readonly program: ProgramId;
-  /** The id as the client knows it, for `x-maitred-program`. */
+  /** The id as the client knows it, for `x-maitred-program`: printable ASCII, at most 256 characters. */
   readonly label: string;
   /** '' for the root's own calls. */
   readonly thread: string;
@@ -16,6 +16,14 @@ export interface Identity {
   readonly source: string;
   /** Whether the answer's text is needed afterwards, for history matching. */
   readonly wantsAnswer: boolean;
+  /** Where the conversation stands, for `answered`; absent where the answer is not wanted. */
+  readonly leaf?: Leaf;
+}
+
+/** Hashes of a whole conversation and of its last message. */
+export interface Leaf {
+  readonly chain: string;
+  readonly last: string;
 }
 
 export interface IdentityRequest {
@@ -24,4 +32,31 @@ export interface IdentityRequest {
   readonly body: JsonObject | undefined;
   /** Absent for bodies that are not of a known API. */
   readonly facts: RequestFacts | undefined;
+}
+
+/** What a call says of its program, before it is scoped to a tenant and led to its root. Ids are clean (see `names.ts`). */
+export interface Claim {
+  readonly id: string;
+  /** The sub-agent inside that program; '' or the program's own id for the root. */
+  readonly thread?: string | undefined;
+  /** The program that this one is a sub-agent of. Without meaning where the call names a thread. */
+  readonly parent?: string | undefined;
+  /** The last call under this id. */
+  readonly final?: boolean;
+  /** Name of the header or field that it was read from. */
+  readonly source: string;
+}
+
+/**
+ * Answers the question "which program does this call belong to?", and keeps the bounded memory that this takes.
+ * Never throws for anything that a client sent.
+ */
+export interface Identifier {
+  identify(request: IdentityRequest): Identity;
+  /** Remembers a whole answer, so that a call which goes on from it finds its program. */
+  answered(identity: Identity, request: IdentityRequest, facts: AnswerFacts): void;
+  /** Forgets what led to the program: a call that goes on from its answers is a new program. */
+  ended(program: ProgramId): void;
+  /** The program that a client of this tenant means by `id`; `undefined` for what cannot be an id. */
+  named(tenant: TenantId, id: unknown): ProgramId | undefined;
 }

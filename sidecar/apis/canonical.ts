@@ -1,0 +1,96 @@
+import type { CanonicalMessage, JsonObject } from './api.js';
+import { isObject, listOf, stringOf } from './fields.js';
+
+/**
+ * The canonical form of a message: equal for an answer as an engine gave it and as a client sends it back.
+ * Clients drop reasoning, ids, refusals, annotations and cache hints, turn strings into parts and parts into strings,
+ * trim the text, and parse tool arguments and print them again; none of that shows in this form.
+ * Two messages that an engine would read differently differ in it.
+ */
+export interface Call {
+  readonly name: string;
+  /** JSON text, as OpenAI sends it, or the value itself, as Anthropic does. */
+  readonly arguments: unknown;
+}
+
+/** What a message says, in the order in which it was read. */
+export interface Said {
+  readonly text: string[];
+  readonly calls: Call[];
+}
+
+export const nothingSaid = (): Said => ({ text: [], calls: [] });
+
+/** Deeper than any tool's arguments; keeps a crafted body from exhausting the stack. */
+const DEPTH_MAX = 64;
+/** Parts that a client may leave out when it sends the answer back. */
+const DROPPED: ReadonlySet<unknown> = new Set([
+  'thinking',
+  'redacted_thinking',
+  'reasoning',
+  'reasoning_text',
+  'refusal',
+]);
+/** Fields of a part that differ between the answer and what is sent back, or move from call to call. */
+const VOLATILE: ReadonlySet<string> = new Set(['id', 'call_id', 'tool_use_id', 'status', 'cache_control']);
+
+export function canonicalMessage(role: string, said: Said): CanonicalMessage {
+  let content = withoutThinking(said.text.join('')).trim();
+  for (const call of said.calls) content += `\u0000${call.name}\u0000${canonicalArguments(call.arguments)}`;
+  return { role, content };
+}
+
+/** Adds a message's content, text or parts of any API, to what it says. */
+export function readContent(content: unknown, said: Said, depth = 0): void {
+  if (typeof content === 'string') said.text.push(content);
+  for (const part of listOf(content)) {
+    if (typeof part === 'string') said.text.push(part);
+    else if (isObject(part) && !DROPPED.has(part['type'])) readPart(part, said, depth);
+  }
+}
+
+function readPart(part: JsonObject, said: Said, depth: number): void {
+  if (part['type'] === 'tool_use') {
+    said.calls.push({ name: stringOf(part['name']), arguments: part['input'] });
+  } else if (part['type'] === 'tool_result' && depth < DEPTH_MAX) {
+    said.text.push('\u0000result\u0000');
+    readContent(part['content'], said, depth + 1);
+  } else if (typeof part['text'] === 'string') {
+    said.text.push(part['text']);
+  } else {
+    said.text.push(canonicalPart(part));
+  }
+}
+
+/** A part or item of a kind that has no form of its own here: an image, a search call, whatever comes next. */
+export function canonicalPart(part: JsonObject): string {
+  return canonicalJson(Object.fromEntries(Object.entries(part).filter(([key]) => !VOLATILE.has(key))));
+}
+
+/** Servers without a reasoning parser leave the model's thoughts in the text, and clients cut them off. */
+function withoutThinking(text: string): string {
+  const end = text.lastIndexOf('</think>');
+  return end < 0 ? text : text.slice(end + '</think>'.length);
+}
+
+function canonicalArguments(value: unknown): string {
+  if (typeof value !== 'string') return canonicalJson(value ?? {});
+  const text = value.trim();
+  if (text === '') return '{}';
+  try {
+    return canonicalJson(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+/** JSON with sorted keys and no spaces: clients in other languages print keys in an order of their own. */
+function canonicalJson(value: unknown, depth = 0): string {
+  if (depth > DEPTH_MAX) return '"…"';
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value ?? null);
+  const fields = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key], depth + 1)}`);
+  return `{${fields.join()}}`;
+}

@@ -1,0 +1,70 @@
+import type { AnswerFacts, Api, CanonicalMessage, JsonObject } from './api.js';
+import { canonicalMessage, nothingSaid, readContent } from './canonical.js';
+import {
+  isObject,
+  listOf,
+  objectOf,
+  readFlag,
+  readMessages,
+  readModel,
+  readStreamOptions,
+  readWhole,
+  stringOf,
+} from './fields.js';
+import { ChunkReader, openaiErrorBody, openaiErrorEvent, openaiUsageFields } from './openai.js';
+import { promptBytes } from './size.js';
+import { openaiUsage } from './usage.js';
+
+/** OpenAI's chat completions: `POST /v1/chat/completions`. */
+export const chat: Api = {
+  kind: 'chat',
+
+  readRequest(body) {
+    const messages = readMessages(body);
+    const limit = readWhole(body, 'max_tokens', 1);
+    const maxTokens = readWhole(body, 'max_completion_tokens', 1) ?? limit;
+    return {
+      model: readModel(body),
+      stream: readFlag(body, 'stream'),
+      promptBytes: promptBytes(messages, body['tools'], body['functions']),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+      choices: readWhole(body, 'n', 1) ?? 1,
+      wantsUsage: readStreamOptions(body)['include_usage'] === true,
+      conversation: () => messages.map(canonicalChat),
+    };
+  },
+
+  usageFields: openaiUsageFields,
+
+  readAnswer(answer): AnswerFacts {
+    const usage = openaiUsage(answer['usage']);
+    const messages = listOf(answer['choices']).map((choice) => objectOf(objectOf(choice)['message']));
+    const first = messages[0];
+    return {
+      ...(usage ? { usage } : {}),
+      usageObject: answer,
+      ...(first ? { message: canonicalChat({ ...first, role: 'assistant' }) } : {}),
+      tools: messages.flatMap((message) => readCalls(message).map((call) => call.name)),
+    };
+  },
+
+  readStream: (facts, wantsMessage) => new ChunkReader(facts, wantsMessage),
+  errorBody: openaiErrorBody,
+  errorEvent: openaiErrorEvent,
+};
+
+function canonicalChat(message: JsonObject): CanonicalMessage {
+  const said = nothingSaid();
+  readContent(message['content'], said);
+  for (const call of readCalls(message)) said.calls.push(call);
+  return canonicalMessage(stringOf(message['role']), said);
+}
+
+/** `tool_calls` of functions and custom tools, and the `function_call` that came before them. */
+function readCalls(message: JsonObject): { name: string; arguments: unknown }[] {
+  const calls = listOf(message['tool_calls']).map((call) =>
+    objectOf(objectOf(call)['function'] ?? objectOf(call)['custom']),
+  );
+  if (isObject(message['function_call'])) calls.push(message['function_call']);
+  return calls.map((call) => ({ name: stringOf(call['name']), arguments: call['arguments'] ?? call['input'] }));
+}

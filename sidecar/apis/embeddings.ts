@@ -1,0 +1,36 @@
+import type { Api } from './api.js';
+import { invalid, isAbsent, readMessages, readModel } from './fields.js';
+import { ChunkReader, openaiErrorBody, openaiErrorEvent } from './openai.js';
+import { promptBytes } from './size.js';
+import { openaiUsage } from './usage.js';
+
+/** OpenAI's embeddings, `POST /v1/embeddings`, and the `messages` that engines take in place of `input`. */
+export const embeddings: Api = {
+  kind: 'embeddings',
+
+  readRequest(body) {
+    const { input, messages } = body;
+    if (isAbsent(input) && !isAbsent(messages)) readMessages(body);
+    else if (typeof input !== 'string' && !Array.isArray(input)) throw invalid('input', 'a string or an array');
+    return {
+      model: readModel(body),
+      stream: false,
+      promptBytes: promptBytes(input, messages),
+      maxTokens: 0,
+      choices: 1,
+      wantsUsage: false,
+      conversation: () => [],
+    };
+  },
+
+  usageFields: () => ({}),
+
+  readAnswer(answer) {
+    const usage = openaiUsage(answer['usage']);
+    return { ...(usage ? { usage } : {}), usageObject: answer, tools: [] };
+  },
+
+  readStream: (facts) => new ChunkReader(facts, false),
+  errorBody: openaiErrorBody,
+  errorEvent: openaiErrorEvent,
+};

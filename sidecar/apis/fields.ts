@@ -1,0 +1,95 @@
+import { GatewayError } from '../errors.js';
+import type { JsonObject } from './api.js';
+
+/**
+ * Checks of request fields. They refuse only what the gateway itself could not read: the rest is the engine's to judge.
+ * Every function throws `invalid_body` with the path of the bad field.
+ */
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** `value` if it is an object, else an empty one: reading a field of it then gives `undefined`. */
+export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
+/** `value` if it is an array, else an empty one. */
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
+
+export const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
+
+export function invalid(param: string, expected: string): GatewayError {
+  return new GatewayError('invalid_body', `'${param}' must be ${expected}.`, { param });
+}
+
+export function readModel(body: JsonObject): string {
+  const model = body['model'];
+  if (typeof model !== 'string' || model.trim() === '') throw invalid('model', 'a non-empty string');
+  return model;
+}
+
+export function readFlag(body: JsonObject, name: string): boolean {
+  const value = body[name];
+  if (isAbsent(value)) return false;
+  if (typeof value !== 'boolean') throw invalid(name, 'a boolean');
+  return value;
+}
+
+/** A whole number of at least `least`; `undefined` where the client left it out. */
+export function readWhole(body: JsonObject, name: string, least: number): number | undefined {
+  const value = body[name];
+  if (isAbsent(value)) return undefined;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
+    throw invalid(name, `a whole number of at least ${least}`);
+  }
+  return value;
+}
+
+export function readOptionalString(body: JsonObject, name: string): string | undefined {
+  const value = body[name];
+  if (isAbsent(value)) return undefined;
+  if (typeof value !== 'string') throw invalid(name, 'a string');
+  return value;
+}
+
+/** `messages`: objects with a role and a content of text, parts or nothing. Roles and part types are not judged. */
+export function readMessages(body: JsonObject): readonly JsonObject[] {
+  const messages = body['messages'];
+  if (!Array.isArray(messages) || messages.length === 0) throw invalid('messages', 'a non-empty array');
+  return messages.map((message: unknown, i) => {
+    if (!isObject(message)) throw invalid(`messages[${i}]`, 'an object');
+    if (typeof message['role'] !== 'string') throw invalid(`messages[${i}].role`, 'a string');
+    checkContent(message['content'], `messages[${i}].content`);
+    return message;
+  });
+}
+
+/** Text, an array of parts, or nothing. */
+export function checkContent(content: unknown, param: string): void {
+  if (isAbsent(content) || typeof content === 'string') return;
+  if (!Array.isArray(content)) throw invalid(param, 'a string or an array');
+  content.forEach((part: unknown, i) => {
+    if (typeof part !== 'string' && !isObject(part)) throw invalid(`${param}[${i}]`, 'an object');
+  });
+}
+
+/** One prompt or several, each as text or as token ids: returns how many. */
+export function countPrompts(value: unknown, param: string): number {
+  if (typeof value === 'string') return 1;
+  if (Array.isArray(value)) {
+    if (value.every((item) => typeof item === 'number')) return 1;
+    if (value.every((item) => typeof item === 'string')) return value.length;
+    const lists = value.every((item) => Array.isArray(item) && item.every((token) => typeof token === 'number'));
+    if (lists) return value.length;
+  }
+  throw invalid(param, 'a string, an array of strings, or token ids');
+}
+
+/** `stream_options`, which only chat and completions have. */
+export function readStreamOptions(body: JsonObject): JsonObject {
+  const options = body['stream_options'];
+  if (isAbsent(options)) return {};
+  if (!isObject(options)) throw invalid('stream_options', 'an object');
+  return options;
+}

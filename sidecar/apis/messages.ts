@@ -1,0 +1,185 @@
+import type { GatewayError } from '../errors.js';
+import type { AnswerFacts, Api, CanonicalMessage, JsonObject, RequestFacts, SseEvent, StreamReader } from './api.js';
+import { canonicalMessage, nothingSaid, readContent } from './canonical.js';
+import type { Said } from './canonical.js';
+import { checkContent, objectOf, readFlag, readMessages, readModel, readWhole, stringOf } from './fields.js';
+import { MESSAGE_CHARS_MAX, parseObject } from './openai.js';
+import { promptBytes } from './size.js';
+import { countOf, usageOf } from './usage.js';
+
+/** Anthropic's messages, `POST /v1/messages`, and what `count-tokens.ts` shares with them. */
+export const messages: Api = {
+  kind: 'messages',
+  readRequest: readMessagesRequest,
+  /** Every stream of this API carries usage. */
+  usageFields: () => ({}),
+
+  readAnswer(answer): AnswerFacts {
+    const usage = anthropicUsage(objectOf(answer['usage']));
+    const said = nothingSaid();
+    readContent(answer['content'], said);
+    return {
+      ...(usage ? { usage } : {}),
+      usageObject: answer,
+      message: canonicalMessage('assistant', said),
+      tools: said.calls.map((call) => call.name),
+    };
+  },
+
+  readStream: (_facts, wantsMessage) => new MessageReader(wantsMessage),
+  errorBody: anthropicErrorBody,
+  errorEvent: (error) => `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error))}\n\n`,
+};
+
+export function readMessagesRequest(body: JsonObject): RequestFacts {
+  const list = readMessages(body);
+  checkContent(body['system'], 'system');
+  const maxTokens = readWhole(body, 'max_tokens', 1);
+  return {
+    model: readModel(body),
+    stream: readFlag(body, 'stream'),
+    promptBytes: promptBytes(body['system'], list, body['tools']),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    choices: 1,
+    wantsUsage: true,
+    conversation: () => [
+      canonicalTurn('system', body['system']),
+      ...list.map((m) => canonicalTurn(stringOf(m['role']), m['content'])),
+    ],
+  };
+}
+
+function canonicalTurn(role: string, content: unknown): CanonicalMessage {
+  const said = nothingSaid();
+  readContent(content, said);
+  return canonicalMessage(role, said);
+}
+
+/** Anthropic counts tokens read from and written to its cache apart from `input_tokens`; a prompt is all three. */
+function anthropicUsage(usage: JsonObject): AnswerFacts['usage'] {
+  const input = countOf(usage['input_tokens']);
+  if (input === undefined) return undefined;
+  const read = countOf(usage['cache_read_input_tokens']);
+  const written = countOf(usage['cache_creation_input_tokens']) ?? 0;
+  return usageOf(input + (read ?? 0) + written, usage['output_tokens'], read);
+}
+
+const ERROR_TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+};
+
+export function anthropicErrorBody(error: GatewayError): JsonObject {
+  const type = ERROR_TYPES[error.status] ?? (error.status >= 500 ? 'api_error' : 'invalid_request_error');
+  return { type: 'error', error: { type, message: error.message } };
+}
+
+/** Events read whether or not the text is wanted; the others are deltas. */
+const FEW: ReadonlySet<string> = new Set([
+  'message_start',
+  'message_delta',
+  'message_stop',
+  'content_block_start',
+  'error',
+]);
+
+class MessageReader implements StreamReader {
+  complete = false;
+  failed = false;
+  #wantsMessage: boolean;
+  #chars = 0;
+  #usage: Record<string, number> = {};
+  #usageObject: JsonObject | undefined;
+  readonly #tools: string[] = [];
+  readonly #text: string[] = [];
+  /** Tool calls by the index of their content block, with the pieces of their input. */
+  readonly #calls = new Map<unknown, { name: string; input: unknown; pieces: string[] }>();
+
+  constructor(wantsMessage: boolean) {
+    this.#wantsMessage = wantsMessage;
+  }
+
+  push(event: SseEvent): 'forward' {
+    const name = event.event ?? /^\s*\{\s*"type"\s*:\s*"(\w+)"/.exec(event.data)?.[1];
+    if (name === undefined || FEW.has(name) || this.#wantsMessage) this.#read(parseObject(event.data) ?? {});
+    return 'forward';
+  }
+
+  facts(): AnswerFacts {
+    const usage = anthropicUsage(this.#usage);
+    return {
+      ...(usage ? { usage } : {}),
+      ...(this.#usageObject ? { usageObject: this.#usageObject } : {}),
+      ...(this.#wantsMessage && this.complete ? { message: canonicalMessage('assistant', this.#said()) } : {}),
+      tools: this.#tools,
+    };
+  }
+
+  #said(): Said {
+    const calls = [...this.#calls.values()].map(({ name, input, pieces }) => ({
+      name,
+      arguments: pieces.length > 0 ? pieces.join('') : input,
+    }));
+    return { text: this.#text, calls };
+  }
+
+  #read(data: JsonObject): void {
+    switch (data['type']) {
+      case 'message_start':
+        this.#readUsage(objectOf(data['message']));
+        break;
+      case 'message_delta':
+        this.#readUsage(data);
+        break;
+      case 'message_stop':
+        this.complete = true;
+        break;
+      case 'error':
+        this.failed = true;
+        break;
+      case 'content_block_start':
+        this.#readBlock(data['index'], objectOf(data['content_block']));
+        break;
+      case 'content_block_delta':
+        this.#readDelta(data['index'], objectOf(data['delta']));
+        break;
+    }
+  }
+
+  /** Counts only grow in the course of a stream, and servers put zeros where they do not know yet: the largest stands. */
+  #readUsage(holder: JsonObject): void {
+    const usage = objectOf(holder['usage']);
+    for (const field of Object.keys(usage)) {
+      const count = countOf(usage[field]);
+      if (count !== undefined) this.#usage[field] = Math.max(count, this.#usage[field] ?? 0);
+    }
+    if (holder['usage'] !== undefined) this.#usageObject = holder;
+  }
+
+  #readBlock(index: unknown, block: JsonObject): void {
+    if (block['type'] === 'tool_use') {
+      const name = stringOf(block['name']);
+      this.#tools.push(name);
+      if (this.#wantsMessage) this.#calls.set(index, { name, input: block['input'], pieces: [] });
+    } else if (block['type'] === 'text') this.#keep(this.#text, stringOf(block['text']));
+  }
+
+  #readDelta(index: unknown, delta: JsonObject): void {
+    const call = this.#calls.get(index);
+    if (delta['type'] === 'text_delta') this.#keep(this.#text, stringOf(delta['text']));
+    else if (delta['type'] === 'input_json_delta' && call) this.#keep(call.pieces, stringOf(delta['partial_json']));
+  }
+
+  #keep(pieces: string[], piece: string): void {
+    if (!this.#wantsMessage || piece === '') return;
+    this.#chars += piece.length;
+    if (this.#chars > MESSAGE_CHARS_MAX) this.#wantsMessage = false;
+    else pieces.push(piece);
+  }
+}

@@ -1,0 +1,196 @@
+import type { GatewayError } from '../errors.js';
+import type { AnswerFacts, Api, CanonicalMessage, JsonObject, SseEvent, StreamReader } from './api.js';
+import { canonicalMessage, canonicalPart, nothingSaid, readContent } from './canonical.js';
+import type { Said } from './canonical.js';
+import {
+  checkContent,
+  invalid,
+  isAbsent,
+  isObject,
+  listOf,
+  objectOf,
+  readFlag,
+  readModel,
+  readOptionalString,
+  readWhole,
+  stringOf,
+} from './fields.js';
+import { openaiErrorBody, parseObject } from './openai.js';
+import { promptBytes } from './size.js';
+import { usageOf } from './usage.js';
+
+/** OpenAI's responses: `POST /v1/responses`. */
+export const responses: Api = {
+  kind: 'responses',
+
+  readRequest(body) {
+    const items = readInput(body);
+    const maxTokens = readWhole(body, 'max_output_tokens', 1);
+    const previousResponseId = readOptionalString(body, 'previous_response_id');
+    const stored = previousResponseId !== undefined || !isAbsent(body['conversation']);
+    return {
+      model: readModel(body),
+      stream: readFlag(body, 'stream'),
+      promptBytes: promptBytes(body['instructions'], items, body['tools']),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+      choices: 1,
+      wantsUsage: true,
+      ...(previousResponseId === undefined ? {} : { previousResponseId }),
+      conversation: () => (stored ? [] : canonicalItems([{ role: 'system', content: body['instructions'] }, ...items])),
+    };
+  },
+
+  /** Every stream of this API ends with usage. */
+  usageFields: () => ({}),
+
+  readAnswer(answer): AnswerFacts {
+    const { input_tokens, output_tokens, input_tokens_details } = objectOf(answer['usage']);
+    const usage = usageOf(input_tokens, output_tokens, objectOf(input_tokens_details)['cached_tokens']);
+    const said = nothingSaid();
+    for (const item of listOf(answer['output'])) readOwnItem(objectOf(item), said);
+    const id = stringOf(answer['id']);
+    return {
+      ...(usage ? { usage } : {}),
+      ...(id === '' ? {} : { responseId: id }),
+      usageObject: answer,
+      message: canonicalMessage('assistant', said),
+      tools: said.calls.map((call) => call.name),
+    };
+  },
+
+  readStream: (_facts, wantsMessage) => new ResponseReader(wantsMessage),
+  errorBody: openaiErrorBody,
+
+  errorEvent(error, reader) {
+    const response = reader instanceof ResponseReader ? reader.response : {};
+    const event = {
+      type: 'response.failed',
+      sequence_number: reader?.nextSequence ?? 0,
+      response: failedResponse(response, error),
+    };
+    return `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
+  },
+};
+
+/** Text or items. The input may stay away where the engine already holds what it would say. */
+function readInput(body: JsonObject): readonly JsonObject[] {
+  const input = body['input'];
+  if (typeof input === 'string') return [{ role: 'user', content: input }];
+  const elsewhere = ['previous_response_id', 'conversation', 'prompt'].some((field) => !isAbsent(body[field]));
+  if (isAbsent(input) && elsewhere) return [];
+  if (!Array.isArray(input)) throw invalid('input', 'a string or an array');
+  return input.map((item: unknown, i) => {
+    if (!isObject(item)) throw invalid(`input[${i}]`, 'an object');
+    if (!isAbsent(item['role']) && typeof item['role'] !== 'string') throw invalid(`input[${i}].role`, 'a string');
+    if (item['type'] === 'message' || isAbsent(item['type'])) {
+      if (typeof item['role'] !== 'string') throw invalid(`input[${i}].role`, 'a string');
+      checkContent(item['content'], `input[${i}].content`);
+    }
+    return item;
+  });
+}
+
+/** One answer may come back as several items, or as fewer: the model's own items in a row are one message. */
+function canonicalItems(items: readonly JsonObject[]): CanonicalMessage[] {
+  const messages: CanonicalMessage[] = [];
+  let own: Said | undefined;
+  for (const item of items) {
+    if (item['type'] === 'reasoning') continue;
+    if (isOwn(item)) {
+      readOwnItem(item, (own ??= nothingSaid()));
+      continue;
+    }
+    if (own) messages.push(canonicalMessage('assistant', own));
+    own = undefined;
+    messages.push(canonicalItem(item));
+  }
+  if (own) messages.push(canonicalMessage('assistant', own));
+  return messages;
+}
+
+/** Whether the model said it: its messages, and calls of every kind of tool. */
+const isOwn = (item: JsonObject): boolean => item['role'] === 'assistant' || stringOf(item['type']).endsWith('_call');
+
+function readOwnItem(item: JsonObject, said: Said): void {
+  const type = stringOf(item['type']);
+  if (type === 'function_call') said.calls.push({ name: stringOf(item['name']), arguments: item['arguments'] });
+  else if (type === 'custom_tool_call') said.calls.push({ name: stringOf(item['name']), arguments: item['input'] });
+  else if (type.endsWith('_call')) said.calls.push({ name: type, arguments: canonicalPart(item) });
+  else readContent(item['content'], said);
+}
+
+function canonicalItem(item: JsonObject): CanonicalMessage {
+  const said = nothingSaid();
+  if (typeof item['role'] === 'string') readContent(item['content'], said);
+  else if (stringOf(item['type']).endsWith('_output') && !isObject(item['output'])) readContent(item['output'], said);
+  else said.text.push(canonicalPart(item));
+  return canonicalMessage(stringOf(item['role'] ?? item['type']), said);
+}
+
+/** What clients read of a response object, where the engine had not sent one yet. */
+const NO_RESPONSE = { id: '', object: 'response', created_at: 0, model: '', output: [] };
+
+function failedResponse(response: JsonObject, error: GatewayError): JsonObject {
+  return { ...NO_RESPONSE, ...response, status: 'failed', error: { code: error.code, message: error.message } };
+}
+
+/** Events that carry the whole response object. */
+const WHOLE: ReadonlySet<unknown> = new Set([
+  'response.created',
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+]);
+const WHOLE_MARK = /"(?:response\.(?:created|completed|incomplete|failed)|error)"/;
+
+class ResponseReader implements StreamReader {
+  complete = false;
+  failed = false;
+  /** The response object as last seen. */
+  response: JsonObject = {};
+  readonly #wantsMessage: boolean;
+  /** Finished items, for servers whose last event leaves the output out. */
+  readonly #items: JsonObject[] = [];
+  #last = '';
+
+  constructor(wantsMessage: boolean) {
+    this.#wantsMessage = wantsMessage;
+  }
+
+  get nextSequence(): number {
+    const sequence = /"sequence_number"\s*:\s*(\d{1,15})/.exec(this.#last)?.[1];
+    return sequence === undefined ? 0 : Number(sequence) + 1;
+  }
+
+  push(event: SseEvent): 'forward' {
+    this.#last = event.data;
+    const telling =
+      event.event === undefined ? WHOLE_MARK.test(event.data) : WHOLE.has(event.event) || event.event === 'error';
+    if (telling) this.#readWhole(parseObject(event.data) ?? {});
+    else if (event.data.includes('"response.output_item.done"')) this.#readItem(parseObject(event.data) ?? {});
+    return 'forward';
+  }
+
+  facts(): AnswerFacts {
+    const listed = listOf(this.response['output']).length > 0;
+    const { message, usageObject, ...facts } = responses.readAnswer({
+      ...this.response,
+      ...(listed ? {} : { output: this.#items }),
+    });
+    return {
+      ...facts,
+      ...(facts.usage && usageObject ? { usageObject } : {}),
+      ...(this.#wantsMessage && this.complete && message ? { message } : {}),
+    };
+  }
+
+  #readWhole(data: JsonObject): void {
+    if (isObject(data['response'])) this.response = data['response'];
+    if (data['type'] === 'response.completed' || data['type'] === 'response.incomplete') this.complete = true;
+    if (data['type'] === 'response.failed' || data['type'] === 'error') this.failed = true;
+  }
+
+  #readItem(data: JsonObject): void {
+    if (data['type'] === 'response.output_item.done') this.#items.push(objectOf(data['item']));
+  }
+}

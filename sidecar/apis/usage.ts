@@ -1,0 +1,26 @@
+import { tokens } from '../../src/index.js';
+import type { Usage } from '../../src/index.js';
+import { objectOf } from './fields.js';
+
+/** A token count as an engine gave it; `undefined` for anything that is not one. */
+export function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** Absent when the engine gave no prompt count: half a report would be charged as a free prompt. */
+export function usageOf(prompt: unknown, output: unknown, cached: unknown): Usage | undefined {
+  const promptTokens = countOf(prompt);
+  if (promptTokens === undefined) return undefined;
+  const cachedTokens = countOf(cached);
+  return {
+    promptTokens: tokens(promptTokens),
+    outputTokens: tokens(countOf(output) ?? 0),
+    ...(cachedTokens === undefined ? {} : { cachedTokens: tokens(cachedTokens) }),
+  };
+}
+
+/** `usage` of chat, completions and embeddings. */
+export function openaiUsage(usage: unknown): Usage | undefined {
+  const { prompt_tokens, completion_tokens, prompt_tokens_details } = objectOf(usage);
+  return usageOf(prompt_tokens, completion_tokens, objectOf(prompt_tokens_details)['cached_tokens']);
+}

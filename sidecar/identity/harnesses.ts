@@ -1,0 +1,112 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Claim } from './identity.js';
+import { cleanId } from './names.js';
+
+/**
+ * Headers by which agent harnesses, routers and load generators name their programs, as they already send them.
+ * To add one, add a row. The first row with a session header wins, so what knows its threads stands above what does not;
+ * fields of different rows are never mixed. Inside a row the first header present is taken.
+ */
+interface Harness {
+  /** Who sends it, for the reader. */
+  readonly sender: string;
+  readonly session: readonly string[];
+  /** The sub-agent's own id inside the session. */
+  readonly thread?: readonly string[];
+  /** The session that this one is a sub-agent of. */
+  readonly parent?: readonly string[];
+  /** A flag: this is the session's last call. */
+  readonly final?: string;
+}
+
+const MAITRED: Harness = {
+  sender: 'clients that were told of maitred',
+  session: ['x-maitred-program'],
+  thread: ['x-maitred-thread'],
+  parent: ['x-maitred-parent'],
+};
+
+const HARNESSES: readonly Harness[] = [
+  { sender: 'Claude Code', session: ['x-claude-code-session-id'], thread: ['x-claude-code-agent-id'] },
+  {
+    sender: 'Codex',
+    session: ['session-id', 'session_id'],
+    thread: ['thread-id', 'thread_id'],
+    parent: ['x-codex-parent-thread-id'],
+  },
+  {
+    sender: 'Dynamo clients',
+    session: ['x-dynamo-session-id'],
+    parent: ['x-dynamo-parent-session-id'],
+    final: 'x-dynamo-session-final',
+  },
+  {
+    sender: 'OpenCode; vLLM router, TensorRT-LLM, inference-perf',
+    session: ['x-session-id', 'x-session-affinity', 'x-opencode-session'],
+    parent: ['x-parent-session-id', 'x-opencode-parent-session'],
+  },
+  { sender: 'LiteLLM', session: ['x-litellm-session-id', 'x-litellm-trace-id'] },
+  { sender: 'AIBrix', session: ['x-aibrix-session-key'] },
+  { sender: 'SGLang model gateway', session: ['x-smg-routing-key'] },
+  { sender: 'llm-d', session: ['x-llm-d-inference-fairness-id'] },
+];
+
+/** Last, since proxies also use the name for an id of each single request. */
+const CORRELATION: Harness = { sender: 'AIPerf, TensorRT-LLM', session: ['x-correlation-id'] };
+
+/** Any other vendor's session header, a convention that LiteLLM began. */
+const VENDOR_SESSION = /^x-([a-z0-9-]+)-session-id$/;
+
+export const maitredClaim = (headers: IncomingHttpHeaders): Claim | undefined => claimOf(MAITRED, headers);
+
+/** Whether the client says that its program ends with this call, however the program was found. */
+export const saysFinal = (headers: IncomingHttpHeaders): boolean => flag(headers, 'x-maitred-final');
+
+export function harnessClaim(headers: IncomingHttpHeaders): Claim | undefined {
+  for (const harness of HARNESSES) {
+    const claim = claimOf(harness, headers);
+    if (claim) return claim;
+  }
+  return vendorClaim(headers) ?? claimOf(CORRELATION, headers);
+}
+
+function vendorClaim(headers: IncomingHttpHeaders): Claim | undefined {
+  // Sorted, so that the order in which a proxy happens to write headers does not decide.
+  for (const name of Object.keys(headers).sort()) {
+    const vendor = VENDOR_SESSION.exec(name)?.[1];
+    if (vendor === undefined || vendor === 'parent' || vendor.endsWith('-parent')) continue;
+    const parent = [`x-${vendor}-parent-session-id`];
+    const claim = claimOf({ sender: vendor, session: [name], parent, final: `x-${vendor}-session-final` }, headers);
+    if (claim) return claim;
+  }
+  return undefined;
+}
+
+function claimOf(harness: Harness, headers: IncomingHttpHeaders): Claim | undefined {
+  const session = first(headers, harness.session);
+  if (!session) return undefined;
+  return {
+    id: session.id,
+    source: session.name,
+    thread: first(headers, harness.thread)?.id,
+    parent: first(headers, harness.parent)?.id,
+    final: harness.final !== undefined && flag(headers, harness.final),
+  };
+}
+
+function first(headers: IncomingHttpHeaders, names: readonly string[] = []): { name: string; id: string } | undefined {
+  for (const name of names) {
+    const id = cleanId(valueOf(headers, name));
+    if (id !== undefined) return { name, id };
+  }
+  return undefined;
+}
+
+const flag = (headers: IncomingHttpHeaders, name: string): boolean =>
+  /^(?:true|1|yes)$/i.test(valueOf(headers, name)?.trim() ?? '');
+
+/** The first value of a header that was sent more than once. */
+export function valueOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

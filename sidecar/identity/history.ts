@@ -1,0 +1,125 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { ProgramId, TenantId } from '../../src/index.js';
+import type { CanonicalMessage } from '../apis/api.js';
+import type { Leaf } from './identity.js';
+import type { Ends, Seat } from './ends.js';
+
+/**
+ * Programs told by their messages. A conversation is a chain of hashes, `chain[i] = H(chain[i-1], message[i])`:
+ *
+ *     tenant ── system ── user ── ANSWER ── user ── ANSWER ── user        the call that is asked about
+ *                                   │                 │
+ *                                leaf: P            leaf: P               remembered when the answers were given
+ *
+ * A call belongs to the program that waits at the last leaf of its chain. Programs that run alike, word by word, wait at one
+ * leaf together: each call that goes on from there takes the one that has waited longest, so that two never become one;
+ * when none waits, a fork or a client's retry joins the program that went on last.
+ *
+ * A client that cuts or rewrites the beginning of its history breaks the chain. It is still known by an *anchor*, an answer
+ * together with the message before it, as long as only one program was ever given that pair and the answer is long enough
+ * to be its own. Two programs with the same pair make the anchor useless, never wrong.
+ *
+ * Cost: every message is hashed once (a conversation of 512 KB in about a millisecond), look-ups are O(1) a message.
+ */
+const ANCHOR_CHARS_MIN = 32;
+/** Longer conversations are not matched: hashing a body made of a million tiny messages would hold up everyone else. */
+const MESSAGES_MAX = 10_000;
+/** Programs that wait at one leaf; the oldest gives way. */
+const WAITING_MAX = 16;
+
+/** A conversation, hashed. */
+export interface Trail {
+  readonly messages: readonly CanonicalMessage[];
+  readonly digests: readonly string[];
+  readonly chain: readonly string[];
+}
+
+interface Sitting {
+  readonly waiting: Seat[];
+  /** The program that went on last, or was last pushed out. */
+  last?: Seat;
+}
+
+export class History {
+  readonly #ends: Ends;
+  readonly #leaves: LRUCache<string, Sitting>;
+  /** `null` once two programs were given the same answer to the same message. */
+  readonly #anchors: LRUCache<string, { readonly seat: Seat | null }>;
+
+  constructor(max: number, ends: Ends) {
+    this.#ends = ends;
+    this.#leaves = new LRUCache({ max });
+    this.#anchors = new LRUCache({ max });
+  }
+
+  /** The program that the conversation goes on from, which no longer waits there; `undefined` if there is none. */
+  find(trail: Trail): ProgramId | undefined {
+    for (let i = trail.messages.length - 1; i >= 0; i--) {
+      if (trail.messages[i]?.role !== 'assistant') continue;
+      const seat = this.#goOn(trail.chain[i] ?? '') ?? this.#anchored(trail, i);
+      if (seat) return seat.program;
+    }
+    return undefined;
+  }
+
+  /** Seats the program where its conversation now ends. */
+  remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): void {
+    const seat = this.#ends.seat(program);
+    const digest = digestOf(tenant, answer);
+    this.#wait(linked(leaf.chain, digest), seat);
+    if (answer.content.length < ANCHOR_CHARS_MIN) return;
+    const key = anchorOf(leaf.last, digest);
+    const known = this.#anchors.get(key)?.seat;
+    const free = known === undefined || (known !== null && (known.program === program || !this.#ends.isAlive(known)));
+    this.#anchors.set(key, { seat: free ? seat : null });
+  }
+
+  #wait(key: string, seat: Seat): void {
+    const sitting = this.#leaves.get(key) ?? { waiting: [] };
+    this.#leaves.set(key, sitting);
+    if (sitting.waiting.some(({ program }) => program === seat.program)) return;
+    if (sitting.waiting.push(seat) > WAITING_MAX) this.#leave(sitting);
+  }
+
+  #goOn(key: string): Seat | undefined {
+    const sitting = this.#leaves.get(key);
+    if (!sitting) return undefined;
+    while (sitting.waiting.length > 0) {
+      const seat = this.#leave(sitting);
+      if (seat && this.#ends.isAlive(seat)) return seat;
+    }
+    return sitting.last && this.#ends.isAlive(sitting.last) ? sitting.last : undefined;
+  }
+
+  #leave(sitting: Sitting): Seat | undefined {
+    const seat = sitting.waiting.shift();
+    if (seat) sitting.last = seat;
+    return seat;
+  }
+
+  #anchored(trail: Trail, i: number): Seat | undefined {
+    if ((trail.messages[i]?.content.length ?? 0) < ANCHOR_CHARS_MIN || i === 0) return undefined;
+    const seat = this.#anchors.get(anchorOf(trail.digests[i - 1] ?? '', trail.digests[i] ?? ''))?.seat;
+    return seat && this.#ends.isAlive(seat) ? seat : undefined;
+  }
+}
+
+/** `undefined` for a conversation that is empty or too long to match. */
+export function trailOf(tenant: TenantId, messages: readonly CanonicalMessage[]): Trail | undefined {
+  if (messages.length === 0 || messages.length > MESSAGES_MAX) return undefined;
+  const digests = messages.map((message) => digestOf(tenant, message));
+  let end = '';
+  const chain = digests.map((digest) => (end = linked(end, digest)));
+  return { messages, digests, chain };
+}
+
+export function leafOf(trail: Trail): Leaf {
+  return { chain: trail.chain.at(-1) ?? '', last: trail.digests.at(-1) ?? '' };
+}
+
+/** Of a message as this tenant's: conversations of two tenants have no hash in common. */
+const digestOf = (tenant: TenantId, { role, content }: CanonicalMessage): string =>
+  hash('sha256', `${tenant}\u0000${role}\u0000${content}`, 'base64');
+const linked = (chain: string, digest: string): string => hash('sha256', `${chain}${digest}`, 'base64');
+const anchorOf = (before: string, answer: string): string => hash('sha256', `anchor ${before}${answer}`, 'base64');

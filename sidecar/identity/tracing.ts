@@ -1,0 +1,45 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { valueOf } from './harnesses.js';
+import type { Claim } from './identity.js';
+import { cleanId } from './names.js';
+
+/** Identity in W3C's tracing headers. Sources: https://www.w3.org/TR/baggage/ and https://www.w3.org/TR/trace-context/ */
+const BAGGAGE_KEYS = ['session.id', 'gen_ai.conversation.id'];
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/;
+const NO_TRACE = '0'.repeat(32);
+
+export function baggageClaim(headers: IncomingHttpHeaders): Claim | undefined {
+  const entries = readBaggage(valueOf(headers, 'baggage') ?? '');
+  for (const key of BAGGAGE_KEYS) {
+    const id = cleanId(entries.get(key));
+    if (id !== undefined) return { id, source: `baggage ${key}` };
+  }
+  return undefined;
+}
+
+/** The first value of each key, percent-decoded; members that are not well formed are left out. */
+function readBaggage(header: string): Map<string, string> {
+  const entries = new Map<string, string>();
+  for (const member of header.split(',')) {
+    const [pair = ''] = member.split(';', 1);
+    const equals = pair.indexOf('=');
+    const key = pair.slice(0, Math.max(0, equals)).trim();
+    const value = decoded(pair.slice(equals + 1).trim());
+    if (key !== '' && value !== undefined && !entries.has(key)) entries.set(key, value);
+  }
+  return entries;
+}
+
+function decoded(value: string): string | undefined {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A trace is taken for a program: true of tracers that open one trace a run, which is why this source is off by default. */
+export function traceparentClaim(headers: IncomingHttpHeaders): Claim | undefined {
+  const trace = TRACEPARENT.exec(valueOf(headers, 'traceparent')?.trim() ?? '')?.[1];
+  return trace === undefined || trace === NO_TRACE ? undefined : { id: trace, source: 'traceparent' };
+}
