@@ -1,0 +1,333 @@
+import { describe, expect, it } from 'vitest';
+import type { Get } from '../../../sidecar/engines/adapter.js';
+import { ADAPTERS, detect } from '../../../sidecar/engines/adapters.js';
+import { modelList } from './fake-engine.js';
+
+const { vllm, sglang, trtllm, llamacpp, ollama, openai } = ADAPTERS;
+const CHAT = '/v1/chat/completions';
+
+/** A server that answers these paths, and 404 to all others. */
+const server =
+  (answers: Record<string, string | object>): Get =>
+  (path) => {
+    const answer = answers[path];
+    return Promise.resolve(typeof answer === 'object' ? JSON.stringify(answer) : answer);
+  };
+const nothing = server({});
+
+const VLLM_NEW = `# HELP vllm:num_requests_running Number of requests in model execution batches.
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="m"} 8.0
+vllm:num_requests_waiting{engine="0",model_name="m"} 3.0
+vllm:num_requests_waiting_by_reason{engine="0",model_name="m",reason="capacity"} 3.0
+vllm:kv_cache_usage_perc{engine="0",model_name="m"} 0.625
+vllm:num_preemptions_total{engine="0",model_name="m"} 12.0
+vllm:num_preemptions_created{engine="0",model_name="m"} 1.7e+09
+vllm:cache_config_info{block_size="32",cache_dtype="auto",engine="0",kv_cache_size_tokens="12800",num_gpu_blocks="401",num_gpu_blocks_override="None"} 1.0
+`;
+const VLLM_OLD = `vllm:cache_config_info{block_size="16",cache_dtype="auto",num_gpu_blocks="2001"} 1.0
+vllm:num_requests_running{model_name="m"} 1.0
+vllm:num_requests_waiting{model_name="m"} 0.0
+vllm:gpu_cache_usage_perc{model_name="m"} 0.25
+`;
+const VLLM_TWO_RANKS = `vllm:num_requests_running{engine="0",model_name="m"} 2.0
+vllm:num_requests_running{engine="1",model_name="m"} 3.0
+vllm:num_requests_waiting{engine="0",model_name="m"} 0.0
+vllm:num_requests_waiting{engine="1",model_name="m"} 4.0
+vllm:kv_cache_usage_perc{engine="0",model_name="m"} 0.2
+vllm:kv_cache_usage_perc{engine="1",model_name="m"} 0.6
+vllm:num_preemptions_total{engine="0",model_name="m"} 1.0
+vllm:num_preemptions_total{engine="1",model_name="m"} 2.0
+`;
+const rank = (engine: number, tokens: string) =>
+  `vllm:cache_config_info{block_size="16",engine="${engine}",kv_cache_size_tokens="${tokens}",num_gpu_blocks="2002"} 1.0\n`;
+
+describe('vLLM', () => {
+  it('reads load and capacity of new versions', async () => {
+    expect(await vllm.readLoad(server({ '/metrics': VLLM_NEW }))).toEqual({
+      running: 8,
+      waiting: 3,
+      kvUsage: 0.625,
+      preemptions: 12,
+      capacityTokens: 12_800,
+    });
+  });
+
+  it('reads the metric names of old versions, and leaves the null block out of the capacity', async () => {
+    expect(await vllm.readLoad(server({ '/metrics': VLLM_OLD }))).toEqual({
+      running: 1,
+      waiting: 0,
+      kvUsage: 0.25,
+      capacityTokens: 2000 * 16,
+    });
+  });
+
+  it('prefers the new name where a version writes both', async () => {
+    const both = 'vllm:gpu_cache_usage_perc 0.9\nvllm:kv_cache_usage_perc 0.5\n';
+    expect(await vllm.readLoad(server({ '/metrics': both }))).toEqual({ kvUsage: 0.5 });
+  });
+
+  it('adds up data-parallel ranks, and averages their shares', async () => {
+    const load = await vllm.readLoad(server({ '/metrics': VLLM_TWO_RANKS + rank(0, '16000') + rank(1, '16000') }));
+    expect(load).toEqual({ running: 5, waiting: 4, kvUsage: 0.4, preemptions: 3, capacityTokens: 32_000 });
+  });
+
+  it('does not add up block counts, which each rank states for all', async () => {
+    const load = await vllm.readLoad(server({ '/metrics': rank(0, 'None') + rank(1, 'None') }));
+    expect(load).toEqual({ capacityTokens: 2000 * 16 });
+  });
+
+  it.each(['', 'vllm:cache_config_info{block_size="16",num_gpu_blocks="None"} 1', 'vllm:num_requests_waiting NaN'])(
+    'says nothing for metrics that say nothing: %s',
+    async (text) => {
+      expect(await vllm.readLoad(server({ '/metrics': text }))).toEqual({});
+    },
+  );
+
+  it('sends the level as priority, low first, where the path has one', () => {
+    expect(vllm.priorityFields(0, 8, CHAT)).toEqual({ priority: 0 });
+    expect(vllm.priorityFields(7, 8, '/v1/responses')).toEqual({ priority: 7 });
+    expect(vllm.priorityFields(7, 8, '/v1/messages')).toEqual({});
+    expect(vllm.priorityFields(7, 8, '/v1/embeddings')).toEqual({});
+  });
+
+  it('adds prefill and decode to the service, without the queue', () => {
+    const metrics = { time_to_first_token_ms: 100.5, generation_time_ms: 400, queue_time_ms: 20, mean_itl_ms: 4 };
+    expect(vllm.readTimings({ metrics })).toEqual({ serviceMs: 500.5, queueMs: 20 });
+    expect(vllm.readTimings({ type: 'response.completed', response: { metrics } })).toEqual({
+      serviceMs: 500.5,
+      queueMs: 20,
+    });
+    expect(vllm.readTimings({ metrics: { ...metrics, generation_time_ms: null } })).toEqual({
+      serviceMs: 100.5,
+      queueMs: 20,
+    });
+    expect(vllm.readTimings({ metrics: { time_to_first_token_ms: null, queue_time_ms: -1 } })).toEqual({});
+    expect(vllm.readTimings({ usage: {} })).toEqual({});
+  });
+});
+
+describe('SGLang', () => {
+  const loads = {
+    timestamp: '2026-01-12T10:30:00+00:00',
+    dp_rank_count: 2,
+    loads: [
+      {
+        dp_rank: 0,
+        num_running_reqs: 5,
+        num_waiting_reqs: 2,
+        token_usage: 0.4,
+        max_total_num_tokens: 1000,
+        max_running_requests: 64,
+      },
+      {
+        dp_rank: 1,
+        num_running_reqs: 1,
+        num_waiting_reqs: 0,
+        token_usage: 0.2,
+        max_total_num_tokens: 1000,
+        max_running_requests: 64,
+      },
+    ],
+  };
+  const metrics = `sglang:num_running_reqs{model_name="m",tp_rank="0"} 4.0
+sglang:num_running_reqs{model_name="m",tp_rank="1"} 4.0
+sglang:num_queue_reqs{model_name="m",tp_rank="0"} 2.0
+sglang:token_usage{model_name="m",tp_rank="0"} 0.28
+sglang:num_retracted_reqs{model_name="m",tp_rank="0"} 1.0
+sglang:num_retracted_requests_total{model_name="m",tp_rank="0"} 9.0
+`;
+
+  it('reads /v1/loads, and preemptions from the metrics', async () => {
+    const load = await sglang.readLoad(server({ '/v1/loads': loads, '/metrics': metrics }));
+    expect(load).toMatchObject({ running: 6, waiting: 2, capacityTokens: 2000, windowMax: 128, preemptions: 9 });
+    expect(load.kvUsage).toBeCloseTo(0.3);
+  });
+
+  it('reads metrics without adding up tensor-parallel ranks, and capacity from the server info', async () => {
+    const info = {
+      internal_states: [{ memory_usage: { token_capacity: 20_480 }, effective_max_running_requests_per_dp: 128 }],
+    };
+    expect(await sglang.readLoad(server({ '/metrics': metrics, '/get_server_info': info }))).toEqual({
+      running: 4,
+      waiting: 2,
+      kvUsage: 0.28,
+      preemptions: 9,
+      capacityTokens: 20_480,
+      windowMax: 128,
+    });
+  });
+
+  it('reads the other metric namespace', async () => {
+    const text = 'sglang_num_queue_reqs 3\nsglang_max_total_num_tokens 4096\n';
+    expect(await sglang.readLoad(server({ '/metrics': text }))).toEqual({ waiting: 3, capacityTokens: 4096 });
+  });
+
+  it('sends priorities high first, further apart than the preemption threshold', () => {
+    const at = (level: number) => sglang.priorityFields(level, 4, CHAT)['priority'] as number;
+    expect(at(3)).toBe(0);
+    for (const level of [0, 1, 2]) expect(at(level) - at(level + 1)).toBeGreaterThan(10);
+    expect(sglang.priorityFields(0, 4, '/v1/messages')).toEqual({});
+  });
+
+  it('fits priorities to the flags of the server', async () => {
+    const fitted = async (info: object) =>
+      (await sglang.fit!(server({ '/server_info': info }))).priorityFields(1, 4, CHAT);
+    const on = { enable_priority_scheduling: true, priority_scheduling_preemption_threshold: 50 };
+    expect(await fitted(on)).toEqual({ priority: 2 * 51 });
+    expect(await fitted({ ...on, schedule_low_priority_values_first: true })).toEqual({ priority: 51 });
+    expect(await fitted({ enable_priority_scheduling: false })).toEqual({});
+    expect(await fitted({ version: '0.4' })).toEqual({ priority: 22 });
+  });
+
+  it('aborts by the request id that it sent along', () => {
+    expect(sglang.abort?.fields('r1', CHAT)).toEqual({ rid: 'r1' });
+    expect(sglang.abort?.fields('r1', '/v1/messages')).toEqual({});
+    expect(sglang.abort?.request('r1')).toEqual({ path: '/abort_request', body: '{"rid":"r1"}' });
+  });
+});
+
+describe('TensorRT-LLM', () => {
+  it('reads its Prometheus path', async () => {
+    const text = `trtllm_num_requests_running{engine_type="trtllm",model_name="m",pid="1"} 5.0
+trtllm_num_requests_waiting{engine_type="trtllm",model_name="m",pid="1"} 2.0
+trtllm_kv_cache_utilization{engine_type="trtllm",model_name="m",pid="1"} 0.62
+trtllm_kv_cache_max_blocks{engine_type="trtllm",model_name="m",pid="1"} 1000.0
+trtllm_kv_cache_tokens_per_block{engine_type="trtllm",model_name="m",pid="1"} 32.0
+trtllm_kv_cache_tokens_per_block{engine_type="trtllm",model_name="m",pid="2"} 0.0
+trtllm_max_num_active_requests{engine_type="trtllm",model_name="m",pid="1"} 64.0
+`;
+    expect(await trtllm.readLoad(server({ '/prometheus/metrics': text }))).toEqual({
+      running: 5,
+      waiting: 2,
+      kvUsage: 0.62,
+      capacityTokens: 32_000,
+      windowMax: 64,
+    });
+  });
+
+  it('sends priorities between 0 and 1, high first', () => {
+    const at = (level: number) => trtllm.priorityFields(level, 8, CHAT)['priority'] as number;
+    expect(at(0)).toBe(1);
+    expect(at(7)).toBeGreaterThan(0);
+    expect(at(0)).toBeGreaterThan(at(1));
+    expect(trtllm.priorityFields(0, 8, '/v1/responses')).toEqual({});
+  });
+
+  it('sends none to a server whose API has no such field, and would refuse the body', async () => {
+    const fitted = async (properties: object) => {
+      const document = { components: { schemas: { ChatCompletionRequest: { properties } } } };
+      return (await trtllm.fit!(server({ '/openapi.json': document }))).priorityFields(0, 8, CHAT);
+    };
+    expect(await fitted({ priority: { type: 'number' } })).toEqual({ priority: 1 });
+    expect(await fitted({ service_tier: { enum: ['priority'] } })).toEqual({});
+    expect((await trtllm.fit!(nothing)).priorityFields(0, 8, CHAT)).toEqual({});
+  });
+});
+
+describe('llama.cpp', () => {
+  const slot = (id: number, busy: boolean) => ({ id, n_ctx: 8192, is_processing: busy });
+
+  it('reads slots, and what waits from the metrics', async () => {
+    const answers = {
+      '/slots': [slot(0, true), slot(1, false)],
+      '/metrics': 'llamacpp:requests_processing 1\nllamacpp:requests_deferred 4\n',
+    };
+    expect(await llamacpp.readLoad(server(answers))).toEqual({
+      running: 1,
+      waiting: 4,
+      capacityTokens: 16_384,
+      windowMax: 2,
+    });
+  });
+
+  it('reads /props where slots are switched off', async () => {
+    const props = { total_slots: 4, default_generation_settings: { n_ctx: 1024 } };
+    expect(await llamacpp.readLoad(server({ '/props': props }))).toEqual({ capacityTokens: 4096, windowMax: 4 });
+  });
+
+  it('reads timings and counts, the cached part of the prompt on top', () => {
+    const timings = { cache_n: 236, prompt_n: 14, prompt_ms: 30.5, predicted_n: 35, predicted_ms: 661.5 };
+    expect(llamacpp.readTimings({ timings })).toEqual({ serviceMs: 692 });
+    expect(llamacpp.readUsage?.({ timings })).toEqual({ promptTokens: 250, outputTokens: 35, cachedTokens: 236 });
+    expect(llamacpp.readTimings({})).toEqual({});
+    expect(llamacpp.readUsage?.({ timings: { prompt_n: 'x' } })).toBeUndefined();
+    expect(llamacpp.priorityFields(1, 8, CHAT)).toEqual({});
+  });
+});
+
+describe('Ollama', () => {
+  it('reads nanoseconds and its own names of counts', () => {
+    const answer = {
+      done: true,
+      prompt_eval_count: 26,
+      prompt_eval_duration: 130_079_000,
+      eval_count: 259,
+      eval_duration: 4_232_710_000,
+    };
+    expect(ollama.readTimings(answer)).toEqual({ serviceMs: 4362.789 });
+    expect(ollama.readUsage?.(answer)).toEqual({ promptTokens: 26, outputTokens: 259 });
+    expect(ollama.readUsage?.({ usage: {} })).toBeUndefined();
+    expect(ollama.priorityFields(1, 8, CHAT)).toEqual({});
+  });
+
+  it('takes the names of its models without their default tag too', () => {
+    expect(ollama.aliases?.('llama3.2:latest')).toEqual(['llama3.2']);
+    expect(ollama.aliases?.('llama3.2:1b')).toEqual([]);
+  });
+});
+
+describe('detection', () => {
+  it.each([
+    ['vllm by its model list', 'vllm', { '/v1/models': modelList(['m'], 'vllm') }],
+    ['vllm by its metrics', 'vllm', { '/v1/models': modelList(['m'], 'me'), '/metrics': VLLM_OLD }],
+    ['vllm whose model list needs a key', 'vllm', { '/metrics': VLLM_NEW }],
+    ['sglang by its model list', 'sglang', { '/v1/models': modelList(['m'], 'sglang') }],
+    ['sglang by its metrics', 'sglang', { '/metrics': 'sglang:num_queue_reqs 0' }],
+    ['trtllm by its model list', 'trtllm', { '/v1/models': modelList(['m'], 'tensorrt_llm'), '/metrics': '[]' }],
+    ['trtllm by its metrics', 'trtllm', { '/prometheus/metrics': '# HELP\ntrtllm_request_success_total 1' }],
+    ['llamacpp by its model list', 'llamacpp', { '/v1/models': modelList(['m'], 'llamacpp') }],
+    ['llamacpp by its properties', 'llamacpp', { '/props': '{"total_slots":1}' }],
+    ['ollama by its greeting', 'ollama', { '/': 'Ollama is running' }],
+    ['ollama by its version', 'ollama', { '/api/version': '{"version":"0.12.6"}' }],
+    [
+      'anything else',
+      'openai',
+      { '/v1/models': modelList(['m'], 'transformers'), '/': '<html>', '/metrics': 'process_cpu 1' },
+    ],
+    [
+      'garbage everywhere',
+      'openai',
+      { '/v1/models': '{"data":7}', '/props': '[', '/api/version': 'null', '/metrics': '{}' },
+    ],
+    ['nothing at all', 'openai', {}],
+  ])('finds %s', async (_, kind, answers) => {
+    expect((await detect(server(answers))).kind).toBe(kind);
+  });
+});
+
+describe.each(Object.values(ADAPTERS))('$kind', (adapter) => {
+  const garbage: Get = (path) =>
+    Promise.resolve(['\0', '[[{}]]', '{"loads":{},"internal_states":7}', 'null'][path.length % 4]);
+
+  it('has nothing to say of a server that answers nothing, or garbage', async () => {
+    expect(await adapter.readLoad(nothing)).toEqual({});
+    expect(await adapter.readLoad(garbage)).toEqual({});
+  });
+
+  it('reads no times and no usage from answers that hold none', () => {
+    for (const answer of [
+      {},
+      { metrics: [], timings: 'x' },
+      { timings: null, eval_count: 'x', prompt_eval_duration: NaN },
+    ]) {
+      expect(adapter.readTimings(answer)).toEqual({});
+      expect(adapter.readUsage?.(answer)).toBeUndefined();
+    }
+  });
+
+  it('is named in the table as it names itself', () => {
+    expect(ADAPTERS[adapter.kind]).toBe(adapter);
+    expect(openai.priorityFields(0, 8, CHAT)).toEqual({});
+  });
+});

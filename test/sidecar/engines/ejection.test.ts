@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { hang, modelList, reset } from './fake-engine.js';
+import {
+  BACKOFF,
+  BACKOFF_MAX,
+  ejected,
+  engineConfig,
+  FAILURES_MAX,
+  fakeEngine,
+  FleetHarness,
+  INTERVAL,
+  onProbation,
+  TIMEOUT,
+  types,
+  up,
+} from './fleet-harness.js';
+import { until } from './manual-timers.js';
+
+describe('ejection', () => {
+  it('follows on calls that fail in a row', async () => {
+    const { harness } = await up();
+    harness.call('e', 'failed', FAILURES_MAX - 1);
+    harness.call('e', 'succeeded');
+    harness.call('e', 'failed', FAILURES_MAX - 1);
+    expect(harness.engine('e').state).toBe('up');
+    harness.call('e', 'failed');
+    expect(harness.engine('e').state).toBe('ejected');
+    expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
+    expect(harness.waits).toEqual([BACKOFF]);
+    harness.call('e', 'failed', FAILURES_MAX);
+    harness.call('e', 'succeeded');
+    expect(harness.engine('e').state).toBe('ejected');
+    expect(harness.take()).toEqual([]);
+  });
+
+  it('is not prevented by healthy probes between failed calls', async () => {
+    const { harness } = await up();
+    for (let i = 0; i < FAILURES_MAX; i += 1) {
+      harness.call('e', 'failed');
+      if (i < FAILURES_MAX - 1) await harness.probe();
+    }
+    expect(harness.engine('e').state).toBe('ejected');
+  });
+
+  it.each([
+    ['resets', reset],
+    ['503', 503],
+    ['500', 500],
+  ])('follows on probes that fail in a row: %s', async (_, route) => {
+    const { fake, harness } = await up();
+    fake.all = route;
+    for (let i = 1; i < FAILURES_MAX; i += 1) await harness.probe();
+    expect(harness.engine('e').state).toBe('up');
+    expect(harness.take()).toEqual([]);
+    await harness.probe();
+    expect(harness.engine('e').state).toBe('ejected');
+    expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
+  });
+
+  it('follows on refused connections', async () => {
+    const { fake, harness } = await up();
+    await fake.close();
+    for (let i = 0; i < FAILURES_MAX; i += 1) await harness.probe();
+    expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
+  });
+
+  it('follows on probes that hang', async () => {
+    const { fake, harness } = await up();
+    fake.all = hang;
+    for (let i = 0; i < FAILURES_MAX; i += 1) {
+      const before = fake.requests.length;
+      harness.timers.advance(INTERVAL);
+      await until(() => fake.requests.length > before);
+      harness.timers.advance(TIMEOUT);
+      await harness.idle();
+    }
+    expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
+  });
+
+  it('forgives failed probes that are not in a row', async () => {
+    const { fake, harness } = await up();
+    for (let i = 0; i < 2 * FAILURES_MAX; i += 1) {
+      fake.all = i % 2 === 0 ? 503 : undefined;
+      await harness.probe();
+    }
+    expect(harness.engine('e').state).toBe('up');
+  });
+
+  it('makes the result of a probe under way void', async () => {
+    const { fake, harness } = await up();
+    fake.routes.set('/metrics', hang);
+    harness.timers.advance(INTERVAL);
+    const before = fake.requests.length;
+    await until(() => fake.requests.slice(before).includes('GET /metrics'));
+    harness.call('e', 'failed', FAILURES_MAX);
+    harness.timers.advance(TIMEOUT);
+    await harness.idle();
+    expect(harness.engine('e').state).toBe('ejected');
+    expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
+    expect(harness.waits).toEqual([BACKOFF]);
+  });
+
+  it('is probed with a backoff that doubles to its limit', async () => {
+    const { fake, harness } = await ejected();
+    fake.all = reset;
+    const waits = [...harness.waits];
+    for (let i = 0; i < 5; i += 1) {
+      await harness.probe();
+      waits.push(...harness.waits);
+    }
+    expect(waits).toEqual([BACKOFF, 2 * BACKOFF, 4 * BACKOFF, BACKOFF_MAX, BACKOFF_MAX, BACKOFF_MAX]);
+  });
+});
+
+describe('probation', () => {
+  it('begins with the first healthy probe', async () => {
+    const { harness } = await ejected();
+    await harness.probe();
+    expect(harness.engine('e').state).toBe('probation');
+    expect(harness.take()).toEqual([
+      { type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000, probation: true },
+      { type: 'engineReported', engine: 'e', waiting: 2 },
+    ]);
+    expect(harness.waits).toEqual([INTERVAL]);
+  });
+
+  it('ends with a call that succeeds, without an event', async () => {
+    const { fake, harness } = await onProbation();
+    harness.call('e', 'succeeded');
+    expect(harness.engine('e').state).toBe('up');
+    await harness.probe();
+    expect(types(harness.take())).toEqual(['engineReported']);
+    fake.routes.set('/v1/models', modelList(['n']));
+    await harness.probe();
+    expect(harness.take()[0]).toEqual({ type: 'engineJoined', engine: 'e', models: ['n'], capacityTokens: 1000 });
+  });
+
+  it('ends with one call that fails, and a longer backoff each time', async () => {
+    const { harness } = await onProbation();
+    for (const factor of [2, 4, 8, 8]) {
+      harness.call('e', 'failed');
+      expect(harness.engine('e').state).toBe('ejected');
+      expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
+      expect(harness.waits).toEqual([factor * BACKOFF]);
+      await harness.probe();
+      expect(harness.engine('e').state).toBe('probation');
+      harness.take();
+    }
+    harness.call('e', 'succeeded');
+    harness.call('e', 'failed', FAILURES_MAX);
+    expect(harness.waits).toEqual([BACKOFF]);
+  });
+
+  it('ends with one probe that fails', async () => {
+    const { fake, harness } = await onProbation();
+    fake.all = 503;
+    await harness.probe();
+    expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
+  });
+
+  it('finds out anew what came back', async () => {
+    const fake = await fakeEngine();
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
+    await harness.idle();
+    expect(harness.engine('e').adapter.kind).toBe('vllm');
+    harness.call('e', 'failed', FAILURES_MAX);
+    fake.routes.clear();
+    fake.routes.set('/v1/models', modelList(['other'], 'sglang'));
+    harness.take();
+    await harness.probe();
+    expect(harness.engine('e').adapter.kind).toBe('sglang');
+    expect(harness.take()).toEqual([{ type: 'engineJoined', engine: 'e', models: ['other'], probation: true }]);
+  });
+});

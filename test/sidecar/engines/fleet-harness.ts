@@ -1,0 +1,128 @@
+import { afterEach, expect } from 'vitest';
+import { configSchema, type EngineConfig } from '../../../sidecar/config/schema.js';
+import { createFleet, type Engine, type Fleet } from '../../../sidecar/engines/index.js';
+import { engineId, type Event } from '../../../src/index.js';
+import { modelList, startFakeEngine, type FakeEngine, type Route } from './fake-engine.js';
+import { ManualTimers, until } from './manual-timers.js';
+
+export const INTERVAL = 1000;
+export const TIMEOUT = 300;
+export const BACKOFF = 50;
+export const BACKOFF_MAX = 400;
+export const FAILURES_MAX = 3;
+
+/** A vLLM-like engine with one model and a known capacity. */
+export const VLLM: Record<string, Route> = {
+  '/health': 'ok',
+  '/v1/models': modelList(['m']),
+  '/metrics': 'vllm:num_requests_waiting 2\nvllm:cache_config_info{block_size="10",num_gpu_blocks="101"} 1\n',
+};
+
+const running: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of running.splice(0).reverse()) await one.close();
+});
+
+export async function fakeEngine(routes: Record<string, Route> = VLLM): Promise<FakeEngine> {
+  const fake = await startFakeEngine(routes);
+  running.push(fake);
+  return fake;
+}
+
+export const engineConfig = (fields: Partial<EngineConfig> & { url: string }): EngineConfig => ({
+  kind: 'vllm',
+  ...fields,
+});
+
+/** A fleet under manual time, and everything it said. */
+export class FleetHarness {
+  readonly timers = new ManualTimers();
+  readonly events: Event[] = [];
+  readonly logs: { level: string; fields: object; message: string }[] = [];
+  readonly inFlight = new Map<string, number>();
+  readonly fleet: Fleet;
+
+  constructor(...engines: EngineConfig[]) {
+    const { timeouts } = configSchema.parse({});
+    const health = {
+      intervalMs: INTERVAL,
+      timeoutMs: TIMEOUT,
+      failuresMax: FAILURES_MAX,
+      backoffMs: BACKOFF,
+      backoffMsMax: BACKOFF_MAX,
+    };
+    const log = (level: string) => (fields: object, message: string) => void this.logs.push({ level, fields, message });
+    this.fleet = createFleet(
+      { engines, health, timeouts },
+      {
+        emit: (event) => void this.events.push(event),
+        inFlight: (id) => this.inFlight.get(id) ?? 0,
+        setTimer: this.timers.set,
+        log: { debug: log('debug'), info: log('info'), warn: log('warn') },
+      },
+    );
+    running.push(this.fleet);
+  }
+
+  engine(id: string): Engine {
+    const engine = this.fleet.get(engineId(id));
+    expect(engine).toBeDefined();
+    return engine!;
+  }
+
+  /** Delays of the probes to come; one that is under way has none yet. */
+  get waits(): readonly number[] {
+    return this.timers.pending.filter((ms) => ms !== TIMEOUT);
+  }
+
+  /** Waits until `count` engines have ended their probes. */
+  async idle(count = 1): Promise<void> {
+    await until(() => this.waits.length === count);
+  }
+
+  /** The next probe, to its end. */
+  async probe(): Promise<void> {
+    this.timers.advance(Math.max(...this.waits));
+    await this.idle();
+  }
+
+  /** The events since the last call. */
+  take(): Event[] {
+    return this.events.splice(0);
+  }
+
+  call(id: string, outcome: 'succeeded' | 'failed', times = 1): void {
+    for (let i = 0; i < times; i += 1) this.fleet[outcome](engineId(id));
+  }
+}
+
+/** What was said, in order. */
+export const types = (events: readonly Event[]) => events.map((event) => event.type);
+
+/** One engine `e`, already up. */
+export async function up(routes = VLLM) {
+  const fake = await fakeEngine(routes);
+  const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
+  await harness.idle();
+  expect(harness.engine('e').state).toBe('up');
+  harness.take();
+  return { fake, harness };
+}
+
+/** One engine `e`, ejected by failed calls. */
+export async function ejected() {
+  const { fake, harness } = await up();
+  harness.call('e', 'failed', FAILURES_MAX);
+  expect(harness.engine('e').state).toBe('ejected');
+  harness.take();
+  return { fake, harness };
+}
+
+/** One engine `e`, back on probation. */
+export async function onProbation() {
+  const { fake, harness } = await ejected();
+  await harness.probe();
+  expect(harness.engine('e').state).toBe('probation');
+  harness.take();
+  return { fake, harness };
+}

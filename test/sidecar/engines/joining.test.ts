@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import { cutShort, endless, hang, modelList, reset, type Route } from './fake-engine.js';
+import {
+  BACKOFF,
+  engineConfig,
+  fakeEngine,
+  FleetHarness,
+  INTERVAL,
+  TIMEOUT,
+  types,
+  up,
+  VLLM,
+} from './fleet-harness.js';
+import { until } from './manual-timers.js';
+
+describe('joining', () => {
+  it('tells the scheduler of models, capacity and load after the first healthy probe', async () => {
+    const fake = await fakeEngine();
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
+    expect(harness.engine('e').state).toBe('joining');
+    await harness.idle();
+    expect(harness.take()).toEqual([
+      { type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000 },
+      { type: 'engineReported', engine: 'e', waiting: 2 },
+    ]);
+    expect(harness.engine('e').models.get('m')).toMatchObject({ id: 'm', owned_by: 'vllm' });
+    expect(harness.waits).toEqual([INTERVAL]);
+  });
+
+  it('puts the configuration before what the engine says', async () => {
+    const fake = await fakeEngine();
+    const config = engineConfig({ url: fake.url, id: 'e', models: ['mine', 'm'], window: 7, capacityTokens: 50 });
+    const harness = new FleetHarness(config);
+    expect(harness.fleet.serving('mine')).toHaveLength(1);
+    await harness.idle();
+    expect(harness.take()[0]).toEqual({
+      type: 'engineJoined',
+      engine: 'e',
+      models: ['mine', 'm'],
+      windowMax: 7,
+      capacityTokens: 50,
+    });
+    expect(harness.engine('e').models.get('m')).toMatchObject({ owned_by: 'vllm' });
+    expect(harness.engine('e').models.get('mine')).toMatchObject({ id: 'mine', object: 'model' });
+  });
+
+  it('finds out what an engine is', async () => {
+    const fake = await fakeEngine({
+      '/health': 'ok',
+      '/v1/models': modelList(['m'], 'llamacpp'),
+      '/slots': '[{"n_ctx":8},{"n_ctx":8}]',
+    });
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
+    expect(harness.engine('e').adapter.kind).toBe('openai');
+    await harness.idle();
+    expect(harness.engine('e').adapter.kind).toBe('llamacpp');
+    expect(harness.take()[0]).toMatchObject({ type: 'engineJoined', windowMax: 2, capacityTokens: 16 });
+  });
+
+  it('warns once that a capacity is unknown', async () => {
+    const fake = await fakeEngine({ '/v1/models': modelList(['m'], 'x') });
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
+    await harness.idle();
+    expect(harness.take()).toEqual([{ type: 'engineJoined', engine: 'e', models: ['m'] }]);
+    fake.routes.set('/v1/models', modelList(['m', 'n'], 'x'));
+    await harness.probe();
+    expect(types(harness.take())).toEqual(['engineJoined']);
+    expect(harness.logs.filter(({ level }) => level === 'warn')).toHaveLength(1);
+  });
+
+  it('lists a model under its aliases', async () => {
+    const fake = await fakeEngine({
+      '/api/version': '{"version":"1"}',
+      '/v1/models': modelList(['llama:latest'], 'library'),
+    });
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'ollama' }));
+    await harness.idle();
+    expect(harness.take()[0]).toMatchObject({ models: ['llama:latest', 'llama'] });
+    expect(harness.engine('e').models.get('llama')).toMatchObject({ id: 'llama' });
+  });
+
+  it('reaches an engine behind a path, with its key', async () => {
+    const fake = await fakeEngine({ '/a/b/health': 'ok', '/a/b/v1/models': modelList(['m']) });
+    const harness = new FleetHarness(engineConfig({ url: `${fake.url}/a/b/v1/`, id: 'e', apiKey: 'secret' }));
+    await harness.idle();
+    expect(harness.engine('e')).toMatchObject({ state: 'up', basePath: '/a/b' });
+    expect(fake.requests).toContain('GET /a/b/v1/models Bearer secret');
+    expect(JSON.stringify(harness.logs)).not.toContain('secret');
+  });
+
+  it('names an engine without an id by host and port', async () => {
+    const fake = await fakeEngine();
+    const harness = new FleetHarness(engineConfig({ url: fake.url }), engineConfig({ url: 'http://127.0.0.1' }));
+    expect(harness.fleet.list().map(({ id }) => id)).toEqual([new URL(fake.url).host, '127.0.0.1:80']);
+  });
+
+  it('waits for a slow start with growing backoff, for ever', async () => {
+    const fake = await fakeEngine();
+    fake.all = 503;
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
+    const waits = [];
+    for (let i = 0; i < 6; i += 1) {
+      if (i === 0) await harness.idle();
+      else await harness.probe();
+      waits.push(...harness.waits);
+    }
+    expect(waits).toEqual([2, 4, 8, 8, 8, 8].map((factor) => factor * BACKOFF));
+    expect(harness.engine('e').state).toBe('joining');
+    expect(harness.take()).toEqual([]);
+    fake.all = undefined;
+    await harness.probe();
+    expect(harness.engine('e')).toMatchObject({ state: 'up', adapter: { kind: 'vllm' } });
+    expect(types(harness.take())).toEqual(['engineJoined', 'engineReported']);
+    expect(harness.waits).toEqual([INTERVAL]);
+  });
+
+  it.each<[string, Record<string, Route>]>([
+    ['lists no models', { ...VLLM, '/v1/models': modelList([]) }],
+    ['lists garbage', { ...VLLM, '/v1/models': '<html>' }],
+    ['keeps its models to itself', { ...VLLM, '/v1/models': 401 }],
+    ['is loading', { ...VLLM, '/health': 503 }],
+    ['redirects', { ...VLLM, '/health': 302 }],
+    ['resets', { ...VLLM, '/health': reset }],
+    ['cuts its answer short', { ...VLLM, '/health': cutShort }],
+    ['answers without end', { ...VLLM, '/v1/models': endless }],
+  ])('does not take in an engine that %s', async (_, routes) => {
+    const fake = await fakeEngine(routes);
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
+    await harness.idle();
+    expect(harness.engine('e').state).toBe('joining');
+    expect(harness.take()).toEqual([]);
+  });
+
+  it.each<[string, Record<string, Route>]>([
+    ['has no metrics', { ...VLLM, '/metrics': 404 }],
+    ['has garbage for metrics', { ...VLLM, '/metrics': '\0{{{"' }],
+    ['has endless metrics', { ...VLLM, '/metrics': endless }],
+    ['does not have the health path', { ...VLLM, '/health': 404, '/metrics': 404 }],
+  ])('takes in an engine that %s, with unknown capacity', async (_, routes) => {
+    const fake = await fakeEngine(routes);
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
+    await harness.idle();
+    expect(harness.take()).toEqual([{ type: 'engineJoined', engine: 'e', models: ['m'] }]);
+  });
+
+  it('takes in an engine whose metrics hang', async () => {
+    const fake = await fakeEngine({ ...VLLM, '/metrics': hang });
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
+    await until(() => fake.requests.includes('GET /metrics'));
+    harness.timers.advance(TIMEOUT);
+    await harness.idle();
+    expect(types(harness.take())).toEqual(['engineJoined']);
+  });
+
+  it('takes in an engine with configured models that refuses every question', async () => {
+    const fake = await fakeEngine();
+    fake.all = 401;
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto', models: ['m'] }));
+    await harness.idle();
+    expect(harness.take()).toEqual([{ type: 'engineJoined', engine: 'e', models: ['m'] }]);
+  });
+});
+
+describe('reporting', () => {
+  it('reports each scrape, and joins again when models or capacity change', async () => {
+    const { fake, harness } = await up();
+    fake.routes.set(
+      '/metrics',
+      'vllm:num_requests_waiting 5\nvllm:kv_cache_usage_perc 0.5\nvllm:num_preemptions_total 3\n',
+    );
+    await harness.probe();
+    expect(harness.take()).toEqual([{ type: 'engineReported', engine: 'e', waiting: 5, kvUsage: 0.5, preemptions: 3 }]);
+    expect(harness.engine('e').load).toEqual({ waiting: 5, kvUsage: 0.5, preemptions: 3, capacityTokens: 1000 });
+
+    fake.routes.set('/v1/models', modelList(['m', 'n']));
+    fake.routes.set('/metrics', 404);
+    await harness.probe();
+    expect(harness.take()).toEqual([{ type: 'engineJoined', engine: 'e', models: ['m', 'n'], capacityTokens: 1000 }]);
+
+    fake.routes.set('/metrics', 'vllm:cache_config_info{block_size="10",num_gpu_blocks="201"} 1');
+    await harness.probe();
+    expect(harness.take()).toEqual([{ type: 'engineJoined', engine: 'e', models: ['m', 'n'], capacityTokens: 2000 }]);
+
+    fake.routes.set('/v1/models', '<html>');
+    await harness.probe();
+    expect(harness.take()).toEqual([]);
+  });
+
+  it('never has two probes of an engine under way', async () => {
+    const { fake, harness } = await up({ ...VLLM, '/health': 'ok' });
+    fake.routes.set('/health', hang);
+    const before = fake.requests.length;
+    harness.timers.advance(INTERVAL);
+    await until(() => fake.requests.length > before);
+    expect(harness.waits).toEqual([]);
+    harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e', window: 3 })]);
+    expect(harness.waits).toEqual([]);
+    expect(fake.requests.length).toBe(before + 1);
+    fake.routes.set('/health', 'ok');
+    harness.timers.advance(TIMEOUT);
+    await harness.idle();
+    expect(harness.take()[0]).toMatchObject({ type: 'engineJoined', windowMax: 3 });
+  });
+});

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import { engineId } from '../../../src/index.js';
+import { hang, startFakeEngine } from './fake-engine.js';
+import {
+  ejected,
+  engineConfig,
+  FAILURES_MAX,
+  fakeEngine,
+  FleetHarness,
+  INTERVAL,
+  TIMEOUT,
+  types,
+  up,
+} from './fleet-harness.js';
+import { until } from './manual-timers.js';
+
+const code = (name: string) => expect.objectContaining({ code: name }) as unknown;
+
+describe('drain and remove', () => {
+  it('drains: no new calls, no probes, still listed', async () => {
+    const { harness } = await up();
+    expect(harness.fleet.drain(engineId('e'))).toBe(true);
+    expect(harness.fleet.drain(engineId('e'))).toBe(true);
+    expect(harness.engine('e').state).toBe('draining');
+    expect(harness.take()).toEqual([{ type: 'engineDrained', engine: 'e' }]);
+    expect(harness.timers.pending).toEqual([]);
+    harness.call('e', 'failed', FAILURES_MAX);
+    expect(harness.engine('e').state).toBe('draining');
+    expect(harness.fleet.serving('m')).toHaveLength(1);
+  });
+
+  it('does not drain what the scheduler believes lost', async () => {
+    const { harness } = await ejected();
+    harness.fleet.drain(engineId('e'));
+    expect(harness.take()).toEqual([]);
+    expect(harness.timers.pending).toEqual([]);
+  });
+
+  it('forgets a removed engine at once when no call runs there', async () => {
+    const { fake, harness } = await up();
+    expect(harness.fleet.remove(engineId('e'))).toBe(true);
+    expect(harness.take()).toEqual([{ type: 'engineDrained', engine: 'e' }]);
+    expect(harness.fleet.list()).toEqual([]);
+    expect(harness.timers.pending).toEqual([]);
+    await until(() => fake.sockets() === 0);
+  });
+
+  it('forgets a removed engine after its last call', async () => {
+    const { harness } = await up();
+    harness.inFlight.set('e', 2);
+    harness.fleet.remove(engineId('e'));
+    expect(harness.engine('e').state).toBe('draining');
+    expect(harness.fleet.serving('m')).toEqual([]);
+    harness.inFlight.set('e', 1);
+    harness.timers.advance(INTERVAL);
+    expect(harness.fleet.list()).toHaveLength(1);
+    harness.inFlight.set('e', 0);
+    harness.timers.advance(INTERVAL);
+    expect(harness.fleet.list()).toEqual([]);
+    expect(harness.timers.pending).toEqual([]);
+    expect(types(harness.take())).toEqual(['engineDrained']);
+  });
+
+  it('knows nothing of engines it does not have', () => {
+    const harness = new FleetHarness();
+    const id = engineId('none');
+    expect(harness.fleet.get(id)).toBeUndefined();
+    expect(harness.fleet.drain(id)).toBe(false);
+    expect(harness.fleet.remove(id)).toBe(false);
+    harness.call('none', 'failed');
+    harness.call('none', 'succeeded');
+    expect(harness.take()).toEqual([]);
+  });
+
+  it('refuses a second engine of an id in service, and takes a draining one back', async () => {
+    const { fake, harness } = await up();
+    const config = engineConfig({ url: fake.url, id: 'e', window: 5 });
+    expect(() => harness.fleet.add(config)).toThrow(code('engine_exists'));
+    harness.inFlight.set('e', 1);
+    harness.fleet.remove(engineId('e'));
+    harness.take();
+    expect(harness.fleet.add(config)).toBe(harness.engine('e'));
+    await until(() => harness.engine('e').state === 'up');
+    harness.inFlight.set('e', 0);
+    harness.timers.advance(INTERVAL);
+    await harness.idle();
+    expect(harness.engine('e').state).toBe('up');
+    expect(harness.take()[0]).toMatchObject({ type: 'engineJoined', windowMax: 5 });
+  });
+
+  it('refuses credentials in a URL', () => {
+    const harness = new FleetHarness();
+    expect(() => harness.fleet.add(engineConfig({ url: 'http://user:pass@127.0.0.1:1' }))).toThrow(code('bad_request'));
+    expect(harness.fleet.list()).toEqual([]);
+  });
+});
+
+describe('reconcile', () => {
+  it('adds, keeps and removes', async () => {
+    const [a, b, c] = [await fakeEngine(), await fakeEngine(), await fakeEngine()];
+    const [first, second, third] = [a, b, c].map((fake, i) => engineConfig({ url: fake.url, id: `e${i}` }));
+    const harness = new FleetHarness(first!, second!);
+    await harness.idle(2);
+    harness.take();
+    const kept = harness.engine('e1');
+    harness.fleet.reconcile([{ ...second! }, third!]);
+    await harness.idle(2);
+    expect(harness.fleet.list().map(({ id }) => id)).toEqual(['e1', 'e2']);
+    expect(harness.engine('e1')).toBe(kept);
+    expect(types(harness.take())).toEqual(['engineDrained', 'engineJoined', 'engineReported']);
+  });
+
+  it('refuses two engines of one id, and changes nothing', async () => {
+    const { fake, harness } = await up();
+    const twice = engineConfig({ url: fake.url, id: 'x' });
+    expect(() => harness.fleet.reconcile([twice, twice])).toThrow(code('engine_exists'));
+    expect(() => new FleetHarness(twice, twice)).toThrow(code('engine_exists'));
+    expect(harness.engine('e').state).toBe('up');
+    expect(harness.take()).toEqual([]);
+  });
+
+  it('applies a changed configuration in place', async () => {
+    const { fake, harness } = await up();
+    const engine = harness.engine('e');
+    harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e', window: 9, models: ['x'], apiKey: 'k' })]);
+    await harness.idle();
+    expect(harness.engine('e')).toBe(engine);
+    expect(harness.take()[0]).toEqual({
+      type: 'engineJoined',
+      engine: 'e',
+      models: ['x'],
+      windowMax: 9,
+      capacityTokens: 1000,
+    });
+    expect(fake.requests.at(-1)).toContain('Bearer k');
+    harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e' })]);
+    await harness.idle();
+    expect(harness.take()[0]).toEqual({ type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000 });
+  });
+
+  it('replaces an engine that moved, whose running calls finish where they are', async () => {
+    const { fake, harness } = await up();
+    const moved = await fakeEngine();
+    const old = harness.engine('e');
+    let finish = () => {};
+    fake.routes.set('/v1/slow', (response) => {
+      response.write('first ');
+      finish = () => response.end('last');
+    });
+    const call = await old.pool.request({ method: 'GET', path: '/v1/slow' });
+    harness.fleet.reconcile([engineConfig({ url: moved.url, id: 'e' })]);
+    expect(harness.take()).toEqual([{ type: 'engineDrained', engine: 'e' }]);
+    await harness.idle();
+    expect(harness.engine('e').url.href).toBe(`${moved.url}/`);
+    expect(types(harness.take())).toEqual(['engineJoined', 'engineReported']);
+    finish();
+    expect(await call.body.text()).toBe('first last');
+    await until(() => fake.sockets() === 0);
+  });
+
+  it('leaves an engine drained that an operator drained', async () => {
+    const { fake, harness } = await up();
+    harness.fleet.drain(engineId('e'));
+    harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e' })]);
+    expect(harness.engine('e').state).toBe('draining');
+    harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e', window: 2 })]);
+    expect(harness.engine('e').state).toBe('draining');
+    harness.fleet.reconcile([engineConfig({ url: (await fakeEngine()).url, id: 'e' })]);
+    expect(harness.engine('e').state).toBe('draining');
+    expect(types(harness.take())).toEqual(['engineDrained']);
+    expect(harness.timers.pending.filter((ms) => ms !== TIMEOUT)).toEqual([]);
+  });
+
+  it('takes back an engine that was being removed', async () => {
+    const { fake, harness } = await up();
+    harness.inFlight.set('e', 1);
+    harness.fleet.reconcile([]);
+    expect(harness.engine('e').state).toBe('draining');
+    harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e' })]);
+    await until(() => harness.engine('e').state === 'up');
+    expect(types(harness.take())).toEqual(['engineDrained', 'engineJoined', 'engineReported']);
+  });
+});
+
+describe('close', () => {
+  it('leaves no timer and no socket, whatever is under way', async () => {
+    const { fake, harness } = await up();
+    const hanging = await startFakeEngine({});
+    hanging.all = hang;
+    harness.fleet.add(engineConfig({ url: hanging.url, id: 'hanging' }));
+    fake.routes.set('/v1/slow', hang);
+    const call = harness.engine('e').pool.request({ method: 'GET', path: '/v1/slow' });
+    const failed = expect(call).rejects.toThrow();
+    await until(() => hanging.requests.length > 0 && fake.requests.includes('GET /v1/slow'));
+    harness.take();
+    await harness.fleet.close();
+    await failed;
+    expect(harness.timers.pending).toEqual([]);
+    expect(harness.take()).toEqual([]);
+    await until(() => fake.sockets() === 0 && hanging.sockets() === 0);
+    await hanging.close();
+  });
+});

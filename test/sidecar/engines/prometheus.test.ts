@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { METRICS_CHARS_MAX, parsePrometheus } from '../../../sidecar/engines/prometheus.js';
+
+const read = (text: string, ...names: string[]) =>
+  [...parsePrometheus(text, new Set(names)).entries()].map(([name, samples]) => [
+    name,
+    samples.map(({ labels, value }) => [Object.fromEntries(labels), value]),
+  ]);
+
+describe('the Prometheus text parser', () => {
+  it('reads the samples that were asked for and no other', () => {
+    const text = '# HELP a b\n# TYPE a gauge\na 1\nab 2\nb{x="y"} 3\n';
+    expect(read(text, 'a', 'b')).toEqual([
+      ['a', [[{}, 1]]],
+      ['b', [[{ x: 'y' }, 3]]],
+    ]);
+  });
+
+  it.each<[string, string, unknown]>([
+    ['an empty label set', 'a{} 1', [{}, 1]],
+    ['a trailing comma', 'a{x="1",} 1', [{ x: '1' }, 1]],
+    ['spaces anywhere they may be', 'a{ x = "1" , y="2" }  1 ', [{ x: '1', y: '2' }, 1]],
+    ['escapes', String.raw`a{x="q\"b\\n\n}{,="} 1`, [{ x: 'q"b\\n\n}{,=' }, 1]],
+    ['exponents', 'a 1.5e+3', [{}, 1500]],
+    ['signs', 'a -.5', [{}, -0.5]],
+    ['timestamps', 'a 1 1700000000000', [{}, 1]],
+    ['exemplars', 'a 1 # {trace="x"} 2', [{}, 1]],
+    ['carriage returns', 'a 1\r', [{}, 1]],
+    ['names with colons', 'vllm:a_total{e="0"} 7', [{ e: '0' }, 7]],
+  ])('takes %s', (_, line, sample) => {
+    const [entry] = read(line, 'a', 'vllm:a_total');
+    expect(entry?.[1]).toEqual([sample]);
+  });
+
+  it.each([
+    'a',
+    'a ',
+    'a NaN',
+    'a +Inf',
+    'a -Inf',
+    'a 0x10',
+    'a 1e999',
+    'a 1x',
+    'a one',
+    'a{ 1',
+    'a{x} 1',
+    'a{x="1} 1',
+    'a{x=1} 1',
+    'a{x="1"y="2"} 1',
+    '{a="1"} 1',
+    '# a 1',
+  ])('skips %s', (line) => {
+    expect(read(`${line}\nb 1`, 'a', 'b')).toEqual([['b', [[{}, 1]]]]);
+  });
+
+  it('reads nothing of a text that is too long, or absent', () => {
+    expect(read('a 1\n'.padEnd(METRICS_CHARS_MAX + 1, '#'), 'a')).toEqual([]);
+    expect(parsePrometheus(undefined, new Set(['a'])).size).toBe(0);
+  });
+
+  it('never throws, and gives only finite values of the names asked for', () => {
+    const piece = fc.oneof(
+      fc.constantFrom('a', '{', '}', '"', '\\', '=', ',', ' ', '\n', '1', 'NaN', '#', 'e'),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        for (const [name, samples] of parsePrometheus(pieces.join(''), new Set(['a']))) {
+          expect(name).toBe('a');
+          for (const { value } of samples) expect(Number.isFinite(value)).toBe(true);
+        }
+      }),
+      { seed: 7, numRuns: 2000 },
+    );
+  });
+
+  it('reads back every label value that is written by the rules', () => {
+    const escaped = (value: string) => value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('a', '\\', '"', '\n', 'n', '{', '}', ',', '=', 'é') }), (value) => {
+        expect(read(`a{x="${escaped(value)}"} 1`, 'a')).toEqual([['a', [[{ x: value }, 1]]]]);
+      }),
+      { seed: 7 },
+    );
+  });
+});
