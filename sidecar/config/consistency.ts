@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { idOf } from '../engines/address.js';
 import type { Config } from './schema.js';
 
 /** What no single key's range can say: keys that contradict each other. The path is that of the key to change. */
@@ -26,7 +27,7 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
     report(['limits', 'programsMax'], `must be at least twice limits.queuedMax, which is ${limits.queuedMax}`);
   if (admin.port !== null && admin.port !== 0 && admin.port === listen.port && admin.host === listen.host)
     report(['admin', 'port'], 'must differ from listen.port; null shares the main listener');
-  reportTwice(config.engines.map(engineIdOf), (index, id) => {
+  reportTwice(config.engines.map(idOf), (index, id) => {
     report(['engines', index, 'id'], `"${id}" is the id of an earlier engine; ids must differ`);
   });
   reportTwice(
@@ -34,13 +35,6 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
     (index) => report(['auth', 'keys', index, 'sha256'], 'is the hash of an earlier key'),
   );
   reportTwice(config.identity.sources, (index) => report(['identity', 'sources', index], 'is named twice'));
-}
-
-/** An engine's id: its own, else host and port of its URL. */
-export function engineIdOf(engine: { readonly url: string; readonly id?: string | undefined }): string {
-  if (engine.id !== undefined) return engine.id;
-  const url = new URL(engine.url);
-  return `${url.hostname}:${url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port}`;
 }
 
 function reportTwice(values: readonly string[], report: (index: number, value: string) => void): void {

@@ -84,7 +84,9 @@ const engine = z.strictObject({
 
 const limits = z
   .strictObject({
-    bodyBytes: count(1024, 1e10).default(33_554_432).meta(note('Largest request body.', '32 MB, as hosted APIs take')),
+    bodyBytes: count(1024, 1e10)
+      .default(33_554_432)
+      .meta(note('Largest request body.', 'Anthropic’s own limit, 32 MB')),
     answerBytes: count(1024, 1e10)
       .default(67_108_864)
       .meta(note('Largest non-streaming answer taken from an engine.', 'twice the body')),

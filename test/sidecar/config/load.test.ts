@@ -262,6 +262,8 @@ auth: {keys: [{sha256: ${'b'.repeat(64)}, tenant: t}]}`;
 
 /** Nine references a level: nine to the power of the number of names. */
 function bomb(names: string): string {
-  const lines = [...names].slice(1).map((name, index) => `${name}: &${name} [${`*${names[index] ?? ''},`.repeat(9)}]`);
+  const lines = Array.from(names)
+    .slice(1)
+    .map((name, index) => `${name}: &${name} [${`*${names[index] ?? ''},`.repeat(9)}]`);
   return lines.join('\n');
 }

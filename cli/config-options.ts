@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import type { ConfigInputs } from '../sidecar/config/load.js';
+import type { Override } from '../sidecar/config/overrides.js';
+
+interface ConfigFlags {
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: string;
+  readonly engine?: readonly string[];
+  readonly embedded?: string;
+  readonly policy?: string;
+  readonly balancer?: string;
+}
+
+/** The options that `serve` and `config` share: the file, and flags over it. Their values are checked with the rest. */
+export function addConfigOptions(command: Command): Command {
+  const collect = (url: string, urls: readonly string[] = []) => [...urls, url];
+  return command
+    .option('-c, --config <file>', 'YAML file with any of the keys of docs/CONFIG.md')
+    .option('--host <host>', 'address to listen on (listen.host)')
+    .option('-p, --port <port>', 'port to listen on, 0 picks a free one (listen.port)')
+    .option('-e, --engine <url>', 'base URL of an engine replica; once for each (engines)', collect)
+    .option('--embedded <count>', 'stand-in engines to start along with the gateway (embedded)')
+    .option('--policy <name>', 'which call runs next (policy.name)')
+    .option('--balancer <name>', 'where a call runs (balancer.name)')
+    .addHelpText('after', '\nEvery key can also be set by environment, MAITRED_LISTEN_PORT for one; flags win.');
+}
+
+export function configInputs(flags: ConfigFlags): ConfigInputs {
+  const given: [path: string, flag: string, text: string | readonly string[] | undefined][] = [
+    ['listen.host', '--host', flags.host],
+    ['listen.port', '--port', flags.port],
+    ['engines', '--engine', flags.engine],
+    ['embedded', '--embedded', flags.embedded],
+    ['policy.name', '--policy', flags.policy],
+    ['balancer.name', '--balancer', flags.balancer],
+  ];
+  const overrides = given.flatMap(([path, origin, text]): Override[] =>
+    text === undefined ? [] : [{ path, origin, text }],
+  );
+  return { file: flags.config, env: process.env, flags: overrides };
+}

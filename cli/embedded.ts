@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { EngineConfig } from '../sidecar/config/schema.js';
+
+/** Stand-in engines beside the gateway. */
+export interface EmbeddedEngines {
+  readonly configs: readonly EngineConfig[];
+  close(): Promise<void>;
+}
+
+/**
+ * Starts stand-in engines, each in a thread of its own: the model that an engine computes must not slow the gateway.
+ * The gateway reaches them as any other engine, by URL. One that stops later is told to `onError`.
+ */
+export async function startEmbedded(
+  count: number,
+  onError: (id: string, error: Error) => void,
+): Promise<EmbeddedEngines> {
+  const workers = Array.from({ length: count }, () => new Worker(new URL('./embedded-worker.js', import.meta.url)));
+  const close = async () => void (await Promise.all(workers.map((worker) => worker.terminate())));
+  try {
+    const configs = await Promise.all(
+      workers.map(async (worker, index): Promise<EngineConfig> => {
+        const [url] = (await once(worker, 'message')) as [string];
+        return { id: `embedded-${index + 1}`, url, kind: 'vllm' };
+      }),
+    );
+    workers.forEach((worker, index) => worker.on('error', (error) => onError(`embedded-${index + 1}`, error)));
+    return { configs, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

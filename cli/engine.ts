@@ -1,0 +1,45 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { pino } from 'pino';
+import { PRESET_NAMES, startEngine, type EngineOptions } from '../sim/index.js';
+import { untilStopped } from './signals.js';
+
+/** `maitred engine`: one stand-in engine, served until a signal ends it. */
+export function addEngineCommand(program: Command): void {
+  const command = program.command('engine').description('serve a stand-in for a vLLM-like engine');
+  command
+    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .option('-p, --port <port>', 'port to listen on, 0 picks a free one', number, 8000)
+    .addOption(new Option('--preset <name>', 'model and machine it imitates').choices(PRESET_NAMES))
+    .option('--speed <factor>', 'times as fast as the machine it imitates', number)
+    .option('--slots <count>', 'requests that run at once', number)
+    .option('--kv-tokens <tokens>', 'tokens the KV cache holds', number)
+    .option('--batch-tokens <tokens>', 'tokens a step may compute', number)
+    .option('--max-model-len <tokens>', 'longest prompt and answer together', number)
+    .option('--block-size <tokens>', 'tokens of a KV block', number)
+    .option('--max-queued <count>', 'waiting requests above which it answers 503', number)
+    .addOption(new Option('--scheduling <order>', 'order of its own waiting queue').choices(['fcfs', 'priority']))
+    .option('--model <name>', 'name of the model it serves; may be repeated', collect)
+    .option('--tool-rounds <count>', 'tool results in a turn after which it answers with text', number)
+    .option('--fault <fault>', 'fault of its first call, then of the next; may be repeated', collect)
+    .option('--seed <number>', 'varies the text and length of answers', number)
+    .action(async ({ model, fault, ...rest }: EngineFlags) => {
+      const options = { ...rest, ...(model && { models: model }), ...(fault && { faults: fault }) };
+      const engine = await startEngine(options).catch((error: unknown) => {
+        // What the engine says of a bad option is wrong usage here.
+        if (error instanceof TypeError) return command.error(error.message);
+        throw error;
+      });
+      pino().info({ url: engine.url }, 'listening');
+      await untilStopped({ stop: () => engine.close() });
+    });
+}
+
+type EngineFlags = Omit<EngineOptions, 'models' | 'faults'> & { readonly model?: string[]; readonly fault?: string[] };
+
+function number(text: string): number {
+  const value = text.trim() === '' ? NaN : Number(text);
+  if (!Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.');
+  return value;
+}
+
+const collect = (value: string, values: readonly string[] = []) => [...values, value];

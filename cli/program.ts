@@ -1,0 +1,41 @@
+import { createRequire } from 'node:module';
+import { Command, CommanderError } from 'commander';
+import { ConfigError, problemText } from '../sidecar/config/problems.js';
+import { addConfigCommand } from './config.js';
+import { addEngineCommand } from './engine.js';
+import { addServeCommand } from './serve.js';
+
+/**
+ * Runs one command line and gives its exit code: 0 success, 1 failure, 2 wrong usage or configuration.
+ * What went wrong is on stderr, each thing on one line.
+ */
+export async function main(argv: readonly string[]): Promise<number> {
+  try {
+    await createProgram().parseAsync(argv);
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof ConfigError) {
+      error.problems.forEach((problem) => complain(problemText(problem)));
+      return 2;
+    }
+    complain(error instanceof Error ? error.message : String(error));
+    return 1;
+  }
+}
+
+function createProgram(): Command {
+  const { version } = createRequire(import.meta.url)('maitred/package.json') as { readonly version: string };
+  const program = new Command('maitred')
+    .description('Schedules whole agent programs in front of LLM engines.')
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(oneLine(text.replace(/^error: /, ''))) });
+  addServeCommand(program);
+  addEngineCommand(program);
+  addConfigCommand(program);
+  for (const command of [program, ...program.commands]) command.version(version, '-V, --version', 'print the version');
+  return program;
+}
+
+const complain = (text: string) => process.stderr.write(oneLine(text));
+const oneLine = (text: string) => `maitred: ${text.trim().replaceAll(/\s*\n\s*/g, ' ')}\n`;

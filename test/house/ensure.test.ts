@@ -1,0 +1,164 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ROOT } from '../support/tree.js';
+
+/**
+ * scripts/ensure.mjs in a clone with two sources, an npm that installs what the lock file says without a network, and a
+ * compiler that copies. Both note that they ran in `ran.log`.
+ */
+let clone: string;
+
+const NPM = `
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+appendFileSync('ran.log', \`npm \${process.argv[2]}\\n\`);
+if (process.env.OFFLINE) process.exit(1);
+rmSync('node_modules', { recursive: true, force: true });
+mkdirSync('node_modules/typescript/bin', { recursive: true });
+writeFileSync('node_modules/typescript/bin/tsc', readFileSync('tsc.cjs'));
+const { '': root, ...packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages;
+writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages }));
+`;
+
+const TSC = `
+const fs = require('node:fs');
+fs.appendFileSync('ran.log', 'tsc\\n');
+for (const file of fs.readdirSync('src')) {
+  if (!file.endsWith('.ts')) continue;
+  const text = fs.readFileSync('src/' + file, 'utf8');
+  if (text === 'error') process.exit(2);
+  fs.mkdirSync('dist/src', { recursive: true });
+  fs.writeFileSync('dist/src/' + file.replace(/ts$/, 'js'), text);
+}
+`;
+
+function put(file: string, text: string): void {
+  mkdirSync(dirname(join(clone, file)), { recursive: true });
+  writeFileSync(join(clone, file), text);
+}
+const has = (file: string) => existsSync(join(clone, file));
+
+function lock(packages: Record<string, object>): void {
+  const entries: Record<string, object> = { '': {} };
+  for (const [name, entry] of Object.entries(packages))
+    entries[`node_modules/${name}`] = { integrity: 'sha512-x', ...entry };
+  put('package-lock.json', JSON.stringify({ packages: entries }));
+}
+
+/** Runs it. What ran, and how it ended. */
+function ensure(env: Record<string, string> = {}) {
+  rmSync(join(clone, 'ran.log'), { force: true });
+  const { status, stderr, stdout } = spawnSync(process.execPath, [join(clone, 'scripts/ensure.mjs')], {
+    env: { PATH: process.env['PATH'], npm_execpath: join(clone, 'npm-cli.mjs'), ...env },
+    encoding: 'utf8',
+  });
+  const ran = has('ran.log') ? readFileSync(join(clone, 'ran.log'), 'utf8').trim().split('\n') : [];
+  return { ran, status, output: stderr + stdout };
+}
+
+const READY = { ran: [], status: 0, output: '' };
+const TYPESCRIPT = { version: '6.0.0', dev: true };
+
+beforeEach(() => {
+  clone = mkdtempSync(join(tmpdir(), 'maitred-clone-'));
+  cpSync(join(ROOT, 'scripts/ensure.mjs'), join(clone, 'scripts/ensure.mjs'), { recursive: true });
+  put('npm-cli.mjs', NPM);
+  put('tsc.cjs', TSC);
+  put('tsconfig.base.json', '{}');
+  for (const room of ['src', 'loadbalancer', 'sidecar', 'sim', 'cli']) put(`${room}/tsconfig.json`, '{}');
+  put('src/a.ts', 'a');
+  put('src/b.ts', 'b');
+  lock({ typescript: TYPESCRIPT, yaml: { version: '1.0.0' }, other: { version: '1.0.0', optional: true } });
+});
+afterEach(() => rmSync(clone, { recursive: true }));
+
+describe('scripts/ensure.mjs', () => {
+  it('installs and builds a fresh clone, and is silent and offline the second time', () => {
+    expect(ensure()).toMatchObject({ ran: ['npm ci', 'tsc'], status: 0 });
+    expect(readFileSync(join(clone, 'dist/src/a.js'), 'utf8')).toBe('a');
+    expect(ensure({ OFFLINE: '1' })).toEqual(READY);
+  });
+
+  it('installs anew when the lock file names another version, and forgets no build', () => {
+    ensure();
+    lock({ typescript: TYPESCRIPT, yaml: { version: '1.0.1' } });
+    expect(ensure().ran).toEqual(['npm ci', 'tsc']);
+    expect(ensure()).toEqual(READY);
+  });
+
+  it('installs when a package was added, removed or changed under its version', () => {
+    ensure();
+    for (const packages of [
+      { typescript: TYPESCRIPT, yaml: { version: '1.0.0' }, zod: { version: '4.0.0' } },
+      { typescript: TYPESCRIPT, zod: { version: '4.0.0' } },
+      { typescript: TYPESCRIPT, zod: { version: '4.0.0', integrity: 'sha512-y' } },
+    ]) {
+      lock(packages);
+      expect(ensure().ran).toContain('npm ci');
+    }
+  });
+
+  it('builds without installing when a source changed', () => {
+    ensure();
+    put('src/a.ts', 'changed');
+    expect(ensure({ OFFLINE: '1' }).ran).toEqual(['tsc']);
+    expect(readFileSync(join(clone, 'dist/src/a.js'), 'utf8')).toBe('changed');
+  });
+
+  it('leaves nothing of a source that was deleted', () => {
+    ensure();
+    put('dist/src/b.d.ts', '');
+    put('dist/src/b.js.map', '');
+    rmSync(join(clone, 'src/b.ts'));
+    expect(ensure().ran).toEqual(['tsc']);
+    expect([has('dist/src/a.js'), has('dist/src/b.js'), has('dist/src/b.d.ts'), has('dist/src/b.js.map')]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('builds again when outputs are gone', () => {
+    ensure();
+    rmSync(join(clone, 'dist/src/a.js'));
+    expect(ensure().ran).toEqual(['tsc']);
+    rmSync(join(clone, 'dist'), { recursive: true });
+    expect(ensure().ran).toEqual(['tsc']);
+  });
+
+  it('starts from a built clone without development packages, and installs them only to build', () => {
+    ensure();
+    rmSync(join(clone, 'node_modules/typescript'), { recursive: true });
+    put(
+      'node_modules/.package-lock.json',
+      '{"packages":{"node_modules/yaml":{"version":"1.0.0","integrity":"sha512-x"}}}',
+    );
+    expect(ensure()).toEqual(READY);
+    put('src/a.ts', 'changed');
+    expect(ensure().ran).toEqual(['npm ci', 'tsc']);
+  });
+
+  it('refuses a Node that is too old before anything else', () => {
+    const pretend = (version: string) =>
+      `--import=data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'${version}'}})`;
+    expect(ensure({ NODE_OPTIONS: pretend('20.18.3') })).toMatchObject({ ran: [], status: 1 });
+    expect(ensure({ NODE_OPTIONS: pretend('21.0.0') })).toMatchObject({ ran: ['npm ci', 'tsc'], status: 0 });
+  });
+
+  it('fails with the install, and tries again the next time', () => {
+    expect(ensure({ OFFLINE: '1' })).toMatchObject({ ran: ['npm ci'], status: 1 });
+    expect(ensure()).toMatchObject({ ran: ['npm ci', 'tsc'], status: 0 });
+  });
+
+  it('fails with the build, and tries again the next time', () => {
+    ensure();
+    put('src/a.ts', 'error');
+    expect(ensure()).toMatchObject({ ran: ['tsc'], status: 1 });
+    expect(ensure()).toMatchObject({ ran: ['tsc'], status: 1 });
+    put('src/a.ts', 'mended');
+    expect(ensure()).toMatchObject({ ran: ['tsc'], status: 0 });
+  });
+});

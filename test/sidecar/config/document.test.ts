@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { CONFIG_KEYS, RESTART_KEYS, SECRET_KEYS } from '../../../sidecar/config/keys.js';
+import { configSchema } from '../../../sidecar/config/schema.js';
+import { renderConfigDocument } from '../../support/config-document.js';
+import { ROOT } from '../../support/tree.js';
+
+describe('docs/CONFIG.md', () => {
+  it('is what the schema says (npm run docs writes it anew)', async () => {
+    await expect(renderConfigDocument()).toMatchFileSnapshot(`${ROOT}docs/CONFIG.md`);
+  });
+});
+
+describe('keys', () => {
+  it('are every leaf of the configuration', () => {
+    const leaves = (value: unknown, path: string[]): string[] =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.entries(value).flatMap(([name, child]) => leaves(child, [...path, name]))
+        : [path.join('.')];
+    const known = CONFIG_KEYS.map(({ path }) => path).filter((path) => !path.includes('[]'));
+    expect(leaves(configSchema.parse({}), []).toSorted()).toEqual(known.toSorted());
+  });
+
+  it('have a meaning and a source each', () => {
+    expect(CONFIG_KEYS.filter(({ note }) => note.description.length < 8 || note.source === '')).toEqual([]);
+  });
+
+  it('have variables of different names', () => {
+    const variables = CONFIG_KEYS.flatMap(({ env }) => env ?? []);
+    expect(new Set(variables).size).toBe(variables.length);
+  });
+
+  it('know which are secret and which wait for a restart', () => {
+    expect(SECRET_KEYS.map(({ path }) => path)).toEqual(['admin.token', 'engines[].apiKey', 'auth.keys[].sha256']);
+    expect(RESTART_KEYS).toContain('listen.port');
+  });
+});

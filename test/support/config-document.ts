@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { CONFIG_KEYS, type ConfigKey } from '../../sidecar/config/keys.js';
+import { FILE_VARIABLE } from '../../sidecar/config/overrides.js';
+
+const HEAD = `# Configuration
+
+Made from \`sidecar/config/schema.ts\` by \`npm run docs\`; a test fails when the two differ.
+
+A value comes from the first of these that gives one:
+
+1. a flag of \`maitred serve\` (\`maitred serve --help\` lists them);
+2. an environment variable, named in the tables below. An empty variable counts as unset; \`null\` unsets a key that may
+   be null; lists are separated by commas, and \`MAITRED_ENGINES\` takes base URLs. A variable whose name begins with
+   \`MAITRED_\` and is not in the tables is refused, those apart that Kubernetes sets for a Service called \`maitred\`;
+3. the YAML file that \`--config\` or, failing that, \`${FILE_VARIABLE}\` names;
+4. the default.
+
+\`maitred config\` takes the same options as \`maitred serve\`, checks the result and prints it whole, secrets apart. It
+exits 2 and names the path of every bad key when the configuration cannot be used. Unknown keys are bad keys.
+
+**Units.** A name ends in its unit: \`Ms\` milliseconds, \`Bytes\`, \`Tokens\`.
+
+**Secrets** may be written as \`env:NAME\` in the file, which reads the variable \`NAME\` (one that does not begin with
+\`MAITRED_\`). They are shown as \`[redacted]\`.
+
+**Reload.** On SIGHUP the file is read again. The new configuration takes effect without losing a call; one that cannot
+be used is logged with its bad keys, and the old one stays. Keys marked *restart* keep their value until the next start.
+Without a file there is nothing to reload, and SIGHUP ends the gateway as SIGTERM does.
+
+**Sources.** A *starting value* has not been measured yet. *Autellix* is the paper that the scheduler builds on
+(*Autellix: An Efficient Serving Engine for LLM Agents as General Programs*, 2025).
+
+\`\`\`yaml
+listen:
+  host: 0.0.0.0
+engines:
+  - url: http://gpu-1:8000
+  - url: http://gpu-2:8000
+    apiKey: env:GPU2_KEY
+auth:
+  keys:
+    - sha256: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef # printf %s "$KEY" | sha256sum
+      tenant: research
+\`\`\`
+`;
+
+/** The text of docs/CONFIG.md: a head written by hand, and a table a section from the schema. */
+export function renderConfigDocument(): string {
+  const sections = new Map<string, ConfigKey[]>();
+  for (const key of CONFIG_KEYS) {
+    const name = key.segments[0]!;
+    sections.set(name, [...(sections.get(name) ?? []), key]);
+  }
+  const tables = [...sections].map(([name, keys]) => `\n## \`${name}\`\n\n${table(keys)}\n`);
+  return HEAD + tables.join('');
+}
+
+function table(keys: readonly ConfigKey[]): string {
+  const head = ['Key', 'Meaning', 'Unit', 'Default', 'Range', 'Source of the default', 'Variable'];
+  return [head, head.map(() => '---'), ...keys.map(cells)].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+function cells(key: ConfigKey): string[] {
+  const { note } = key;
+  const marks = [note.secret && ' *Secret.*', note.restart && ' *Restart.*'].filter(Boolean).join('');
+  const variable = key.env === undefined ? '' : code(key.env);
+  return [
+    code(key.path),
+    note.description + marks,
+    unitOf(key),
+    defaultOf(key),
+    rangeOf(jsonSchema(key)),
+    note.source,
+    variable,
+  ];
+}
+
+function defaultOf({ note, default: value }: ConfigKey): string {
+  if (note.default !== undefined) return note.default;
+  if (value === undefined) return 'none';
+  return Array.isArray(value) ? (value.length === 0 ? 'empty' : value.map(code).join(', ')) : code(value);
+}
+
+function unitOf(key: ConfigKey): string {
+  const name = key.segments.at(-1)!;
+  if (/^msPer/.test(name)) return 'ms per token';
+  const unit = /(Ms|Bytes|Tokens)(Max)?$/.exec(name)?.[1];
+  if (unit !== undefined) return { Ms: 'ms', Bytes: 'bytes', Tokens: 'tokens' }[unit]!;
+  return jsonSchema(key).type === 'integer' && name !== 'port' ? 'count' : '';
+}
+
+type JsonSchema = z.core.JSONSchema.JSONSchema;
+const jsonSchema = (key: ConfigKey) => z.toJSONSchema(key.schema, { io: 'input' });
+
+function rangeOf(schema: JsonSchema): string {
+  if (schema.anyOf !== undefined) return schema.anyOf.map((option) => rangeOf(option)).join(' or ');
+  if (schema.enum !== undefined) return schema.enum.map(code).join(', ');
+  if (schema.const !== undefined) return code(schema.const);
+  if (schema.minimum !== undefined) return `${schema.minimum} to ${schema.maximum!}`;
+  if (schema.type === 'boolean') return 'true, false';
+  if (schema.type === 'array')
+    return `list${schema.minItems === undefined ? '' : `, at least ${schema.minItems}`}${listed(schema)}`;
+  if (schema.minLength !== undefined && schema.minLength > 1) return `at least ${schema.minLength} characters`;
+  return schema.type === 'null' ? 'null' : 'text';
+}
+
+function listed({ items }: JsonSchema): string {
+  const words = (items as JsonSchema).enum;
+  return words === undefined ? '' : ` of ${words.map(code).join(', ')}`;
+}
+
+const code = (value: unknown) => `\`${String(value)}\``;

@@ -1,0 +1,30 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+/** The repository's own folder. */
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+const FOREIGN = new Set(['node_modules', 'dist', 'coverage', '.git']);
+
+/** Every file that is ours, as a path from the root with forward slashes. */
+export function listFiles(folder = ROOT): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (FOREIGN.has(entry.name)) return [];
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? listFiles(path) : [relative(ROOT, path).split(sep).join('/')];
+  });
+}
+
+export const readText = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+/** A TypeScript file's syntax tree. */
+export function parseSource(file: string, text = readText(file)): ts.SourceFile {
+  return ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
+}
+
+/** What a module imports, re-exports or loads, types too, as it is written there. */
+export function listImports(source: ts.SourceFile): string[] {
+  return ts.preProcessFile(source.text, true, true).importedFiles.map(({ fileName }) => fileName);
+}
