@@ -1,0 +1,225 @@
+import { hashText } from '../text/tokens.js';
+import type { Delta } from '../text/answer.js';
+import type { ToolChoice } from '../text/choose.js';
+import { renderPrompt, type Message, type Tool, type ToolCall } from '../text/conversation.js';
+import {
+  openaiUsage,
+  optional,
+  readTerms,
+  sse,
+  type Api,
+  type Ask,
+  type Choice,
+  type Formatter,
+  type Reply,
+} from './api.js';
+import { ApiError, openaiError } from './errors.js';
+import { array, boolean, integer, isObject, object, string, type JsonObject } from './fields.js';
+
+/** POST /v1/chat/completions */
+export const chat: Api = {
+  read: readChat,
+  format: (reply) => new ChatFormatter(reply),
+  error: openaiError,
+};
+
+function readChat(body: JsonObject): Ask {
+  const maxTokens = integer(body, 'max_completion_tokens', 1) ?? integer(body, 'max_tokens', 1);
+  const terms = readTerms(body, maxTokens);
+  return { terms, prompts: [readChatPrompt(body)] };
+}
+
+/** The prompt of a chat body, for `/tokenize` too. */
+export function readChatPrompt(body: JsonObject): Ask['prompts'][number] {
+  const messages = array(body['messages'], 'messages').map(readMessage);
+  if (messages.length === 0) throw new ApiError(400, 'messages: at least one is expected', 'messages');
+  const toolList = array(body['tools'] ?? [], 'tools');
+  const tools = toolList.map((tool) => readTool(object(object(tool, 'tools')['function'], 'tools.function')));
+  const last = messages.at(-1);
+  const continues = boolean(body, 'continue_final_message') && last?.role === 'assistant';
+  return {
+    ids: renderPrompt(messages, tools.length > 0 ? JSON.stringify(toolList) : '', continues),
+    messages: continues ? messages.slice(0, -1) : messages,
+    tools,
+    toolChoice: readToolChoice(body['tool_choice'], tools),
+    ...optional('schema', readFormat(body['response_format'])),
+    ...(continues ? { begun: last.text } : {}),
+  };
+}
+
+function readMessage(value: unknown): Message {
+  const message = object(value, 'messages');
+  const role = string(message, 'role') ?? '';
+  const toolCalls = array(message['tool_calls'] ?? [], 'messages.tool_calls').map(readToolCall);
+  const content = readContent(message['content'], 'messages.content');
+  switch (role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', toolCalls, ...content };
+    case 'user':
+    case 'assistant':
+    case 'tool':
+      return { role, toolCalls, ...content };
+    case 'function':
+      return { role: 'tool', toolCalls, ...content };
+    default:
+      throw new ApiError(400, 'messages.role: system, developer, user, assistant or tool is expected', 'messages');
+  }
+}
+
+function readToolCall(value: unknown): ToolCall {
+  const call = object(value, 'messages.tool_calls');
+  const target = object(call['function'], 'messages.tool_calls.function');
+  return {
+    id: string(call, 'id') ?? '',
+    name: string(target, 'name') ?? '',
+    arguments: string(target, 'arguments') ?? '',
+  };
+}
+
+/** Text of a string, or of a list of parts; what is not text becomes an attachment. */
+export function readContent(value: unknown, name: string): { text: string; attachments?: readonly number[] } {
+  if (value === undefined || value === null) return { text: '' };
+  if (typeof value === 'string') return { text: value };
+  let text = '';
+  const attachments: number[] = [];
+  for (const entry of array(value, name)) {
+    const part = object(entry, name);
+    if (typeof part['text'] === 'string') text += part['text'];
+    else attachments.push(hashText(JSON.stringify(part)));
+  }
+  return attachments.length > 0 ? { text, attachments } : { text };
+}
+
+function readTool(target: JsonObject): Tool {
+  const name = string(target, 'name');
+  if (name === undefined) throw new ApiError(400, 'tools.function.name: a string is expected', 'tools');
+  return { name, parameters: target['parameters'] ?? { type: 'object' } };
+}
+
+/** OpenAI's `tool_choice`, of chat (`{function: {name}}`) and responses (`{name}`). */
+export function readToolChoice(value: unknown, tools: readonly Tool[]): ToolChoice {
+  if (value === undefined || value === null) return 'auto';
+  if (value === 'auto' || value === 'none') return value;
+  if (value === 'required' && tools.length > 0) return value;
+  const choice = isObject(value) ? value : {};
+  const target = isObject(choice['function']) ? choice['function'] : choice;
+  const name = target['name'];
+  if (typeof name === 'string' && tools.some((tool) => tool.name === name)) return { name };
+  if (choice['type'] === 'allowed_tools') return choice['mode'] === 'required' ? 'required' : 'auto';
+  throw new ApiError(400, 'tool_choice: none, auto, required or a tool of the list is expected', 'tool_choice');
+}
+
+/** The schema of `response_format`; absent for plain text. */
+function readFormat(value: unknown): unknown {
+  if (!isObject(value)) return undefined;
+  if (value['type'] === 'json_object') return { type: 'object' };
+  return value['type'] === 'json_schema' && isObject(value['json_schema']) ? value['json_schema']['schema'] : undefined;
+}
+
+class ChatFormatter implements Formatter {
+  readonly #base: JsonObject;
+
+  constructor(private readonly reply: Reply) {
+    this.#base = {
+      id: `chatcmpl-${reply.id}`,
+      object: 'chat.completion.chunk',
+      created: reply.createdAt,
+      model: reply.model,
+    };
+  }
+
+  opening(): string[] {
+    return [];
+  }
+
+  delta(choice: Choice, deltas: readonly Delta[], tokenIds: readonly number[]): string[] {
+    const events: string[] = [];
+    if (!choice.opened) {
+      const promptIds = this.reply.terms.returnTokenIds ? { prompt_token_ids: choice.promptIds } : {};
+      events.push(this.#chunk(choice, { role: 'assistant', content: '' }, null, {}, promptIds));
+    }
+    const extra = this.reply.terms.returnTokenIds ? { token_ids: tokenIds } : {};
+    deltas.forEach((delta, index) => {
+      events.push(this.#chunk(choice, chatDelta(delta), null, index === 0 ? extra : {}));
+    });
+    // Tokens that show no text, as those of a tool call's name: their ids are said all the same.
+    if (deltas.length === 0 && this.reply.terms.returnTokenIds) events.push(this.#chunk(choice, {}, null, extra));
+    return events;
+  }
+
+  finish(choice: Choice): string[] {
+    return [this.#chunk(choice, {}, choice.answer.finish)];
+  }
+
+  closing(): string[] {
+    const usage = this.reply.usage();
+    const events = ['data: [DONE]\n\n'];
+    if (this.reply.terms.includeUsage && usage !== undefined) {
+      const metrics = optional('metrics', this.reply.metrics());
+      events.unshift(sse({ ...this.#base, choices: [], usage: openaiUsage(usage), ...metrics }));
+    }
+    return events;
+  }
+
+  whole(): JsonObject {
+    const { terms } = this.reply;
+    const usage = this.reply.usage();
+    return {
+      ...this.#base,
+      object: 'chat.completion',
+      choices: this.reply.choices.map((choice) => chatChoice(choice, terms.returnTokenIds)),
+      service_tier: null,
+      system_fingerprint: null,
+      ...optional('usage', usage && openaiUsage(usage)),
+      prompt_logprobs: null,
+      ...(terms.returnTokenIds ? { prompt_token_ids: this.reply.choices[0]?.promptIds } : {}),
+      ...optional('metrics', this.reply.metrics()),
+    };
+  }
+
+  #chunk(
+    choice: Choice,
+    delta: JsonObject,
+    finish: string | null,
+    ofChoice: JsonObject = {},
+    ofChunk: JsonObject = {},
+  ): string {
+    const entry = { index: choice.index, delta, logprobs: null, finish_reason: finish, ...ofChoice };
+    return sse({ ...this.#base, choices: [entry], ...ofChunk });
+  }
+}
+
+function chatDelta(delta: Delta): JsonObject {
+  switch (delta.type) {
+    case 'text':
+      return { content: delta.text };
+    case 'call': {
+      const target = { name: delta.call.name, arguments: '' };
+      return { tool_calls: [{ index: delta.index, id: delta.call.id, type: 'function', function: target }] };
+    }
+    case 'arguments':
+      return { tool_calls: [{ index: delta.index, function: { arguments: delta.text } }] };
+  }
+}
+
+function chatChoice(choice: Choice, withIds: boolean): JsonObject {
+  const { text, calls } = choice.narrator;
+  return {
+    index: choice.index,
+    message: {
+      role: 'assistant',
+      content: text === '' && calls.length > 0 ? null : text,
+      refusal: null,
+      tool_calls: calls.map(({ id, name, arguments: json }) => ({
+        id,
+        type: 'function',
+        function: { name, arguments: json },
+      })),
+    },
+    logprobs: null,
+    finish_reason: choice.answer.finish,
+    stop_reason: null,
+    ...(withIds ? { token_ids: choice.answer.ids } : {}),
+  };
+}

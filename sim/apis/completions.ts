@@ -1,0 +1,117 @@
+import type { Delta } from '../text/answer.js';
+import { decode, encode } from '../text/tokens.js';
+import {
+  openaiUsage,
+  optional,
+  readTerms,
+  sse,
+  type Api,
+  type Ask,
+  type Choice,
+  type Formatter,
+  type Prompt,
+  type Reply,
+} from './api.js';
+import { ApiError, openaiError } from './errors.js';
+import { integer, isObject, type JsonObject } from './fields.js';
+
+/** OpenAI's default of the oldest API. */
+const MAX_TOKENS_DEFAULT = 16;
+
+/** POST /v1/completions: a text, a list of texts, token ids, or a list of those. */
+export const completions: Api = {
+  read: readCompletion,
+  format: (reply) => new CompletionFormatter(reply),
+  error: openaiError,
+};
+
+function readCompletion(body: JsonObject): Ask {
+  const format = isObject(body['response_format']) && body['response_format']['type'] === 'json_object';
+  const prompts = readTexts(body['prompt'], 'prompt').map((ids): Prompt => ({
+    ids,
+    messages: [],
+    tools: [],
+    toolChoice: 'none',
+    ...(format ? { schema: {} } : {}),
+  }));
+  return { terms: readTerms(body, integer(body, 'max_tokens', 1) ?? MAX_TOKENS_DEFAULT), prompts };
+}
+
+/** Token ids of each text of a `prompt` or `input` field. */
+export function readTexts(value: unknown, name: string): number[][] {
+  const isText = (entry: unknown): entry is string | number[] =>
+    typeof entry === 'string' || (Array.isArray(entry) && entry.every(isTokenId));
+  const texts = isText(value) && !(Array.isArray(value) && value.length === 0) ? [value] : value;
+  if (!Array.isArray(texts) || texts.length === 0 || !texts.every(isText)) {
+    throw new ApiError(400, `${name}: a text, token ids, or a list of these is expected`, name);
+  }
+  return texts.map((text: string | number[]) => {
+    if (typeof text !== 'string') return text;
+    const ids: number[] = [];
+    encode(text, ids);
+    return ids;
+  });
+}
+
+export function isTokenId(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+class CompletionFormatter implements Formatter {
+  readonly #base: JsonObject;
+
+  constructor(private readonly reply: Reply) {
+    this.#base = { id: `cmpl-${reply.id}`, object: 'text_completion', created: reply.createdAt, model: reply.model };
+  }
+
+  opening(): string[] {
+    return [];
+  }
+
+  delta(choice: Choice, deltas: readonly Delta[], tokenIds: readonly number[]): string[] {
+    const { returnTokenIds, body } = this.reply.terms;
+    const text = deltas.map((delta) => (delta.type === 'text' ? delta.text : '')).join('');
+    const echoed = !choice.opened && body['echo'] === true ? decode(choice.promptIds) : '';
+    const promptIds = choice.opened ? null : choice.promptIds;
+    const ids = returnTokenIds ? { token_ids: tokenIds, prompt_token_ids: promptIds } : {};
+    return text === '' && echoed === '' && !returnTokenIds ? [] : [this.#chunk(choice, echoed + text, null, ids)];
+  }
+
+  finish(choice: Choice): string[] {
+    return [this.#chunk(choice, '', choice.answer.finish)];
+  }
+
+  closing(): string[] {
+    const usage = this.reply.usage();
+    const events = ['data: [DONE]\n\n'];
+    if (this.reply.terms.includeUsage && usage !== undefined) {
+      const metrics = optional('metrics', this.reply.metrics());
+      events.unshift(sse({ ...this.#base, choices: [], usage: openaiUsage(usage), ...metrics }));
+    }
+    return events;
+  }
+
+  whole(): JsonObject {
+    const { returnTokenIds, body } = this.reply.terms;
+    const usage = this.reply.usage();
+    const choices = this.reply.choices.map((choice) => ({
+      index: choice.index,
+      text: (body['echo'] === true ? decode(choice.promptIds) : '') + choice.narrator.text,
+      logprobs: null,
+      finish_reason: choice.answer.finish,
+      stop_reason: null,
+      ...(returnTokenIds ? { prompt_token_ids: choice.promptIds, token_ids: choice.answer.ids } : {}),
+    }));
+    return {
+      ...this.#base,
+      choices,
+      ...optional('usage', usage && openaiUsage(usage)),
+      ...optional('metrics', this.reply.metrics()),
+    };
+  }
+
+  #chunk(choice: Choice, text: string, finish: string | null, ids: JsonObject = {}): string {
+    const entry = { index: choice.index, text, logprobs: null, finish_reason: finish, stop_reason: null, ...ids };
+    return sse({ ...this.#base, choices: [entry] });
+  }
+}

@@ -1,0 +1,87 @@
+import type { ScriptedAnswer } from '../text/choose.js';
+import { ApiError } from './errors.js';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Readers of body fields: a missing or null field is `undefined`, one of the wrong type a 400 that names it. */
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function object(value: unknown, name: string): JsonObject {
+  if (!isObject(value)) throw new ApiError(400, `${name}: an object is expected`, name);
+  return value;
+}
+
+export function array(value: unknown, name: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw new ApiError(400, `${name}: a list is expected`, name);
+  return value;
+}
+
+export function string(body: JsonObject, name: string): string | undefined {
+  const value = body[name] ?? undefined;
+  if (value !== undefined && typeof value !== 'string') throw new ApiError(400, `${name}: a string is expected`, name);
+  return value;
+}
+
+export function boolean(body: JsonObject, name: string): boolean {
+  const value = body[name] ?? false;
+  if (typeof value !== 'boolean') throw new ApiError(400, `${name}: a boolean is expected`, name);
+  return value;
+}
+
+export function integer(
+  body: JsonObject,
+  name: string,
+  min: number,
+  max = Number.MAX_SAFE_INTEGER,
+): number | undefined {
+  const value = body[name] ?? undefined;
+  if (value === undefined) return undefined;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
+    throw new ApiError(400, `${name}: an integer from ${min} to ${max} is expected`, name);
+  }
+  return value;
+}
+
+/** Refuses numbers and lists of the wrong type that the engine itself has no use for, as a real one would. */
+export function checkSampling(body: JsonObject): void {
+  for (const [name, min, max] of [
+    ['temperature', 0, 100],
+    ['top_p', 0, 1],
+    ['frequency_penalty', -2, 2],
+    ['presence_penalty', -2, 2],
+  ] as const) {
+    const value = body[name] ?? undefined;
+    if (value !== undefined && !(typeof value === 'number' && value >= min && value <= max)) {
+      throw new ApiError(400, `${name}: a number from ${min} to ${max} is expected`, name);
+    }
+  }
+}
+
+/**
+ * A scripted answer, `{content?, tool_calls?, output_tokens?}`; a tool call is in OpenAI's form or plain
+ * `{id?, name, arguments}`, its arguments JSON text or a value.
+ */
+export function scriptedAnswer(value: unknown, name: string): ScriptedAnswer {
+  const script = object(value, name);
+  const content = string(script, 'content');
+  const outputTokens = integer(script, 'output_tokens', 1);
+  const calls = array(script['tool_calls'] ?? [], `${name}.tool_calls`).map((entry) => {
+    const call = object(entry, `${name}.tool_calls`);
+    const target = isObject(call['function']) ? call['function'] : call;
+    const id = string(call, 'id');
+    const given = target['arguments'] ?? {};
+    return {
+      ...(id === undefined ? {} : { id }),
+      name: string(target, 'name') ?? '',
+      arguments: typeof given === 'string' ? given : JSON.stringify(given),
+    };
+  });
+  return {
+    ...(content === undefined ? {} : { content }),
+    ...(outputTokens === undefined ? {} : { output_tokens: outputTokens }),
+    tool_calls: calls,
+  };
+}

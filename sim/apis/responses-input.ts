@@ -1,0 +1,99 @@
+import { renderPrompt, type Message, type Tool, type ToolCall } from '../text/conversation.js';
+import { optional, readTerms, type Ask, type History } from './api.js';
+import { readContent, readToolChoice } from './chat.js';
+import { ApiError } from './errors.js';
+import { array, integer, isObject, object, string, type JsonObject } from './fields.js';
+
+/** Reads the body of POST /v1/responses: input items become messages, after those of the previous response. */
+export function readResponses(body: JsonObject, history: History): Ask {
+  const terms = { ...readTerms(body, integer(body, 'max_output_tokens', 1)), n: 1 };
+  const instructions = string(body, 'instructions');
+  const conversation = [...earlier(body, history), ...readInput(body['input'])];
+  if (conversation.length === 0) throw new ApiError(400, 'input: at least one item is expected', 'input');
+  const all: Message[] =
+    instructions === undefined
+      ? conversation
+      : [{ role: 'system', text: instructions, toolCalls: [] }, ...conversation];
+  const toolList = array(body['tools'] ?? [], 'tools').map((tool) => object(tool, 'tools'));
+  const tools = toolList
+    .filter((tool) => tool['type'] === 'function')
+    .map((tool): Tool => ({ name: string(tool, 'name') ?? '', parameters: tool['parameters'] ?? { type: 'object' } }));
+  const prompt = {
+    ids: renderPrompt(all, toolList.length > 0 ? JSON.stringify(toolList) : '', false),
+    messages: all,
+    tools,
+    toolChoice: readToolChoice(body['tool_choice'], tools),
+    ...optional('schema', readFormat(body['text'])),
+  };
+  return { terms, prompts: [prompt] };
+}
+
+/** The earlier conversation: its instructions are not carried over. */
+function earlier(body: JsonObject, history: History): readonly Message[] {
+  const previous = string(body, 'previous_response_id');
+  if (previous === undefined) return [];
+  const conversation = history(previous);
+  if (conversation === undefined) {
+    throw new ApiError(404, `Response with id '${previous}' not found.`, 'previous_response_id');
+  }
+  return conversation;
+}
+
+function readInput(input: unknown): Message[] {
+  if (typeof input === 'string') return [{ role: 'user', text: input, toolCalls: [] }];
+  const conversation: Message[] = [];
+  for (const entry of array(input, 'input')) {
+    const item = object(entry, 'input');
+    const type = string(item, 'type') ?? 'message';
+    if (type === 'reasoning' || type === 'item_reference') continue;
+    if (type === 'message') conversation.push(readMessage(item));
+    else if (type.endsWith('_output')) conversation.push(readOutput(item));
+    else addCall(conversation, readCall(item, type));
+  }
+  return conversation;
+}
+
+function readMessage(item: JsonObject): Message {
+  const content = { toolCalls: [], ...readContent(item['content'], 'input.content') };
+  switch (item['role']) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', ...content };
+    case 'user':
+    case 'assistant':
+      return { role: item['role'], ...content };
+    default:
+      throw new ApiError(400, 'input.role: system, developer, user or assistant is expected', 'input');
+  }
+}
+
+function readOutput(item: JsonObject): Message {
+  const output = item['output'];
+  const text = isObject(output) ? JSON.stringify(output) : output;
+  return { role: 'tool', toolCalls: [], ...readContent(text, 'input.output') };
+}
+
+/** A call of any kind: functions carry JSON, custom tools plain text, built-in ones an action. */
+function readCall(item: JsonObject, type: string): ToolCall {
+  const action = item['arguments'] ?? item['input'] ?? item['action'] ?? '';
+  return {
+    id: string(item, 'call_id') ?? '',
+    name: string(item, 'name') ?? type,
+    arguments: typeof action === 'string' ? action : JSON.stringify(action),
+  };
+}
+
+/** A call belongs to the answer before it, text and calls being one message; a call alone is an answer too. */
+function addCall(conversation: Message[], call: ToolCall): void {
+  const last = conversation.at(-1);
+  if (last?.role !== 'assistant') conversation.push({ role: 'assistant', text: '', toolCalls: [call] });
+  else conversation[conversation.length - 1] = { ...last, toolCalls: [...last.toolCalls, call] };
+}
+
+/** The schema of `text.format`; absent for plain text. */
+function readFormat(text: unknown): unknown {
+  const format = isObject(text) ? text['format'] : undefined;
+  if (!isObject(format)) return undefined;
+  if (format['type'] === 'json_object') return { type: 'object' };
+  return format['type'] === 'json_schema' ? format['schema'] : undefined;
+}

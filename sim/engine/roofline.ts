@@ -1,0 +1,28 @@
+import type { Preset } from './presets.js';
+
+/** What one step computes, summed over its sequences. */
+export interface StepWork {
+  sequences: number;
+  /** Tokens computed. */
+  tokens: number;
+  /** Pairs of a computed token and a token it attends to. */
+  attended: number;
+  /** Tokens of KV cache read. */
+  context: number;
+}
+
+/**
+ * Time of a step in milliseconds: the linear layers and attention run one after the other, and each takes as long as
+ * the slower of its arithmetic and its memory reads; then the fixed overhead.
+ */
+export function stepMs(preset: Preset, work: StepWork): number {
+  const linear = Math.max(
+    (work.tokens * preset.flopsPerToken) / preset.flopsPerSecond,
+    preset.weightBytes / preset.bytesPerSecond,
+  );
+  const attention = Math.max(
+    (work.attended * preset.attentionFlops) / preset.flopsPerSecond,
+    (work.context * preset.kvBytesPerToken) / preset.bytesPerSecond,
+  );
+  return (linear + attention) * 1000 + preset.stepOverheadMs + work.sequences * preset.sequenceOverheadMs;
+}

@@ -1,0 +1,38 @@
+/**
+ * The stand-in engine: a model of a vLLM-like server, and the same model behind HTTP in real or scaled time.
+ *
+ * Reading guide, in this order:
+ * - `engine/engine.ts`: what a step does. Pure; `roofline.ts` says how long it takes, `kv-cache.ts` what is remembered.
+ * - `server/call.ts`: one request from acceptance to its end; `server/runner.ts` drives the engine in wall time.
+ * - `apis/chat.ts`: one API's shapes; the other files of that folder are its siblings.
+ * Then `text/` (tokens, answers, tool calls), `server/faults.ts` (misbehaviour for tests) and `options.ts`.
+ */
+import { readOptions, type EngineOptions } from './options.js';
+import { EngineServer } from './server/server.js';
+import type { EngineStats } from './server/stats.js';
+
+export { DEFAULT_PRESET, PRESET_NAMES, PRESETS, type Preset, type PresetName } from './engine/presets.js';
+export { Engine, type EngineScheduling, type EngineSettings, type EngineTotals } from './engine/engine.js';
+export type { Sequence, Work } from './engine/sequence.js';
+export type { EngineOptions } from './options.js';
+export type { EngineStats, RequestRecord, SequenceRecord } from './server/stats.js';
+export type { Script, ScriptedAnswer } from './text/choose.js';
+export type { Message, Tool, ToolCall } from './text/conversation.js';
+
+export interface EngineHandle {
+  /** Base URL, without `/v1`. */
+  readonly url: string;
+  /** What has happened so far. */
+  stats(): EngineStats;
+  /** Ends every call and connection; resolves when the port is free. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a stand-in engine. Rejects with a TypeError that names each bad option, or with the listener's error.
+ */
+export async function startEngine(options: EngineOptions = {}): Promise<EngineHandle> {
+  const server = new EngineServer(readOptions(options));
+  const url = await server.listen();
+  return { url, stats: () => server.stats(), close: () => server.close() };
+}

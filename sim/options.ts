@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { DEFAULT_PRESET, PRESET_NAMES } from './engine/presets.js';
+import type { Script } from './text/choose.js';
+
+/** Every option of the stand-in engine, with its unit and default. Unknown ones are refused, numbers checked for range. */
+const optionsSchema = z.strictObject({
+  host: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
+  port: z.int().min(0).max(65_535).default(0).describe('Port to listen on; 0 picks a free one.'),
+  preset: z.enum(PRESET_NAMES).default(DEFAULT_PRESET).describe('Model and machine that set step times and sizes.'),
+  speed: z.number().min(0.001).max(1e6).default(1).describe('Times as fast as the machine of the preset.'),
+  slots: z.int().min(1).max(100_000).optional().describe('Sequences a step may hold; absent: the preset’s.'),
+  kvTokens: z.int().min(16).max(1e8).optional().describe('Tokens the KV cache holds; absent: the preset’s.'),
+  batchTokens: z.int().min(1).max(1e6).optional().describe('Tokens a step may compute; absent: the preset’s.'),
+  maxModelLen: z.int().min(2).max(1e8).optional().describe('Longest prompt and answer together; at most kvTokens.'),
+  blockSize: z.int().min(1).max(1024).default(16).describe('Tokens of a KV block.'),
+  models: z.array(z.string().min(1)).min(1).optional().describe('Names it serves; absent: the preset’s model.'),
+  scheduling: z.enum(['fcfs', 'priority']).default('fcfs').describe('Order of its own waiting queue.'),
+  maxQueued: z.int().min(1).max(1e6).default(100_000).describe('Waiting requests above which it answers 503.'),
+  seed: z
+    .int()
+    .min(0)
+    .max(2 ** 32 - 1)
+    .default(0)
+    .describe('Varies the text and length of answers.'),
+  toolRounds: z.int().min(0).max(1000).default(2).describe('Tool results in a turn after which it answers with text.'),
+  apiKey: z.string().min(1).optional().describe('Bearer token or x-api-key that /v1 demands.'),
+  faults: z.array(z.string()).max(100_000).default([]).describe('Faults of the first calls, one each.'),
+  bodyBytesMax: z
+    .int()
+    .min(1)
+    .max(2 ** 31)
+    .default(2 ** 26)
+    .describe('Largest request body.'),
+  embeddingSize: z.int().min(1).max(65_536).default(256).describe('Dimensions of an embedding.'),
+  recordsMax: z.int().min(0).max(1e6).default(1000).describe('Latest requests that stats() tells of.'),
+  recordBodies: z.boolean().default(false).describe('Keep their bodies too.'),
+  storedResponsesMax: z.int().min(0).max(1e6).default(256).describe('Latest responses that can be got or continued.'),
+  script: z
+    .custom<Script>((value) => typeof value === 'function')
+    .optional()
+    .describe('Gives answers to conversations.'),
+});
+
+export type EngineOptions = z.input<typeof optionsSchema>;
+export type Settings = z.output<typeof optionsSchema>;
+
+/** @throws TypeError that names each bad option. */
+export function readOptions(options: EngineOptions): Settings {
+  const result = optionsSchema.safeParse(options);
+  if (!result.success) throw new TypeError(`bad engine options: ${z.prettifyError(result.error)}`);
+  const { kvTokens, maxModelLen, blockSize } = result.data;
+  if (kvTokens !== undefined && kvTokens < 2 * blockSize) {
+    throw new TypeError('bad engine options: kvTokens must hold at least two blocks');
+  }
+  if (kvTokens !== undefined && maxModelLen !== undefined && maxModelLen > kvTokens) {
+    throw new TypeError('bad engine options: maxModelLen must not exceed kvTokens');
+  }
+  return result.data;
+}

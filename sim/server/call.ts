@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import type { Api, Ask, Choice, Formatter, Prompt, Reply, Terms, Usage } from '../apis/api.js';
+import { ApiError } from '../apis/errors.js';
+import type { JsonObject } from '../apis/fields.js';
+import type { Sequence } from '../engine/sequence.js';
+import type { Settings } from '../options.js';
+import { Answer, Narrator } from '../text/answer.js';
+import { choose, questionSeed, type Chosen } from '../text/choose.js';
+import type { Message } from '../text/conversation.js';
+import { blockHashes, mix, tokensOf } from '../text/tokens.js';
+import type { Outlet } from './outlet.js';
+import type { Job, Runner } from './runner.js';
+
+/** Where calls run. */
+export interface CallHost {
+  readonly runner: Runner;
+  readonly settings: Settings;
+  /** Name of the model that serves a request; throws ApiError 404 for one that is not served. */
+  modelOf(terms: Terms): string;
+  /** One of a call's answers has ended, complete or not. */
+  ended(sequence: Sequence, reason: 'stop' | 'length' | 'abort'): void;
+}
+
+/** A choice with what the engine was asked. */
+interface RunningChoice extends Choice {
+  readonly prompt: Prompt;
+  /** The first of the `n` answers to its prompt: prompts are counted once. */
+  readonly first: boolean;
+  readonly sequence: Sequence<Job>;
+  /** All of it has been streamed. */
+  closed: boolean;
+}
+
+/**
+ * One call for an answer, from its acceptance to its end: puts its choices into the engine, and tells the client of
+ * their tokens. It ends once, completed or aborted.
+ */
+export class Call implements Reply {
+  readonly id = randomUUID().replaceAll('-', '');
+  readonly createdAt = Math.floor(Date.now() / 1000);
+  readonly model: string;
+  readonly terms: Terms;
+  readonly choices: RunningChoice[] = [];
+  status: Reply['status'] = 'queued';
+  readonly #formatter: Formatter;
+  #choicesLeft = 0;
+  #waitsForDrain = false;
+  #outlet: Outlet | undefined;
+
+  /** @throws ApiError when the model is not served, the prompt too long, or the queue full. */
+  constructor(
+    private readonly host: CallHost,
+    api: Api,
+    ask: Ask,
+  ) {
+    this.terms = ask.terms;
+    this.model = host.modelOf(ask.terms);
+    if (host.runner.engine.waiting >= host.settings.maxQueued) {
+      throw new ApiError(503, `The server is overloaded: ${host.settings.maxQueued} requests are queued.`);
+    }
+    const plans = ask.prompts.flatMap((prompt) => this.#plan(prompt));
+    this.#formatter = api.format(this);
+    this.#choicesLeft = plans.length;
+    this.choices = plans.map((start, index) => start(index));
+    this.status = 'in_progress';
+  }
+
+  /** Lets the answer out; without an outlet it is only kept, to be asked for later. */
+  attach(outlet: Outlet): void {
+    this.#outlet = outlet;
+    if (!this.terms.stream) return;
+    outlet.events(this.#formatter.opening());
+    outlet.flush();
+  }
+
+  /** The answer as far as it has come. */
+  snapshot(): JsonObject {
+    for (const { narrator, sequence } of this.choices) {
+      if (!this.terms.stream) narrator.tell(sequence.generated);
+    }
+    return this.#formatter.whole();
+  }
+
+  /** The conversation with its answer, without instructions: what `previous_response_id` continues. */
+  conversation(): readonly Message[] {
+    const [choice] = this.choices;
+    if (choice === undefined) return [];
+    const { text, calls } = choice.narrator;
+    const messages = choice.prompt.messages.slice(typeof this.terms.body['instructions'] === 'string' ? 1 : 0);
+    return [...messages, { role: 'assistant', text, toolCalls: calls }];
+  }
+
+  /** Ends the call early; false when it had ended already. */
+  abort(): boolean {
+    if (this.status !== 'in_progress') return false;
+    this.status = 'cancelled';
+    for (const { sequence } of this.choices) {
+      if (this.host.runner.abort(sequence)) this.host.ended(sequence, 'abort');
+    }
+    return true;
+  }
+
+  /** As `abort`, for a client that is still there: it gets what has come so far. */
+  cancel(): boolean {
+    if (!this.abort()) return false;
+    if (this.terms.stream) this.#outlet?.finish(this.#formatter.closing());
+    else this.#outlet?.json(200, this.snapshot());
+    return true;
+  }
+
+  usage(): Usage | undefined {
+    if (this.#outlet?.fault.has('no-usage') === true) return undefined;
+    const usage = { prompt: 0, cached: 0, output: 0 };
+    for (const { first, promptTokens, sequence } of this.choices) {
+      usage.output += sequence.generated;
+      if (!first) continue;
+      usage.prompt += promptTokens;
+      usage.cached += sequence.cachedTokens;
+    }
+    return usage;
+  }
+
+  metrics(): JsonObject | undefined {
+    const [choice] = this.choices;
+    // Of several answers there is no one time to tell, so the real server tells none.
+    if (!this.terms.includeMetrics || choice === undefined || this.choices.length > 1) return undefined;
+    const { arrivedAt, scheduledAt, firstTokenAt, endedAt, generated } = choice.sequence;
+    const { speed } = this.host.settings;
+    const generationMs = (endedAt - firstTokenAt) / speed;
+    const ttftMs = (firstTokenAt - scheduledAt) / speed;
+    return {
+      time_to_first_token_ms: ttftMs,
+      generation_time_ms: generationMs,
+      queue_time_ms: (scheduledAt - arrivedAt) / speed,
+      mean_itl_ms: generated > 1 ? generationMs / (generated - 1) : null,
+      tokens_per_second: (generated * 1000) / (ttftMs + generationMs),
+    };
+  }
+
+  /** Checks one prompt and decides its answers; what is returned puts one of them into the engine. */
+  #plan(prompt: Prompt): ((index: number) => RunningChoice)[] {
+    const { engine } = this.host.runner;
+    const { terms } = this;
+    const room = engine.maxModelLen - prompt.ids.length;
+    if (prompt.ids.length === 0) throw new ApiError(400, 'The prompt is empty.', 'prompt');
+    if (room < (terms.maxTokens ?? 1)) {
+      const asked = terms.maxTokens === undefined ? '' : ` and ${terms.maxTokens} output tokens`;
+      throw new ApiError(
+        400,
+        `This model's maximum context length is ${engine.maxModelLen} tokens. However, your request has ` +
+          `${prompt.ids.length} input tokens${asked}. Please reduce the length of the input messages or the output.`,
+        'max_tokens',
+      );
+    }
+    const max = terms.maxTokens ?? room;
+    const hash = promptHash(prompt);
+    return Array.from({ length: terms.n }, (_, n) => {
+      const answer = this.#answer(prompt, questionSeed(this.host.settings.seed, hash, n), max);
+      const hashes = blockHashes(prompt.ids.concat(answer.ids), this.host.settings.blockSize, terms.cacheSalt);
+      return (index) => this.#submit(prompt, answer, hashes, index, n === 0);
+    });
+  }
+
+  #answer(prompt: Prompt, seed: number, max: number): Answer {
+    const { terms } = this;
+    const { settings } = this.host;
+    const scripted = terms.scripted ?? settings.script?.(prompt.messages, prompt.tools);
+    const begun = prompt.begun ?? '';
+    const exact = terms.ignoreEos ? max : undefined;
+    const chosen: Chosen = scripted
+      ? { text: scripted.content ?? '', toolCalls: scripted.tool_calls ?? [] }
+      : choose({
+          ...prompt,
+          schema: prompt.schema,
+          seed,
+          toolRounds: settings.toolRounds,
+          minTokens: terms.minTokens,
+          exactTokens: exact === undefined ? undefined : exact + tokensOf(begun),
+        });
+    // An answer that has begun goes on from there: together they are what one request would have got.
+    const text = chosen.text.startsWith(begun) ? chosen.text.slice(begun.length) : chosen.text;
+    const toolCalls = chosen.toolCalls.map((call) => ({
+      ...call,
+      id: call.id ?? `call_${randomUUID().replaceAll('-', '')}`,
+    }));
+    return new Answer({ role: 'assistant', text, toolCalls }, { max, exact: scripted?.output_tokens ?? exact });
+  }
+
+  #submit(prompt: Prompt, answer: Answer, hashes: Float64Array, index: number, first: boolean): RunningChoice {
+    const { terms } = this;
+    const keepsIds = terms.returnTokenIds || terms.body['echo'] === true;
+    const sequence = this.host.runner.submit({
+      promptTokens: prompt.ids.length,
+      outputTokens: answer.ids.length,
+      blockHashes: hashes,
+      priority: terms.priority,
+      progressed: () => this.#progressed(index),
+    });
+    if (sequence === undefined) throw new ApiError(400, 'The request exceeds the KV cache.');
+    return {
+      index,
+      answer,
+      narrator: new Narrator(answer),
+      promptTokens: prompt.ids.length,
+      promptIds: keepsIds ? prompt.ids : [],
+      prompt: { ...prompt, ids: [] },
+      first,
+      sequence,
+      opened: false,
+      closed: false,
+    };
+  }
+
+  #progressed(index: number): void {
+    const choice = this.choices[index];
+    if (choice === undefined || this.status !== 'in_progress') return;
+    if (choice.sequence.state === 'finished') {
+      this.host.ended(choice.sequence, choice.answer.finish === 'length' ? 'length' : 'stop');
+      this.#choicesLeft -= 1;
+      if (this.#choicesLeft === 0) this.status = 'completed';
+    }
+    if (this.terms.stream) this.#stream(choice);
+    else if (this.status === 'completed') this.#outlet?.json(200, this.snapshot());
+  }
+
+  /** Writes the tokens a client has not seen. To a client that reads slowly, several go as one event. */
+  #stream(choice: RunningChoice): void {
+    const outlet = this.#outlet;
+    if (outlet === undefined || this.#waitsForDrain || choice.closed) return;
+    if (outlet.congested) {
+      this.#waitsForDrain = true;
+      outlet.onceDrained(() => this.#drained());
+      return;
+    }
+    const { narrator, answer, sequence } = choice;
+    // A fault counts events, so there each token has its own.
+    const stride = outlet.fault.size > 0 ? 1 : answer.ids.length;
+    while (narrator.told < sequence.generated) {
+      const from = narrator.told;
+      const deltas = narrator.tell(Math.min(from + stride, sequence.generated));
+      outlet.events(this.#formatter.delta(choice, deltas, answer.ids.slice(from, narrator.told)));
+      choice.opened = true;
+    }
+    if (sequence.state === 'finished') this.#close(choice, outlet);
+    outlet.flush();
+  }
+
+  #close(choice: RunningChoice, outlet: Outlet): void {
+    choice.closed = true;
+    const events = this.#formatter.finish(choice);
+    if (this.choices.some(({ closed }) => !closed)) outlet.events(events);
+    else outlet.finish([...events, ...this.#formatter.closing()]);
+  }
+
+  #drained(): void {
+    this.#waitsForDrain = false;
+    for (const choice of this.choices) this.#stream(choice);
+  }
+}
+
+/** What the answer depends on: the prompt's tokens, without an answer that it begins. */
+function promptHash({ ids, begun }: Prompt): number {
+  const length = ids.length - tokensOf(begun ?? '');
+  let hash = length;
+  for (let index = 0; index < length; index += 1) hash = mix(hash, ids[index] ?? 0);
+  return hash >>> 0;
+}

@@ -1,0 +1,89 @@
+import { ApiError } from '../apis/errors.js';
+import { array, integer, isObject, string, type JsonObject } from '../apis/fields.js';
+
+/**
+ * Ways to misbehave, for the tests of what stands in front of an engine. Written `name[=number]`, several joined by
+ * `;`: `status=503;retry-after=2`. Times are of the wall clock, whatever the engine's speed.
+ */
+const FAULTS = {
+  status: 'answer with this status and an error body',
+  'retry-after': 'with `status`: seconds for the Retry-After header',
+  html: 'answer with an HTML page',
+  garbage: 'answer 200 with bytes that are neither JSON nor events',
+  reset: 'reset the connection before the headers',
+  'reset-after': 'reset it after so many events, or bytes of a whole answer',
+  hang: 'never answer',
+  'hang-after': 'fall silent after so many events, or bytes of a whole answer',
+  half: 'end cleanly before the terminal events or in the middle of a whole answer; or after so many events',
+  'short-length': 'close the connection before Content-Length is reached',
+  'long-length': 'send more than Content-Length',
+  gzip: 'compress the answer, whatever was accepted',
+  slow: 'wait so many milliseconds before doing anything',
+  'no-usage': 'leave token usage out',
+} as const;
+
+export type FaultName = keyof typeof FAULTS;
+
+/** What goes wrong with one answer, each fault with its number if it has one. */
+export type Fault = ReadonlyMap<FaultName, number | undefined>;
+
+export const NO_FAULT: Fault = new Map();
+
+/** @throws ApiError 400 for an unknown name or a number that is none. */
+export function parseFault(text: string): Fault {
+  const fault = new Map<FaultName, number | undefined>();
+  for (const part of text.split(';')) {
+    const [name = '', value] = part.trim().split('=');
+    const number = value === undefined ? undefined : Number(value);
+    if (!Object.hasOwn(FAULTS, name) || (number !== undefined && !(number >= 0 && Number.isFinite(number)))) {
+      throw new ApiError(400, `fault '${part.trim()}': one of ${Object.keys(FAULTS).join(', ')} is expected`, 'fault');
+    }
+    fault.set(name as FaultName, number);
+  }
+  return fault;
+}
+
+/** Faults that wait for the next calls, and the health the engine pretends. */
+export class FaultPlan {
+  static readonly LIMIT = 100_000;
+  readonly #queue: Fault[] = [];
+  healthy = true;
+
+  constructor(faults: readonly string[]) {
+    this.#queue.push(...faults.map(parseFault));
+  }
+
+  /** The fault of a request: its own header's, else the queue's where the request asks for an answer. */
+  next(header: string | string[] | undefined, generates: boolean): Fault {
+    if (typeof header === 'string') return parseFault(header);
+    return (generates ? this.#queue.shift() : undefined) ?? NO_FAULT;
+  }
+
+  get pending(): number {
+    return this.#queue.length;
+  }
+
+  clear(): void {
+    this.#queue.length = 0;
+    this.healthy = true;
+  }
+
+  /** `{faults: [text]}` or `{fault: text, count}`, and `{health: 'up' | 'down'}`. */
+  update(body: JsonObject): void {
+    const health = string(body, 'health');
+    if (health !== undefined && health !== 'up' && health !== 'down') {
+      throw new ApiError(400, 'health: up or down is expected', 'health');
+    }
+    const listed = array(body['faults'] ?? [], 'faults').map((entry) => {
+      const text = isObject(entry) ? undefined : entry;
+      if (typeof text !== 'string') throw new ApiError(400, 'faults: a list of strings is expected', 'faults');
+      return parseFault(text);
+    });
+    const one = string(body, 'fault');
+    const count = integer(body, 'count', 1, FaultPlan.LIMIT) ?? 1;
+    if (one !== undefined) listed.push(...Array.from({ length: count }, () => parseFault(one)));
+    if (this.#queue.length + listed.length > FaultPlan.LIMIT) throw new ApiError(400, 'too many faults', 'faults');
+    this.#queue.push(...listed);
+    if (health !== undefined) this.healthy = health === 'up';
+  }
+}

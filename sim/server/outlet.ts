@@ -1,0 +1,142 @@
+import type { ServerResponse } from 'node:http';
+import { createGzip, gzipSync, type Gzip } from 'node:zlib';
+import type { Fault } from './faults.js';
+
+/** Time for the last bytes to reach a client before a reset makes its kernel forget them. */
+const RESET_DELAY_MS = 20;
+const GARBAGE = Buffer.from([0x00, 0xff, 0x7b, 0x22, 0x0d, 0x0a, 0x0a, 0xc3, 0x28, 0x3c, 0x80]);
+
+type Headers = Readonly<Record<string, string>>;
+
+/**
+ * The way out of one call: whole answers, or events that are collected and written in one piece per `flush`. All that
+ * can go wrong on purpose goes wrong here.
+ */
+export class Outlet {
+  #events = 0;
+  #pending = '';
+  #gzip: Gzip | undefined;
+  /** A fault has ended the output; whatever follows is dropped. */
+  #dead = false;
+
+  constructor(
+    private readonly response: ServerResponse,
+    readonly fault: Fault,
+  ) {}
+
+  /** The client reads more slowly than the engine writes. */
+  get congested(): boolean {
+    return this.response.writableNeedDrain;
+  }
+
+  onceDrained(listener: () => void): void {
+    this.response.once('drain', listener);
+  }
+
+  /** Answers a request at once, as the fault wants it. False: the call may go on. */
+  misbehave(body: string): boolean {
+    const { fault } = this;
+    const status = fault.get('status');
+    if (fault.has('reset')) this.response.socket?.resetAndDestroy();
+    else if (fault.has('garbage')) {
+      const streaming = /"stream"\s*:\s*true/.test(body);
+      this.response.setHeader('content-type', streaming ? 'text/event-stream' : 'application/json');
+      this.response.end(GARBAGE);
+    } else if (fault.has('html')) {
+      this.response.writeHead(status ?? 200, { 'content-type': 'text/html' });
+      this.response.end('<!doctype html><title>Bad gateway</title><h1>Bad gateway</h1>');
+    } else return fault.has('hang');
+    return true;
+  }
+
+  text(contentType: string, body: string): void {
+    this.response.writeHead(200, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
+    this.response.end(body);
+  }
+
+  json(status: number, value: object, headers: Headers = {}): void {
+    const body = Buffer.from(JSON.stringify(value));
+    const { fault, response } = this;
+    const silentAfter = fault.get('hang-after') ?? fault.get('reset-after');
+    const head = { 'content-type': 'application/json', ...headers };
+    if (fault.has('gzip')) {
+      const packed = gzipSync(body);
+      response.writeHead(status, { ...head, 'content-encoding': 'gzip', 'content-length': packed.length });
+      response.end(packed);
+    } else if (silentAfter !== undefined) {
+      response.writeHead(status, { ...head, 'content-length': body.length });
+      response.write(body.subarray(0, silentAfter), () => this.#breakOff());
+    } else if (fault.has('half')) {
+      // No length: the answer is chunked, and nothing but its JSON says that it is cut.
+      response.writeHead(status, head);
+      response.write(body.subarray(0, body.length >> 1));
+      response.end();
+    } else if (fault.has('short-length') || fault.has('long-length')) {
+      const length = fault.has('short-length') ? body.length + 100 : body.length >> 1;
+      response.writeHead(status, { ...head, 'content-length': length });
+      response.write(body, () => response.socket?.end());
+    } else {
+      response.writeHead(status, { ...head, 'content-length': body.length });
+      response.end(body);
+    }
+  }
+
+  #open(): void {
+    const head: Record<string, string> = {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+    };
+    if (this.fault.has('gzip')) {
+      head['content-encoding'] = 'gzip';
+      this.#gzip = createGzip();
+      this.#gzip.pipe(this.response);
+    }
+    this.response.writeHead(200, head);
+  }
+
+  events(events: readonly string[]): void {
+    for (const event of events) {
+      if (this.#dead) return;
+      const { fault } = this;
+      if (this.#events === (fault.get('reset-after') ?? fault.get('hang-after') ?? fault.get('half'))) {
+        this.#dead = true;
+        this.flush();
+        this.#breakOff();
+        return;
+      }
+      this.#pending += event;
+      this.#events += 1;
+    }
+  }
+
+  /** The events that end the stream, and its end. */
+  finish(events: readonly string[]): void {
+    if (!this.fault.has('half')) this.events(events);
+    this.flush();
+    if (this.#dead) return;
+    this.#dead = true;
+    if (this.#gzip !== undefined) this.#gzip.end();
+    else this.response.end();
+  }
+
+  flush(): void {
+    if (this.#pending === '') return;
+    const text = this.#pending;
+    this.#pending = '';
+    if (!this.response.headersSent) this.#open();
+    if (this.#gzip === undefined) this.response.write(text);
+    else {
+      this.#gzip.write(text);
+      this.#gzip.flush();
+    }
+  }
+
+  #breakOff(): void {
+    const { fault, response } = this;
+    if (fault.has('hang-after')) {
+      if (!response.headersSent) this.#open();
+      response.flushHeaders();
+    } else if (fault.has('half')) response.end();
+    else setTimeout(() => response.socket?.resetAndDestroy(), RESET_DELAY_MS).unref();
+  }
+}

@@ -1,0 +1,45 @@
+import { ApiError } from '../apis/errors.js';
+import type { JsonObject } from '../apis/fields.js';
+import { responseId } from '../apis/responses.js';
+import type { Message } from '../text/conversation.js';
+import type { Call } from './call.js';
+
+/** Responses that can be got, cancelled, deleted and continued, the latest `limit` of them. */
+export class ResponseStore {
+  readonly #calls = new Map<string, Call>();
+
+  constructor(private readonly limit: number) {}
+
+  add(call: Call): void {
+    this.#calls.set(responseId(call), call);
+    for (const oldest of this.#calls.keys()) {
+      if (this.#calls.size <= this.limit) break;
+      this.#calls.delete(oldest);
+    }
+  }
+
+  /** The conversation up to and with a response; `undefined` when it is not stored. */
+  readonly history = (id: string): readonly Message[] | undefined => this.#calls.get(id)?.conversation();
+
+  get(id: string): JsonObject {
+    return this.#find(id).snapshot();
+  }
+
+  cancel(id: string): JsonObject {
+    const call = this.#find(id);
+    if (!call.cancel()) throw new ApiError(400, 'Only a response in progress can be cancelled.', 'response_id');
+    return call.snapshot();
+  }
+
+  delete(id: string): JsonObject {
+    this.#find(id);
+    this.#calls.delete(id);
+    return { id, object: 'response', deleted: true };
+  }
+
+  #find(id: string): Call {
+    const call = this.#calls.get(id);
+    if (call === undefined) throw new ApiError(404, `Response with id '${id}' not found.`, 'response_id');
+    return call;
+  }
+}

@@ -1,0 +1,82 @@
+import type { Engine } from '../engine/engine.js';
+import type { Sequence, Work } from '../engine/sequence.js';
+
+/** A request that wants to know how it gets on. */
+export interface Job extends Work {
+  /** It has generated more tokens, or finished: called once for all the steps that a wake-up covers. */
+  progressed(): void;
+}
+
+/** Longest delay a Node timer takes. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/**
+ * Drives an engine model in wall time, `speed` times as fast. Steps start and end at model time, each where the one
+ * before it ended: a wake-up that comes late catches up on all steps that are due, so the model's results do not depend
+ * on the host's load, and at high speed one wake-up and one notice a request serve many steps.
+ */
+export class Runner {
+  readonly #origin = performance.now();
+  readonly #touched = new Set<Job>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(
+    readonly engine: Engine<Job>,
+    private readonly speed: number,
+  ) {}
+
+  /** Model time in milliseconds. */
+  now(): number {
+    return (performance.now() - this.#origin) * this.speed;
+  }
+
+  submit(job: Job): Sequence<Job> | undefined {
+    const now = this.now();
+    this.#catchUp(now);
+    const sequence = this.engine.add(job, now);
+    if (Number.isNaN(this.engine.stepEnd)) this.engine.begin(now);
+    this.#arm(now);
+    return sequence;
+  }
+
+  abort(sequence: Sequence<Job>): boolean {
+    const now = this.now();
+    this.#catchUp(now);
+    this.#arm(now);
+    return this.engine.abort(sequence, now);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #wake(): void {
+    const now = this.now();
+    this.#catchUp(now);
+    this.#arm(now);
+    for (const job of this.#touched) {
+      this.#touched.delete(job);
+      job.progressed();
+    }
+  }
+
+  #catchUp(now: number): void {
+    while (this.engine.stepEnd <= now) {
+      const end = this.engine.stepEnd;
+      for (const sequence of this.engine.end()) this.#touched.add(sequence.work);
+      this.engine.begin(end);
+    }
+  }
+
+  /** One timer for the engine: at the end of the step under way, or at once when someone is to be told of earlier ones. */
+  #arm(now: number): void {
+    clearTimeout(this.#timer);
+    if (this.#closed) return;
+    const end = this.#touched.size > 0 ? now : this.engine.stepEnd;
+    if (Number.isNaN(end)) return;
+    const delay = Math.min((end - now) / this.speed, TIMER_MS_MAX);
+    this.#timer = setTimeout(() => this.#wake(), delay);
+  }
+}

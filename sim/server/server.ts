@@ -1,0 +1,272 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Api, Ask, Terms } from '../apis/api.js';
+import { chat } from '../apis/chat.js';
+import { completions } from '../apis/completions.js';
+import { anthropicError, ApiError, openaiError } from '../apis/errors.js';
+import { scriptedAnswer, type JsonObject } from '../apis/fields.js';
+import { messages, readMessagesPrompt } from '../apis/messages.js';
+import { responses } from '../apis/responses.js';
+import { Engine } from '../engine/engine.js';
+import { PRESETS } from '../engine/presets.js';
+import type { Settings } from '../options.js';
+import { parseObject, readText } from './body.js';
+import { Call, type CallHost } from './call.js';
+import { FaultPlan, NO_FAULT } from './faults.js';
+import { EngineMetrics } from './metrics.js';
+import { Outlet } from './outlet.js';
+import { ResponseStore } from './response-store.js';
+import { Runner, type Job } from './runner.js';
+import { sequenceRecord, StatsBook, type EngineStats, type OpenRecord } from './stats.js';
+import { detokenize, embeddings, tokenize } from './utilities.js';
+
+/** The version of the real server whose behaviour this one follows, marked as the stand-in's. */
+const VERSION = '0.32.0+sim';
+/** Scripted answers come in a header too. */
+const HEADER_BYTES_MAX = 2 ** 20;
+const RESPONSE_PATH = /^\/v1\/responses\/([^/]+)(\/cancel)?$/;
+
+/** One request on its way through. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: string;
+  readonly outlet: Outlet;
+  readonly body: JsonObject;
+  readonly record: OpenRecord | undefined;
+}
+
+type Handler = (exchange: Exchange) => void | Promise<void>;
+
+/** A stand-in engine behind HTTP: the routes, and what they share. */
+export class EngineServer implements CallHost {
+  readonly runner: Runner;
+  readonly #engine: Engine<Job>;
+  readonly #models: readonly string[];
+  readonly #metrics: EngineMetrics;
+  readonly #faults: FaultPlan;
+  readonly #store: ResponseStore;
+  readonly #stats: StatsBook;
+  readonly #generating: ReadonlyMap<string, Api>;
+  readonly #routes: ReadonlyMap<string, Handler>;
+  readonly #closing = new AbortController();
+  readonly #startedAt = Math.floor(Date.now() / 1000);
+  readonly #server: Server;
+
+  constructor(readonly settings: Settings) {
+    const base = PRESETS[settings.preset];
+    const preset = {
+      ...base,
+      slots: settings.slots ?? base.slots,
+      kvTokens: settings.kvTokens ?? base.kvTokens,
+      batchTokens: settings.batchTokens ?? base.batchTokens,
+      maxModelLen: settings.maxModelLen ?? base.maxModelLen,
+    };
+    this.#models = settings.models ?? [preset.model];
+    this.#engine = new Engine<Job>({ preset, blockSize: settings.blockSize, scheduling: settings.scheduling });
+    this.runner = new Runner(this.#engine, settings.speed);
+    this.#metrics = new EngineMetrics(this.#engine, settings, this.#models[0] ?? preset.model);
+    this.#faults = new FaultPlan(settings.faults);
+    this.#store = new ResponseStore(settings.storedResponsesMax);
+    this.#stats = new StatsBook(settings.recordsMax);
+    this.#generating = new Map([
+      ['/v1/chat/completions', chat],
+      ['/v1/completions', completions],
+      ['/v1/responses', responses],
+      ['/v1/messages', messages],
+      ['/v1/embeddings', embeddings(settings.embeddingSize)],
+    ]);
+    this.#routes = this.#makeRoutes();
+    this.#server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
+      void this.#handle(request, response);
+    });
+  }
+
+  /** Resolves with the base URL. Rejects when the port cannot be had. */
+  listen(): Promise<string> {
+    const { host, port } = this.settings;
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, () => {
+        const address = this.#server.address();
+        const bound = typeof address === 'object' && address !== null ? address.port : port;
+        resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);
+      });
+    });
+  }
+
+  /** Ends every call and connection. */
+  close(): Promise<void> {
+    this.#closing.abort();
+    this.runner.close();
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  stats(): EngineStats {
+    return this.#stats.read(this.#engine);
+  }
+
+  modelOf({ model }: Terms): string {
+    const name = model ?? this.#models[0] ?? '';
+    if (!this.#models.includes(name)) throw new ApiError(404, `The model \`${name}\` does not exist.`, 'model');
+    return name;
+  }
+
+  ended(...[sequence, reason]: Parameters<CallHost['ended']>): void {
+    this.#metrics.ended(sequence, reason);
+  }
+
+  #makeRoutes(): ReadonlyMap<string, Handler> {
+    const json =
+      (read: (body: JsonObject) => object): Handler =>
+      ({ outlet, body }) =>
+        outlet.json(200, read(body));
+    const load = () => ({ server_load: this.#engine.running + this.#engine.waiting });
+    const health: Handler = ({ response }) => {
+      response.writeHead(this.#faults.healthy ? 200 : 503).end();
+    };
+    const routes: [string, Handler][] = [
+      ['GET /health', health],
+      ['GET /ping', health],
+      ['GET /version', json(() => ({ version: VERSION }))],
+      ['GET /load', json(load)],
+      ['GET /metrics', async ({ outlet }) => outlet.text(this.#metrics.contentType, await this.#metrics.text())],
+      ['GET /v1/models', json(() => this.#modelList())],
+      ['POST /tokenize', json((body) => tokenize(body, this.#engine.maxModelLen))],
+      ['POST /detokenize', json(detokenize)],
+      ['POST /v1/messages/count_tokens', json((body) => ({ input_tokens: readMessagesPrompt(body).ids.length }))],
+      ['POST /reset_prefix_cache', json(() => (this.#engine.kv.reset(), {}))],
+      ['GET /sim/stats', json(() => this.stats())],
+      ['GET /sim/faults', json(() => this.#faultState())],
+      ['POST /sim/faults', json((body) => (this.#faults.update(body), this.#faultState()))],
+      ['DELETE /sim/faults', json(() => (this.#faults.clear(), this.#faultState()))],
+    ];
+    for (const [path, api] of this.#generating)
+      routes.push([`POST ${path}`, (exchange) => this.#generate(exchange, api)]);
+    return new Map(routes);
+  }
+
+  /** Reads, dispatches, and turns whatever is thrown into the error shape of the path. */
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    const api = request.method === 'POST' ? this.#generating.get(path) : undefined;
+    let outlet = new Outlet(response, NO_FAULT);
+    try {
+      const record = api && this.#stats.open(path, request.headers);
+      const text = await readText(request, this.settings.bodyBytesMax);
+      if (record !== undefined && this.settings.recordBodies) record.body = text;
+      outlet = new Outlet(response, this.#faults.next(request.headers['x-sim-fault'], api !== undefined));
+      const slowMs = outlet.fault.get('slow');
+      if (slowMs !== undefined) await sleep(slowMs, undefined, { signal: this.#closing.signal });
+      // A client that left meanwhile is not coming back: nothing would tell of it later.
+      if (response.destroyed || outlet.misbehave(text)) return;
+      const status = outlet.fault.get('status');
+      if (status !== undefined) throw faultyStatus(status, outlet);
+      this.#authorise(request, path);
+      const handler = this.#route(request.method ?? '', path);
+      const body = request.method === 'POST' && !isBodyless(path) ? parseObject(text) : {};
+      await handler({ request, response, path, outlet, body, record });
+    } catch (error) {
+      this.#refuse(error, path, outlet, response);
+    }
+  }
+
+  #refuse(error: unknown, path: string, outlet: Outlet, response: ServerResponse): void {
+    // The client left while its body was read, or the server closes: nobody is there to be told.
+    if (response.destroyed || this.#closing.signal.aborted) return;
+    const known = error instanceof ApiError ? error : new ApiError(500, `Internal error: ${String(error)}`);
+    const shape = path.startsWith('/v1/messages') ? anthropicError : openaiError;
+    if (response.headersSent) response.destroy();
+    else outlet.json(known.status, shape(known), known.headers);
+  }
+
+  #route(method: string, path: string): Handler {
+    const handler = this.#routes.get(`${method} ${path}`) ?? this.#responseRoute(method, path);
+    if (handler !== undefined) return handler;
+    const known = [...this.#routes.keys()].some((key) => key.endsWith(` ${path}`));
+    throw known ? new ApiError(405, 'Method Not Allowed') : new ApiError(404, 'Not Found');
+  }
+
+  #responseRoute(method: string, path: string): Handler | undefined {
+    const [, id, cancel] = RESPONSE_PATH.exec(path) ?? [];
+    if (id === undefined) return undefined;
+    const actions: Readonly<Record<string, (id: string) => JsonObject>> = {
+      GET: (known) => this.#store.get(known),
+      DELETE: (known) => this.#store.delete(known),
+      'POST cancel': (known) => this.#store.cancel(known),
+    };
+    const action = actions[cancel === undefined ? method : `${method} cancel`];
+    return action && (({ outlet }) => outlet.json(200, action(decodeURIComponent(id))));
+  }
+
+  #authorise(request: IncomingMessage, path: string): void {
+    const { apiKey } = this.settings;
+    if (apiKey === undefined || !path.startsWith('/v1')) return;
+    const { authorization } = request.headers;
+    if (authorization !== `Bearer ${apiKey}` && request.headers['x-api-key'] !== apiKey) {
+      throw new ApiError(401, 'Unauthorized');
+    }
+  }
+
+  #generate({ request, response, outlet, body, record }: Exchange, api: Api): void {
+    const ask = withHeaderScript(api.read(body, this.#store.history), request);
+    const call = new Call(this, api, ask);
+    if (record !== undefined) record.sequences = () => call.choices.map(({ sequence }) => sequenceRecord(sequence));
+    if (api === responses && body['store'] !== false) this.#store.add(call);
+    if (api === responses && body['background'] === true && !call.terms.stream) {
+      outlet.json(200, call.snapshot());
+      return;
+    }
+    response.once('close', () => {
+      const left = call.abort();
+      if (record === undefined) return;
+      record.disconnected = left;
+      const last = record.sequences();
+      record.sequences = () => last;
+    });
+    call.attach(outlet);
+  }
+
+  #modelList(): JsonObject {
+    const data = this.#models.map((id) => ({
+      id,
+      object: 'model',
+      created: this.#startedAt,
+      owned_by: 'vllm',
+      root: id,
+      parent: null,
+      max_model_len: this.#engine.maxModelLen,
+      permission: [],
+    }));
+    return { object: 'list', data };
+  }
+
+  #faultState(): JsonObject {
+    return { pending: this.#faults.pending, health: this.#faults.healthy ? 'up' : 'down' };
+  }
+}
+
+function isBodyless(path: string): boolean {
+  return path === '/reset_prefix_cache' || path.endsWith('/cancel');
+}
+
+function faultyStatus(status: number, { fault }: Outlet): ApiError {
+  const retryAfter = fault.get('retry-after');
+  return new ApiError(
+    status,
+    `Fault: status ${status}.`,
+    null,
+    retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
+  );
+}
+
+/** `x-sim-reply`: the answer as base64 of JSON. */
+function withHeaderScript(ask: Ask, request: IncomingMessage): Ask {
+  const header = request.headers['x-sim-reply'];
+  if (typeof header !== 'string') return ask;
+  const script = parseObject(Buffer.from(header, 'base64').toString('utf8'));
+  return { ...ask, terms: { ...ask.terms, scripted: scriptedAnswer(script, 'x-sim-reply') } };
+}

@@ -1,0 +1,74 @@
+import { optional, readTerms, type Api, type Reply } from '../apis/api.js';
+import { readChatPrompt } from '../apis/chat.js';
+import { isTokenId, readTexts } from '../apis/completions.js';
+import { ApiError, openaiError } from '../apis/errors.js';
+import { array, string, type JsonObject } from '../apis/fields.js';
+import { decode, hashText, mix } from '../text/tokens.js';
+
+/** POST /tokenize: a prompt, or messages and tools. */
+export function tokenize(body: JsonObject, maxModelLen: number): JsonObject {
+  const ids =
+    body['messages'] === undefined ? (readTexts(body['prompt'], 'prompt')[0] ?? []) : readChatPrompt(body).ids;
+  const strings = body['return_token_strs'] === true ? ids.map((id) => decode([id])) : null;
+  return { count: ids.length, max_model_len: maxModelLen, tokens: ids, token_strs: strings };
+}
+
+/** POST /detokenize */
+export function detokenize(body: JsonObject): JsonObject {
+  const ids = array(body['tokens'], 'tokens');
+  if (!ids.every(isTokenId)) throw new ApiError(400, 'tokens: a list of token ids is expected', 'tokens');
+  return { prompt: decode(ids) };
+}
+
+/** POST /v1/embeddings: each input is a prompt with an answer of one token, its vector a pure function of its tokens. */
+export function embeddings(size: number): Api {
+  return {
+    read(body) {
+      const encoding = string(body, 'encoding_format') ?? 'float';
+      if (encoding !== 'float' && encoding !== 'base64') {
+        throw new ApiError(400, 'encoding_format: float or base64 is expected', 'encoding_format');
+      }
+      const prompts = readTexts(body['input'], 'input').map(
+        (ids) => ({ ids, messages: [], tools: [], toolChoice: 'none' }) as const,
+      );
+      return { terms: { ...readTerms(body, 1), stream: false, n: 1, returnTokenIds: true }, prompts };
+    },
+    format: (reply) => ({
+      opening: () => [],
+      delta: () => [],
+      finish: () => [],
+      closing: () => [],
+      whole: () => embeddingAnswer(reply, size),
+    }),
+    error: openaiError,
+  };
+}
+
+function embeddingAnswer(reply: Reply, size: number): JsonObject {
+  const usage = reply.usage();
+  return {
+    id: `embd-${reply.id}`,
+    object: 'list',
+    created: reply.createdAt,
+    model: reply.model,
+    data: reply.choices.map(({ index, promptIds }) => {
+      const vector = embed(promptIds, size);
+      const base64 = reply.terms.body['encoding_format'] === 'base64';
+      const embedding = base64 ? Buffer.from(vector.buffer).toString('base64') : Array.from(vector);
+      return { index, object: 'embedding', embedding };
+    }),
+    ...optional('usage', usage && { prompt_tokens: usage.prompt, total_tokens: usage.prompt, completion_tokens: 0 }),
+  };
+}
+
+/** A unit vector. */
+function embed(ids: readonly number[], size: number): Float32Array {
+  let state = hashText('embedding');
+  for (const id of ids) state = mix(state, id);
+  const values = Array.from({ length: size }, (_, index) => {
+    state = mix(state + 0x6d2b79f5, index);
+    return (state >>> 0) / 2 ** 31 - 1;
+  });
+  const norm = Math.hypot(...values) || 1;
+  return Float32Array.from(values, (value) => value / norm);
+}

@@ -1,0 +1,82 @@
+import { encode, MARKS } from './tokens.js';
+
+/** A conversation in the one form that all APIs are read into. */
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly text: string;
+  readonly toolCalls: readonly ToolCall[];
+  /** Text that came in the same message as tool results: it does not begin a new turn of the user. */
+  readonly aside?: boolean;
+  /** Images, audio and files of the message, each as a hash of its bytes. */
+  readonly attachments?: readonly number[];
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text. */
+  readonly arguments: string;
+}
+
+export interface Tool {
+  readonly name: string;
+  /** JSON schema of its arguments. */
+  readonly parameters: unknown;
+}
+
+/** Prompt tokens of an attachment: a customary size for one tile of an image. */
+const ATTACHMENT_TOKENS = 256;
+
+/**
+ * The chat template: tools first, then each message between its role and an end mark, then the role of the answer.
+ * @param continueLast leave the last message open, for the answer to go on with it.
+ */
+export function renderPrompt(messages: readonly Message[], toolsJson: string, continueLast: boolean): number[] {
+  const ids: number[] = [];
+  if (toolsJson !== '') {
+    ids.push(MARKS.tools);
+    encode(toolsJson, ids);
+    ids.push(MARKS.end);
+  }
+  for (const message of messages) {
+    ids.push(MARKS[message.role]);
+    renderBody(message, ids);
+    ids.push(MARKS.end);
+  }
+  if (continueLast) ids.pop();
+  else ids.push(MARKS.assistant);
+  return ids;
+}
+
+/**
+ * The tokens of an answer, as the template shows it in the next prompt: so that an answer sent back as history is found
+ * in the prefix cache.
+ */
+export function renderAnswer(message: Message): number[] {
+  const ids: number[] = [];
+  renderBody(message, ids);
+  ids.push(MARKS.end);
+  return ids;
+}
+
+function renderBody(message: Message, ids: number[]): void {
+  for (const attachment of message.attachments ?? []) {
+    for (let index = 0; index < ATTACHMENT_TOKENS; index += 1) ids.push(index === 0 ? attachment : MARKS.image);
+  }
+  encode(message.text, ids);
+  for (const call of message.toolCalls) {
+    ids.push(MARKS.call);
+    encode(call.name, ids);
+    ids.push(MARKS.arguments);
+    encode(compactJson(call.arguments), ids);
+  }
+}
+
+/** JSON without its whitespace: clients parse arguments and write them again in their own way. */
+export function compactJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}

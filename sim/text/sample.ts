@@ -1,0 +1,118 @@
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Values for properties that agents act on: harmless to run, and likely to exist. */
+const KNOWN: Readonly<Record<string, string>> = {
+  command: 'echo maitred',
+  cmd: 'echo maitred',
+  path: 'README.md',
+  file_path: 'README.md',
+  filePath: 'README.md',
+};
+const FORMATS: Readonly<Record<string, string>> = {
+  date: '2026-01-01',
+  'date-time': '2026-01-01T00:00:00Z',
+  time: '00:00:00Z',
+  email: 'someone@example.com',
+  uri: 'https://example.com/',
+  url: 'https://example.com/',
+  uuid: '00000000-0000-4000-8000-000000000000',
+};
+/** Recursive schemas end here. */
+const DEPTH_MAX = 12;
+
+/**
+ * The smallest plausible value of a JSON schema: required properties only, the first of any choice. Keywords that
+ * restrict a value by computation (`pattern`, `not`, `if`) are not solved.
+ */
+export function sampleOf(schema: unknown): unknown {
+  return sample(schema, schema, '', 0);
+}
+
+function sample(schema: unknown, root: unknown, name: string, depth: number): unknown {
+  if (!isSchema(schema) || depth > DEPTH_MAX) return null;
+  if ('const' in schema) return schema['const'];
+  const options = schema['enum'];
+  if (Array.isArray(options) && options.length > 0) return options[0] as unknown;
+  if (typeof schema['$ref'] === 'string') return sample(resolve(schema['$ref'], root), root, name, depth + 1);
+  for (const key of ['anyOf', 'oneOf']) {
+    const choices = schema[key];
+    if (Array.isArray(choices) && choices.length > 0) return sample(choices[0], root, name, depth + 1);
+  }
+  const parts = schema['allOf'];
+  if (Array.isArray(parts) && parts.length > 0) return sampleAll(schema, parts, root, name, depth);
+  return sampleType(schema, root, name, depth);
+}
+
+function sampleAll(schema: Schema, parts: readonly unknown[], root: unknown, name: string, depth: number): unknown {
+  const own = sampleType(schema, root, name, depth);
+  const values = parts.map((part) => sample(part, root, name, depth + 1));
+  const objects = values.filter(isSchema);
+  return objects.length > 0 ? (Object.assign(isSchema(own) ? own : {}, ...objects) as unknown) : values[0];
+}
+
+function sampleType(schema: Schema, root: unknown, name: string, depth: number): unknown {
+  const declared = schema['type'];
+  const type: unknown = Array.isArray(declared) ? declared[0] : declared;
+  switch (type) {
+    case 'string':
+      return sampleString(schema, name);
+    case 'integer':
+    case 'number':
+      return sampleNumber(schema, type === 'integer');
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    case 'array':
+      return sampleArray(schema, root, name, depth);
+    default:
+      return type === 'object' || 'properties' in schema ? sampleObject(schema, root, depth) : {};
+  }
+}
+
+function sampleArray(schema: Schema, root: unknown, name: string, depth: number): unknown[] {
+  const items = schema['items'] ?? { type: 'string' };
+  const words = isSchema(items) && items['type'] === 'string' ? KNOWN[name]?.split(' ') : undefined;
+  const length = Math.min(Number(schema['minItems'] ?? 0), 100);
+  return words ?? Array.from({ length }, () => sample(items, root, name, depth + 1));
+}
+
+function sampleObject(schema: Schema, root: unknown, depth: number): Record<string, unknown> {
+  const properties = isSchema(schema['properties']) ? schema['properties'] : {};
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const value: Record<string, unknown> = {};
+  for (const key of required) {
+    if (typeof key === 'string') value[key] = sample(properties[key] ?? { type: 'string' }, root, key, depth + 1);
+  }
+  return value;
+}
+
+function sampleString(schema: Schema, name: string): string {
+  const format = typeof schema['format'] === 'string' ? FORMATS[schema['format']] : undefined;
+  const text = format ?? KNOWN[name] ?? 'sample';
+  const [least, most] = [Number(schema['minLength'] ?? 0), Number(schema['maxLength'] ?? Infinity)];
+  return text.padEnd(Math.min(least, 10_000), 'x').slice(0, most);
+}
+
+function sampleNumber(schema: Schema, whole: boolean): number {
+  const step = Number(schema['multipleOf'] ?? (whole ? 1 : 0.5));
+  const above = schema['exclusiveMinimum'];
+  const below = schema['exclusiveMaximum'];
+  const least = typeof above === 'number' ? above + step : Number(schema['minimum'] ?? -Infinity);
+  const most = typeof below === 'number' ? below - step : Number(schema['maximum'] ?? Infinity);
+  const value = Math.max(Math.min(1, most), least);
+  const rounded = Math.ceil(value / step) * step;
+  return rounded > most ? Math.floor(value / step) * step : rounded;
+}
+
+function resolve(reference: string, root: unknown): unknown {
+  let found = root;
+  for (const part of reference.replace(/^#\/?/, '').split('/').filter(Boolean)) {
+    found = isSchema(found) ? found[decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')] : undefined;
+  }
+  return found;
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
