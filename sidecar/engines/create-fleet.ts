@@ -79,7 +79,7 @@ class Replicas implements Fleet {
     for (const [id, config] of wanted) {
       const known = this.#replicas.get(id);
       const drained = known?.state === 'draining' && !known.removing;
-      const replica = isDeepStrictEqual(known?.config, config) && known ? known : this.#put(config);
+      const replica = known && isDeepStrictEqual(known.config, config) ? known : this.#put(config);
       if (drained) replica.drain();
       else replica.resume();
     }

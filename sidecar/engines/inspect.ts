@@ -51,9 +51,8 @@ async function identify(
   get: Get,
 ): Promise<EngineAdapter> {
   if (config.kind !== 'auto') return fit(ADAPTERS[config.kind], get);
-  // A server that is still loading answers every path alike: what it is shows when it is ready.
-  const { status } = await ask(MODELS_PATH);
-  if (status >= 500) throw new Error(`${MODELS_PATH} answered ${status}`);
+  // Rejects when nobody is there; to `get` that looks like a server which lacks every path.
+  await ask(MODELS_PATH);
   return fit(await detect(get), get);
 }
 

@@ -1,19 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Get } from '../../../sidecar/engines/adapter.js';
-import { ADAPTERS, detect } from '../../../sidecar/engines/adapters.js';
-import { modelList } from './fake-engine.js';
+import { ADAPTERS } from '../../../sidecar/engines/adapters.js';
+import { cannedGet } from './fake-engine.js';
 
 const { vllm, sglang, trtllm, llamacpp, ollama, openai } = ADAPTERS;
 const CHAT = '/v1/chat/completions';
 
-/** A server that answers these paths, and 404 to all others. */
-const server =
-  (answers: Record<string, string | object>): Get =>
-  (path) => {
-    const answer = answers[path];
-    return Promise.resolve(typeof answer === 'object' ? JSON.stringify(answer) : answer);
-  };
-const nothing = server({});
+const nothing = cannedGet({});
 
 const VLLM_NEW = `# HELP vllm:num_requests_running Number of requests in model execution batches.
 # TYPE vllm:num_requests_running gauge
@@ -44,7 +37,7 @@ const rank = (engine: number, tokens: string) =>
 
 describe('vLLM', () => {
   it('reads load and capacity of new versions', async () => {
-    expect(await vllm.readLoad(server({ '/metrics': VLLM_NEW }))).toEqual({
+    expect(await vllm.readLoad(cannedGet({ '/metrics': VLLM_NEW }))).toEqual({
       running: 8,
       waiting: 3,
       kvUsage: 0.625,
@@ -54,7 +47,7 @@ describe('vLLM', () => {
   });
 
   it('reads the metric names of old versions, and leaves the null block out of the capacity', async () => {
-    expect(await vllm.readLoad(server({ '/metrics': VLLM_OLD }))).toEqual({
+    expect(await vllm.readLoad(cannedGet({ '/metrics': VLLM_OLD }))).toEqual({
       running: 1,
       waiting: 0,
       kvUsage: 0.25,
@@ -64,23 +57,27 @@ describe('vLLM', () => {
 
   it('prefers the new name where a version writes both', async () => {
     const both = 'vllm:gpu_cache_usage_perc 0.9\nvllm:kv_cache_usage_perc 0.5\n';
-    expect(await vllm.readLoad(server({ '/metrics': both }))).toEqual({ kvUsage: 0.5 });
+    expect(await vllm.readLoad(cannedGet({ '/metrics': both }))).toEqual({ kvUsage: 0.5 });
+  });
+
+  it('holds a share to 1', async () => {
+    expect(await vllm.readLoad(cannedGet({ '/metrics': 'vllm:kv_cache_usage_perc 1.01\n' }))).toEqual({ kvUsage: 1 });
   });
 
   it('adds up data-parallel ranks, and averages their shares', async () => {
-    const load = await vllm.readLoad(server({ '/metrics': VLLM_TWO_RANKS + rank(0, '16000') + rank(1, '16000') }));
+    const load = await vllm.readLoad(cannedGet({ '/metrics': VLLM_TWO_RANKS + rank(0, '16000') + rank(1, '16000') }));
     expect(load).toEqual({ running: 5, waiting: 4, kvUsage: 0.4, preemptions: 3, capacityTokens: 32_000 });
   });
 
   it('does not add up block counts, which each rank states for all', async () => {
-    const load = await vllm.readLoad(server({ '/metrics': rank(0, 'None') + rank(1, 'None') }));
+    const load = await vllm.readLoad(cannedGet({ '/metrics': rank(0, 'None') + rank(1, 'None') }));
     expect(load).toEqual({ capacityTokens: 2000 * 16 });
   });
 
   it.each(['', 'vllm:cache_config_info{block_size="16",num_gpu_blocks="None"} 1', 'vllm:num_requests_waiting NaN'])(
     'says nothing for metrics that say nothing: %s',
     async (text) => {
-      expect(await vllm.readLoad(server({ '/metrics': text }))).toEqual({});
+      expect(await vllm.readLoad(cannedGet({ '/metrics': text }))).toEqual({});
     },
   );
 
@@ -139,7 +136,7 @@ sglang:num_retracted_requests_total{model_name="m",tp_rank="0"} 9.0
 `;
 
   it('reads /v1/loads, and preemptions from the metrics', async () => {
-    const load = await sglang.readLoad(server({ '/v1/loads': loads, '/metrics': metrics }));
+    const load = await sglang.readLoad(cannedGet({ '/v1/loads': loads, '/metrics': metrics }));
     expect(load).toMatchObject({ running: 6, waiting: 2, capacityTokens: 2000, windowMax: 128, preemptions: 9 });
     expect(load.kvUsage).toBeCloseTo(0.3);
   });
@@ -148,7 +145,7 @@ sglang:num_retracted_requests_total{model_name="m",tp_rank="0"} 9.0
     const info = {
       internal_states: [{ memory_usage: { token_capacity: 20_480 }, effective_max_running_requests_per_dp: 128 }],
     };
-    expect(await sglang.readLoad(server({ '/metrics': metrics, '/get_server_info': info }))).toEqual({
+    expect(await sglang.readLoad(cannedGet({ '/metrics': metrics, '/get_server_info': info }))).toEqual({
       running: 4,
       waiting: 2,
       kvUsage: 0.28,
@@ -160,7 +157,7 @@ sglang:num_retracted_requests_total{model_name="m",tp_rank="0"} 9.0
 
   it('reads the other metric namespace', async () => {
     const text = 'sglang_num_queue_reqs 3\nsglang_max_total_num_tokens 4096\n';
-    expect(await sglang.readLoad(server({ '/metrics': text }))).toEqual({ waiting: 3, capacityTokens: 4096 });
+    expect(await sglang.readLoad(cannedGet({ '/metrics': text }))).toEqual({ waiting: 3, capacityTokens: 4096 });
   });
 
   it('sends priorities high first, further apart than the preemption threshold', () => {
@@ -172,7 +169,7 @@ sglang:num_retracted_requests_total{model_name="m",tp_rank="0"} 9.0
 
   it('fits priorities to the flags of the server', async () => {
     const fitted = async (info: object) =>
-      (await sglang.fit!(server({ '/server_info': info }))).priorityFields(1, 4, CHAT);
+      (await sglang.fit!(cannedGet({ '/server_info': info }))).priorityFields(1, 4, CHAT);
     const on = { enable_priority_scheduling: true, priority_scheduling_preemption_threshold: 50 };
     expect(await fitted(on)).toEqual({ priority: 2 * 51 });
     expect(await fitted({ ...on, schedule_low_priority_values_first: true })).toEqual({ priority: 51 });
@@ -197,7 +194,7 @@ trtllm_kv_cache_tokens_per_block{engine_type="trtllm",model_name="m",pid="1"} 32
 trtllm_kv_cache_tokens_per_block{engine_type="trtllm",model_name="m",pid="2"} 0.0
 trtllm_max_num_active_requests{engine_type="trtllm",model_name="m",pid="1"} 64.0
 `;
-    expect(await trtllm.readLoad(server({ '/prometheus/metrics': text }))).toEqual({
+    expect(await trtllm.readLoad(cannedGet({ '/prometheus/metrics': text }))).toEqual({
       running: 5,
       waiting: 2,
       kvUsage: 0.62,
@@ -217,7 +214,7 @@ trtllm_max_num_active_requests{engine_type="trtllm",model_name="m",pid="1"} 64.0
   it('sends none to a server whose API has no such field, and would refuse the body', async () => {
     const fitted = async (properties: object) => {
       const document = { components: { schemas: { ChatCompletionRequest: { properties } } } };
-      return (await trtllm.fit!(server({ '/openapi.json': document }))).priorityFields(0, 8, CHAT);
+      return (await trtllm.fit!(cannedGet({ '/openapi.json': document }))).priorityFields(0, 8, CHAT);
     };
     expect(await fitted({ priority: { type: 'number' } })).toEqual({ priority: 1 });
     expect(await fitted({ service_tier: { enum: ['priority'] } })).toEqual({});
@@ -233,7 +230,7 @@ describe('llama.cpp', () => {
       '/slots': [slot(0, true), slot(1, false)],
       '/metrics': 'llamacpp:requests_processing 1\nllamacpp:requests_deferred 4\n',
     };
-    expect(await llamacpp.readLoad(server(answers))).toEqual({
+    expect(await llamacpp.readLoad(cannedGet(answers))).toEqual({
       running: 1,
       waiting: 4,
       capacityTokens: 16_384,
@@ -243,7 +240,7 @@ describe('llama.cpp', () => {
 
   it('reads /props where slots are switched off', async () => {
     const props = { total_slots: 4, default_generation_settings: { n_ctx: 1024 } };
-    expect(await llamacpp.readLoad(server({ '/props': props }))).toEqual({ capacityTokens: 4096, windowMax: 4 });
+    expect(await llamacpp.readLoad(cannedGet({ '/props': props }))).toEqual({ capacityTokens: 4096, windowMax: 4 });
   });
 
   it('reads timings and counts, the cached part of the prompt on top', () => {
@@ -274,35 +271,6 @@ describe('Ollama', () => {
   it('takes the names of its models without their default tag too', () => {
     expect(ollama.aliases?.('llama3.2:latest')).toEqual(['llama3.2']);
     expect(ollama.aliases?.('llama3.2:1b')).toEqual([]);
-  });
-});
-
-describe('detection', () => {
-  it.each([
-    ['vllm by its model list', 'vllm', { '/v1/models': modelList(['m'], 'vllm') }],
-    ['vllm by its metrics', 'vllm', { '/v1/models': modelList(['m'], 'me'), '/metrics': VLLM_OLD }],
-    ['vllm whose model list needs a key', 'vllm', { '/metrics': VLLM_NEW }],
-    ['sglang by its model list', 'sglang', { '/v1/models': modelList(['m'], 'sglang') }],
-    ['sglang by its metrics', 'sglang', { '/metrics': 'sglang:num_queue_reqs 0' }],
-    ['trtllm by its model list', 'trtllm', { '/v1/models': modelList(['m'], 'tensorrt_llm'), '/metrics': '[]' }],
-    ['trtllm by its metrics', 'trtllm', { '/prometheus/metrics': '# HELP\ntrtllm_request_success_total 1' }],
-    ['llamacpp by its model list', 'llamacpp', { '/v1/models': modelList(['m'], 'llamacpp') }],
-    ['llamacpp by its properties', 'llamacpp', { '/props': '{"total_slots":1}' }],
-    ['ollama by its greeting', 'ollama', { '/': 'Ollama is running' }],
-    ['ollama by its version', 'ollama', { '/api/version': '{"version":"0.12.6"}' }],
-    [
-      'anything else',
-      'openai',
-      { '/v1/models': modelList(['m'], 'transformers'), '/': '<html>', '/metrics': 'process_cpu 1' },
-    ],
-    [
-      'garbage everywhere',
-      'openai',
-      { '/v1/models': '{"data":7}', '/props': '[', '/api/version': 'null', '/metrics': '{}' },
-    ],
-    ['nothing at all', 'openai', {}],
-  ])('finds %s', async (_, kind, answers) => {
-    expect((await detect(server(answers))).kind).toBe(kind);
   });
 });
 

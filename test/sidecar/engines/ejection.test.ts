@@ -46,6 +46,7 @@ describe('ejection', () => {
     ['resets', reset],
     ['503', 503],
     ['500', 500],
+    ['404', 404],
   ])('follows on probes that fail in a row: %s', async (_, route) => {
     const { fake, harness } = await up();
     fake.all = route;

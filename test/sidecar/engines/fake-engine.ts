@@ -1,13 +1,18 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Get } from '../../../sidecar/engines/adapter.js';
 
 /** What a path answers: a body with 200, a bare status, or as a function does. */
 export type Route = string | number | ((response: ServerResponse) => void);
 
 export const hang: Route = () => undefined;
+/** Silence after the headers. */
+export const stall: Route = (response) => response.flushHeaders();
 export const reset: Route = (response) => response.socket?.destroy();
-/** More than any answer to a probe may hold. */
-export const endless: Route = (response) => response.end(Buffer.alloc(9 * 1024 * 1024, 32));
+/** A body that would be well, were it not longer than any answer to a probe may be. */
+export const endless = (body: string): Route => body.padEnd(9 * 1024 * 1024);
+/** An error page that fills more than one packet. */
+export const errorPage: Route = (response) => response.writeHead(404).end(Buffer.alloc(100_000, 'x'));
 export const cutShort: Route = (response) => {
   response.writeHead(200, { 'content-length': 9 });
   response.write('half', () => response.destroy());
@@ -58,3 +63,11 @@ export async function startFakeEngine(routes: Record<string, Route>): Promise<Fa
 
 export const modelList = (ids: readonly string[], owner = 'vllm'): string =>
   JSON.stringify({ object: 'list', data: ids.map((id) => ({ id, object: 'model', created: 1, owned_by: owner })) });
+
+/** A server that answers these paths, and 404 to all others. */
+export const cannedGet =
+  (answers: Record<string, string | object>): Get =>
+  (path) => {
+    const answer = answers[path];
+    return Promise.resolve(typeof answer === 'object' ? JSON.stringify(answer) : answer);
+  };

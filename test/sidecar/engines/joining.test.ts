@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { cutShort, endless, hang, modelList, reset, type Route } from './fake-engine.js';
+import { cutShort, endless, errorPage, hang, modelList, reset, type Route } from './fake-engine.js';
 import {
   BACKOFF,
   engineConfig,
+  FAILURES_MAX,
   fakeEngine,
   FleetHarness,
   INTERVAL,
@@ -54,6 +55,7 @@ describe('joining', () => {
     expect(harness.engine('e').adapter.kind).toBe('openai');
     await harness.idle();
     expect(harness.engine('e').adapter.kind).toBe('llamacpp');
+    expect(new Set(fake.requests).size).toBe(fake.requests.length);
     expect(harness.take()[0]).toMatchObject({ type: 'engineJoined', windowMax: 2, capacityTokens: 16 });
   });
 
@@ -112,6 +114,8 @@ describe('joining', () => {
     expect(harness.engine('e')).toMatchObject({ state: 'up', adapter: { kind: 'vllm' } });
     expect(types(harness.take())).toEqual(['engineJoined', 'engineReported']);
     expect(harness.waits).toEqual([INTERVAL]);
+    harness.call('e', 'failed', FAILURES_MAX);
+    expect(harness.waits).toEqual([BACKOFF]);
   });
 
   it.each<[string, Record<string, Route>]>([
@@ -122,7 +126,7 @@ describe('joining', () => {
     ['redirects', { ...VLLM, '/health': 302 }],
     ['resets', { ...VLLM, '/health': reset }],
     ['cuts its answer short', { ...VLLM, '/health': cutShort }],
-    ['answers without end', { ...VLLM, '/v1/models': endless }],
+    ['answers without end', { ...VLLM, '/v1/models': endless(modelList(['m'])) }],
   ])('does not take in an engine that %s', async (_, routes) => {
     const fake = await fakeEngine(routes);
     const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
@@ -134,7 +138,7 @@ describe('joining', () => {
   it.each<[string, Record<string, Route>]>([
     ['has no metrics', { ...VLLM, '/metrics': 404 }],
     ['has garbage for metrics', { ...VLLM, '/metrics': '\0{{{"' }],
-    ['has endless metrics', { ...VLLM, '/metrics': endless }],
+    ['has endless metrics', { ...VLLM, '/metrics': endless('vllm:num_requests_waiting 1\n') }],
     ['does not have the health path', { ...VLLM, '/health': 404, '/metrics': 404 }],
   ])('takes in an engine that %s, with unknown capacity', async (_, routes) => {
     const fake = await fakeEngine(routes);
@@ -143,13 +147,27 @@ describe('joining', () => {
     expect(harness.take()).toEqual([{ type: 'engineJoined', engine: 'e', models: ['m'] }]);
   });
 
-  it('takes in an engine whose metrics hang', async () => {
-    const fake = await fakeEngine({ ...VLLM, '/metrics': hang });
+  it.each([
+    ['hang', hang],
+    ['stall', stall],
+  ])('takes in an engine whose metrics %s', async (_, route) => {
+    const fake = await fakeEngine({ ...VLLM, '/metrics': route });
     const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
     await until(() => fake.requests.includes('GET /metrics'));
     harness.timers.advance(TIMEOUT);
     await harness.idle();
     expect(types(harness.take())).toEqual(['engineJoined']);
+  });
+
+  it('asks an engine that hangs one question only', async () => {
+    const fake = await fakeEngine();
+    fake.all = hang;
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
+    await until(() => fake.requests.length > 0);
+    harness.timers.advance(TIMEOUT);
+    await harness.idle();
+    expect(fake.requests).toEqual(['GET /v1/models']);
+    expect(harness.engine('e').state).toBe('joining');
   });
 
   it('takes in an engine with configured models that refuses every question', async () => {
@@ -184,6 +202,12 @@ describe('reporting', () => {
     fake.routes.set('/v1/models', '<html>');
     await harness.probe();
     expect(harness.take()).toEqual([]);
+  });
+
+  it('goes on over connections that brought error pages', async () => {
+    const { harness } = await up({ ...VLLM, '/metrics': errorPage });
+    for (let i = 0; i < 8; i += 1) await harness.probe();
+    expect(harness.engine('e').state).toBe('up');
   });
 
   it('never has two probes of an engine under way', async () => {

@@ -136,6 +136,9 @@ describe('reconcile', () => {
     harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e' })]);
     await harness.idle();
     expect(harness.take()[0]).toEqual({ type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000 });
+    harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e', kind: 'sglang' })]);
+    await harness.idle();
+    expect(harness.engine('e').adapter.kind).toBe('sglang');
   });
 
   it('replaces an engine that moved, whose running calls finish where they are', async () => {
@@ -155,6 +158,7 @@ describe('reconcile', () => {
     expect(types(harness.take())).toEqual(['engineJoined', 'engineReported']);
     finish();
     expect(await call.body.text()).toBe('first last');
+    expect(old.pool.closed).toBe(true);
     await until(() => fake.sockets() === 0);
   });
 
@@ -191,13 +195,22 @@ describe('close', () => {
     fake.routes.set('/v1/slow', hang);
     const call = harness.engine('e').pool.request({ method: 'GET', path: '/v1/slow' });
     const failed = expect(call).rejects.toThrow();
+    const moved = await fakeEngine();
+    moved.all = hang;
+    const other = harness.fleet.add(engineConfig({ url: moved.url, id: 'moved' }));
+    const failedToo = expect(other.pool.request({ method: 'GET', path: '/v1/slow' })).rejects.toThrow();
+    await until(() => moved.requests.includes('GET /v1/slow'));
+    harness.fleet.reconcile(
+      harness.fleet.list().map(({ id, config }) => (id === other.id ? { ...config, url: fake.url } : config)),
+    );
     await until(() => hanging.requests.length > 0 && fake.requests.includes('GET /v1/slow'));
     harness.take();
     await harness.fleet.close();
     await failed;
+    await failedToo;
     expect(harness.timers.pending).toEqual([]);
     expect(harness.take()).toEqual([]);
-    await until(() => fake.sockets() === 0 && hanging.sockets() === 0);
+    await until(() => fake.sockets() + hanging.sockets() + moved.sockets() === 0);
     await hanging.close();
   });
 });
