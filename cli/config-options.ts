@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { ConfigInputs } from '../sidecar/config/load.js';
 import type { Override } from '../sidecar/config/overrides.js';
 
-interface ConfigFlags {
+export interface ConfigFlags {
   readonly config?: string;
   readonly host?: string;
   readonly port?: string;

@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { loadConfig } from '../sidecar/config/load.js';
 import { redact } from '../sidecar/config/secrets.js';
-import { addConfigOptions, configInputs } from './config-options.js';
+import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
 
 /** `maitred config`: the effective configuration, as a file that `serve` would take but for the redacted secrets. */
 export function addConfigCommand(program: Command): void {
   addConfigOptions(program.command('config').description('check the configuration and print it whole')).action(
-    (flags) => {
+    (flags: ConfigFlags) => {
       process.stdout.write(stringify(redact(loadConfig(configInputs(flags)))));
     },
   );

@@ -17,7 +17,9 @@ export async function startEmbedded(
   onError: (id: string, error: Error) => void,
 ): Promise<EmbeddedEngines> {
   const workers = Array.from({ length: count }, () => new Worker(new URL('./embedded-worker.js', import.meta.url)));
-  const close = async () => void (await Promise.all(workers.map((worker) => worker.terminate())));
+  const close = async () => {
+    await Promise.all(workers.map((worker) => worker.terminate()));
+  };
   try {
     const configs = await Promise.all(
       workers.map(async (worker, index): Promise<EngineConfig> => {

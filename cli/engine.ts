@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { pino } from 'pino';
+import { didYouMean } from '../sidecar/config/similar.js';
 import { PRESET_NAMES, startEngine, type EngineOptions } from '../sim/index.js';
 import { untilStopped } from './signals.js';
 
@@ -9,7 +10,7 @@ export function addEngineCommand(program: Command): void {
   command
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <port>', 'port to listen on, 0 picks a free one', number, 8000)
-    .addOption(new Option('--preset <name>', 'model and machine it imitates').choices(PRESET_NAMES))
+    .addOption(choice('--preset <name>', 'model and machine it imitates', PRESET_NAMES))
     .option('--speed <factor>', 'times as fast as the machine it imitates', number)
     .option('--slots <count>', 'requests that run at once', number)
     .option('--kv-tokens <tokens>', 'tokens the KV cache holds', number)
@@ -17,7 +18,7 @@ export function addEngineCommand(program: Command): void {
     .option('--max-model-len <tokens>', 'longest prompt and answer together', number)
     .option('--block-size <tokens>', 'tokens of a KV block', number)
     .option('--max-queued <count>', 'waiting requests above which it answers 503', number)
-    .addOption(new Option('--scheduling <order>', 'order of its own waiting queue').choices(['fcfs', 'priority']))
+    .addOption(choice('--scheduling <order>', 'order of its own waiting queue', ['fcfs', 'priority']))
     .option('--model <name>', 'name of the model it serves; may be repeated', collect)
     .option('--tool-rounds <count>', 'tool results in a turn after which it answers with text', number)
     .option('--fault <fault>', 'fault of its first call, then of the next; may be repeated', collect)
@@ -40,6 +41,13 @@ function number(text: string): number {
   const value = text.trim() === '' ? NaN : Number(text);
   if (!Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.');
   return value;
+}
+
+function choice(flags: string, description: string, words: readonly string[]): Option {
+  return new Option(flags, description).choices(words).argParser((word) => {
+    if (words.includes(word)) return word;
+    throw new InvalidArgumentError(`It must be one of ${words.join(', ')}${didYouMean(word, words)}`);
+  });
 }
 
 const collect = (value: string, values: readonly string[] = []) => [...values, value];

@@ -1,16 +1,17 @@
 import type { Command } from 'commander';
 import { pino } from 'pino';
-import { startGateway } from '../sidecar/index.js';
 import { configFileOf, loadConfig, type ConfigInputs } from '../sidecar/config/load.js';
 import { ConfigError } from '../sidecar/config/problems.js';
 import type { Config } from '../sidecar/config/schema.js';
-import { addConfigOptions, configInputs } from './config-options.js';
+import { startGateway } from '../sidecar/index.js';
+import { DEFAULT_PRESET, PRESETS } from '../sim/index.js';
+import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
 import { startEmbedded } from './embedded.js';
 import { untilStopped } from './signals.js';
 
 /** `maitred serve`: the gateway, and stand-in engines if asked for, until a signal ends them. */
 export function addServeCommand(program: Command): void {
-  addConfigOptions(program.command('serve').description('run the gateway')).action((flags) =>
+  addConfigOptions(program.command('serve').description('run the gateway')).action((flags: ConfigFlags) =>
     serve(configInputs(flags)),
   );
 }
@@ -46,12 +47,10 @@ async function serve(inputs: ConfigInputs): Promise<void> {
 }
 
 /** For people, so on stderr: stdout is a stream of JSON log lines. */
-function greet(url: string, config: Config): void {
-  const key = config.auth.keys.length > 0 ? ` -H "authorization: Bearer $KEY"` : '';
-  const chat = `/v1/chat/completions${key} -H 'content-type: application/json' -d '{"model": "${MODEL}", "messages": [{"role": "user", "content": "Hello"}]}'`;
-  process.stderr.write(`
-maitred is ready. Base URL for clients: ${url}/v1
-Try: curl ${url}${config.embedded > 0 ? chat : `/v1/models${key}`}
-
-`);
+function greet(url: string, { embedded, auth }: Config): void {
+  const key = auth.keys.length > 0 ? ` -H "authorization: Bearer $KEY"` : '';
+  const body = { model: PRESETS[DEFAULT_PRESET].model, messages: [{ role: 'user', content: 'Hello' }] };
+  const chat = `/v1/chat/completions${key} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
+  const call = embedded > 0 ? chat : `/v1/models${key}`;
+  process.stderr.write(`\nmaitred is ready. Base URL for clients: ${url}/v1\nTry: curl ${url}${call}\n\n`);
 }
