@@ -23,7 +23,7 @@ export interface Engine {
   /** What every request path is put behind: the path of the URL, '' for most. */
   readonly basePath: string;
   readonly config: EngineConfig;
-  /** Until the kind of an `auto` engine is known, that of any OpenAI-like server. */
+  /** Before the first healthy probe that of any OpenAI-like server; out of service what it was before. */
   readonly adapter: EngineAdapter;
   /** Connections for calls; probes have their own. Its header and body timeouts are off: set them with each request. */
   readonly pool: Pool;

@@ -23,6 +23,7 @@ export class Replica implements Engine {
   readonly basePath: string;
   readonly pool: Pool;
   config: EngineConfig;
+  adapter: EngineAdapter = openai;
   state: EngineState = 'joining';
   models: ReadonlyMap<string, JsonObject>;
   load: LoadReport = {};
@@ -32,8 +33,8 @@ export class Replica implements Engine {
   readonly #settings: FleetConfig;
   readonly #ports: FleetPorts;
   #prober: Prober;
-  /** Known while in service: what comes back after a failure may be another server. */
-  #adapter: EngineAdapter | undefined;
+  /** Whether the adapter is the right one for sure: what comes back after a failure may be another server. */
+  #identified = false;
   /** The last `engineJoined` as text, '' out of service. */
   #announced = '';
   #callFailures = 0;
@@ -70,17 +71,13 @@ export class Replica implements Engine {
     this.#probeNow();
   }
 
-  get adapter(): EngineAdapter {
-    return this.#adapter ?? openai;
-  }
-
   /** Takes over a configuration with the same address. */
   reconfigure(config: EngineConfig): void {
     if (config.apiKey !== this.config.apiKey) {
       void this.#prober.close();
       this.#prober = this.#newProber(config);
     }
-    if (config.kind !== this.config.kind) this.#adapter = undefined;
+    if (config.kind !== this.config.kind) this.#identified = false;
     if (config.models) this.models = configuredModels(config.models, this.models);
     this.config = config;
     this.#epoch += 1;
@@ -155,7 +152,7 @@ export class Replica implements Engine {
 
   #eject(reason: string): void {
     if (this.state === 'probation') this.#setbacks += 1;
-    this.#adapter = undefined;
+    this.#identified = false;
     this.load = {};
     this.#enter('ejected');
     this.#ports.log.warn({ engine: this.id, reason }, 'engine ejected');
@@ -178,7 +175,7 @@ export class Replica implements Engine {
 
   async #probe(): Promise<void> {
     const epoch = this.#epoch;
-    const found = await inspect(this.#prober, this.config, this.#adapter).catch(describe);
+    const found = await inspect(this.#prober, this.config, this.#identified ? this.adapter : undefined).catch(describe);
     this.#probing = undefined;
     if (this.#closed) return;
     if (epoch !== this.#epoch) {
@@ -208,7 +205,8 @@ export class Replica implements Engine {
   #healthy({ adapter, models = this.models, load }: Inspection): void {
     if (models.size === 0 && !this.#inService())
       return this.#unhealthy(`${MODELS_PATH} lists no models, or does not answer without an apiKey`);
-    this.#adapter = adapter;
+    this.adapter = adapter;
+    this.#identified = true;
     this.models = models;
     // A scrape that failed does not unmake what is known of capacity and window.
     const { capacityTokens, windowMax } = this.load;

@@ -165,6 +165,7 @@ describe('probation', () => {
     await harness.idle();
     expect(harness.engine('e').adapter.kind).toBe('vllm');
     harness.call('e', 'failed', FAILURES_MAX);
+    expect(harness.engine('e').adapter.kind).toBe('vllm');
     fake.routes.clear();
     fake.routes.set('/v1/models', modelList(['other'], 'sglang'));
     harness.take();
