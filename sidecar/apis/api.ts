@@ -50,7 +50,7 @@ export interface SseEvent {
 export interface StreamReader {
   /** `hide`: the client did not ask for this event (the usage chunk we asked for) and must not see it. */
   push(event: SseEvent): 'forward' | 'hide';
-  /** Whether the stream has said that it is whole (`[DONE]`, `message_stop`, `response.completed`...). */
+  /** Whether the stream has said how it ends (`[DONE]`, `message_stop`, `response.completed`...), be it with a failure. */
   readonly complete: boolean;
   /** Whether the engine itself reported, inside the stream, that the answer failed. */
   readonly failed: boolean;

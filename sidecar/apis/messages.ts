@@ -116,7 +116,9 @@ class MessageReader implements StreamReader {
     return {
       ...(usage ? { usage } : {}),
       ...(this.#usageObject ? { usageObject: this.#usageObject } : {}),
-      ...(this.#wantsMessage && this.complete ? { message: canonicalMessage('assistant', this.#said()) } : {}),
+      ...(this.#wantsMessage && this.complete && !this.failed
+        ? { message: canonicalMessage('assistant', this.#said()) }
+        : {}),
       tools: this.#tools,
     };
   }
@@ -141,7 +143,7 @@ class MessageReader implements StreamReader {
         this.complete = true;
         break;
       case 'error':
-        this.failed = true;
+        this.failed = this.complete = true;
         break;
       case 'content_block_start':
         this.#readBlock(data['index'], objectOf(data['content_block']));

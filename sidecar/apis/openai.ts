@@ -74,7 +74,7 @@ export class ChunkReader implements StreamReader {
     return {
       ...(usage ? { usage } : {}),
       ...(this.#usageObject ? { usageObject: this.#usageObject } : {}),
-      ...(this.#wantsMessage && this.complete ? { message: this.#message() } : {}),
+      ...(this.#wantsMessage && this.complete && !this.failed ? { message: this.#message() } : {}),
       tools: this.#tools,
     };
   }
@@ -85,7 +85,7 @@ export class ChunkReader implements StreamReader {
   }
 
   #read(chunk: JsonObject): 'forward' | 'hide' {
-    if (chunk['error'] !== undefined && chunk['error'] !== null) this.failed = true;
+    if (chunk['error'] !== undefined && chunk['error'] !== null) this.failed = this.complete = true;
     const choices = listOf(chunk['choices']);
     for (const choice of choices) this.#readChoice(objectOf(choice));
     if (!isObject(chunk['usage'])) return 'forward';

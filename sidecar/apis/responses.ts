@@ -180,14 +180,14 @@ class ResponseReader implements StreamReader {
     return {
       ...facts,
       ...(facts.usage && usageObject ? { usageObject } : {}),
-      ...(this.#wantsMessage && this.complete && message ? { message } : {}),
+      ...(this.#wantsMessage && this.complete && !this.failed && message ? { message } : {}),
     };
   }
 
   #readWhole(data: JsonObject): void {
     if (isObject(data['response'])) this.response = data['response'];
     if (data['type'] === 'response.completed' || data['type'] === 'response.incomplete') this.complete = true;
-    if (data['type'] === 'response.failed' || data['type'] === 'error') this.failed = true;
+    if (data['type'] === 'response.failed' || data['type'] === 'error') this.failed = this.complete = true;
   }
 
   #readItem(data: JsonObject): void {

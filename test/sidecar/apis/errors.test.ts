@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { apiFor } from '../../../sidecar/apis/index.js';
+import type { Api } from '../../../sidecar/apis/index.js';
+import { ERRORS, GatewayError } from '../../../sidecar/errors.js';
+import type { ErrorCode } from '../../../sidecar/errors.js';
+
+const api = (path: string): Api => apiFor(path)!;
+const chat = api('/v1/chat/completions');
+const completions = api('/v1/completions');
+const responses = api('/v1/responses');
+const messages = api('/v1/messages');
+const embeddings = api('/v1/embeddings');
+
+describe('errors', () => {
+  const error = (code: ErrorCode) => new GatewayError(code, 'text', { param: 'p' });
+
+  it('has the OpenAI shape', () => {
+    for (const each of [chat, completions, responses, embeddings]) {
+      expect(each.errorBody(error('queue_full'))).toEqual({
+        error: { message: 'text', type: 'rate_limit_error', param: 'p', code: 'queue_full' },
+      });
+    }
+    expect(chat.errorBody(new GatewayError('internal', 'x'))).toMatchObject({ error: { param: null } });
+    expect(chat.errorEvent(error('engine_failed'))).toMatch(/^data: \{"error":\{.*\}\}\n\n$/);
+  });
+
+  it.each<[ErrorCode, string]>([
+    ['invalid_body', 'invalid_request_error'],
+    ['unauthorized', 'authentication_error'],
+    ['forbidden', 'permission_error'],
+    ['unknown_model', 'not_found_error'],
+    ['queue_timeout', 'timeout_error'],
+    ['body_too_large', 'request_too_large'],
+    ['unsupported_media_type', 'invalid_request_error'],
+    ['queue_full', 'rate_limit_error'],
+    ['internal', 'api_error'],
+    ['engine_failed', 'api_error'],
+    ['draining', 'overloaded_error'],
+    ['engine_timeout', 'timeout_error'],
+  ])('has Anthropic’s shape and type: %s is %s', (code, type) => {
+    const expected = { type: 'error', error: { type, message: 'text' } };
+    expect(messages.errorBody(error(code))).toEqual(expected);
+    expect(api('/v1/messages/count_tokens').errorBody(error(code))).toEqual(expected);
+    expect(messages.errorEvent(error(code))).toBe(`event: error\ndata: ${JSON.stringify(expected)}\n\n`);
+  });
+
+  it('can say every error of the table in every API', () => {
+    for (const code of Object.keys(ERRORS) as ErrorCode[]) {
+      for (const each of [chat, responses, messages])
+        expect(each.errorBody(error(code))).toHaveProperty('error.message', 'text');
+    }
+  });
+});

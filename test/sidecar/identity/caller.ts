@@ -1,0 +1,53 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { tenantId } from '../../../src/index.js';
+import { apiFor } from '../../../sidecar/apis/index.js';
+import type { JsonObject } from '../../../sidecar/apis/index.js';
+import { configSchema } from '../../../sidecar/config/schema.js';
+import { createIdentifier } from '../../../sidecar/identity/index.js';
+import type { IdentifierOptions, Identity, IdentityRequest } from '../../../sidecar/identity/index.js';
+
+export const DEFAULT_SOURCES = configSchema.parse({}).identity.sources;
+
+export interface Sent {
+  readonly headers?: IncomingHttpHeaders;
+  readonly body?: JsonObject;
+  readonly tenant?: string;
+  readonly path?: string;
+}
+
+/** An identifier with the calls that reach it, as the gateway makes them. */
+export function createCaller(options: Partial<IdentifierOptions> = {}) {
+  let ids = 0;
+  const identifier = createIdentifier({
+    sources: DEFAULT_SOURCES,
+    conversationsMax: 1000,
+    responsesMax: 1000,
+    newId: () => `new-${++ids}`,
+    ...options,
+  });
+
+  function request({ headers = {}, body, tenant = 't', path = '/v1/chat/completions' }: Sent): IdentityRequest {
+    const facts =
+      body && apiFor(path)?.readRequest({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...body });
+    return { tenant: tenantId(tenant), headers, body, facts };
+  }
+
+  return {
+    identifier,
+    identify: (sent: Sent): Identity => identifier.identify(request(sent)),
+    /** A whole call: identified, then answered in the shape of its API. */
+    call: (sent: Sent, answer: JsonObject): Identity => {
+      const asked = request(sent);
+      const identity = identifier.identify(asked);
+      identifier.answered(identity, asked, apiFor(sent.path ?? '/v1/chat/completions')!.readAnswer(answer));
+      return identity;
+    },
+  };
+}
+
+export const said = (role: string, content: string): JsonObject => ({ role, content });
+
+/** A chat answer. */
+export const answer = (content: string | null, more: JsonObject = {}): JsonObject => ({
+  choices: [{ message: { role: 'assistant', content, ...more } }],
+});

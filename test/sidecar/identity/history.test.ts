@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../sidecar/apis/index.js';
+import { answer, createCaller, said } from './caller.js';
+
+const LONG = 'The answer is long enough to be told from any other one.';
+const chat = (...messages: JsonObject[]) => ({ body: { messages } });
+const system = said('system', 'You help.');
+const ask = said('user', 'Do it.');
+const go = said('user', 'Go on.');
+
+describe('a client that sends no id', () => {
+  it('is one program as long as its calls go on from our answers', () => {
+    const { call } = createCaller();
+    const conversation = [system, ask];
+    const first = call(chat(...conversation), answer('step 0'));
+    expect(first).toMatchObject({ source: 'none', wantsAnswer: true });
+    for (let step = 0; step < 20; step++) {
+      conversation.push(said('assistant', `step ${step}`), said('user', `result ${step}`));
+      const next = call(chat(...conversation), answer(`step ${step + 1}`));
+      expect(next).toMatchObject({ program: first.program, source: 'history', wantsAnswer: true, thread: '' });
+    }
+  });
+
+  it('is a new program when it starts, or goes on from what we never said', () => {
+    const { call } = createCaller();
+    const first = call(chat(system, ask), answer('one'));
+    expect(call(chat(system, ask, said('assistant', 'two'), go), answer('x')).program).not.toBe(first.program);
+    expect(call(chat(system, ask), answer('x')).program).not.toBe(first.program);
+    expect(call(chat(ask, said('assistant', 'one'), go), answer('x')).program).not.toBe(first.program);
+  });
+
+  it('is not read when the client names its program, or when history is off', () => {
+    const named = createCaller().identify({ ...chat(ask), headers: { 'x-session-id': 'p' } });
+    expect([named.wantsAnswer, named.leaf]).toEqual([false, undefined]);
+    expect(createCaller({ sources: ['body'] }).identify(chat(ask)).wantsAnswer).toBe(false);
+  });
+
+  it('may put other sources behind history', () => {
+    const { call } = createCaller({ sources: ['history', 'body'] });
+    const named = call({ body: { session_id: 'p', messages: [ask] } }, answer('one'));
+    expect(named).toMatchObject({ label: 'p', source: 'session_id', wantsAnswer: false });
+  });
+
+  it('may go on with tools, and with another model', () => {
+    const { call } = createCaller();
+    const tool = { id: 'c1', type: 'function', function: { name: 'ls', arguments: '{"a": 1, "b": 2}' } };
+    const first = call(chat(system, ask), answer(null, { tool_calls: [tool] }));
+    const back = {
+      role: 'assistant',
+      content: '',
+      tool_calls: [{ ...tool, function: { name: 'ls', arguments: '{"b":2,"a":1}' } }],
+    };
+    const result = { role: 'tool', tool_call_id: 'c1', content: 'a.txt' };
+    const next = call({ body: { model: 'other', messages: [system, ask, back, result] } }, answer('done'));
+    expect(next.program).toBe(first.program);
+  });
+
+  it('joins across a turn that failed or was not remembered', () => {
+    const { call, identify } = createCaller();
+    const first = call(chat(ask), answer('one'));
+    const unanswered = [ask, said('assistant', 'one'), go];
+    expect(identify(chat(...unanswered)).program).toBe(first.program);
+    const later = [...unanswered, said('assistant', 'cut off'), go];
+    expect(identify(chat(...later)).program).toBe(first.program);
+  });
+
+  it('works for Anthropic messages and Responses items', () => {
+    const { call } = createCaller();
+    const claude = { path: '/v1/messages' };
+    const blocks = [
+      { type: 'thinking', thinking: 'hm' },
+      { type: 'text', text: 'ok' },
+      { type: 'tool_use', id: 't', name: 'ls', input: {} },
+    ];
+    const first = call({ ...claude, body: { system: 's', messages: [ask] } }, { content: blocks });
+    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'x' }] };
+    const hinted = [{ type: 'text', text: 's', cache_control: { type: 'ephemeral' } }];
+    const back = { system: hinted, messages: [ask, { role: 'assistant', content: blocks.slice(1) }, result] };
+    expect(call({ ...claude, body: back }, {}).program).toBe(first.program);
+
+    const items = { path: '/v1/responses' };
+    const output = [
+      { type: 'reasoning', id: 'rs' },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'ok' }] },
+      { type: 'function_call', call_id: 'c', name: 'ls', arguments: '{}' },
+    ];
+    const begun = call({ ...items, body: { input: 'go', instructions: 'i' } }, { id: 'r', output });
+    const input = [said('user', 'go'), ...output.slice(1), { type: 'function_call_output', call_id: 'c', output: 'x' }];
+    expect(call({ ...items, body: { input, instructions: 'i' } }, {}).program).toBe(begun.program);
+  });
+
+  it('has no conversation in completions, embeddings and counts', () => {
+    const { identify } = createCaller();
+    expect(identify({ path: '/v1/completions', body: { prompt: 'a' } }).wantsAnswer).toBe(false);
+    expect(identify({ path: '/v1/embeddings', body: { input: 'a' } }).wantsAnswer).toBe(false);
+    expect(identify({ path: '/v1/messages/count_tokens', body: { messages: [ask] } }).wantsAnswer).toBe(false);
+  });
+});
+
+describe('programs that run alike, word by word', () => {
+  const then = (content: string) => [system, ask, said('assistant', content), go];
+
+  it('do not become one', () => {
+    const { call } = createCaller();
+    const begun = Array.from({ length: 5 }, () => call(chat(system, ask), answer(LONG)).program);
+    const second = begun.map(() => call(chat(...then(LONG)), answer('same again')).program);
+    expect(second).toEqual(begun);
+    const third = begun.map((_, i) => {
+      const more = [...then(LONG), said('assistant', 'same again'), said('user', `now ${i}`)];
+      return call(chat(...more), answer(`different ${i}`)).program;
+    });
+    expect(third).toEqual(begun);
+  });
+
+  it('do not become one when one is ahead of the other', () => {
+    const { call } = createCaller();
+    const a = call(chat(system, ask), answer(LONG)).program;
+    expect(call(chat(...then(LONG)), answer('x')).program).toBe(a);
+    const b = call(chat(system, ask), answer(LONG)).program;
+    expect(b).not.toBe(a);
+    expect(call(chat(...then(LONG)), answer('x')).program).toBe(b);
+  });
+
+  it('leave a fork or a retry to the one that went on last', () => {
+    const { call, identify } = createCaller();
+    const a = call(chat(system, ask), answer(LONG)).program;
+    const forks = [1, 2, 3].map((i) => identify(chat(...then(LONG), said('user', `branch ${i}`))).program);
+    expect(forks).toEqual([a, a, a]);
+  });
+
+  it('wait in bounded number', () => {
+    const { call } = createCaller();
+    const begun = Array.from({ length: 50 }, () => call(chat(system, ask), answer(LONG)).program);
+    const went = begun.map(() => call(chat(...then(LONG)), answer('x')).program);
+    expect(went.slice(0, 16)).toEqual(begun.slice(-16));
+    expect(new Set(went)).toEqual(new Set(begun.slice(-16)));
+  });
+});
+
+describe('histories that are cut or rewritten', () => {
+  const turns = Array.from({ length: 12 }, (_, i) => [
+    said('user', `observation ${i} of the run`),
+    said('assistant', `${i}: ${LONG}`),
+  ]);
+
+  function runTo(turn: number) {
+    const caller = createCaller();
+    let program = '';
+    for (let i = 0; i <= turn; i++) {
+      const messages = [system, ...turns.slice(0, i).flat(), turns[i]![0]!];
+      program = caller.call(chat(...messages), answer(`${i}: ${LONG}`)).program;
+    }
+    return { ...caller, program };
+  }
+
+  it.each<[string, (all: JsonObject[]) => JsonObject[]]>([
+    ['without its beginning', (all) => all.slice(-4)],
+    ['without its middle', (all) => [...all.slice(0, 2), ...all.slice(-5)]],
+    [
+      'with old results taken out',
+      (all) => all.map((m, i) => (i < 15 && m['role'] === 'user' ? said('user', '[cut]') : m)),
+    ],
+    ['with a clock in the system prompt', (all) => [said('system', 'It is 12:05.'), ...all.slice(1)]],
+    ['with a summary for the beginning', (all) => [system, said('user', 'Summary: ...'), ...all.slice(-3)]],
+  ])('%s', (_how, cut) => {
+    const { identify, call, program } = runTo(11);
+    const messages = cut([system, ...turns.flat(), go]);
+    expect(identify(chat(...messages))).toMatchObject({ program, source: 'history' });
+    call(chat(...messages), answer('short'));
+    expect(identify(chat(...messages, said('assistant', 'short'), go)).program).toBe(program);
+  });
+
+  it('is not guessed from short answers', () => {
+    const { call, identify } = createCaller();
+    call(chat(system, said('user', 'go')), answer('ok'));
+    expect(identify(chat(said('user', 'go'), said('assistant', 'ok'), go)).source).toBe('none');
+  });
+
+  it('is not guessed from what two programs were told', () => {
+    const { call, identify } = createCaller();
+    const a = call(chat(said('system', 'a'), ask), answer(LONG)).program;
+    expect(identify(chat(ask, said('assistant', LONG), go)).program).toBe(a);
+    const b = call(chat(said('system', 'b'), ask), answer(LONG)).program;
+    expect(identify(chat(ask, said('assistant', LONG), go)).source).toBe('none');
+    expect(identify(chat(said('system', 'a'), ask, said('assistant', LONG), go)).program).toBe(a);
+    expect(identify(chat(said('system', 'b'), ask, said('assistant', LONG), go)).program).toBe(b);
+  });
+});
+
+describe('what is remembered', () => {
+  const next = chat(ask, said('assistant', LONG), go);
+
+  it('belongs to the tenant', () => {
+    const { call, identify } = createCaller();
+    call({ ...chat(system, ask), tenant: 'a' }, answer(LONG));
+    expect(identify({ ...chat(system, ask, said('assistant', LONG), go), tenant: 'b' }).source).toBe('none');
+    expect(identify({ ...next, tenant: 'b' }).source).toBe('none');
+  });
+
+  it('is forgotten with the program, and not before', () => {
+    const { call, identify, identifier } = createCaller();
+    const first = call(chat(system, ask), answer(LONG));
+    identifier.ended(first.program);
+    expect(identify(chat(system, ask, said('assistant', LONG), go)).source).toBe('none');
+    expect(identify(next).source).toBe('none');
+    const again = call(chat(system, ask), answer(LONG));
+    expect(again.program).not.toBe(first.program);
+    expect(identify(chat(system, ask, said('assistant', LONG), go)).program).toBe(again.program);
+    expect(identify(next).program).toBe(again.program);
+  });
+
+  it('is bounded, least recently used first out', () => {
+    const { call, identify } = createCaller({ conversationsMax: 5 });
+    for (let i = 0; i < 20; i++) call(chat(said('user', `task ${i}`)), answer(`${i} ${LONG}`));
+    const goOn = (i: number) => identify(chat(said('user', `task ${i}`), said('assistant', `${i} ${LONG}`), go)).source;
+    expect([0, 14, 15, 19].map(goOn)).toEqual(['none', 'none', 'history', 'history']);
+  });
+
+  it('takes no conversation of more messages than it can hash in passing', () => {
+    const { identify } = createCaller();
+    const many = Array.from({ length: 10_001 }, () => ask);
+    expect(identify(chat(...many)).wantsAnswer).toBe(false);
+    expect(identify(chat(...many.slice(1))).wantsAnswer).toBe(true);
+  });
+});
