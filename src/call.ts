@@ -55,6 +55,11 @@ export class Call implements Key, Timed {
   pinned: Engine | undefined;
   /** Waited long enough to leave its engine. */
   spillable = false;
+  /** Has waited `reserveMs`: idle programs' caches must make way for it. */
+  insistent = false;
+  /** What it adds to the working set where it waits, and by which rule it is let in (see `lane.ts`). */
+  extraTokens = 0;
+  entitled = false;
   /** The engine that holds its room free. */
   reservedOn: Engine | undefined;
   /** The engine that runs it. */

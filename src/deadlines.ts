@@ -12,24 +12,27 @@ export interface Deadlines {
   readonly overdueAtMs: number;
   /** (W_P + W_c) / max(T_P + T_c, floor) reaches beta (Autellix, "Anti-Starvation"): to the front. */
   readonly promoteAtMs: number;
+  /** Idle programs' caches must make way for it. */
+  readonly insistAtMs: number;
   /** It may leave the engine that it is bound to. */
   readonly spillAtMs: number;
 }
 
 /** Deadlines of a waiting call; Infinity for what is past or does not apply. */
 export function deadlinesOf(call: Call, config: SchedulerConfig, spills: boolean): Deadlines {
-  const { starvation, timeouts, balancer } = config;
+  const { admission, starvation, timeouts, balancer } = config;
   const limitMs = starvation.beta * Math.max(call.service0Ms, starvation.floorMs);
   const waitStartMs = call.queuedAtMs - call.waitedMs;
   return {
     timeoutAtMs: waitStartMs + timeouts.queueMs,
     overdueAtMs: call.overdue ? Infinity : waitStartMs + starvation.waitMsMax - call.starvedOnArrivalMs,
     promoteAtMs: call.promoted || call.level === 0 ? Infinity : waitStartMs + limitMs - call.starvedOnArrivalMs,
+    insistAtMs: call.insistent ? Infinity : waitStartMs + admission.reserveMs,
     spillAtMs: !spills || call.pinned === undefined || call.spillable ? Infinity : waitStartMs + balancer.spillMs,
   };
 }
 
 export function earliest(deadlines: Deadlines): number {
-  const { timeoutAtMs, overdueAtMs, promoteAtMs, spillAtMs } = deadlines;
-  return Math.min(timeoutAtMs, overdueAtMs, promoteAtMs, spillAtMs);
+  const { timeoutAtMs, overdueAtMs, promoteAtMs, insistAtMs, spillAtMs } = deadlines;
+  return Math.min(timeoutAtMs, overdueAtMs, promoteAtMs, insistAtMs, spillAtMs);
 }

@@ -1,7 +1,7 @@
 import type { Call } from './call.js';
 import type { SchedulerConfig } from './config.js';
 import type { EngineJoined, EngineReported } from './events.js';
-import { FitTree } from './fit-tree.js';
+import { Lane, type Room } from './lane.js';
 import type { Pool } from './pool.js';
 import { Residency } from './residency.js';
 import type { Returns } from './returns.js';
@@ -32,8 +32,8 @@ export class Engine {
   /** Context tokens of its running calls, and of the calls that wait for it alone. */
   runningTokens = 0;
   pinnedTokens = 0;
-  /** Calls that may run nowhere else, by order; need = what the gate must find free beside what the thread holds here. */
-  readonly pinned = new FitTree<Call>();
+  /** Calls that wait for this engine alone. */
+  readonly pinned = new Lane();
   /** A call that has waited for room here: nothing behind it may take the room. */
   reservedFor: Call | undefined;
 
@@ -56,6 +56,7 @@ export class Engine {
     this.restUntilMs = -Infinity;
     this.probation = joined.probation ?? false;
     this.capacityTokens = joined.capacityTokens;
+    this.residency.capacityTokens = joined.capacityTokens ?? Infinity;
     if (joined.windowMax === this.#windowMax) return;
     this.#windowMax = joined.windowMax;
     this.resetWindow(config);
@@ -94,17 +95,22 @@ export class Engine {
     return this.state === 'up' && nowMs >= this.restUntilMs;
   }
 
-  /**
-   * KV tokens the gate has left. Without a gate, with unknown capacity, or on an empty engine (so that nothing can
-   * deadlock): no bound.
-   */
-  roomTokens(gate: number): number {
-    if (gate === 0 || this.capacityTokens === undefined || this.running.size === 0) return Infinity;
-    return gate * this.capacityTokens - this.residency.tokens;
+  /** Most tokens that the working set may take. Without a gate or with unknown capacity: no bound. */
+  gateTokens(gate: number): number {
+    return gate === 0 || this.capacityTokens === undefined ? Infinity : gate * this.capacityTokens;
   }
 
-  /** What the call adds to the working set here. */
+  /** What the gate has left. An empty engine has room for anything, so that nothing can deadlock. */
+  room(gate: number): Room {
+    const gateTokens = this.running.size === 0 ? Infinity : this.gateTokens(gate);
+    const { workingSetTokens, activeTokens } = this.residency;
+    return { spareTokens: gateTokens - workingSetTokens, wholeTokens: gateTokens - activeTokens };
+  }
+
+  /** What the call would add to the contexts in flight here: parallel calls of a thread share theirs. */
   extraTokens(call: Call): number {
-    return call.needTokens - this.residency.own(call.program, call.thread);
+    const context = this.residency.get(call.program, call.thread);
+    const shared = context !== undefined && context.active > 0 ? context.tokens : 0;
+    return Math.max(0, call.needTokens - shared);
   }
 }

@@ -4,13 +4,14 @@ import type { SchedulerConfig } from './config.js';
 import { Engine } from './engine.js';
 import type { EngineJoined } from './events.js';
 import { before } from './fit-tree.js';
+import { firstOf, type Lane, type Room } from './lane.js';
 import { Pool } from './pool.js';
-import { Residency } from './residency.js';
+import { type Context, Residency } from './residency.js';
 import { Returns } from './returns.js';
 import type { Program } from './program.js';
 import type { EngineId, ModelId, TenantId } from './units.js';
 
-/** Siblings of a call whose need is read anew when their thread's residency changes; the rest follow at the next step. */
+/** Calls of a program whose needs are read anew when a context of it changes. */
 const SIBLINGS_MAX = 64;
 
 /** What decides placement; replaced as a whole on reload. */
@@ -98,6 +99,7 @@ export class Floor {
 
   /** The call, whose model is served, starts to wait where the balancer says. */
   enqueue(call: Call): void {
+    call.state = 'waiting';
     this.#count(call, 1);
     call.pinned = call.roams ? undefined : this.#pin(call);
     this.#insert(call);
@@ -137,6 +139,13 @@ export class Floor {
     this.#insert(call);
   }
 
+  /** The call has waited `reserveMs`: from now on idle programs must make way for it. */
+  insist(call: Call): void {
+    call.insistent = true;
+    this.#take(call);
+    this.#insert(call);
+  }
+
   /** The call has waited long enough to leave its engine. */
   letSpill(call: Call): void {
     const pool = this.#pool(call);
@@ -153,12 +162,14 @@ export class Floor {
   /** The call runs on the engine. */
   seat(call: Call, engine: Engine): void {
     this.withdraw(call);
+    call.state = 'running';
     call.engine = engine;
     engine.running.add(call);
     engine.runningTokens += call.needTokens;
-    engine.residency.enter(call.program, call.thread, call.needTokens);
+    const gateTokens = this.rules.admits ? engine.gateTokens(this.rules.config.admission.gate) : Infinity;
+    const dropped = engine.residency.enter(call.program, call.thread, call.needTokens, gateTokens);
     engine.window.observe(engine.inFlight);
-    this.#rewarm(call, engine);
+    this.#reread(engine, call, dropped);
   }
 
   /** The call runs no longer. @param contextTokens what it left in the engine's cache, undefined when it failed */
@@ -167,8 +178,8 @@ export class Floor {
     engine.running.delete(call);
     engine.runningTokens -= call.needTokens;
     const kind = this.#returns.classOf(call, calledTool, call.program.home === engine);
-    engine.residency.leave(call.program, call.thread, contextTokens, kind);
-    this.#rewarm(call, engine);
+    const dropped = engine.residency.leave(call.program, call.thread, contextTokens, kind);
+    this.#reread(engine, call, dropped);
     this.touch(engine);
     this.removeIfDone(engine);
   }
@@ -223,41 +234,39 @@ export class Floor {
     return false;
   }
 
+  /** The first call, in order, that the engine has room for; its own and its pools' first, others' when there are none. */
   #pick(engine: Engine, nowMs: number): Call | undefined {
     if (!this.#hasSlot(engine, nowMs)) return undefined;
-    this.#settle(engine, nowMs);
-    const room = this.#room(engine);
-    let head = engine.pinned.first();
+    const room = this.#room(engine, nowMs);
     let fit = engine.pinned.firstFit(room);
+    for (; fit !== undefined && this.#isStale(fit, engine); fit = engine.pinned.firstFit(room)) this.#reseat(fit);
+    let head = engine.pinned.firstEntitled;
     for (const pool of engine.pools) {
-      head = earlier(head, pool.anywhere.first());
-      fit = earlier(fit, pool.anywhere.firstFit(room));
+      fit = firstOf(fit, pool.anywhere.firstFit(room));
+      head = firstOf(head, pool.anywhere.firstEntitled);
     }
-    if (head !== fit) {
-      const reserved = this.#reservation(engine, head as Call, nowMs);
-      if (reserved !== undefined && (fit === undefined || before(reserved, fit))) return undefined;
-    }
+    const reserved = head === fit ? undefined : this.#reservation(engine, head, nowMs);
+    if (reserved !== undefined && (fit === undefined || before(reserved, fit))) return undefined;
     if (fit !== undefined) return fit;
-    for (const pool of engine.pools) fit = earlier(fit, pool.spillable.firstFit(room));
+    for (const pool of engine.pools) fit = firstOf(fit, pool.spillable.firstFit(room.spareTokens));
     return fit;
   }
 
   /** Whether the engine would run the call, which is bound to none, now. */
   #takes(engine: Engine, call: Call, nowMs: number): boolean {
     if (!this.#hasSlot(engine, nowMs)) return false;
-    this.#settle(engine, nowMs);
-    if (call.needTokens > this.#room(engine)) return false;
+    const { spareTokens, wholeTokens } = this.#room(engine, nowMs);
+    if (call.extraTokens > (call.entitled ? wholeTokens : spareTokens)) return false;
     return engine.reservedFor === undefined || !before(engine.reservedFor, call);
   }
 
   /**
-   * The call that the engine's room is kept for: the head that the gate has held for `reserveMs`. A call that may run
-   * anywhere reserves one engine only, that with most room.
+   * The call that the engine's room is kept for: an insistent one that does not fit even beside what is in flight. What is
+   * behind it waits until it does. A call that may run anywhere reserves one engine only, that with most room.
    */
-  #reservation(engine: Engine, head: Call, nowMs: number): Call | undefined {
+  #reservation(engine: Engine, head: Call | undefined, nowMs: number): Call | undefined {
     if (engine.reservedFor !== undefined) return engine.reservedFor;
-    if (head.reservedOn !== undefined) return undefined;
-    if (!head.overdue && head.waitingMs(nowMs) < this.rules.config.admission.reserveMs) return undefined;
+    if (head?.insistent !== true || head.reservedOn !== undefined) return undefined;
     if (head.pinned === undefined && this.#roomiest(this.#pool(head), nowMs) !== engine) return undefined;
     engine.reservedFor = head;
     head.reservedOn = engine;
@@ -265,12 +274,8 @@ export class Floor {
   }
 
   #roomiest(pool: Pool, nowMs: number): Engine | undefined {
-    let best: Engine | undefined;
-    for (const engine of pool.live) {
-      this.#settle(engine, nowMs);
-      if (best === undefined || this.#room(engine) > this.#room(best)) best = engine;
-    }
-    return best;
+    const whole = (engine: Engine): number => this.#room(engine, nowMs).wholeTokens;
+    return pool.live.reduce<Engine | undefined>((a, b) => (a === undefined || whole(b) > whole(a) ? b : a), undefined);
   }
 
   #hasSlot(engine: Engine, nowMs: number): boolean {
@@ -278,13 +283,9 @@ export class Floor {
     return engine.inFlight < engine.windowSize || (!this.rules.admits && !engine.probation);
   }
 
-  #room(engine: Engine): number {
-    return this.rules.admits ? engine.roomTokens(this.rules.config.admission.gate) : Infinity;
-  }
-
-  #settle(engine: Engine, nowMs: number): void {
-    if (!engine.residency.settle(nowMs, this.rules.config.admission.halfLifeMs)) return;
-    engine.pinned.refresh((call) => engine.extraTokens(call));
+  #room(engine: Engine, nowMs: number): Room {
+    engine.residency.settle(nowMs, this.rules.config.admission.halfLifeMs);
+    return engine.room(this.rules.admits ? this.rules.config.admission.gate : 0);
   }
 
   #pool(call: Call): Pool {
@@ -302,36 +303,49 @@ export class Floor {
   #insert(call: Call): void {
     const { pinned } = call;
     const pool = this.#pool(call);
+    this.#laneOf(call).insert(read(call));
     if (pinned === undefined) {
-      pool.anywhere.insert(call, call, call.needTokens);
       for (const engine of pool.live) this.touch(engine);
       return;
     }
-    pinned.pinned.insert(call, call, pinned.extraTokens(call));
     pinned.pinnedTokens += call.needTokens;
     if (call.spillable) pool.spillable.insert(call, call, call.needTokens);
     this.touch(pinned);
   }
 
   #take(call: Call): void {
-    const { pinned } = call;
-    const pool = this.#pool(call);
-    if (call.spillable) pool.spillable.delete(call);
-    if (pinned === undefined) {
-      pool.anywhere.delete(call);
-    } else {
-      pinned.pinned.delete(call);
-      pinned.pinnedTokens -= call.needTokens;
-    }
+    if (call.spillable) this.#pool(call).spillable.delete(call);
+    this.#laneOf(call).delete(call);
+    if (call.pinned !== undefined) call.pinned.pinnedTokens -= call.needTokens;
   }
 
-  /** Reads the needs of the thread's other waiting calls anew. Needs only shrink between two steps, so a late reading is safe. */
-  #rewarm(call: Call, engine: Engine): void {
-    let left = SIBLINGS_MAX;
-    for (const sibling of call.program.activeCalls) {
-      if (left-- === 0) return;
-      if (sibling.state !== 'waiting' || sibling.pinned !== engine || sibling.thread !== call.thread) continue;
-      engine.pinned.update(sibling, engine.extraTokens(sibling));
+  #laneOf(call: Call): Lane {
+    return call.pinned?.pinned ?? this.#pool(call).anywhere;
+  }
+
+  #isStale(call: Call, engine: Engine): boolean {
+    return call.extraTokens !== engine.extraTokens(call) || call.entitled !== isEntitled(call);
+  }
+
+  /** Puts the call into its lane by what is true of it now. */
+  #reseat(call: Call): void {
+    const lane = this.#laneOf(call);
+    lane.delete(call);
+    lane.insert(read(call));
+  }
+
+  /**
+   * The call has come or gone, others' contexts were pushed out: what their threads' waiting calls need is read anew. Only of
+   * the first few of a program, so that a large fan-out stays cheap; the rest are checked before they run (`#isStale`).
+   */
+  #reread(engine: Engine, call: Call, dropped: readonly Context[]): void {
+    for (const { program, thread } of [call, ...dropped]) {
+      let left = SIBLINGS_MAX;
+      for (const sibling of program.activeCalls) {
+        if (left-- === 0) break;
+        if (sibling.state === 'waiting' && sibling.pinned === engine && sibling.thread === thread)
+          this.#reseat(sibling);
+      }
     }
   }
 
@@ -354,7 +368,14 @@ export class Floor {
   }
 }
 
-function earlier(a: Call | undefined, b: Call | undefined): Call | undefined {
-  if (a === undefined) return b;
-  return b !== undefined && before(b, a) ? b : a;
+/** Whether the call may take the place of idle programs: it is coming back to its own context, or it insists. */
+function isEntitled(call: Call): boolean {
+  return call.insistent || call.pinned?.residency.get(call.program, call.thread) !== undefined;
+}
+
+/** Reads the call's need and entitlement anew; only for a call in no lane. */
+function read(call: Call): Call {
+  call.extraTokens = call.pinned?.extraTokens(call) ?? call.needTokens;
+  call.entitled = isEntitled(call);
+  return call;
 }

@@ -1,6 +1,7 @@
 import type { Call } from './call.js';
 import type { Engine } from './engine.js';
 import { FitTree } from './fit-tree.js';
+import { Lane } from './lane.js';
 import type { ModelId } from './units.js';
 
 /**
@@ -20,7 +21,7 @@ export class Pool {
   engines: readonly Engine[] = [];
   /** Those of them that are up. */
   live: readonly Engine[] = [];
-  readonly anywhere = new FitTree<Call>();
+  readonly anywhere = new Lane();
   readonly spillable = new FitTree<Call>();
 
   constructor(readonly model: ModelId) {}

@@ -1,132 +1,149 @@
 import type { Program } from './program.js';
 import type { ReturnClass, Returns } from './returns.js';
 
-/** Steps in a half-life: residency fades in steps, so that between two steps nothing about room changes by itself. */
+/** Steps in a half-life: claims fade in steps, so that between two steps nothing about room changes by itself. */
 const STEPS = 16;
 /** Steps after which an idle context counts as not returned (two half-lives). */
 const JUDGED_STEPS = STEPS * 2;
-/** Steps after which it is forgotten (seven half-lives: 1/128 is left). */
+/** Steps after which it is forgotten (seven half-lives: 1/128 is left of its claim). */
 const FORGOTTEN_STEPS = STEPS * 7;
 const FADE: readonly number[] = Array.from({ length: FORGOTTEN_STEPS }, (_, step) => 2 ** (-step / STEPS));
 
-/** What one thread of a program holds of one engine's KV cache. */
-interface Resident {
+/** A context in one engine's KV cache: that of one thread of one program. */
+export interface Context {
   readonly program: Program;
   readonly thread: string;
   /** Calls of the thread in flight on the engine. */
   active: number;
-  /** While active: its context, the largest among those calls. Idle: its context x the share that returns. */
+  /** Its size: the largest call in flight, or what the last ones left. */
   tokens: number;
   /** The largest context that a call of this active spell came out with. */
   finishedTokens: number;
   kind: ReturnClass;
+  /** While idle: the tokens that the gate keeps for its return, before fading. */
+  claim: number;
   /** The others that fell idle in the same step; undefined while active. */
   cohort: Cohort | undefined;
 }
 
-/** Contexts that fell idle in one step: they fade together. */
+/** Contexts that fell idle in one step: their claims fade together. */
 interface Cohort {
   readonly step: number;
-  readonly members: Set<Resident>;
-  tokens: number;
+  readonly members: Set<Context>;
+  claims: number;
   judged: boolean;
 }
 
 /**
- * The working set of one engine, R_e = sum of contextTokens x w: what its KV cache must hold for the programs that we
- * keep running there (DESIGN.md, section 4.5).
+ * What one engine's KV cache holds, by our own count, and what of it the gate keeps for programs that will be back.
  *
+ *     active   thread A, thread B ...                 in flight: all of their tokens
+ *     idle     [step 90: C, D] [step 91: E] ...       cohorts, longest idle first; at most 112
+ *
+ * The *working set*, R_e = sum of contextTokens x w (DESIGN.md, section 4.5):
  *     w = 1                          with a call in flight,
- *     w = r x 2^(-idle / halfLife)   afterwards, since clients rarely say that they are done; r: the share of such
- *                                    contexts that were used again (`returns.ts`),
- *     w = 0                          after seven half-lives.
+ *     w = r x 2^(-idle / halfLife)   afterwards: its claim. Clients rarely say that they are done, so claims fade; r is the
+ *                                    share of such contexts that were used again (`returns.ts`),
+ *     w = 0                          once its claim was given to another (`reclaim`): longest idle first.
+ * The *contents* are whatever was used last and fits the capacity, as in the engine's own LRU: a context that newer ones
+ * have pushed out is gone, claim or not.
  *
- *     active   thread A, thread B ...                 sum kept as calls come and go
- *     idle     [step 90: C, D] [step 91: E] ...       a cohort a step, with its sum; at most 112
- *
- * It counts a thread once however many of its calls run: parallel calls of a thread share their prefix, while
- * sub-agents (threads of their own) do not. Fading costs O(cohorts) once a step, however many programs are idle; all else
- * is O(1), as each context is judged and forgotten once.
+ * A thread counts once however many of its calls run: parallel calls of a thread share their prefix, while sub-agents
+ * (threads of their own) do not. Fading costs O(cohorts) once a step however many contexts are idle; all else is O(1)
+ * amortised, as each context is reclaimed, judged and dropped at most once an idle spell.
  */
 export class Residency {
-  readonly #threads = new Map<Program, Map<string, Resident>>();
+  /** Most tokens that it can hold. */
+  capacityTokens = Infinity;
+  readonly #contexts = new Map<Program, Map<string, Context>>();
   readonly #cohorts: Cohort[] = [];
   #step = 0;
   #activeTokens = 0;
+  #claimedTokens = 0;
   #idleTokens = 0;
 
   constructor(private readonly returns: Returns) {}
 
-  /** R_e, in tokens, as of the last `settle`. */
-  get tokens(): number {
-    return this.#activeTokens + this.#idleTokens;
+  /** Tokens of the contexts with a call in flight. */
+  get activeTokens(): number {
+    return this.#activeTokens;
   }
 
-  /** What the thread counts for here. */
-  own(program: Program, thread: string): number {
-    const resident = this.#threads.get(program)?.get(thread);
-    return resident === undefined ? 0 : this.#weight(resident);
+  /** R_e: active tokens and claims, as of the last `settle`. */
+  get workingSetTokens(): number {
+    return this.#activeTokens + this.#claimedTokens;
   }
 
-  /** A call of the thread begins here and takes `needTokens`. */
-  enter(program: Program, thread: string, needTokens: number): void {
-    const resident = this.#resident(program, thread);
-    if (resident.cohort !== undefined) {
-      if (!resident.cohort.judged) this.returns.learn(resident.kind, true);
-      this.#leaveCohort(resident);
-    }
-    if (resident.active === 0) {
-      resident.tokens = 0;
-      resident.finishedTokens = 0;
-    }
-    resident.active += 1;
-    this.#activeTokens += Math.max(0, needTokens - resident.tokens);
-    resident.tokens = Math.max(resident.tokens, needTokens);
+  /** The thread's context, if it is still there. */
+  get(program: Program, thread: string): Context | undefined {
+    return this.#contexts.get(program)?.get(thread);
   }
 
   /**
-   * A call of the thread ended here.
+   * A call of the thread begins here and takes `needTokens`; claims make way until the working set is within
+   * `gateTokens`, longest idle first. Returns the contexts that were pushed out of the cache.
+   */
+  enter(program: Program, thread: string, needTokens: number, gateTokens: number): Context[] {
+    const context = this.#context(program, thread);
+    if (context.cohort !== undefined) {
+      if (!context.cohort.judged) this.returns.learn(context.kind, true);
+      this.#leaveCohort(context);
+    }
+    if (context.active === 0) {
+      context.tokens = 0;
+      context.finishedTokens = 0;
+    }
+    context.active += 1;
+    this.#activeTokens += Math.max(0, needTokens - context.tokens);
+    context.tokens = Math.max(context.tokens, needTokens);
+    this.#reclaim(gateTokens);
+    return this.#pushOut();
+  }
+
+  /**
+   * A call of the thread ended here. Returns the contexts that were pushed out of the cache.
    * @param contextTokens prompt and answer as they came out; undefined when it failed
    * @param kind what kind of context it leaves
    */
-  leave(program: Program, thread: string, contextTokens: number | undefined, kind: ReturnClass): void {
-    const resident = this.#resident(program, thread);
-    resident.active -= 1;
-    resident.finishedTokens = Math.max(resident.finishedTokens, contextTokens ?? 0);
-    if (resident.active > 0) return;
-    this.#activeTokens -= resident.tokens;
-    const context = resident.finishedTokens || resident.tokens;
-    resident.tokens = Math.floor(context * this.returns.share(kind));
-    resident.kind = kind;
-    resident.cohort = this.#cohort();
-    resident.cohort.members.add(resident);
-    resident.cohort.tokens += resident.tokens;
-    this.#idleTokens = this.#fadedTokens();
+  leave(program: Program, thread: string, contextTokens: number | undefined, kind: ReturnClass): Context[] {
+    const context = this.#context(program, thread);
+    context.active -= 1;
+    context.finishedTokens = Math.max(context.finishedTokens, contextTokens ?? 0);
+    if (context.active > 0) return [];
+    this.#activeTokens -= context.tokens;
+    if (context.finishedTokens > 0) context.tokens = context.finishedTokens;
+    context.kind = kind;
+    context.claim = Math.floor(context.tokens * this.returns.share(kind));
+    const cohort = this.#cohort();
+    context.cohort = cohort;
+    cohort.members.add(context);
+    cohort.claims += context.claim;
+    this.#idleTokens += context.tokens;
+    this.#claimedTokens = this.#fadedClaims();
+    return this.#pushOut();
   }
 
   /** The program, none of whose calls are active, is over: nothing of it is worth keeping. False: it held nothing here. */
   forget(program: Program): boolean {
-    const threads = this.#threads.get(program);
-    for (const resident of threads?.values() ?? []) this.#drop(resident);
+    const threads = this.#contexts.get(program);
+    for (const context of threads?.values() ?? []) this.#drop(context);
     return threads !== undefined;
   }
 
   /** The cache is lost: only what is active still counts. */
   clear(): void {
-    for (const cohort of this.#cohorts.splice(0)) for (const resident of cohort.members) this.#drop(resident);
-    this.#idleTokens = 0;
+    for (const cohort of this.#cohorts.splice(0)) for (const context of cohort.members) this.#drop(context);
   }
 
-  /** Lets idle contexts fade up to `nowMs`. Returns true when a step has passed. */
-  settle(nowMs: number, halfLifeMs: number): boolean {
+  /** Lets claims fade up to `nowMs`. */
+  settle(nowMs: number, halfLifeMs: number): void {
     const step = Math.floor((nowMs * STEPS) / halfLifeMs);
-    if (step === this.#step) return false;
+    if (step === this.#step) return;
     this.#step = step;
     for (const cohort of this.#cohorts) if (!cohort.judged && this.#age(cohort) >= JUDGED_STEPS) this.#judge(cohort);
     while (this.#cohorts[0] !== undefined && this.#age(this.#cohorts[0]) >= FORGOTTEN_STEPS)
-      for (const resident of this.#cohorts.shift()?.members ?? []) this.#drop(resident);
-    this.#idleTokens = this.#fadedTokens();
-    return true;
+      for (const context of this.#cohorts.shift()?.members ?? []) this.#drop(context);
+    this.#claimedTokens = this.#fadedClaims();
   }
 
   /** When the next step begins. */
@@ -134,63 +151,83 @@ export class Residency {
     return ((Math.floor((nowMs * STEPS) / halfLifeMs) + 1) * halfLifeMs) / STEPS;
   }
 
-  /** Age in steps; a change of the half-life makes steps of another length, and what lies in the future is old. */
+  #reclaim(gateTokens: number): void {
+    for (const cohort of this.#cohorts) {
+      for (const context of cohort.claims > 0 ? cohort.members : []) {
+        if (this.workingSetTokens <= gateTokens) return;
+        cohort.claims -= context.claim;
+        context.claim = 0;
+        this.#claimedTokens = this.#fadedClaims();
+      }
+    }
+  }
+
+  /** As the engine's LRU does: drops the longest idle contexts while all together exceed the capacity. */
+  #pushOut(): Context[] {
+    const dropped: Context[] = [];
+    while (this.#activeTokens + this.#idleTokens > this.capacityTokens) {
+      const cohort = this.#cohorts[0];
+      if (cohort === undefined) break;
+      for (const context of cohort.members) {
+        if (this.#activeTokens + this.#idleTokens <= this.capacityTokens) break;
+        this.#drop(context);
+        dropped.push(context);
+      }
+      if (cohort.members.size === 0) this.#cohorts.shift();
+    }
+    return dropped;
+  }
+
+  /** Age in steps. A change of the half-life makes steps of another length; what then lies in the future is old. */
   #age(cohort: Cohort): number {
     return cohort.step > this.#step ? FORGOTTEN_STEPS : this.#step - cohort.step;
   }
 
-  #weight(resident: Resident): number {
-    const { cohort, tokens } = resident;
-    return cohort === undefined ? tokens : Math.floor(tokens * (FADE[this.#age(cohort)] ?? 0));
-  }
-
-  #fadedTokens(): number {
+  #fadedClaims(): number {
     let sum = 0;
-    for (const cohort of this.#cohorts) sum += Math.ceil(cohort.tokens * (FADE[this.#age(cohort)] ?? 0));
+    for (const cohort of this.#cohorts) sum += Math.ceil(cohort.claims * (FADE[this.#age(cohort)] ?? 0));
     return sum;
   }
 
-  #resident(program: Program, thread: string): Resident {
-    let threads = this.#threads.get(program);
-    if (threads === undefined) this.#threads.set(program, (threads = new Map<string, Resident>()));
-    let resident = threads.get(thread);
-    if (resident === undefined) {
-      resident = { program, thread, active: 0, tokens: 0, finishedTokens: 0, kind: 0, cohort: undefined };
-      threads.set(thread, resident);
+  #context(program: Program, thread: string): Context {
+    let threads = this.#contexts.get(program);
+    if (threads === undefined) this.#contexts.set(program, (threads = new Map<string, Context>()));
+    let context = threads.get(thread);
+    if (context === undefined) {
+      const blank = { active: 0, tokens: 0, finishedTokens: 0, kind: 0, claim: 0, cohort: undefined };
+      threads.set(thread, (context = { program, thread, ...blank }));
     }
-    return resident;
+    return context;
   }
 
   #cohort(): Cohort {
     const last = this.#cohorts.at(-1);
     if (last?.step === this.#step) return last;
-    const cohort = { step: this.#step, members: new Set<Resident>(), tokens: 0, judged: false };
+    const cohort = { step: this.#step, members: new Set<Context>(), claims: 0, judged: false };
     this.#cohorts.push(cohort);
     return cohort;
   }
 
-  /** None of its members has returned in time. What is expected to be worth nothing need not be remembered. */
+  /** None of its members has returned in time. */
   #judge(cohort: Cohort): void {
     cohort.judged = true;
-    for (const resident of cohort.members) {
-      this.returns.learn(resident.kind, false);
-      if (resident.tokens === 0) this.#drop(resident);
-    }
+    for (const context of cohort.members) this.returns.learn(context.kind, false);
   }
 
-  #leaveCohort(resident: Resident): void {
-    const { cohort } = resident;
+  #leaveCohort(context: Context): void {
+    const { cohort } = context;
     if (cohort === undefined) return;
-    resident.cohort = undefined;
-    cohort.members.delete(resident);
-    cohort.tokens -= resident.tokens;
-    this.#idleTokens = this.#fadedTokens();
+    context.cohort = undefined;
+    cohort.members.delete(context);
+    cohort.claims -= context.claim;
+    this.#idleTokens -= context.tokens;
+    this.#claimedTokens = this.#fadedClaims();
   }
 
-  #drop(resident: Resident): void {
-    this.#leaveCohort(resident);
-    const threads = this.#threads.get(resident.program);
-    threads?.delete(resident.thread);
-    if (threads?.size === 0) this.#threads.delete(resident.program);
+  #drop(context: Context): void {
+    this.#leaveCohort(context);
+    const threads = this.#contexts.get(context.program);
+    threads?.delete(context.thread);
+    if (threads?.size === 0) this.#contexts.delete(context.program);
   }
 }

@@ -166,7 +166,6 @@ export class Scheduler {
 
   /** The call takes its place in the queues: the first time, or again after an engine failed it. */
   #wait(call: Call): void {
-    call.state = 'waiting';
     const standing = call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs);
     call.level = standing.level;
     call.rank = standing.rank;
@@ -189,7 +188,6 @@ export class Scheduler {
     const placement = !binds ? 'spread' : home === undefined ? 'bound' : home === engine ? 'home' : 'spilled';
     if (placement === 'spilled') this.totals.spilled += 1;
     this.#floor.seat(call, engine);
-    call.state = 'running';
     call.dispatchedAtMs = this.#nowMs;
     call.startedAtMs = undefined;
     call.outputTokens = 0;
@@ -306,10 +304,13 @@ export class Scheduler {
     if (due.overdueAtMs <= this.#nowMs) {
       this.totals.overdue += 1;
       call.overdue = true;
+      call.insistent = true;
       call.roams ||= balancer.spills;
       this.#promote(call);
     } else if (due.promoteAtMs <= this.#nowMs) {
       this.#promote(call);
+    } else if (due.insistAtMs <= this.#nowMs) {
+      this.#floor.insist(call);
     } else if (due.spillAtMs <= this.#nowMs) {
       this.#floor.letSpill(call);
     }

@@ -161,7 +161,7 @@ function engineView(scheduler: Scheduler, found: Engine): EngineView {
     window: policy.admits ? found.windowSize : Infinity,
     inFlight: found.inFlight,
     pinned: found.pinned.size,
-    workingSetTokens: found.residency.tokens as Tokens,
+    workingSetTokens: found.residency.workingSetTokens as Tokens,
     capacityTokens: found.capacityTokens as Tokens | undefined,
     reservedFor: found.reservedFor?.id,
   };
