@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { callId, type TenantId } from '../src/index.js';
+import type { Api, RequestFacts } from './apis/index.js';
+import { Call } from './calls/call.js';
+import type { CallSpec } from './calls/ports.js';
+import { checkNotDraining, type Context } from './context.js';
+import { noEngine, unknownModel } from './models.js';
+import { readJsonBody } from './http/body.js';
+import { requestIdOf } from './http/headers.js';
+import { splitTarget } from './http/target.js';
+import { prefixHashes } from './prefix.js';
+
+/** Call ids are unique among all processes: random for the process, counted within. */
+const PROCESS = randomBytes(5).toString('hex');
+let calls = 0;
+
+/**
+ * Takes in a request that is to be scheduled: read, check, identify, and hand over to the scheduler.
+ * @throws GatewayError for what cannot be accepted.
+ */
+export async function acceptCall(
+  context: Context,
+  api: Api,
+  tenant: TenantId,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { limits, timeouts } = context.config;
+  const { raw, body } = await readJsonBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs });
+  // The body may have taken its time.
+  checkNotDraining(context);
+  const facts = api.readRequest(body);
+  if (context.fleet.serving(facts.model).length === 0) {
+    throw context.fleet.list().some((engine) => engine.models.size > 0) ? unknownModel(facts.model) : noEngine();
+  }
+  const { path, search } = splitTarget(request.url ?? '');
+  const spec: CallSpec = {
+    id: callId(`${PROCESS}-${++calls}`),
+    requestId: requestIdOf(request),
+    api,
+    path,
+    search,
+    tenant,
+    identity: context.identifier.identify({ tenant, headers: request.headers, body, facts }),
+    facts: withoutBody(facts),
+    promptTokens: context.tokens.estimate(facts.model, facts.promptBytes),
+    prefix: context.readsPrefix ? prefixHashes(facts.conversation()) : undefined,
+    raw,
+    keys: new Set(Object.keys(body)),
+    fields: api.usageFields(body),
+  };
+  new Call(spec, request, response, context.callPorts).start();
+}
+
+/** A call may wait for minutes: it keeps the bytes that it will send, not the parsed body beside them. */
+function withoutBody(facts: RequestFacts): RequestFacts {
+  return { ...facts, conversation: () => [] };
+}

@@ -1,0 +1,40 @@
+/** Something under way that the end of the gateway must end. */
+export interface Active {
+  /** The gateway ends now: the client is told, the engine let go. */
+  drainedAway(): void;
+}
+
+/** Calls and passed-through requests that have not ended; knows when the last one has. */
+export class ActiveSet {
+  readonly #members = new Set<Active>();
+  #onEmpty: (() => void) | undefined;
+
+  get size(): number {
+    return this.#members.size;
+  }
+
+  add(member: Active): void {
+    this.#members.add(member);
+  }
+
+  delete(member: Active): void {
+    this.#members.delete(member);
+    if (this.#members.size === 0) this.#onEmpty?.();
+  }
+
+  /** Resolves when there is none left, or after `ms` milliseconds. */
+  async emptied(ms: number): Promise<void> {
+    if (this.#members.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, Math.min(ms, 2 ** 31 - 1));
+      this.#onEmpty = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  drainAway(): void {
+    for (const member of [...this.#members]) member.drainedAway();
+  }
+}

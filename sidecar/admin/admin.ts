@@ -1,0 +1,175 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { engineId, tenantId, views, type EngineId } from '../../src/index.js';
+import { problemsOf, pathText } from '../config/problems.js';
+import { configSchema, type EngineConfig } from '../config/schema.js';
+import { redact } from '../config/secrets.js';
+import { isServing, type Context } from '../context.js';
+import { GatewayError } from '../errors.js';
+import { sendJson } from '../http/answer.js';
+import { readJsonBody } from '../http/body.js';
+import { requestIdOf } from '../http/headers.js';
+import type { Handlers, Params, Routes } from '../http/listener.js';
+import { splitTarget } from '../http/target.js';
+import { endProgram, findProgram } from '../programs.js';
+import { readProgramQuery, type ProgramQuery } from './query.js';
+import { engineRow, programDetail, programRow, queueRow } from './rows.js';
+
+type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
+
+/** Paths for operators. All but the two probes ask for leave first. */
+export function adminRoutes(context: Context): Routes {
+  const guarded =
+    (handler: Handler): Handler =>
+    (request, response, params) => {
+      context.auth.checkAdmin(request.headers);
+      return handler(request, response, params);
+    };
+  const answer = (read: (request: IncomingMessage, params: Params) => unknown, status = 200) =>
+    guarded((request, response, params) => sendJson(request, response, status, 'admin', read(request, params)));
+  const routes: Record<string, Handlers> = {
+    '/programs': { GET: answer((request) => listPrograms(context, readProgramQuery(queryOf(request)))) },
+    '/programs/:id': { GET: answer((request, params) => showProgram(context, request, params)) },
+    '/engines': {
+      GET: answer(() => ({ engines: context.fleet.list().map((engine) => engineRow(context, engine)) })),
+      POST: guarded((request, response) => addEngine(context, request, response)),
+    },
+    '/engines/:id': {
+      GET: answer((_, params) => engineRow(context, findEngine(context, params))),
+      DELETE: answer((_, params) => removeEngine(context, params)),
+    },
+    '/engines/:id/drain': { POST: answer((_, params) => drainEngine(context, params)) },
+    '/queue': { GET: answer(() => queueRow(context)) },
+    '/config': { GET: answer(() => redact(context.config)) },
+    '/metrics': { GET: guarded((request, response) => showMetrics(context, request, response)) },
+  };
+  return { ...routes, ...probeRoutes(context) };
+}
+
+/** Open to everyone on every listener: they tell nothing but that the gateway lives, and is ready. */
+export function probeRoutes(context: Context): Routes {
+  return {
+    '/healthz': { GET: (request, response) => sendJson(request, response, 200, 'alive', { status: 'ok' }) },
+    '/readyz': { GET: (request, response) => showReady(context, request, response) },
+  };
+}
+
+/**
+ * `POST /programs/{id}/end`, for operators of any tenant's program by `?tenant=` or by its key, for clients of their own.
+ * @param asAdmin whether this listener serves operators
+ */
+export function endProgramRoute(context: Context, asAdmin: boolean): Routes {
+  const tenantFor = (request: IncomingMessage) => {
+    if (asAdmin && !hasClientKey(context, request)) {
+      context.auth.checkAdmin(request.headers);
+      return tenantIn(request);
+    }
+    return context.auth.tenantOf(request.headers);
+  };
+  return {
+    '/programs/:id/end': {
+      POST: (request, response, params) => {
+        const row = findProgram(context, params['id'] ?? '', tenantFor(request));
+        endProgram(context, row.id);
+        sendJson(request, response, 200, 'ended', { ended: true, id: params['id'], tenant: row.tenant });
+      },
+    },
+  };
+}
+
+/** Whether the request carries an API key; where there are none, everyone is the one tenant. */
+function hasClientKey(context: Context, request: IncomingMessage): boolean {
+  if (context.config.auth.keys.length === 0) return false;
+  try {
+    context.auth.tenantOf(request.headers);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function queryOf(request: IncomingMessage): URLSearchParams {
+  return new URLSearchParams(splitTarget(request.url ?? '').search);
+}
+
+function tenantIn(request: IncomingMessage) {
+  const tenant = queryOf(request).get('tenant');
+  return tenant === null ? undefined : tenantId(tenant);
+}
+
+function listPrograms(context: Context, { limit, offset, tenant, compare }: ProgramQuery) {
+  const { scheduler } = context.driver;
+  const now = context.driver.now();
+  const rows = [];
+  let total = 0;
+  for (const row of views.programs(scheduler)) {
+    if (tenant !== undefined && row.tenant !== tenant) continue;
+    total += 1;
+    if (compare !== undefined || (total > offset && rows.length < limit)) rows.push(row);
+  }
+  const page = compare === undefined ? rows : rows.sort(compare).slice(offset, offset + limit);
+  return { programs: page.map((row) => programRow(row, now)), total, limit, offset };
+}
+
+function showProgram(context: Context, request: IncomingMessage, params: Params) {
+  return programDetail(findProgram(context, params['id'] ?? '', tenantIn(request)), context.driver.now());
+}
+
+function findEngine(context: Context, params: Params) {
+  const engine = context.fleet.get(idIn(params));
+  if (engine === undefined) throw new GatewayError('unknown_engine', 'No such engine.');
+  return engine;
+}
+
+function idIn(params: Params): EngineId {
+  return engineId(params['id'] ?? '');
+}
+
+async function addEngine(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { limits, timeouts } = context.config;
+  const { body } = await readJsonBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs });
+  sendJson(request, response, 201, 'admin', engineRow(context, context.fleet.add(readEngine(body))));
+}
+
+/** An engine's configuration, checked as one of the file's would be. */
+function readEngine(body: unknown): EngineConfig {
+  const { data, error } = configSchema.safeParse({ engines: [body] });
+  const engine = data?.engines[0];
+  if (engine !== undefined) return engine;
+  const [problem] = problemsOf(error?.issues ?? []);
+  const param = pathText(problem?.path.slice(2) ?? []);
+  throw new GatewayError(
+    'invalid_body',
+    `${param} ${problem?.message ?? 'is wrong'}`.trim(),
+    param === '' ? {} : { param },
+  );
+}
+
+function drainEngine(context: Context, params: Params) {
+  const engine = findEngine(context, params);
+  context.fleet.drain(engine.id);
+  return engineRow(context, engine);
+}
+
+function removeEngine(context: Context, params: Params) {
+  const engine = findEngine(context, params);
+  context.fleet.remove(engine.id);
+  return { id: engine.id, removed: true };
+}
+
+async function showMetrics(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { registry } = context.metrics;
+  const text = Buffer.from(await registry.metrics());
+  response.writeHead(200, {
+    'content-type': registry.contentType,
+    'content-length': text.length,
+    'x-request-id': requestIdOf(request),
+    'x-maitred-reason': 'admin',
+  });
+  response.end(text);
+}
+
+function showReady(context: Context, request: IncomingMessage, response: ServerResponse): void {
+  const obstacle = context.draining ? 'draining' : context.fleet.list().some(isServing) ? undefined : 'no_engine';
+  const status = obstacle === undefined ? 200 : 503;
+  sendJson(request, response, status, obstacle ?? 'ready', { ready: obstacle === undefined, reason: obstacle });
+}

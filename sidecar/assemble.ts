@@ -1,0 +1,101 @@
+import { LRUCache } from 'lru-cache';
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { makeBalancer } from '../loadbalancer/index.js';
+import { views, type Command, type EngineId, type Event, type Millis } from '../src/index.js';
+import { ActiveSet } from './active.js';
+import { Auth } from './auth.js';
+import type { CallPorts } from './calls/ports.js';
+import type { Config } from './config/schema.js';
+import { responseKey, type Context } from './context.js';
+import { Driver } from './driver.js';
+import { createFleet } from './engines/index.js';
+import { createIdentifier, type Identifier } from './identity/index.js';
+import { logCall, makeLog } from './log.js';
+import { registerGauges } from './metrics/gauges.js';
+import { Metrics } from './metrics/metrics.js';
+import { endProgram } from './programs.js';
+import { TokenEstimator } from './tokens.js';
+
+export interface GatewayOptions {
+  /** Absent: JSON lines on standard output, from `log.level` on. */
+  readonly log?: Logger;
+  /** Sees every step of the scheduler, in order: a log of these, replayed through a scheduler, gives the same commands. */
+  readonly record?: (event: Event, now: Millis, commands: readonly Command[]) => void;
+}
+
+/** Makes the parts of a gateway and ties them together. Engines are asked from here on. */
+export function assemble(config: Config, options: GatewayOptions): Context {
+  const log = options.log ?? makeLog(config);
+  const metrics = new Metrics();
+  const balancer = makeBalancer(config.balancer);
+  const driver = new Driver(config, balancer, {
+    programGone: (gone) => metrics.programGone(gone),
+    record: options.record,
+  });
+  const fleet = createFleet(config, {
+    emit: (event) => driver.emit(event),
+    inFlight: (id) => views.engine(driver.scheduler, id)?.inFlight ?? 0,
+    setTimer: (fn, ms) => {
+      const timer = setTimeout(fn, ms);
+      return () => clearTimeout(timer);
+    },
+    log,
+  });
+  const context: Context = {
+    config,
+    auth: new Auth(config),
+    identifier: makeIdentifier(config),
+    readsPrefix: balancer.readsPrefix,
+    draining: false,
+    driver,
+    fleet,
+    tokens: new TokenEstimator(),
+    metrics,
+    log,
+    responses: new LRUCache<string, EngineId>({ max: config.limits.responsesMax }),
+    active: new ActiveSet(),
+    callPorts: { ...portsOf(() => context), driver, fleet },
+  };
+  registerGauges(context);
+  return context;
+}
+
+export function makeIdentifier({ identity, limits }: Config): Identifier {
+  return createIdentifier({
+    sources: identity.sources,
+    conversationsMax: limits.conversationsMax,
+    responsesMax: limits.responsesMax,
+    newId: randomUUID,
+  });
+}
+
+/** What the gateway does when calls tell it something. The context is asked for late, as it holds these ports itself. */
+function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
+  return {
+    config: () => context().config,
+    refused: (spec, code) => {
+      context().metrics.rejected(code);
+      context().log.info({ request_id: spec.requestId, call: spec.id, tenant: spec.tenant, code }, 'refused');
+    },
+    accepted: (call) => {
+      context().metrics.accepted();
+      context().active.add(call);
+    },
+    dispatched: (dispatch, retry) => context().metrics.dispatched(dispatch, retry),
+    commented: () => context().metrics.commented(),
+    madeResponse: (id, spec, engine) => context().responses.set(responseKey(spec.tenant, id), engine),
+    answered: ({ tenant, identity, facts }, answer, usage) => {
+      const { identifier, tokens } = context();
+      identifier.answered(identity, { tenant, headers: {}, body: undefined, facts: undefined }, answer);
+      if (usage !== undefined) tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);
+    },
+    ended: (call, report) => {
+      const { active, log, metrics } = context();
+      active.delete(call);
+      metrics.ended(report);
+      logCall(log, call.spec, report);
+      if (call.spec.identity.final) endProgram(context(), call.spec.identity.program);
+    },
+  };
+}

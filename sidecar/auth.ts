@@ -1,0 +1,62 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { tenantId, type TenantId } from '../src/index.js';
+import type { Config } from './config/schema.js';
+import { GatewayError } from './errors.js';
+
+/** Tenant of every call when no API keys are configured. */
+export const DEFAULT_TENANT = tenantId('default');
+
+/** Who may ask. Keys are known by their hashes only, and compared in constant time. */
+export class Auth {
+  readonly #keys: readonly { readonly digest: Buffer; readonly tenant: TenantId }[];
+  readonly #adminDigest: Buffer | undefined;
+  readonly #adminIsOpen: boolean;
+
+  constructor(config: Config) {
+    this.#keys = config.auth.keys.map((key) => ({
+      digest: Buffer.from(key.sha256, 'hex'),
+      tenant: tenantId(key.tenant),
+    }));
+    this.#adminDigest = config.admin.token === null ? undefined : sha256(config.admin.token);
+    const ownListener = config.admin.port !== null;
+    this.#adminIsOpen = ownListener || (isLoopback(config.listen.host) && this.#keys.length === 0);
+  }
+
+  /** @throws GatewayError `unauthorized` */
+  tenantOf(headers: IncomingHttpHeaders): TenantId {
+    if (this.#keys.length === 0) return DEFAULT_TENANT;
+    const given = bearer(headers) ?? headers['x-api-key'];
+    const digest = sha256(typeof given === 'string' ? given : '');
+    let tenant: TenantId | undefined;
+    for (const key of this.#keys) if (timingSafeEqual(key.digest, digest)) tenant = key.tenant;
+    if (tenant === undefined) throw new GatewayError('unauthorized', 'The API key is missing or unknown.');
+    return tenant;
+  }
+
+  /** @throws GatewayError `unauthorized`, `forbidden` */
+  checkAdmin(headers: IncomingHttpHeaders): void {
+    if (this.#adminDigest !== undefined) {
+      if (timingSafeEqual(this.#adminDigest, sha256(bearer(headers) ?? ''))) return;
+      throw new GatewayError('unauthorized', 'The admin token is missing or wrong.');
+    }
+    if (!this.#adminIsOpen) {
+      throw new GatewayError(
+        'forbidden',
+        'Admin paths are closed here: set admin.token, or admin.port for a listener of their own.',
+      );
+    }
+  }
+}
+
+function bearer(headers: IncomingHttpHeaders): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}

@@ -1,0 +1,334 @@
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { millis, modelId, tokens } from '../../src/index.js';
+import type { Dispatch, Event, Millis, Refusal, Usage } from '../../src/index.js';
+import type { AnswerFacts, StreamReader } from '../apis/api.js';
+import type { CallOwner } from '../driver.js';
+import type { Engine } from '../engines/fleet.js';
+import { GatewayError } from '../errors.js';
+import { headerValue, retryAfterSeconds, toClient, toEngine } from '../http/headers.js';
+import { spliceFields } from '../http/splice.js';
+import { Attempt, type AttemptSink } from './attempt.js';
+import type { CallHandle, CallPorts, CallSpec, Outcome } from './ports.js';
+import { Reply } from './reply.js';
+
+/** How long an engine is left alone that says that it has no room and not for how long. */
+const BUSY_REST_MS = 1000;
+/** Events between two reports of progress, and the longest time between them. */
+const PROGRESS_EVENTS = 64;
+const PROGRESS_MS = 1000;
+/** What a client is told to wait that was refused for want of room. */
+const RETRY_AFTER = { retryAfterSeconds: 1 };
+
+type State = 'arriving' | 'queued' | 'dispatched' | 'streaming' | 'ended';
+
+interface Ending {
+  readonly outcome: Outcome;
+  /** Tells the scheduler; absent when it knows. */
+  readonly event?: Event;
+  /** Tells the client; absent when it has been told, or has gone. */
+  readonly error?: GatewayError;
+  readonly usage?: Usage | undefined;
+}
+
+/**
+ * One call, from its arrival at the scheduler to its end.
+ *
+ * ```
+ *   arriving ──▶ queued ──▶ dispatched ──▶ streaming ──▶ ended
+ *                  ▲            │  whole answer ───────────▲
+ *                  └────────────┘ busy, or broken before the first event: again, in its old place
+ * ```
+ *
+ * Every way out leads through `#end`, which acts once: the scheduler is told, the client answered, the report given.
+ */
+export class Call implements CallHandle, CallOwner, AttemptSink {
+  readonly #reply: Reply;
+  #state: State = 'arriving';
+  #accepted = false;
+  #attempt: Attempt | undefined;
+  #attempts = 0;
+  #dispatch: Dispatch | undefined;
+  /** Why the last attempt failed: what the client is told when there are no more. */
+  #failure: GatewayError | undefined;
+  #engineHeaders: IncomingHttpHeaders = {};
+  #commentTimer: NodeJS.Timeout | undefined;
+  readonly #arrivedAt: Millis;
+  #dispatchedAt: Millis | undefined;
+  #beganAt: Millis | undefined;
+  #reportedEvents = 0;
+  #reportedAt = 0;
+
+  constructor(
+    readonly spec: CallSpec,
+    private readonly request: IncomingMessage,
+    response: ServerResponse,
+    private readonly ports: CallPorts,
+  ) {
+    this.#arrivedAt = ports.driver.now();
+    this.#reply = new Reply(request, response, spec.api, ports.config().timeouts.idleMs, () => this.#clientGone());
+  }
+
+  /** Hands the call to the scheduler. */
+  start(): void {
+    const { id, tenant, identity, facts, promptTokens, prefix } = this.spec;
+    this.ports.driver.arrive(
+      {
+        type: 'callArrived',
+        call: id,
+        program: identity.program,
+        tenant,
+        thread: identity.thread,
+        model: modelId(facts.model),
+        promptTokens,
+        ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
+        ...(prefix !== undefined && { prefix }),
+      },
+      this,
+    );
+    if (this.#state === 'arriving') this.#queue();
+    if (this.#state !== 'ended') this.#accept();
+    if (this.#reply.alreadyGone) this.#clientGone();
+  }
+
+  /** Ends the call because the gateway ends. */
+  drainedAway(): void {
+    const error = new GatewayError('draining', 'The gateway shut down before the answer was complete.', RETRY_AFTER);
+    this.#end({ outcome: 'drained', error, event: { type: 'callCancelled', call: this.spec.id } });
+  }
+
+  // What the scheduler says.
+
+  dispatched(dispatch: Dispatch): void {
+    this.#accept();
+    this.#state = 'dispatched';
+    this.#dispatch = dispatch;
+    this.#dispatchedAt = this.ports.driver.now();
+    this.#attempts += 1;
+    this.ports.dispatched(dispatch, this.#attempts > 1);
+    if (this.#reply.streaming) this.#comment();
+    const engine = this.ports.fleet.get(dispatch.engine);
+    if (engine === undefined) this.failed(new GatewayError('engine_failed', 'The engine was removed.'));
+    else this.#attempt = this.#try(engine, dispatch.level);
+  }
+
+  rejected(refusal: Refusal): void {
+    const error = this.#refusalError(refusal);
+    if (this.#accepted) {
+      this.#end({ outcome: outcomeOf(error), error });
+      return;
+    }
+    this.#state = 'ended';
+    this.#reply.fail(error, this.#headers(error.code));
+    this.ports.refused(this.spec, error.code);
+  }
+
+  // What the engine says.
+
+  opened(headers: IncomingHttpHeaders): void {
+    this.#engineHeaders = headers;
+  }
+
+  began(reader: StreamReader): void {
+    this.#state = 'streaming';
+    this.#beganAt = this.ports.driver.now();
+    clearInterval(this.#commentTimer);
+    this.ports.driver.emit({ type: 'callStarted', call: this.spec.id });
+    this.#noteResponse(reader.facts());
+  }
+
+  forward(bytes: Buffer): void {
+    if (this.#state === 'ended') return;
+    if (!this.#reply.streaming) this.#reply.open({ ...toClient(this.#engineHeaders), ...this.#headers() });
+    if (this.#reply.write(bytes)) return;
+    this.#attempt?.pause();
+    this.#reply.drained(() => this.#attempt?.resume());
+  }
+
+  progressed(events: number): void {
+    const now = performance.now();
+    if (events - this.#reportedEvents < PROGRESS_EVENTS && now - this.#reportedAt < PROGRESS_MS) return;
+    this.#reportedEvents = events;
+    this.#reportedAt = now;
+    this.ports.driver.emit({ type: 'callProgressed', call: this.spec.id, outputTokens: tokens(events) });
+  }
+
+  streamed(facts: AnswerFacts, failed: boolean): void {
+    this.#reply.end();
+    this.#finish(facts, failed ? 'engine_error' : 'completed');
+  }
+
+  answered(status: number, headers: IncomingHttpHeaders, body: Buffer, facts: AnswerFacts | undefined): void {
+    if (this.#reply.streaming) this.#reply.fail(unstreamable(status, body));
+    else this.#reply.whole(status, { ...toClient(headers), ...this.#headers() }, body);
+    if (facts !== undefined) {
+      this.#finish(facts, this.#reply.streaming ? 'engine_error' : 'completed');
+      return;
+    }
+    if (this.#dispatch !== undefined) this.ports.fleet.succeeded(this.#dispatch.engine);
+    // What the engine refused has used nothing of it, and its prompt is in no cache.
+    this.#end({ outcome: 'client_error', event: { type: 'callCancelled', call: this.spec.id } });
+  }
+
+  busy(headers: IncomingHttpHeaders): void {
+    const seconds = retryAfterSeconds(headers['retry-after'], new Date());
+    const restMs = millis(seconds === undefined ? BUSY_REST_MS : seconds * 1000);
+    this.#queue();
+    this.ports.driver.emit({ type: 'callFailed', call: this.spec.id, failure: 'busy', restMs });
+  }
+
+  failed(error: GatewayError): void {
+    const call = this.spec.id;
+    if (this.#dispatch !== undefined) this.ports.fleet.failed(this.#dispatch.engine);
+    // An answer that is too large would be so again.
+    if (this.#state === 'streaming' || error.code === 'engine_answer_too_large') {
+      this.#end({ outcome: outcomeOf(error), error, event: { type: 'callFailed', call, failure: 'lost' } });
+      return;
+    }
+    this.#failure = error;
+    this.#queue();
+    this.ports.driver.emit({ type: 'callFailed', call, failure: 'broken' });
+  }
+
+  // The call's own steps.
+
+  #accept(): void {
+    if (this.#accepted) return;
+    this.#accepted = true;
+    this.ports.accepted(this);
+  }
+
+  #queue(): void {
+    this.#state = 'queued';
+    if (!this.spec.facts.stream) return;
+    this.#commentTimer ??= setInterval(() => {
+      if (this.#state === 'queued' || this.#reply.streaming) this.#comment();
+    }, this.ports.config().timeouts.commentMs);
+  }
+
+  #try(engine: Engine, level: number): Attempt {
+    const { path, search, raw, keys, fields, facts, api, identity } = this.spec;
+    const { auth, policy, timeouts, limits } = this.ports.config();
+    const priority = engine.adapter.priorityFields(level, policy.levels, path);
+    const request = {
+      method: 'POST',
+      path: engine.basePath + path + search,
+      headers: toEngine(this.request.headers, {
+        dropKey: auth.keys.length > 0,
+        apiKey: engine.config.apiKey,
+        plain: true,
+      }),
+      body: spliceFields(raw, keys, { ...fields, ...priority }),
+    };
+    const { firstByteMs, idleMs } = timeouts;
+    const call = { api, facts, wantsMessage: identity.wantsAnswer };
+    return new Attempt(engine, call, request, { firstByteMs, idleMs, decode: true }, limits.answerBytes, this);
+  }
+
+  #comment(): void {
+    const now = this.ports.driver.now();
+    const text =
+      this.#state === 'dispatched' && this.#dispatch !== undefined
+        ? `dispatched engine=${this.#dispatch.engine} level=${this.#dispatch.level} reason=${this.#dispatch.reason}`
+        : `queued waited_ms=${Math.round(now - this.#arrivedAt)} waiting=${this.ports.driver.waiting}`;
+    this.#reply.comment(text, () => this.#headers('queued'));
+    this.ports.commented();
+  }
+
+  #noteResponse(facts: AnswerFacts): void {
+    if (facts.responseId !== undefined && this.#dispatch !== undefined)
+      this.ports.madeResponse(facts.responseId, this.spec, this.#dispatch.engine);
+  }
+
+  /** An engine has answered in full. */
+  #finish(facts: AnswerFacts, outcome: Outcome): void {
+    const engine = this.#attempt?.engine;
+    if (engine !== undefined) this.ports.fleet.succeeded(engine.id);
+    const { usageObject } = facts;
+    const adapter = usageObject === undefined ? undefined : engine?.adapter;
+    const usage = adapter?.readUsage?.(usageObject ?? {}) ?? facts.usage;
+    const { serviceMs, queueMs } = adapter?.readTimings(usageObject ?? {}) ?? {};
+    this.#noteResponse(facts);
+    this.ports.answered(this.spec, facts, usage);
+    const event: Event = {
+      type: 'callFinished',
+      call: this.spec.id,
+      ...(usage !== undefined && { usage }),
+      ...(serviceMs !== undefined && { serviceMs: millis(serviceMs) }),
+      ...(queueMs !== undefined && { queueMs: millis(queueMs) }),
+    };
+    this.#end({ outcome, usage, event });
+  }
+
+  #clientGone(): void {
+    this.#end({ outcome: 'cancelled', event: { type: 'callCancelled', call: this.spec.id } });
+  }
+
+  #end({ outcome, event, error, usage }: Ending): void {
+    if (this.#state === 'ended') return;
+    const { ports } = this;
+    this.#state = 'ended';
+    clearInterval(this.#commentTimer);
+    this.#attempt?.abort();
+    if (event !== undefined) ports.driver.emit(event);
+    if (error !== undefined) this.#reply.fail(error, this.#headers(error.code), this.#attempt?.reader);
+    const now = ports.driver.now();
+    ports.ended(this, {
+      outcome,
+      status: outcome === 'cancelled' ? 499 : this.#reply.status,
+      code: outcome === 'cancelled' ? 'client_gone' : error?.code,
+      dispatch: this.#dispatch,
+      attempts: this.#attempts,
+      queueMs: this.#dispatch?.queueMs ?? now - this.#arrivedAt,
+      ttftMs: this.#beganAt === undefined ? undefined : this.#beganAt - this.#arrivedAt,
+      serviceMs: this.#dispatchedAt === undefined ? undefined : now - this.#dispatchedAt,
+      durationMs: now - this.#arrivedAt,
+      usage,
+    });
+  }
+
+  #headers(reason?: string): OutgoingHttpHeaders {
+    const { spec } = this;
+    const dispatch = this.#dispatch;
+    const queueMs = dispatch?.queueMs ?? this.ports.driver.now() - this.#arrivedAt;
+    return {
+      'x-request-id': spec.requestId,
+      'x-maitred-program': headerValue(spec.identity.label),
+      'x-maitred-call': spec.id,
+      ...(dispatch !== undefined && {
+        'x-maitred-engine': dispatch.engine,
+        'x-maitred-level': dispatch.level,
+        'x-maitred-placement': dispatch.placement,
+      }),
+      'x-maitred-queue-ms': Math.round(queueMs),
+      'x-maitred-reason': reason ?? dispatch?.reason ?? 'queued',
+    };
+  }
+
+  #refusalError(refusal: Refusal): GatewayError {
+    switch (refusal) {
+      case 'queue_full':
+        return new GatewayError('queue_full', 'Too many calls are waiting.', RETRY_AFTER);
+      case 'queue_timeout':
+        return new GatewayError('queue_timeout', 'The call has waited too long.');
+      case 'no_engine':
+        return this.#failure ?? new GatewayError('no_engine', 'No engine serves the model now.', RETRY_AFTER);
+      case 'attempts_exhausted':
+        return this.#failure ?? new GatewayError('engine_failed', 'The engines failed.');
+      default:
+        return refusal satisfies never;
+    }
+  }
+}
+
+function outcomeOf(error: GatewayError): Outcome {
+  return error.status === 408 || error.status === 504 ? 'timed_out' : 'engine_error';
+}
+
+/** What a client hears whose stream has been opened by comments, when its engine answers without a stream. */
+function unstreamable(status: number, body: Buffer): GatewayError {
+  if (status < 400) return new GatewayError('engine_answer_invalid', 'The engine answered without a stream.');
+  return new GatewayError(
+    'bad_request',
+    `The engine refused the request (${status}): ${body.toString('utf8', 0, 500)}`,
+  );
+}

@@ -1,0 +1,131 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Api, StreamReader } from '../apis/api.js';
+import type { GatewayError } from '../errors.js';
+import { sendError } from '../http/answer.js';
+import { SSE_HEADERS, sseComment } from '../http/sse.js';
+
+/**
+ * The client's side of one call: knows what has been sent and so how an error must be told, and notices that the
+ * client has gone.
+ *
+ * ```
+ *   nothing sent ──▶ whole answer or error with its status
+ *        └─────────▶ event stream ──▶ events ──▶ end, or an error event
+ * ```
+ */
+export class Reply {
+  readonly #socket: Socket;
+  #streaming = false;
+  #status = 0;
+  #done = false;
+
+  /**
+   * @param idleMs how long a client may take nothing before it counts as gone
+   * @param gone called at most once, if the client leaves before the reply is done
+   */
+  constructor(
+    private readonly request: IncomingMessage,
+    private readonly response: ServerResponse,
+    private readonly api: Api,
+    private readonly idleMs: number,
+    private readonly gone: () => void,
+  ) {
+    this.#socket = request.socket;
+    this.#socket.once('close', this.#closed);
+  }
+
+  /** Whether a 200 with an event stream has gone out: from then on an error can only be an event. */
+  get streaming(): boolean {
+    return this.#streaming;
+  }
+
+  /** Status sent, 0 for none. */
+  get status(): number {
+    return this.#status;
+  }
+
+  /** Whether the client left before there was anything to notice it. */
+  get alreadyGone(): boolean {
+    return this.#socket.destroyed;
+  }
+
+  /** The whole answer at once. */
+  whole(status: number, headers: OutgoingHttpHeaders, body: Buffer): void {
+    this.#finish(status);
+    headers['content-length'] = body.length;
+    this.response.writeHead(status, headers);
+    this.response.end(body);
+    this.#watchReader();
+  }
+
+  /** Opens the event stream. */
+  open(headers: OutgoingHttpHeaders): void {
+    this.#streaming = true;
+    this.#status = 200;
+    this.response.writeHead(200, headers);
+  }
+
+  /** Tells idle timers along the way that the call is alive, opening the stream if need be. */
+  comment(text: string, headers: () => OutgoingHttpHeaders): void {
+    if (!this.#streaming) this.open({ ...SSE_HEADERS, ...headers() });
+    // A client that does not even read comments needs no more of them.
+    if (!this.response.writableNeedDrain) this.response.write(sseComment(text));
+  }
+
+  /**
+   * Sends bytes of the stream.
+   * @returns false when the client is behind: wait for `drained` before the next write
+   */
+  write(chunk: Buffer): boolean {
+    if (this.response.write(chunk)) return true;
+    this.#watchReader();
+    return false;
+  }
+
+  drained(then: () => void): void {
+    this.response.once('drain', () => {
+      this.#socket.setTimeout(0);
+      then();
+    });
+  }
+
+  /** Ends the stream. */
+  end(): void {
+    this.#finish(this.#status);
+    this.response.end();
+    this.#watchReader();
+  }
+
+  /**
+   * Ends the reply with an error: an event in a stream that is open, else a status of its own.
+   * @param reader what has followed the stream so far
+   */
+  fail(error: GatewayError, headers: OutgoingHttpHeaders = {}, reader?: StreamReader): void {
+    if (!this.#streaming) {
+      this.#finish(error.status);
+      sendError(this.request, this.response, error, this.api, headers);
+      return;
+    }
+    this.#finish(this.#status);
+    this.response.end(this.api.errorEvent(error, reader));
+    this.#watchReader();
+  }
+
+  #finish(status: number): void {
+    this.#status = status;
+    this.#done = true;
+    this.#socket.off('close', this.#closed);
+  }
+
+  /** While bytes wait for the client, node closes its connection when none of them has moved for `idleMs`. */
+  #watchReader(): void {
+    if (this.#socket.writableLength > 0) this.#socket.setTimeout(this.idleMs);
+  }
+
+  readonly #closed = (): void => {
+    if (this.#done) return;
+    this.#done = true;
+    this.gone();
+  };
+}

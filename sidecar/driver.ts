@@ -1,0 +1,164 @@
+import { Scheduler, millis } from '../src/index.js';
+import type {
+  Balancer,
+  CallArrived,
+  CallId,
+  Command,
+  Dispatch,
+  Event,
+  Millis,
+  ProgramGone,
+  Refusal,
+} from '../src/index.js';
+import type { SchedulerConfig } from '../src/index.js';
+
+/** Who waits for the scheduler's word on a call. */
+export interface CallOwner {
+  dispatched(command: Dispatch): void;
+  rejected(refusal: Refusal): void;
+}
+
+export interface DriverPorts {
+  /** A program has left the process table. */
+  readonly programGone: (gone: ProgramGone) => void;
+  /** Sees every step, in order: a log of these, replayed through a scheduler, gives the same commands. */
+  readonly record?: ((event: Event, now: Millis, commands: readonly Command[]) => void) | undefined;
+}
+
+/** setTimeout takes no longer delay; a wake further off is reached in several sleeps. */
+const SLEEP_MS_MAX = 2 ** 31 - 1;
+
+/**
+ * Drives the scheduler in real time: gives it the monotonic clock, one timer and the gateway's events, and hands its
+ * commands to the calls they are about. Each call has one owner from its arrival to its end.
+ */
+export class Driver {
+  readonly #scheduler: Scheduler;
+  readonly #owners = new Map<CallId, CallOwner>();
+  /** Events that came while commands were being carried out: steps never nest. */
+  readonly #pending: Event[] = [];
+  #stepping = false;
+  #wakeAt = Infinity;
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Infinity;
+
+  constructor(
+    config: SchedulerConfig,
+    balancer: Balancer,
+    private readonly ports: DriverPorts,
+  ) {
+    this.#scheduler = new Scheduler(config, balancer);
+  }
+
+  /** The clock that every event is stamped with. */
+  now(): Millis {
+    return millis(performance.now());
+  }
+
+  /** Calls that have arrived and not ended. */
+  get callsInSystem(): number {
+    return this.#owners.size;
+  }
+
+  /** Calls in the queues. */
+  get waiting(): number {
+    return this.#scheduler.state.floor.waiting;
+  }
+
+  /** Read-only state, for views. */
+  get scheduler(): Scheduler {
+    return this.#scheduler;
+  }
+
+  /** A call asks for a place; `owner` hears of it, perhaps before this returns. */
+  arrive(event: CallArrived, owner: CallOwner): void {
+    this.#owners.set(event.call, owner);
+    this.emit(event);
+  }
+
+  emit(event: Event): void {
+    this.#pending.push(event);
+    if (!this.#stepping) this.#drain();
+  }
+
+  /** Replaces the scheduler's settings; no call is lost. */
+  configure(config: SchedulerConfig, balancer: Balancer): void {
+    this.#carryOut(this.#scheduler.configure(config, balancer, this.now()));
+    this.#drain();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#timerAt = Infinity;
+  }
+
+  #drain(): void {
+    for (let event = this.#pending.shift(); event !== undefined; event = this.#pending.shift()) {
+      if (endsCall(event)) this.#owners.delete(event.call);
+      const now = this.now();
+      const commands = this.#scheduler.step(event, now);
+      this.ports.record?.(event, now, commands);
+      this.#carryOut(commands);
+    }
+  }
+
+  #carryOut(commands: readonly Command[]): void {
+    this.#stepping = true;
+    try {
+      for (const command of commands) this.#obey(command);
+    } finally {
+      this.#stepping = false;
+    }
+  }
+
+  #obey(command: Command): void {
+    switch (command.type) {
+      case 'dispatch':
+        this.#owners.get(command.call)?.dispatched(command);
+        return;
+      case 'reject': {
+        const owner = this.#owners.get(command.call);
+        this.#owners.delete(command.call);
+        owner?.rejected(command.refusal);
+        return;
+      }
+      case 'preempt':
+        throw new Error(`call ${command.call} was to be preempted, which is not switched on`);
+      case 'programGone':
+        this.ports.programGone(command);
+        return;
+      case 'wakeAt':
+        this.#wakeAt = command.at;
+        this.#arm();
+        return;
+      default:
+        command satisfies never;
+    }
+  }
+
+  /** Sleeps until the wake. A timer set for sooner is kept: it finds that it is early and sleeps on. */
+  #arm(): void {
+    if (this.#timerAt <= this.#wakeAt) return;
+    clearTimeout(this.#timer);
+    const delay = Math.min(Math.max(0, this.#wakeAt - performance.now()), SLEEP_MS_MAX);
+    this.#timerAt = this.#wakeAt;
+    // Rounded up: a timer that fires within the millisecond before its time would only be set again.
+    this.#timer = setTimeout(() => this.#woke(), Math.ceil(delay));
+  }
+
+  #woke(): void {
+    this.#timerAt = Infinity;
+    if (performance.now() < this.#wakeAt) {
+      this.#arm();
+      return;
+    }
+    this.#wakeAt = Infinity;
+    this.emit({ type: 'woke' });
+  }
+}
+
+function endsCall(event: Event): event is Event & { readonly call: CallId } {
+  if (event.type === 'callFailed') return event.failure === 'lost';
+  return event.type === 'callFinished' || event.type === 'callCancelled';
+}

@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeBalancer } from '../loadbalancer/index.js';
+import { adminRoutes, endProgramRoute, probeRoutes } from './admin/admin.js';
+import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
+import { Auth } from './auth.js';
+import type { Config } from './config/schema.js';
+import type { Context } from './context.js';
+import { requestIdOf } from './http/headers.js';
+import { listen, type Listener, type ListenerPorts } from './http/listener.js';
+import { clientRoutes, familyOf } from './routes.js';
+
+/** A gateway that listens. */
+export interface Gateway {
+  readonly url: string;
+  /** Where the admin paths are: on the main listener, or on their own. */
+  readonly adminUrl: string;
+  /** Takes a new configuration without losing a call. Keys that need a restart keep their old values. */
+  reload(config: Config): void;
+  /** Refuses new calls, lets the others finish for at most `timeouts.drainMs`, then closes. */
+  drain(): Promise<void>;
+  /** Ends every call at once, and closes. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a gateway. Its engines have been asked once when this resolves, so that the first call finds those that answer.
+ * @throws Error when an address cannot be listened on; GatewayError for engines that contradict each other.
+ */
+export async function startGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
+  const context = assemble(config, options);
+  const listeners: Listener[] = [];
+  try {
+    await enginesAsked(context);
+    const { listen: main, admin } = config;
+    const shared = admin.port === null;
+    const routes = { ...clientRoutes(context), ...probeRoutes(context), ...endProgramRoute(context, shared) };
+    const ports = listenerPorts(context);
+    listeners.push(await listen(config, main, shared ? { ...routes, ...adminRoutes(context) } : routes, ports));
+    if (admin.port !== null) {
+      const own = { ...adminRoutes(context), ...endProgramRoute(context, true) };
+      listeners.push(await listen(config, { host: admin.host, port: admin.port }, own, ports));
+    }
+  } catch (error) {
+    await closeAll(context, listeners);
+    throw error;
+  }
+  return new RunningGateway(context, listeners);
+}
+
+class RunningGateway implements Gateway {
+  readonly url: string;
+  readonly adminUrl: string;
+  #draining: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    private readonly context: Context,
+    private readonly listeners: readonly Listener[],
+  ) {
+    this.url = listeners[0]?.url ?? '';
+    this.adminUrl = listeners.at(-1)?.url ?? '';
+    context.log.info({ url: this.url, admin_url: this.adminUrl }, 'listening');
+  }
+
+  reload(config: Config): void {
+    const { context } = this;
+    context.fleet.reconcile(config.engines);
+    if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config);
+    const balancer = makeBalancer(config.balancer);
+    context.driver.configure(config, balancer);
+    context.readsPrefix = balancer.readsPrefix;
+    context.auth = new Auth(config);
+    context.config = config;
+    context.log.level = config.log.level;
+    for (const listener of this.listeners) listener.configure(config);
+    context.log.info('configuration reloaded');
+  }
+
+  drain(): Promise<void> {
+    return (this.#draining ??= this.#drain());
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= closeAll(this.context, this.listeners));
+  }
+
+  async #drain(): Promise<void> {
+    const { active, config, log } = this.context;
+    this.context.draining = true;
+    log.info({ active: active.size }, 'draining');
+    await active.emptied(config.timeouts.drainMs);
+    await this.close();
+  }
+}
+
+/** What the identifier's memory is made of: while this stays, so does what it remembers. */
+function memoryOf({ identity, limits }: Config): string {
+  return JSON.stringify([identity, limits.conversationsMax, limits.responsesMax]);
+}
+
+/** Between two looks at whether the engines have answered their first probe. */
+const ASKED_MS = 5;
+
+/** Waits until every engine has joined, or as long as one probe may take. */
+async function enginesAsked({ config, fleet, driver }: Context): Promise<void> {
+  const until = driver.now() + config.health.timeoutMs;
+  while (fleet.list().some((engine) => engine.state === 'joining') && driver.now() < until) await sleep(ASKED_MS);
+}
+
+function listenerPorts(context: Context): ListenerPorts {
+  return {
+    apiFor: familyOf,
+    refused: (code, request, cause) => {
+      context.metrics.rejected(code);
+      const fields = {
+        request_id: request === undefined ? undefined : requestIdOf(request),
+        method: request?.method,
+        path: request?.url?.split('?', 1)[0],
+        code,
+        err: cause,
+      };
+      if (cause === undefined) context.log.info(fields, 'refused');
+      else context.log.error(fields, 'request failed');
+    },
+  };
+}
+
+/** Ends what is under way, then closes: clients first, so that they hear of it; engines and clock last. */
+async function closeAll(context: Context, listeners: readonly Listener[]): Promise<void> {
+  context.draining = true;
+  context.active.drainAway();
+  await Promise.all(listeners.map((listener) => listener.close()));
+  await context.fleet.close();
+  context.driver.close();
+  context.log.info('closed');
+  await new Promise<void>((resolve) => context.log.flush(() => resolve()));
+}

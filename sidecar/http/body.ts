@@ -1,0 +1,115 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { JsonObject } from '../apis/api.js';
+import { GatewayError } from '../errors.js';
+
+/** A JSON request body: the bytes to forward, and what they say. */
+export interface JsonBody {
+  /** As they came, but for a byte-order mark. */
+  readonly raw: Buffer;
+  readonly body: JsonObject;
+}
+
+export interface BodyLimits {
+  readonly bodyBytes: number;
+  readonly bodyMs: number;
+}
+
+/**
+ * Reads a request body that must be a JSON object.
+ * @throws GatewayError `unsupported_media_type`, `missing_body`, `invalid_json`, `invalid_body`, and what `readBody` throws.
+ */
+export async function readJsonBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limits: BodyLimits,
+): Promise<JsonBody> {
+  checkMediaType(request);
+  return parseJsonBody(await readBody(request, response, limits));
+}
+
+/** @throws GatewayError `missing_body`, `invalid_json`, `invalid_body` */
+export function parseJsonBody(bytes: Buffer): JsonBody {
+  if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The request body is not UTF-8.');
+  const raw = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+  if (raw.length === 0) throw new GatewayError('missing_body', 'The request has no body.');
+  const body = parse(raw);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new GatewayError('invalid_body', 'The request body must be a JSON object.');
+  }
+  return { raw, body: body as JsonObject };
+}
+
+function parse(raw: Buffer): unknown {
+  try {
+    return JSON.parse(raw.toString('utf8'));
+  } catch {
+    throw new GatewayError('invalid_json', 'The request body is not valid JSON.');
+  }
+}
+
+export function isJson(request: IncomingMessage): boolean {
+  return /^\s*application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(request.headers['content-type'] ?? '');
+}
+
+/** JSON is UTF-8 (RFC 8259): another charset, another media type or a compressed body is refused, not guessed at. */
+function checkMediaType(request: IncomingMessage): void {
+  const type = request.headers['content-type'];
+  if (type === undefined && !hasBody(request)) return;
+  if (type !== 'application/json') {
+    if (!isJson(request)) {
+      throw new GatewayError('unsupported_media_type', 'The content type must be application/json.');
+    }
+    const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type ?? '')?.[1];
+    if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+      throw new GatewayError('unsupported_media_type', 'The charset of the request body must be UTF-8.');
+    }
+  }
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new GatewayError('unsupported_media_type', 'Compressed request bodies are not read.');
+  }
+}
+
+export function hasBody(request: IncomingMessage): boolean {
+  const length = request.headers['content-length'];
+  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/**
+ * Takes the whole body, bounded in bytes and time.
+ * @throws GatewayError `body_too_large`, `request_timeout`, `client_gone`
+ */
+export function readBody(request: IncomingMessage, response: ServerResponse, limits: BodyLimits): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const tooLarge = new GatewayError('body_too_large', `The request body is over ${limits.bodyBytes} bytes.`);
+    if (Number(request.headers['content-length']) > limits.bodyBytes) {
+      reject(tooLarge);
+      return;
+    }
+    if (request.headers.expect !== undefined) response.writeContinue();
+    let chunks: Buffer[] = [];
+    let bytes = 0;
+    const settle = (error?: GatewayError): void => {
+      clearTimeout(timer);
+      request.off('data', take).off('end', settle).off('close', gone).off('error', gone);
+      // An 'error' without listener would end the process; what follows a refusal is of no interest.
+      request.on('error', () => undefined);
+      if (error !== undefined) {
+        chunks = [];
+        request.resume();
+        reject(error);
+      } else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
+    };
+    const take = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > limits.bodyBytes) settle(tooLarge);
+      else chunks.push(chunk);
+    };
+    const gone = (): void => settle(new GatewayError('client_gone', 'The client left while sending its request.'));
+    const late = (): void =>
+      settle(new GatewayError('request_timeout', `The request body did not arrive within ${limits.bodyMs} ms.`));
+    const timer = setTimeout(late, limits.bodyMs);
+    request.on('data', take).on('end', settle).on('close', gone).on('error', gone);
+  });
+}

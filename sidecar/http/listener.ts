@@ -1,0 +1,221 @@
+import fastify, { type FastifyInstance, type HTTPMethods } from 'fastify';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Api } from '../apis/index.js';
+import type { Config } from '../config/schema.js';
+import { GatewayError, type ErrorCode } from '../errors.js';
+import { asGatewayError, sendError } from './answer.js';
+import { answerBrokenRequest } from './broken.js';
+import { settleRequestId } from './headers.js';
+import { checkPath, originForm, splitTarget } from './target.js';
+
+export type Params = Readonly<Record<string, string | undefined>>;
+export type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
+/** Handlers of one path by method; `ALL` takes what no other does. Without `ALL`, other methods are answered 405. */
+export type Handlers = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE' | 'ALL', Handler>>>;
+/** Handlers by path, in the router's notation. */
+export type Routes = Readonly<Record<string, Handlers>>;
+
+export interface ListenerPorts {
+  /** The API whose error shape a path's clients expect. */
+  readonly apiFor: (path: string) => Api;
+  /** A request was refused before it became a call. `cause` is there when the fault is ours. */
+  readonly refused: (code: ErrorCode, request: IncomingMessage | undefined, cause?: unknown) => void;
+}
+
+export interface Listener {
+  /** `http://host:port`, the port as it really is. */
+  readonly url: string;
+  /** Takes new timeouts and limits. */
+  configure(config: Config): void;
+  /** Closes connections that are idle, and all others after their answer. Resolves when the last one is closed. */
+  close(): Promise<void>;
+}
+
+/** Longer than the idle timeout of usual load balancers (60 s), so that it is they who close. */
+const KEEP_ALIVE_MS = 75_000;
+/** As long as the longest path that passes the header limit: nothing is refused for the length of an id. */
+const PARAM_LENGTH_MAX = 1_048_576;
+
+/**
+ * Listens, and leads each request to its handler. Fastify routes; bodies and answers are the handlers' own, as raw
+ * streams: an answer may begin long before it is known how it ends, and bytes must go through unchanged. Whatever a
+ * handler throws becomes an answer here, and every answer has its request id.
+ */
+export async function listen(
+  config: Config,
+  address: { readonly host: string; readonly port: number },
+  routes: Routes,
+  ports: ListenerPorts,
+): Promise<Listener> {
+  const app = fastify({
+    logger: false,
+    serverFactory: (handler) =>
+      makeServer(config, (request, response) => enter(request, response, handler, ports), ports),
+    clientErrorHandler: (error, socket) => {
+      const code = answerBrokenRequest(error, socket);
+      if (code !== undefined) ports.refused(code, undefined);
+    },
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: PARAM_LENGTH_MAX },
+    exposeHeadRoutes: false,
+  });
+  for (const [path, handlers] of Object.entries(routes)) addRoute(app, path, handlers, ports);
+  addRoute(app, '/*', {}, ports);
+  app.setNotFoundHandler((request, reply) => {
+    reply.hijack();
+    refuse(request.raw, reply.raw, unknownPath(), ports);
+  });
+  await app.listen({ host: address.host, port: address.port });
+  const { server } = app;
+  return {
+    url: urlOf(server, address.host),
+    configure: (changed) => applyTimes(server, changed),
+    close: () => close(app),
+  };
+}
+
+/** Between two looks for connections that have become idle, and how long the last answers may take to be sent. */
+const CLOSE_STEP_MS = 20;
+const CLOSE_MS = 1000;
+
+async function close(app: FastifyInstance): Promise<void> {
+  const { server } = app;
+  const until = performance.now() + CLOSE_MS;
+  // Connections that are kept alive close when their answers have gone out, the others when they take too long.
+  const step = setInterval(() => {
+    if (performance.now() < until) server.closeIdleConnections();
+    else server.closeAllConnections();
+  }, CLOSE_STEP_MS);
+  await app.close();
+  clearInterval(step);
+}
+
+function makeServer(
+  config: Config,
+  take: (request: IncomingMessage, response: ServerResponse) => void,
+  ports: ListenerPorts,
+): Server {
+  const { headersMs, bodyMs } = config.timeouts;
+  const server = createServer(
+    {
+      maxHeaderSize: config.limits.headerBytes,
+      // How soon after its time a slow request is noticed.
+      connectionsCheckingInterval: Math.min(Math.max(Math.min(headersMs, bodyMs) / 4, 50), 5000),
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // Checked in `enter`: node would answer without our headers.
+      requireHostHeader: false,
+      noDelay: true,
+    },
+    take,
+  );
+  applyTimes(server, config);
+  // No limit on the number of headers: the limit on their bytes is one, and headers above a number are dropped silently.
+  server.maxHeadersCount = 0;
+  // The body is asked for when a handler wants it, not before the request has been looked at.
+  server.on('checkContinue', take);
+  server.on('checkExpectation', take);
+  // Pipelined requests each listen for the end of their one socket.
+  server.on('connection', (socket) => socket.setMaxListeners(0));
+  // Takes the place of node's own answer, which would lack our headers.
+  server.on('connect', (_request, socket) => {
+    const code = answerBrokenRequest(Object.assign(new Error('CONNECT'), { code: 'HPE_INVALID_METHOD' }), socket);
+    if (code !== undefined) ports.refused(code, undefined);
+  });
+  return server;
+}
+
+function applyTimes(server: Server, { timeouts }: Config): void {
+  server.headersTimeout = timeouts.headersMs;
+  // `readBody` keeps the body's own time and answers better; this is for bodies that nobody reads.
+  server.requestTimeout = timeouts.headersMs + timeouts.bodyMs;
+}
+
+/** What every request passes before it is routed. */
+function enter(
+  request: IncomingMessage,
+  response: ServerResponse,
+  route: (request: IncomingMessage, response: ServerResponse) => void,
+  ports: ListenerPorts,
+): void {
+  settleRequestId(request);
+  request.url = originForm(request.url ?? '/');
+  try {
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      throw new GatewayError('bad_request', 'The Host header is missing.');
+    }
+    if (!request.url.startsWith('/')) throw unknownPath();
+    checkPath(splitTarget(request.url).path);
+    route(request, response);
+  } catch (thrown) {
+    refuse(request, response, thrown, ports);
+  }
+}
+
+const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+function addRoute(app: FastifyInstance, path: string, handlers: Handlers, ports: ListenerPorts): void {
+  const byMethod: Readonly<Record<string, Handler | undefined>> = handlers;
+  app.route({
+    method: METHODS,
+    url: path,
+    // Taking over here, before fastify would parse a body.
+    onRequest: (request, reply) => {
+      reply.hijack();
+      const { raw } = request;
+      const method = raw.method === 'HEAD' && byMethod['HEAD'] === undefined ? 'GET' : (raw.method ?? '');
+      const handler = byMethod[method] ?? handlers.ALL ?? otherMethod(handlers);
+      void run(handler, raw, reply.raw, request.params as Params, ports);
+    },
+    handler: () => undefined,
+  });
+}
+
+async function run(
+  handler: Handler,
+  request: IncomingMessage,
+  response: ServerResponse,
+  params: Params,
+  ports: ListenerPorts,
+): Promise<void> {
+  try {
+    await handler(request, response, params);
+  } catch (thrown) {
+    refuse(request, response, thrown, ports);
+  }
+}
+
+/** Tells which methods there are: 204 to OPTIONS, else 405; 404 where there is none. */
+function otherMethod(handlers: Handlers): Handler {
+  const methods = Object.keys(handlers);
+  if (methods.length === 0) {
+    return () => {
+      throw unknownPath();
+    };
+  }
+  if (methods.includes('GET')) methods.push('HEAD');
+  const allow = [...methods, 'OPTIONS'].join(', ');
+  return (request, response) => {
+    if (request.method !== 'OPTIONS') {
+      response.setHeader('allow', allow);
+      throw new GatewayError('method_not_allowed', `The method ${request.method} is not allowed here.`);
+    }
+    response.writeHead(204, { allow, 'x-request-id': settleRequestId(request), 'x-maitred-reason': 'options' });
+    response.end();
+  };
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, thrown: unknown, ports: ListenerPorts): void {
+  const error = asGatewayError(thrown);
+  ports.refused(error.code, request, error === thrown ? undefined : thrown);
+  if (error.code === 'client_gone' || response.headersSent) response.destroy();
+  else sendError(request, response, error, ports.apiFor(splitTarget(request.url ?? '').path));
+}
+
+function unknownPath(): GatewayError {
+  return new GatewayError('unknown_path', 'There is nothing at this path.');
+}
+
+function urlOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

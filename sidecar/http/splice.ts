@@ -1,0 +1,89 @@
+import type { JsonObject } from '../apis/api.js';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+
+/**
+ * Sets top-level fields of a JSON object in its bytes. All other bytes stay as they are: numbers beyond a double's
+ * range, escapes, repeated keys, order and white space survive, which parsing and writing again would not allow.
+ * @param raw bytes of a JSON object, known to be valid
+ * @param keys its top-level keys, as parsed
+ */
+export function spliceFields(raw: Buffer, keys: ReadonlySet<string>, fields: JsonObject): Buffer {
+  const names = Object.keys(fields);
+  if (names.length === 0) return raw;
+  let bytes = raw;
+  let added = '';
+  for (const name of names) {
+    const value = JSON.stringify(fields[name]);
+    if (keys.has(name)) bytes = replaceValue(bytes, name, value);
+    else added += `${added === '' ? '' : ','}${JSON.stringify(name)}:${value}`;
+  }
+  if (added === '') return bytes;
+  const inside = bytes.indexOf(OPEN) + 1;
+  const comma = keys.size > 0 ? ',' : '';
+  return Buffer.concat([bytes.subarray(0, inside), Buffer.from(added + comma), bytes.subarray(inside)]);
+}
+
+/** Replaces the value of every top-level `name`: of repeated keys some readers take the first and some the last. */
+function replaceValue(raw: Buffer, name: string, value: string): Buffer {
+  const parts: Buffer[] = [];
+  let copied = 0;
+  for (const member of members(raw)) {
+    if (JSON.parse(raw.toString('utf8', member.keyStart, member.keyEnd)) !== name) continue;
+    parts.push(raw.subarray(copied, member.valueStart), Buffer.from(value));
+    copied = member.valueEnd;
+  }
+  parts.push(raw.subarray(copied));
+  return Buffer.concat(parts);
+}
+
+interface Member {
+  readonly keyStart: number;
+  readonly keyEnd: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+}
+
+/** The members of the outermost object, as byte ranges. White space around a value counts as part of it. */
+function* members(raw: Buffer): Generator<Member> {
+  let at = raw.indexOf(OPEN) + 1;
+  for (;;) {
+    const keyStart = raw.indexOf(QUOTE, at);
+    if (keyStart < 0) return;
+    const keyEnd = stringEnd(raw, keyStart);
+    const valueStart = raw.indexOf(COLON, keyEnd) + 1;
+    const valueEnd = memberEnd(raw, valueStart);
+    yield { keyStart, keyEnd, valueStart, valueEnd };
+    if (raw[valueEnd] === CLOSE) return;
+    at = valueEnd + 1;
+  }
+}
+
+/** Index behind the string that opens at `at`. */
+function stringEnd(raw: Buffer, at: number): number {
+  let i = at + 1;
+  while (raw[i] !== QUOTE) i += raw[i] === BACKSLASH ? 2 : 1;
+  return i + 1;
+}
+
+/** Index of the comma or brace that ends the member whose value begins at `at`. */
+function memberEnd(raw: Buffer, at: number): number {
+  let depth = 0;
+  for (let i = at; ;) {
+    const byte = raw[i] as number;
+    if (byte === QUOTE) {
+      i = stringEnd(raw, i);
+      continue;
+    }
+    if (depth === 0 && (byte === COMMA || byte === CLOSE)) return i;
+    // '{' and '[' differ from '}' and ']' by two, and no other byte outside strings has these codes.
+    if (byte === OPEN || byte === OPEN - 0x20) depth++;
+    else if (byte === CLOSE || byte === CLOSE - 0x20) depth--;
+    i++;
+  }
+}

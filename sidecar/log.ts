@@ -1,0 +1,43 @@
+import pino, { type Logger } from 'pino';
+import type { CallReport, CallSpec } from './calls/ports.js';
+import type { Config } from './config/schema.js';
+
+/** JSON lines on standard output, written without holding up calls. */
+export function makeLog(config: Config): Logger {
+  return pino({ level: config.log.level }, pino.destination({ dest: 1, sync: false }));
+}
+
+/** The one line a call: who, where, how long and how it ended, and never a word of its prompt or answer. */
+export function logCall(log: Logger, spec: CallSpec, report: CallReport): void {
+  if (!log.isLevelEnabled('info')) return;
+  const { identity, facts } = spec;
+  const { dispatch, usage } = report;
+  log.info(
+    {
+      request_id: spec.requestId,
+      call: spec.id,
+      program: identity.label,
+      thread: identity.thread === '' ? undefined : identity.thread,
+      identified_by: identity.source,
+      tenant: spec.tenant,
+      api: spec.api.kind,
+      model: facts.model,
+      stream: facts.stream,
+      engine: dispatch?.engine,
+      level: dispatch?.level,
+      reason: dispatch?.reason,
+      placement: dispatch?.placement,
+      attempts: report.attempts,
+      queue_ms: Math.round(report.queueMs),
+      ttft_ms: report.ttftMs === undefined ? undefined : Math.round(report.ttftMs),
+      duration_ms: Math.round(report.durationMs),
+      prompt_tokens: usage?.promptTokens,
+      cached_tokens: usage?.cachedTokens,
+      output_tokens: usage?.outputTokens,
+      status: report.status,
+      code: report.code,
+      outcome: report.outcome,
+    },
+    'call',
+  );
+}

@@ -1,0 +1,90 @@
+import { Counter, Gauge } from 'prom-client';
+import { views, type EngineView } from '../../src/index.js';
+import { isServing, type Context } from '../context.js';
+
+/** Metrics that are read off the scheduler and the fleet when someone asks, and cost nothing in between. */
+export function registerGauges(context: Context): void {
+  const { driver, metrics } = context;
+  const { registry } = metrics;
+  const registers = [registry];
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name: `maitred_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  const total = (name: string, help: string, read: () => number) =>
+    new Counter({
+      name: `maitred_${name}`,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+
+  gauge('calls_in_system', 'Accepted calls that have not ended.', () => driver.callsInSystem);
+  gauge('programs', 'Rows of the process table.', () => views.programCount(driver.scheduler));
+  gauge('programs_limit', 'Most rows of the process table.', () => context.config.limits.programsMax);
+  const { totals } = driver.scheduler;
+  total('starvation_promotions_total', 'Calls moved to the front because they starved.', () => totals.promotions);
+  total(
+    'overdue_promotions_total',
+    'Of these, the ones that had waited for the longest time allowed.',
+    () => totals.overdue,
+  );
+  total('demotions_total', 'Levels that running calls sank by outlasting their quantum.', () => totals.demotions);
+  total('spills_total', 'Calls that ran away from their program’s engine.', () => totals.spilled);
+  new Gauge({
+    name: 'maitred_queue_calls',
+    help: 'Calls that wait, by level.',
+    labelNames: ['level'],
+    registers,
+    collect() {
+      this.reset();
+      views.queue(driver.scheduler).byLevel.forEach((waiting, level) => this.set({ level }, waiting));
+    },
+  });
+  registerEngineGauges(context);
+}
+
+function registerEngineGauges(context: Context): void {
+  const gauge = (name: string, help: string, read: (view: EngineView) => number | undefined) =>
+    new Gauge({
+      name: `maitred_engine_${name}`,
+      help,
+      labelNames: ['engine'],
+      registers: [context.metrics.registry],
+      collect() {
+        // Engines come and go: one that has gone must not leave its last value behind.
+        this.reset();
+        for (const engine of context.fleet.list()) {
+          const view = views.engine(context.driver.scheduler, engine.id);
+          const value = view && read(view);
+          if (value !== undefined) this.set({ engine: engine.id }, value);
+        }
+      },
+    });
+  gauge('in_flight_calls', 'Calls that the engine runs.', (view) => view.inFlight);
+  gauge('window_calls', 'Most calls in flight now.', (view) => view.window);
+  gauge(
+    'working_set_tokens',
+    'Contexts of the programs that the engine keeps running.',
+    (view) => view.workingSetTokens,
+  );
+  gauge('capacity_tokens', 'The engine’s KV cache.', (view) => view.capacityTokens);
+  new Gauge({
+    name: 'maitred_engine_up',
+    help: '1 while the engine takes calls.',
+    labelNames: ['engine'],
+    registers: [context.metrics.registry],
+    collect() {
+      this.reset();
+      for (const engine of context.fleet.list()) this.set({ engine: engine.id }, isServing(engine) ? 1 : 0);
+    },
+  });
+}

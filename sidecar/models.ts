@@ -1,0 +1,43 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { JsonObject } from './apis/index.js';
+import type { Context } from './context.js';
+import { GatewayError } from './errors.js';
+import { sendJson } from './http/answer.js';
+
+/** A client of a gateway whose engines are not yet, or no longer, there is told to ask again soon. */
+const RETRY_AFTER = { retryAfterSeconds: 2 };
+
+export function unknownModel(model: string): GatewayError {
+  return new GatewayError('unknown_model', `No engine serves the model ${JSON.stringify(model.slice(0, 200))}.`, {
+    param: 'model',
+  });
+}
+
+export function noEngine(): GatewayError {
+  return new GatewayError('no_engine', 'No engine is ready.', RETRY_AFTER);
+}
+
+/** Every model of every engine once, in the engines' order; the first engine's entry of a model stands for all. */
+function mergedModels(context: Context): Map<string, JsonObject> {
+  const merged = new Map<string, JsonObject>();
+  for (const engine of context.fleet.list()) {
+    for (const [id, entry] of engine.models) if (!merged.has(id)) merged.set(id, entry);
+  }
+  return merged;
+}
+
+/** `GET /v1/models` */
+export function listModels(context: Context, request: IncomingMessage, response: ServerResponse): void {
+  const data = [...mergedModels(context).values()];
+  sendJson(request, response, 200, 'merged', { object: 'list', data });
+}
+
+/**
+ * `GET /v1/models/{id}`
+ * @throws GatewayError `unknown_model`
+ */
+export function showModel(context: Context, id: string, request: IncomingMessage, response: ServerResponse): void {
+  const entry = mergedModels(context).get(id);
+  if (entry === undefined) throw unknownModel(id);
+  sendJson(request, response, 200, 'merged', entry);
+}

@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { views, type ProgramId, type ProgramView, type TenantId } from '../src/index.js';
+import type { Context } from './context.js';
+import { GatewayError } from './errors.js';
+import { sendJson } from './http/answer.js';
+import { readJsonBody } from './http/body.js';
+import { labelOf } from './identity/names.js';
+
+/** Ends a program: its running calls finish, and the next call with its id is a new program. */
+export function endProgram(context: Context, program: ProgramId): void {
+  context.driver.emit({ type: 'programEnded', program });
+  context.identifier.ended(program);
+}
+
+/**
+ * The program that someone means by `id`: the id as its client knows it, or, for those who see all tenants, the
+ * scheduler's own.
+ * @throws GatewayError `unknown_program`, or `bad_request` when several tenants have a program of that name.
+ */
+export function findProgram(context: Context, id: string, tenant: TenantId | undefined): ProgramView {
+  const { scheduler } = context.driver;
+  const named = tenant === undefined ? undefined : context.identifier.named(tenant, id);
+  const exact = views.program(scheduler, named ?? (id as ProgramId));
+  if (exact !== undefined && (tenant === undefined || exact.tenant === tenant)) return exact;
+  let found: ProgramView | undefined;
+  for (const row of views.programs(scheduler)) {
+    if (labelOf(row.id) !== id || (tenant !== undefined && row.tenant !== tenant)) continue;
+    if (found !== undefined) {
+      throw new GatewayError('bad_request', 'Several tenants have such a program: name the tenant.', {
+        param: 'tenant',
+      });
+    }
+    found = row;
+  }
+  if (found === undefined)
+    throw new GatewayError('unknown_program', `No program ${JSON.stringify(id.slice(0, 200))} is known.`);
+  return found;
+}
+
+/**
+ * A program's end as other schedulers' clients tell it: ThunderAgent's `POST /programs/release {program_id}` and the
+ * vLLM router's `POST /finish_session {session_id}`. Telling it twice, or of a program unknown, does no harm.
+ * @throws GatewayError `invalid_body`
+ */
+export async function releaseProgram(
+  context: Context,
+  field: 'program_id' | 'session_id',
+  tenant: TenantId,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { limits, timeouts } = context.config;
+  const { body } = await readJsonBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs });
+  const program = context.identifier.named(tenant, body[field]);
+  if (program === undefined) throw new GatewayError('invalid_body', `${field} must name a program.`, { param: field });
+  const released = views.program(context.driver.scheduler, program) !== undefined;
+  endProgram(context, program);
+  sendJson(request, response, 200, 'ended', { [field]: body[field], released });
+}

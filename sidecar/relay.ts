@@ -1,0 +1,132 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Api } from './apis/index.js';
+import type { Active } from './active.js';
+import type { Context } from './context.js';
+import type { Engine } from './engines/index.js';
+import { GatewayError } from './errors.js';
+import { Exchange, type AnswerSink } from './http/exchange.js';
+import { requestIdOf, toClient, toEngine } from './http/headers.js';
+import { isEventStream } from './http/sse.js';
+
+const inFlight = new WeakMap<Engine, number>();
+
+/** One request passed through to one engine and its answer passed back, byte for byte, with backpressure both ways. */
+export class Relay implements AnswerSink, Active {
+  #exchange: Exchange | undefined;
+  #status = 0;
+  #isEventStream = false;
+  #settle: (result: GatewayError | undefined) => void = () => undefined;
+  readonly #startedAt = performance.now();
+
+  constructor(
+    private readonly context: Context,
+    private readonly engine: Engine,
+    private readonly request: IncomingMessage,
+    private readonly response: ServerResponse,
+    private readonly api: Api,
+  ) {}
+
+  /** Requests that are being passed through to the engine now. */
+  static inFlight(engine: Engine): number {
+    return inFlight.get(engine) ?? 0;
+  }
+
+  /** Resolves with the engine's failure when the client has been sent nothing yet; else when all is over. */
+  async run(target: string, body: Buffer | IncomingMessage | null): Promise<GatewayError | undefined> {
+    const { context, engine, request } = this;
+    const { auth, timeouts } = context.config;
+    if (request.socket.destroyed) return undefined;
+    context.active.add(this);
+    inFlight.set(engine, Relay.inFlight(engine) + 1);
+    request.socket.once('close', this.#clientGone);
+    const headers = toEngine(request.headers, {
+      dropKey: auth.keys.length > 0,
+      apiKey: engine.config.apiKey,
+      plain: false,
+    });
+    const length = request.headers['content-length'];
+    if (body === request && length !== undefined) headers.push('content-length', length);
+    const result = await new Promise<GatewayError | undefined>((settle) => {
+      this.#settle = settle;
+      this.#exchange = new Exchange(
+        engine.pool,
+        { method: request.method ?? 'GET', path: engine.basePath + target, headers, body },
+        { firstByteMs: timeouts.firstByteMs, idleMs: timeouts.idleMs, decode: false },
+        this,
+      );
+    });
+    request.socket.off('close', this.#clientGone);
+    inFlight.set(engine, Relay.inFlight(engine) - 1);
+    context.active.delete(this);
+    this.#report(result);
+    return result;
+  }
+
+  drainedAway(): void {
+    this.#exchange?.abort();
+    this.failed(new GatewayError('draining', 'The gateway shut down before the answer was complete.'));
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#isEventStream = isEventStream(headers['content-type']);
+    const length = headers['content-length'];
+    this.response.writeHead(status, {
+      ...toClient(headers),
+      ...(length !== undefined && { 'content-length': length }),
+      'x-request-id': requestIdOf(this.request),
+      'x-maitred-engine': this.engine.id,
+      'x-maitred-reason': 'passthrough',
+    });
+    this.response.flushHeaders();
+  }
+
+  data(chunk: Buffer): void {
+    if (this.response.write(chunk)) return;
+    this.#exchange?.pause();
+    this.request.socket.setTimeout(this.context.config.timeouts.idleMs);
+    this.response.once('drain', () => {
+      this.request.socket.setTimeout(0);
+      this.#exchange?.resume();
+    });
+  }
+
+  end(): void {
+    this.context.fleet.succeeded(this.engine.id);
+    this.response.end();
+    this.#settle(undefined);
+  }
+
+  failed(error: GatewayError): void {
+    if (error.code !== 'draining') this.context.fleet.failed(this.engine.id);
+    if (this.#status === 0) {
+      this.#settle(error);
+      return;
+    }
+    // Half an answer must not look whole: an event says so, or else the connection breaks.
+    if (this.#isEventStream) this.response.end(this.api.errorEvent(error));
+    else this.response.destroy();
+    this.#settle(undefined);
+  }
+
+  readonly #clientGone = (): void => {
+    this.#exchange?.abort();
+    this.#settle(undefined);
+  };
+
+  #report(failure: GatewayError | undefined): void {
+    this.context.metrics.passedThrough(this.engine.id);
+    this.context.log.info(
+      {
+        request_id: requestIdOf(this.request),
+        method: this.request.method,
+        path: this.request.url?.split('?', 1)[0],
+        engine: this.engine.id,
+        status: this.#status,
+        code: failure?.code,
+        duration_ms: Math.round(performance.now() - this.#startedAt),
+      },
+      'passed through',
+    );
+  }
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TenantId } from '../src/index.js';
+import { acceptCall } from './accept.js';
+import { apiFor, type Api } from './apis/index.js';
+import { checkNotDraining, type Context } from './context.js';
+import type { Handler, Params, Routes } from './http/listener.js';
+import { listModels, showModel } from './models.js';
+import { passCheap, passThrough, passToOwner } from './passthrough.js';
+import { releaseProgram } from './programs.js';
+
+/** Paths whose `POST` is a call of a program: scheduled. */
+const SCHEDULED = ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/messages', '/v1/embeddings'];
+
+/** Paths of engines outside `/v1`, passed through; no other path outside it is. */
+const ENGINE_PATHS = [
+  '/tokenize',
+  '/detokenize',
+  '/rerank',
+  '/v2/rerank',
+  '/score',
+  '/pooling',
+  '/classify',
+  '/apply-template',
+  '/infill',
+];
+
+type TenantHandler = (
+  tenant: TenantId,
+  request: IncomingMessage,
+  response: ServerResponse,
+  params: Params,
+) => void | Promise<void>;
+
+/** The API of a path: its own, or for paths that are passed through that of its family, whose errors its clients read. */
+export function familyOf(path: string): Api {
+  return apiFor(path) ?? required(path.startsWith('/v1/messages') ? '/v1/messages' : '/v1/chat/completions');
+}
+
+/** Paths for clients. Each asks for a key first, where keys are configured. */
+export function clientRoutes(context: Context): Routes {
+  const client =
+    (handler: TenantHandler): Handler =>
+    (request, response, params) => {
+      checkNotDraining(context);
+      return handler(context.auth.tenantOf(request.headers), request, response, params);
+    };
+  const through = client((_, request, response) =>
+    passThrough(context, familyOf(request.url ?? ''), request, response),
+  );
+  const responses = required('/v1/responses');
+  const owner = client((tenant, request, response, params) =>
+    passToOwner(context, responses, tenant, params['id'] ?? '', request, response),
+  );
+  const routes: Record<string, Routes[string]> = {
+    '/v1/messages/count_tokens': {
+      POST: client((_, request, response) =>
+        passCheap(context, required('/v1/messages/count_tokens'), request, response),
+      ),
+    },
+    '/v1/responses/:id': { GET: owner, DELETE: owner },
+    '/v1/responses/:id/cancel': { POST: owner },
+    '/v1/responses/:id/*': { GET: owner },
+    '/v1/models': { GET: client((_, request, response) => listModels(context, request, response)) },
+    // A model's id may have slashes in it.
+    '/v1/models/*': {
+      GET: client((_, request, response, params) => showModel(context, params['*'] ?? '', request, response)),
+    },
+    '/programs/release': {
+      POST: client((tenant, request, response) => releaseProgram(context, 'program_id', tenant, request, response)),
+    },
+    '/finish_session': {
+      POST: client((tenant, request, response) => releaseProgram(context, 'session_id', tenant, request, response)),
+    },
+    '/v1/*': { ALL: through },
+  };
+  for (const path of SCHEDULED) {
+    const api = required(path);
+    routes[path] = { POST: client((tenant, request, response) => acceptCall(context, api, tenant, request, response)) };
+  }
+  for (const path of ENGINE_PATHS) routes[path] = { ALL: through };
+  return routes;
+}
+
+function required(path: string): Api {
+  const api = apiFor(path);
+  if (api === undefined) throw new Error(`no API speaks ${path}`);
+  return api;
+}
