@@ -17,6 +17,16 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
 
 export const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
+/** JSON text of an object; `undefined` for anything else. */
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 
 export function invalid(param: string, expected: string): GatewayError {

@@ -2,8 +2,17 @@ import type { GatewayError } from '../errors.js';
 import type { AnswerFacts, Api, CanonicalMessage, JsonObject, RequestFacts, SseEvent, StreamReader } from './api.js';
 import { canonicalMessage, nothingSaid, readContent } from './canonical.js';
 import type { Said } from './canonical.js';
-import { checkContent, objectOf, readFlag, readMessages, readModel, readWhole, stringOf } from './fields.js';
-import { MESSAGE_CHARS_MAX, parseObject } from './openai.js';
+import {
+  checkContent,
+  objectOf,
+  parseObject,
+  readFlag,
+  readMessages,
+  readModel,
+  readWhole,
+  stringOf,
+} from './fields.js';
+import { Kept } from './kept.js';
 import { promptBytes } from './size.js';
 import { countOf, usageOf } from './usage.js';
 
@@ -92,8 +101,7 @@ const FEW: ReadonlySet<string> = new Set([
 class MessageReader implements StreamReader {
   complete = false;
   failed = false;
-  #wantsMessage: boolean;
-  #chars = 0;
+  readonly #kept: Kept;
   #usage: Record<string, number> = {};
   #usageObject: JsonObject | undefined;
   readonly #tools: string[] = [];
@@ -102,12 +110,12 @@ class MessageReader implements StreamReader {
   readonly #calls = new Map<unknown, { name: string; input: unknown; pieces: string[] }>();
 
   constructor(wantsMessage: boolean) {
-    this.#wantsMessage = wantsMessage;
+    this.#kept = new Kept(wantsMessage);
   }
 
   push(event: SseEvent): 'forward' {
     const name = event.event ?? /^\s*\{\s*"type"\s*:\s*"(\w+)"/.exec(event.data)?.[1];
-    if (name === undefined || FEW.has(name) || this.#wantsMessage) this.#read(parseObject(event.data) ?? {});
+    if (name === undefined || FEW.has(name) || this.#kept.wanted) this.#read(parseObject(event.data) ?? {});
     return 'forward';
   }
 
@@ -116,7 +124,7 @@ class MessageReader implements StreamReader {
     return {
       ...(usage ? { usage } : {}),
       ...(this.#usageObject ? { usageObject: this.#usageObject } : {}),
-      ...(this.#wantsMessage && this.complete && !this.failed
+      ...(this.#kept.wanted && this.complete && !this.failed
         ? { message: canonicalMessage('assistant', this.#said()) }
         : {}),
       tools: this.#tools,
@@ -168,20 +176,14 @@ class MessageReader implements StreamReader {
     if (block['type'] === 'tool_use') {
       const name = stringOf(block['name']);
       this.#tools.push(name);
-      if (this.#wantsMessage) this.#calls.set(index, { name, input: block['input'], pieces: [] });
-    } else if (block['type'] === 'text') this.#keep(this.#text, stringOf(block['text']));
+      if (this.#kept.wanted) this.#calls.set(index, { name, input: block['input'], pieces: [] });
+    } else if (block['type'] === 'text') this.#kept.keep(this.#text, stringOf(block['text']));
   }
 
   #readDelta(index: unknown, delta: JsonObject): void {
     const call = this.#calls.get(index);
-    if (delta['type'] === 'text_delta') this.#keep(this.#text, stringOf(delta['text']));
-    else if (delta['type'] === 'input_json_delta' && call) this.#keep(call.pieces, stringOf(delta['partial_json']));
-  }
-
-  #keep(pieces: string[], piece: string): void {
-    if (!this.#wantsMessage || piece === '') return;
-    this.#chars += piece.length;
-    if (this.#chars > MESSAGE_CHARS_MAX) this.#wantsMessage = false;
-    else pieces.push(piece);
+    if (delta['type'] === 'text_delta') this.#kept.keep(this.#text, stringOf(delta['text']));
+    else if (delta['type'] === 'input_json_delta' && call)
+      this.#kept.keep(call.pieces, stringOf(delta['partial_json']));
   }
 }

@@ -2,7 +2,8 @@ import { ERRORS } from '../errors.js';
 import type { GatewayError } from '../errors.js';
 import type { AnswerFacts, CanonicalMessage, JsonObject, RequestFacts, SseEvent, StreamReader } from './api.js';
 import { canonicalMessage } from './canonical.js';
-import { isObject, listOf, objectOf, readStreamOptions, stringOf } from './fields.js';
+import { isObject, listOf, objectOf, parseObject, readStreamOptions, stringOf } from './fields.js';
+import { Kept } from './kept.js';
 import { openaiUsage } from './usage.js';
 
 /** What chat, completions and embeddings share: the error object, the usage switch and the stream of chunks. */
@@ -25,19 +26,6 @@ export function openaiUsageFields(body: JsonObject): JsonObject {
   return { stream_options: { ...rest, ...quiet, include_usage: true } };
 }
 
-/** `undefined` for anything but a JSON object. */
-export function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Text of an answer kept for history matching; a longer one is not remembered. */
-export const MESSAGE_CHARS_MAX = 4_194_304;
-
 /** Marks of the few chunks worth parsing when the text is not wanted. Escaped quotes keep them from matching prose. */
 const TELLING = /"(?:usage|error)"\s*:\s*[{"]|"(?:finish_reason|name)"\s*:\s*"/;
 
@@ -52,20 +40,20 @@ export class ChunkReader implements StreamReader {
   readonly #facts: RequestFacts;
   readonly #finished = new Set<unknown>();
   readonly #text: string[] = [];
-  readonly #calls: CallSoFar[] = [];
+  /** By the index that the engine gave them, in order of their first piece. */
+  readonly #calls = new Map<unknown, CallSoFar>();
   readonly #tools: string[] = [];
-  #wantsMessage: boolean;
-  #chars = 0;
+  readonly #kept: Kept;
   #usageObject: JsonObject | undefined;
 
   constructor(facts: RequestFacts, wantsMessage: boolean) {
     this.#facts = facts;
-    this.#wantsMessage = wantsMessage;
+    this.#kept = new Kept(wantsMessage);
   }
 
   push(event: SseEvent): 'forward' | 'hide' {
     if (event.data.trim() === '[DONE]') this.complete = true;
-    else if (this.#wantsMessage || TELLING.test(event.data)) return this.#read(parseObject(event.data) ?? {});
+    else if (this.#kept.wanted || TELLING.test(event.data)) return this.#read(parseObject(event.data) ?? {});
     return 'forward';
   }
 
@@ -74,13 +62,13 @@ export class ChunkReader implements StreamReader {
     return {
       ...(usage ? { usage } : {}),
       ...(this.#usageObject ? { usageObject: this.#usageObject } : {}),
-      ...(this.#wantsMessage && this.complete && !this.failed ? { message: this.#message() } : {}),
+      ...(this.#kept.wanted && this.complete && !this.failed ? { message: this.#message() } : {}),
       tools: this.#tools,
     };
   }
 
   #message(): CanonicalMessage {
-    const calls = this.#calls.map((call) => ({ name: call.name, arguments: call.arguments.join('') }));
+    const calls = [...this.#calls.values()].map((call) => ({ ...call, arguments: call.arguments.join('') }));
     return canonicalMessage('assistant', { text: this.#text, calls });
   }
 
@@ -102,7 +90,7 @@ export class ChunkReader implements StreamReader {
     }
     const delta = objectOf(choice['delta']);
     const first = (choice['index'] ?? 0) === 0;
-    if (first) this.#keep(this.#text, stringOf(delta['content']));
+    if (first) this.#kept.keep(this.#text, stringOf(delta['content']));
     for (const call of listOf(delta['tool_calls'])) this.#readCall(objectOf(call), first);
     if (isObject(delta['function_call'])) this.#readCall({ index: 0, function: delta['function_call'] }, first);
   }
@@ -111,18 +99,12 @@ export class ChunkReader implements StreamReader {
     const called = objectOf(delta['function'] ?? delta['custom']);
     const name = stringOf(called['name']);
     if (name !== '') this.#tools.push(name);
-    if (!first || !this.#wantsMessage) return;
-    const index = typeof delta['index'] === 'number' ? delta['index'] : this.#calls.length - (name === '' ? 1 : 0);
-    if (!Number.isInteger(index) || index < 0 || index > this.#calls.length) return;
-    const call = (this.#calls[index] ??= { name: '', arguments: [] });
+    if (!first || !this.#kept.wanted) return;
+    // Without an index, a name begins a call and what follows belongs to it.
+    const index = delta['index'] ?? this.#calls.size - (name === '' ? 1 : 0);
+    const call = this.#calls.get(index) ?? { name: '', arguments: [] };
+    this.#calls.set(index, call);
     call.name ||= name;
-    this.#keep(call.arguments, stringOf(called['arguments'] ?? called['input']));
-  }
-
-  #keep(pieces: string[], piece: string): void {
-    if (!this.#wantsMessage || piece === '') return;
-    this.#chars += piece.length;
-    if (this.#chars > MESSAGE_CHARS_MAX) this.#wantsMessage = false;
-    else pieces.push(piece);
+    this.#kept.keep(call.arguments, stringOf(called['arguments'] ?? called['input']));
   }
 }

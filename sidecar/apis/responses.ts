@@ -9,13 +9,14 @@ import {
   isObject,
   listOf,
   objectOf,
+  parseObject,
   readFlag,
   readModel,
   readOptionalString,
   readWhole,
   stringOf,
 } from './fields.js';
-import { openaiErrorBody, parseObject } from './openai.js';
+import { openaiErrorBody } from './openai.js';
 import { promptBytes } from './size.js';
 import { usageOf } from './usage.js';
 

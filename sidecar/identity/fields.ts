@@ -1,6 +1,5 @@
 import type { JsonObject } from '../apis/api.js';
-import { objectOf, stringOf } from '../apis/fields.js';
-import { parseObject } from '../apis/openai.js';
+import { objectOf, parseObject, stringOf } from '../apis/fields.js';
 import type { Claim } from './identity.js';
 import { cleanId } from './names.js';
 

@@ -105,7 +105,7 @@ describe('chat streams', () => {
     reader.push(delta({ reasoning_content: 'hmm' }));
     reader.push(delta({ content: 'me look' }));
     reader.push(delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'ls', arguments: '' } }] }));
-    reader.push(delta({ tool_calls: [{ index: 1, id: 'b', function: { name: 'cat', arguments: '{}' } }] }));
+    reader.push(delta({ tool_calls: [{ index: 3, id: 'b', function: { name: 'cat', arguments: '{}' } }] }));
     reader.push(delta({ tool_calls: [{ index: 0, function: { arguments: '{"b":1,' } }] }));
     reader.push(delta({ tool_calls: [{ index: 0, function: { arguments: '"a":2}' } }] }));
     expect(reader.facts().message).toBeUndefined();
@@ -124,6 +124,16 @@ describe('chat streams', () => {
       ],
     });
     expect(reader.facts()).toMatchObject({ message: whole.message, tools: ['ls', 'cat'] });
+  });
+
+  it('puts calls together that carry no index', () => {
+    const reader = open(chat, {}, true);
+    const call = (called: JsonObject) => reader.push(delta({ tool_calls: [{ function: called }] }));
+    for (const called of [{ name: 'a', arguments: '{"x"' }, { arguments: ':1}' }, { name: 'b' }]) call(called);
+    reader.push(data('[DONE]'));
+    const calls = [{ function: { name: 'a', arguments: '{"x":1}' } }, { function: { name: 'b' } }];
+    const whole = chat.readAnswer({ choices: [{ message: { tool_calls: calls } }] });
+    expect(reader.facts().message).toEqual(whole.message);
   });
 
   it('names the tools also when the text is not wanted', () => {
