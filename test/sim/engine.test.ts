@@ -1,0 +1,280 @@
+import { describe, expect, it } from 'vitest';
+import { Engine, PRESETS, type EngineScheduling, type Preset, type Sequence, type Work } from '../../sim/index.js';
+
+const BLOCK = 16;
+const TINY = PRESETS['tiny-cpu'];
+
+function engineOf(changes: Partial<Preset> = {}, scheduling: EngineScheduling = 'fcfs'): Engine<Named> {
+  return new Engine<Named>({ preset: { ...TINY, ...changes }, blockSize: BLOCK, scheduling });
+}
+
+interface Named extends Work {
+  readonly name: string;
+}
+
+/** A request whose blocks are numbered from `prefix` on: requests with the same prefix share blocks. */
+function work(
+  name: string,
+  promptTokens: number,
+  outputTokens: number,
+  more: Partial<Named> & { prefix?: number } = {},
+): Named {
+  const { prefix = name.charCodeAt(0) * 1e6, ...rest } = more;
+  const count = Math.floor((promptTokens + outputTokens) / BLOCK);
+  const blockHashes = Array.from({ length: count }, (_, index) => prefix + index);
+  return { name, promptTokens, outputTokens, blockHashes, priority: 0, ...rest };
+}
+
+/** Steps until `until` holds or nothing is left to do; returns the time. */
+function run(engine: Engine<Named>, start = 0, until: () => boolean = () => false): number {
+  let now = start;
+  while (!until()) {
+    if (Number.isNaN(engine.stepEnd) && engine.begin(now) === undefined) break;
+    now = engine.stepEnd;
+    engine.end();
+  }
+  return now;
+}
+
+function added(engine: Engine<Named>, request: Named, now = 0): Sequence<Named> {
+  const sequence = engine.add(request, now);
+  if (sequence === undefined) throw new Error('refused');
+  return sequence;
+}
+
+describe('step times', () => {
+  it('of a lone request are the roofline, term by term', () => {
+    const preset = PRESETS['llama-3.1-8b-a100'];
+    const engine = new Engine<Named>({ preset, blockSize: BLOCK, scheduling: 'fcfs' });
+    const sequence = added(engine, work('a', 1000, 3));
+    run(engine);
+    const overhead = preset.stepOverheadMs + preset.sequenceOverheadMs;
+    const prefill = (1000 * preset.flopsPerToken + ((1000 * 1001) / 2) * preset.attentionFlops) / preset.flopsPerSecond;
+    // One token reads all weights and its context, and both reads outweigh their arithmetic.
+    const decode = (context: number) => (preset.weightBytes + context * preset.kvBytesPerToken) / preset.bytesPerSecond;
+    expect(sequence.firstTokenAt).toBeCloseTo(prefill * 1000 + overhead, 6);
+    expect(sequence.endedAt).toBeCloseTo((prefill + decode(1001) + decode(1002)) * 1000 + 3 * overhead, 6);
+  });
+
+  it.each([
+    [1, 92],
+    [4, 319],
+    [8, 624],
+    [16, 1041],
+  ])('of tiny-cpu at %i streams give about the measured %i tokens a second', (streams, measured) => {
+    const engine = engineOf({ slots: 16 });
+    for (let index = 0; index < streams; index += 1) added(engine, work(String.fromCharCode(65 + index), 16, 200));
+    const seconds = run(engine) / 1000;
+    expect((streams * 200) / seconds / measured).toBeGreaterThan(0.9);
+    expect((streams * 200) / seconds / measured).toBeLessThan(1.1);
+  });
+
+  it('of tiny-cpu give about the measured prefill', () => {
+    const engine = engineOf();
+    const sequence = added(engine, work('a', 4096, 1));
+    run(engine);
+    expect(sequence.firstTokenAt / 1060).toBeGreaterThan(0.9);
+    expect(sequence.firstTokenAt / 1060).toBeLessThan(1.1);
+  });
+});
+
+describe('batching', () => {
+  it('keeps decoding while a long prompt is prefilled in chunks', () => {
+    const engine = engineOf({ batchTokens: 64 });
+    const short = added(engine, work('a', 16, 50));
+    run(engine, 0, () => short.generated === 1);
+    const long = added(engine, work('b', 630, 5));
+    run(engine, 0, () => long.generated === 1);
+    // 630 tokens in chunks of 63: one token of each step's 64 is the decode.
+    expect(short.generated).toBe(11);
+  });
+
+  it('never runs more sequences than slots', () => {
+    const engine = engineOf({ slots: 3 });
+    for (const name of 'abcdefg') added(engine, work(name, 20, 10));
+    const most: number[] = [];
+    run(engine, 0, () => (most.push(engine.running), false));
+    expect(Math.max(...most)).toBe(3);
+    expect(engine.totals.finished).toBe(7);
+  });
+
+  it('generates exactly as many tokens as asked for', () => {
+    const engine = engineOf();
+    const sequences = [1, 2, 7, 33].map((tokens, index) => added(engine, work('abcd'.charAt(index), 40, tokens)));
+    run(engine);
+    expect(sequences.map((sequence) => sequence.generated)).toEqual([1, 2, 7, 33]);
+    expect(engine.totals.generatedTokens).toBe(43);
+  });
+});
+
+describe('waiting queue', () => {
+  function order(scheduling: EngineScheduling, priorities: readonly number[]): string {
+    const engine = engineOf({ slots: 1 }, scheduling);
+    const sequences = priorities.map((priority, index) =>
+      added(engine, work('abcdef'.charAt(index), 20, 2, { priority })),
+    );
+    run(engine);
+    return [...sequences]
+      .sort((a, b) => a.endedAt - b.endedAt)
+      .map((sequence) => sequence.work.name)
+      .join('');
+  }
+
+  it('is first come, first served, whatever the priorities', () => {
+    expect(order('fcfs', [3, 2, 1, 0])).toBe('abcd');
+  });
+
+  it('serves the lowest priority number first, ties by arrival', () => {
+    expect(order('priority', [5, 0, -5, 0, 100])).toBe('cbdae');
+  });
+
+  it('does not let a waiting request preempt a running one', () => {
+    const engine = engineOf({ slots: 1 }, 'priority');
+    const first = added(engine, work('a', 20, 20, { priority: 9 }));
+    run(engine, 0, () => first.generated === 1);
+    const urgent = added(engine, work('b', 20, 2, { priority: 0 }));
+    run(engine);
+    expect(first.preemptions).toBe(0);
+    expect(urgent.scheduledAt).toBe(first.endedAt);
+  });
+});
+
+describe('prefix cache', () => {
+  it('finds the full blocks of an equal prompt, all but its last token', () => {
+    const engine = engineOf();
+    added(engine, work('a', 64, 4, { prefix: 1 }));
+    run(engine);
+    const again = added(engine, work('b', 64, 4, { prefix: 1 }));
+    const longer = added(engine, work('c', 100, 4, { prefix: 1 }));
+    run(engine);
+    expect(again.cachedTokens).toBe(48);
+    expect(longer.cachedTokens).toBe(64);
+    expect(engine.totals.hitTokens).toBe(112);
+    expect(engine.totals.queriedTokens).toBe(228);
+    expect(engine.totals.computedPromptTokens).toBe(64 + 16 + 36);
+  });
+
+  it('finds the answer too when it comes back as history', () => {
+    const engine = engineOf();
+    added(engine, work('a', 40, 60, { prefix: 1 }));
+    run(engine);
+    const next = added(engine, work('b', 120, 4, { prefix: 1 }));
+    run(engine);
+    // The last token of an answer is sampled and never computed: 99 of 100 tokens are in the cache.
+    expect(next.cachedTokens).toBe(96);
+  });
+
+  it('keeps the full blocks of an aborted request', () => {
+    const engine = engineOf({ batchTokens: 48 });
+    const sequence = added(engine, work('a', 200, 4, { prefix: 1 }));
+    run(engine, 0, () => sequence.computed >= 96);
+    expect(engine.abort(sequence, 0)).toBe(true);
+    expect(engine.abort(sequence, 0)).toBe(false);
+    expect(engine.kv.free).toBe(engine.kv.size);
+    const again = added(engine, work('b', 200, 4, { prefix: 1 }));
+    run(engine);
+    expect(again.cachedTokens).toBe(96);
+  });
+
+  it('forgets the least recently used block first, a prefix after what follows it', () => {
+    const engine = engineOf({ kvTokens: 10 * BLOCK });
+    added(engine, work('a', 63, 1, { prefix: 100 }));
+    run(engine);
+    added(engine, work('b', 63, 1, { prefix: 200 }));
+    run(engine);
+    // Four blocks each, two never used: eight blocks more take those two, all of a's, and b's last two.
+    added(engine, work('c', 127, 1, { prefix: 300 }));
+    run(engine);
+    expect([100, 101, 102].map((hash) => engine.kv.find(hash))).toEqual([undefined, undefined, undefined]);
+    expect(engine.kv.find(200)).toBeDefined();
+    expect(engine.kv.find(201)).toBeDefined();
+    expect(engine.kv.find(202)).toBeUndefined();
+  });
+
+  it('shares blocks between sequences that run together', () => {
+    const engine = engineOf();
+    const first = added(engine, work('a', 160, 50, { prefix: 1 }));
+    run(engine, 0, () => first.generated === 1);
+    const second = added(engine, work('b', 160, 5, { prefix: 1 }));
+    run(engine, 0, () => second.generated === 1);
+    expect(second.cachedTokens).toBe(144);
+    expect(engine.kv.size - engine.kv.free).toBe(new Set([...first.blocks, ...second.blocks]).size);
+    expect(first.blocks.slice(0, 9)).toEqual(second.blocks.slice(0, 9));
+  });
+
+  it('can be reset, but for what is in use', () => {
+    const engine = engineOf();
+    added(engine, work('a', 64, 4, { prefix: 1 }));
+    run(engine);
+    engine.kv.reset();
+    const again = added(engine, work('b', 64, 4, { prefix: 1 }));
+    run(engine);
+    expect(again.cachedTokens).toBe(0);
+  });
+});
+
+describe('preemption', () => {
+  it('recomputes the latest arrival when blocks run out, and everyone still gets all tokens', () => {
+    const engine = engineOf({ kvTokens: 8 * BLOCK });
+    const [a, b] = ['a', 'b'].map((name) => added(engine, work(name, 48, 64)));
+    run(engine);
+    expect(a).toMatchObject({ state: 'finished', generated: 64, preemptions: 0 });
+    expect(b).toMatchObject({ state: 'finished', generated: 64 });
+    expect(b?.preemptions).toBeGreaterThan(0);
+    expect(engine.totals.preemptions).toBe(b?.preemptions);
+    expect(engine.kv.free).toBe(engine.kv.size);
+  });
+
+  it('takes the highest priority number first under priority scheduling', () => {
+    const engine = engineOf({ kvTokens: 12 * BLOCK }, 'priority');
+    const [a, b, c] = [1, 7, 3].map((priority, index) =>
+      added(engine, work('abc'.charAt(index), 48, 64, { priority })),
+    );
+    run(engine, 0, () => engine.totals.preemptions === 1);
+    expect([a?.preemptions, b?.preemptions, c?.preemptions]).toEqual([0, 1, 0]);
+    run(engine);
+    expect(engine.totals.finished).toBe(3);
+  });
+
+  it('keeps the times of the first run', () => {
+    const engine = engineOf({ kvTokens: 8 * BLOCK });
+    added(engine, work('a', 48, 64));
+    const b = added(engine, work('b', 48, 64));
+    run(engine, 0, () => b.preemptions === 1);
+    const { scheduledAt, firstTokenAt } = b;
+    run(engine);
+    expect([b.scheduledAt, b.firstTokenAt]).toEqual([scheduledAt, firstTokenAt]);
+  });
+});
+
+describe('limits', () => {
+  it('refuses what exceeds the model length or the whole cache, and takes what just fits', () => {
+    const engine = engineOf({ maxModelLen: 100, kvTokens: 1600 });
+    expect(engine.maxModelLen).toBe(100);
+    expect(engine.add(work('a', 98, 3), 0)).toBeUndefined();
+    expect(engine.add(work('b', 98, 2), 0)).toBeDefined();
+    const small = engineOf({ kvTokens: 100 });
+    expect(small.maxModelLen).toBe(96);
+    expect(small.add(work('a', 96, 1), 0)).toBeUndefined();
+    added(small, work('b', 92, 4));
+    run(small);
+    expect(small.totals.finished).toBe(1);
+  });
+
+  it('refuses an empty prompt or answer', () => {
+    expect(() => engineOf().add(work('a', 0, 1), 0)).toThrow(RangeError);
+    expect(() => engineOf().add(work('a', 1, 0), 0)).toThrow(RangeError);
+  });
+
+  it('holds back a request that does not fit until one has left', () => {
+    const engine = engineOf({ kvTokens: 10 * BLOCK });
+    const first = added(engine, work('a', 100, 40));
+    run(engine, 0, () => first.generated === 1);
+    const second = added(engine, work('b', 100, 4));
+    run(engine, 0, () => first.generated === 30);
+    expect(second.state).toBe('waiting');
+    run(engine);
+    expect(second.state).toBe('finished');
+    expect(engine.totals.preemptions).toBe(0);
+  });
+});

@@ -1,0 +1,162 @@
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it, vi } from 'vitest';
+import { call, engine, eventsOf, post, rawPost } from './client.js';
+
+const PATH = '/v1/chat/completions';
+const BODY = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 20, ignore_eos: true };
+const STREAM = { ...BODY, stream: true };
+
+const fault = (text: string) => ({ 'x-sim-fault': text });
+
+describe('a fault asked for by header', () => {
+  it('status answers with the error shape and Retry-After', async () => {
+    const sim = await engine();
+    const answer = await post(sim, PATH, BODY, fault('status=503;retry-after=2'));
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('2');
+    expect(answer.json).toMatchObject({ error: { code: 503 } });
+    const anthropic = await post(sim, '/v1/messages', BODY, fault('status=529'));
+    expect(anthropic.json).toMatchObject({ type: 'error', error: { type: 'api_error' } });
+    expect(sim.stats()).toMatchObject({ requests: 2, finished: 0 });
+  });
+
+  it('reset ends the connection without an answer', async () => {
+    const sim = await engine();
+    expect(await rawPost(sim, PATH, BODY, fault('reset'))).toMatchObject({ error: 'ECONNRESET' });
+  });
+
+  it('reset-after lets so many events out, or bytes of a whole answer', async () => {
+    const sim = await engine();
+    const streamed = await rawPost(sim, PATH, STREAM, fault('reset-after=5'));
+    expect(streamed).toMatchObject({ status: 200, error: 'ECONNRESET' });
+    expect(eventsOf(streamed.body.toString())).toHaveLength(5);
+    const whole = await rawPost(sim, PATH, BODY, fault('reset-after=40'));
+    expect(whole).toMatchObject({ status: 200, error: 'ECONNRESET' });
+    expect(whole.body).toHaveLength(40);
+  });
+
+  it('hang never answers, and ends with its client', async () => {
+    const sim = await engine();
+    const outcome = await fetch(sim.url + PATH, {
+      method: 'POST',
+      headers: fault('hang'),
+      body: JSON.stringify(BODY),
+      signal: AbortSignal.timeout(100),
+    }).catch((error: unknown) => (error as Error).name);
+    expect(outcome).toBe('TimeoutError');
+    expect((await post(sim, PATH, BODY)).status).toBe(200);
+  });
+
+  it('hang-after falls silent in the middle', async () => {
+    const sim = await engine();
+    for (const [body, count] of [
+      [STREAM, (bytes: Buffer) => eventsOf(bytes.toString()).length],
+      [BODY, (bytes: Buffer) => bytes.length],
+    ] as const) {
+      const seen = await new Promise<number>((resolve) => {
+        let timer: NodeJS.Timeout | undefined;
+        void rawPost(sim, PATH, body, fault('hang-after=7'), (outcome, leave) => {
+          clearTimeout(timer);
+          timer = setTimeout(() => {
+            resolve(count(outcome.body));
+            leave();
+          }, 100);
+        });
+      });
+      expect(seen).toBe(7);
+    }
+  });
+
+  it('half ends cleanly, but without the end', async () => {
+    const sim = await engine();
+    const streamed = await rawPost(sim, PATH, STREAM, fault('half'));
+    expect(streamed.error).toBeUndefined();
+    const events = eventsOf(streamed.body.toString());
+    expect(events.length).toBeGreaterThan(10);
+    expect(JSON.stringify(events)).not.toMatch(/DONE|"finish_reason":"/);
+    const early = await rawPost(sim, PATH, STREAM, fault('half=3'));
+    expect(early.error).toBeUndefined();
+    expect(eventsOf(early.body.toString())).toHaveLength(3);
+    const whole = await rawPost(sim, PATH, BODY, fault('half'));
+    expect(whole).toMatchObject({ status: 200, headers: { 'transfer-encoding': 'chunked' } });
+    expect(() => JSON.parse(whole.body.toString()) as unknown).toThrow();
+  });
+
+  it('garbage and html are not what was asked for', async () => {
+    const sim = await engine();
+    const garbage = await rawPost(sim, PATH, STREAM, fault('garbage'));
+    expect(garbage).toMatchObject({ status: 200, headers: { 'content-type': 'text/event-stream' } });
+    expect(() => JSON.parse(garbage.body.toString()) as unknown).toThrow();
+    const html = await rawPost(sim, PATH, BODY, fault('html;status=502'));
+    expect(html).toMatchObject({ status: 502, headers: { 'content-type': 'text/html' } });
+  });
+
+  it('short-length and long-length lie about the body', async () => {
+    const sim = await engine();
+    expect(await rawPost(sim, PATH, BODY, fault('short-length'))).toMatchObject({ status: 200, error: 'ECONNRESET' });
+    const long = await rawPost(sim, PATH, BODY, fault('long-length'));
+    expect(long.status).toBe(200);
+    expect(() => JSON.parse(long.body.toString()) as unknown).toThrow();
+  });
+
+  it('gzip compresses, whatever was accepted', async () => {
+    const sim = await engine();
+    for (const body of [BODY, STREAM]) {
+      const packed = await rawPost(sim, PATH, body, { ...fault('gzip'), 'accept-encoding': 'identity' });
+      expect(packed.headers).toMatchObject({ 'content-encoding': 'gzip' });
+      expect(gunzipSync(packed.body).toString()).toMatch(/"finish_reason":"length"/);
+    }
+  });
+
+  it('no-usage leaves usage out, slow takes its time', async () => {
+    const sim = await engine();
+    expect((await post(sim, PATH, BODY, fault('no-usage'))).json).not.toHaveProperty('usage');
+    const before = performance.now();
+    await post(sim, PATH, BODY, fault('slow=60'));
+    expect(performance.now() - before).toBeGreaterThan(55);
+  });
+
+  it('that is none is refused', async () => {
+    const sim = await engine();
+    expect((await post(sim, PATH, BODY, fault('explode'))).status).toBe(400);
+  });
+});
+
+describe('faults planned ahead', () => {
+  it('come from the options or by POST, one a call, in order', async () => {
+    const sim = await engine({ faults: ['status=429'] });
+    const statuses = async (count: number) => {
+      const seen: number[] = [];
+      for (let index = 0; index < count; index += 1) seen.push((await post(sim, PATH, BODY)).status);
+      return seen;
+    };
+    expect(await statuses(2)).toEqual([429, 200]);
+    const planned = await post(sim, '/sim/faults', { fault: 'status=500', count: 2, faults: ['status=503'] });
+    expect(planned.json).toEqual({ pending: 3, health: 'up' });
+    expect(await statuses(4)).toEqual([503, 500, 500, 200]);
+    await post(sim, '/sim/faults', { fault: 'status=500', count: 5 });
+    expect((await call(sim, 'DELETE', '/sim/faults')).json).toEqual({ pending: 0, health: 'up' });
+    expect(await statuses(1)).toEqual([200]);
+  });
+
+  it('health can be down', async () => {
+    const sim = await engine();
+    await post(sim, '/sim/faults', { health: 'down' });
+    expect((await call(sim, 'GET', '/health')).status).toBe(503);
+    await post(sim, '/sim/faults', { health: 'up' });
+    expect((await call(sim, 'GET', '/health')).status).toBe(200);
+  });
+});
+
+describe('stats', () => {
+  it('tell of the latest requests', async () => {
+    const sim = await engine({ recordsMax: 2, recordBodies: true });
+    for (const id of ['a', 'b', 'c']) await post(sim, PATH, BODY, { 'x-request-id': id });
+    await vi.waitFor(() => expect(sim.stats().finished).toBe(3));
+    const { requests, records } = sim.stats();
+    expect(requests).toBe(3);
+    expect(records.map(({ headers }) => headers['x-request-id'])).toEqual(['b', 'c']);
+    expect(JSON.parse(records[0]?.body ?? '')).toEqual(BODY);
+    expect(records[1]?.sequences).toMatchObject([{ state: 'finished', promptTokens: 5, generatedTokens: 20 }]);
+  });
+});
