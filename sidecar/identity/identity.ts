@@ -54,7 +54,7 @@ export interface Claim {
 export interface Identifier {
   identify(request: IdentityRequest): Identity;
   /** Remembers a whole answer, so that a call which goes on from it finds its program. */
-  answered(identity: Identity, request: IdentityRequest, facts: AnswerFacts): void;
+  answered(identity: Identity, request: Pick<IdentityRequest, 'tenant'>, facts: AnswerFacts): void;
   /** Forgets what led to the program: a call that goes on from its answers is a new program. */
   ended(program: ProgramId): void;
   /** The program that a client of this tenant means by `id`; `undefined` for what cannot be an id. */
