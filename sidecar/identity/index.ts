@@ -61,7 +61,7 @@ class ProgramIdentifier implements Identifier {
 
   answered(
     { program, thread, leaf }: Identity,
-    { tenant }: IdentityRequest,
+    { tenant }: Pick<IdentityRequest, 'tenant'>,
     { responseId, message }: AnswerFacts,
   ): void {
     if (responseId !== undefined) {
