@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import { pino } from 'pino';
 import { configFileOf, loadConfig, type ConfigInputs } from '../sidecar/config/load.js';
 import { ConfigError } from '../sidecar/config/problems.js';
+import { keepRestartKeys } from '../sidecar/config/reload.js';
 import type { Config } from '../sidecar/config/schema.js';
 import { startGateway } from '../sidecar/index.js';
+import { makeLog } from '../sidecar/log.js';
 import { DEFAULT_PRESET, PRESETS } from '../sim/index.js';
 import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
 import { startEmbedded } from './embedded.js';
@@ -17,29 +18,27 @@ export function addServeCommand(program: Command): void {
 }
 
 async function serve(inputs: ConfigInputs): Promise<void> {
-  const config = loadConfig(inputs);
-  const log = pino({ level: config.log.level });
+  let config = loadConfig(inputs);
+  const log = makeLog(config);
   const embedded = await startEmbedded(config.embedded, (engine, error) => {
     log.error({ engine, err: error }, 'embedded engine stopped');
   });
+  const withEmbedded = (own: Config): Config => ({ ...own, engines: [...own.engines, ...embedded.configs] });
   try {
-    const withEmbedded = (own: Config): Config =>
-      Object.freeze({ ...own, engines: [...own.engines, ...embedded.configs] });
-    const load = () => withEmbedded(loadConfig(inputs));
-    const gateway = await startGateway(withEmbedded(config), { reload: load });
+    const gateway = await startGateway(withEmbedded(config), { log });
+    if (config.engines.length + config.embedded === 0) log.warn('no engine is configured; add one by POST /engines');
     if (config.embedded > 0 || process.stderr.isTTY) greet(gateway.url, config);
     const reload = () => {
       try {
-        gateway.reload(load());
+        const next = keepRestartKeys(config, loadConfig(inputs));
+        gateway.reload(withEmbedded(next.config));
+        config = next.config;
+        if (next.waiting.length > 0) log.warn({ keys: next.waiting }, 'these keys change at the next start');
       } catch (error) {
-        if (!(error instanceof ConfigError)) throw error;
-        log.error({ problems: error.problems }, 'reload refused, the old configuration stays');
+        log.error({ problems: error instanceof ConfigError ? error.problems : [], err: error }, 'reload refused');
       }
     };
-    const stop = async () => {
-      await gateway.drain();
-      await gateway.close();
-    };
+    const stop = () => gateway.drain();
     await untilStopped(configFileOf(inputs) === undefined ? { stop } : { stop, reload });
   } finally {
     await embedded.close();

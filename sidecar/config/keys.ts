@@ -19,9 +19,6 @@ export interface ConfigKey {
 /** Every key, in the order of the schema. */
 export const CONFIG_KEYS: readonly ConfigKey[] = [...walk(configKeys, [])];
 
-/** Keys whose change waits for the next start; a reload keeps their old value and says so. */
-export const RESTART_KEYS: readonly string[] = CONFIG_KEYS.filter((key) => key.note.restart).map((key) => key.path);
-
 export const SECRET_KEYS: readonly ConfigKey[] = CONFIG_KEYS.filter((key) => key.note.secret);
 
 function* walk(schema: z.ZodType, segments: readonly string[]): Generator<ConfigKey> {

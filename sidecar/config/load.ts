@@ -44,7 +44,7 @@ function overrideOrigin(overrides: readonly Override[], path: string): string | 
   return overrides.findLast((override) => path === override.path || path.startsWith(`${override.path}[`))?.origin;
 }
 
-function deepFreeze<T>(value: T): T {
+export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
   return Object.freeze(value);
 }

@@ -103,7 +103,9 @@ const limits = z
       .optional()
       .meta(note('Calls waiting, of one tenant.', STARTING, { default: '5000, at most `queuedMax`' })),
     attemptsMax: count(1, 100).default(3).meta(note('Times a call is given to an engine that breaks.', STARTING)),
-    responsesMax: count(1, 1e7).default(100_000).meta(note('Ids of served responses remembered.', STARTING)),
+    responsesMax: count(1, 1e7)
+      .default(100_000)
+      .meta(note('Ids of served responses remembered.', STARTING, { restart: true })),
     conversationsMax: count(1, 1e7)
       .default(100_000)
       .meta(note('Answered conversations remembered for history matching.', STARTING)),
@@ -116,13 +118,11 @@ const limits = z
   });
 
 const timeouts = z.strictObject({
-  headersMs: ms(100, DAY_MS)
-    .default(10_000)
-    .meta(note('For a client to send its headers.', STARTING, { restart: true })),
-  bodyMs: ms(100, DAY_MS)
-    .default(60_000)
-    .meta(note('For a client to send its body.', STARTING, { restart: true })),
-  connectMs: ms(10, DAY_MS).default(5000).meta(note('To connect to an engine.', STARTING)),
+  headersMs: ms(100, DAY_MS).default(10_000).meta(note('For a client to send its headers.', STARTING)),
+  bodyMs: ms(100, DAY_MS).default(60_000).meta(note('For a client to send its body.', STARTING)),
+  connectMs: ms(10, DAY_MS)
+    .default(5000)
+    .meta(note('To connect to an engine.', STARTING, { restart: true })),
   firstByteMs: ms(100, DAY_MS)
     .default(600_000)
     .meta(note('From dispatch to the engine’s first byte.', 'the OpenAI clients’ own')),
@@ -141,19 +141,26 @@ const health = z
   .strictObject({
     intervalMs: ms(10, DAY_MS)
       .default(2000)
-      .meta(note('Between load reports and health probes of an engine.', STARTING)),
-    timeoutMs: ms(10, DAY_MS).default(2000).meta(note('For one probe.', 'as `intervalMs`')),
-    failuresMax: count(1, 1000).default(3).meta(note('Failures in a row that eject an engine.', STARTING)),
+      .meta(note('Between load reports and health probes of an engine.', STARTING, { restart: true })),
+    timeoutMs: ms(10, DAY_MS)
+      .default(2000)
+      .meta(note('For one probe.', 'as `intervalMs`', { restart: true })),
+    failuresMax: count(1, 1000)
+      .default(3)
+      .meta(note('Failures in a row that eject an engine.', STARTING, { restart: true })),
     backoffMs: ms(10, DAY_MS)
       .optional()
       .meta(
         note('First wait before an ejected engine is probed; doubles.', STARTING, {
           default: '1000, at most `backoffMsMax`',
+          restart: true,
         }),
       ),
     backoffMsMax: ms(10, DAY_MS)
       .optional()
-      .meta(note('Longest wait between such probes.', STARTING, { default: '30000, at least `backoffMs`' })),
+      .meta(
+        note('Longest wait between such probes.', STARTING, { default: '30000, at least `backoffMs`', restart: true }),
+      ),
   })
   .transform((given) => {
     const backoffMs = given.backoffMs ?? Math.min(1000, given.backoffMsMax ?? Infinity);

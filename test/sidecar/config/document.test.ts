@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CONFIG_KEYS, RESTART_KEYS, SECRET_KEYS } from '../../../sidecar/config/keys.js';
+import { CONFIG_KEYS, SECRET_KEYS } from '../../../sidecar/config/keys.js';
 import { configSchema } from '../../../sidecar/config/schema.js';
 import { renderConfigDocument } from '../../support/config-document.js';
 import { ROOT } from '../../support/tree.js';
@@ -29,8 +29,7 @@ describe('keys', () => {
     expect(new Set(variables).size).toBe(variables.length);
   });
 
-  it('know which are secret and which wait for a restart', () => {
+  it('know which are secret', () => {
     expect(SECRET_KEYS.map(({ path }) => path)).toEqual(['admin.token', 'engines[].apiKey', 'auth.keys[].sha256']);
-    expect(RESTART_KEYS).toContain('listen.port');
   });
 });
