@@ -125,7 +125,11 @@ describe('a tool loop ends by itself in three steps', () => {
       const [choice] = chunk['choices'] as { delta: { tool_calls?: Json[] } }[];
       return choice?.delta.tool_calls ?? [];
     });
-    expect(deltas[0]).toMatchObject({ index: 0, id: expect.any(String), function: { name: 'run', arguments: '' } });
+    expect(deltas[0]).toMatchObject({
+      index: 0,
+      id: expect.any(String) as string,
+      function: { name: 'run', arguments: '' },
+    });
     expect(deltas.slice(1).every((delta) => !('id' in delta))).toBe(true);
     const json = deltas.map((delta) => (delta['function'] as { arguments: string }).arguments).join('');
     expect(JSON.parse(json)).toEqual(SAMPLE);

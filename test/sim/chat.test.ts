@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { dataOf, engine, post, stream, type Json } from './client.js';
+
+const MESSAGES = [{ role: 'user', content: 'Say something, please.' }];
+
+const contentOf = (delta: Json): string => (delta['content'] ?? '') as string;
+
+describe('/v1/chat/completions', () => {
+  const path = '/v1/chat/completions';
+
+  it('answers whole, with usage', async () => {
+    const sim = await engine();
+    const { status, json } = await post(sim, path, { model: 'llama-3.1-8b', messages: MESSAGES });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      object: 'chat.completion',
+      model: 'llama-3.1-8b',
+      choices: [
+        { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: expect.any(String) as string } },
+      ],
+    });
+    const usage = json['usage'] as Record<string, number>;
+    expect(usage['total_tokens']).toBe((usage['prompt_tokens'] ?? 0) + (usage['completion_tokens'] ?? 0));
+  });
+
+  it('streams role, text, one finish reason and [DONE], and the same text as a whole answer', async () => {
+    const sim = await engine();
+    const whole = await post(sim, path, { messages: MESSAGES });
+    const events = await stream(sim, path, { messages: MESSAGES });
+    expect(events.at(-1)?.data).toBe('[DONE]');
+    const chunks = dataOf(events);
+    const choices = chunks.map((chunk) => (chunk['choices'] as Json[])[0] ?? {});
+    const deltas = choices.map((choice) => choice['delta'] as Json);
+    expect(deltas[0]).toEqual({ role: 'assistant', content: '' });
+    expect(new Set(chunks.map((chunk) => chunk['id'])).size).toBe(1);
+    expect(choices.map((choice) => choice['finish_reason']).filter((reason) => reason !== null)).toEqual(['stop']);
+    expect(choices.at(-1)?.['finish_reason']).toBe('stop');
+    expect(chunks.every((chunk) => !('usage' in chunk))).toBe(true);
+    const [choice] = whole.json['choices'] as { message: Json }[];
+    expect(deltas.map(contentOf).join('')).toBe(choice?.message['content']);
+  });
+
+  it('streams a usage chunk, and metrics, only when asked', async () => {
+    const sim = await engine();
+    const body = { messages: MESSAGES, stream_options: { include_usage: true }, include_metrics: true };
+    const events = await stream(sim, path, body);
+    const last = dataOf(events).at(-1);
+    expect(last?.['choices']).toEqual([]);
+    expect(last?.['usage']).toMatchObject({ prompt_tokens_details: { cached_tokens: 0 } });
+    expect(last?.['metrics']).toMatchObject({
+      queue_time_ms: expect.any(Number) as number,
+      generation_time_ms: expect.any(Number) as number,
+    });
+  });
+
+  it.each([1, 2, 100, 1000])('gives exactly max_tokens = %i with ignore_eos', async (tokens) => {
+    const sim = await engine();
+    const body = { messages: MESSAGES, max_completion_tokens: tokens, ignore_eos: true };
+    const { json } = await post(sim, path, body);
+    expect(json['usage']).toMatchObject({ completion_tokens: tokens });
+    const [choice] = json['choices'] as { message: { content: string }; finish_reason: string }[];
+    expect(choice?.finish_reason).toBe('length');
+    const count = await post(sim, '/tokenize', { prompt: choice?.message.content });
+    expect(count.json['count']).toBe(tokens);
+  });
+
+  it('gives n different answers, streaming and not, of one prompt', async () => {
+    const sim = await engine();
+    const body = { messages: MESSAGES, n: 3, max_tokens: 20, ignore_eos: true };
+    const { json } = await post(sim, path, body);
+    const texts = (json['choices'] as { message: { content: string } }[]).map(({ message }) => message.content);
+    expect(new Set(texts).size).toBe(3);
+    expect(json['usage']).toMatchObject({ completion_tokens: 60 });
+    const streamed = ['', '', ''];
+    for (const chunk of dataOf(await stream(sim, path, body))) {
+      const [choice] = chunk['choices'] as { index: number; delta: Json }[];
+      if (choice !== undefined) streamed[choice.index] = (streamed[choice.index] ?? '') + contentOf(choice.delta);
+    }
+    expect(streamed).toEqual(texts);
+  });
+
+  it('gives JSON where a schema is asked for', async () => {
+    const sim = await engine();
+    const schema = { type: 'object', required: ['n'], properties: { n: { type: 'integer', minimum: 5 } } };
+    const body = { messages: MESSAGES, response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } };
+    const { json } = await post(sim, path, body);
+    const [choice] = json['choices'] as { message: { content: string } }[];
+    expect(JSON.parse(choice?.message.content ?? '')).toEqual({ n: 5 });
+  });
+
+  it('gives a scripted answer word for word, from the body and from the header', async () => {
+    const sim = await engine();
+    const content = 'Grüße,\n```bash\nls -la\n```\n  trailing  ';
+    const inBody = await post(sim, path, { messages: MESSAGES, sim: { content } });
+    expect(inBody.json['choices']).toMatchObject([{ finish_reason: 'stop', message: { content } }]);
+    const call = { id: 'call_mine', name: 'run', arguments: '{"a":  1}' };
+    const header = Buffer.from(JSON.stringify({ content, tool_calls: [call] })).toString('base64');
+    const events = await stream(sim, path, { messages: MESSAGES }, { 'x-sim-reply': header });
+    const deltas = dataOf(events).map((chunk) => (chunk['choices'] as { delta: Json }[])[0]?.delta ?? {});
+    expect(deltas.map(contentOf).join('')).toBe(content);
+    const parts = deltas.flatMap(
+      (delta) => (delta['tool_calls'] ?? []) as { id?: string; function: { arguments: string } }[],
+    );
+    expect(parts[0]?.id).toBe('call_mine');
+    expect(parts.map((part) => part.function.arguments).join('')).toBe(call.arguments);
+  });
+
+  it('spends the tokens that a script asks for, whatever its text', async () => {
+    const sim = await engine();
+    const { json } = await post(sim, path, { messages: MESSAGES, sim: { content: 'Short.', output_tokens: 300 } });
+    expect(json['choices']).toMatchObject([{ finish_reason: 'stop', message: { content: 'Short.' } }]);
+    expect(json['usage']).toMatchObject({ completion_tokens: 300 });
+  });
+
+  it('asks the script option, and answers itself where that has nothing', async () => {
+    const sim = await engine({ script: (messages) => (messages.length === 1 ? { content: 'first' } : undefined) });
+    const first = await post(sim, path, { messages: MESSAGES });
+    expect(first.json['choices']).toMatchObject([{ message: { content: 'first' } }]);
+    const second = await post(sim, path, { messages: [...MESSAGES, ...MESSAGES] });
+    expect(second.json['choices']).not.toMatchObject([{ message: { content: 'first' } }]);
+  });
+
+  it('goes on with a final message where it was cut', async () => {
+    const sim = await engine();
+    const ask = { messages: MESSAGES, ignore_eos: true };
+    const content = async (body: Json): Promise<string> => {
+      const { json } = await post(sim, path, body);
+      return (json['choices'] as { message: { content: string } }[])[0]?.message.content ?? '';
+    };
+    const whole = await content({ ...ask, max_tokens: 40 });
+    const begun = whole.slice(0, 60);
+    const rest = await content({
+      messages: [...MESSAGES, { role: 'assistant', content: begun }],
+      ignore_eos: true,
+      continue_final_message: true,
+      add_generation_prompt: false,
+      max_tokens: 25,
+    });
+    expect(begun + rest).toBe(whole);
+  });
+
+  it('gives token ids when asked, and takes them as a prompt', async () => {
+    const sim = await engine();
+    const { json } = await post(sim, path, { messages: MESSAGES, return_token_ids: true, max_tokens: 5 });
+    const ids = json['prompt_token_ids'] as number[];
+    const [choice] = json['choices'] as { token_ids: number[]; message: { content: string } }[];
+    expect(choice?.token_ids).toHaveLength(5);
+    const text = await post(sim, '/detokenize', { tokens: choice?.token_ids });
+    expect(text.json['prompt']).toBe(choice?.message.content);
+    const resumed = await post(sim, '/v1/completions', {
+      prompt: [...ids, ...(choice?.token_ids ?? [])],
+      max_tokens: 2,
+    });
+    expect(resumed.json['usage']).toMatchObject({ prompt_tokens: ids.length + 5, completion_tokens: 2 });
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { PRESET_NAMES, startEngine } from '../../sim/index.js';
+import { call, engine, post, type Json } from './client.js';
+
+const MESSAGES = [{ role: 'user', content: 'Say something, please.' }];
+
+describe('other paths', () => {
+  it('embeds texts and token ids, alike each time, as numbers or base64', async () => {
+    const sim = await engine({ embeddingSize: 8 });
+    const numbers = await post(sim, '/v1/embeddings', { input: ['one', 'two'] });
+    const packed = await post(sim, '/v1/embeddings', { input: 'one', encoding_format: 'base64' });
+    const [one, two] = (numbers.json['data'] as { embedding: number[] }[]).map(({ embedding }) => embedding);
+    const bytes = Buffer.from(String((packed.json['data'] as Json[])[0]?.['embedding']), 'base64');
+    expect(Array.from({ length: 8 }, (_, index) => bytes.readFloatLE(4 * index))).toEqual(one);
+    expect(one).not.toEqual(two);
+    expect(Math.hypot(...(one ?? []))).toBeCloseTo(1, 5);
+  });
+
+  it('turns text into tokens and back', async () => {
+    const sim = await engine();
+    const prompt = 'Tokens: 日本語, émojis 🎉, and\ttabs';
+    const { json } = await post(sim, '/tokenize', { prompt });
+    expect((await post(sim, '/detokenize', { tokens: json['tokens'] })).json['prompt']).toBe(prompt);
+    const chat = await post(sim, '/tokenize', { messages: MESSAGES });
+    const answer = await post(sim, '/v1/chat/completions', { messages: MESSAGES });
+    expect(answer.json['usage']).toMatchObject({ prompt_tokens: chat.json['count'] });
+  });
+
+  it('tells its models, version, load and health', async () => {
+    const sim = await engine({ models: ['one', 'two'], maxModelLen: 4096 });
+    const models = await call(sim, 'GET', '/v1/models');
+    expect(models.json['data']).toMatchObject([
+      { id: 'one', max_model_len: 4096 },
+      { id: 'two', max_model_len: 4096 },
+    ]);
+    expect((await call(sim, 'GET', '/version')).json).toEqual({ version: expect.any(String) as string });
+    expect((await call(sim, 'GET', '/load')).json).toEqual({ server_load: 0 });
+    expect((await call(sim, 'GET', '/health')).status).toBe(200);
+    expect((await post(sim, '/v1/chat/completions', { model: 'two', messages: MESSAGES })).json['model']).toBe('two');
+  });
+
+  it('has vLLM’s metrics', async () => {
+    const sim = await engine({ kvTokens: 1600, maxModelLen: 1000 });
+    await post(sim, '/v1/chat/completions', { messages: MESSAGES, max_tokens: 7, ignore_eos: true });
+    const { text } = await call(sim, 'GET', '/metrics');
+    const labels = '{engine="0",model_name="llama-3.1-8b"}';
+    for (const line of [
+      `vllm:num_requests_running${labels} 0`,
+      `vllm:num_requests_waiting${labels} 0`,
+      `vllm:kv_cache_usage_perc${labels} 0`,
+      `vllm:prefix_cache_queries_total${labels} 9`,
+      `vllm:prefix_cache_hits_total${labels} 0`,
+      `vllm:num_preemptions_total${labels} 0`,
+      `vllm:prompt_tokens_total${labels} 9`,
+      `vllm:generation_tokens_total${labels} 7`,
+      `vllm:request_queue_time_seconds_count${labels} 1`,
+    ]) {
+      expect(text).toContain(line);
+    }
+    expect(text).toMatch(/vllm:cache_config_info\{.*block_size="16".*num_gpu_blocks="101".*\} 1/);
+  });
+});
+
+describe('bad requests', () => {
+  const bad: [string, string, unknown, number][] = [
+    ['no JSON', '/v1/chat/completions', '{', 400],
+    ['a list', '/v1/chat/completions', [], 400],
+    ['no messages', '/v1/chat/completions', {}, 400],
+    ['empty messages', '/v1/chat/completions', { messages: [] }, 400],
+    ['a bad role', '/v1/chat/completions', { messages: [{ role: 'robot', content: '' }] }, 400],
+    ['bad content', '/v1/chat/completions', { messages: [{ role: 'user', content: 5 }] }, 400],
+    ['a bad number', '/v1/chat/completions', { messages: MESSAGES, max_tokens: 0 }, 400],
+    ['a bad temperature', '/v1/chat/completions', { messages: MESSAGES, temperature: 'hot' }, 400],
+    ['a bad tool choice', '/v1/chat/completions', { messages: MESSAGES, tool_choice: 'required' }, 400],
+    ['too long an answer', '/v1/chat/completions', { messages: MESSAGES, max_tokens: 200_000 }, 400],
+    ['too long a prompt', '/v1/chat/completions', { messages: [{ role: 'user', content: 'x'.repeat(600_000) }] }, 400],
+    ['an unknown model', '/v1/chat/completions', { model: 'gpt', messages: MESSAGES }, 404],
+    ['an unknown model', '/v1/messages', { model: 'gpt', max_tokens: 5, messages: MESSAGES }, 404],
+    ['no max_tokens', '/v1/messages', { messages: MESSAGES }, 400],
+    ['a bad prompt', '/v1/completions', { prompt: [1, 'a'] }, 400],
+    ['an empty prompt', '/v1/completions', { prompt: '' }, 400],
+    ['no input', '/v1/responses', {}, 400],
+    ['a bad fault', '/sim/faults', { fault: 'explode' }, 400],
+    ['an unknown path', '/v1/nothing', {}, 404],
+    ['a wrong method', '/health', {}, 405],
+  ];
+
+  it.each(bad)('%s to %s is refused in the shape of its API', async (_, path, body, status) => {
+    const sim = await engine();
+    const answer = await post(sim, path, body);
+    expect(answer.status).toBe(status);
+    const error = answer.json['error'] as Json;
+    if (path.startsWith('/v1/messages')) expect(answer.json['type']).toBe('error');
+    else expect(error['code']).toBe(status);
+    expect(error['message']).toEqual(expect.any(String));
+  });
+
+  it('too large a body is 413, a missing key 401, a full queue 503', async () => {
+    const sim = await engine({ bodyBytesMax: 1000, apiKey: 'secret', slots: 1, maxQueued: 1, speed: 1 });
+    const auth = { authorization: 'Bearer secret' };
+    const path = '/v1/chat/completions';
+    expect((await post(sim, path, { messages: [{ role: 'user', content: 'x'.repeat(2000) }] }, auth)).status).toBe(413);
+    expect((await post(sim, path, { messages: MESSAGES })).status).toBe(401);
+    const body = { input: 'x', max_output_tokens: 1000, ignore_eos: true, background: true };
+    expect((await post(sim, '/v1/responses', body, auth)).status).toBe(200);
+    expect((await post(sim, '/v1/responses', body, auth)).status).toBe(200);
+    expect((await post(sim, path, { messages: MESSAGES }, auth)).status).toBe(503);
+  });
+});
+
+describe('options', () => {
+  it.each([
+    { speed: 0 },
+    { speed: NaN },
+    { port: 70_000 },
+    { slots: 0 },
+    { kvTokens: 10 },
+    { kvTokens: 1000, maxModelLen: 2000 },
+    { preset: 'no-such' },
+    { models: [] },
+    { unknown: 1 },
+    { script: 'x' },
+  ])('%j are refused', async (options) => {
+    await expect(startEngine(options as never)).rejects.toThrow(TypeError);
+  });
+
+  it('a fault that is none is refused', async () => {
+    await expect(startEngine({ faults: ['explode'] })).rejects.toThrow();
+  });
+
+  it('a port in use is refused', async () => {
+    const sim = await engine();
+    await expect(startEngine({ port: Number(new URL(sim.url).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  it.each(PRESET_NAMES)('preset %s answers', async (preset) => {
+    const sim = await engine({ preset });
+    expect((await post(sim, '/v1/chat/completions', { messages: MESSAGES })).status).toBe(200);
+  });
+
+  it('the same seed gives the same answers, another seed others', async () => {
+    const texts = await Promise.all(
+      [1, 1, 2].map(async (seed) => {
+        const { json } = await post(await engine({ seed }), '/v1/completions', { prompt: 'Hello', max_tokens: 30 });
+        return (json['choices'] as Json[])[0]?.['text'];
+      }),
+    );
+    expect(texts[0]).toBe(texts[1]);
+    expect(texts[0]).not.toBe(texts[2]);
+  });
+});
