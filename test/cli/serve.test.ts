@@ -1,0 +1,148 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startEngine } from '../../sim/index.js';
+import { Maitred } from '../support/maitred.js';
+
+/** Path of a configuration file that lasts as long as the test. */
+function configFile(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'maitred-serve-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'maitred.yaml');
+  writeFileSync(file, text);
+  return file;
+}
+
+async function engineUrl(): Promise<string> {
+  const engine = await startEngine({ speed: 1000 });
+  onTestFinished(() => engine.close());
+  return engine.url;
+}
+
+const chat = (url: string, body: object = {}) =>
+  fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'llama-3.1-8b', messages: [{ role: 'user', content: 'Hello' }], ...body }),
+  });
+
+/** A streaming call that goes on for minutes, once its first byte is here. */
+async function longCall(url: string): Promise<Response> {
+  const response = await chat(url, { stream: true, max_tokens: 100_000, ignore_eos: true });
+  expect(response.status).toBe(200);
+  return response;
+}
+
+const isClosed = (url: string) =>
+  fetch(url).then(
+    () => false,
+    () => true,
+  );
+
+describe('maitred serve', () => {
+  it('answers through embedded engines, and says how to try it, off the log', async () => {
+    const maitred = new Maitred(['serve', '--embedded', '2', '--port', '0']);
+    const url = await maitred.url();
+    const response = await chat(url, { max_tokens: 3 });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-maitred-engine')).toMatch(/^embedded-[12]$/);
+    expect(maitred.stderr).toContain(`curl ${url}/v1/chat/completions`);
+    expect(maitred.stdout.split('\n').every((line) => line === '' || line.startsWith('{'))).toBe(true);
+    const { engines } = (await (await fetch(`${url}/engines`)).json()) as { engines: { state: string }[] };
+    expect(engines.map(({ state }) => state)).toEqual(['up', 'up']);
+  });
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends in good order at %s', async (signal) => {
+    const maitred = new Maitred(['serve', '--embedded', '1', '--port', '0']);
+    const url = await maitred.url();
+    maitred.kill(signal);
+    expect(await maitred.ended).toBe(0);
+    expect(await isClosed(url)).toBe(true);
+  });
+
+  it('takes a signal that comes twice within a moment for one', async () => {
+    const maitred = new Maitred(['serve', '--port', '0', '--engine', await engineUrl()]);
+    await maitred.url();
+    maitred.kill('SIGINT');
+    maitred.kill('SIGTERM');
+    expect(await maitred.ended).toBe(0);
+  });
+
+  it('lets a running call finish, refusing new ones, and ends at once at a second signal', async () => {
+    const maitred = new Maitred(['serve', '--embedded', '1', '--port', '0']);
+    const url = await maitred.url();
+    const running = await longCall(url);
+    maitred.kill('SIGTERM');
+    await maitred.logged('draining');
+    expect((await chat(url)).status).toBe(503);
+    const read = running.body!.getReader();
+    expect((await read.read()).done).toBe(false);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(maitred.process.exitCode).toBeNull();
+    maitred.kill('SIGTERM');
+    expect(await maitred.ended).toBe(1);
+    await read.cancel().catch(() => undefined);
+  });
+
+  it('exits 1 when the port is taken', async () => {
+    const taken = new URL(await engineUrl()).port;
+    const maitred = new Maitred(['serve', '--port', taken, '--embedded', '1']);
+    expect(await maitred.ended).toBe(1);
+    expect(maitred.stderr).toMatch(/^maitred: .*EADDRINUSE.*\n$/);
+  });
+
+  it('exits 1 when the host is none of ours', async () => {
+    const maitred = new Maitred(['serve', '--port', '0', '--host', '192.0.2.1']);
+    expect(await maitred.ended).toBe(1);
+    expect(maitred.stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('listens without engines, and says so', async () => {
+    const maitred = new Maitred(['serve', '--port', '0']);
+    const url = await maitred.url();
+    expect((await maitred.logged('no engine is configured; add one by POST /engines'))['level']).toBe(40);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  });
+});
+
+describe('SIGHUP', () => {
+  const configured = async (url: string) =>
+    (await (await fetch(`${url}/config`)).json()) as { policy: { name: string }; listen: { port: number } };
+
+  it('reads the file again, keeping what needs a restart and the embedded engines', async () => {
+    const file = configFile('listen: {port: 0}\nembedded: 1\n');
+    const maitred = new Maitred(['serve'], { MAITRED_CONFIG: file });
+    const url = await maitred.url();
+    writeFileSync(file, 'listen: {port: 1}\nembedded: 1\npolicy: {name: fcfs-window}\n');
+    maitred.kill('SIGHUP');
+    const waiting = await maitred.logged('these keys change at the next start');
+    expect(waiting['keys']).toEqual(['listen.port']);
+    expect(await configured(url)).toMatchObject({ policy: { name: 'fcfs-window' }, listen: { port: 0 } });
+    expect((await chat(url, { max_tokens: 1 })).status).toBe(200);
+  });
+
+  it('refuses a bad file with its keys, and keeps the old configuration', async () => {
+    const file = configFile('policy: {name: sticky}\n');
+    writeFileSync(file, `engines: [{url: "${await engineUrl()}"}]\npolicy: {name: fcfs}\n`);
+    const maitred = new Maitred(['serve', '--config', file, '--port', '0']);
+    const url = await maitred.url();
+    writeFileSync(file, 'policy: {name: plas, levls: 3}\n');
+    maitred.kill('SIGHUP');
+    const refused = await maitred.logged('reload refused');
+    expect(refused['problems']).toMatchObject([{ path: 'policy.levls' }]);
+    expect((await configured(url)).policy.name).toBe('fcfs');
+    expect((await chat(url, { max_tokens: 1 })).status).toBe(200);
+  });
+
+  it('loses no running call', async () => {
+    const file = configFile(`engines: [{url: "${await engineUrl()}"}]\n`);
+    const maitred = new Maitred(['serve', '--config', file, '--port', '0']);
+    const url = await maitred.url();
+    const running = await chat(url, { stream: true, max_tokens: 4000, ignore_eos: true });
+    maitred.kill('SIGHUP');
+    await maitred.logged('configuration reloaded');
+    expect(await running.text()).toMatch(/data: \[DONE\]\s*$/);
+  });
+});

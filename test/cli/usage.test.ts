@@ -1,0 +1,124 @@
+import { describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
+import { main } from '../../cli/program.js';
+import { configSchema } from '../../sidecar/config/schema.js';
+import { Maitred } from '../support/maitred.js';
+
+/** Runs a command line in this process: its exit code and what it wrote. */
+async function run(args: readonly string[], env: Record<string, string> = {}) {
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  let out = '';
+  let err = '';
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true));
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true));
+  try {
+    const code = await main(['node', 'maitred', ...args]);
+    return { code, out, errors: err.split('\n').filter((line) => line !== '') };
+  } finally {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+  }
+}
+
+describe('maitred', () => {
+  it.each([['--help'], ['serve --help'], ['engine --help'], ['config --help'], ['help'], ['help serve']])(
+    '%s helps',
+    async (line) => {
+      const { code, out, errors } = await run(line.split(' '));
+      expect({ code, errors }).toEqual({ code: 0, errors: [] });
+      expect(out).toContain('Usage: maitred');
+    },
+  );
+
+  it.each([['--version'], ['serve --version'], ['engine -V'], ['config -V']])('%s tells the version', async (line) => {
+    const { code, out } = await run(line.split(' '));
+    expect(code).toBe(0);
+    expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it.each([
+    ['srve', 'serve'],
+    ['serve --prt 1', '--port'],
+    ['config --polcy plas', '--policy'],
+    ['serve --policy plass', 'plas'],
+    ['serve --balancer stick', 'sticky'],
+    ['engine --preset tiny-cp', 'tiny-cpu'],
+    ['engine --sped 2', '--speed'],
+  ])('%s is wrong usage that tells what may be meant', async (line, meant) => {
+    const { code, errors } = await run(line.split(' '));
+    expect(code).toBe(2);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(/^maitred: .*[Dd]id you mean /);
+    expect(errors[0]?.split(/[Dd]id you mean /)[1]).toContain(meant);
+  });
+
+  it.each([
+    ['serve extra'],
+    ['serve --port'],
+    ['serve --port 65536'],
+    ['serve --port -1'],
+    ['serve --embedded 1.5'],
+    ['serve --engine localhost:8000'],
+    ['serve --config no-such-file.yaml'],
+    ['engine --port x'],
+    ['engine --speed 0'],
+    ['engine --slots -1'],
+    ['engine --kv-tokens 1'],
+    ['engine --host'],
+  ])('%s is wrong usage', async (line) => {
+    const { code, out, errors } = await run(line.split(' '));
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(/^maitred: /);
+  });
+
+  it('without a command is wrong usage, and helps', async () => {
+    const { code, errors } = await run([]);
+    expect(code).toBe(2);
+    expect(errors[0]).toContain('Usage: maitred');
+  });
+});
+
+describe('the binary', () => {
+  it('exits with the code, and keeps stdout for what was asked', async () => {
+    const maitred = new Maitred(['srve']);
+    expect(await maitred.ended).toBe(2);
+    expect(maitred.stdout).toBe('');
+    expect(maitred.stderr).toMatch(/^maitred: .*\n$/);
+  });
+
+  it('does not mind a reader that leaves', async () => {
+    const maitred = new Maitred(['config']);
+    maitred.process.stdout?.destroy();
+    expect(await maitred.ended).toBe(0);
+    expect(maitred.stderr).toBe('');
+  });
+});
+
+describe('maitred config', () => {
+  it('prints the whole configuration with flags over environment, secrets apart', async () => {
+    const env = { MAITRED_LISTEN_PORT: '1', MAITRED_ADMIN_TOKEN: 'hunter2hunter2' };
+    const { code, out, errors } = await run(
+      ['config', '--port', '2', '--engine', 'http://a', '--engine', 'http://b/v1'],
+      env,
+    );
+    expect({ code, errors }).toEqual({ code: 0, errors: [] });
+    const config = configSchema.parse(parse(out));
+    expect(config.listen.port).toBe(2);
+    expect(config.engines.map(({ url }) => url)).toEqual(['http://a', 'http://b']);
+    expect(out).not.toContain('hunter2');
+  });
+
+  it('names every bad key on a line of its own', async () => {
+    const { code, errors } = await run(['config', '--port', 'x'], {
+      MAITRED_POLICY_LEVELS: '0',
+      MAITRED_LOG_LEVL: 'info',
+    });
+    expect(code).toBe(2);
+    expect(errors.map((line) => /MAITRED_LOG_LEVL|listen\.port|policy\.levels/.exec(line)?.[0]).toSorted()).toEqual([
+      'MAITRED_LOG_LEVL',
+      'listen.port',
+      'policy.levels',
+    ]);
+  });
+});

@@ -1,0 +1,69 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+import { ROOT } from './tree.js';
+
+/** The binary as it is installed: what `npm run build` made. */
+export const BINARY = `${ROOT}dist/cli/main.js`;
+
+type LogLine = Readonly<Record<string, unknown>>;
+
+/** A `maitred` process under test; killed with the test if it still runs. */
+export class Maitred {
+  readonly logs: LogLine[] = [];
+  stdout = '';
+  stderr = '';
+  readonly process: ChildProcess;
+  /** Exit code once it has ended and its output is read; null after a signal that it did not handle. */
+  readonly ended: Promise<number | null>;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    const child = spawn(process.execPath, [BINARY, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'], ...env },
+    });
+    this.process = child;
+    createInterface({ input: child.stdout }).on('line', (line) => this.#take(line));
+    child.stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
+    this.ended = once(child, 'close').then(([code]) => {
+      this.#wake();
+      return code as number | null;
+    });
+    onTestFinished(async () => {
+      child.kill('SIGKILL');
+      await this.ended;
+    });
+  }
+
+  /** The first log line with this message, seen already or still to come. @throws Error when the process ends without. */
+  async logged(msg: string): Promise<LogLine> {
+    for (;;) {
+      const line = this.logs.find((candidate) => candidate['msg'] === msg);
+      if (line !== undefined) return line;
+      if (this.process.exitCode !== null) throw new Error(`ended without "${msg}": ${this.stderr}`);
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    }
+  }
+
+  /** Base URL, when it listens. */
+  async url(): Promise<string> {
+    return (await this.logged('listening'))['url'] as string;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.process.kill(signal);
+  }
+
+  #take(line: string): void {
+    this.stdout += `${line}\n`;
+    if (line.startsWith('{')) this.logs.push(JSON.parse(line) as LogLine);
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
+}
