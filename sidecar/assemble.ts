@@ -87,7 +87,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     madeResponse: (id, spec, engine) => context().responses.set(responseKey(spec.tenant, id), engine),
     answered: ({ tenant, identity, facts }, answer, usage) => {
       const { identifier, tokens } = context();
-      identifier.answered(identity, { tenant, headers: {}, body: undefined, facts: undefined }, answer);
+      identifier.answered(identity, { tenant }, answer);
       if (usage !== undefined) tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);
     },
     ended: (call, report) => {

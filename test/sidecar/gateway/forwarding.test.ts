@@ -1,0 +1,267 @@
+import { deflateSync, brotliCompressSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import {
+  DONE_EVENT,
+  JSON_TYPE,
+  MODEL,
+  STOP_EVENT,
+  STREAM,
+  TEXT_EVENT,
+  USAGE_EVENT,
+  ask,
+  chat,
+  chatBody,
+  completionBody,
+  errorCode,
+  fakeEngine,
+  gate,
+  openChat,
+  raw,
+  stream,
+  world,
+} from './world.js';
+
+describe('a request on its way to the engine', () => {
+  it('keeps every byte of its body when nothing must change', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    const body = ` { "model":"${MODEL}", "messages":[{"role":"user","content":"\\u00e9\\/"}], "x":12345678901234567890, "y":1e400, "x":1 }\n`;
+    await ask(`${url}/v1/chat/completions?beta=1&x=%20`, { headers: JSON_TYPE, body });
+    expect(engine.last.body.toString()).toBe(body);
+    expect(engine.last.url).toBe('/v1/chat/completions?beta=1&x=%20');
+  });
+
+  it('asks for usage when it streams and the client did not, and changes nothing else', async () => {
+    const engine = await fakeEngine(stream());
+    const { url } = await world([engine]);
+    await chat(url, { stream: true });
+    const added = '"stream_options":{"include_usage":true},';
+    expect(engine.last.body.toString()).toBe(chatBody({ stream: true }).replace('{', `{${added}`));
+    await chat(url, { stream: true, stream_options: { include_usage: true } });
+    expect(engine.last.body.toString()).toBe(chatBody({ stream: true, stream_options: { include_usage: true } }));
+    await chat(url, { stream: true, stream_options: { include_usage: false, other: 1 }, z: 1 });
+    expect(JSON.parse(engine.last.body.toString())).toMatchObject({ stream_options: { include_usage: true, other: 1 }, z: 1 });
+  });
+
+  it('keeps its headers but those of the connection, and asks for no compression', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    const body = chatBody();
+    await raw(
+      url,
+      [
+        'POST /v1/chat/completions HTTP/1.1',
+        'Host: gateway.example',
+        'Content-Type: application/json; charset=utf-8',
+        `Content-Length: ${body.length}`,
+        'Connection: close, X-Private',
+        'X-Private: 1',
+        'Keep-Alive: timeout=5',
+        'TE: trailers',
+        'Proxy-Authorization: Basic x',
+        'Upgrade: websocket',
+        'Accept-Encoding: gzip, br',
+        'Authorization: Bearer client',
+        'Anthropic-Beta: a',
+        'Anthropic-Beta: b',
+        'X-Unknown: kept',
+        'Cookie: a=b',
+        '',
+        body,
+      ].join('\r\n'),
+    );
+    const { headers } = engine.last;
+    for (const name of ['x-private', 'te', 'proxy-authorization', 'upgrade', 'keep-alive']) expect(headers).not.toHaveProperty(name);
+    expect(headers).toMatchObject({
+      host: engine.id,
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(body.length),
+      'accept-encoding': 'identity',
+      authorization: 'Bearer client',
+      'anthropic-beta': 'a, b',
+      'x-unknown': 'kept',
+      cookie: 'a=b',
+    });
+  });
+
+  it('carries the engine’s own key instead of the client’s', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine], { engines: [{ url: engine.url, kind: 'openai', apiKey: 'engine-key' }] });
+    await chat(url, {}, { authorization: 'Bearer client', 'x-api-key': 'client' });
+    expect(engine.last.headers.authorization).toBe('Bearer engine-key');
+    expect(engine.last.headers).not.toHaveProperty('x-api-key');
+  });
+
+  it('goes below the path of the engine’s URL', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine], {
+      engines: [{ url: `${engine.url}/deep/path`, kind: 'openai', models: [MODEL] }],
+    });
+    await expect.poll(async () => (await chat(url)).status).not.toBe(503);
+    expect(engine.seen.some((seen) => seen.url === '/deep/path/v1/chat/completions')).toBe(true);
+  });
+
+  it('carries the priority of its level to engines that have one', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine], { engines: [{ url: engine.url, kind: 'vllm' }] });
+    await chat(url, { priority: 77 });
+    expect(engine.last.body.toString()).toBe(chatBody({ priority: 0 }));
+  });
+});
+
+describe('an answer on its way to the client', () => {
+  it('is passed on as it came, with what the gateway did', async () => {
+    const body = JSON.stringify(completionBody()).replace('{', '{ "n":12345678901234567890, ');
+    const engine = await fakeEngine((response) => {
+      response.writeHead(201, [
+        ['content-type', 'application/json'],
+        ['x-engine', 'kept'],
+        ['set-cookie', 'a=1'],
+        ['set-cookie', 'b=2'],
+        ['connection', 'keep-alive, x-hop'],
+        ['x-hop', '1'],
+        ['proxy-authenticate', 'Basic'],
+      ].flat());
+      response.end(body);
+    });
+    const { url } = await world([engine]);
+    const got = await chat(url, {}, { 'x-maitred-program': 'mine' });
+    expect([got.status, got.text]).toEqual([201, body]);
+    expect(got.headers).toMatchObject({
+      'x-engine': 'kept',
+      'set-cookie': ['a=1', 'b=2'],
+      'x-maitred-program': 'mine',
+      'x-maitred-engine': engine.id,
+      'x-maitred-level': '0',
+      'x-maitred-queue-ms': '0',
+      'x-maitred-reason': 'direct',
+    });
+    expect(got.headers['x-maitred-call']).toBeTruthy();
+    for (const name of ['x-hop', 'proxy-authenticate']) expect(got.headers).not.toHaveProperty(name);
+  });
+
+  it.each([400, 401, 404, 422])('is passed on when the engine refuses the request with %i', async (status) => {
+    const engine = await fakeEngine((response) => {
+      response.writeHead(status, { 'content-type': 'text/weird' });
+      response.end('as it came');
+    });
+    const { url } = await world([engine]);
+    for (const streamed of [false, true]) {
+      const got = await chat(url, { stream: streamed });
+      expect([got.status, got.text, got.headers['content-type']]).toEqual([status, 'as it came', 'text/weird']);
+      expect(got.headers['x-maitred-engine']).toBe(engine.id);
+    }
+    expect(engine.seen).toHaveLength(2);
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('is decompressed when an engine sends %s unasked', async (encoding, compress) => {
+    const whole = JSON.stringify(completionBody());
+    const engine = await fakeEngine((response, seen) => {
+      const streams = seen.body.includes('"stream":true');
+      response.writeHead(200, {
+        'content-type': streams ? 'text/event-stream' : 'application/json',
+        'content-encoding': encoding,
+      });
+      response.end(compress(streams ? STREAM.join('') : whole));
+    });
+    const { url } = await world([engine]);
+    const got = await chat(url);
+    expect([got.status, got.text]).toEqual([200, whole]);
+    expect(got.headers).not.toHaveProperty('content-encoding');
+    const streamed = await chat(url, { stream: true });
+    expect(streamed.text).toBe(STREAM.join(''));
+    expect(streamed.headers).not.toHaveProperty('content-encoding');
+  });
+});
+
+describe('a streamed answer', () => {
+  it('goes out event by event as it comes, to the byte', async () => {
+    const { opened, open } = gate();
+    const parts = [': hi\r\n\r\n', `event: x\r\nid: 1\r\n${TEXT_EVENT}`, TEXT_EVENT.replaceAll('\n', '\r\n'), STOP_EVENT, DONE_EVENT];
+    const engine = await fakeEngine(async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-engine': 'kept' });
+      response.write(parts[0]);
+      response.write(parts[1]);
+      await opened;
+      for (const part of parts.slice(2)) response.write(part);
+      response.end();
+    });
+    const { url } = await world([engine]);
+    const { statusCode, headers, body } = await openChat(url, { stream: true });
+    expect(statusCode).toBe(200);
+    expect(headers).toMatchObject({ 'content-type': 'text/event-stream; charset=utf-8', 'x-engine': 'kept', 'x-maitred-reason': 'direct' });
+    let text = '';
+    for await (const chunk of body) {
+      text += String(chunk);
+      if (text === `${parts[0]}${parts[1]}`) open();
+    }
+    expect(text).toBe(parts.join(''));
+  });
+
+  it('hides the usage event that the client did not ask for, and only that', async () => {
+    const parts = [TEXT_EVENT, STOP_EVENT, USAGE_EVENT, DONE_EVENT];
+    const { url, logs } = await world([await fakeEngine(stream(parts))]);
+    expect((await chat(url, { stream: true })).text).toBe([TEXT_EVENT, STOP_EVENT, DONE_EVENT].join(''));
+    expect((await chat(url, { stream: true, stream_options: { include_usage: true } })).text).toBe(parts.join(''));
+    await expect.poll(() => logs.filter((line) => line['msg'] === 'call')).toHaveLength(2);
+    for (const line of logs.filter((one) => one['msg'] === 'call'))
+      expect(line).toMatchObject({ prompt_tokens: 7, output_tokens: 3, outcome: 'completed' });
+  });
+
+  it('is taken as a whole answer when the engine does not stream', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const got = await chat(url, { stream: true });
+    expect(got.json()).toEqual(completionBody());
+  });
+
+  it('in which the engine reports an error is passed on as it came', async () => {
+    const parts = ['data: {"error":{"message":"boom"}}\n\n', DONE_EVENT];
+    const { url, logs } = await world([await fakeEngine(stream(parts))]);
+    expect((await chat(url, { stream: true })).text).toBe(parts.join(''));
+    await expect.poll(() => logs.find((line) => line['msg'] === 'call')?.['outcome']).toBe('engine_error');
+  });
+});
+
+describe('other APIs', () => {
+  it('are served: completions, embeddings, messages, responses', async () => {
+    const engine = await fakeEngine((response, seen) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ path: seen.url, id: 'x', usage: { input_tokens: 1, output_tokens: 1 } }));
+    });
+    const { url } = await world([engine]);
+    const bodies = {
+      '/v1/completions': { model: MODEL, prompt: 'hi' },
+      '/v1/embeddings': { model: MODEL, input: ['hi'] },
+      '/v1/messages': { model: MODEL, max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] },
+      '/v1/responses': { model: MODEL, input: 'hi' },
+    };
+    for (const [path, body] of Object.entries(bodies)) {
+      const got = await ask(`${url}${path}`, { headers: JSON_TYPE, body: JSON.stringify(body) });
+      expect([got.status, got.json()['path']]).toEqual([200, path]);
+      expect(got.headers['x-maitred-call']).toBeTruthy();
+    }
+  });
+
+  it('break in their own shape', async () => {
+    const engine = await fakeEngine((response, seen) => {
+      const first =
+        seen.url === '/v1/messages'
+          ? 'event: message_start\ndata: {"type":"message_start","message":{"id":"m"}}\n\n'
+          : 'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"r"}}\n\n';
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(first, () => response.destroy());
+    });
+    const { url } = await world([engine]);
+    const message = { model: MODEL, max_tokens: 5, stream: true, messages: [{ role: 'user', content: 'hi' }] };
+    const anthropic = await ask(`${url}/v1/messages`, { headers: JSON_TYPE, body: JSON.stringify(message) });
+    expect(anthropic.text).toMatch(/^event: message_start\n.*\n\nevent: error\ndata: \{"type":"error"/s);
+    const input = { model: MODEL, stream: true, input: 'hi' };
+    const responses = await ask(`${url}/v1/responses`, { headers: JSON_TYPE, body: JSON.stringify(input) });
+    expect(responses.text).toMatch(/^event: response.created\n.*event: response.failed\ndata: \{"type":"response.failed"/s);
+    expect(errorCode(responses.text)).toBeTruthy();
+  });
+});

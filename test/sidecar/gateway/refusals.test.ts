@@ -1,0 +1,255 @@
+import { gzipSync } from 'node:zlib';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { JSON_TYPE, ask, chat, chatBody, dial, drainSocket, errorCode, fakeEngine, metrics, raw, world, type Got } from './world.js';
+
+/** Every refusal says why and has a request id, in the shape of the API that was asked. */
+function expectRefusal(got: Got, status: number, code: string): void {
+  expect({ status: got.status, code: errorCode(got.text) }).toEqual({ status, code });
+  expect(got.headers['x-maitred-reason']).toBe(code);
+  expect(got.headers['x-request-id']).toMatch(/^[\w-]+$/);
+}
+
+async function post(url: string, body: string | Buffer, headers: Record<string, string> = JSON_TYPE): Promise<Got> {
+  return ask(`${url}/v1/chat/completions`, { method: 'POST', headers, body });
+}
+
+describe('a request that cannot become a call', () => {
+  it.each([
+    ['not JSON', '{"model":', JSON_TYPE, 400, 'invalid_json'],
+    ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), JSON_TYPE, 400, 'invalid_json'],
+    ['an array', '[]', JSON_TYPE, 400, 'invalid_body'],
+    ['null', 'null', JSON_TYPE, 400, 'invalid_body'],
+    ['an empty body', '', JSON_TYPE, 400, 'missing_body'],
+    ['only a byte-order mark', '\uFEFF', JSON_TYPE, 400, 'missing_body'],
+    ['no content type', chatBody(), {}, 415, 'unsupported_media_type'],
+    ['another content type', chatBody(), { 'content-type': 'text/plain' }, 415, 'unsupported_media_type'],
+    ['a form', 'model=m', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'unsupported_media_type'],
+    ['another charset', chatBody(), { 'content-type': 'application/json; charset=latin1' }, 415, 'unsupported_media_type'],
+    ['a compressed body', gzipSync(chatBody()), { ...JSON_TYPE, 'content-encoding': 'gzip' }, 415, 'unsupported_media_type'],
+    ['no model', '{"messages":[{"role":"user","content":"x"}]}', JSON_TYPE, 400, 'invalid_body'],
+    ['messages of the wrong type', chatBody({ messages: 'hello' }), JSON_TYPE, 400, 'invalid_body'],
+    ['an unknown model', chatBody({ model: 'other' }), JSON_TYPE, 404, 'unknown_model'],
+  ])('%s', async (_, body, headers, status, code) => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    expectRefusal(await post(url, body, headers as Record<string, string>), status, code);
+    expect(engine.seen).toEqual([]);
+  });
+
+  it.each(['application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'Application/JSON', 'application/json; x=y'])(
+    'is taken as %s',
+    async (type) => {
+      const { url } = await world([await fakeEngine()]);
+      expect((await post(url, chatBody(), { 'content-type': type })).status).toBe(200);
+    },
+  );
+
+  it('is taken with a byte-order mark, which does not go on', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    expect((await post(url, `\uFEFF${chatBody()}`)).status).toBe(200);
+    expect(engine.last.body.toString()).toBe(chatBody());
+  });
+
+  it('names the field that is to blame', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const { error } = (await chat(url, { messages: [{ role: 5 }] })).json();
+    expect(error).toMatchObject({ code: 'invalid_body', param: 'messages[0].role', type: 'invalid_request_error' });
+  });
+
+  it('has the shape of Anthropic on its paths', async () => {
+    const { url } = await world([await fakeEngine()]);
+    for (const path of ['/v1/messages', '/v1/messages/count_tokens']) {
+      const got = await ask(`${url}${path}`, { headers: JSON_TYPE, body: '{"model":"m"' });
+      expect(got.status).toBe(400);
+      expect(got.headers['x-maitred-reason']).toBe('invalid_json');
+      expect(got.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } });
+    }
+  });
+
+  it('leaves the connection usable, and is counted', async () => {
+    const { url, adminUrl } = await world([await fakeEngine()]);
+    const bad = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1\r\n\r\n{`;
+    const text = await raw(url, bad, `GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400', 'HTTP/1.1 200']);
+    expect((await metrics(adminUrl)).get('maitred_calls_rejected_total{code="invalid_json"}')).toBe(1);
+  });
+
+  it('with a body over the limit: by its length before a byte is read, by its bytes when it is chunked', async () => {
+    const { url } = await world([await fakeEngine()], { limits: { bodyBytes: 1024 } });
+    expectRefusal(await post(url, chatBody({ pad: 'x'.repeat(2000) })), 413, 'body_too_large');
+    const announced = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99999999999\r\n\r\n`;
+    const socket = dial(url);
+    socket.write(announced);
+    const first = await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(chunk.toString())));
+    expect(first).toMatch(/^HTTP\/1\.1 413 /);
+    const chunk = `1000\r\n${'x'.repeat(0x1000)}\r\n`;
+    const chunked = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n`;
+    expect(await raw(url, chunked, chunk, chunk, '0\r\n\r\n')).toMatch(/^HTTP\/1\.1 413 .*body_too_large/s);
+  });
+
+  it('with `Expect: 100-continue` is asked for its body only if it will be read', async () => {
+    const { url } = await world([await fakeEngine()], { limits: { bodyBytes: 1024 } });
+    const head = (length: number) =>
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n`;
+    const socket = dial(url);
+    const all = drainSocket(socket);
+    socket.write(head(chatBody().length));
+    socket.once('data', (chunk: string) => {
+      expect(chunk).toMatch(/^HTTP\/1\.1 100 /);
+      socket.write(chatBody());
+    });
+    expect(await all).toMatch(/HTTP\/1\.1 200 /);
+    const refused = dial(url);
+    refused.write(head(5000));
+    const answer = await new Promise<string>((resolve) => refused.once('data', (chunk) => resolve(chunk.toString())));
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  it('whose body does not come in time', async () => {
+    const { url } = await world([await fakeEngine()], { timeouts: { bodyMs: 150 } });
+    const text = await raw(
+      url,
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-request-id: mine\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"model"',
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 408 /);
+    expect(text).toMatch(/x-request-id: mine\r\n/i);
+    expect(text).toMatch(/x-maitred-reason: request_timeout/i);
+    expect(errorCode(text)).toBe('request_timeout');
+  });
+
+  it('whose headers do not come in time', async () => {
+    const { url } = await world([await fakeEngine()], { timeouts: { headersMs: 150 } });
+    const text = await raw(url, 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-slow');
+    expect(text).toMatch(/^HTTP\/1\.1 408 /);
+    expect(text).toMatch(/x-request-id: [\w-]+\r\nx-maitred-reason: request_timeout/);
+  });
+
+  it('whose headers are too large, in bytes or in number', async () => {
+    const { url, adminUrl } = await world([await fakeEngine()], { limits: { headerBytes: 4096 } });
+    for (const flood of [`x-a: ${'a'.repeat(8000)}\r\n`, 'a:b\r\n'.repeat(2500)]) {
+      const text = await raw(url, `GET /healthz HTTP/1.1\r\nhost: x\r\n${flood}\r\n`);
+      expect(text).toMatch(/^HTTP\/1\.1 431 /);
+      expect(text).toMatch(/x-maitred-reason: headers_too_large/);
+      expect(errorCode(text)).toBe('headers_too_large');
+    }
+    expect((await metrics(adminUrl)).get('maitred_calls_rejected_total{code="headers_too_large"}')).toBe(2);
+  });
+
+  it.each([
+    ['garbage', '\x16\x03\x01\x02\x00\r\n\r\n'],
+    ['an unknown method', 'BREW / HTTP/1.1\r\nhost: x\r\n\r\n'],
+    ['length and chunks at once', 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nhost: x\r\n\r\n'],
+    ['no host', 'GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n'],
+  ])('that is not HTTP as it should be: %s', async (_, bytes) => {
+    const { url } = await world([await fakeEngine()]);
+    const text = await raw(url, bytes);
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(text).toMatch(/x-maitred-reason: bad_request/i);
+    expect(text).toMatch(/x-request-id: /i);
+    expect(errorCode(text)).toBe('bad_request');
+  });
+
+  it('whose client leaves while sending it leaves nothing behind', async () => {
+    const engine = await fakeEngine();
+    const { url, adminUrl } = await world([engine]);
+    const socket = dial(url);
+    socket.write('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{');
+    await sleep(20);
+    socket.destroy();
+    await expect.poll(async () => (await metrics(adminUrl)).get('maitred_calls_rejected_total{code="client_gone"}')).toBe(1);
+    expect(engine.seen).toEqual([]);
+  });
+});
+
+describe('a path', () => {
+  it.each(['/', '/nothing', '/v2', '/v1', '/admin', '/v1x/models', '//v2'])('%s is unknown', async (path) => {
+    const { url } = await world([await fakeEngine()]);
+    expectRefusal(await ask(`${url}${path}`), 404, 'unknown_path');
+    expectRefusal(await ask(`${url}${path}`, { method: 'POST', headers: { 'content-type': 'garbage' }, body: 'x' }), 404, 'unknown_path');
+  });
+
+  it.each([
+    '/v1/../secret',
+    '/v1/./models',
+    '/v1/%2e%2e/secret',
+    '/v1/%2E./secret',
+    '/v1/..%2fsecret',
+    '/v1/a%2f..%2fsecret',
+    '/v1/%252e%252e/secret',
+    '/v1/..%5csecret',
+    '/v1\\..\\secret',
+    '/v1/..;/secret',
+    '/v1/a%00b',
+    '/v1/%zz',
+    '/v1/%ff',
+    '/v1/..',
+  ])('%s is never forwarded', async (path) => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    const text = await raw(url, `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(errorCode(text)).toBe('invalid_path');
+    expect(engine.seen).toEqual([]);
+  });
+
+  it('may have dots, percent signs and a query that are none of these', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    for (const path of ['/v1/a..b/...', '/v1/100%25', '/v1/x%20y?z=../..', '/v1/.well']) {
+      const text = await raw(url, `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      expect(text).toMatch(/^HTTP\/1\.1 200 /);
+      expect(engine.last.url).toBe(path);
+    }
+  });
+
+  it('may be written in absolute form, with a slash too many, or one at its end', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const text = await raw(url, `GET http://any.where/healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    const init = { headers: JSON_TYPE, body: chatBody() };
+    expect((await ask(`${url}/v1//chat/completions`, init)).status).toBe(200);
+    expect((await ask(`${url}/v1/chat/completions/`, init)).status).toBe(200);
+  });
+
+  it.each([
+    ['GET', '/v1/chat/completions', 'POST, OPTIONS'],
+    ['PUT', '/v1/messages', 'POST, OPTIONS'],
+    ['HEAD', '/v1/embeddings', 'POST, OPTIONS'],
+    ['DELETE', '/v1/models', 'GET, HEAD, OPTIONS'],
+    ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
+    ['PATCH', '/engines', 'GET, POST, HEAD, OPTIONS'],
+  ])('tells the methods that it has: %s %s', async (method, path, allow) => {
+    const { url } = await world([await fakeEngine()]);
+    const got = await ask(`${url}${path}`, { method });
+    expect(got.status).toBe(405);
+    expect(got.headers['allow']).toBe(allow);
+    expect(got.headers['x-maitred-reason']).toBe('method_not_allowed');
+  });
+
+  it('answers OPTIONS and HEAD', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const options = await ask(`${url}/v1/chat/completions`, { method: 'OPTIONS' });
+    expect([options.status, options.headers['allow']]).toEqual([204, 'POST, OPTIONS']);
+    const head = await ask(`${url}/v1/models`, { method: 'HEAD' });
+    expect([head.status, head.text]).toEqual([200, '']);
+    expect(Number(head.headers['content-length'])).toBeGreaterThan(0);
+  });
+});
+
+describe('a request id', () => {
+  it('is kept when it is sane, and made when it is not', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    const kept = await chat(url, {}, { 'x-request-id': 'abc-123' });
+    expect(kept.headers['x-request-id']).toBe('abc-123');
+    expect(engine.last.headers['x-request-id']).toBe('abc-123');
+    for (const bad of ['', 'a b', 'x'.repeat(200)]) {
+      const made = await chat(url, {}, { 'x-request-id': bad });
+      expect(made.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+      expect(engine.last.headers['x-request-id']).toBe(made.headers['x-request-id']);
+    }
+  });
+});
