@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_PRESET, PRESET_NAMES } from './engine/presets.js';
+import { isFault } from './server/faults.js';
 import type { Script } from './text/choose.js';
 
 /** Every option of the stand-in engine, with its unit and default. Unknown ones are refused, numbers checked for range. */
@@ -24,7 +25,11 @@ const optionsSchema = z.strictObject({
     .describe('Varies the text and length of answers.'),
   toolRounds: z.int().min(0).max(1000).default(2).describe('Tool results in a turn after which it answers with text.'),
   apiKey: z.string().min(1).optional().describe('Bearer token or x-api-key that /v1 demands.'),
-  faults: z.array(z.string()).max(100_000).default([]).describe('Faults of the first calls, one each.'),
+  faults: z
+    .array(z.string().refine(isFault, 'no such fault'))
+    .max(100_000)
+    .default([])
+    .describe('Faults of the first calls, one each.'),
   bodyBytesMax: z
     .int()
     .min(1)

@@ -72,7 +72,7 @@ export interface Reply {
   usage(): Usage | undefined;
   /** Engine-side times, in milliseconds, of the first choice; absent when not asked for. */
   metrics(): JsonObject | undefined;
-  readonly status: 'queued' | 'in_progress' | 'completed' | 'cancelled';
+  readonly status: 'in_progress' | 'completed' | 'cancelled';
 }
 
 /** Writes one call's answer in the form of one API. Events are whole SSE events, framed. */

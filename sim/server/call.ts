@@ -41,7 +41,7 @@ export class Call implements Reply {
   readonly model: string;
   readonly terms: Terms;
   readonly choices: RunningChoice[] = [];
-  status: Reply['status'] = 'queued';
+  status: Reply['status'] = 'in_progress';
   readonly #formatter: Formatter;
   #choicesLeft = 0;
   #waitsForDrain = false;
@@ -62,7 +62,6 @@ export class Call implements Reply {
     this.#formatter = api.format(this);
     this.#choicesLeft = plans.length;
     this.choices = plans.map((start, index) => start(index));
-    this.status = 'in_progress';
   }
 
   /** Lets the answer out; without an outlet it is only kept, to be asked for later. */
@@ -75,19 +74,24 @@ export class Call implements Reply {
 
   /** The answer as far as it has come. */
   snapshot(): JsonObject {
-    for (const { narrator, sequence } of this.choices) {
-      if (!this.terms.stream) narrator.tell(sequence.generated);
-    }
+    this.#narrate();
     return this.#formatter.whole();
   }
 
   /** The conversation with its answer, without instructions: what `previous_response_id` continues. */
   conversation(): readonly Message[] {
+    this.#narrate();
     const [choice] = this.choices;
     if (choice === undefined) return [];
     const { text, calls } = choice.narrator;
     const messages = choice.prompt.messages.slice(typeof this.terms.body['instructions'] === 'string' ? 1 : 0);
     return [...messages, { role: 'assistant', text, toolCalls: calls }];
+  }
+
+  /** Reads the answer out as far as it has come, where no stream does. */
+  #narrate(): void {
+    if (this.terms.stream) return;
+    for (const { narrator, sequence } of this.choices) narrator.tell(sequence.generated);
   }
 
   /** Ends the call early; false when it had ended already. */

@@ -43,6 +43,15 @@ export function parseFault(text: string): Fault {
   return fault;
 }
 
+export function isFault(text: string): boolean {
+  try {
+    parseFault(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Faults that wait for the next calls, and the health the engine pretends. */
 export class FaultPlan {
   static readonly LIMIT = 100_000;

@@ -105,6 +105,17 @@ describe('/v1/chat/completions', () => {
     expect(parts.map((part) => part.function.arguments).join('')).toBe(call.arguments);
   });
 
+  it('never splits a character between two events', async () => {
+    const sim = await engine();
+    const content = '日本語 🎉🎉 naïve — ✓'.repeat(5);
+    // With a fault, each token is an event of its own.
+    const events = await stream(sim, path, { messages: MESSAGES, sim: { content } }, { 'x-sim-fault': 'slow=0' });
+    const texts = dataOf(events).map((chunk) => contentOf((chunk['choices'] as { delta: Json }[])[0]?.delta ?? {}));
+    expect(texts.length).toBeGreaterThan(30);
+    expect(texts.join('')).toBe(content);
+    expect(texts.some((text) => text.includes('\ufffd'))).toBe(false);
+  });
+
   it('spends the tokens that a script asks for, whatever its text', async () => {
     const sim = await engine();
     const { json } = await post(sim, path, { messages: MESSAGES, sim: { content: 'Short.', output_tokens: 300 } });
