@@ -187,7 +187,7 @@ export class Call implements Reply {
       ...call,
       id: call.id ?? `call_${randomUUID().replaceAll('-', '')}`,
     }));
-    return new Answer({ role: 'assistant', text, toolCalls }, { max, exact: scripted?.output_tokens ?? exact });
+    return new Answer({ role: 'assistant', text, toolCalls }, { max, min: exact ?? 0, cost: scripted?.output_tokens });
   }
 
   #submit(prompt: Prompt, answer: Answer, hashes: Float64Array, index: number, first: boolean): RunningChoice {

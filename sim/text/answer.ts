@@ -12,9 +12,12 @@ export type Delta =
 
 /** How long an answer may or must be, in tokens. */
 export interface Length {
+  /** Beyond this it is cut. */
   readonly max: number;
-  /** Exactly so many, whatever the text needs: its pieces are spread over them. Absent: what the text needs. */
-  readonly exact: number | undefined;
+  /** It goes on for so many at least, after its text if need be. */
+  readonly min: number;
+  /** The whole text takes exactly so many, more or fewer than it has; absent: as many as it has. */
+  readonly cost: number | undefined;
 }
 
 interface Span {
@@ -33,30 +36,30 @@ export class Answer {
   /** The tokens generated; its length is the answer's cost. */
   readonly ids: readonly number[];
   readonly finish: FinishReason;
-  /** Tokens that the text alone takes, its end mark included. */
+  /** Tokens that the text has, its end mark included, and tokens that they are spread over. */
   readonly #natural: number;
-  readonly #spread: boolean;
+  readonly #cost: number;
   readonly #spans: readonly Span[];
   readonly #calls: readonly ToolCall[];
 
   constructor(message: Message, length: Length) {
     const ids = renderAnswer(message);
-    const tokens = Math.max(1, Math.min(length.exact ?? ids.length, length.max));
     this.#natural = ids.length;
-    this.#spread = tokens > ids.length;
+    this.#cost = length.cost ?? Math.max(ids.length, length.min);
+    const tokens = Math.min(this.#cost, length.max);
     // Tokens beyond the text come last in the cache: the text itself is then found there when it is sent back.
     while (ids.length < tokens) ids.push(MARKS.padding);
     ids.length = tokens;
     this.ids = ids;
     this.#spans = spansOf(message);
     this.#calls = message.toolCalls;
-    if (tokens < this.#natural) this.finish = 'length';
+    if (tokens < this.#cost) this.finish = 'length';
     else this.finish = message.toolCalls.length > 0 ? 'tool_calls' : 'stop';
   }
 
   /** How far into the text the first `count` tokens reach, in the text's own tokens. */
   reach(count: number): number {
-    return this.#spread ? Math.floor((count * this.#natural) / this.ids.length) : count;
+    return Math.floor((count * this.#natural) / this.#cost);
   }
 
   get spans(): readonly Span[] {

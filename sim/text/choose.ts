@@ -9,7 +9,7 @@ export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string 
 export interface ScriptedAnswer {
   readonly content?: string;
   readonly tool_calls?: readonly { readonly id?: string; readonly name: string; readonly arguments: string }[];
-  /** Tokens to spend on it; absent: as many as the text has. */
+  /** Tokens to spend on it, more or fewer than its text has; absent: as many as that. */
   readonly output_tokens?: number;
 }
 

@@ -116,11 +116,26 @@ describe('/v1/chat/completions', () => {
     expect(texts.some((text) => text.includes('\ufffd'))).toBe(false);
   });
 
-  it('spends the tokens that a script asks for, whatever its text', async () => {
+  it.each([3, 300])('spends the %i tokens that a script asks for, whatever its text', async (tokens) => {
     const sim = await engine();
-    const { json } = await post(sim, path, { messages: MESSAGES, sim: { content: 'Short.', output_tokens: 300 } });
-    expect(json['choices']).toMatchObject([{ finish_reason: 'stop', message: { content: 'Short.' } }]);
-    expect(json['usage']).toMatchObject({ completion_tokens: 300 });
+    const content = 'A text of some forty tokens. '.repeat(6);
+    const script = { messages: MESSAGES, sim: { content, output_tokens: tokens } };
+    const { json } = await post(sim, path, script);
+    expect(json['choices']).toMatchObject([{ finish_reason: 'stop', message: { content } }]);
+    expect(json['usage']).toMatchObject({ completion_tokens: tokens });
+    const events = await stream(sim, path, script, { 'x-sim-fault': 'slow=0' });
+    const texts = dataOf(events).map((chunk) => contentOf((chunk['choices'] as { delta: Json }[])[0]?.delta ?? {}));
+    expect(texts.join('')).toBe(content);
+  });
+
+  it('cuts a scripted answer at max_tokens, and spreads it under ignore_eos', async () => {
+    const sim = await engine();
+    const ask = { messages: MESSAGES, sim: { content: 'x'.repeat(100) } };
+    const cut = await post(sim, path, { ...ask, max_tokens: 10 });
+    expect(cut.json['choices']).toMatchObject([{ finish_reason: 'length', message: { content: 'x'.repeat(40) } }]);
+    const spread = await post(sim, path, { ...ask, max_tokens: 200, ignore_eos: true });
+    expect(spread.json['choices']).toMatchObject([{ message: { content: 'x'.repeat(100) } }]);
+    expect(spread.json['usage']).toMatchObject({ completion_tokens: 200 });
   });
 
   it('asks the script option, and answers itself where that has nothing', async () => {
