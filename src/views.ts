@@ -118,7 +118,7 @@ function programView(scheduler: Scheduler, row: Program): ProgramView {
     level: policy.stand({ service0Ms: row.serviceMs, arrivedAtMs: nowMs }, row, nowMs).level,
     serviceMs: row.serviceMs as Millis,
     waitingMs: (row.waitingMs + waitingNow) as Millis,
-    waitMsMax: Math.max(row.waitMsMax, ...threads.map((thread) => thread.waitingMs)) as Millis,
+    waitMsMax: threads.reduce((most, thread) => Math.max(most, thread.waitingMs), row.waitMsMax) as Millis,
     home: row.home?.id,
     engines: [...new Set(running)],
     threads,

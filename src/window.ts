@@ -41,7 +41,8 @@ export class Window {
     this.#preemptions = preemptions;
     if (!this.#adapts) return;
     const stride = Math.max(1, this.#size >> 3);
-    if (waiting > 0 || preempted || kvUsage >= 0.99) this.#size = Math.max(this.config.windowMin, this.#size - stride);
+    const least = Math.min(this.config.windowMin, this.#most);
+    if (waiting > 0 || preempted || kvUsage >= 0.99) this.#size = Math.max(least, this.#size - stride);
     else if (this.#wasFull) this.#size = Math.min(this.#most, this.#size + stride);
     this.#wasFull = false;
   }
