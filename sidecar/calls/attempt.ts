@@ -114,7 +114,9 @@ export class Attempt implements AnswerSink {
     if (this.#over) return;
     if (this.#splitter === undefined) this.#settleWhole(undefined);
     else {
-      for (const bytes of this.#splitter.end()) this.sink.forward(bytes);
+      // What follows the last blank line is an event only if it makes the answer whole; else it is half of one.
+      const rest = this.#splitter.end();
+      if (this.#reader?.complete === true) for (const bytes of rest) this.sink.forward(bytes);
       this.#settleStream(new GatewayError('engine_failed', 'The engine ended its answer before it was complete.'));
     }
   }

@@ -40,7 +40,10 @@ describe('a request on its way to the engine', () => {
     await chat(url, { stream: true, stream_options: { include_usage: true } });
     expect(engine.last.body.toString()).toBe(chatBody({ stream: true, stream_options: { include_usage: true } }));
     await chat(url, { stream: true, stream_options: { include_usage: false, other: 1 }, z: 1 });
-    expect(JSON.parse(engine.last.body.toString())).toMatchObject({ stream_options: { include_usage: true, other: 1 }, z: 1 });
+    expect(JSON.parse(engine.last.body.toString())).toMatchObject({
+      stream_options: { include_usage: true, other: 1 },
+      z: 1,
+    });
   });
 
   it('keeps its headers but those of the connection, and asks for no compression', async () => {
@@ -71,7 +74,8 @@ describe('a request on its way to the engine', () => {
       ].join('\r\n'),
     );
     const { headers } = engine.last;
-    for (const name of ['x-private', 'te', 'proxy-authorization', 'upgrade', 'keep-alive']) expect(headers).not.toHaveProperty(name);
+    for (const name of ['x-private', 'te', 'proxy-authorization', 'upgrade', 'keep-alive'])
+      expect(headers).not.toHaveProperty(name);
     expect(headers).toMatchObject({
       host: engine.id,
       'content-type': 'application/json; charset=utf-8',
@@ -113,15 +117,18 @@ describe('an answer on its way to the client', () => {
   it('is passed on as it came, with what the gateway did', async () => {
     const body = JSON.stringify(completionBody()).replace('{', '{ "n":12345678901234567890, ');
     const engine = await fakeEngine((response) => {
-      response.writeHead(201, [
-        ['content-type', 'application/json'],
-        ['x-engine', 'kept'],
-        ['set-cookie', 'a=1'],
-        ['set-cookie', 'b=2'],
-        ['connection', 'keep-alive, x-hop'],
-        ['x-hop', '1'],
-        ['proxy-authenticate', 'Basic'],
-      ].flat());
+      response.writeHead(
+        201,
+        [
+          ['content-type', 'application/json'],
+          ['x-engine', 'kept'],
+          ['set-cookie', 'a=1'],
+          ['set-cookie', 'b=2'],
+          ['connection', 'keep-alive, x-hop'],
+          ['x-hop', '1'],
+          ['proxy-authenticate', 'Basic'],
+        ].flat(),
+      );
       response.end(body);
     });
     const { url } = await world([engine]);
@@ -181,7 +188,13 @@ describe('an answer on its way to the client', () => {
 describe('a streamed answer', () => {
   it('goes out event by event as it comes, to the byte', async () => {
     const { opened, open } = gate();
-    const parts = [': hi\r\n\r\n', `event: x\r\nid: 1\r\n${TEXT_EVENT}`, TEXT_EVENT.replaceAll('\n', '\r\n'), STOP_EVENT, DONE_EVENT];
+    const parts = [
+      ': hi\r\n\r\n',
+      `event: x\r\nid: 1\r\n${TEXT_EVENT}`,
+      TEXT_EVENT.replaceAll('\n', '\r\n'),
+      STOP_EVENT,
+      DONE_EVENT,
+    ];
     const engine = await fakeEngine(async (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-engine': 'kept' });
       response.write(parts[0]);
@@ -193,7 +206,11 @@ describe('a streamed answer', () => {
     const { url } = await world([engine]);
     const { statusCode, headers, body } = await openChat(url, { stream: true });
     expect(statusCode).toBe(200);
-    expect(headers).toMatchObject({ 'content-type': 'text/event-stream; charset=utf-8', 'x-engine': 'kept', 'x-maitred-reason': 'direct' });
+    expect(headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-engine': 'kept',
+      'x-maitred-reason': 'direct',
+    });
     let text = '';
     for await (const chunk of body) {
       text += String(chunk);
@@ -261,7 +278,9 @@ describe('other APIs', () => {
     expect(anthropic.text).toMatch(/^event: message_start\n.*\n\nevent: error\ndata: \{"type":"error"/s);
     const input = { model: MODEL, stream: true, input: 'hi' };
     const responses = await ask(`${url}/v1/responses`, { headers: JSON_TYPE, body: JSON.stringify(input) });
-    expect(responses.text).toMatch(/^event: response.created\n.*event: response.failed\ndata: \{"type":"response.failed"/s);
+    expect(responses.text).toMatch(
+      /^event: response.created\n.*event: response.failed\ndata: \{"type":"response.failed"/s,
+    );
     expect(errorCode(responses.text)).toBeTruthy();
   });
 });

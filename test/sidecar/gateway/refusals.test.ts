@@ -1,7 +1,20 @@
 import { gzipSync } from 'node:zlib';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { JSON_TYPE, ask, chat, chatBody, dial, drainSocket, errorCode, fakeEngine, metrics, raw, world, type Got } from './world.js';
+import {
+  JSON_TYPE,
+  ask,
+  chat,
+  chatBody,
+  dial,
+  drainSocket,
+  errorCode,
+  fakeEngine,
+  metrics,
+  raw,
+  world,
+  type Got,
+} from './world.js';
 
 /** Every refusal says why and has a request id, in the shape of the API that was asked. */
 function expectRefusal(got: Got, status: number, code: string): void {
@@ -25,8 +38,20 @@ describe('a request that cannot become a call', () => {
     ['no content type', chatBody(), {}, 415, 'unsupported_media_type'],
     ['another content type', chatBody(), { 'content-type': 'text/plain' }, 415, 'unsupported_media_type'],
     ['a form', 'model=m', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'unsupported_media_type'],
-    ['another charset', chatBody(), { 'content-type': 'application/json; charset=latin1' }, 415, 'unsupported_media_type'],
-    ['a compressed body', gzipSync(chatBody()), { ...JSON_TYPE, 'content-encoding': 'gzip' }, 415, 'unsupported_media_type'],
+    [
+      'another charset',
+      chatBody(),
+      { 'content-type': 'application/json; charset=latin1' },
+      415,
+      'unsupported_media_type',
+    ],
+    [
+      'a compressed body',
+      gzipSync(chatBody()),
+      { ...JSON_TYPE, 'content-encoding': 'gzip' },
+      415,
+      'unsupported_media_type',
+    ],
     ['no model', '{"messages":[{"role":"user","content":"x"}]}', JSON_TYPE, 400, 'invalid_body'],
     ['messages of the wrong type', chatBody({ messages: 'hello' }), JSON_TYPE, 400, 'invalid_body'],
     ['an unknown model', chatBody({ model: 'other' }), JSON_TYPE, 404, 'unknown_model'],
@@ -37,13 +62,15 @@ describe('a request that cannot become a call', () => {
     expect(engine.seen).toEqual([]);
   });
 
-  it.each(['application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'Application/JSON', 'application/json; x=y'])(
-    'is taken as %s',
-    async (type) => {
-      const { url } = await world([await fakeEngine()]);
-      expect((await post(url, chatBody(), { 'content-type': type })).status).toBe(200);
-    },
-  );
+  it.each([
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'Application/JSON',
+    'application/json; x=y',
+  ])('is taken as %s', async (type) => {
+    const { url } = await world([await fakeEngine()]);
+    expect((await post(url, chatBody(), { 'content-type': type })).status).toBe(200);
+  });
 
   it('is taken with a byte-order mark, which does not go on', async () => {
     const engine = await fakeEngine();
@@ -140,7 +167,10 @@ describe('a request that cannot become a call', () => {
   it.each([
     ['garbage', '\x16\x03\x01\x02\x00\r\n\r\n'],
     ['an unknown method', 'BREW / HTTP/1.1\r\nhost: x\r\n\r\n'],
-    ['length and chunks at once', 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'],
+    [
+      'length and chunks at once',
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
     ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nhost: x\r\n\r\n'],
     ['no host', 'GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n'],
   ])('that is not HTTP as it should be: %s', async (_, bytes) => {
@@ -156,10 +186,14 @@ describe('a request that cannot become a call', () => {
     const engine = await fakeEngine();
     const { url, adminUrl } = await world([engine]);
     const socket = dial(url);
-    socket.write('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{');
+    socket.write(
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{',
+    );
     await sleep(20);
     socket.destroy();
-    await expect.poll(async () => (await metrics(adminUrl)).get('maitred_calls_rejected_total{code="client_gone"}')).toBe(1);
+    await expect
+      .poll(async () => (await metrics(adminUrl)).get('maitred_calls_rejected_total{code="client_gone"}'))
+      .toBe(1);
     expect(engine.seen).toEqual([]);
   });
 });
@@ -168,7 +202,11 @@ describe('a path', () => {
   it.each(['/', '/nothing', '/v2', '/v1', '/admin', '/v1x/models', '//v2'])('%s is unknown', async (path) => {
     const { url } = await world([await fakeEngine()]);
     expectRefusal(await ask(`${url}${path}`), 404, 'unknown_path');
-    expectRefusal(await ask(`${url}${path}`, { method: 'POST', headers: { 'content-type': 'garbage' }, body: 'x' }), 404, 'unknown_path');
+    expectRefusal(
+      await ask(`${url}${path}`, { method: 'POST', headers: { 'content-type': 'garbage' }, body: 'x' }),
+      404,
+      'unknown_path',
+    );
   });
 
   it.each([

@@ -23,7 +23,9 @@ describe('setting fields in the bytes of a JSON object', () => {
   });
 
   it('replaces a field where it stands, each time it stands there, and however its key is written', () => {
-    expect(splice('{"a":1, "priority": {"x":[1,{"y":"}"}]} ,"b":2}', { priority: 0 })).toBe('{"a":1, "priority":0,"b":2}');
+    expect(splice('{"a":1, "priority": {"x":[1,{"y":"}"}]} ,"b":2}', { priority: 0 })).toBe(
+      '{"a":1, "priority":0,"b":2}',
+    );
     expect(splice('{"p":1,"a":"\\"p\\":5","p":[2]}', { p: 9 })).toBe('{"p":9,"a":"\\"p\\":5","p":9}');
     expect(splice('{"\\u0070":1}', { p: 2 })).toBe('{"\\u0070":2}');
   });
@@ -31,10 +33,15 @@ describe('setting fields in the bytes of a JSON object', () => {
   it('says what parsing, setting and writing again would say', () => {
     const key = fc.constantFrom('a', 'b', 'priority', 'stream_options', '"', 'é', '\\');
     fc.assert(
-      fc.property(fc.dictionary(key, fc.jsonValue()), fc.dictionary(key, fc.jsonValue()), fc.nat(2), (body, fields, space) => {
-        const done = splice(JSON.stringify(body, null, space), fields);
-        expect(JSON.parse(done)).toEqual(JSON.parse(JSON.stringify({ ...body, ...fields })));
-      }),
+      fc.property(
+        fc.dictionary(key, fc.jsonValue()),
+        fc.dictionary(key, fc.jsonValue()),
+        fc.nat(2),
+        (body, fields, space) => {
+          const done = splice(JSON.stringify(body, null, space), fields);
+          expect(JSON.parse(done)).toEqual(JSON.parse(JSON.stringify({ ...body, ...fields })));
+        },
+      ),
       { numRuns: 1000, seed: 11 },
     );
   });

@@ -25,14 +25,22 @@ const text = fc.stringMatching(/^[a-zé😀 :]{0,12}$/u);
 
 /** An event with the data a reader should see (undefined: none) and its bytes in one newline style. */
 const event = fc
-  .record({ hide: fc.boolean(), lines: fc.array(text, { maxLength: 3 }), comment: fc.boolean(), name: fc.boolean(), space: fc.boolean(), nl: newline })
+  .record({
+    hide: fc.boolean(),
+    lines: fc.array(text, { maxLength: 3 }),
+    comment: fc.boolean(),
+    name: fc.boolean(),
+    space: fc.boolean(),
+    nl: newline,
+  })
   .map(({ hide, lines, comment, name, space, nl }) => {
     const values = lines.length > 0 && hide ? ['hide', ...lines] : lines;
     const rows = values.map((line) => `data:${space ? ' ' : ''}${line}`);
     if (name) rows.unshift('event: x');
     if (comment) rows.unshift(': ping');
     if (rows.length === 0) rows.push('id: 1');
-    const data = values.length === 0 ? undefined : values.map((line) => (space ? line : line.replace(/^ /, ''))).join('\n');
+    const data =
+      values.length === 0 ? undefined : values.map((line) => (space ? line : line.replace(/^ /, ''))).join('\n');
     return { data, bytes: rows.map((row) => row + nl).join('') + nl };
   });
 
@@ -45,7 +53,12 @@ describe('the event splitter', () => {
         const { data, out } = split(bytes, cuts);
         const shown = events.filter((one) => one.data?.startsWith('hide') !== true);
         // An LF event behind a CR event cannot be told from CR LF; both readings forward the same bytes.
-        expect(out.replaceAll(/\r\n|\r/g, '\n')).toBe(shown.map((one) => one.bytes).join('').replaceAll(/\r\n|\r/g, '\n'));
+        expect(out.replaceAll(/\r\n|\r/g, '\n')).toBe(
+          shown
+            .map((one) => one.bytes)
+            .join('')
+            .replaceAll(/\r\n|\r/g, '\n'),
+        );
         expect(data).toEqual(events.flatMap((one) => (one.data === undefined ? [] : [one.data])));
         if (shown.length === events.length) expect(out).toBe(bytes.toString('utf8'));
       }),

@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
@@ -137,7 +143,10 @@ export async function world(
   options: GatewayOptions = {},
 ): Promise<World> {
   const logs: Record<string, unknown>[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => void logs.push(JSON.parse(line) as (typeof logs)[0]) });
+  const log = pino(
+    { level: 'info' },
+    { write: (line: string) => void logs.push(JSON.parse(line) as (typeof logs)[0]) },
+  );
   const gateway = await startGateway(configOf(engines, overrides), { log, ...options });
   cleanups.push(() => gateway.close());
   return { gateway, url: gateway.url, adminUrl: gateway.adminUrl, logs };
@@ -177,7 +186,12 @@ export const chatBody = (more: object = {}): string =>
 
 export const JSON_TYPE = { 'content-type': 'application/json' };
 
-export function chat(url: string, more: object = {}, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Got> {
+export function chat(
+  url: string,
+  more: object = {},
+  headers: Record<string, string> = {},
+  signal?: AbortSignal,
+): Promise<Got> {
   return ask(`${url}/v1/chat/completions`, {
     headers: { ...JSON_TYPE, ...headers },
     body: chatBody(more),
@@ -185,7 +199,11 @@ export function chat(url: string, more: object = {}, headers: Record<string, str
   });
 }
 
-export function openChat(url: string, more: object = {}, headers: Record<string, string> = {}): Promise<Dispatcher.ResponseData> {
+export function openChat(
+  url: string,
+  more: object = {},
+  headers: Record<string, string> = {},
+): Promise<Dispatcher.ResponseData> {
   return open(`${url}/v1/chat/completions`, { headers: { ...JSON_TYPE, ...headers }, body: chatBody(more) });
 }
 
