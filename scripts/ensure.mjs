@@ -48,7 +48,8 @@ function isInstalled(needsDevelopment) {
     if (path === '') continue;
     const found = present[path];
     const omitted = entry.optional || entry.devOptional || (entry.dev && !needsDevelopment);
-    if (found === undefined ? !omitted : found.version !== entry.version || found.integrity !== entry.integrity) return false;
+    if (found === undefined ? !omitted : found.version !== entry.version || found.integrity !== entry.integrity)
+      return false;
   }
   return Object.keys(present).every((path) => path in wanted || present[path].extraneous);
 }
@@ -60,7 +61,10 @@ function install() {
   const script = process.env.npm_execpath;
   const viaNode = script !== undefined && basename(script).startsWith('npm');
   const [command, prefix] = viaNode ? [process.execPath, [script]] : ['npm', []];
-  const options = { stdio: ['ignore', process.stderr, process.stderr], shell: !viaNode && process.platform === 'win32' };
+  const options = {
+    stdio: ['ignore', process.stderr, process.stderr],
+    shell: !viaNode && process.platform === 'win32',
+  };
   const { status } = spawnSync(command, [...prefix, ...args], options);
   if (status !== 0) fail('could not install the packages (see above)');
 }

@@ -22,8 +22,8 @@ describe('the tree', () => {
   });
 
   it.each([
-    ['a mark of unfinished work', UNFINISHED],
-    ['a path of one machine', MACHINE],
+    ['mark of unfinished work', UNFINISHED],
+    ['path of one machine', MACHINE],
   ])('holds no %s', (_, pattern) => {
     const found = texts.flatMap((file) =>
       readText(file)
