@@ -6,7 +6,8 @@ import { object, type JsonObject } from '../apis/fields.js';
 export async function readText(request: IncomingMessage, bytesMax: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // A request given up half-way stays open, so that its refusal can still be sent.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > bytesMax) throw new ApiError(413, `The body exceeds ${bytesMax} bytes.`, null, { connection: 'close' });
     chunks.push(chunk);

@@ -99,7 +99,9 @@ describe('bad requests', () => {
     const sim = await engine({ bodyBytesMax: 1000, apiKey: 'secret', slots: 1, maxQueued: 1, speed: 1 });
     const auth = { authorization: 'Bearer secret' };
     const path = '/v1/chat/completions';
-    expect((await post(sim, path, { messages: [{ role: 'user', content: 'x'.repeat(2000) }] }, auth)).status).toBe(413);
+    expect((await post(sim, path, { messages: [{ role: 'user', content: 'x'.repeat(500_000) }] }, auth)).status).toBe(
+      413,
+    );
     expect((await post(sim, path, { messages: MESSAGES })).status).toBe(401);
     const body = { input: 'x', max_output_tokens: 1000, ignore_eos: true, background: true };
     expect((await post(sim, '/v1/responses', body, auth)).status).toBe(200);
