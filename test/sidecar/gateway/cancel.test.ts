@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import {
+  DONE_EVENT,
+  JSON_TYPE,
+  MODEL,
+  TEXT_EVENT,
+  ask,
+  chat,
+  chatBody,
+  completion,
+  dial,
+  fakeEngine,
+  metrics,
+  openChat,
+  until,
+  world,
+  type Answer,
+} from './world.js';
+
+const ONE_AT_A_TIME = { admission: { window: 1 } };
+const hang: Answer = () => undefined;
+
+/** Milliseconds until `event`, which must come within a second. */
+async function within1s(event: Promise<unknown>): Promise<void> {
+  const start = performance.now();
+  await event;
+  expect(performance.now() - start).toBeLessThan(1000);
+}
+
+async function cancelled(adminUrl: string): Promise<number | undefined> {
+  return (await metrics(adminUrl)).get('maitred_calls_ended_total{outcome="cancelled"}');
+}
+
+async function inFlight(adminUrl: string): Promise<unknown> {
+  const { engines } = (await ask(`${adminUrl}/engines`)).json() as unknown as { engines: { in_flight: number }[] };
+  return engines[0]?.in_flight;
+}
+
+describe('a client that leaves', () => {
+  it.each([true, false])('while its call is queued frees its place (stream: %s)', async (streamed) => {
+    const engine = await fakeEngine(hang);
+    const { url, adminUrl } = await world([engine], ONE_AT_A_TIME);
+    const running = chat(url, {}, {}, AbortSignal.timeout(5000)).catch(() => undefined);
+    await until(() => engine.seen.length === 1);
+    const leaving = new AbortController();
+    const waiting = chat(url, { stream: streamed }, {}, leaving.signal).catch(() => 'left');
+    await until(async () => ((await ask(`${adminUrl}/queue`)).json() as { waiting: number }).waiting === 1);
+    leaving.abort();
+    expect(await waiting).toBe('left');
+    await within1s(until(async () => ((await ask(`${adminUrl}/queue`)).json() as { waiting: number }).waiting === 0));
+    expect(await cancelled(adminUrl)).toBe(1);
+    expect(engine.seen).toHaveLength(1);
+    void running;
+  });
+
+  it.each([true, false])('before the first byte frees its engine (stream: %s)', async (streamed) => {
+    const engine = await fakeEngine(hang);
+    const { url, adminUrl, logs } = await world([engine], ONE_AT_A_TIME);
+    const leaving = new AbortController();
+    const call = chat(url, { stream: streamed }, {}, leaving.signal).catch(() => 'left');
+    await until(() => engine.seen.length === 1);
+    leaving.abort();
+    expect(await call).toBe('left');
+    await within1s(engine.last.abandoned);
+    expect(await inFlight(adminUrl)).toBe(0);
+    expect(logs.find((line) => line['msg'] === 'call')).toMatchObject({
+      outcome: 'cancelled',
+      status: 499,
+      code: 'client_gone',
+    });
+    engine.answer = completion();
+    expect((await chat(url)).status).toBe(200);
+  });
+
+  it('in the middle of a stream frees its engine', async () => {
+    const engine = await fakeEngine((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(TEXT_EVENT);
+    });
+    const { url, adminUrl } = await world([engine], ONE_AT_A_TIME);
+    const { body } = await openChat(url, { stream: true });
+    body.on('error', () => undefined);
+    await new Promise((resolve) => body.once('data', resolve));
+    body.destroy();
+    await within1s(engine.last.abandoned);
+    await until(async () => (await inFlight(adminUrl)) === 0);
+    expect(await cancelled(adminUrl)).toBe(1);
+  });
+
+  it('while a whole answer is half there frees its engine', async () => {
+    const engine = await fakeEngine((response) => {
+      response.setHeader('content-type', 'application/json');
+      response.write('{"choices":[');
+    });
+    const { url, adminUrl } = await world([engine], ONE_AT_A_TIME);
+    const leaving = new AbortController();
+    const call = chat(url, {}, {}, leaving.signal).catch(() => 'left');
+    await until(() => engine.seen.length === 1);
+    leaving.abort();
+    expect(await call).toBe('left');
+    await within1s(engine.last.abandoned);
+    expect(await cancelled(adminUrl)).toBe(1);
+  });
+
+  it('with pipelined requests cancels them all', async () => {
+    const engine = await fakeEngine(hang);
+    const { url, adminUrl } = await world([engine]);
+    const body = chatBody();
+    const request = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const socket = dial(url);
+    socket.write(request.repeat(3));
+    await until(() => engine.seen.length === 3);
+    socket.destroy();
+    await within1s(Promise.all(engine.seen.map((seen) => seen.abandoned)));
+    await until(async () => (await cancelled(adminUrl)) === 3);
+  });
+
+  it('by closing its side only has left, too', async () => {
+    const engine = await fakeEngine(hang);
+    const { url } = await world([engine]);
+    const body = chatBody();
+    const socket = dial(url);
+    socket.end(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    await until(() => engine.seen.length === 1);
+    await within1s(engine.last.abandoned);
+  });
+
+  it('ends a request that is passed through', async () => {
+    const engine = await fakeEngine(hang);
+    const { url } = await world([engine]);
+    const leaving = new AbortController();
+    const request = ask(`${url}/v1/audio/speech`, {
+      headers: JSON_TYPE,
+      body: JSON.stringify({ model: MODEL }),
+      signal: leaving.signal,
+    }).catch(() => 'left');
+    await until(() => engine.seen.length === 1);
+    leaving.abort();
+    await request;
+    await within1s(engine.last.abandoned);
+  });
+
+  it('lets the next in the queue go at once', async () => {
+    const engine = await fakeEngine(hang);
+    const { url } = await world([engine], ONE_AT_A_TIME);
+    const leaving = new AbortController();
+    const first = chat(url, {}, {}, leaving.signal).catch(() => 'left');
+    await until(() => engine.seen.length === 1);
+    const second = chat(url);
+    engine.answer = completion();
+    leaving.abort();
+    expect((await second).status).toBe(200);
+    expect(await first).toBe('left');
+  });
+});
+
+describe('a client that does not read', () => {
+  /** Far more than the sockets between can hold. */
+  const FLOOD = 64 * 1024 * 1024;
+  const event = `data: {"choices":[{"index":0,"delta":{"content":"${'x'.repeat(65_536)}"}}]}\n\n`;
+
+  function flood(sent: { bytes: number; blocked: boolean }): Answer {
+    return async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.setMaxListeners(0);
+      while (sent.bytes < FLOOD && !response.destroyed) {
+        sent.bytes += event.length;
+        if (response.write(event)) continue;
+        sent.blocked = true;
+        await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+      }
+      response.end(DONE_EVENT);
+    };
+  }
+
+  it('holds the engine back, and gets every byte when it reads on', async () => {
+    const sent = { bytes: 0, blocked: false };
+    const engine = await fakeEngine(flood(sent));
+    const { url } = await world([engine]);
+    const { body } = await openChat(url, { stream: true });
+    await until(() => sent.blocked);
+    let before = -1;
+    await until(async () => {
+      const held = before === sent.bytes;
+      before = sent.bytes;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return held;
+    });
+    // The kernel's buffers and node's take some megabytes; the rest stays where it is.
+    expect(sent.bytes).toBeLessThan(FLOOD / 2);
+    let bytes = 0;
+    for await (const chunk of body) bytes += (chunk as Buffer).length;
+    expect(bytes).toBe(sent.bytes + DONE_EVENT.length);
+    expect(sent.bytes).toBeGreaterThanOrEqual(FLOOD);
+  });
+
+  it('for too long is dropped, and its engine freed', async () => {
+    const sent = { bytes: 0, blocked: false };
+    const engine = await fakeEngine(flood(sent));
+    const { url, adminUrl } = await world([engine], { timeouts: { idleMs: 300 } });
+    const { body } = await openChat(url, { stream: true });
+    body.on('error', () => undefined);
+    await engine.last.abandoned;
+    await until(async () => (await cancelled(adminUrl)) === 1);
+    expect(sent.bytes).toBeLessThan(FLOOD);
+  });
+});

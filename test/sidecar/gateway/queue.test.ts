@@ -1,0 +1,266 @@
+import { hash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import {
+  STREAM,
+  ask,
+  chat,
+  completion,
+  errorCode,
+  fakeEngine,
+  gate,
+  metrics,
+  openChat,
+  stream,
+  until,
+  world,
+  type Answer,
+} from './world.js';
+
+const sha256 = (key: string): string => hash('sha256', key, 'hex');
+const ONE_AT_A_TIME = { admission: { window: 1 } };
+
+/** The first request waits for the gate, all others are answered by `then`. */
+function firstBehind(opened: Promise<void>, then: Answer): Answer {
+  let first = true;
+  return async (...args) => {
+    if (first) {
+      first = false;
+      await opened;
+      return completion()(...args);
+    }
+    return then(...args);
+  };
+}
+
+describe('a call that waits', () => {
+  it('goes when its turn comes, and tells how long it waited', async () => {
+    const { opened, open } = gate();
+    const engine = await fakeEngine(firstBehind(opened, completion()));
+    const { url } = await world([engine], ONE_AT_A_TIME);
+    const first = chat(url);
+    await until(() => engine.seen.length === 1);
+    const second = chat(url);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    open();
+    expect((await first).headers['x-maitred-reason']).toBe('direct');
+    const { headers } = await second;
+    expect(headers['x-maitred-reason']).toBe('queued');
+    expect(Number(headers['x-maitred-queue-ms'])).toBeGreaterThanOrEqual(50);
+  });
+
+  it('gets comments when it streams, then its answer in the same stream', async () => {
+    const { opened, open } = gate();
+    const engine = await fakeEngine(firstBehind(opened, stream()));
+    const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } });
+    const first = chat(url);
+    await until(() => engine.seen.length === 1);
+    const { statusCode, headers, body } = await openChat(url, { stream: true }, { 'x-maitred-program': 'p' });
+    expect(statusCode).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-maitred-program': 'p',
+      'x-maitred-reason': 'queued',
+    });
+    expect(headers).not.toHaveProperty('x-maitred-engine');
+    let text = '';
+    for await (const chunk of body) {
+      text += String(chunk);
+      if (text.split('\n\n').length > 2) open();
+    }
+    expect(text).toMatch(
+      /^(: queued waited_ms=\d+ waiting=1\n\n){2,}: dispatched engine=\S+ level=0 reason=queued\n\n/,
+    );
+    expect(text.replaceAll(/^:.*\n\n/gm, '')).toBe(STREAM.join(''));
+    expect((await first).status).toBe(200);
+    expect((await metrics(adminUrl)).get('maitred_queue_comments_total')).toBeGreaterThanOrEqual(3);
+  });
+
+  it('gets no comments when it does not stream', async () => {
+    const { opened, open } = gate();
+    const engine = await fakeEngine(firstBehind(opened, completion()));
+    const { url } = await world([engine], { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } });
+    const first = chat(url);
+    await until(() => engine.seen.length === 1);
+    const second = chat(url);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    open();
+    await first;
+    expect((await second).headers['content-type']).toBe('application/json');
+  });
+
+  it('for longer than allowed gets 408, or an error event after comments', async () => {
+    const engine = await fakeEngine(() => undefined);
+    const plain = await world([engine], { ...ONE_AT_A_TIME, timeouts: { queueMs: 150 } });
+    const running = openChat(plain.url).catch(() => undefined);
+    await until(() => engine.seen.length === 1);
+    const got = await chat(plain.url, { stream: true });
+    expect([got.status, errorCode(got.text), got.headers['x-maitred-reason']]).toEqual([
+      408,
+      'queue_timeout',
+      'queue_timeout',
+    ]);
+    expect(Number(got.headers['x-maitred-queue-ms'])).toBeGreaterThanOrEqual(140);
+    await plain.gateway.close();
+    await running;
+
+    const second = await fakeEngine(() => undefined);
+    const commented = await world([second], { ...ONE_AT_A_TIME, timeouts: { queueMs: 250, commentMs: 100 } });
+    void openChat(commented.url).catch(() => undefined);
+    await until(() => second.seen.length === 1);
+    const late = await chat(commented.url, { stream: true });
+    expect(late.status).toBe(200);
+    expect(late.text).toMatch(/^(: queued .*\n\n)+data: \{"error":\{.*"code":"queue_timeout"\}\}\n\n$/);
+  });
+
+  it('and is then refused by its engine hears of it in its stream', async () => {
+    const { opened, open } = gate();
+    const refuse: Answer = (response) => {
+      response.writeHead(422, { 'content-type': 'application/json' });
+      response.end('{"error":{"message":"too long for me"}}');
+    };
+    const engine = await fakeEngine(firstBehind(opened, refuse));
+    const { url, logs } = await world([engine], { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } });
+    const first = chat(url);
+    await until(() => engine.seen.length === 1);
+    const { body } = await openChat(url, { stream: true });
+    let text = '';
+    for await (const chunk of body) {
+      text += String(chunk);
+      open();
+    }
+    await first;
+    expect(errorCode(text)).toBe('bad_request');
+    expect(text).toContain('too long for me');
+    await expect.poll(() => logs.some((line) => line['outcome'] === 'client_error')).toBe(true);
+  });
+
+  it('keeps its place before later ones when an engine fails it', async () => {
+    const order: string[] = [];
+    const { opened, open } = gate();
+    let failed = false;
+    const engine = await fakeEngine(async (response, seen, request) => {
+      const name = String(seen.headers['x-name']);
+      if (name === 'blocker') await opened;
+      else if (name === 'a' && !failed) {
+        failed = true;
+        response.destroy();
+        return;
+      }
+      order.push(name);
+      await completion()(response, seen, request);
+    });
+    const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, health: { failuresMax: 100 } });
+    const calls = [chat(url, {}, { 'x-name': 'blocker' })];
+    for (const [i, name] of ['a', 'b', 'c'].entries()) {
+      await until(async () => {
+        const { waiting } = (await ask(`${adminUrl}/queue`)).json() as { waiting: number };
+        return engine.seen.length === 1 && waiting === i;
+      });
+      calls.push(chat(url, {}, { 'x-name': name }));
+    }
+    await until(async () => ((await ask(`${adminUrl}/queue`)).json() as { waiting: number }).waiting === 3);
+    open();
+    await Promise.all(calls);
+    expect(order).toEqual(['blocker', 'a', 'b', 'c']);
+  });
+});
+
+describe('a queue that is full', () => {
+  it('refuses with 429 and Retry-After, and loses nothing that it took', async () => {
+    const { opened, open } = gate();
+    const engine = await fakeEngine(async (...args) => {
+      await opened;
+      return completion()(...args);
+    });
+    const { url, adminUrl } = await world([engine], {
+      ...ONE_AT_A_TIME,
+      limits: { queuedMax: 4, queuedPerTenantMax: 4, programsMax: 100 },
+    });
+    const calls = Array.from({ length: 8 }, () => chat(url));
+    const settled: number[] = [];
+    for (const call of calls) void call.then((got) => settled.push(got.status));
+    await until(() => settled.length === 3);
+    open();
+    const answers = await Promise.all(calls);
+    expect(answers.map((got) => got.status).sort()).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
+    const refused = answers.find((got) => got.status === 429);
+    expect(errorCode(refused?.text ?? '')).toBe('queue_full');
+    expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0);
+    const counted = await metrics(adminUrl);
+    expect(counted.get('maitred_calls_rejected_total{code="queue_full"}')).toBe(3);
+    expect(counted.get('maitred_calls_accepted_total')).toBe(5);
+  });
+
+  it('of one tenant with 10,000 programs does not shut out another', async () => {
+    const { opened, open } = gate();
+    const engine = await fakeEngine(async (...args) => {
+      await opened;
+      return completion()(...args);
+    });
+    const keys = [
+      { sha256: sha256('key'), tenant: 'greedy' },
+      { sha256: sha256('other-key'), tenant: 'modest' },
+    ];
+    const { url } = await world([engine], {
+      ...ONE_AT_A_TIME,
+      auth: { keys },
+      limits: { queuedMax: 1000, queuedPerTenantMax: 50, programsMax: 20_000 },
+    });
+    let refused = 0;
+    let sent = 0;
+    const taken: Promise<number>[] = [];
+    const sender = async (): Promise<void> => {
+      while (sent < 10_000) {
+        const call = chat(url, {}, { 'x-maitred-program': `p${++sent}`, authorization: 'Bearer key' });
+        // Calls that were taken wait behind the gate; only refusals come back.
+        const got = await Promise.race([call, new Promise<undefined>((resolve) => setTimeout(resolve, 2000))]);
+        if (got?.status === 429) refused += 1;
+        else taken.push(call.then(({ status }) => status));
+      }
+    };
+    await Promise.all(Array.from({ length: 64 }, sender));
+    expect(refused).toBe(10_000 - 51);
+    const modest = chat(url, {}, { authorization: 'Bearer other-key' });
+    open();
+    expect((await modest).status).toBe(200);
+    expect(new Set(await Promise.all(taken))).toEqual(new Set([200]));
+  }, 60_000);
+});
+
+describe('programs', () => {
+  it('that have had little go before those that have had much', async () => {
+    const order: string[] = [];
+    const { opened, open } = gate();
+    const engine = await fakeEngine(async (response, seen, request) => {
+      const name = String(seen.headers['x-maitred-program']);
+      if (name === 'blocker') await opened;
+      else if (seen.body.includes('long')) await new Promise((resolve) => setTimeout(resolve, 50));
+      order.push(name);
+      await completion()(response, seen, request);
+    });
+    const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, policy: { firstQuantumMs: 10 } });
+    await chat(url, { user: 'long' }, { 'x-maitred-program': 'old' });
+    const blocker = chat(url, {}, { 'x-maitred-program': 'blocker' });
+    await until(() => engine.seen.length === 2);
+    const old = chat(url, {}, { 'x-maitred-program': 'old' });
+    await until(async () => ((await ask(`${adminUrl}/queue`)).json() as { waiting: number }).waiting === 1);
+    const young = chat(url, {}, { 'x-maitred-program': 'young' });
+    await until(async () => ((await ask(`${adminUrl}/queue`)).json() as { waiting: number }).waiting === 2);
+    open();
+    const levels = [
+      (await old).headers['x-maitred-level'],
+      (await young).headers['x-maitred-level'],
+      (await blocker).status,
+    ];
+    expect(order).toEqual(['old', 'blocker', 'young', 'old']);
+    expect(Number(levels[0])).toBeGreaterThan(0);
+    expect(levels[1]).toBe('0');
+  });
+
+  it('end when their last call says so', async () => {
+    const { url, adminUrl } = await world([await fakeEngine()]);
+    await chat(url, {}, { 'x-maitred-program': 'p', 'x-maitred-final': 'true' });
+    await expect.poll(async () => (await ask(`${adminUrl}/programs/p`)).status).toBe(404);
+    expect((await metrics(adminUrl)).get('maitred_programs_ended_total{cause="ended"}')).toBe(1);
+  });
+});
