@@ -69,7 +69,6 @@ export class Engine {
   leave(state: 'lost' | 'draining'): void {
     this.state = state;
     this.life += 1;
-    this.reservedFor = undefined;
     this.residency.clear();
   }
 

@@ -76,6 +76,8 @@ export class Floor {
 
   /** Takes the engine out of service. Returns the waiting calls that lost their place by it (see `serves`). */
   leave(engine: Engine, state: 'lost' | 'draining'): Call[] {
+    // What drains is leaving already: as lost, its row would stay for ever.
+    if (engine.state === 'draining') return [];
     engine.leave(state);
     this.rules.balancer.lost?.(engine);
     this.#touched.delete(engine);
@@ -205,6 +207,7 @@ export class Floor {
   rest(engine: Engine, untilMs: number): void {
     engine.restUntilMs = untilMs;
     this.#resting.add(engine);
+    this.#release(engine);
   }
 
   /** Looks again at what time has opened: engines that have rested, gates behind which contexts have faded. */
@@ -273,9 +276,16 @@ export class Floor {
     return head;
   }
 
+  /** The engine keeps no room any more: who waits for it may find some elsewhere. */
+  #release(engine: Engine): void {
+    if (engine.reservedFor !== undefined) engine.reservedFor.reservedOn = undefined;
+    engine.reservedFor = undefined;
+  }
+
   #roomiest(pool: Pool, nowMs: number): Engine | undefined {
     const whole = (engine: Engine): number => this.#room(engine, nowMs).wholeTokens;
-    return pool.live.reduce<Engine | undefined>((a, b) => (a === undefined || whole(b) > whole(a) ? b : a), undefined);
+    const open = pool.live.filter((engine) => engine.isOpen(nowMs));
+    return open.reduce<Engine | undefined>((a, b) => (a === undefined || whole(b) > whole(a) ? b : a), undefined);
   }
 
   #hasSlot(engine: Engine, nowMs: number): boolean {
@@ -353,6 +363,7 @@ export class Floor {
   #serve(engine: Engine, models: readonly ModelId[]): Call[] {
     const homeless = [...engine.pinned].filter((call) => engine.state !== 'up' || !models.includes(call.model));
     for (const call of homeless) this.withdraw(call);
+    this.#release(engine);
     const left = engine.pools.filter((pool) => !models.includes(pool.model));
     for (const pool of left) pool.engines = pool.engines.filter((other) => other !== engine);
     for (const model of models) {
@@ -364,7 +375,8 @@ export class Floor {
     for (const pool of [...left, ...engine.pools]) pool.refresh();
     for (const call of homeless) this.enqueue(call);
     this.touch(engine);
-    return [...homeless, ...left.filter((pool) => pool.engines.length === 0).flatMap((pool) => [...pool.anywhere])];
+    const unserved = left.filter((pool) => pool.engines.length === 0).flatMap((pool) => [...pool.anywhere]);
+    return [...new Set([...homeless, ...unserved])];
   }
 }
 

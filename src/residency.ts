@@ -137,7 +137,7 @@ export class Residency {
 
   /** Lets claims fade up to `nowMs`. */
   settle(nowMs: number, halfLifeMs: number): void {
-    const step = Math.floor((nowMs * STEPS) / halfLifeMs);
+    const step = stepOf(nowMs, halfLifeMs);
     if (step === this.#step) return;
     this.#step = step;
     for (const cohort of this.#cohorts) if (!cohort.judged && this.#age(cohort) >= JUDGED_STEPS) this.#judge(cohort);
@@ -148,7 +148,11 @@ export class Residency {
 
   /** When the next step begins. */
   static nextStepMs(nowMs: number, halfLifeMs: number): number {
-    return ((Math.floor((nowMs * STEPS) / halfLifeMs) + 1) * halfLifeMs) / STEPS;
+    const next = stepOf(nowMs, halfLifeMs) + 1;
+    let atMs = (next * halfLifeMs) / STEPS;
+    // Rounded down, that time would still lie in the present step, and whoever waits for the next one would spin.
+    while (stepOf(atMs, halfLifeMs) < next) atMs += Math.abs(atMs) * Number.EPSILON;
+    return atMs;
   }
 
   #reclaim(gateTokens: number): void {
@@ -230,4 +234,9 @@ export class Residency {
     threads?.delete(context.thread);
     if (threads?.size === 0) this.#contexts.delete(context.program);
   }
+}
+
+/** Number of the step that holds this time. */
+function stepOf(nowMs: number, halfLifeMs: number): number {
+  return Math.floor((nowMs * STEPS) / halfLifeMs);
 }

@@ -52,9 +52,9 @@ export class Scheduler {
    * @throws RangeError when `now` is not finite; Error when a `callArrived` repeats an active call's id.
    */
   step(event: Event, now: Millis): Command[] {
-    if (!Number.isFinite(now)) throw new RangeError(`now must be finite, got ${now}`);
-    this.#nowMs = Math.max(now, this.#nowMs);
-    this.#out = [];
+    if (event.type === 'callArrived' && this.#calls.has(event.call))
+      throw new Error(`call ${event.call} is already active`);
+    this.#begin(now);
     this.#passTime();
     if (event.type === 'woke') this.#wakeAtMs = Infinity;
     this.#apply(event);
@@ -64,11 +64,13 @@ export class Scheduler {
     return this.#out;
   }
 
-  /** Replaces settings and balancer. Calls that wait keep their arrival order and are ranked and placed anew. */
+  /**
+   * Replaces settings and balancer. Calls that wait keep their arrival order and are ranked and placed anew.
+   * @throws RangeError when a setting is out of range or `now` is not finite; nothing has changed then.
+   */
   configure(config: SchedulerConfig, balancer: Balancer, now: Millis): Command[] {
     checkConfig(config);
-    this.#nowMs = Math.max(now, this.#nowMs);
-    this.#out = [];
+    this.#begin(now);
     const waiting = [...this.#calls.values()].filter((call) => call.state === 'waiting').sort((a, b) => a.seq - b.seq);
     for (const call of waiting) this.#floor.withdraw(call);
     this.#config = config;
@@ -92,6 +94,12 @@ export class Scheduler {
       calls: this.#calls,
       nowMs: this.#nowMs,
     };
+  }
+
+  #begin(now: Millis): void {
+    if (!Number.isFinite(now)) throw new RangeError(`now must be finite, got ${now}`);
+    this.#nowMs = Math.max(now, this.#nowMs);
+    this.#out = [];
   }
 
   #apply(event: Event): void {
@@ -147,7 +155,6 @@ export class Scheduler {
   }
 
   #arrive(event: CallArrived): void {
-    if (this.#calls.has(event.call)) throw new Error(`call ${event.call} is already active`);
     if (!this.#floor.serves(event.model)) {
       this.#out.push({ type: 'reject', call: event.call, refusal: 'no_engine' });
       return;
@@ -250,6 +257,7 @@ export class Scheduler {
   /** A running call ends without an answer, charged what it used. */
   #abandon(call: Call, engine: Engine): void {
     this.#ledger.abandoned(call, this.#nowMs);
+    this.#policy.charge?.(call.program, call.promptTokens, call.outputTokens, this.#nowMs);
     this.#floor.unseat(call, engine);
     this.#end(call);
   }
