@@ -1,0 +1,176 @@
+import type { Command, Dispatch, EngineId, Event, ModelId } from '../../src/index.js';
+
+/** A call as a driver knows it: from what it told the scheduler and was told by it, and nothing else. */
+export interface BookedCall {
+  readonly id: string;
+  readonly seq: number;
+  readonly program: string;
+  readonly tenant: string;
+  readonly thread: string;
+  readonly model: ModelId;
+  readonly promptTokens: number;
+  readonly maxTokens: number;
+  readonly arrivedAtMs: number;
+  state: 'waiting' | 'running' | 'over';
+  engine: string | undefined;
+  /** When its present wait, or its present run, began; and the waiting before it. */
+  sinceMs: number;
+  waitedMs: number;
+  attempts: number;
+  /** How it ended, once for each time that it was said to end. */
+  readonly ends: string[];
+}
+
+export interface BookedEngine {
+  readonly id: string;
+  state: 'up' | 'lost' | 'draining';
+  models: readonly ModelId[];
+  windowMax: number | undefined;
+  capacityTokens: number | undefined;
+  probation: boolean;
+  restUntilMs: number;
+}
+
+/** A dispatch, and what the engine was doing just before it. */
+export interface BookedDispatch {
+  readonly command: Dispatch;
+  readonly call: BookedCall | undefined;
+  readonly stateBefore: BookedCall['state'] | undefined;
+  readonly runningBefore: number;
+}
+
+/** A driver's own record of a run, kept from events and commands alone: what the invariants are checked against. */
+export class Book {
+  readonly calls = new Map<string, BookedCall>();
+  readonly engines = new Map<string, BookedEngine>();
+  /** Every call that is not over. */
+  readonly active = new Map<string, BookedCall>();
+  /** Dispatches of the last step, in order. */
+  dispatches: BookedDispatch[] = [];
+  readonly rejectedOnArrival = new Set<string>();
+  #seq = 0;
+
+  /** @param event undefined when the settings were changed instead */
+  take(event: Event | undefined, nowMs: number, commands: readonly Command[]): void {
+    this.dispatches = [];
+    // Timeouts come before the event of the step: a call that both times out and is cancelled has timed out.
+    const timedOut = (command: Command) => command.type === 'reject' && command.refusal === 'queue_timeout';
+    for (const command of commands) if (timedOut(command)) this.#heed(command, nowMs);
+    if (event !== undefined) this.#apply(event, nowMs);
+    for (const command of commands) if (!timedOut(command)) this.#heed(command, nowMs);
+  }
+
+  running(engine?: string): BookedCall[] {
+    return [...this.active.values()].filter(
+      (call) => call.state === 'running' && (engine === undefined || call.engine === engine),
+    );
+  }
+
+  waiting(): BookedCall[] {
+    return [...this.active.values()].filter((call) => call.state === 'waiting');
+  }
+
+  serving(model: ModelId): BookedEngine[] {
+    return [...this.engines.values()].filter((engine) => engine.state === 'up' && engine.models.includes(model));
+  }
+
+  #apply(event: Event, nowMs: number): void {
+    switch (event.type) {
+      case 'callArrived': {
+        const call: BookedCall = {
+          id: event.call,
+          seq: this.#seq++,
+          program: event.program,
+          tenant: event.tenant,
+          thread: event.thread,
+          model: event.model,
+          promptTokens: event.promptTokens,
+          maxTokens: event.maxTokens ?? Infinity,
+          arrivedAtMs: nowMs,
+          state: 'waiting',
+          engine: undefined,
+          sinceMs: nowMs,
+          waitedMs: 0,
+          attempts: 0,
+          ends: [],
+        };
+        this.calls.set(call.id, call);
+        this.active.set(call.id, call);
+        return;
+      }
+      case 'callFinished': {
+        const call = this.#runningCall(event.call);
+        if (call?.engine !== undefined) this.#clear(call.engine);
+        return this.#end(call, 'finished');
+      }
+      case 'callFailed':
+        return this.#fail(this.#runningCall(event.call), event, nowMs);
+      case 'callCancelled':
+        return this.#end(this.active.get(event.call), 'cancelled');
+      case 'engineJoined': {
+        const { engine: id, models, windowMax, capacityTokens, probation = false } = event;
+        this.engines.set(id, { id, state: 'up', models, windowMax, capacityTokens, probation, restUntilMs: -Infinity });
+        return;
+      }
+      case 'engineLost':
+        return this.#leave(event.engine, 'lost');
+      case 'engineDrained':
+        return this.#leave(event.engine, 'draining');
+      default:
+    }
+  }
+
+  #heed(command: Command, nowMs: number): void {
+    if (command.type === 'reject') {
+      const call = this.calls.get(command.call);
+      call?.ends.push(`rejected: ${command.refusal}`);
+      if (call !== undefined) this.#over(call);
+    } else if (command.type === 'dispatch') {
+      const call = this.calls.get(command.call);
+      const runningBefore = this.running(command.engine).length;
+      this.dispatches.push({ command, call, stateBefore: call?.state, runningBefore });
+      if (call?.state !== 'waiting') return;
+      call.waitedMs += nowMs - call.sinceMs;
+      call.state = 'running';
+      call.engine = command.engine;
+      call.sinceMs = nowMs;
+    }
+  }
+
+  #runningCall(id: string): BookedCall | undefined {
+    const call = this.active.get(id);
+    return call?.state === 'running' ? call : undefined;
+  }
+
+  #fail(call: BookedCall | undefined, event: Event & { type: 'callFailed' }, nowMs: number): void {
+    if (call === undefined) return;
+    if (event.failure === 'lost') return this.#end(call, 'lost');
+    const engine = this.engines.get(call.engine!);
+    if (event.failure === 'busy' && engine !== undefined) engine.restUntilMs = nowMs + (event.restMs ?? 0);
+    if (event.failure === 'broken') call.attempts += 1;
+    call.state = 'waiting';
+    call.engine = undefined;
+    call.sinceMs = nowMs;
+  }
+
+  #end(call: BookedCall | undefined, how: string): void {
+    if (call === undefined) return;
+    call.ends.push(how);
+    this.#over(call);
+  }
+
+  #over(call: BookedCall): void {
+    call.state = 'over';
+    this.active.delete(call.id);
+  }
+
+  #clear(engine: string): void {
+    const found = this.engines.get(engine);
+    if (found !== undefined) found.probation = false;
+  }
+
+  #leave(id: EngineId, state: 'lost' | 'draining'): void {
+    const engine = this.engines.get(id);
+    if (engine !== undefined) engine.state = state;
+  }
+}

@@ -1,0 +1,112 @@
+import { makeBalancer, type BalancerName } from '../../loadbalancer/index.js';
+import {
+  callId,
+  engineId,
+  millis,
+  programId,
+  Scheduler,
+  views,
+  type Balancer,
+  type Command,
+  type Dispatch,
+  type EngineView,
+  type Event,
+  type ProgramView,
+  type Reject,
+} from '../../src/index.js';
+import { coreConfig, type CoreChanges } from './core-config.js';
+import { arrived, failed, finished, joined, type ArrivalFacts, type EngineFacts, type FinishFacts } from './core-events.js';
+
+export const balancerNamed = (name: BalancerName, thresholdTokens = 1_000): Balancer =>
+  makeBalancer({ name, thresholdTokens, adaptThreshold: false });
+
+/**
+ * A scheduler with a clock that a test turns by hand. It remembers every command, and the last `wakeAt`, which it obeys
+ * when time passes.
+ */
+export class Desk {
+  readonly scheduler: Scheduler;
+  readonly log: Command[] = [];
+  nowMs = 0;
+  wakeAtMs = Infinity;
+
+  constructor(changes: CoreChanges = {}, balancer: BalancerName | Balancer = 'program-affinity') {
+    this.scheduler = new Scheduler(
+      coreConfig(changes),
+      typeof balancer === 'string' ? balancerNamed(balancer) : balancer,
+    );
+  }
+
+  /** Gives the event now. Returns what is to be done, `wakeAt` apart. */
+  tell(event: Event): Command[] {
+    return this.#heed(this.scheduler.step(event, millis(this.nowMs)));
+  }
+
+  configure(changes: CoreChanges, balancer: BalancerName = 'program-affinity'): Command[] {
+    return this.#heed(this.scheduler.configure(coreConfig(changes), balancerNamed(balancer), millis(this.nowMs)));
+  }
+
+  /** Lets time pass up to `untilMs`, waking the scheduler when it asked to be woken. Returns what that brought. */
+  passTo(untilMs: number): Command[] {
+    const brought: Command[] = [];
+    for (let wakes = 0; this.wakeAtMs <= untilMs; wakes += 1) {
+      if (wakes > 10_000) throw new Error(`wakes without end at ${this.nowMs} ms`);
+      this.nowMs = Math.max(this.nowMs, this.wakeAtMs);
+      this.wakeAtMs = Infinity;
+      brought.push(...this.tell({ type: 'woke' }));
+    }
+    this.nowMs = untilMs;
+    return brought;
+  }
+
+  pass(durationMs: number): Command[] {
+    return this.passTo(this.nowMs + durationMs);
+  }
+
+  join(engine: string, facts: EngineFacts = {}): Command[] {
+    return this.tell(joined(engine, facts));
+  }
+
+  arrive(call: string, facts: ArrivalFacts = {}): Command[] {
+    return this.tell(arrived(call, facts));
+  }
+
+  finish(call: string, facts: FinishFacts = {}): Command[] {
+    return this.tell(finished(call, facts));
+  }
+
+  fail(call: string, failure: 'busy' | 'broken' | 'lost', restMs?: number): Command[] {
+    return this.tell(failed(call, failure, restMs));
+  }
+
+  /** The last dispatch of the call so far. */
+  dispatchOf(call: string): Dispatch | undefined {
+    return this.log.filter((command) => command.type === 'dispatch').findLast((each) => each.call === callId(call));
+  }
+
+  refusalOf(call: string): Reject['refusal'] | undefined {
+    return this.log.filter((command) => command.type === 'reject').findLast((each) => each.call === callId(call))
+      ?.refusal;
+  }
+
+  engine(id: string): EngineView {
+    return views.engine(this.scheduler, engineId(id))!;
+  }
+
+  program(id: string): ProgramView {
+    return views.program(this.scheduler, programId(id))!;
+  }
+
+  #heed(commands: Command[]): Command[] {
+    for (const command of commands) {
+      if (command.type === 'wakeAt') this.wakeAtMs = command.at;
+      else this.log.push(command);
+    }
+    return commands.filter((command) => command.type !== 'wakeAt');
+  }
+}
+
+/** The calls that these commands send out, in order, as `call@engine`. */
+export function sentOut(commands: readonly Command[]): string[] {
+  return commands.flatMap((command) => (command.type === 'dispatch' ? [`${command.call}@${command.engine}`] : []));
+}

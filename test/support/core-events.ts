@@ -1,0 +1,104 @@
+import {
+  callId,
+  engineId,
+  millis,
+  modelId,
+  programId,
+  tenantId,
+  tokens,
+  type CallArrived,
+  type CallFailed,
+  type CallFinished,
+  type EngineJoined,
+  type Event,
+} from '../../src/index.js';
+
+/** Events from plain strings and numbers; what a test leaves out is the dullest value there is. */
+export interface ArrivalFacts {
+  readonly program?: string;
+  readonly tenant?: string;
+  readonly thread?: string;
+  readonly model?: string;
+  readonly prompt?: number;
+  readonly max?: number;
+  readonly prefix?: readonly number[];
+}
+
+export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
+  return {
+    type: 'callArrived',
+    call: callId(call),
+    program: programId(facts.program ?? `of-${call}`),
+    tenant: tenantId(facts.tenant ?? 't'),
+    thread: facts.thread ?? '',
+    model: modelId(facts.model ?? 'm'),
+    promptTokens: tokens(facts.prompt ?? 100),
+    ...(facts.max !== undefined && { maxTokens: tokens(facts.max) }),
+    ...(facts.prefix !== undefined && { prefix: facts.prefix }),
+  };
+}
+
+export interface FinishFacts {
+  readonly prompt?: number;
+  readonly output?: number;
+  readonly cached?: number;
+  readonly serviceMs?: number;
+  readonly queueMs?: number;
+  readonly calledTool?: boolean;
+}
+
+export function finished(call: string, facts: FinishFacts = {}): CallFinished {
+  const told = facts.prompt !== undefined || facts.output !== undefined;
+  return {
+    type: 'callFinished',
+    call: callId(call),
+    ...(told && {
+      usage: {
+        promptTokens: tokens(facts.prompt ?? 0),
+        outputTokens: tokens(facts.output ?? 0),
+        ...(facts.cached !== undefined && { cachedTokens: tokens(facts.cached) }),
+      },
+    }),
+    ...(facts.serviceMs !== undefined && { serviceMs: millis(facts.serviceMs) }),
+    ...(facts.queueMs !== undefined && { queueMs: millis(facts.queueMs) }),
+    ...(facts.calledTool !== undefined && { calledTool: facts.calledTool }),
+  };
+}
+
+export function failed(call: string, failure: CallFailed['failure'], restMs?: number): CallFailed {
+  return { type: 'callFailed', call: callId(call), failure, ...(restMs !== undefined && { restMs: millis(restMs) }) };
+}
+
+export interface EngineFacts {
+  readonly models?: readonly string[];
+  readonly window?: number;
+  readonly capacity?: number;
+  readonly probation?: boolean;
+}
+
+export function joined(engine: string, facts: EngineFacts = {}): EngineJoined {
+  return {
+    type: 'engineJoined',
+    engine: engineId(engine),
+    models: (facts.models ?? ['m']).map(modelId),
+    ...(facts.window !== undefined && { windowMax: facts.window }),
+    ...(facts.capacity !== undefined && { capacityTokens: tokens(facts.capacity) }),
+    ...(facts.probation !== undefined && { probation: facts.probation }),
+  };
+}
+
+export const started = (call: string): Event => ({ type: 'callStarted', call: callId(call) });
+export const progressed = (call: string, output: number): Event => ({
+  type: 'callProgressed',
+  call: callId(call),
+  outputTokens: tokens(output),
+});
+export const cancelled = (call: string): Event => ({ type: 'callCancelled', call: callId(call) });
+export const ended = (program: string): Event => ({ type: 'programEnded', program: programId(program) });
+export const lost = (engine: string): Event => ({ type: 'engineLost', engine: engineId(engine) });
+export const drained = (engine: string): Event => ({ type: 'engineDrained', engine: engineId(engine) });
+export const reported = (
+  engine: string,
+  gauges: { waiting?: number; kvUsage?: number; preemptions?: number },
+): Event => ({ type: 'engineReported', engine: engineId(engine), ...gauges });
+export const woke: Event = { type: 'woke' };

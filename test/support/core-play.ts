@@ -1,0 +1,305 @@
+import type { BalancerName } from '../../loadbalancer/index.js';
+import { makeBalancer } from '../../loadbalancer/index.js';
+import {
+  millis,
+  Scheduler,
+  tokens,
+  views,
+  type Command,
+  type Event,
+  type PolicyName,
+  type SchedulerConfig,
+} from '../../src/index.js';
+import { Book } from './core-book.js';
+import { coreConfig } from './core-config.js';
+import {
+  arrived,
+  cancelled,
+  drained,
+  ended,
+  failed,
+  finished,
+  joined,
+  lost,
+  progressed,
+  reported,
+  started,
+  woke,
+} from './core-events.js';
+import { Dice } from './dice.js';
+
+export const POLICIES = ['plas', 'fcfs', 'fcfs-window', 'mlfq-call', 'las-decayed'] as const satisfies PolicyName[];
+export const BALANCERS = [
+  'program-affinity',
+  'round-robin',
+  'least-loaded',
+  'sticky',
+  'prefix-aware',
+] as const satisfies BalancerName[];
+
+/** One step of a random run, after it was taken. */
+export interface Moment {
+  /** Undefined when the settings were changed instead. */
+  readonly event: Event | undefined;
+  readonly nowMs: number;
+  readonly commands: readonly Command[];
+  readonly book: Book;
+  readonly scheduler: Scheduler;
+  readonly config: SchedulerConfig;
+}
+
+export interface PlayOptions {
+  readonly seed: number;
+  /** Random events before the world is closed down; 60. */
+  readonly steps?: number;
+  readonly policy?: PolicyName;
+  readonly balancer?: BalancerName;
+  /** Settings laid over the random ones. */
+  readonly adjust?: (config: SchedulerConfig) => SchedulerConfig;
+  /** Leave out events that some statement does not cover. */
+  readonly without?: readonly ('configure' | 'trouble' | 'tokens')[];
+  readonly onMoment?: (moment: Moment) => void;
+  /** Once everything has come to its end: all engines up again, all calls over, all leases out. */
+  readonly onEnd?: (moment: Moment) => void;
+}
+
+const MODELS = ['m', 'n'];
+const ROUNDS_MAX = 2_000;
+
+/** Plays a random sequence of events, the whole of it a function of the options. Returns every command. */
+export function play(options: PlayOptions): Command[] {
+  return new Player(options).run();
+}
+
+class Player {
+  readonly #dice: Dice;
+  readonly #scheduler: Scheduler;
+  readonly #book = new Book();
+  readonly #log: Command[] = [];
+  readonly #engines: readonly string[];
+  #config: SchedulerConfig;
+  #nowMs: number;
+  #wakeAtMs = Infinity;
+  #calls = 0;
+  #last: Moment | undefined;
+
+  constructor(readonly options: PlayOptions) {
+    const dice = (this.#dice = new Dice(options.seed));
+    this.#config = this.#randomConfig();
+    this.#scheduler = new Scheduler(this.#config, this.#randomBalancer());
+    this.#engines = ['A', 'B', 'C'].slice(0, dice.int(1, 3));
+    this.#nowMs = dice.pick([0, 12.5, 1_000_000]);
+  }
+
+  run(): Command[] {
+    for (const engine of this.#engines) if (this.#dice.chance(0.9)) this.#join(engine);
+    const { steps = 60 } = this.options;
+    for (let step = 0; step < steps; step += 1) {
+      this.#passTime();
+      this.#act();
+    }
+    this.#closeDown();
+    if (this.#last !== undefined) this.options.onEnd?.(this.#last);
+    return this.#log;
+  }
+
+  #randomConfig(): SchedulerConfig {
+    const dice = this.#dice;
+    const windowInitial = dice.int(1, 3);
+    const config = coreConfig({
+      policy: {
+        name: this.options.policy ?? dice.pick(POLICIES),
+        levels: dice.int(1, 5),
+        firstQuantumMs: dice.int(20, 400),
+        quantumRatio: dice.pick([1, 2, 3]),
+        service: this.#may('tokens') && dice.chance(0.2) ? 'tokens' : 'time',
+      },
+      starvation: { beta: dice.int(1, 10), floorMs: dice.int(20, 300), waitMsMax: dice.int(100, 4_000) },
+      admission: {
+        window: dice.pick(['auto', 'auto', 'adaptive', 1, 2, 3]),
+        windowInitial,
+        windowMin: dice.int(1, windowInitial),
+        windowMax: dice.int(windowInitial, 6),
+        gate: dice.pick([0, 0.5, 0.9, 1]),
+        halfLifeMs: dice.pick([160, 333.3, 1_600]),
+        outputReserveTokens: dice.int(0, 100),
+        reserveMs: dice.pick([0, 50, 500, 100_000]),
+        turnMs: dice.pick([0, 100, 2_000]),
+      },
+      balancer: { spillMs: dice.pick([0, 100, 1_000, 100_000]) },
+      limits: {
+        programsMax: dice.int(1, 12),
+        queuedMax: dice.int(3, 30),
+        queuedPerTenantMax: dice.int(2, 15),
+        attemptsMax: dice.int(1, 3),
+      },
+      timeouts: { queueMs: dice.pick([300, 2_000, 50_000]), leaseMs: dice.pick([200, 3_000, 50_000]) },
+    });
+    return this.options.adjust?.(config) ?? config;
+  }
+
+  #randomBalancer() {
+    const name = this.options.balancer ?? this.#dice.pick(BALANCERS);
+    return makeBalancer({ name, thresholdTokens: 200, adaptThreshold: this.#dice.chance(0.3) });
+  }
+
+  #may(what: 'configure' | 'trouble' | 'tokens'): boolean {
+    return this.options.without?.includes(what) !== true;
+  }
+
+  /** Mostly a little, sometimes none, rarely much; a driver that is late for its wakes now and then. */
+  #passTime(): void {
+    const dice = this.#dice;
+    const durationMs = dice.pick([0, 0, 0, dice.int(1, 30), dice.int(1, 100), dice.int(1, 600)]);
+    const untilMs = this.#nowMs + (dice.chance(0.01) ? dice.int(1_000, 60_000) : durationMs);
+    if (dice.chance(0.8)) this.#wakeUntil(untilMs);
+    this.#nowMs = untilMs;
+  }
+
+  #wakeUntil(untilMs: number): void {
+    for (let wakes = 0; this.#wakeAtMs <= untilMs; wakes += 1) {
+      if (wakes > ROUNDS_MAX * 10) throw new Error(`wakes without end at ${this.#nowMs} ms`);
+      this.#nowMs = Math.max(this.#nowMs, this.#wakeAtMs);
+      this.#wakeAtMs = Infinity;
+      this.#tell(woke);
+    }
+  }
+
+  #act(): void {
+    const dice = this.#dice;
+    const roll = dice.share();
+    if (roll < 0.3) this.#arrive();
+    else if (roll < 0.34) for (let left = dice.int(3, 10); left > 0; left -= 1) this.#arrive();
+    else if (roll < 0.6) this.#withRunning((call) => this.#finish(call));
+    else if (roll < 0.65) this.#withRunning((call) => this.#tell(progressed(call, dice.int(0, 200))));
+    else if (roll < 0.67) this.#withRunning((call) => this.#tell(started(call)));
+    else if (roll < 0.74) this.#withActive((call) => this.#tell(cancelled(call)));
+    else if (roll < 0.77) this.#tell(ended(`${dice.pick(['s', 't'])}/p${dice.int(0, 7)}`));
+    else if (roll < 0.81) this.#report();
+    else if (roll < 0.83) this.#configure();
+    else if (roll < 0.85) this.#stray();
+    else if (this.#may('trouble')) this.#trouble();
+  }
+
+  #trouble(): void {
+    const dice = this.#dice;
+    const roll = dice.share();
+    const engine = dice.pick(this.#engines);
+    if (roll < 0.25) this.#withRunning((call) => this.#tell(failed(call, 'busy', dice.int(0, 400))));
+    else if (roll < 0.45) this.#withRunning((call) => this.#tell(failed(call, 'broken')));
+    else if (roll < 0.55) this.#withRunning((call) => this.#tell(failed(call, 'lost')));
+    else if (roll < 0.65) this.#tell(lost(engine));
+    else if (roll < 0.72) this.#tell(drained(engine));
+    else this.#join(engine);
+  }
+
+  /** Events about what is not there: nothing may come of them. */
+  #stray(): void {
+    const dice = this.#dice;
+    const over = [...this.#book.calls.values()].filter((call) => call.state === 'over');
+    const call = over.length > 0 ? dice.pick(over).id : 'nobody';
+    this.#tell(
+      dice.pick([
+        finished(call),
+        failed(call, 'broken'),
+        cancelled(call),
+        progressed(call, 5),
+        ended('s/nobody'),
+        lost('nowhere'),
+        drained('nowhere'),
+        woke,
+      ]),
+    );
+  }
+
+  #arrive(): void {
+    const dice = this.#dice;
+    const tenant = dice.pick(['s', 't']);
+    const stem = dice.int(0, 3);
+    const prompt = dice.chance(0.5) ? dice.int(1, 200) : dice.int(201, 1_500);
+    this.#tell(
+      arrived(`c${this.#calls++}`, {
+        tenant,
+        program: `${tenant}/p${dice.int(0, 7)}`,
+        thread: dice.pick(['', '', 'sub']),
+        model: dice.chance(0.85) ? 'm' : 'n',
+        prompt,
+        prefix: Array.from({ length: prompt >> 7 }, (_, block) => stem * 100 + Math.min(block, dice.int(0, 9))),
+        ...(dice.chance(0.5) && { max: dice.int(0, 150) }),
+      }),
+    );
+  }
+
+  #finish(call: string): void {
+    const dice = this.#dice;
+    const booked = this.#book.calls.get(call)!;
+    if (dice.chance(0.2)) return this.#tell(finished(call));
+    const prompt = Math.max(1, booked.promptTokens + dice.int(-20, 20));
+    const output = dice.int(0, 120);
+    this.#tell(finished(call, { prompt, output, cached: dice.int(0, prompt), calledTool: dice.chance(0.5) }));
+  }
+
+  #join(engine: string): void {
+    const dice = this.#dice;
+    this.#tell(
+      joined(engine, {
+        models: dice.chance(0.7) ? MODELS : dice.chance(0.8) ? ['m'] : ['n'],
+        ...(dice.chance(0.6) && { window: dice.int(1, 4) }),
+        ...(dice.chance(0.7) && { capacity: dice.int(500, 4_000) }),
+        ...(dice.chance(0.2) && { probation: true }),
+      }),
+    );
+  }
+
+  #report(): void {
+    const dice = this.#dice;
+    const engine = dice.pick(this.#engines);
+    this.#tell(
+      reported(engine, { waiting: dice.pick([0, 0, 1]), kvUsage: dice.share(), preemptions: dice.int(0, 3) }),
+    );
+  }
+
+  #configure(): void {
+    if (!this.#may('configure')) return;
+    this.#config = this.#randomConfig();
+    const commands = this.#scheduler.configure(this.#config, this.#randomBalancer(), millis(this.#nowMs));
+    this.#heed(undefined, commands);
+  }
+
+  #withRunning(act: (call: string) => void): void {
+    const running = this.#book.running();
+    if (running.length > 0) act(this.#dice.pick(running).id);
+  }
+
+  #withActive(act: (call: string) => void): void {
+    const active = [...this.#book.active.keys()];
+    if (active.length > 0) act(this.#dice.pick(active));
+  }
+
+  /** Brings every engine back, lets every call come to its end, and waits for the last lease to run out. */
+  #closeDown(): void {
+    for (const engine of this.#engines) this.#tell(joined(engine, { models: MODELS, window: 2, capacity: 3_000 }));
+    for (let round = 0; this.#book.active.size > 0; round += 1) {
+      if (round > ROUNDS_MAX) throw new Error(`${this.#book.active.size} calls never end`);
+      for (const call of this.#book.running()) this.#tell(finished(call.id, { prompt: call.promptTokens, output: 5 }));
+      this.#wakeUntil(this.#nowMs + 10);
+      this.#nowMs += 10;
+    }
+    this.#wakeUntil(this.#nowMs + this.#config.timeouts.leaseMs);
+    this.#nowMs += this.#config.timeouts.leaseMs;
+    this.#tell(woke);
+  }
+
+  #tell(event: Event): void {
+    this.#heed(event, this.#scheduler.step(event, millis(this.#nowMs)));
+  }
+
+  #heed(event: Event | undefined, commands: Command[]): void {
+    this.#book.take(event, this.#nowMs, commands);
+    for (const command of commands) if (command.type === 'wakeAt') this.#wakeAtMs = command.at;
+    this.#log.push(...commands);
+    const { book } = { book: this.#book };
+    this.#last = { event, nowMs: this.#nowMs, commands, book, scheduler: this.#scheduler, config: this.#config };
+    this.options.onMoment?.(this.#last);
+  }
+}
