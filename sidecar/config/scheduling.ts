@@ -48,7 +48,7 @@ export const starvation = z.strictObject({
     .meta(note('Least service the ratio is taken against.', 'as `policy.firstQuantumMs`')),
   waitMsMax: ms(1, DAY_MS)
     .default(300_000)
-    .meta(note('Waiting since the program’s last promotion that promotes it whatever the ratio.', STARTING)),
+    .meta(note('Wait of one call that promotes it whatever the ratio.', STARTING)),
 });
 
 export const admission = z
@@ -83,7 +83,12 @@ export const admission = z
       .meta(note('Output tokens set aside for a call whose length is unknown.', STARTING)),
     reserveMs: ms(0, DAY_MS)
       .default(30_000)
-      .meta(note('Wait after which nothing behind a call may take the room it needs.', STARTING)),
+      .meta(
+        note('Wait after which idle contexts make way for a call, and nothing behind it may take its room.', STARTING),
+      ),
+    turnMs: ms(0, DAY_MS)
+      .default(1000)
+      .meta(note('Least time between two such calls on one engine: each pushes idle contexts out.', STARTING)),
   })
   .transform(({ windowMin, windowInitial, ...rest }) => {
     const least = windowMin ?? Math.min(2, rest.windowMax);
