@@ -1,5 +1,6 @@
 import type { Engine } from './engine.js';
 import type { Key } from './fit-tree.js';
+import type { Entry } from './lane.js';
 import type { Program } from './program.js';
 import type { Timed } from './timer-heap.js';
 import type { CallId, ModelId } from './units.js';
@@ -59,7 +60,7 @@ export class Call implements Key, Timed {
   insistent = false;
   /** What it adds to the working set where it waits, and by which rule it is let in (see `lane.ts`). */
   extraTokens = 0;
-  entitled = false;
+  entry: Entry = 'patient';
   /** The engine that holds its room free. */
   reservedOn: Engine | undefined;
   /** The engine that runs it. */

@@ -18,7 +18,7 @@ export interface SchedulerConfig {
     readonly beta: number;
     /** Least service that the ratio is taken against: without it a new program's ratio has no bound. */
     readonly floorMs: number;
-    /** Waiting since the program's last promotion that promotes a call whatever the ratio. */
+    /** Wait of one call that promotes it whatever the ratio: no program goes without service for longer unless others are ahead. */
     readonly waitMsMax: number;
   };
   readonly admission: {
@@ -32,8 +32,10 @@ export interface SchedulerConfig {
     readonly halfLifeMs: number;
     /** Output set aside for a call that names no smaller limit. */
     readonly outputReserveTokens: number;
-    /** Wait after which nothing behind a call may take the room that it needs. */
+    /** Wait after which idle programs' contexts must make way for a call, and nothing behind it may take its room. */
     readonly reserveMs: number;
+    /** Least time between two such calls on one engine: each pushes residents out, and too many leave no residents. */
+    readonly turnMs: number;
   };
   readonly balancer: {
     /** Wait after which a call may leave its engine for one that has nothing of its own to run. */
@@ -78,6 +80,7 @@ export function checkConfig(config: SchedulerConfig): void {
     ['admission.halfLifeMs', admission.halfLifeMs, 1],
     ['admission.outputReserveTokens', admission.outputReserveTokens, 0],
     ['admission.reserveMs', admission.reserveMs, 0],
+    ['admission.turnMs', admission.turnMs, 0],
     ['balancer.spillMs', balancer.spillMs, 0],
     ['limits.programsMax', limits.programsMax, 1],
     ['limits.queuedMax', limits.queuedMax, 1],

@@ -25,7 +25,7 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, spills: boolean
   const waitStartMs = call.queuedAtMs - call.waitedMs;
   return {
     timeoutAtMs: waitStartMs + timeouts.queueMs,
-    overdueAtMs: call.overdue ? Infinity : waitStartMs + starvation.waitMsMax - call.starvedOnArrivalMs,
+    overdueAtMs: call.overdue ? Infinity : waitStartMs + starvation.waitMsMax,
     promoteAtMs: call.promoted || call.level === 0 ? Infinity : waitStartMs + limitMs - call.starvedOnArrivalMs,
     insistAtMs: call.insistent ? Infinity : waitStartMs + admission.reserveMs,
     spillAtMs: !spills || call.pinned === undefined || call.spillable ? Infinity : waitStartMs + balancer.spillMs,

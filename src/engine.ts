@@ -1,12 +1,17 @@
 import type { Call } from './call.js';
 import type { SchedulerConfig } from './config.js';
-import type { EngineJoined, EngineReported } from './events.js';
+import type { CallFinished, EngineJoined, EngineReported } from './events.js';
 import { Lane, type Room } from './lane.js';
 import type { Pool } from './pool.js';
 import { Residency } from './residency.js';
-import type { Returns } from './returns.js';
+import { Returns, STEPS_PER_HALF_LIFE } from './returns.js';
 import type { EngineId } from './units.js';
 import { Window } from './window.js';
+
+/** Least uncached prompt that tells of prefill speed: shorter ones tell of the engine's steps. */
+const PREFILL_TOKENS_MIN = 1024;
+/** Part of T* (`returns.ts`) that holding a context may cost: room lost also lowers the batch that shares each step's cost. */
+const HOLDING_SHARE = 0.5;
 
 /**
  * One engine replica as the scheduler sees it.
@@ -27,13 +32,20 @@ export class Engine {
   window: Window;
   #windowMax: number | undefined;
   capacityTokens: number | undefined;
-  readonly residency: Residency;
+  readonly #returns = new Returns();
+  readonly residency = new Residency(this.#returns);
+  /** Prefill time of a token, measured; undefined until it was. */
+  #prefillMs: number | undefined;
   readonly running = new Set<Call>();
   /** Context tokens of its running calls, and of the calls that wait for it alone. */
   runningTokens = 0;
   pinnedTokens = 0;
   /** Calls that wait for this engine alone. */
   readonly pinned = new Lane();
+  /** Its last finished call. */
+  finishedAtMs = -Infinity;
+  /** When an insistent call may next take the place of idle programs. */
+  turnAtMs = -Infinity;
   /** A call that has waited for room here: nothing behind it may take the room. */
   reservedFor: Call | undefined;
 
@@ -42,10 +54,8 @@ export class Engine {
     /** Order of joining: breaks every tie between engines. */
     readonly index: number,
     config: SchedulerConfig['admission'],
-    returns: Returns,
     joined: EngineJoined,
   ) {
-    this.residency = new Residency(returns);
     this.#windowMax = joined.windowMax;
     this.window = new Window(config, joined.windowMax);
   }
@@ -76,6 +86,28 @@ export class Engine {
     this.window.report(event.waiting, event.kvUsage, event.preemptions);
   }
 
+  /** A call has finished here: the engine is well, and what its first token took tells how fast it prefills. */
+  finished(call: Call, event: CallFinished, nowMs: number): void {
+    this.probation = false;
+    this.finishedAtMs = nowMs;
+    const { usage, queueMs = 0 } = event;
+    if (call.startedAtMs === undefined || usage?.cachedTokens === undefined) return;
+    const tokens = usage.promptTokens - usage.cachedTokens;
+    const tookMs = call.startedAtMs - call.dispatchedAtMs - queueMs;
+    if (tokens < PREFILL_TOKENS_MIN || tookMs <= 0) return;
+    const prefillMs = tookMs / tokens;
+    this.#prefillMs ??= prefillMs;
+    // Other work only adds to it, so low values count for more.
+    this.#prefillMs += (prefillMs - this.#prefillMs) / (prefillMs < this.#prefillMs ? 16 : 64);
+  }
+
+  /** Lets idle contexts fade up to `nowMs`. @param prefillMs prefill time of a token until it was measured */
+  settle(nowMs: number, halfLifeMs: number, prefillMs: number): void {
+    const fillMs = (this.capacityTokens ?? 0) * (this.#prefillMs ?? prefillMs);
+    this.#returns.worthSteps = Math.round((HOLDING_SHARE * fillMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
+    this.residency.settle(nowMs, halfLifeMs);
+  }
+
   /** In-flight work and work bound to come, in tokens: what load balancing compares. */
   get loadTokens(): number {
     return this.runningTokens + this.pinnedTokens;
@@ -99,11 +131,15 @@ export class Engine {
     return gate === 0 || this.capacityTokens === undefined ? Infinity : gate * this.capacityTokens;
   }
 
-  /** What the gate has left. An empty engine has room for anything, so that nothing can deadlock. */
-  room(gate: number): Room {
+  /**
+   * What the gate has left at `nowMs`. An empty engine has room for anything, so that nothing can deadlock. Returning calls may
+   * take the place of idle contexts; so may an insistent one, but no sooner than `turnMs` after the last.
+   */
+  room(gate: number, nowMs: number): Room {
     const gateTokens = this.running.size === 0 ? Infinity : this.gateTokens(gate);
-    const { workingSetTokens, activeTokens } = this.residency;
-    return { spareTokens: gateTokens - workingSetTokens, wholeTokens: gateTokens - activeTokens };
+    const spare = gateTokens - this.residency.workingSetTokens;
+    const whole = gateTokens - this.residency.activeTokens;
+    return { returning: whole, insistent: nowMs >= this.turnAtMs ? whole : spare, patient: spare };
   }
 
   /** What the call would add to the contexts in flight here: parallel calls of a thread share theirs. */

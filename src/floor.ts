@@ -1,15 +1,16 @@
 import type { Balancer } from './balancer.js';
 import type { Call } from './call.js';
 import type { SchedulerConfig } from './config.js';
-import { Engine } from './engine.js';
+import type { Engine } from './engine.js';
 import type { EngineJoined } from './events.js';
 import { before } from './fit-tree.js';
-import { firstOf, type Lane, type Room } from './lane.js';
-import { Pool } from './pool.js';
+import { type Entry, firstOf, type Lane, type Room } from './lane.js';
+import type { Pool } from './pool.js';
 import { type Context, Residency } from './residency.js';
-import { Returns } from './returns.js';
+import { kindOf } from './returns.js';
 import type { Program } from './program.js';
-import type { EngineId, ModelId, TenantId } from './units.js';
+import { Roster } from './roster.js';
+import type { ModelId, TenantId } from './units.js';
 
 /** Calls of a program whose needs are read anew when a context of it changes. */
 const SIBLINGS_MAX = 64;
@@ -30,12 +31,9 @@ export interface FloorRules {
  * at O(pools x log n), so a call that waits for a full engine costs the others nothing.
  */
 export class Floor {
-  readonly engines = new Map<EngineId, Engine>();
-  readonly pools = new Map<ModelId, Pool>();
+  readonly roster = new Roster();
   #waiting = 0;
   readonly #waitingOf = new Map<TenantId, number>();
-  readonly #returns = new Returns();
-  #joins = 0;
   readonly #touched = new Set<Engine>();
   readonly #resting = new Set<Engine>();
   #fadeAtMs = Infinity;
@@ -59,44 +57,24 @@ export class Floor {
 
   /** The program is over: no engine need keep anything of it. */
   forget(program: Program): void {
-    for (const engine of this.engines.values()) if (engine.residency.forget(program)) this.touch(engine);
+    for (const engine of this.roster.engines.values()) if (engine.residency.forget(program)) this.touch(engine);
   }
 
-  /** Adds the engine or updates it. Returns the waiting calls that lost their place by it (see `serves`). */
+  /** Adds the engine or updates it. Returns the waiting calls that lost their place by it (see `Roster.serves`). */
   join(event: EngineJoined): Call[] {
-    const { admission } = this.rules.config;
-    let engine = this.engines.get(event.engine);
-    if (engine === undefined) {
-      engine = new Engine(event.engine, this.#joins++, admission, this.#returns, event);
-      this.engines.set(engine.id, engine);
-    }
-    engine.join(admission, event);
-    return this.#serve(engine, event.models);
+    return this.#serve(this.roster.join(event, this.rules.config.admission), event.models);
   }
 
-  /** Takes the engine out of service. Returns the waiting calls that lost their place by it (see `serves`). */
+  /** Takes the engine out of service. Returns the waiting calls that lost their place by it (see `Roster.serves`). */
   leave(engine: Engine, state: 'lost' | 'draining'): Call[] {
     // What drains is leaving already: as lost, its row would stay for ever.
     if (engine.state === 'draining') return [];
     engine.leave(state);
     this.rules.balancer.lost?.(engine);
     this.#touched.delete(engine);
-    const models = state === 'lost' ? engine.pools.map((pool) => pool.model) : [];
-    const displaced = this.#serve(engine, models);
-    this.removeIfDone(engine);
+    const displaced = this.#serve(engine, state === 'lost' ? engine.pools.map((pool) => pool.model) : []);
+    this.roster.removeIfDone(engine);
     return displaced;
-  }
-
-  /** Whether any engine, up or lost, serves the model: without one its calls cannot wait. */
-  serves(model: ModelId): boolean {
-    const pool = this.pools.get(model);
-    if (pool?.engines.length === 0 && pool.anywhere.size === 0) this.pools.delete(model);
-    return pool !== undefined && pool.engines.length > 0;
-  }
-
-  /** A drained engine is forgotten with its last call. */
-  removeIfDone(engine: Engine): void {
-    if (engine.state === 'draining' && engine.inFlight === 0) this.engines.delete(engine.id);
   }
 
   /** The call, whose model is served, starts to wait where the balancer says. */
@@ -121,6 +99,7 @@ export class Floor {
   withdraw(call: Call): void {
     this.#take(call);
     this.#count(call, -1);
+    call.pinned?.residency.unwant(call.program, call.thread);
     call.spillable = false;
     const reserved = call.reservedOn;
     if (reserved === undefined) return;
@@ -148,6 +127,11 @@ export class Floor {
     this.#insert(call);
   }
 
+  /** Whether the engine that the call waits for has finished anything since it began to wait. */
+  isMoving(call: Call): boolean {
+    return call.pinned !== undefined && call.pinned.finishedAtMs >= call.queuedAtMs;
+  }
+
   /** The call has waited long enough to leave its engine. */
   letSpill(call: Call): void {
     const pool = this.#pool(call);
@@ -162,12 +146,14 @@ export class Floor {
   }
 
   /** The call runs on the engine. */
-  seat(call: Call, engine: Engine): void {
+  seat(call: Call, engine: Engine, nowMs: number): void {
     this.withdraw(call);
     call.state = 'running';
     call.engine = engine;
     engine.running.add(call);
     engine.runningTokens += call.needTokens;
+    if (call.entry === 'insistent' && call.extraTokens > engine.room(this.rules.config.admission.gate, 0).patient)
+      engine.turnAtMs = nowMs + this.rules.config.admission.turnMs;
     const gateTokens = this.rules.admits ? engine.gateTokens(this.rules.config.admission.gate) : Infinity;
     const dropped = engine.residency.enter(call.program, call.thread, call.needTokens, gateTokens);
     engine.window.observe(engine.inFlight);
@@ -179,11 +165,11 @@ export class Floor {
     call.engine = undefined;
     engine.running.delete(call);
     engine.runningTokens -= call.needTokens;
-    const kind = this.#returns.classOf(call, calledTool, call.program.home === engine);
+    const kind = kindOf(call, calledTool, call.program.home === engine);
     const dropped = engine.residency.leave(call.program, call.thread, contextTokens, kind);
     this.#reread(engine, call, dropped);
     this.touch(engine);
-    this.removeIfDone(engine);
+    this.roster.removeIfDone(engine);
   }
 
   /**
@@ -217,7 +203,7 @@ export class Floor {
       this.#resting.delete(engine);
       this.touch(engine);
     }
-    if (nowMs >= this.#fadeAtMs) for (const engine of this.engines.values()) this.touch(engine);
+    if (nowMs >= this.#fadeAtMs) for (const engine of this.roster.engines.values()) this.touch(engine);
   }
 
   /** When `passTime` may next find something; Infinity when only events can. */
@@ -232,7 +218,7 @@ export class Floor {
   /** Whether calls wait while a gated engine has a free slot: then only the gate keeps them, and it opens by itself. */
   #gateHolds(nowMs: number): boolean {
     if (this.#waiting === 0 || !this.rules.admits || this.rules.config.admission.gate === 0) return false;
-    for (const engine of this.engines.values())
+    for (const engine of this.roster.engines.values())
       if (engine.capacityTokens !== undefined && this.#hasSlot(engine, nowMs)) return true;
     return false;
   }
@@ -243,23 +229,22 @@ export class Floor {
     const room = this.#room(engine, nowMs);
     let fit = engine.pinned.firstFit(room);
     for (; fit !== undefined && this.#isStale(fit, engine); fit = engine.pinned.firstFit(room)) this.#reseat(fit);
-    let head = engine.pinned.firstEntitled;
+    let head = engine.pinned.firstInsistent;
     for (const pool of engine.pools) {
       fit = firstOf(fit, pool.anywhere.firstFit(room));
-      head = firstOf(head, pool.anywhere.firstEntitled);
+      head = firstOf(head, pool.anywhere.firstInsistent);
     }
     const reserved = head === fit ? undefined : this.#reservation(engine, head, nowMs);
     if (reserved !== undefined && (fit === undefined || before(reserved, fit))) return undefined;
     if (fit !== undefined) return fit;
-    for (const pool of engine.pools) fit = firstOf(fit, pool.spillable.firstFit(room.spareTokens));
+    for (const pool of engine.pools) fit = firstOf(fit, pool.spillable.firstFit(room.patient));
     return fit;
   }
 
   /** Whether the engine would run the call, which is bound to none, now. */
   #takes(engine: Engine, call: Call, nowMs: number): boolean {
     if (!this.#hasSlot(engine, nowMs)) return false;
-    const { spareTokens, wholeTokens } = this.#room(engine, nowMs);
-    if (call.extraTokens > (call.entitled ? wholeTokens : spareTokens)) return false;
+    if (call.extraTokens > this.#room(engine, nowMs)[call.entry]) return false;
     return engine.reservedFor === undefined || !before(engine.reservedFor, call);
   }
 
@@ -269,7 +254,7 @@ export class Floor {
    */
   #reservation(engine: Engine, head: Call | undefined, nowMs: number): Call | undefined {
     if (engine.reservedFor !== undefined) return engine.reservedFor;
-    if (head?.insistent !== true || head.reservedOn !== undefined) return undefined;
+    if (head === undefined || head.reservedOn !== undefined || nowMs < engine.turnAtMs) return undefined;
     if (head.pinned === undefined && this.#roomiest(this.#pool(head), nowMs) !== engine) return undefined;
     engine.reservedFor = head;
     head.reservedOn = engine;
@@ -283,7 +268,7 @@ export class Floor {
   }
 
   #roomiest(pool: Pool, nowMs: number): Engine | undefined {
-    const whole = (engine: Engine): number => this.#room(engine, nowMs).wholeTokens;
+    const whole = (engine: Engine): number => this.#room(engine, nowMs).insistent;
     const open = pool.live.filter((engine) => engine.isOpen(nowMs));
     return open.reduce<Engine | undefined>((a, b) => (a === undefined || whole(b) > whole(a) ? b : a), undefined);
   }
@@ -294,12 +279,13 @@ export class Floor {
   }
 
   #room(engine: Engine, nowMs: number): Room {
-    engine.residency.settle(nowMs, this.rules.config.admission.halfLifeMs);
-    return engine.room(this.rules.admits ? this.rules.config.admission.gate : 0);
+    const { admission, policy } = this.rules.config;
+    engine.settle(nowMs, admission.halfLifeMs, policy.msPerPromptToken);
+    return engine.room(this.rules.admits ? admission.gate : 0, nowMs);
   }
 
   #pool(call: Call): Pool {
-    return this.pools.get(call.model) as Pool;
+    return this.roster.pool(call.model);
   }
 
   #count(call: Call, change: 1 | -1): void {
@@ -314,6 +300,7 @@ export class Floor {
     const { pinned } = call;
     const pool = this.#pool(call);
     this.#laneOf(call).insert(read(call));
+    pinned?.residency.want(call.program, call.thread);
     if (pinned === undefined) {
       for (const engine of pool.live) this.touch(engine);
       return;
@@ -334,7 +321,7 @@ export class Floor {
   }
 
   #isStale(call: Call, engine: Engine): boolean {
-    return call.extraTokens !== engine.extraTokens(call) || call.entitled !== isEntitled(call);
+    return call.extraTokens !== engine.extraTokens(call) || call.entry !== entryOf(call);
   }
 
   /** Puts the call into its lane by what is true of it now. */
@@ -364,15 +351,7 @@ export class Floor {
     const homeless = [...engine.pinned].filter((call) => engine.state !== 'up' || !models.includes(call.model));
     for (const call of homeless) this.withdraw(call);
     this.#release(engine);
-    const left = engine.pools.filter((pool) => !models.includes(pool.model));
-    for (const pool of left) pool.engines = pool.engines.filter((other) => other !== engine);
-    for (const model of models) {
-      let pool = this.pools.get(model);
-      if (pool === undefined) this.pools.set(model, (pool = new Pool(model)));
-      if (!pool.engines.includes(engine)) pool.engines = [...pool.engines, engine].sort((a, b) => a.index - b.index);
-    }
-    engine.pools = models.map((model) => this.pools.get(model) as Pool);
-    for (const pool of [...left, ...engine.pools]) pool.refresh();
+    const left = this.roster.serve(engine, models);
     for (const call of homeless) this.enqueue(call);
     this.touch(engine);
     const unserved = left.filter((pool) => pool.engines.length === 0).flatMap((pool) => [...pool.anywhere]);
@@ -380,14 +359,14 @@ export class Floor {
   }
 }
 
-/** Whether the call may take the place of idle programs: it is coming back to its own context, or it insists. */
-function isEntitled(call: Call): boolean {
-  return call.insistent || call.pinned?.residency.get(call.program, call.thread) !== undefined;
+function entryOf(call: Call): Entry {
+  if (call.pinned?.residency.get(call.program, call.thread) !== undefined) return 'returning';
+  return call.insistent ? 'insistent' : 'patient';
 }
 
-/** Reads the call's need and entitlement anew; only for a call in no lane. */
+/** Reads the call's need and entry anew; only for a call in no lane. */
 function read(call: Call): Call {
   call.extraTokens = call.pinned?.extraTokens(call) ?? call.needTokens;
-  call.entitled = isEntitled(call);
+  call.entry = entryOf(call);
   return call;
 }

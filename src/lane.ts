@@ -1,54 +1,53 @@
 import type { Call } from './call.js';
 import { before, FitTree } from './fit-tree.js';
 
-/** KV tokens that an engine's gate has for a call now. */
-export interface Room {
-  /** Beside what is in flight and what is kept for idle programs. */
-  readonly spareTokens: number;
-  /** Beside what is in flight. */
-  readonly wholeTokens: number;
-}
+/** How a waiting call is let in. */
+export type Entry =
+  | 'returning' // its own context is still cached: idle programs make way
+  | 'insistent' // has waited `reserveMs`: idle programs make way, one such call at a time
+  | 'patient'; // takes only what is neither in flight nor kept for idle programs
 
-/**
- * Waiting calls with the same choice of engines, in order.
- *
- *     entitled   may take the place of idle programs: its own context is still cached (it is coming back), or it has waited
- *                `reserveMs`. Fits when its need is within `wholeTokens`.
- *     others     must leave idle programs their place. Fit when their need is within `spareTokens`.
- */
+/** Most KV tokens that an engine's gate allows each kind of call now. */
+export type Room = Readonly<Record<Entry, number>>;
+
+/** Waiting calls with the same choice of engines: for each kind of entry, a tree in order of (level, rank, seq). */
 export class Lane {
-  readonly #entitled = new FitTree<Call>();
-  readonly #others = new FitTree<Call>();
+  readonly #trees: Readonly<Record<Entry, FitTree<Call>>> = {
+    returning: new FitTree(),
+    insistent: new FitTree(),
+    patient: new FitTree(),
+  };
 
   get size(): number {
-    return this.#entitled.size + this.#others.size;
+    return this.#trees.returning.size + this.#trees.insistent.size + this.#trees.patient.size;
   }
 
   insert(call: Call): void {
-    this.#treeOf(call).insert(call, call, call.extraTokens);
+    this.#trees[call.entry].insert(call, call, call.extraTokens);
   }
 
   delete(call: Call): void {
-    this.#treeOf(call).delete(call);
+    this.#trees[call.entry].delete(call);
   }
 
   /** The first call, in order, that fits. */
   firstFit(room: Room): Call | undefined {
-    return firstOf(this.#entitled.firstFit(room.wholeTokens), this.#others.firstFit(room.spareTokens));
+    const { returning, insistent, patient } = this.#trees;
+    return firstOf(
+      firstOf(returning.firstFit(room.returning), insistent.firstFit(room.insistent)),
+      patient.firstFit(room.patient),
+    );
   }
 
-  /** The first entitled call, fit or not. */
-  get firstEntitled(): Call | undefined {
-    return this.#entitled.first();
+  /** The first insistent call, fit or not. */
+  get firstInsistent(): Call | undefined {
+    return this.#trees.insistent.first();
   }
 
   *[Symbol.iterator](): IterableIterator<Call> {
-    yield* this.#entitled;
-    yield* this.#others;
-  }
-
-  #treeOf(call: Call): FitTree<Call> {
-    return call.entitled ? this.#entitled : this.#others;
+    yield* this.#trees.returning;
+    yield* this.#trees.insistent;
+    yield* this.#trees.patient;
   }
 }
 

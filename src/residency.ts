@@ -1,13 +1,5 @@
 import type { Program } from './program.js';
-import type { ReturnClass, Returns } from './returns.js';
-
-/** Steps in a half-life: claims fade in steps, so that between two steps nothing about room changes by itself. */
-const STEPS = 16;
-/** Steps after which an idle context counts as not returned (two half-lives). */
-const JUDGED_STEPS = STEPS * 2;
-/** Steps after which it is forgotten (seven half-lives: 1/128 is left of its claim). */
-const FORGOTTEN_STEPS = STEPS * 7;
-const FADE: readonly number[] = Array.from({ length: FORGOTTEN_STEPS }, (_, step) => 2 ** (-step / STEPS));
+import { HORIZON_STEPS, STEPS_PER_HALF_LIFE, type ReturnKind, type Returns } from './returns.js';
 
 /** A context in one engine's KV cache: that of one thread of one program. */
 export interface Context {
@@ -19,18 +11,20 @@ export interface Context {
   tokens: number;
   /** The largest context that a call of this active spell came out with. */
   finishedTokens: number;
-  kind: ReturnClass;
-  /** While idle: the tokens that the gate keeps for its return, before fading. */
-  claim: number;
-  /** The others that fell idle in the same step; undefined while active. */
+  /** While idle: the tokens that the gate keeps for its return, before weighting. */
+  claimTokens: number;
+  /** While idle: a call of the thread waits to come back to it. */
+  wanted: boolean;
+  /** The others of its kind that fell idle in the same step; undefined while active. */
   cohort: Cohort | undefined;
 }
 
-/** Contexts that fell idle in one step: their claims fade together. */
+/** Contexts of one kind that fell idle in one step: they are equally likely to return. */
 interface Cohort {
   readonly step: number;
+  readonly kind: ReturnKind;
   readonly members: Set<Context>;
-  claims: number;
+  claimTokens: number;
   judged: boolean;
 }
 
@@ -38,13 +32,13 @@ interface Cohort {
  * What one engine's KV cache holds, by our own count, and what of it the gate keeps for programs that will be back.
  *
  *     active   thread A, thread B ...                 in flight: all of their tokens
- *     idle     [step 90: C, D] [step 91: E] ...       cohorts, longest idle first; at most 112
+ *     idle     [step 90: C, D] [step 91: E] ...       cohorts, longest idle first
  *
  * The *working set*, R_e = sum of contextTokens x w (DESIGN.md, section 4.5):
- *     w = 1                          with a call in flight,
- *     w = r x 2^(-idle / halfLife)   afterwards: its claim. Clients rarely say that they are done, so claims fade; r is the
- *                                    share of such contexts that were used again (`returns.ts`),
- *     w = 0                          once its claim was given to another (`reclaim`): longest idle first.
+ *     w = 1                     with a call in flight,
+ *     w = share(kind, idle)     afterwards: its claim. Clients rarely say that they are done, so claims fade, by what
+ *                               was learnt of contexts like it (`returns.ts`),
+ *     w = 0                     once its claim was given to another (`#reclaim`): longest idle first.
  * The *contents* are whatever was used last and fits the capacity, as in the engine's own LRU: a context that newer ones
  * have pushed out is gone, claim or not.
  *
@@ -59,6 +53,7 @@ export class Residency {
   readonly #cohorts: Cohort[] = [];
   #step = 0;
   #activeTokens = 0;
+  #wantedTokens = 0;
   #claimedTokens = 0;
   #idleTokens = 0;
 
@@ -71,7 +66,7 @@ export class Residency {
 
   /** R_e: active tokens and claims, as of the last `settle`. */
   get workingSetTokens(): number {
-    return this.#activeTokens + this.#claimedTokens;
+    return this.#activeTokens + this.#wantedTokens + Math.max(0, Math.ceil(this.#claimedTokens));
   }
 
   /** The thread's context, if it is still there. */
@@ -85,10 +80,8 @@ export class Residency {
    */
   enter(program: Program, thread: string, needTokens: number, gateTokens: number): Context[] {
     const context = this.#context(program, thread);
-    if (context.cohort !== undefined) {
-      if (!context.cohort.judged) this.returns.learn(context.kind, true);
-      this.#leaveCohort(context);
-    }
+    this.want(program, thread);
+    this.#leaveCohort(context);
     if (context.active === 0) {
       context.tokens = 0;
       context.finishedTokens = 0;
@@ -100,33 +93,51 @@ export class Residency {
     return this.#pushOut();
   }
 
+  /** A call of the thread waits to come back: it has returned, and its context counts in full until the call runs. */
+  want(program: Program, thread: string): void {
+    const context = this.get(program, thread);
+    if (context?.cohort === undefined || context.wanted) return;
+    if (!context.cohort.judged) this.returns.learn(context.cohort.kind, this.#age(context.cohort));
+    this.#unclaim(context, context.cohort);
+    context.wanted = true;
+    this.#wantedTokens += context.tokens;
+  }
+
+  /** No call of the thread waits any longer. */
+  unwant(program: Program, thread: string): void {
+    const context = this.get(program, thread);
+    if (context !== undefined) this.#release(context);
+  }
+
   /**
    * A call of the thread ended here. Returns the contexts that were pushed out of the cache.
    * @param contextTokens prompt and answer as they came out; undefined when it failed
    * @param kind what kind of context it leaves
    */
-  leave(program: Program, thread: string, contextTokens: number | undefined, kind: ReturnClass): Context[] {
+  leave(program: Program, thread: string, contextTokens: number | undefined, kind: ReturnKind): Context[] {
     const context = this.#context(program, thread);
     context.active -= 1;
     context.finishedTokens = Math.max(context.finishedTokens, contextTokens ?? 0);
     if (context.active > 0) return [];
     this.#activeTokens -= context.tokens;
     if (context.finishedTokens > 0) context.tokens = context.finishedTokens;
-    context.kind = kind;
-    context.claim = Math.floor(context.tokens * this.returns.share(kind));
-    const cohort = this.#cohort();
+    context.claimTokens = context.tokens;
+    const cohort = this.#cohort(kind);
     context.cohort = cohort;
     cohort.members.add(context);
-    cohort.claims += context.claim;
+    cohort.claimTokens += context.tokens;
     this.#idleTokens += context.tokens;
-    this.#claimedTokens = this.#fadedClaims();
+    this.#claimedTokens += context.tokens * this.#share(cohort);
     return this.#pushOut();
   }
 
   /** The program, none of whose calls are active, is over: nothing of it is worth keeping. False: it held nothing here. */
   forget(program: Program): boolean {
     const threads = this.#contexts.get(program);
-    for (const context of threads?.values() ?? []) this.#drop(context);
+    for (const context of threads?.values() ?? []) {
+      if (context.cohort?.judged === false && !context.wanted) this.returns.learn(context.cohort.kind, undefined);
+      this.#drop(context);
+    }
     return threads !== undefined;
   }
 
@@ -140,16 +151,18 @@ export class Residency {
     const step = stepOf(nowMs, halfLifeMs);
     if (step === this.#step) return;
     this.#step = step;
-    for (const cohort of this.#cohorts) if (!cohort.judged && this.#age(cohort) >= JUDGED_STEPS) this.#judge(cohort);
-    while (this.#cohorts[0] !== undefined && this.#age(this.#cohorts[0]) >= FORGOTTEN_STEPS)
-      for (const context of this.#cohorts.shift()?.members ?? []) this.#drop(context);
-    this.#claimedTokens = this.#fadedClaims();
+    this.#claimedTokens = 0;
+    for (const cohort of this.#cohorts) {
+      if (!cohort.judged && this.#age(cohort) >= HORIZON_STEPS) this.#judge(cohort);
+      this.#claimedTokens += cohort.claimTokens * this.#share(cohort);
+    }
+    while (this.#cohorts[0]?.members.size === 0) this.#cohorts.shift();
   }
 
   /** When the next step begins. */
   static nextStepMs(nowMs: number, halfLifeMs: number): number {
     const next = stepOf(nowMs, halfLifeMs) + 1;
-    let atMs = (next * halfLifeMs) / STEPS;
+    let atMs = (next * halfLifeMs) / STEPS_PER_HALF_LIFE;
     // Rounded down, that time would still lie in the present step, and whoever waits for the next one would spin.
     while (stepOf(atMs, halfLifeMs) < next) atMs += Math.abs(atMs) * Number.EPSILON;
     return atMs;
@@ -157,13 +170,24 @@ export class Residency {
 
   #reclaim(gateTokens: number): void {
     for (const cohort of this.#cohorts) {
-      for (const context of cohort.claims > 0 ? cohort.members : []) {
+      for (const context of cohort.members) {
         if (this.workingSetTokens <= gateTokens) return;
-        cohort.claims -= context.claim;
-        context.claim = 0;
-        this.#claimedTokens = this.#fadedClaims();
+        this.#release(context);
+        this.#unclaim(context, cohort);
       }
     }
+  }
+
+  #release(context: Context): void {
+    if (!context.wanted) return;
+    context.wanted = false;
+    this.#wantedTokens -= context.tokens;
+  }
+
+  #unclaim(context: Context, cohort: Cohort): void {
+    this.#claimedTokens -= context.claimTokens * this.#share(cohort);
+    cohort.claimTokens -= context.claimTokens;
+    context.claimTokens = 0;
   }
 
   /** As the engine's LRU does: drops the longest idle contexts while all together exceed the capacity. */
@@ -184,13 +208,11 @@ export class Residency {
 
   /** Age in steps. A change of the half-life makes steps of another length; what then lies in the future is old. */
   #age(cohort: Cohort): number {
-    return cohort.step > this.#step ? FORGOTTEN_STEPS : this.#step - cohort.step;
+    return cohort.step > this.#step ? HORIZON_STEPS : this.#step - cohort.step;
   }
 
-  #fadedClaims(): number {
-    let sum = 0;
-    for (const cohort of this.#cohorts) sum += Math.ceil(cohort.claims * (FADE[this.#age(cohort)] ?? 0));
-    return sum;
+  #share(cohort: Cohort): number {
+    return cohort.judged ? 0 : this.returns.share(cohort.kind, this.#age(cohort));
   }
 
   #context(program: Program, thread: string): Context {
@@ -198,34 +220,48 @@ export class Residency {
     if (threads === undefined) this.#contexts.set(program, (threads = new Map<string, Context>()));
     let context = threads.get(thread);
     if (context === undefined) {
-      const blank = { active: 0, tokens: 0, finishedTokens: 0, kind: 0, claim: 0, cohort: undefined };
-      threads.set(thread, (context = { program, thread, ...blank }));
+      context = {
+        program,
+        thread,
+        active: 0,
+        tokens: 0,
+        finishedTokens: 0,
+        claimTokens: 0,
+        wanted: false,
+        cohort: undefined,
+      };
+      threads.set(thread, context);
     }
     return context;
   }
 
-  #cohort(): Cohort {
-    const last = this.#cohorts.at(-1);
-    if (last?.step === this.#step) return last;
-    const cohort = { step: this.#step, members: new Set<Context>(), claims: 0, judged: false };
+  #cohort(kind: ReturnKind): Cohort {
+    for (let index = this.#cohorts.length - 1; this.#cohorts[index]?.step === this.#step; index -= 1) {
+      const cohort = this.#cohorts[index];
+      if (cohort?.kind === kind) return cohort;
+    }
+    const cohort = { step: this.#step, kind, members: new Set<Context>(), claimTokens: 0, judged: false };
     this.#cohorts.push(cohort);
     return cohort;
   }
 
-  /** None of its members has returned in time. */
+  /** None of its members has returned in time. Without a capacity they would stay for ever: then they are forgotten. */
   #judge(cohort: Cohort): void {
     cohort.judged = true;
-    for (const context of cohort.members) this.returns.learn(context.kind, false);
+    for (const context of cohort.members) {
+      if (!context.wanted) this.returns.learn(cohort.kind, undefined);
+      if (this.capacityTokens === Infinity) this.#drop(context);
+    }
   }
 
   #leaveCohort(context: Context): void {
     const { cohort } = context;
     if (cohort === undefined) return;
+    this.#release(context);
+    this.#unclaim(context, cohort);
     context.cohort = undefined;
     cohort.members.delete(context);
-    cohort.claims -= context.claim;
     this.#idleTokens -= context.tokens;
-    this.#claimedTokens = this.#fadedClaims();
   }
 
   #drop(context: Context): void {
@@ -238,5 +274,5 @@ export class Residency {
 
 /** Number of the step that holds this time. */
 function stepOf(nowMs: number, halfLifeMs: number): number {
-  return Math.floor((nowMs * STEPS) / halfLifeMs);
+  return Math.floor((nowMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
 }

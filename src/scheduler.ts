@@ -77,7 +77,7 @@ export class Scheduler {
     this.#policy = makePolicy(config.policy);
     this.#floor.rules = { config, balancer, admits: this.#policy.admits };
     this.#ledger.configure(config);
-    for (const engine of this.#floor.engines.values()) engine.resetWindow(config.admission);
+    for (const engine of this.#floor.roster.engines.values()) engine.resetWindow(config.admission);
     for (const call of waiting) this.#wait(call);
     for (const call of this.#calls.values()) if (call.state === 'running') this.#demote(call);
     this.#place();
@@ -150,12 +150,12 @@ export class Scheduler {
   }
 
   #withEngine(id: Engine['id'], then: (engine: Engine) => void): void {
-    const engine = this.#floor.engines.get(id);
+    const engine = this.#floor.roster.engines.get(id);
     if (engine !== undefined) then(engine);
   }
 
   #arrive(event: CallArrived): void {
-    if (!this.#floor.serves(event.model)) {
+    if (!this.#floor.roster.serves(event.model)) {
       this.#out.push({ type: 'reject', call: event.call, refusal: 'no_engine' });
       return;
     }
@@ -194,7 +194,7 @@ export class Scheduler {
     const home = program.home;
     const placement = !binds ? 'spread' : home === undefined ? 'bound' : home === engine ? 'home' : 'spilled';
     if (placement === 'spilled') this.totals.spilled += 1;
-    this.#floor.seat(call, engine);
+    this.#floor.seat(call, engine, this.#nowMs);
     call.dispatchedAtMs = this.#nowMs;
     call.startedAtMs = undefined;
     call.outputTokens = 0;
@@ -215,7 +215,7 @@ export class Scheduler {
 
   #finish(call: Call, engine: Engine, event: CallFinished): void {
     const warm = call.program.lastEngine === engine;
-    engine.probation = false;
+    engine.finished(call, event, this.#nowMs);
     const contextTokens = this.#ledger.finished(call, engine, event, this.#nowMs);
     this.#floor.unseat(call, engine, contextTokens, event.calledTool);
     const { promptTokens, outputTokens } = event.usage ?? call;
@@ -235,7 +235,7 @@ export class Scheduler {
       call.avoid = engine;
       if (call.attempts >= this.#config.limits.attemptsMax) return this.#reject(call, 'attempts_exhausted');
     }
-    if (!this.#floor.serves(call.model)) return this.#reject(call, 'no_engine');
+    if (!this.#floor.roster.serves(call.model)) return this.#reject(call, 'no_engine');
     call.retried = true;
     call.queuedAtMs = this.#nowMs;
     this.#wait(call);
@@ -283,7 +283,7 @@ export class Scheduler {
   /** Calls that lost their place with an engine: placed anew already, unless nothing serves them now. */
   #displaced(calls: readonly Call[]): void {
     for (const call of calls) {
-      if (this.#floor.serves(call.model)) this.#arm(call);
+      if (this.#floor.roster.serves(call.model)) this.#arm(call);
       else this.#reject(call, 'no_engine');
     }
   }
@@ -313,7 +313,7 @@ export class Scheduler {
       this.totals.overdue += 1;
       call.overdue = true;
       call.insistent = true;
-      call.roams ||= balancer.spills;
+      call.roams ||= balancer.spills && !this.#floor.isMoving(call);
       this.#promote(call);
     } else if (due.promoteAtMs <= this.#nowMs) {
       this.#promote(call);

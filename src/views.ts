@@ -84,11 +84,11 @@ export function programCount(scheduler: Scheduler): number {
 }
 
 export function engines(scheduler: Scheduler): EngineView[] {
-  return [...scheduler.state.floor.engines.values()].map((engine) => engineView(scheduler, engine));
+  return [...scheduler.state.floor.roster.engines.values()].map((engine) => engineView(scheduler, engine));
 }
 
 export function engine(scheduler: Scheduler, id: EngineId): EngineView | undefined {
-  const found = scheduler.state.floor.engines.get(id);
+  const found = scheduler.state.floor.roster.engines.get(id);
   return found && engineView(scheduler, found);
 }
 
