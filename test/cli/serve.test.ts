@@ -98,6 +98,17 @@ describe('maitred serve', () => {
     expect(maitred.stderr.trim().split('\n')).toHaveLength(1);
   });
 
+  it('outlives the readers of its output', async () => {
+    const maitred = new Maitred(['serve', '--embedded', '1', '--port', '0']);
+    maitred.process.stderr?.destroy();
+    const url = await maitred.url();
+    maitred.process.stdout?.destroy();
+    expect((await chat(url, { max_tokens: 1 })).status).toBe(200);
+    expect((await chat(url, { max_tokens: 1 })).status).toBe(200);
+    maitred.kill('SIGTERM');
+    expect(await maitred.ended).toBe(0);
+  });
+
   it('listens without engines, and says so', async () => {
     const maitred = new Maitred(['serve', '--port', '0']);
     const url = await maitred.url();
