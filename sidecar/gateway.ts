@@ -5,6 +5,7 @@ import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { Auth } from './auth.js';
 import type { Config } from './config/schema.js';
 import type { Context } from './context.js';
+import { idOf } from './engines/address.js';
 import { requestIdOf } from './http/headers.js';
 import { listen, type Listener, type ListenerPorts } from './http/listener.js';
 import { clientRoutes, familyOf } from './routes.js';
@@ -64,7 +65,7 @@ class RunningGateway implements Gateway {
 
   reload(config: Config): void {
     const { context } = this;
-    context.fleet.reconcile(config.engines);
+    addEngines(context, config);
     if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config);
     const balancer = makeBalancer(config.balancer);
     context.driver.configure(config, balancer);
@@ -91,6 +92,18 @@ class RunningGateway implements Gateway {
     await active.emptied(config.timeouts.drainMs);
     await this.close();
   }
+}
+
+/** Takes in the engines that come. Those that go stay until then, so that waiting calls always have somewhere to go. */
+function addEngines(context: Context, config: Config): void {
+  const { fleet } = context;
+  const wanted = new Set(config.engines.map(idOf));
+  const going = fleet.list().filter((engine) => !wanted.has(engine.id));
+  fleet.reconcile([...config.engines, ...going.map((engine) => engine.config)]);
+  if (going.length === 0) return;
+  void enginesAsked(context).then(() => {
+    if (context.config === config && !context.draining) fleet.reconcile(config.engines);
+  });
 }
 
 /** What the identifier's memory is made of: while this stays, so does what it remembers. */

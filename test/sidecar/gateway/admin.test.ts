@@ -1,0 +1,232 @@
+import { hash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { JSON_TYPE, ask, chat, errorCode, fakeEngine, gate, openChat, until, world } from './world.js';
+
+const sha256 = (key: string): string => hash('sha256', key, 'hex');
+const keys = [
+  { sha256: sha256('key-a'), tenant: 'a' },
+  { sha256: sha256('key-b'), tenant: 'b' },
+];
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+describe('API keys', () => {
+  it('are asked for on every path of a client, and taken in both headers', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine], { auth: { keys } });
+    for (const headers of [{}, bearer('wrong'), { 'x-api-key': 'wrong' }, { authorization: 'key-a' }, bearer('')]) {
+      for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/anything', '/tokenize', '/programs/release']) {
+        const got = await ask(`${url}${path}`, { headers: { ...JSON_TYPE, ...headers }, body: '{}' });
+        expect([got.status, got.headers['x-maitred-reason']]).toEqual([401, 'unauthorized']);
+        expect(got.headers['www-authenticate']).toBe('Bearer');
+      }
+    }
+    expect((await ask(`${url}/v1/models`)).status).toBe(401);
+    expect((await chat(url, {}, bearer('key-a'))).status).toBe(200);
+    expect((await chat(url, {}, { 'x-api-key': 'key-b' })).status).toBe(200);
+    // The key was for the gateway, and stays here.
+    for (const seen of engine.seen) {
+      expect(seen.headers).not.toHaveProperty('authorization');
+      expect(seen.headers).not.toHaveProperty('x-api-key');
+    }
+  });
+
+  it('keep tenants apart', async () => {
+    const { url, adminUrl } = await world([await fakeEngine()], { auth: { keys }, admin: { port: 0 } });
+    await chat(url, {}, { ...bearer('key-a'), 'x-maitred-program': 'p' });
+    await chat(url, {}, { ...bearer('key-b'), 'x-maitred-program': 'p' });
+    const { programs, total } = (await ask(`${adminUrl}/programs`)).json() as unknown as {
+      programs: { tenant: string; id: string }[];
+      total: number;
+    };
+    expect(total).toBe(2);
+    expect(programs.map(({ id, tenant }) => [id, tenant])).toEqual([
+      ['p', 'a'],
+      ['p', 'b'],
+    ]);
+    expect((await ask(`${adminUrl}/programs/p`)).status).toBe(400);
+    expect((await ask(`${adminUrl}/programs/p?tenant=b`)).json()).toMatchObject({ tenant: 'b', calls: 1 });
+    const release = { headers: { ...JSON_TYPE, ...bearer('key-b') }, body: '{"program_id":"p"}' };
+    expect((await ask(`${url}/programs/release`, release)).json()).toEqual({ program_id: 'p', released: true });
+    expect((await ask(`${adminUrl}/programs?tenant=b`)).json()).toMatchObject({ programs: [], total: 0 });
+    expect((await ask(`${adminUrl}/programs/p`)).json()).toMatchObject({ tenant: 'a' });
+  });
+
+  it('never show: not in logs, not in the configuration, not in metrics', async () => {
+    const engine = await fakeEngine();
+    const { url, adminUrl, logs } = await world([engine], {
+      auth: { keys },
+      admin: { port: 0, token: 'admin-token' },
+      engines: [{ url: engine.url, kind: 'openai', apiKey: 'engine-secret' }],
+    });
+    await chat(url, { messages: [{ role: 'user', content: 'prompt-text' }] }, bearer('key-a'));
+    await chat(url, {}, bearer('wrong-key'));
+    const shown = [
+      JSON.stringify(logs),
+      (await ask(`${adminUrl}/config`, { headers: bearer('admin-token') })).text,
+      (await ask(`${adminUrl}/metrics`, { headers: bearer('admin-token') })).text,
+      (await ask(`${adminUrl}/engines`, { headers: bearer('admin-token') })).text,
+    ].join('\n');
+    expect(shown).toContain('[redacted]');
+    for (const secret of ['key-a', 'wrong-key', 'engine-secret', 'admin-token', 'prompt-text', sha256('key-a')])
+      expect(shown).not.toContain(secret);
+  });
+});
+
+describe('admin paths', () => {
+  const paths = ['/programs', '/programs/p', '/engines', '/engines/e', '/queue', '/config', '/metrics'];
+
+  it('are open on a loopback listener without keys, and on a listener of their own', async () => {
+    const engine = await fakeEngine();
+    const shared = await world([engine]);
+    expect(shared.adminUrl).toBe(shared.url);
+    expect((await ask(`${shared.url}/queue`)).status).toBe(200);
+    const own = await world([engine], { admin: { port: 0 }, auth: { keys } });
+    expect(own.adminUrl).not.toBe(own.url);
+    expect((await ask(`${own.adminUrl}/queue`)).status).toBe(200);
+    for (const path of paths) expect((await ask(`${own.url}${path}`, { headers: bearer('key-a') })).status).toBe(404);
+    for (const at of [own.url, own.adminUrl]) {
+      expect((await ask(`${at}/healthz`)).status).toBe(200);
+      expect((await ask(`${at}/readyz`)).status).toBe(200);
+    }
+    expect((await chat(own.adminUrl)).status).toBe(404);
+  });
+
+  it('are closed on a shared listener with keys or beyond loopback, unless there is a token', async () => {
+    const engine = await fakeEngine();
+    for (const overrides of [{ auth: { keys } }, { listen: { host: '0.0.0.0', port: 0 } }]) {
+      const { url } = await world([engine], overrides);
+      const at = url.replace('0.0.0.0', '127.0.0.1');
+      for (const path of paths) {
+        const got = await ask(`${at}${path}`, { headers: bearer('key-a') });
+        expect([got.status, errorCode(got.text)]).toEqual([403, 'forbidden']);
+      }
+      expect((await ask(`${at}/healthz`)).status).toBe(200);
+    }
+    const { url } = await world([engine], { auth: { keys }, admin: { token: 'admin-token' } });
+    for (const headers of [{}, bearer('key-a'), bearer('wrong')]) {
+      const got = await ask(`${url}/queue`, { headers: headers as Record<string, string> });
+      expect([got.status, errorCode(got.text)]).toEqual([401, 'unauthorized']);
+    }
+    expect((await ask(`${url}/queue`, { headers: bearer('admin-token') })).status).toBe(200);
+  });
+
+  it('list programs by page and order', async () => {
+    const { url } = await world([await fakeEngine()]);
+    for (const [name, calls] of [
+      ['p1', 3],
+      ['p2', 1],
+      ['p3', 2],
+    ] as const)
+      for (let i = 0; i < calls; i++) await chat(url, {}, { 'x-maitred-program': name });
+    const list = async (query: string) => {
+      const got = (await ask(`${url}/programs${query}`)).json() as unknown as {
+        programs: { id: string }[];
+        total: number;
+      };
+      expect(got.total).toBe(3);
+      return got.programs.map(({ id }) => id);
+    };
+    expect(await list('')).toEqual(['p1', 'p2', 'p3']);
+    expect(await list('?limit=1&offset=1')).toEqual(['p2']);
+    expect(await list('?sort=calls')).toEqual(['p2', 'p3', 'p1']);
+    expect(await list('?sort=-calls&limit=2')).toEqual(['p1', 'p3']);
+    expect(await list('?offset=9')).toEqual([]);
+    for (const query of [
+      'limit=0',
+      'limit=x',
+      'limit=-1',
+      'limit=1001',
+      'limit=1.5',
+      'offset=-1',
+      'offset=',
+      'sort=nothing',
+      'sort=',
+      'what=1',
+      'sort=constructor',
+    ]) {
+      const got = await ask(`${url}/programs?${query}`);
+      expect([query, got.status, errorCode(got.text)]).toEqual([query, 400, 'bad_request']);
+    }
+  });
+
+  it('show a program with its calls, and end it', async () => {
+    const { opened, open } = gate();
+    const engine = await fakeEngine(async (response) => {
+      await opened;
+      response.end('{}');
+    });
+    const { url } = await world([engine]);
+    const call = openChat(url, {}, { 'x-maitred-program': 'a/b c', 'x-maitred-thread': 't' });
+    await until(() => engine.seen.length === 1);
+    const at = `${url}/programs/${encodeURIComponent('a/b c')}`;
+    expect((await ask(at)).json()).toMatchObject({
+      id: 'a/b c',
+      tenant: 'default',
+      level: 0,
+      active_calls: 1,
+      calls: 1,
+      engine: engine.id,
+      threads: [{ thread: 't', state: 'running', engine: engine.id, model: 'm' }],
+    });
+    expect((await ask(`${at}/end`, { method: 'POST' })).status).toBe(200);
+    expect((await ask(at)).status).toBe(404);
+    open();
+    expect((await call).statusCode).toBe(200);
+    const got = await ask(`${url}/programs/nobody/end`, { method: 'POST' });
+    expect([got.status, errorCode(got.text)]).toEqual([404, 'unknown_program']);
+  });
+
+  it('show, add, drain and remove engines', async () => {
+    const first = await fakeEngine();
+    const second = await fakeEngine();
+    const { url } = await world([first]);
+    const rows = async () =>
+      ((await ask(`${url}/engines`)).json() as unknown as { engines: { id: string; state: string }[] }).engines;
+    expect(await rows()).toMatchObject([
+      { id: first.id, state: 'up', in_flight: 0, working_set_tokens: 0, capacity_tokens: null, models: ['m'] },
+    ]);
+    expect((await rows())[0]).toHaveProperty('window');
+    const post = (body: object) => ask(`${url}/engines`, { headers: JSON_TYPE, body: JSON.stringify(body) });
+    expect((await post({ url: second.url, kind: 'openai' })).status).toBe(201);
+    await until(async () => (await rows()).every(({ state }) => state === 'up'));
+    for (const [body, status, code] of [
+      [{ url: second.url }, 409, 'engine_exists'],
+      [{ url: 'ftp://x' }, 400, 'invalid_body'],
+      [{ url: second.url, wrong: 1 }, 400, 'invalid_body'],
+      [{}, 400, 'invalid_body'],
+    ] as const) {
+      const got = await post(body);
+      expect([got.status, errorCode(got.text)]).toEqual([status, code]);
+    }
+    const at = `${url}/engines/${encodeURIComponent(first.id)}`;
+    expect((await ask(`${at}/drain`, { method: 'POST' })).json()).toMatchObject({ state: 'draining' });
+    expect((await chat(url)).headers['x-maitred-engine']).toBe(second.id);
+    expect((await ask(at, { method: 'DELETE' })).status).toBe(200);
+    expect((await rows()).map(({ id }) => id)).toEqual([second.id]);
+    for (const [path, method] of [
+      [at, 'GET'],
+      [at, 'DELETE'],
+      [`${at}/drain`, 'POST'],
+    ] as const) {
+      const got = await ask(path, { method });
+      expect([got.status, errorCode(got.text)]).toEqual([404, 'unknown_engine']);
+    }
+  });
+});
+
+describe('the ends of programs that other routers’ clients tell', () => {
+  it('are understood, also twice, also of strangers', async () => {
+    const { url } = await world([await fakeEngine()]);
+    for (const [path, field] of [
+      ['/programs/release', 'program_id'],
+      ['/finish_session', 'session_id'],
+    ] as const) {
+      await chat(url, { [field]: 'p' });
+      const post = (body: object) => ask(`${url}${path}`, { headers: JSON_TYPE, body: JSON.stringify(body) });
+      expect((await post({ [field]: 'p' })).json()).toEqual({ [field]: 'p', released: true });
+      expect((await post({ [field]: 'p' })).json()).toEqual({ [field]: 'p', released: false });
+      for (const wrong of [{}, { [field]: '' }, { [field]: [] }])
+        expect(errorCode((await post(wrong)).text)).toBe('invalid_body');
+    }
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import {
+  DONE_EVENT,
+  JSON_TYPE,
+  TEXT_EVENT,
+  ask,
+  chat,
+  chatBody,
+  completion,
+  configOf,
+  dial,
+  errorCode,
+  fakeEngine,
+  gate,
+  openChat,
+  until,
+  world,
+  type Answer,
+} from './world.js';
+
+/** Streams one event, waits, and ends. */
+const slowStream =
+  (opened: Promise<void>): Answer =>
+  async (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(TEXT_EVENT);
+    await opened;
+    response.end(DONE_EVENT);
+  };
+
+describe('a gateway that drains', () => {
+  it('finishes what runs and what waits, refuses what is new, then closes', async () => {
+    const { opened, open } = gate();
+    const engine = await fakeEngine(slowStream(opened));
+    const { gateway, url, logs } = await world([engine], { admission: { window: 1 } });
+    const running = await openChat(url, { stream: true });
+    const waiting = chat(url, { stream: true });
+    await until(async () => ((await ask(`${url}/queue`)).json() as { waiting: number }).waiting === 1);
+    const drained = gateway.drain();
+    let over = false;
+    void drained.then(() => (over = true));
+    const refused = await chat(url);
+    expect([refused.status, errorCode(refused.text)]).toEqual([503, 'draining']);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(refused.headers['connection']).toBe('close');
+    expect((await ask(`${url}/readyz`)).status).toBe(503);
+    expect((await ask(`${url}/healthz`)).status).toBe(200);
+    expect(over).toBe(false);
+    open();
+    expect(await running.body.text()).toBe(TEXT_EVENT + DONE_EVENT);
+    expect((await waiting).text).toBe(TEXT_EVENT + DONE_EVENT);
+    await drained;
+    await expect(ask(`${url}/healthz`)).rejects.toThrow();
+    expect(logs.filter((line) => line['msg'] === 'call').map((line) => line['outcome'])).toEqual([
+      'completed',
+      'completed',
+    ]);
+  });
+
+  it('says so on connections that were kept alive', async () => {
+    const { opened, open } = gate();
+    const engine = await fakeEngine(slowStream(opened));
+    const { gateway, url } = await world([engine]);
+    const running = await openChat(url, { stream: true });
+    const socket = dial(url);
+    let text = '';
+    socket.on('data', (chunk) => (text += String(chunk)));
+    const body = chatBody();
+    const request = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+    await until(() => text.includes('"ok"'));
+    const drained = gateway.drain();
+    socket.write(request);
+    await new Promise((resolve) => socket.on('close', resolve));
+    expect(text).toMatch(/HTTP\/1\.1 503 .*connection: close/is);
+    open();
+    await running.body.text();
+    await drained;
+  });
+
+  it('ends what is still there when its time is over, and says so', async () => {
+    const { opened } = gate();
+    const engine = await fakeEngine((response, seen, request) =>
+      seen.body.includes('"stream":true') ? slowStream(opened)(response, seen, request) : undefined,
+    );
+    const { gateway, url, logs } = await world([engine], { timeouts: { drainMs: 100 } });
+    const streaming = chat(url, { stream: true });
+    const whole = chat(url);
+    await until(() => engine.seen.length === 2);
+    await gateway.drain();
+    const [cut, refused] = await Promise.all([streaming, whole]);
+    expect(cut.text).toMatch(/^data: \{"choices".*\n\ndata: \{"error":\{.*"code":"draining"\}\}\n\n$/);
+    expect([refused.status, errorCode(refused.text)]).toEqual([503, 'draining']);
+    await Promise.all(engine.seen.map((seen) => seen.abandoned));
+    expect(logs.filter((line) => line['msg'] === 'call').map((line) => line['outcome'])).toEqual([
+      'drained',
+      'drained',
+    ]);
+  });
+
+  it('waits for what is passed through', async () => {
+    const { opened, open } = gate();
+    const engine = await fakeEngine(async (response) => {
+      await opened;
+      response.end('spoken');
+    });
+    const { gateway, url } = await world([engine]);
+    const passing = ask(`${url}/v1/audio/speech`, { headers: JSON_TYPE, body: '{}' });
+    await until(() => engine.seen.length === 1);
+    const drained = gateway.drain();
+    open();
+    expect((await passing).text).toBe('spoken');
+    await drained;
+  });
+
+  it('closes at once when it is idle, and twice as well as once', async () => {
+    const { gateway } = await world([await fakeEngine()]);
+    await Promise.all([gateway.drain(), gateway.drain(), gateway.close()]);
+    await gateway.close();
+  });
+
+  it('ends at once when told to in the midst of draining', async () => {
+    const engine = await fakeEngine(() => undefined);
+    const { gateway, url } = await world([engine]);
+    const call = chat(url);
+    await until(() => engine.seen.length === 1);
+    const drained = gateway.drain();
+    await gateway.close();
+    expect((await call).status).toBe(503);
+    await drained;
+  });
+});
+
+describe('a reload', () => {
+  it('changes what it can without losing a call', async () => {
+    const { opened, open } = gate();
+    const old = await fakeEngine(slowStream(opened));
+    const young = await fakeEngine(completion());
+    const { gateway, url } = await world([old], { admission: { window: 1 } });
+    const running = await openChat(url, { stream: true });
+    const waiting = chat(url);
+    await until(async () => ((await ask(`${url}/queue`)).json() as { waiting: number }).waiting === 1);
+    gateway.reload(
+      configOf([young], {
+        admission: { window: 1 },
+        limits: { bodyBytes: 1024 },
+        policy: { name: 'fcfs-window' },
+        balancer: { name: 'prefix-aware' },
+      }),
+    );
+    expect((await waiting).headers['x-maitred-engine']).toBe(young.id);
+    expect((await chat(url, { pad: 'x'.repeat(2000) })).status).toBe(413);
+    open();
+    expect(await running.body.text()).toBe(TEXT_EVENT + DONE_EVENT);
+    expect((await chat(url)).headers['x-maitred-engine']).toBe(young.id);
+    expect((await ask(`${url}/config`)).json()).toMatchObject({ limits: { bodyBytes: 1024 } });
+  });
+});
