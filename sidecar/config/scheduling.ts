@@ -82,12 +82,12 @@ export const admission = z
       .default(256)
       .meta(note('Output tokens set aside for a call whose length is unknown.', STARTING)),
     reserveMs: ms(0, DAY_MS)
-      .default(30_000)
+      .default(120_000)
       .meta(
         note('Wait after which idle contexts make way for a call, and nothing behind it may take its room.', STARTING),
       ),
     turnMs: ms(0, DAY_MS)
-      .default(1000)
+      .default(40_000)
       .meta(note('Least time between two such calls on one engine: each pushes idle contexts out.', STARTING)),
   })
   .transform(({ windowMin, windowInitial, ...rest }) => {
