@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Api } from './apis/index.js';
 import type { Active } from './active.js';
 import type { Context } from './context.js';
@@ -17,6 +18,8 @@ export class Relay implements AnswerSink, Active {
   #isEventStream = false;
   #settle: (result: GatewayError | undefined) => void = () => undefined;
   readonly #startedAt = performance.now();
+  /** Kept, as undici takes it from a request whose body it has sent. */
+  readonly #socket: Socket;
 
   constructor(
     private readonly context: Context,
@@ -24,7 +27,9 @@ export class Relay implements AnswerSink, Active {
     private readonly request: IncomingMessage,
     private readonly response: ServerResponse,
     private readonly api: Api,
-  ) {}
+  ) {
+    this.#socket = request.socket;
+  }
 
   /** Requests that are being passed through to the engine now. */
   static inFlight(engine: Engine): number {
@@ -35,10 +40,10 @@ export class Relay implements AnswerSink, Active {
   async run(target: string, body: Buffer | IncomingMessage | null): Promise<GatewayError | undefined> {
     const { context, engine, request } = this;
     const { auth, timeouts } = context.config;
-    if (request.socket.destroyed) return undefined;
+    if (this.#socket.destroyed) return undefined;
     context.active.add(this);
     inFlight.set(engine, Relay.inFlight(engine) + 1);
-    request.socket.once('close', this.#clientGone);
+    this.#socket.once('close', this.#clientGone);
     const headers = toEngine(request.headers, {
       dropKey: auth.keys.length > 0,
       apiKey: engine.config.apiKey,
@@ -55,7 +60,7 @@ export class Relay implements AnswerSink, Active {
         this,
       );
     });
-    request.socket.off('close', this.#clientGone);
+    this.#socket.off('close', this.#clientGone);
     inFlight.set(engine, Relay.inFlight(engine) - 1);
     context.active.delete(this);
     this.#report(result);
@@ -84,9 +89,9 @@ export class Relay implements AnswerSink, Active {
   data(chunk: Buffer): void {
     if (this.response.write(chunk)) return;
     this.#exchange?.pause();
-    this.request.socket.setTimeout(this.context.config.timeouts.idleMs);
+    this.#socket.setTimeout(this.context.config.timeouts.idleMs);
     this.response.once('drain', () => {
-      this.request.socket.setTimeout(0);
+      this.#socket.setTimeout(0);
       this.#exchange?.resume();
     });
   }

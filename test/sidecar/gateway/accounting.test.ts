@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { makeBalancer } from '../../../loadbalancer/index.js';
+import { Scheduler, type Command, type Event, type Millis } from '../../../src/index.js';
+import {
+  DONE_EVENT,
+  TEXT_EVENT,
+  chat,
+  completion,
+  configOf,
+  fakeEngine,
+  metrics,
+  until,
+  world,
+  type Answer,
+} from './world.js';
+
+const OUTCOMES = ['completed', 'client_error', 'engine_error', 'cancelled', 'timed_out', 'drained'];
+
+/** A small generator of numbers from a seed, so that each run is the same. */
+function dice(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Misbehaves as the request says in `x-fault`; each fault of the issue's list is here. */
+const moody: Answer = async (response, seen, request) => {
+  const streams = seen.body.includes('"stream":true');
+  switch (seen.headers['x-fault']) {
+    case 'reset':
+      response.destroy();
+      return;
+    case '400':
+    case '429':
+    case '500':
+    case '503':
+      response.writeHead(Number(seen.headers['x-fault']), { 'retry-after': '0.01' });
+      response.end('{}');
+      return;
+    case 'hang':
+      return;
+    case 'half':
+      response.writeHead(200, { 'content-type': streams ? 'text/event-stream' : 'application/json' });
+      response.write(streams ? TEXT_EVENT : '{"cho', () => response.destroy());
+      return;
+    case 'garbage':
+      response.end('\x00\x01');
+      return;
+    case 'slow':
+      await pause(20);
+  }
+  if (!streams) return completion()(response, seen, request);
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write(TEXT_EVENT);
+  await pause(5);
+  response.end(DONE_EVENT);
+};
+
+const FAULTS = ['', '', '', '', 'slow', 'reset', '400', '429', '500', '503', 'hang', 'half', 'garbage'];
+
+interface Step {
+  readonly event: Event;
+  readonly now: Millis;
+  readonly commands: readonly Command[];
+}
+
+describe('a random mixture of faults, cancels and floods', () => {
+  it('loses nothing, answers nothing twice, adds up, and replays to the same commands', async () => {
+    const engines = [await fakeEngine(moody), await fakeEngine(moody), await fakeEngine(moody)];
+    const settings = {
+      admission: { window: 4 },
+      limits: {
+        queuedMax: 40,
+        queuedPerTenantMax: 40,
+        programsMax: 100,
+        attemptsMax: 2,
+        conversationsMax: 1000,
+        responsesMax: 1000,
+      },
+      timeouts: { firstByteMs: 200, queueMs: 400, commentMs: 100, idleMs: 300, drainMs: 100 },
+      health: { failuresMax: 1000 },
+    };
+    const steps: Step[] = [];
+    const { gateway, url, adminUrl, logs } = await world(engines, settings, {
+      record: (event, now, commands) => void steps.push({ event, now, commands: [...commands] }),
+    });
+    const roll = dice(2026);
+    const statuses: Promise<number | 'left'>[] = [];
+    for (let i = 0; i < 400; i++) {
+      const leaving = new AbortController();
+      const headers = {
+        'x-fault': FAULTS[Math.floor(roll() * FAULTS.length)] ?? '',
+        'x-maitred-program': `p${Math.floor(roll() * 20)}`,
+        'x-request-id': `r${i}`,
+      };
+      statuses.push(
+        chat(url, { stream: roll() < 0.5 }, headers, leaving.signal).then(
+          ({ status }) => status,
+          () => 'left' as const,
+        ),
+      );
+      if (roll() < 0.2) setTimeout(() => leaving.abort(), roll() * 100);
+      if (roll() < 0.3) await pause(roll() * 10);
+    }
+    const settled = await Promise.all(statuses);
+    await until(async () => (await metrics(adminUrl)).get('maitred_calls_in_system') === 0);
+    const counted = await metrics(adminUrl);
+    const of = (name: string) => counted.get(`maitred_${name}`) ?? 0;
+    const ended = OUTCOMES.reduce((sum, outcome) => sum + of(`calls_ended_total{outcome="${outcome}"}`), 0);
+    expect(of('calls_accepted_total')).toBe(ended);
+    const rejected = [...counted].filter(([name]) => name.startsWith('maitred_calls_rejected_total'));
+    const refused = rejected.reduce((sum, [, value]) => sum + value, 0);
+    // A client may leave before its request was read: that is neither.
+    expect(ended + refused).toBeLessThanOrEqual(400);
+    expect(ended + refused).toBeGreaterThanOrEqual(400 - settled.filter((status) => status === 'left').length);
+    for (const outcome of ['completed', 'client_error', 'engine_error', 'cancelled', 'timed_out'])
+      expect([outcome, of(`calls_ended_total{outcome="${outcome}"}`) > 0]).toEqual([outcome, true]);
+    expect(of('calls_ended_total{outcome="client_error"}')).toBeLessThanOrEqual(
+      settled.filter((status) => status === 400).length + 40,
+    );
+    for (const engine of engines) expect(of(`engine_in_flight_calls{engine="${engine.id}"}`)).toBe(0);
+    const lines = logs.filter((line) => line['msg'] === 'call').map((line) => line['request_id']);
+    expect(lines).toHaveLength(ended);
+    expect(new Set(lines).size).toBe(ended);
+    await gateway.close();
+    replay(steps, settings);
+  }, 60_000);
+
+  it('counts what a drain cut off', async () => {
+    const engine = await fakeEngine(() => undefined);
+    const { gateway, url, logs } = await world([engine], { timeouts: { drainMs: 50 }, admission: { window: 1 } });
+    const calls = [chat(url), chat(url), chat(url)];
+    await until(async () => (await metrics(url)).get('maitred_calls_in_system') === 3);
+    await gateway.drain();
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([503, 503, 503]);
+    expect(logs.filter((line) => line['outcome'] === 'drained')).toHaveLength(3);
+  });
+});
+
+/** The same events through a fresh scheduler give the same commands. */
+function replay(steps: readonly Step[], settings: object): void {
+  const config = configOf([], settings);
+  const scheduler = new Scheduler(config, makeBalancer(config.balancer));
+  for (const { event, now, commands } of steps) expect(scheduler.step(event, now)).toEqual(commands);
+  expect(steps.length).toBeGreaterThan(1000);
+}
+
+describe('metrics', () => {
+  it('tell of programs, levels, tokens and engines, under bounded labels', async () => {
+    const engine = await fakeEngine(
+      completion({ usage: { prompt_tokens: 10, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 6 } } }),
+    );
+    const { url } = await world([engine]);
+    for (let i = 0; i < 3; i++) await chat(url, {}, { 'x-maitred-program': `secret-${i}`, 'x-maitred-final': 'true' });
+    await until(async () => (await metrics(url)).get('maitred_programs_ended_total{cause="ended"}') === 3);
+    const counted = await metrics(url);
+    expect(Object.fromEntries(counted)).toMatchObject({
+      maitred_calls_accepted_total: 3,
+      'maitred_calls_ended_total{outcome="completed"}': 3,
+      maitred_prompt_tokens_total: 30,
+      maitred_prompt_tokens_cached_total: 18,
+      maitred_output_tokens_total: 12,
+      maitred_program_completion_seconds_count: 3,
+      'maitred_queue_seconds_count{level="0"}': 3,
+      maitred_service_seconds_count: 3,
+      maitred_call_seconds_count: 3,
+      maitred_starvation_promotions_total: 0,
+      [`maitred_engine_in_flight_calls{engine="${engine.id}"}`]: 0,
+      [`maitred_engine_up{engine="${engine.id}"}`]: 1,
+    });
+    const labels = new Set(
+      [...counted.keys()].flatMap((name) => [...name.matchAll(/[{,](\w+)=/g)].map((match) => match[1])),
+    );
+    expect([...labels].sort()).toEqual(['cause', 'engine', 'le', 'level', 'outcome']);
+    expect([...counted.keys()].join()).not.toMatch(/secret|default/);
+  });
+
+  it('remember nothing of engines that have gone', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    await fetch(`${url}/engines/${encodeURIComponent(engine.id)}`, { method: 'DELETE' });
+    expect([...(await metrics(url)).keys()].filter((name) => name.includes(engine.id))).toEqual([]);
+  });
+});

@@ -1,0 +1,259 @@
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import {
+  JSON_TYPE,
+  MODEL,
+  ask,
+  errorCode,
+  fakeEngine,
+  gate,
+  metrics,
+  open,
+  raw,
+  until,
+  world,
+  type Answer,
+} from './world.js';
+
+const echo: Answer = (response, seen) => {
+  response.writeHead(207, { 'content-type': 'application/x-odd', 'x-engine': 'kept' });
+  response.end(seen.body);
+};
+
+describe('a path that the gateway has no opinion of', () => {
+  it.each([
+    ['GET', '/v1/files?x=%20a&b'],
+    ['DELETE', '/v1/files/1'],
+    ['PATCH', '/v1/x'],
+    ['PUT', '/v1/x/y/z'],
+    ['OPTIONS', '/v1/x'],
+    ['POST', '/tokenize'],
+    ['POST', '/detokenize'],
+    ['POST', '/rerank'],
+    ['POST', '/score'],
+    ['POST', '/pooling'],
+    ['POST', '/classify'],
+  ])('goes to an engine and comes back as it is: %s %s', async (method, path) => {
+    const engine = await fakeEngine(echo);
+    const { url, adminUrl } = await world([engine]);
+    const body = method === 'GET' || method === 'DELETE' || method === 'OPTIONS' ? undefined : randomBytes(1000);
+    const got = await ask(`${url}${path}`, {
+      method,
+      headers: { 'x-mine': 'kept', 'accept-encoding': 'br' },
+      ...(body && { body }),
+    });
+    expect([got.status, got.bytes]).toEqual([207, body ?? Buffer.alloc(0)]);
+    expect(got.headers).toMatchObject({
+      'content-type': 'application/x-odd',
+      'x-engine': 'kept',
+      'x-maitred-reason': 'passthrough',
+      'x-maitred-engine': engine.id,
+    });
+    expect(got.headers['x-request-id']).toBe(engine.last.headers['x-request-id']);
+    expect([engine.last.method, engine.last.url]).toEqual([method, path]);
+    expect(engine.last.headers).toMatchObject({ 'x-mine': 'kept', 'accept-encoding': 'br' });
+    expect((await metrics(adminUrl)).get(`maitred_passthrough_requests_total{engine="${engine.id}"}`)).toBe(1);
+    expect((await metrics(adminUrl)).get('maitred_calls_accepted_total')).toBe(0);
+  });
+
+  it('keeps compression as the engine chose it', async () => {
+    const zipped = gzipSync('hello');
+    const engine = await fakeEngine((response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': zipped.length });
+      response.end(zipped);
+    });
+    const { url } = await world([engine]);
+    const got = await ask(`${url}/v1/files`);
+    expect([got.headers['content-encoding'], got.bytes]).toEqual(['gzip', zipped]);
+  });
+
+  it('answers HEAD with the engine’s headers', async () => {
+    const engine = await fakeEngine((response) => {
+      response.writeHead(200, { 'content-length': 1234 });
+      response.end();
+    });
+    const { url } = await world([engine]);
+    const got = await ask(`${url}/v1/files`, { method: 'HEAD' });
+    expect([got.status, got.headers['content-length'], got.text]).toEqual([200, '1234', '']);
+  });
+
+  it('streams its body up and its answer down, each before the other is over', async () => {
+    const { opened, open: openGate } = gate();
+    const engine = await fakeEngine(echo);
+    const { url } = await world([engine]);
+    const big = randomBytes(5_000_000);
+    const got = await ask(`${url}/v1/audio/transcriptions`, {
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+      body: big,
+    });
+    expect(got.bytes.equals(big)).toBe(true);
+    engine.answer = async (response) => {
+      response.write('first');
+      await opened;
+      response.end('second');
+    };
+    const { body } = await open(`${url}/v1/x`);
+    let text = '';
+    for await (const chunk of body) {
+      text += String(chunk);
+      openGate();
+    }
+    expect(text).toBe('firstsecond');
+  });
+
+  it('goes to an engine that serves the model that it names', async () => {
+    const one = await fakeEngine(echo, ['one']);
+    const two = await fakeEngine(echo, ['two']);
+    const { url } = await world([one, two]);
+    for (const [model, engine] of [
+      ['one', one],
+      ['two', two],
+    ] as const) {
+      const got = await ask(`${url}/tokenize`, { headers: JSON_TYPE, body: JSON.stringify({ model, prompt: 'x' }) });
+      expect(got.headers['x-maitred-engine']).toBe(engine.id);
+    }
+    const got = await ask(`${url}/tokenize`, { headers: JSON_TYPE, body: JSON.stringify({ model: 'three' }) });
+    expect([got.status, errorCode(got.text)]).toEqual([404, 'unknown_model']);
+    expect((await ask(`${url}/tokenize`, { headers: JSON_TYPE, body: 'not json' })).text).toBe('not json');
+  });
+
+  it('goes to the least busy engine', async () => {
+    const { opened, open: openGate } = gate();
+    const slow: Answer = async (response) => {
+      await opened;
+      response.end();
+    };
+    const engines = [await fakeEngine(slow), await fakeEngine(slow)];
+    const { url } = await world(engines);
+    const answers = Array.from({ length: 4 }, () => ask(`${url}/v1/x`));
+    await until(() => engines.every((engine) => engine.seen.length === 2));
+    openGate();
+    await Promise.all(answers);
+  });
+
+  it('is answered by another engine when one fails before its answer; half an answer breaks the connection', async () => {
+    let first = true;
+    const flaky: Answer = (response, seen, request) => {
+      if (!first) return echo(response, seen, request);
+      first = false;
+      response.destroy();
+    };
+    const { url } = await world([await fakeEngine(flaky), await fakeEngine(flaky)]);
+    expect((await ask(`${url}/v1/x`, { headers: JSON_TYPE, body: '{}' })).status).toBe(207);
+    const half = await fakeEngine((response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('half', () => response.destroy());
+    });
+    const broken = await world([half]);
+    await expect(ask(`${broken.url}/v1/x`)).rejects.toThrow();
+    const none = await world([]);
+    const got = await ask(`${none.url}/v1/x`);
+    expect([got.status, errorCode(got.text)]).toEqual([503, 'no_engine']);
+  });
+
+  it('that fails on every engine is a 502', async () => {
+    const { url } = await world([await fakeEngine((response) => void response.destroy())]);
+    const got = await ask(`${url}/v1/x`);
+    expect([got.status, errorCode(got.text)]).toEqual([502, 'engine_failed']);
+  });
+});
+
+describe('counting tokens', () => {
+  it('is checked, and goes past the queues', async () => {
+    const engine = await fakeEngine((response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end('{"input_tokens":5}');
+    });
+    const { url } = await world([engine]);
+    const post = (body: object) =>
+      ask(`${url}/v1/messages/count_tokens`, { headers: JSON_TYPE, body: JSON.stringify(body) });
+    const good = await post({ model: MODEL, messages: [{ role: 'user', content: 'x' }] });
+    expect([good.text, good.headers['x-maitred-reason']]).toEqual(['{"input_tokens":5}', 'passthrough']);
+    expect((await post({ model: MODEL, messages: 5 })).json()).toMatchObject({ type: 'error' });
+    expect((await post({ model: 'other', messages: [{ role: 'user', content: 'x' }] })).status).toBe(404);
+  });
+});
+
+describe('models', () => {
+  it('are merged over the engines, each once, in their order', async () => {
+    const { url } = await world([await fakeEngine(echo, ['b', 'org/a']), await fakeEngine(echo, ['c', 'b'])]);
+    const list = (await ask(`${url}/v1/models`)).json() as unknown as { object: string; data: { id: string }[] };
+    expect(list.object).toBe('list');
+    expect(list.data.map(({ id }) => id)).toEqual(['b', 'org/a', 'c']);
+    for (const id of ['b', 'org/a', 'org%2Fa']) {
+      expect((await ask(`${url}/v1/models/${id}`)).json()).toEqual({ id: decodeURIComponent(id), object: 'model' });
+    }
+    const got = await ask(`${url}/v1/models/none`);
+    expect([got.status, errorCode(got.text)]).toEqual([404, 'unknown_model']);
+  });
+});
+
+describe('a response', () => {
+  /** Makes responses, whole or streamed, and answers what is asked of them. */
+  const maker: Answer = (response, seen) => {
+    const id = `resp_${seen.headers['x-name'] as string}`;
+    if (seen.method !== 'POST' || seen.url.endsWith('/cancel')) {
+      response.end(`${seen.method} ${seen.url}`);
+    } else if (seen.body.includes('"stream":true')) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`event: response.created\ndata: {"type":"response.created","response":{"id":"${id}"}}\n\n`);
+    } else {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ id, object: 'response', status: 'completed', output: [] }));
+    }
+  };
+
+  it('is read, cancelled and deleted at the engine that made it', async () => {
+    const engines = [await fakeEngine(maker), await fakeEngine(maker)];
+    const { url } = await world(engines);
+    const ids = new Map<string, string>();
+    for (const name of ['a', 'b', 'c', 'd']) {
+      const got = await ask(`${url}/v1/responses`, {
+        headers: { ...JSON_TYPE, 'x-name': name },
+        body: JSON.stringify({ model: MODEL, input: 'x' }),
+      });
+      ids.set(`resp_${name}`, String(got.headers['x-maitred-engine']));
+    }
+    for (const [id, engine] of ids) {
+      for (const [method, rest] of [
+        ['GET', ''],
+        ['GET', '/input_items?limit=2'],
+        ['POST', '/cancel'],
+        ['DELETE', ''],
+      ] as const) {
+        const got = await ask(`${url}/v1/responses/${id}${rest}`, { method });
+        expect([got.text, got.headers['x-maitred-engine']]).toEqual([`${method} /v1/responses/${id}${rest}`, engine]);
+      }
+    }
+    const got = await ask(`${url}/v1/responses/resp_unknown`);
+    expect([got.status, errorCode(got.text)]).toEqual([404, 'unknown_response']);
+  });
+
+  it('that is still being streamed can be cancelled', async () => {
+    const engine = await fakeEngine(maker);
+    const { url } = await world([engine]);
+    const { body } = await open(`${url}/v1/responses`, {
+      headers: { ...JSON_TYPE, 'x-name': 'live' },
+      body: JSON.stringify({ model: MODEL, input: 'x', stream: true }),
+    });
+    body.on('error', () => undefined);
+    await new Promise((resolve) => body.once('data', resolve));
+    expect((await ask(`${url}/v1/responses/resp_live/cancel`, { method: 'POST' })).status).toBe(200);
+    body.destroy();
+  });
+});
+
+describe('a request without a length', () => {
+  it('goes through in chunks', async () => {
+    const engine = await fakeEngine(echo);
+    const { url } = await world([engine]);
+    const text = await raw(
+      url,
+      'POST /v1/x HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n',
+      '2\r\nde\r\n0\r\n\r\n',
+    );
+    expect(text).toMatch(/abcde/);
+    expect(engine.last.body.toString()).toBe('abcde');
+  });
+});
