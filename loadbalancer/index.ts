@@ -6,7 +6,17 @@ import { programAffinity, type ProgramAffinityOptions } from './program-affinity
 import { roundRobin } from './round-robin.js';
 import { sticky } from './sticky.js';
 
-export type BalancerName = 'program-affinity' | 'round-robin' | 'least-loaded' | 'sticky' | 'prefix-aware';
+/** Every balancer there is: a new one is a file here and a line below. */
+const BALANCERS = {
+  'program-affinity': programAffinity,
+  'round-robin': roundRobin,
+  'least-loaded': leastLoaded,
+  sticky,
+  'prefix-aware': prefixAware,
+} satisfies Record<string, (options: ProgramAffinityOptions) => Balancer>;
+
+export type BalancerName = keyof typeof BALANCERS;
+export const BALANCER_NAMES = Object.keys(BALANCERS) as [BalancerName, ...BalancerName[]];
 
 export interface BalancerOptions extends ProgramAffinityOptions {
   readonly name: BalancerName;
@@ -14,16 +24,5 @@ export interface BalancerOptions extends ProgramAffinityOptions {
 
 /** A fresh balancer of that name. */
 export function makeBalancer(options: BalancerOptions): Balancer {
-  switch (options.name) {
-    case 'program-affinity':
-      return programAffinity(options);
-    case 'round-robin':
-      return roundRobin();
-    case 'least-loaded':
-      return leastLoaded();
-    case 'sticky':
-      return sticky();
-    case 'prefix-aware':
-      return prefixAware();
-  }
+  return BALANCERS[options.name](options);
 }

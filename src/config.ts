@@ -1,18 +1,23 @@
+import type { PolicyName } from './policy.js';
+
+/** What a policy can be told. */
+export interface PolicySettings {
+  /** Number of queues, K. */
+  readonly levels: number;
+  /** Upper bound of the first queue's range of attained service. */
+  readonly firstQuantumMs: number;
+  /** Each queue's upper bound over that of the queue before it. */
+  readonly quantumRatio: number;
+  /** `time`: engine milliseconds. `tokens`: uncached prompt and output tokens by the two weights below. */
+  readonly service: 'time' | 'tokens';
+  /** Also the prefill time that is believed of an engine until it was measured. */
+  readonly msPerPromptToken: number;
+  readonly msPerOutputToken: number;
+}
+
 /** Settings of one scheduler. The gateway's configuration has this shape and more; docs/CONFIG.md tells each key's default. */
 export interface SchedulerConfig {
-  readonly policy: {
-    readonly name: PolicyName;
-    /** Number of queues, K. */
-    readonly levels: number;
-    /** Upper bound of the first queue's range of attained service. */
-    readonly firstQuantumMs: number;
-    /** Each queue's upper bound over that of the queue before it. */
-    readonly quantumRatio: number;
-    /** `time`: engine milliseconds. `tokens`: uncached prompt and output tokens by the two weights below. */
-    readonly service: 'time' | 'tokens';
-    readonly msPerPromptToken: number;
-    readonly msPerOutputToken: number;
-  };
+  readonly policy: PolicySettings & { readonly name: PolicyName };
   readonly starvation: {
     /** Ratio of waiting to service at which a call is promoted. */
     readonly beta: number;
@@ -56,8 +61,6 @@ export interface SchedulerConfig {
     readonly leaseMs: number;
   };
 }
-
-export type PolicyName = 'plas' | 'fcfs' | 'fcfs-window' | 'mlfq-call' | 'las-decayed';
 
 /** @throws RangeError that names the first setting out of range. */
 export function checkConfig(config: SchedulerConfig): void {

@@ -1,10 +1,10 @@
-import type { SchedulerConfig } from './config.js';
+import type { PolicySettings } from './config.js';
 
 /** The K ranges [lo, hi) of attained service: lo_1 = 0, hi_i = firstQuantumMs x quantumRatio^(i-1), hi_K = Infinity. */
 export class Levels {
   readonly #upperMs: readonly number[];
 
-  constructor(config: Pick<SchedulerConfig['policy'], 'levels' | 'firstQuantumMs' | 'quantumRatio'>) {
+  constructor(config: Pick<PolicySettings, 'levels' | 'firstQuantumMs' | 'quantumRatio'>) {
     this.#upperMs = Array.from({ length: config.levels }, (_, level) =>
       level === config.levels - 1 ? Infinity : config.firstQuantumMs * config.quantumRatio ** level,
     );

@@ -1,4 +1,4 @@
-import type { PolicyName, SchedulerConfig } from './config.js';
+import type { PolicySettings, SchedulerConfig } from './config.js';
 import type { Call } from './call.js';
 import type { Program } from './program.js';
 import { fcfs, fcfsWindow } from './policies/fcfs.js';
@@ -17,7 +17,7 @@ export interface Standing {
  * Stateless: what a policy remembers of a program is kept in the program's row, and all time comes as an argument.
  */
 export interface Policy {
-  readonly name: PolicyName;
+  readonly name: string;
   /** False: every call goes out as it comes, without window or gate. */
   readonly admits: boolean;
   /** Number of queues. */
@@ -30,18 +30,18 @@ export interface Policy {
   charge?(program: Program, promptTokens: number, outputTokens: number, nowMs: number): void;
 }
 
-/** The policy of that name; throws nothing, as `PolicyName` is closed. */
+/** Every policy there is: a new one is a file in policies/ and a line here. */
+const POLICIES = {
+  plas,
+  fcfs: () => fcfs,
+  'fcfs-window': () => fcfsWindow,
+  'mlfq-call': mlfqCall,
+  'las-decayed': () => lasDecayed,
+} satisfies Record<string, (settings: PolicySettings) => Policy>;
+
+export type PolicyName = keyof typeof POLICIES;
+export const POLICY_NAMES = Object.keys(POLICIES) as [PolicyName, ...PolicyName[]];
+
 export function makePolicy(config: SchedulerConfig['policy']): Policy {
-  switch (config.name) {
-    case 'plas':
-      return plas(config);
-    case 'fcfs':
-      return fcfs;
-    case 'fcfs-window':
-      return fcfsWindow;
-    case 'mlfq-call':
-      return mlfqCall(config);
-    case 'las-decayed':
-      return lasDecayed;
-  }
+  return POLICIES[config.name](config);
 }

@@ -1,13 +1,12 @@
+import { BALANCER_NAMES } from '../../loadbalancer/index.js';
+import { POLICY_NAMES } from '../../src/index.js';
 import { z } from 'zod';
 import { DAY_MS, NOT_PUBLISHED, STARTING, count, ms, note } from './note.js';
 
 /** The keys that the scheduler core and the load balancer take; see the opening words of schema.ts. */
 
-export const POLICIES = ['plas', 'fcfs', 'fcfs-window', 'mlfq-call', 'las-decayed'] as const;
-export const BALANCERS = ['program-affinity', 'round-robin', 'least-loaded', 'sticky', 'prefix-aware'] as const;
-
 export const policy = z.strictObject({
-  name: z.enum(POLICIES).default('plas').meta(note('Which call runs next.', 'Autellix')),
+  name: z.enum(POLICY_NAMES).default('plas').meta(note('Which call runs next.', 'Autellix')),
   levels: count(1, 32).default(8).meta(note('Number of queues, K.', NOT_PUBLISHED)),
   firstQuantumMs: ms(1, DAY_MS)
     .default(2000)
@@ -97,7 +96,7 @@ export const admission = z
   });
 
 export const balancer = z.strictObject({
-  name: z.enum(BALANCERS).default('program-affinity').meta(note('Where a call runs.', 'Autellix, Algorithm 2')),
+  name: z.enum(BALANCER_NAMES).default('program-affinity').meta(note('Where a call runs.', 'Autellix, Algorithm 2')),
   thresholdTokens: count(0, 1e9)
     .default(2048)
     .meta(note('Longest prompt that is spread instead of sent home.', 'Autellix, Algorithm 2')),

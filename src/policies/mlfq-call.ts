@@ -1,4 +1,4 @@
-import type { SchedulerConfig } from '../config.js';
+import type { PolicySettings } from '../config.js';
 import { Levels } from '../levels.js';
 import type { Policy } from '../policy.js';
 
@@ -6,7 +6,7 @@ import type { Policy } from '../policy.js';
  * Call-level MLFQ, Autellix's baseline: every new call starts in the first queue whatever its program has had, and sinks
  * by its own service alone.
  */
-export function mlfqCall(config: SchedulerConfig['policy']): Policy {
+export function mlfqCall(config: PolicySettings): Policy {
   const levels = new Levels(config);
   return {
     name: 'mlfq-call',

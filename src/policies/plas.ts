@@ -1,4 +1,4 @@
-import type { SchedulerConfig } from '../config.js';
+import type { PolicySettings } from '../config.js';
 import { Levels } from '../levels.js';
 import type { Policy } from '../policy.js';
 
@@ -8,7 +8,7 @@ import type { Policy } from '../policy.js';
  * which is the running sum of a serial program and the longest observed chain of a parallel one. First come, first
  * served inside a queue; a running call that outlasts its queue's range is demoted.
  */
-export function plas(config: SchedulerConfig['policy']): Policy {
+export function plas(config: PolicySettings): Policy {
   const levels = new Levels(config);
   return {
     name: 'plas',
