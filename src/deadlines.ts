@@ -28,7 +28,7 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, spills: boolean
     overdueAtMs: call.overdue ? Infinity : waitStartMs + starvation.waitMsMax,
     promoteAtMs: call.promoted || call.level === 0 ? Infinity : waitStartMs + limitMs - call.starvedOnArrivalMs,
     insistAtMs: call.insistent ? Infinity : waitStartMs + admission.reserveMs,
-    spillAtMs: !spills || call.pinned === undefined || call.spillable ? Infinity : waitStartMs + balancer.spillMs,
+    spillAtMs: !spills || call.roams || call.spillable ? Infinity : waitStartMs + balancer.spillMs,
   };
 }
 

@@ -136,6 +136,7 @@ export class Floor {
   letSpill(call: Call): void {
     const pool = this.#pool(call);
     call.spillable = true;
+    if (call.pinned === undefined) return;
     pool.spillable.insert(call, call, call.needTokens);
     for (const engine of pool.live) this.touch(engine);
   }
@@ -167,6 +168,7 @@ export class Floor {
     engine.runningTokens -= call.needTokens;
     const kind = kindOf(call, calledTool, call.program.home === engine);
     const dropped = engine.residency.leave(call.program, call.thread, contextTokens, kind);
+    if (engine.state !== 'up') engine.residency.clear();
     this.#reread(engine, call, dropped);
     this.touch(engine);
     this.roster.removeIfDone(engine);
@@ -177,16 +179,34 @@ export class Floor {
    * The caller seats the call before it asks again.
    */
   next(nowMs: number): { call: Call; engine: Engine } | undefined {
+    let first = this.#first(nowMs);
+    while (first !== undefined && this.#sendHome(first.call)) first = this.#first(nowMs);
+    if (first === undefined || first.call.pinned !== undefined) return first;
+    const { call } = first;
+    const open = this.#pool(call).live.filter((engine) => this.#takes(engine, call, nowMs));
+    return { call, engine: this.rules.balancer.choose(call, open) };
+  }
+
+  #first(nowMs: number): { call: Call; engine: Engine } | undefined {
     let first: { call: Call; engine: Engine } | undefined;
     for (const engine of this.#touched) {
       const call = this.#pick(engine, nowMs);
       if (call === undefined) this.#touched.delete(engine);
       else if (first === undefined || before(call, first.call)) first = { call, engine };
     }
-    if (first === undefined || first.call.pinned !== undefined) return first;
-    const { call } = first;
-    const open = this.#pool(call).live.filter((engine) => this.#takes(engine, call, nowMs));
-    return { call, engine: this.rules.balancer.choose(call, open) };
+    return first;
+  }
+
+  /** Binds a call whose program has got a home since it began to wait, where the balancer wants that. */
+  #sendHome(call: Call): boolean {
+    if (call.pinned !== undefined || call.roams || call.program.home === undefined) return false;
+    const pinned = this.#pin(call);
+    if (pinned === undefined) return false;
+    if (call.reservedOn !== undefined) this.#release(call.reservedOn);
+    this.#take(call);
+    call.pinned = pinned;
+    this.#insert(call);
+    return true;
   }
 
   /** The engine said "no room": it gets nothing before `untilMs`. */
@@ -263,8 +283,10 @@ export class Floor {
 
   /** The engine keeps no room any more: who waits for it may find some elsewhere. */
   #release(engine: Engine): void {
-    if (engine.reservedFor !== undefined) engine.reservedFor.reservedOn = undefined;
+    if (engine.reservedFor === undefined) return;
+    engine.reservedFor.reservedOn = undefined;
     engine.reservedFor = undefined;
+    this.touch(engine);
   }
 
   #roomiest(pool: Pool, nowMs: number): Engine | undefined {

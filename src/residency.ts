@@ -15,6 +15,8 @@ export interface Context {
   claimTokens: number;
   /** While idle: a call of the thread waits to come back to it. */
   wanted: boolean;
+  /** Whether this idle spell's outcome has been learnt. */
+  learnt: boolean;
   /** The others of its kind that fell idle in the same step; undefined while active. */
   cohort: Cohort | undefined;
 }
@@ -97,7 +99,7 @@ export class Residency {
   want(program: Program, thread: string): void {
     const context = this.get(program, thread);
     if (context?.cohort === undefined || context.wanted) return;
-    if (!context.cohort.judged) this.returns.learn(context.cohort.kind, this.#age(context.cohort));
+    this.#learn(context, this.#age(context.cohort));
     this.#unclaim(context, context.cohort);
     context.wanted = true;
     this.#wantedTokens += context.tokens;
@@ -122,6 +124,7 @@ export class Residency {
     this.#activeTokens -= context.tokens;
     if (context.finishedTokens > 0) context.tokens = context.finishedTokens;
     context.claimTokens = context.tokens;
+    context.learnt = false;
     const cohort = this.#cohort(kind);
     context.cohort = cohort;
     cohort.members.add(context);
@@ -135,7 +138,7 @@ export class Residency {
   forget(program: Program): boolean {
     const threads = this.#contexts.get(program);
     for (const context of threads?.values() ?? []) {
-      if (context.cohort?.judged === false && !context.wanted) this.returns.learn(context.cohort.kind, undefined);
+      this.#learn(context, undefined);
       this.#drop(context);
     }
     return threads !== undefined;
@@ -176,6 +179,12 @@ export class Residency {
         this.#unclaim(context, cohort);
       }
     }
+  }
+
+  /** Learns, once an idle spell, whether the context was used again. */
+  #learn(context: Context, age: number | undefined): void {
+    if (context.cohort !== undefined && !context.learnt) this.returns.learn(context.cohort.kind, age);
+    context.learnt = true;
   }
 
   #release(context: Context): void {
@@ -228,6 +237,7 @@ export class Residency {
         finishedTokens: 0,
         claimTokens: 0,
         wanted: false,
+        learnt: true,
         cohort: undefined,
       };
       threads.set(thread, context);
@@ -249,7 +259,7 @@ export class Residency {
   #judge(cohort: Cohort): void {
     cohort.judged = true;
     for (const context of cohort.members) {
-      if (!context.wanted) this.returns.learn(cohort.kind, undefined);
+      this.#learn(context, undefined);
       if (this.capacityTokens === Infinity) this.#drop(context);
     }
   }
