@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { Levels } from '../../src/levels.js';
+
+describe('Levels', () => {
+  const levels = new Levels({ levels: 4, firstQuantumMs: 1_000, quantumRatio: 2 });
+
+  it('cuts attained service into ranges [lo, hi), the first from 0 and the last without end', () => {
+    expect([0, 1, 2, 3].map((level) => levels.upperMs(level))).toEqual([1_000, 2_000, 4_000, Infinity]);
+    const services = [0, 999.9, 1_000, 1_999, 2_000, 3_999.9, 4_000, 1e12];
+    expect(services.map((service) => levels.of(service))).toEqual([0, 0, 1, 1, 2, 2, 3, 3]);
+  });
+
+  it('has no end beyond the last queue', () => {
+    expect(levels.upperMs(4)).toBe(Infinity);
+    expect(new Levels({ levels: 1, firstQuantumMs: 5, quantumRatio: 2 }).of(1e9)).toBe(0);
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { Desk, sentOut } from '../../support/core-desk.js';
+import { cancelled } from '../../support/core-events.js';
+
+/** One slot, so that everything after the first call waits. */
+function narrowDesk(name: 'plas' | 'fcfs' | 'fcfs-window' | 'mlfq-call' | 'las-decayed', changes = {}): Desk {
+  const desk = new Desk({ ...changes, policy: { name } });
+  desk.join('A', { window: 1 });
+  return desk;
+}
+
+function use(desk: Desk, program: string, durationMs: number, prompt: number, output: number): void {
+  const call = `${program}-${desk.nowMs}`;
+  desk.arrive(call, { program, prompt });
+  desk.pass(durationMs);
+  desk.finish(call, { prompt, output });
+}
+
+/** The order in which waiting calls go out, one at a time. */
+function orderFrom(desk: Desk, running: string): string[] {
+  const order: string[] = [];
+  for (let call: string | undefined = running; call !== undefined;) {
+    const [next] = sentOut(desk.finish(call));
+    call = next?.split('@')[0];
+    if (call !== undefined) order.push(call);
+  }
+  return order;
+}
+
+describe('plas', () => {
+  it("puts a call into the queue of its program's service, not to the top", () => {
+    const desk = narrowDesk('plas');
+    use(desk, 'heavy', 5_000, 100, 10);
+    use(desk, 'middle', 1_500, 100, 10);
+    desk.arrive('run');
+    desk.arrive('h', { program: 'heavy' });
+    desk.arrive('m', { program: 'middle' });
+    desk.arrive('n1');
+    desk.arrive('n2');
+    expect(orderFrom(desk, 'run')).toEqual(['n1', 'n2', 'm', 'h']);
+  });
+
+  it('does not tell programs of one queue apart', () => {
+    const desk = narrowDesk('plas');
+    use(desk, 'p', 900, 100, 10);
+    desk.arrive('run');
+    desk.arrive('p1', { program: 'p' });
+    desk.arrive('n1');
+    expect(orderFrom(desk, 'run')).toEqual(['p1', 'n1']);
+  });
+});
+
+describe('fcfs', () => {
+  it('is a pass-through: neither window nor gate holds anything back', () => {
+    const desk = new Desk({ policy: { name: 'fcfs' }, admission: { window: 1 } });
+    desk.join('A', { window: 1, capacity: 10 });
+    for (let n = 0; n < 20; n += 1) expect(sentOut(desk.arrive(`c${n}`, { prompt: 5_000 }))).toEqual([`c${n}@A`]);
+    expect(desk.engine('A')).toMatchObject({ inFlight: 20, window: Infinity });
+  });
+
+  it('holds calls while no engine is up, and still honours a rest', () => {
+    const desk = new Desk({ policy: { name: 'fcfs' } });
+    desk.join('A');
+    desk.arrive('a');
+    desk.fail('a', 'busy', 100);
+    expect(desk.arrive('b')).toEqual([]);
+    expect(sentOut(desk.pass(100))).toEqual(['a@A', 'b@A']);
+  });
+});
+
+describe('fcfs-window', () => {
+  it('keeps order of arrival whatever programs have had, within the window', () => {
+    const desk = narrowDesk('fcfs-window');
+    use(desk, 'heavy', 50_000, 100, 10);
+    desk.arrive('run');
+    desk.arrive('h', { program: 'heavy' });
+    desk.arrive('n');
+    expect(orderFrom(desk, 'run')).toEqual(['h', 'n']);
+  });
+});
+
+describe('mlfq-call', () => {
+  it('starts every call in the first queue, and lets it sink by its own time alone', () => {
+    const desk = narrowDesk('mlfq-call');
+    use(desk, 'heavy', 50_000, 100, 10);
+    desk.arrive('h', { program: 'heavy' });
+    expect(desk.dispatchOf('h')?.level).toBe(0);
+    desk.pass(999);
+    expect(desk.program('heavy').threads[0]?.level).toBe(0);
+    desk.pass(1);
+    expect(desk.program('heavy').threads[0]?.level).toBe(1);
+    desk.pass(1_000);
+    expect(desk.program('heavy').threads[0]?.level).toBe(2);
+  });
+});
+
+describe('las-decayed', () => {
+  it('ranks by prompt plus twice the output of what the program has had', () => {
+    const desk = narrowDesk('las-decayed');
+    use(desk, 'reader', 0, 10_000, 100);
+    use(desk, 'writer', 0, 1_000, 6_000);
+    use(desk, 'small', 0, 1_000, 100);
+    desk.arrive('run');
+    desk.arrive('w', { program: 'writer' });
+    desk.arrive('r', { program: 'reader' });
+    desk.arrive('s', { program: 'small' });
+    expect(orderFrom(desk, 'run')).toEqual(['s', 'r', 'w']);
+  });
+
+  it('forgets half of it every 60 s', () => {
+    const desk = narrowDesk('las-decayed');
+    use(desk, 'once-heavy', 0, 40_000, 0);
+    desk.pass(180_000); // 5,000 are left.
+    use(desk, 'now-lighter', 0, 10_000, 0);
+    desk.arrive('run');
+    desk.arrive('l', { program: 'now-lighter' });
+    desk.arrive('h', { program: 'once-heavy' });
+    expect(orderFrom(desk, 'run')).toEqual(['h', 'l']);
+  });
+
+  it('weighs waiting: what came much earlier goes first though its program had somewhat more', () => {
+    const desk = narrowDesk('las-decayed');
+    use(desk, 'p', 0, 4_000, 0); // 0.8 x 4,000 / 32,768, worth some 29 s of waiting.
+    desk.arrive('run');
+    desk.arrive('p1', { program: 'p' });
+    desk.pass(20_000);
+    desk.arrive('n20');
+    desk.pass(20_000);
+    desk.arrive('n40');
+    expect(orderFrom(desk, 'run')).toEqual(['n20', 'p1', 'n40']);
+  });
+
+  it('charges calls that were cancelled as well', () => {
+    const desk = narrowDesk('las-decayed');
+    desk.arrive('gone', { program: 'p', prompt: 30_000 });
+    desk.tell(cancelled('gone'));
+    desk.arrive('run');
+    desk.arrive('p1', { program: 'p' });
+    desk.arrive('n1');
+    expect(orderFrom(desk, 'run')).toEqual(['n1', 'p1']);
+  });
+
+  it('keeps its first queue for promotions', () => {
+    const desk = narrowDesk('las-decayed', { starvation: { beta: 1, floorMs: 1_000 } });
+    use(desk, 'p', 0, 30_000, 0);
+    desk.arrive('run');
+    desk.arrive('p1', { program: 'p' });
+    desk.pass(1_000);
+    desk.arrive('n1');
+    expect(orderFrom(desk, 'run')).toEqual(['p1', 'n1']);
+    expect(desk.dispatchOf('p1')).toMatchObject({ level: 0, reason: 'promoted' });
+    expect(desk.dispatchOf('n1')?.level).toBe(1);
+  });
+});

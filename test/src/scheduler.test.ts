@@ -1,0 +1,297 @@
+import { describe, expect, it } from 'vitest';
+import { millis, Scheduler, views } from '../../src/index.js';
+import { coreConfig } from '../support/core-config.js';
+import { balancerNamed, Desk, sentOut } from '../support/core-desk.js';
+import { arrived, cancelled, ended, lost, progressed, woke } from '../support/core-events.js';
+
+describe('order', () => {
+  it('is first come, first served inside a queue', () => {
+    const desk = new Desk();
+    desk.join('A', { window: 1 });
+    for (const call of ['a', 'b', 'c']) desk.arrive(call);
+    expect(sentOut(desk.log)).toEqual(['a@A']);
+    expect(sentOut(desk.finish('a'))).toEqual(['b@A']);
+    expect(sentOut(desk.finish('b'))).toEqual(['c@A']);
+  });
+
+  it("is by the program's attained service between queues: the younger program first", () => {
+    const desk = new Desk();
+    desk.join('A', { window: 1 });
+    desk.arrive('past', { program: 'old' });
+    desk.pass(2_500);
+    desk.finish('past');
+    desk.arrive('blocker');
+    desk.arrive('old-call', { program: 'old' });
+    desk.arrive('young-call', { program: 'young' });
+    expect(views.queue(desk.scheduler)).toMatchObject({ waiting: 2, byLevel: [1, 0, 1, 0] });
+    expect(sentOut(desk.finish('blocker'))).toEqual(['young-call@A']);
+    expect(sentOut(desk.finish('young-call'))).toEqual(['old-call@A']);
+    expect(desk.dispatchOf('old-call')?.level).toBe(2);
+  });
+
+  it('says how a call came to its place', () => {
+    const desk = new Desk();
+    desk.join('A', { window: 1 });
+    desk.arrive('a');
+    desk.arrive('b');
+    desk.pass(70);
+    desk.finish('a');
+    expect(desk.dispatchOf('a')).toMatchObject({ reason: 'direct', queueMs: 0, level: 0 });
+    expect(desk.dispatchOf('b')).toMatchObject({ reason: 'queued', queueMs: 70 });
+    desk.fail('b', 'broken');
+    expect(desk.dispatchOf('b')).toMatchObject({ reason: 'retried', queueMs: 70 });
+  });
+});
+
+describe('demotion', () => {
+  const levelOf = (desk: Desk, program: string) => desk.program(program).threads[0]?.level;
+
+  it("moves a running call down at the end of each quantum, counted from its program's service", () => {
+    const desk = new Desk();
+    desk.join('A');
+    desk.arrive('past', { program: 'p' });
+    desk.pass(400);
+    desk.finish('past');
+    desk.arrive('call', { program: 'p' });
+    const levels = [599, 600, 1_599, 1_600, 3_599, 3_600, 9_999_999].map((elapsedMs) => {
+      desk.passTo(400 + elapsedMs);
+      return levelOf(desk, 'p');
+    });
+    expect(levels).toEqual([0, 1, 1, 2, 2, 3, 3]);
+    expect(desk.scheduler.totals.demotions).toBe(3);
+  });
+
+  it('moves it down several levels at once when the driver comes late', () => {
+    const desk = new Desk();
+    desk.join('A');
+    desk.arrive('call', { program: 'p' });
+    desk.nowMs = 2_500;
+    desk.tell(woke);
+    expect(levelOf(desk, 'p')).toBe(2);
+  });
+
+  it('follows reported output when service is measured in tokens', () => {
+    const desk = new Desk({ policy: { service: 'tokens', msPerPromptToken: 1, msPerOutputToken: 10 } });
+    desk.join('A');
+    desk.arrive('call', { program: 'p', prompt: 900 });
+    desk.pass(60_000);
+    desk.tell(progressed('call', 9));
+    expect(levelOf(desk, 'p')).toBe(0);
+    desk.tell(progressed('call', 10));
+    expect(levelOf(desk, 'p')).toBe(1);
+    desk.tell(progressed('call', 5)); // A count that went back changes nothing.
+    expect(levelOf(desk, 'p')).toBe(1);
+  });
+});
+
+describe('failures', () => {
+  /** One slot on A; `first` was there before `later`. */
+  function twoWaiting(): Desk {
+    const desk = new Desk();
+    desk.join('A', { window: 1 });
+    desk.arrive('first');
+    desk.arrive('later');
+    return desk;
+  }
+
+  it('a busy engine rests for as long as it asked, and the call keeps its place', () => {
+    const desk = twoWaiting();
+    desk.pass(10);
+    expect(desk.fail('first', 'busy', 500)).toEqual([]);
+    expect(desk.engine('A').resting).toBe(true);
+    desk.arrive('latest');
+    expect(desk.pass(499)).toEqual([]);
+    expect(sentOut(desk.pass(1))).toEqual(['first@A']);
+    expect(desk.engine('A').resting).toBe(false);
+  });
+
+  it("a busy engine's call goes elsewhere meanwhile, also when it was bound", () => {
+    const desk = new Desk();
+    desk.join('A', { window: 1 });
+    desk.arrive('long', { program: 'p', prompt: 5_000 });
+    desk.join('B', { window: 1 });
+    expect(sentOut(desk.fail('long', 'busy', 60_000))).toEqual(['long@B']);
+    expect(desk.program('p').home).toBe('B');
+  });
+
+  it('a broken call is tried on another engine, before those behind it', () => {
+    const desk = twoWaiting();
+    desk.join('B', { window: 1 }); // Takes `later`.
+    desk.arrive('behind', { program: 'of-first' });
+    expect(sentOut(desk.fail('first', 'broken'))).toEqual(['behind@A']); // A, which broke it, is not for `first`.
+    desk.arrive('last');
+    expect(sentOut(desk.finish('later'))).toEqual(['first@B']);
+  });
+
+  it('a broken call goes back to its only engine, and is refused when engines have failed it too often', () => {
+    const desk = new Desk({ limits: { attemptsMax: 3 } });
+    desk.join('A', { window: 1 });
+    desk.arrive('a');
+    expect(sentOut(desk.fail('a', 'broken'))).toEqual(['a@A']);
+    expect(sentOut(desk.fail('a', 'broken'))).toEqual(['a@A']);
+    expect(desk.fail('a', 'broken')).toEqual([{ type: 'reject', call: 'a', refusal: 'attempts_exhausted' }]);
+    expect(desk.engine('A').inFlight).toBe(0);
+  });
+
+  it('a full engine is not a failure of the call: no number of refusals ends it', () => {
+    const desk = new Desk({ limits: { attemptsMax: 1 } });
+    desk.join('A', { window: 1 });
+    desk.arrive('a');
+    for (let n = 0; n < 20; n += 1) {
+      desk.fail('a', 'busy', 10);
+      expect(sentOut(desk.pass(10))).toEqual(['a@A']);
+    }
+  });
+
+  it('a lost call ends here and frees its slot', () => {
+    const desk = twoWaiting();
+    expect(sentOut(desk.fail('first', 'lost'))).toEqual(['later@A']);
+    expect(desk.fail('first', 'broken')).toEqual([]);
+  });
+});
+
+describe('refusals', () => {
+  it('no_engine: nobody serves the model', () => {
+    const desk = new Desk();
+    expect(desk.arrive('early')).toEqual([{ type: 'reject', call: 'early', refusal: 'no_engine' }]);
+    desk.join('A', { models: ['m'] });
+    expect(desk.arrive('other', { model: 'n' })).toEqual([{ type: 'reject', call: 'other', refusal: 'no_engine' }]);
+    expect(views.programCount(desk.scheduler)).toBe(0);
+  });
+
+  it('queue_full: the queue is at its limit, for calls that cannot go at once', () => {
+    const desk = new Desk({ limits: { queuedMax: 2 } });
+    desk.join('A', { window: 1 });
+    for (const call of ['a', 'b', 'c']) desk.arrive(call);
+    expect(desk.arrive('d')).toEqual([{ type: 'reject', call: 'd', refusal: 'queue_full' }]);
+    desk.join('B', { window: 2 }); // Takes b and c.
+    desk.arrive('e');
+    desk.arrive('f');
+    expect(desk.arrive('g')).toEqual([{ type: 'reject', call: 'g', refusal: 'queue_full' }]);
+    expect(views.queue(desk.scheduler).waiting).toBe(2);
+  });
+
+  it("queue_full: a tenant's share is its own", () => {
+    const desk = new Desk({ limits: { queuedPerTenantMax: 1 } });
+    desk.join('A', { window: 1 });
+    desk.arrive('a', { tenant: 's' });
+    desk.arrive('b', { tenant: 's' });
+    expect(desk.arrive('c', { tenant: 's' })).toEqual([{ type: 'reject', call: 'c', refusal: 'queue_full' }]);
+    expect(desk.arrive('d', { tenant: 't' })).toEqual([]);
+    desk.tell(cancelled('b'));
+    expect(desk.arrive('e', { tenant: 's' })).toEqual([]);
+  });
+});
+
+describe('what drivers may get wrong', () => {
+  it('a repeated id of an active call throws, and what was due by then is not lost', () => {
+    const desk = new Desk({ timeouts: { queueMs: 100 } });
+    desk.join('A', { window: 1 });
+    desk.arrive('a');
+    desk.arrive('b');
+    desk.nowMs = 500;
+    expect(() => desk.arrive('a')).toThrow();
+    expect(desk.tell(woke)).toEqual([{ type: 'reject', call: 'b', refusal: 'queue_timeout' }]);
+  });
+
+  it('an id is free again once its call has ended', () => {
+    const desk = new Desk();
+    desk.join('A');
+    desk.arrive('a');
+    desk.finish('a');
+    expect(sentOut(desk.arrive('a'))).toEqual(['a@A']);
+  });
+
+  it('events about what is not there change nothing', () => {
+    const desk = new Desk();
+    desk.join('A', { window: 1 });
+    desk.arrive('a');
+    desk.arrive('waits');
+    expect(desk.finish('waits')).toEqual([]);
+    expect(desk.fail('waits', 'lost')).toEqual([]);
+    expect(desk.finish('x')).toEqual([]);
+    for (const event of [cancelled('x'), ended('x'), lost('x'), progressed('x', 1)])
+      expect(desk.tell(event)).toEqual([]);
+    expect([desk.engine('A').inFlight, views.queue(desk.scheduler).waiting]).toEqual([1, 1]);
+  });
+
+  it.each([NaN, Infinity, -Infinity])('%s is no time', (now) => {
+    const scheduler = new Scheduler(coreConfig(), balancerNamed('sticky'));
+    expect(() => scheduler.step(woke, now as ReturnType<typeof millis>)).toThrow(RangeError);
+    expect(() => scheduler.configure(coreConfig(), balancerNamed('sticky'), now as ReturnType<typeof millis>)).toThrow(
+      RangeError,
+    );
+  });
+
+  it('time that goes back counts as standing still', () => {
+    const desk = new Desk();
+    desk.join('A', { window: 1 });
+    desk.nowMs = 1_000;
+    desk.arrive('a', { program: 'p' });
+    desk.arrive('b');
+    desk.nowMs = 200;
+    desk.finish('a');
+    expect(desk.program('p').serviceMs).toBe(0);
+    expect(desk.dispatchOf('b')?.queueMs).toBe(0);
+  });
+
+  it.each([
+    { policy: { levels: 0 } },
+    { policy: { firstQuantumMs: 0 } },
+    { policy: { quantumRatio: NaN } },
+    { starvation: { beta: -1 } },
+    { starvation: { waitMsMax: Infinity } },
+    { admission: { window: 0 } },
+    { admission: { windowInitial: 1, windowMin: 2 } },
+    { admission: { gate: NaN } },
+    { admission: { halfLifeMs: 0 } },
+    { limits: { programsMax: 0 } },
+    { limits: { queuedMax: NaN } },
+    { timeouts: { queueMs: 0 } },
+  ])('settings out of range are refused: %j', (changes) => {
+    expect(() => new Scheduler(coreConfig(changes), balancerNamed('sticky'))).toThrow(RangeError);
+    const desk = new Desk();
+    expect(() => desk.configure(changes)).toThrow(RangeError);
+  });
+});
+
+describe('configure', () => {
+  it('loses no call: what waits is ranked anew in order of arrival, what runs goes on', () => {
+    const desk = new Desk();
+    desk.join('A', { window: 1 });
+    desk.arrive('past', { program: 'old' });
+    desk.pass(3_000);
+    desk.finish('past');
+    for (const [call, program] of [
+      ['run', 'x'],
+      ['old-call', 'old'],
+      ['young-call', 'y'],
+    ] as const)
+      desk.arrive(call, { program });
+    expect(desk.configure({ policy: { name: 'fcfs-window' } })).toEqual([]);
+    expect(sentOut(desk.finish('run'))).toEqual(['old-call@A']);
+    desk.configure({ policy: { name: 'plas' } });
+    expect(sentOut(desk.finish('old-call'))).toEqual(['young-call@A']);
+  });
+
+  it('lets more go out at once when the window grows, and none be called back when it shrinks', () => {
+    const desk = new Desk({ admission: { window: 1 } });
+    desk.join('A');
+    for (const call of ['a', 'b', 'c', 'd']) desk.arrive(call);
+    expect(sentOut(desk.configure({ admission: { window: 3 } }))).toEqual(['b@A', 'c@A']);
+    expect(desk.configure({ admission: { window: 1 } })).toEqual([]);
+    expect([desk.finish('a'), desk.finish('b')]).toEqual([[], []]);
+    expect(sentOut(desk.finish('c'))).toEqual(['d@A']);
+  });
+
+  it('sets deadlines anew', () => {
+    const desk = new Desk({ timeouts: { queueMs: 100_000 } });
+    desk.join('A', { window: 1 });
+    desk.arrive('a');
+    desk.arrive('b');
+    desk.pass(500);
+    desk.configure({ timeouts: { queueMs: 600 } });
+    expect(desk.pass(99)).toEqual([]);
+    expect(desk.pass(1)).toMatchObject([{ type: 'reject', refusal: 'queue_timeout' }]);
+  });
+});
