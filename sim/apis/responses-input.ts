@@ -15,9 +15,7 @@ export function readResponses(body: JsonObject, history: History): Ask {
       ? conversation
       : [{ role: 'system', text: instructions, toolCalls: [] }, ...conversation];
   const toolList = array(body['tools'] ?? [], 'tools').map((tool) => object(tool, 'tools'));
-  const tools = toolList
-    .filter((tool) => tool['type'] === 'function')
-    .map((tool): Tool => ({ name: string(tool, 'name') ?? '', parameters: tool['parameters'] ?? { type: 'object' } }));
+  const tools = toolList.flatMap((tool) => readTool(tool));
   const prompt = {
     ids: renderPrompt(all, toolList.length > 0 ? JSON.stringify(toolList) : '', false),
     messages: all,
@@ -26,6 +24,25 @@ export function readResponses(body: JsonObject, history: History): Ask {
     ...optional('schema', readFormat(body['text'])),
   };
   return { terms, prompts: [prompt] };
+}
+
+/** The functions that an entry of `tools` offers: itself, all of a namespace, or none where the server runs the tool. */
+function readTool(tool: JsonObject): Tool[] {
+  if (tool['type'] === 'namespace') return membersOf(tool).flatMap((member) => readTool(member));
+  if (tool['type'] !== 'function') return [];
+  return [{ name: string(tool, 'name') ?? '', parameters: tool['parameters'] ?? { type: 'object' } }];
+}
+
+const membersOf = (namespace: JsonObject): JsonObject[] =>
+  array(namespace['tools'] ?? [], 'tools').map((tool) => object(tool, 'tools'));
+
+/** The namespace of `tools` that holds a function of this name; a call of it must say so. */
+export function namespaceOf(body: JsonObject, name: string): string | undefined {
+  const namespaces = array(body['tools'] ?? [], 'tools').filter(isObject);
+  const found = namespaces.find(
+    (tool) => tool['type'] === 'namespace' && membersOf(tool).some((member) => member['name'] === name),
+  );
+  return found && string(found, 'name');
 }
 
 /** The earlier conversation: its instructions are not carried over. */

@@ -3,7 +3,7 @@ import type { ToolCall } from '../text/conversation.js';
 import { optional, sse, type Api, type Choice, type Formatter, type Reply, type Usage } from './api.js';
 import { openaiError } from './errors.js';
 import type { JsonObject } from './fields.js';
-import { readResponses } from './responses-input.js';
+import { namespaceOf, readResponses } from './responses-input.js';
 
 /** POST /v1/responses */
 export const responses: Api = {
@@ -151,7 +151,8 @@ class ResponsesFormatter implements Formatter {
 
   #callItem(call: ToolCall, item: number, status: string): JsonObject {
     const { id, name, arguments: json } = call;
-    return { id: this.#itemId(item), type: 'function_call', status, call_id: id, name, arguments: json };
+    const namespace = optional('namespace', namespaceOf(this.reply.terms.body, name));
+    return { id: this.#itemId(item), type: 'function_call', status, call_id: id, name, arguments: json, ...namespace };
   }
 
   #itemId(item: number): string {

@@ -161,4 +161,20 @@ describe('tool choice', () => {
     const { json } = await post(sim, '/v1/chat/completions', { messages, tools });
     expect(json['choices']).toMatchObject([{ finish_reason: 'stop' }]);
   });
+
+  // Codex keeps the tools for its sub-agents in a namespace, and knows no call of theirs that does not say so.
+  it.each([false, true])('a call of a tool in a namespace names the namespace (stream %j)', async (streamed) => {
+    const sim = await engine({ script: (_, [first]) => ({ tool_calls: [{ name: first!.name, arguments: '{}' }] }) });
+    const member = { type: 'function', name: 'spawn', parameters: { type: 'object' } };
+    const space = { type: 'namespace', name: 'agents', description: '', tools: [member] };
+    const body = { input: 'Do it.', tools: [{ type: 'web_search' }, space] };
+    const item = { type: 'function_call', name: 'spawn', namespace: 'agents' };
+    if (streamed) {
+      const events = dataOf(await stream(sim, '/v1/responses', body));
+      expect(events.find((event) => event['type'] === 'response.output_item.done')).toMatchObject({ item });
+    } else {
+      const { json } = await post(sim, '/v1/responses', body);
+      expect(json['output']).toMatchObject([item]);
+    }
+  });
 });
