@@ -50,7 +50,7 @@ export interface Moment {
 
 export interface PlayOptions {
   readonly seed: number;
-  /** Random events before the world is closed down; 60. */
+  /** Random events before the world is closed down; 40. */
   readonly steps?: number;
   readonly policy?: PolicyName;
   readonly balancer?: BalancerName;
@@ -93,7 +93,7 @@ class Player {
 
   run(): Command[] {
     for (const engine of this.#engines) if (this.#dice.chance(0.9)) this.#join(engine);
-    const { steps = 60 } = this.options;
+    const { steps = 40 } = this.options;
     for (let step = 0; step < steps; step += 1) {
       this.#passTime();
       this.#act();
@@ -254,9 +254,7 @@ class Player {
   #report(): void {
     const dice = this.#dice;
     const engine = dice.pick(this.#engines);
-    this.#tell(
-      reported(engine, { waiting: dice.pick([0, 0, 1]), kvUsage: dice.share(), preemptions: dice.int(0, 3) }),
-    );
+    this.#tell(reported(engine, { waiting: dice.pick([0, 0, 1]), kvUsage: dice.share(), preemptions: dice.int(0, 3) }));
   }
 
   #configure(): void {
@@ -298,8 +296,14 @@ class Player {
     this.#book.take(event, this.#nowMs, commands);
     for (const command of commands) if (command.type === 'wakeAt') this.#wakeAtMs = command.at;
     this.#log.push(...commands);
-    const { book } = { book: this.#book };
-    this.#last = { event, nowMs: this.#nowMs, commands, book, scheduler: this.#scheduler, config: this.#config };
+    this.#last = {
+      event,
+      nowMs: this.#nowMs,
+      commands,
+      book: this.#book,
+      scheduler: this.#scheduler,
+      config: this.#config,
+    };
     this.options.onMoment?.(this.#last);
   }
 }

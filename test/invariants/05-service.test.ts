@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { it } from 'vitest';
+import { programId, views } from '../../src/index.js';
+import { playMany } from '../support/core-many.js';
+
+interface Row {
+  serviceMs: number;
+}
+
+it('the service charged is the service used, along the longest chain; promotions change nothing', () => {
+  let promotions = 0;
+  playMany(() => {
+    const rows = new Map<string, Row>();
+    const chains = new Map<string, { row: Row; service0Ms: number; dispatchedAtMs: number }>();
+    return {
+      without: ['tokens'],
+      // Rows stay until their program's end.
+      adjust: (config) => ({
+        ...config,
+        limits: { ...config.limits, programsMax: 1_000 },
+        timeouts: { ...config.timeouts, leaseMs: 1e9 },
+      }),
+      onMoment({ event, nowMs, commands, book, scheduler }) {
+        if (event?.type === 'callArrived') {
+          // A call that is refused for want of an engine makes no row.
+          const row = rows.get(event.program) ?? { serviceMs: 0 };
+          if (!commands.some((command) => command.type === 'reject' && command.refusal === 'no_engine'))
+            rows.set(event.program, row);
+          chains.set(event.call, { row, service0Ms: row.serviceMs, dispatchedAtMs: NaN });
+        }
+        if (event?.type === 'programEnded') rows.delete(event.program);
+        if (event !== undefined && 'call' in event) {
+          const how = book.calls.get(event.call)?.ends.at(-1) ?? '';
+          const chain = chains.get(event.call);
+          if (chain !== undefined && ['finished', 'cancelled', 'lost'].includes(how)) {
+            chains.delete(event.call);
+            const usedMs = Number.isNaN(chain.dispatchedAtMs) ? 0 : nowMs - chain.dispatchedAtMs;
+            chain.row.serviceMs = Math.max(chain.row.serviceMs, chain.service0Ms + usedMs);
+          } else if (chain !== undefined && event.type === 'callFailed') {
+            chain.dispatchedAtMs = NaN;
+          }
+        }
+        for (const command of commands)
+          if (command.type === 'programGone' && command.cause === 'expired') rows.delete(command.program);
+        for (const { command } of book.dispatches) chains.get(command.call)!.dispatchedAtMs = nowMs;
+        for (const [id, row] of rows)
+          assert.ok(Math.abs(views.program(scheduler, programId(id))!.serviceMs - row.serviceMs) < 1e-6, id);
+      },
+      onEnd({ scheduler }) {
+        promotions += scheduler.totals.promotions;
+      },
+    };
+  });
+  assert.ok(promotions > 1_000, `only ${promotions} promotions`);
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { it } from 'vitest';
+import { POLICIES } from '../support/core-play.js';
+import { playMany } from '../support/core-many.js';
+import { standings } from '../support/core-standing.js';
+
+const RANKED_BY_LEVEL = POLICIES.filter((name) => name !== 'las-decayed');
+
+it('where no gate interferes, the first call in order of queue and arrival that may use the engine goes first', () => {
+  let passed = 0;
+  playMany((seed) => {
+    let before = new Map<string, string | undefined>();
+    return {
+      policy: RANKED_BY_LEVEL[seed % RANKED_BY_LEVEL.length]!,
+      adjust: (config) => ({ ...config, admission: { ...config.admission, gate: 0 } }),
+      onMoment({ book, scheduler }) {
+        const waiting = standings(book, scheduler);
+        for (const { command, call } of book.dispatches.toReversed()) {
+          for (const other of waiting) {
+            if (other.model !== call!.model || (other.engine ?? command.engine) !== command.engine) continue;
+            const ahead = other.level < command.level || (other.level === command.level && other.seq < call!.seq);
+            assert.ok(
+              !ahead,
+              `${other.id} (queue ${other.level}) was passed over by ${call!.id} (queue ${command.level})`,
+            );
+            passed += 1;
+          }
+          // Before it was dispatched, it waited: the dispatches before it must not have passed it over. One that leaves
+          // the engine that it waited for comes after what others have of their own.
+          const boundTo = before.get(call!.id);
+          if (boundTo === undefined || boundTo === command.engine)
+            waiting.push({
+              id: call!.id,
+              seq: call!.seq,
+              model: call!.model,
+              level: command.level,
+              engine: command.engine,
+            });
+        }
+        before = new Map(standings(book, scheduler).map(({ id, engine }) => [id, engine]));
+      },
+    };
+  });
+  assert.ok(passed > 1_000, `only ${passed} comparisons`);
+});

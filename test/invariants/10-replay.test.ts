@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { it } from 'vitest';
+import { views } from '../../src/index.js';
+import { playMany } from '../support/core-many.js';
+import { play } from '../support/core-play.js';
+
+it('the same events give the same commands, and looking changes nothing', () => {
+  let commands = 0;
+  playMany((seed) => ({
+    onEnd() {
+      const plain = play({ seed });
+      const watched = play({
+        seed,
+        onMoment({ scheduler }) {
+          views.queue(scheduler);
+          views.engines(scheduler);
+          for (const program of views.programs(scheduler)) views.program(scheduler, program.id);
+        },
+      });
+      commands += plain.length;
+      assert.deepEqual(watched, plain);
+    },
+    steps: 0,
+  }));
+  assert.ok(commands > 10_000, `only ${commands} commands`);
+});

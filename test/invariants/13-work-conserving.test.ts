@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { describe, expect, it } from 'vitest';
+import { views } from '../../src/index.js';
+import { Desk, sentOut } from '../support/core-desk.js';
+import { playMany } from '../support/core-many.js';
+import { standings } from '../support/core-standing.js';
+
+describe('no engine with room idles while a call that may use it waits', () => {
+  it('in random sequences without a gate', () => {
+    let open = 0;
+    playMany({
+      adjust: (config) => ({ ...config, admission: { ...config.admission, gate: 0 } }),
+      onMoment({ book, scheduler, nowMs }) {
+        const waiting = standings(book, scheduler);
+        for (const engine of views.engines(scheduler)) {
+          const booked = book.engines.get(engine.id)!;
+          const limit = engine.probation ? 1 : engine.window;
+          if (booked.state !== 'up' || nowMs < booked.restUntilMs || engine.inFlight >= limit) continue;
+          open += 1;
+          const left = waiting.find(
+            (call) => booked.models.includes(call.model) && (call.engine ?? engine.id) === engine.id,
+          );
+          assert.equal(left, undefined, `${left?.id} waits while ${engine.id} has room`);
+        }
+      },
+    });
+    assert.ok(open > 1_000, `only ${open} open engines`);
+  });
+
+  it('and calls that wait for a full engine do not hold up others, however many they are', () => {
+    const desk = new Desk({ limits: { queuedMax: 5_000, queuedPerTenantMax: 5_000 } });
+    desk.join('A', { window: 1 });
+    desk.arrive('first', { program: 'p', prompt: 5_000 });
+    desk.join('B', { window: 1 });
+    for (let n = 0; n < 2_000; n += 1) expect(desk.arrive(`p${n}`, { program: 'p', prompt: 5_000 })).toEqual([]);
+    expect(sentOut(desk.arrive('short'))).toEqual(['short@B']);
+    expect(desk.arrive('next')).toEqual([]);
+    expect(sentOut(desk.finish('short'))).toEqual(['next@B']);
+  });
+});

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { it } from 'vitest';
+import { playMany } from '../support/core-many.js';
+
+it('a call goes only to an engine that is up, serves its model and is not resting', () => {
+  let rested = 0;
+  playMany({
+    onMoment({ book, nowMs }) {
+      for (const { command, call } of book.dispatches) {
+        const engine = book.engines.get(command.engine)!;
+        assert.equal(engine.state, 'up', command.engine);
+        assert.ok(engine.models.includes(call!.model), `${command.engine} for ${call!.model}`);
+        assert.ok(nowMs >= engine.restUntilMs, `${command.engine} rests`);
+        if (engine.restUntilMs > -Infinity) rested += 1;
+      }
+    },
+  });
+  assert.ok(rested > 100, `only ${rested} after a rest`);
+});
