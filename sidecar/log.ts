@@ -2,9 +2,14 @@ import pino, { type Logger } from 'pino';
 import type { CallReport, CallSpec } from './calls/ports.js';
 import type { Config } from './config/schema.js';
 
+/** Lines are written together when there is this much of them, or this much later. */
+const WRITE_BYTES = 8192;
+const WRITE_MS = 100;
+
 /** JSON lines on standard output, written without holding up calls. */
 export function makeLog(config: Config): Logger {
-  return pino({ level: config.log.level }, pino.destination({ dest: 1, sync: false }));
+  const destination = pino.destination({ dest: 1, sync: false, minLength: WRITE_BYTES, periodicFlush: WRITE_MS });
+  return pino({ level: config.log.level }, destination);
 }
 
 /** The one line a call: who, where, how long and how it ended, and never a word of its prompt or answer. */

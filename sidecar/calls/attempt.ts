@@ -117,7 +117,7 @@ export class Attempt implements AnswerSink {
       // What follows the last blank line is an event only if it makes the answer whole; else it is half of one.
       const rest = this.#splitter.end();
       if (this.#reader?.complete === true) for (const bytes of rest) this.sink.forward(bytes);
-      this.#settleStream(new GatewayError('engine_failed', 'The engine ended its answer before it was complete.'));
+      this.#settleStream(undefined);
     }
   }
 
@@ -136,10 +136,10 @@ export class Attempt implements AnswerSink {
   }
 
   /** A stream that said that it was complete is complete, however its connection ended. */
-  #settleStream(error: GatewayError): void {
+  #settleStream(error: GatewayError | undefined): void {
     this.#over = true;
     if (this.#reader?.complete === true) this.sink.streamed(this.#reader.facts(), this.#reader.failed);
-    else this.sink.failed(error);
+    else this.sink.failed(error ?? new GatewayError('engine_failed', 'The engine ended its answer before it was complete.'));
   }
 
   #settleWhole(error: GatewayError | undefined): void {

@@ -138,7 +138,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   forward(bytes: Buffer): void {
     if (this.#state === 'ended') return;
-    if (!this.#reply.streaming) this.#reply.open({ ...toClient(this.#engineHeaders), ...this.#headers() });
+    if (!this.#reply.streaming) this.#reply.open(Object.assign(toClient(this.#engineHeaders), this.#headers()));
     if (this.#reply.write(bytes)) return;
     this.#attempt?.pause();
     this.#reply.drained(() => this.#attempt?.resume());
@@ -159,7 +159,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   answered(status: number, headers: IncomingHttpHeaders, body: Buffer, facts: AnswerFacts | undefined): void {
     if (this.#reply.streaming) this.#reply.fail(unstreamable(status, body));
-    else this.#reply.whole(status, { ...toClient(headers), ...this.#headers() }, body);
+    else this.#reply.whole(status, Object.assign(toClient(headers), this.#headers()), body);
     if (facts !== undefined) {
       this.#finish(facts, this.#reply.streaming ? 'engine_error' : 'completed');
       return;
@@ -289,19 +289,19 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #headers(reason?: string): OutgoingHttpHeaders {
     const { spec } = this;
     const dispatch = this.#dispatch;
-    const queueMs = dispatch?.queueMs ?? this.ports.driver.now() - this.#arrivedAt;
-    return {
+    const headers: OutgoingHttpHeaders = {
       'x-request-id': spec.requestId,
       'x-maitred-program': headerValue(spec.identity.label),
       'x-maitred-call': spec.id,
-      ...(dispatch !== undefined && {
-        'x-maitred-engine': dispatch.engine,
-        'x-maitred-level': dispatch.level,
-        'x-maitred-placement': dispatch.placement,
-      }),
-      'x-maitred-queue-ms': Math.round(queueMs),
+      'x-maitred-queue-ms': Math.round(dispatch?.queueMs ?? this.ports.driver.now() - this.#arrivedAt),
       'x-maitred-reason': reason ?? dispatch?.reason ?? 'queued',
     };
+    if (dispatch !== undefined) {
+      headers['x-maitred-engine'] = dispatch.engine;
+      headers['x-maitred-level'] = dispatch.level;
+      headers['x-maitred-placement'] = dispatch.placement;
+    }
+    return headers;
   }
 
   #refusalError(refusal: Refusal): GatewayError {

@@ -82,9 +82,8 @@ export function hasBody(request: IncomingMessage): boolean {
  */
 export function readBody(request: IncomingMessage, response: ServerResponse, limits: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const tooLarge = new GatewayError('body_too_large', `The request body is over ${limits.bodyBytes} bytes.`);
     if (Number(request.headers['content-length']) > limits.bodyBytes) {
-      reject(tooLarge);
+      reject(tooLarge(limits));
       return;
     }
     if (request.headers.expect !== undefined) response.writeContinue();
@@ -93,8 +92,6 @@ export function readBody(request: IncomingMessage, response: ServerResponse, lim
     const settle = (error?: GatewayError): void => {
       clearTimeout(timer);
       request.off('data', take).off('end', settle).off('close', gone).off('error', gone);
-      // An 'error' without listener would end the process; what follows a refusal is of no interest.
-      request.on('error', () => undefined);
       if (error !== undefined) {
         chunks = [];
         request.resume();
@@ -103,7 +100,7 @@ export function readBody(request: IncomingMessage, response: ServerResponse, lim
     };
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > limits.bodyBytes) settle(tooLarge);
+      if (bytes > limits.bodyBytes) settle(tooLarge(limits));
       else chunks.push(chunk);
     };
     const gone = (): void => settle(new GatewayError('client_gone', 'The client left while sending its request.'));
@@ -112,4 +109,8 @@ export function readBody(request: IncomingMessage, response: ServerResponse, lim
     const timer = setTimeout(late, limits.bodyMs);
     request.on('data', take).on('end', settle).on('close', gone).on('error', gone);
   });
+}
+
+function tooLarge({ bodyBytes }: BodyLimits): GatewayError {
+  return new GatewayError('body_too_large', `The request body is over ${bodyBytes} bytes.`);
 }

@@ -63,7 +63,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     private readonly options: ExchangeOptions,
     private readonly sink: AnswerSink,
   ) {
-    this.#timer = setTimeout(this.#checkSilence, options.firstByteMs);
+    this.#timer = setTimeout(this.#checkSilence, Math.min(options.firstByteMs, options.idleMs));
     dispatcher.dispatch({ ...request, headersTimeout: 0, bodyTimeout: 0, idempotent: false }, this);
   }
 
@@ -108,11 +108,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#over) return;
     this.#silentSince = performance.now();
-    if (!this.#began) {
-      this.#began = true;
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(this.#checkSilence, this.options.idleMs);
-    }
+    this.#began = true;
     if (this.#decoder === undefined) this.sink.data(chunk);
     else if (!this.#decoder.write(chunk)) controller.pause();
   }
@@ -156,9 +152,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** One timer an exchange, not one a chunk: when it fires, it asks how long the silence has really been. */
   readonly #checkSilence = (): void => {
-    const limit = this.#began ? this.options.idleMs : this.options.firstByteMs;
+    const { idleMs, firstByteMs } = this.options;
+    const limit = this.#began ? idleMs : firstByteMs;
     const left = this.#paused ? limit : limit - (performance.now() - this.#silentSince);
-    if (left > 0) this.#timer = setTimeout(this.#checkSilence, Math.ceil(left));
+    if (left > 0) this.#timer = setTimeout(this.#checkSilence, Math.ceil(Math.min(left, idleMs)));
     else {
       const what = this.#began ? 'has been silent' : 'did not begin to answer';
       this.#fail('engine_timeout', `The engine ${what} for ${limit} ms.`);
