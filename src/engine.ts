@@ -10,8 +10,11 @@ import { Window } from './window.js';
 
 /** Least uncached prompt that tells of prefill speed: shorter ones tell of the engine's steps. */
 const PREFILL_TOKENS_MIN = 1024;
-/** Part of T* (`returns.ts`) that holding a context may cost: room lost also lowers the batch that shares each step's cost. */
-const HOLDING_SHARE = 0.5;
+/**
+ * Part of T* (`returns.ts`) that holding a context may cost. Below 1 since measured prefill times include waiting for other
+ * work, and since room lost also thins the batch that shares each step's cost; 0.25 by `npm run bench:policies`.
+ */
+const HOLDING_SHARE = 0.25;
 
 /**
  * One engine replica as the scheduler sees it.
