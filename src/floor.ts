@@ -223,7 +223,12 @@ export class Floor {
       this.#resting.delete(engine);
       this.touch(engine);
     }
-    if (nowMs >= this.#fadeAtMs) for (const engine of this.roster.engines.values()) this.touch(engine);
+    const { admission, policy } = this.rules.config;
+    for (const engine of this.roster.engines.values()) {
+      // All engines, so that what comes next is counted from now: a context left here has not been idle yet.
+      engine.settle(nowMs, admission.halfLifeMs, policy.msPerPromptToken);
+      if (nowMs >= this.#fadeAtMs) this.touch(engine);
+    }
   }
 
   /** When `passTime` may next find something; Infinity when only events can. */
@@ -301,9 +306,7 @@ export class Floor {
   }
 
   #room(engine: Engine, nowMs: number): Room {
-    const { admission, policy } = this.rules.config;
-    engine.settle(nowMs, admission.halfLifeMs, policy.msPerPromptToken);
-    return engine.room(this.rules.admits ? admission.gate : 0, nowMs);
+    return engine.room(this.rules.admits ? this.rules.config.admission.gate : 0, nowMs);
   }
 
   #pool(call: Call): Pool {

@@ -1,6 +1,9 @@
 import type { Program } from './program.js';
 import { HORIZON_STEPS, STEPS_PER_HALF_LIFE, type ReturnKind, type Returns } from './returns.js';
 
+/** What sums of shares may be off by, in tokens. */
+const ROUNDING = 1e-6;
+
 /** A context in one engine's KV cache: that of one thread of one program. */
 export interface Context {
   readonly program: Program;
@@ -27,6 +30,8 @@ interface Cohort {
   readonly kind: ReturnKind;
   readonly members: Set<Context>;
   claimTokens: number;
+  /** Part of the claims that counts, as of the last `settle`: what was added is what is taken away. */
+  share: number;
   judged: boolean;
 }
 
@@ -68,7 +73,7 @@ export class Residency {
 
   /** R_e: active tokens and claims, as of the last `settle`. */
   get workingSetTokens(): number {
-    return this.#activeTokens + this.#wantedTokens + Math.max(0, Math.ceil(this.#claimedTokens));
+    return this.#activeTokens + this.#wantedTokens + Math.max(0, Math.ceil(this.#claimedTokens - ROUNDING));
   }
 
   /** The thread's context, if it is still there. */
@@ -130,7 +135,7 @@ export class Residency {
     cohort.members.add(context);
     cohort.claimTokens += context.tokens;
     this.#idleTokens += context.tokens;
-    this.#claimedTokens += context.tokens * this.#share(cohort);
+    this.#claimedTokens += context.tokens * cohort.share;
     return this.#pushOut();
   }
 
@@ -157,7 +162,8 @@ export class Residency {
     this.#claimedTokens = 0;
     for (const cohort of this.#cohorts) {
       if (!cohort.judged && this.#age(cohort) >= HORIZON_STEPS) this.#judge(cohort);
-      this.#claimedTokens += cohort.claimTokens * this.#share(cohort);
+      cohort.share = cohort.judged ? 0 : this.returns.share(cohort.kind, this.#age(cohort));
+      this.#claimedTokens += cohort.claimTokens * cohort.share;
     }
     while (this.#cohorts[0]?.members.size === 0) this.#cohorts.shift();
   }
@@ -194,7 +200,7 @@ export class Residency {
   }
 
   #unclaim(context: Context, cohort: Cohort): void {
-    this.#claimedTokens -= context.claimTokens * this.#share(cohort);
+    this.#claimedTokens -= context.claimTokens * cohort.share;
     cohort.claimTokens -= context.claimTokens;
     context.claimTokens = 0;
   }
@@ -218,10 +224,6 @@ export class Residency {
   /** Age in steps. A change of the half-life makes steps of another length; what then lies in the future is old. */
   #age(cohort: Cohort): number {
     return cohort.step > this.#step ? HORIZON_STEPS : this.#step - cohort.step;
-  }
-
-  #share(cohort: Cohort): number {
-    return cohort.judged ? 0 : this.returns.share(cohort.kind, this.#age(cohort));
   }
 
   #context(program: Program, thread: string): Context {
@@ -250,7 +252,8 @@ export class Residency {
       const cohort = this.#cohorts[index];
       if (cohort?.kind === kind) return cohort;
     }
-    const cohort = { step: this.#step, kind, members: new Set<Context>(), claimTokens: 0, judged: false };
+    const share = this.returns.share(kind, 0);
+    const cohort = { step: this.#step, kind, members: new Set<Context>(), claimTokens: 0, share, judged: false };
     this.#cohorts.push(cohort);
     return cohort;
   }
