@@ -8,6 +8,7 @@ export const ERRORS = {
   invalid_path: { status: 400, type: 'invalid_request_error' },
   missing_body: { status: 400, type: 'invalid_request_error' },
   bad_request: { status: 400, type: 'invalid_request_error' },
+  thread_unsupported: { status: 400, type: 'invalid_request_error' },
   unauthorized: { status: 401, type: 'authentication_error' },
   forbidden: { status: 403, type: 'permission_error' },
   unknown_model: { status: 404, type: 'invalid_request_error' },

@@ -1,9 +1,10 @@
-import type { GatewayError } from '../errors.js';
+import { GatewayError, type ErrorCode } from '../errors.js';
 import type { AnswerFacts, Api, CanonicalMessage, JsonObject, RequestFacts, SseEvent, StreamReader } from './api.js';
 import { canonicalMessage, nothingSaid, readContent } from './canonical.js';
 import type { Said } from './canonical.js';
 import {
   checkContent,
+  isAbsent,
   objectOf,
   parseObject,
   readFlag,
@@ -43,6 +44,7 @@ export const messages: Api = {
 export function readMessagesRequest(body: JsonObject): RequestFacts {
   const list = readMessages(body);
   checkContent(body['system'], 'system');
+  checkNoThread(body);
   const maxTokens = readWhole(body, 'max_tokens', 1);
   return {
     model: readModel(body),
@@ -56,6 +58,17 @@ export function readMessagesRequest(body: JsonObject): RequestFacts {
       ...list.map((m) => canonicalTurn(stringOf(m['role']), m['content'])),
     ],
   };
+}
+
+/**
+ * A conversation that the server would hold, of which later calls send the last messages alone. Engines ignore the field and
+ * would answer those without all that came before. The tool runners of Anthropic's SDKs ask for it unless told
+ * otherwise, and send whole conversations once they are refused in the words of `DETAILS`.
+ */
+function checkNoThread(body: JsonObject): void {
+  if (isAbsent(body['thread'])) return;
+  const text = 'Message threads are not held here: send the whole conversation without `thread`.';
+  throw new GatewayError('thread_unsupported', text, { param: 'thread' });
 }
 
 function canonicalTurn(role: string, content: unknown): CanonicalMessage {
@@ -84,9 +97,15 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 };
 
+/** What Anthropic's SDKs know an error by, where they act on it. */
+const DETAILS: Readonly<Partial<Record<ErrorCode, JsonObject>>> = {
+  thread_unsupported: { error_code: 'thread_unsupported_request' },
+};
+
 export function anthropicErrorBody(error: GatewayError): JsonObject {
   const type = ERROR_TYPES[error.status] ?? (error.status >= 500 ? 'api_error' : 'invalid_request_error');
-  return { type: 'error', error: { type, message: error.message } };
+  const details = DETAILS[error.code];
+  return { type: 'error', error: { type, message: error.message, ...(details && { details }) } };
 }
 
 /** Events read whether or not the text is wanted; the others are deltas. */

@@ -44,6 +44,20 @@ describe('errors', () => {
     expect(messages.errorEvent(error(code))).toBe(`event: error\ndata: ${JSON.stringify(expected)}\n\n`);
   });
 
+  // The tool runners of Anthropic's SDKs hold threads by default, which engines ignore: every call after the first came
+  // without its history and its tools, and was a program of its own. This refusal makes them send all of it.
+  it.each(['/v1/messages', '/v1/messages/count_tokens'])('refuses message threads as the SDKs know it: %s', (path) => {
+    const body = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] };
+    const read = (thread: unknown) => () => api(path).readRequest({ ...body, thread });
+    expect(read(null)).not.toThrow();
+    for (const thread of [{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }, 'x']) {
+      expect(read(thread)).toThrow(expect.objectContaining({ code: 'thread_unsupported', status: 400 }));
+    }
+    expect(api(path).errorBody(error('thread_unsupported'))).toMatchObject({
+      error: { type: 'invalid_request_error', details: { error_code: 'thread_unsupported_request' } },
+    });
+  });
+
   it('can say every error of the table in every API', () => {
     for (const code of Object.keys(ERRORS) as ErrorCode[]) {
       for (const each of [chat, responses, messages])
