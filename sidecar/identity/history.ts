@@ -13,8 +13,9 @@ import type { Ends, Seat } from './ends.js';
  *                                leaf: P            leaf: P               remembered when the answers were given
  *
  * A call belongs to the program that waits at the last leaf of its chain. Programs that run alike, word by word, wait at one
- * leaf together: each call that goes on from there takes the one that has waited longest, so that two never become one;
- * when none waits, a fork or a client's retry joins the program that went on last.
+ * leaf together: each call that goes on from there takes one of them, so that two never become one. It takes the one that
+ * came last, so that those that broke off here are not taken for the ones that were started again after them; when none
+ * waits, a fork or a client's retry joins the program that went on last.
  *
  * A client that cuts or rewrites the beginning of its history breaks the chain. It is still known by an *anchor*, an answer
  * together with the message before it, as long as only one program was ever given that pair and the answer is long enough
@@ -38,7 +39,7 @@ export interface Trail {
 interface Sitting {
   readonly waiting: Seat[];
   /** The program that went on last, or was last pushed out. */
-  last?: Seat;
+  last?: Seat | undefined;
 }
 
 export class History {
@@ -63,15 +64,28 @@ export class History {
     return undefined;
   }
 
-  /** Seats the program where its conversation now ends. */
-  remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): void {
+  /** Seats the program where its conversation now ends. @returns the place, for `leave`. */
+  remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): string {
     const seat = this.#ends.seat(program);
     const digest = digestOf(tenant, answer);
-    this.#wait(linked(leaf.chain, digest), seat);
-    if (answer.content.length < ANCHOR_CHARS_MIN) return;
+    const place = linked(leaf.chain, digest);
+    this.#wait(place, seat);
+    if (answer.content.length >= ANCHOR_CHARS_MIN) this.#anchor(leaf, digest, seat);
+    return place;
+  }
+
+  /** The program has gone on from there by another sign than its history. */
+  leave(place: string, program: ProgramId): void {
+    const sitting = this.#leaves.peek(place);
+    const at = sitting?.waiting.findIndex((seat) => seat.program === program) ?? -1;
+    if (at >= 0) sitting?.waiting.splice(at, 1);
+  }
+
+  #anchor(leaf: Leaf, digest: string, seat: Seat): void {
     const key = anchorOf(leaf.last, digest);
     const known = this.#anchors.get(key)?.seat;
-    const free = known === undefined || (known !== null && (known.program === program || !this.#ends.isAlive(known)));
+    const free =
+      known === undefined || (known !== null && (known.program === seat.program || !this.#ends.isAlive(known)));
     this.#anchors.set(key, { seat: free ? seat : null });
   }
 
@@ -79,23 +93,16 @@ export class History {
     const sitting = this.#leaves.get(key) ?? { waiting: [] };
     this.#leaves.set(key, sitting);
     if (sitting.waiting.some(({ program }) => program === seat.program)) return;
-    if (sitting.waiting.push(seat) > WAITING_MAX) this.#leave(sitting);
+    if (sitting.waiting.push(seat) > WAITING_MAX) sitting.last = sitting.waiting.shift();
   }
 
   #goOn(key: string): Seat | undefined {
     const sitting = this.#leaves.get(key);
     if (!sitting) return undefined;
-    while (sitting.waiting.length > 0) {
-      const seat = this.#leave(sitting);
-      if (seat && this.#ends.isAlive(seat)) return seat;
+    for (let seat = sitting.waiting.pop(); seat !== undefined; seat = sitting.waiting.pop()) {
+      if (this.#ends.isAlive(seat)) return (sitting.last = seat);
     }
     return sitting.last && this.#ends.isAlive(sitting.last) ? sitting.last : undefined;
-  }
-
-  #leave(sitting: Sitting): Seat | undefined {
-    const seat = sitting.waiting.shift();
-    if (seat) sitting.last = seat;
-    return seat;
   }
 
   #anchored(trail: Trail, i: number): Seat | undefined {

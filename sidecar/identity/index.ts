@@ -30,6 +30,13 @@ export interface IdentifierOptions {
 
 export const createIdentifier = (options: IdentifierOptions): Identifier => new ProgramIdentifier(options);
 
+/** A response that was served. */
+interface Turn extends Seat {
+  readonly thread: string;
+  /** Where its conversation stands, if it is also known by its history. */
+  readonly place: string | undefined;
+}
+
 type Found = Pick<Identity, 'program' | 'thread' | 'final' | 'source'>;
 
 class ProgramIdentifier implements Identifier {
@@ -37,7 +44,7 @@ class ProgramIdentifier implements Identifier {
   readonly #ends: Ends;
   readonly #lineage: Lineage;
   readonly #history: History;
-  readonly #responses: LRUCache<string, Seat & { readonly thread: string }>;
+  readonly #responses: LRUCache<string, Turn>;
 
   constructor(options: IdentifierOptions) {
     this.#options = options;
@@ -64,10 +71,9 @@ class ProgramIdentifier implements Identifier {
     { tenant }: Pick<IdentityRequest, 'tenant'>,
     { responseId, message }: AnswerFacts,
   ): void {
-    if (responseId !== undefined) {
-      this.#responses.set(responseKey(tenant, responseId), { ...this.#ends.seat(program), thread });
-    }
-    if (leaf && message) this.#history.remember(tenant, leaf, message, program);
+    const place = leaf && message && this.#history.remember(tenant, leaf, message, program);
+    if (responseId === undefined) return;
+    this.#responses.set(responseKey(tenant, responseId), { ...this.#ends.seat(program), thread, place });
   }
 
   ended(program: ProgramId): void {
@@ -128,9 +134,11 @@ class ProgramIdentifier implements Identifier {
 
   #fromPreviousResponse(call: Call): Found | undefined {
     const id = call.request.facts?.previousResponseId;
-    const seat = id === undefined ? undefined : this.#responses.get(responseKey(call.request.tenant, id));
-    if (!seat || !this.#ends.isAlive(seat)) return undefined;
-    return { program: seat.program, thread: seat.thread, final: call.isFinal, source: 'previous_response_id' };
+    const turn = id === undefined ? undefined : this.#responses.get(responseKey(call.request.tenant, id));
+    if (!turn || !this.#ends.isAlive(turn)) return undefined;
+    const { program, thread, place } = turn;
+    if (place !== undefined) this.#history.leave(place, program);
+    return { program, thread, final: call.isFinal, source: 'previous_response_id' };
   }
 
   #fromHistory(call: Call): Found | undefined {

@@ -104,12 +104,12 @@ describe('programs that run alike, word by word', () => {
     const { call } = createCaller();
     const begun = Array.from({ length: 5 }, () => call(chat(system, ask), answer(LONG)).program);
     const second = begun.map(() => call(chat(...then(LONG)), answer('same again')).program);
-    expect(second).toEqual(begun);
+    expect(second.toSorted()).toEqual(begun.toSorted());
     const third = begun.map((_, i) => {
       const more = [...then(LONG), said('assistant', 'same again'), said('user', `now ${i}`)];
       return call(chat(...more), answer(`different ${i}`)).program;
     });
-    expect(third).toEqual(begun);
+    expect(third.toSorted()).toEqual(begun.toSorted());
   });
 
   it('do not become one when one is ahead of the other', () => {
@@ -119,6 +119,30 @@ describe('programs that run alike, word by word', () => {
     const b = call(chat(system, ask), answer(LONG)).program;
     expect(b).not.toBe(a);
     expect(call(chat(...then(LONG)), answer('x')).program).toBe(b);
+  });
+
+  // The call once took the program that had waited longest: one that broke off then got the calls of the next run, which
+  // left its own first call behind for the run after it, and so on for ever.
+  it('are not taken for one that broke off', () => {
+    const { call } = createCaller();
+    const broken = call(chat(system, ask), answer(LONG)).program;
+    for (let run = 0; run < 3; run++) {
+      const begun = call(chat(system, ask), answer(LONG)).program;
+      expect(begun).not.toBe(broken);
+      expect(call(chat(...then(LONG)), answer('x')).program).toBe(begun);
+    }
+  });
+
+  // A program that went on by `previous_response_id` still waited at its first answer, and got the calls of the next.
+  it('are not taken for one that went on by another sign', () => {
+    const { call } = createCaller();
+    const path = '/v1/responses';
+    const output = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: LONG }] }];
+    const whole = { path, body: { input: [ask, ...output, go] } };
+    const a = call({ path, body: { input: 'Do it.' } }, { id: 'r1', output }).program;
+    const b = call({ path, body: { input: 'Do it.' } }, { id: 'r2', output }).program;
+    expect(call({ path, body: { input: [go], previous_response_id: 'r2' } }, {}).program).toBe(b);
+    expect(call(whole, {}).program).toBe(a);
   });
 
   it('leave a fork or a retry to the one that went on last', () => {
@@ -132,7 +156,7 @@ describe('programs that run alike, word by word', () => {
     const { call } = createCaller();
     const begun = Array.from({ length: 50 }, () => call(chat(system, ask), answer(LONG)).program);
     const went = begun.map(() => call(chat(...then(LONG)), answer('x')).program);
-    expect(went.slice(0, 16)).toEqual(begun.slice(-16));
+    expect(went.slice(0, 16)).toEqual(begun.slice(-16).reverse());
     expect(new Set(went)).toEqual(new Set(begun.slice(-16)));
   });
 });
