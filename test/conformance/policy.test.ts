@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, expect, it } from 'vitest';
+import { views } from '../../src/index.js';
+import { POLICIES, play } from '../support/core-play.js';
+import { Desk, sentOut } from '../support/core-desk.js';
+import { ended } from '../support/core-events.js';
+
+const SEEDS = Array.from({ length: 60 }, (_, index) => 10_000 + index);
+
+describe.each(POLICIES)('the policy %s', (name) => {
+  const desk = (window = 2): Desk => {
+    const made = new Desk({ policy: { name } });
+    made.join('A', { window });
+    return made;
+  };
+
+  it('is made by its name', () => {
+    expect(desk().scheduler.state.policy.name).toBe(name);
+  });
+
+  it('ends every call once, and keeps no engine idle that has room without a gate', () => {
+    for (const seed of SEEDS) {
+      play({
+        seed,
+        policy: name,
+        adjust: (config) => ({ ...config, admission: { ...config.admission, gate: 0 } }),
+        onMoment({ book, scheduler, nowMs }) {
+          for (const engine of views.engines(scheduler)) {
+            const booked = book.engines.get(engine.id)!;
+            const room = engine.inFlight < (engine.probation ? 1 : engine.window);
+            if (booked.state !== 'up' || nowMs < booked.restUntilMs || !room) continue;
+            for (const { threads } of views.programs(scheduler))
+              for (const thread of threads)
+                assert.ok(
+                  thread.state === 'running' ||
+                    !booked.models.includes(thread.model) ||
+                    (thread.engine ?? engine.id) !== engine.id,
+                );
+          }
+        },
+        onEnd({ book }) {
+          for (const call of book.calls.values()) assert.equal(call.ends.length, 1, call.id);
+        },
+      });
+    }
+  });
+
+  it('gives the same commands for the same events', () => {
+    for (const seed of SEEDS) assert.deepEqual(play({ seed, policy: name }), play({ seed, policy: name }));
+  });
+
+  it('places calls in queues that exist, and programs in one of them', () => {
+    for (const seed of SEEDS) {
+      play({
+        seed,
+        policy: name,
+        without: ['configure'],
+        onMoment({ scheduler, commands }) {
+          const { levels } = scheduler.state.policy;
+          for (const command of commands)
+            if (command.type === 'dispatch') assert.ok(command.level >= 0 && command.level < levels);
+          for (const { level, threads } of views.programs(scheduler))
+            for (const each of [level, ...threads.map((thread) => thread.level)]) assert.ok(each >= 0 && each < levels);
+          assert.equal(views.queue(scheduler).byLevel.length, levels);
+        },
+      });
+    }
+  });
+
+  it('works with no engine: waits for a lost one, refuses a model that nobody serves', () => {
+    const none = new Desk({ policy: { name } });
+    expect(none.arrive('a')).toEqual([{ type: 'reject', call: 'a', refusal: 'no_engine' }]);
+    const made = desk();
+    made.tell({ type: 'engineLost', engine: made.engine('A').id });
+    expect(made.arrive('b')).toEqual([]);
+    expect(sentOut(made.join('A'))).toEqual(['b@A']);
+  });
+
+  it('gives equals their turns in order of arrival', () => {
+    const made = desk(1);
+    const order = ['a', 'b', 'c', 'd'];
+    for (const call of order) made.arrive(call);
+    for (const call of order) made.finish(call);
+    expect(sentOut(made.log)).toEqual(order.map((call) => `${call}@A`));
+  });
+
+  it('gives a call that a full engine sent back its place again', () => {
+    const made = desk(1);
+    made.arrive('a');
+    for (const call of ['b', 'c']) made.arrive(call);
+    if (name === 'fcfs') for (const call of ['b', 'c']) made.fail(call, 'busy', 10);
+    made.fail('a', 'busy', 10);
+    made.arrive('d');
+    expect(sentOut(made.pass(10))[0]).toBe('a@A');
+  });
+
+  it('gives a call that has waited for waitMsMax its turn before younger ones', () => {
+    const made = new Desk({ policy: { name }, starvation: { waitMsMax: 1_000 } });
+    made.join('A', { window: 1 });
+    made.arrive('past', { program: 'heavy' });
+    made.pass(60_000);
+    made.finish('past', { prompt: 900_000, output: 100_000 });
+    made.arrive('run');
+    made.arrive('heavy-call', { program: 'heavy' });
+    made.pass(1_000);
+    made.arrive('young');
+    made.finish('run');
+    expect(made.dispatchOf('heavy-call')).toBeDefined();
+  });
+
+  it('charges nothing to a program that has begun anew', () => {
+    const made = desk();
+    made.arrive('a', { program: 'p' });
+    made.pass(60_000);
+    made.finish('a', { prompt: 1_000, output: 1_000 });
+    made.tell(ended('p'));
+    made.arrive('b', { program: 'p' });
+    expect(made.program('p')).toMatchObject({ serviceMs: 0, callsTotal: 1 });
+    expect(made.dispatchOf('b')?.level).toBe(made.dispatchOf('a')?.level);
+  });
+});

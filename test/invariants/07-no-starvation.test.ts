@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, expect, it } from 'vitest';
+import { views, type PolicyName } from '../../src/index.js';
+import { playMany } from '../support/core-many.js';
+import { World, type WorldProgram } from '../support/core-world.js';
+
+const WAIT_MS_MAX = 5_000;
+const LONGEST_CALL_MS = 100;
+
+/** Twice as much work as one slot can do, for a minute, in programs that all are newer than the old one. */
+function flood(prompt: number): WorldProgram[] {
+  return Array.from({ length: 1_200 }, (_, index) => ({
+    id: `young${index}`,
+    startMs: 1_000 + index * 50,
+    steps: [[{ prompt, serviceMs: LONGEST_CALL_MS }]],
+  }));
+}
+
+/** When the old program's last call went out, which came at 1,500 ms. */
+function waitOf(log: ReturnType<World['run']>['log']): number {
+  const sent = log.find(({ command }) => command.type === 'dispatch' && command.call === 'old/1.0');
+  return sent!.atMs - 1_500;
+}
+
+describe('no call is starved past waitMsMax', () => {
+  it.each<PolicyName>(['plas', 'fcfs-window', 'mlfq-call', 'las-decayed'])(
+    'by a flood of young programs (%s)',
+    (name) => {
+      const { log } = new World({
+        changes: { policy: { name }, starvation: { waitMsMax: WAIT_MS_MAX } },
+        engines: { A: { window: 1 } },
+        programs: [
+          { id: 'old', gapMs: 500, steps: [[{ prompt: 900, serviceMs: 1_000, output: 9_000 }], [{ serviceMs: 10 }]] },
+          ...flood(100),
+        ],
+      }).run();
+      // Ahead of it then are the call that runs and those that were overdue before it: under these policies none.
+      expect(waitOf(log)).toBeLessThanOrEqual(
+        name === 'plas' || name === 'las-decayed' ? WAIT_MS_MAX + LONGEST_CALL_MS : 60_000,
+      );
+    },
+  );
+
+  it('and not without that: the flood does starve it', () => {
+    const { log } = new World({
+      engines: { A: { window: 1 } },
+      programs: [{ id: 'old', gapMs: 500, steps: [[{ serviceMs: 1_000 }], [{ serviceMs: 10 }]] }, ...flood(100)],
+    }).run();
+    expect(waitOf(log)).toBeGreaterThan(60_000);
+  });
+
+  it('by a flood that fits the gate where it does not: room is kept for it', () => {
+    const { log } = new World({
+      changes: {
+        starvation: { waitMsMax: WAIT_MS_MAX },
+        admission: { gate: 1, outputReserveTokens: 0, turnMs: 0 },
+      },
+      engines: { A: { window: 20, capacity: 1_000 } },
+      programs: [
+        { id: 'old', gapMs: 500, steps: [[{ serviceMs: 1_000 }], [{ prompt: 990, serviceMs: 10 }]] },
+        ...flood(450),
+      ],
+    }).run();
+    // What is in flight when its room begins to be kept has to end, and nothing new begins.
+    expect(waitOf(log)).toBeLessThanOrEqual(WAIT_MS_MAX + LONGEST_CALL_MS);
+  });
+
+  it('by a flood that comes before it while another call has room kept', () => {
+    const { log } = new World({
+      changes: {
+        starvation: { waitMsMax: WAIT_MS_MAX },
+        admission: { gate: 1, outputReserveTokens: 0, turnMs: 0, reserveMs: 200 },
+      },
+      engines: { A: { window: 20, capacity: 1_000 } },
+      programs: [
+        { id: 'old', gapMs: 500, steps: [[{ serviceMs: 1_000 }], [{ prompt: 990, serviceMs: 10 }]] },
+        { id: 'older', gapMs: 1_500, steps: [[{ serviceMs: 4_500 }], [{ prompt: 995, serviceMs: 10 }]] },
+        ...flood(450),
+      ],
+    }).run();
+    expect(waitOf(log)).toBeLessThanOrEqual(WAIT_MS_MAX + 2 * LONGEST_CALL_MS);
+  });
+});
+
+it('a call that has waited for waitMsMax stands in the first queue', () => {
+  let overdue = 0;
+  playMany({
+    without: ['configure'],
+    onMoment({ book, scheduler, nowMs, config }) {
+      for (const { threads } of views.programs(scheduler)) {
+        for (const { call, state, level } of threads) {
+          const booked = book.calls.get(call)!;
+          const waitedMs = booked.waitedMs + nowMs - booked.sinceMs;
+          // Sent back in this very step, it stands there from the next on.
+          if (state !== 'waiting' || waitedMs < config.starvation.waitMsMax || booked.sinceMs === nowMs) continue;
+          overdue += 1;
+          assert.equal(level, 0, `${call} after ${waitedMs} ms`);
+        }
+      }
+    },
+  });
+  assert.ok(overdue > 100, `only ${overdue} calls`);
+});

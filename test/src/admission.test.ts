@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { Desk, sentOut } from '../support/core-desk.js';
+import { ended } from '../support/core-events.js';
+
+const TOKENS = { outputReserveTokens: 0, halfLifeMs: 16_000 };
+
+/** One engine of 1,000 tokens, all of which the gate gives. */
+function gatedDesk(admission = {}): Desk {
+  const desk = new Desk({ policy: { msPerPromptToken: 100 }, admission: { ...TOKENS, gate: 1, ...admission } });
+  desk.join('A', { window: 8, capacity: 1_000 });
+  return desk;
+}
+
+/** Leaves the context of a program that has come back often enough to be expected again. */
+function leaveContext(desk: Desk, program: string, promptTokens: number): void {
+  for (const n of [1, 2, 3]) {
+    desk.arrive(`${program}${n}`, { program, prompt: promptTokens });
+    desk.finish(`${program}${n}`, { prompt: promptTokens, output: 0 });
+  }
+}
+
+describe('the gate', () => {
+  it('admits while the contexts in flight fit its share of the capacity', () => {
+    const desk = gatedDesk({ gate: 0.5 });
+    desk.arrive('a', { prompt: 300 });
+    expect(sentOut(desk.arrive('b', { prompt: 200 }))).toEqual(['b@A']);
+    expect(desk.arrive('c', { prompt: 1 })).toEqual([]);
+    expect(sentOut(desk.finish('b', { prompt: 1, output: 0 }))).toEqual(['c@A']);
+  });
+
+  it('always admits into an empty engine', () => {
+    const desk = gatedDesk();
+    expect(sentOut(desk.arrive('huge', { prompt: 9_999 }))).toEqual(['huge@A']);
+    expect(desk.arrive('small', { prompt: 1 })).toEqual([]);
+    expect(sentOut(desk.finish('huge', { prompt: 1, output: 0 }))).toEqual(['small@A']);
+  });
+
+  it('does not block what fits behind what does not', () => {
+    const desk = gatedDesk();
+    desk.arrive('a', { prompt: 600 });
+    expect(desk.arrive('big', { prompt: 500 })).toEqual([]);
+    expect(sentOut(desk.arrive('small', { prompt: 400 }))).toEqual(['small@A']);
+  });
+
+  it('sets output aside: what the client allows, but not more than the reserve', () => {
+    const desk = gatedDesk({ outputReserveTokens: 300 });
+    desk.arrive('a', { prompt: 400, max: 100 });
+    expect(desk.engine('A').workingSetTokens).toBe(500);
+    expect(desk.arrive('b', { prompt: 300, max: 5_000 })).toEqual([]);
+    expect(sentOut(desk.arrive('c', { prompt: 200 }))).toEqual(['c@A']);
+  });
+
+  it('counts a thread once however many of its calls run, and threads apart', () => {
+    const desk = new Desk({ admission: { ...TOKENS, gate: 1 } }, 'sticky');
+    desk.join('A', { window: 8, capacity: 1_000 });
+    for (const call of ['a', 'b', 'c']) desk.arrive(call, { program: 'p', prompt: 600 });
+    expect(desk.engine('A')).toMatchObject({ inFlight: 3, workingSetTokens: 600 });
+    expect(desk.arrive('sub', { program: 'p', thread: 'sub', prompt: 600 })).toEqual([]);
+  });
+
+  it('is off with gate 0, and where the capacity is not known', () => {
+    const off = gatedDesk({ gate: 0 });
+    const unknown = new Desk({ admission: { ...TOKENS, gate: 1 } });
+    unknown.join('A', { window: 8 });
+    for (const desk of [off, unknown]) {
+      desk.arrive('a', { prompt: 900 });
+      expect(sentOut(desk.arrive('b', { prompt: 900 }))).toEqual(['b@A']);
+    }
+  });
+});
+
+describe('residency', () => {
+  it('keeps room for a program that is expected back, and opens by itself when it stays away', () => {
+    const desk = gatedDesk();
+    leaveContext(desk, 'p', 700);
+    desk.arrive('run', { prompt: 100 });
+    expect(desk.arrive('new', { prompt: 800 })).toEqual([]);
+    // Nothing but `wakeAt` moves the clock here.
+    expect(sentOut(desk.pass(200_000))).toEqual(['new@A']);
+    const waitedMs = desk.dispatchOf('new')!.queueMs;
+    expect(waitedMs).toBeGreaterThan(1_000);
+    expect(waitedMs).toBeLessThan(100_000);
+  });
+
+  it('ends with its program', () => {
+    const desk = gatedDesk();
+    leaveContext(desk, 'p', 700);
+    desk.arrive('run', { prompt: 100 });
+    desk.arrive('new', { prompt: 800 });
+    expect(sentOut(desk.tell(ended('p')))).toEqual(['new@A']);
+  });
+
+  it('gives way at once to a call that comes back to its own context', () => {
+    const desk = new Desk({ policy: { msPerPromptToken: 100 }, admission: { ...TOKENS, gate: 1 } }, 'sticky');
+    desk.join('A', { window: 8, capacity: 1_000 });
+    leaveContext(desk, 'p', 500);
+    leaveContext(desk, 'q', 450);
+    desk.arrive('run', { prompt: 50 });
+    expect(desk.arrive('new', { prompt: 450 })).toEqual([]);
+    expect(sentOut(desk.arrive('p4', { program: 'p', prompt: 520 }))).toEqual(['p4@A']);
+  });
+
+  it('gives way to a call that has waited for reserveMs', () => {
+    const desk = gatedDesk({ reserveMs: 300 });
+    leaveContext(desk, 'p', 700);
+    desk.arrive('run', { prompt: 100 });
+    desk.arrive('new', { prompt: 800 });
+    expect(desk.pass(299)).toEqual([]);
+    expect(sentOut(desk.pass(1))).toEqual(['new@A']);
+  });
+});
+
+describe('a reservation', () => {
+  it('keeps what comes free for a call that has waited for reserveMs', () => {
+    const desk = gatedDesk({ reserveMs: 300 });
+    desk.arrive('a', { prompt: 500 });
+    desk.arrive('b', { prompt: 400 });
+    desk.arrive('big', { prompt: 800 });
+    expect(sentOut(desk.arrive('s1', { prompt: 100 }))).toEqual(['s1@A']);
+    desk.pass(300);
+    desk.finish('s1', { prompt: 1, output: 0 });
+    expect(desk.arrive('s2', { prompt: 50 })).toEqual([]);
+    expect(desk.engine('A').reservedFor).toBe('big');
+    expect(desk.finish('b', { prompt: 1, output: 0 })).toEqual([]);
+    expect(sentOut(desk.finish('a', { prompt: 1, output: 0 }))).toEqual(['big@A', 's2@A']);
+    expect(desk.engine('A').reservedFor).toBeUndefined();
+  });
+
+  it('ends with its call', () => {
+    const desk = gatedDesk({ reserveMs: 300 });
+    desk.arrive('a', { prompt: 600 });
+    desk.arrive('big', { prompt: 800 });
+    desk.pass(300);
+    expect(desk.arrive('small', { prompt: 100 })).toEqual([]);
+    expect(sentOut(desk.tell({ type: 'callCancelled', call: 'big' as never }))).toEqual(['small@A']);
+  });
+});
