@@ -34,6 +34,9 @@ export interface AttemptSink {
   failed(error: GatewayError): void;
 }
 
+/** For an engine to take note of an abort. */
+const ABORT_MS = 5000;
+
 /** Statuses that mean "no room now", by custom of every engine here. */
 const isBusy = (status: number): boolean => status === 429 || status === 503;
 
@@ -62,6 +65,8 @@ export class Attempt implements AnswerSink {
     request: ExchangeRequest,
     options: ExchangeOptions,
     private readonly answerBytesMax: number,
+    /** The id by which the engine can be told to stop, if it knows one. */
+    private readonly abortId: string | undefined,
     private readonly sink: AttemptSink,
   ) {
     this.#exchange = new Exchange(engine.pool, request, options, this);
@@ -77,8 +82,10 @@ export class Attempt implements AnswerSink {
   }
 
   abort(): void {
+    if (this.#over) return;
     this.#over = true;
     this.#exchange.abort();
+    this.#tellEngine();
   }
 
   pause(): void {
@@ -123,8 +130,22 @@ export class Attempt implements AnswerSink {
 
   failed(error: GatewayError): void {
     if (this.#over) return;
+    if (error.code === 'engine_timeout') this.#tellEngine();
     if (this.#splitter === undefined) this.#settleWhole(error);
     else this.#settleStream(error);
+  }
+
+  /** For engines that are slow to see a closed connection. What they answer is of no interest. */
+  #tellEngine(): void {
+    const { adapter, basePath, config, pool } = this.engine;
+    if (adapter.abort === undefined || this.abortId === undefined) return;
+    const { path, body } = adapter.abort.request(this.abortId);
+    const headers = ['content-type', 'application/json'];
+    if (config.apiKey !== undefined) headers.push('authorization', `Bearer ${config.apiKey}`);
+    const request = { method: 'POST', path: basePath + path, headers, body: Buffer.from(body) };
+    const ignore = (): void => undefined;
+    const nobody = { head: ignore, data: ignore, end: ignore, failed: ignore };
+    new Exchange(pool, request, { firstByteMs: ABORT_MS, idleMs: ABORT_MS, decode: false }, nobody);
   }
 
   #split(reader: StreamReader): SseSplitter {
@@ -139,7 +160,10 @@ export class Attempt implements AnswerSink {
   #settleStream(error: GatewayError | undefined): void {
     this.#over = true;
     if (this.#reader?.complete === true) this.sink.streamed(this.#reader.facts(), this.#reader.failed);
-    else this.sink.failed(error ?? new GatewayError('engine_failed', 'The engine ended its answer before it was complete.'));
+    else
+      this.sink.failed(
+        error ?? new GatewayError('engine_failed', 'The engine ended its answer before it was complete.'),
+      );
   }
 
   #settleWhole(error: GatewayError | undefined): void {
@@ -168,6 +192,7 @@ export class Attempt implements AnswerSink {
   }
 
   #tooLarge(): void {
+    if (this.#over) return;
     this.abort();
     this.sink.failed(
       new GatewayError('engine_answer_too_large', `The engine’s answer is over ${this.answerBytesMax} bytes.`),

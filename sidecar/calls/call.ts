@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { millis, modelId, tokens } from '../../src/index.js';
 import type { Dispatch, Event, Millis, Refusal, Usage } from '../../src/index.js';
@@ -208,7 +209,13 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #try(engine: Engine, level: number): Attempt {
     const { path, search, raw, keys, fields, facts, api, identity } = this.spec;
     const { auth, policy, timeouts, limits } = this.ports.config();
-    const priority = engine.adapter.priorityFields(level, policy.levels, path);
+    const { adapter } = engine;
+    const abortId = adapter.abort === undefined ? undefined : randomUUID();
+    const changes = {
+      ...fields,
+      ...adapter.priorityFields(level, policy.levels, path),
+      ...(abortId !== undefined && adapter.abort?.fields(abortId, path)),
+    };
     const request = {
       method: 'POST',
       path: engine.basePath + path + search,
@@ -217,11 +224,12 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         apiKey: engine.config.apiKey,
         plain: true,
       }),
-      body: spliceFields(raw, keys, { ...fields, ...priority }),
+      body: spliceFields(raw, keys, changes),
     };
     const { firstByteMs, idleMs } = timeouts;
     const call = { api, facts, wantsMessage: identity.wantsAnswer };
-    return new Attempt(engine, call, request, { firstByteMs, idleMs, decode: true }, limits.answerBytes, this);
+    const options = { firstByteMs, idleMs, decode: true };
+    return new Attempt(engine, call, request, options, limits.answerBytes, abortId, this);
   }
 
   #comment(): void {

@@ -34,7 +34,7 @@ describe('API keys', () => {
     const { url, adminUrl } = await world([await fakeEngine()], { auth: { keys }, admin: { port: 0 } });
     await chat(url, {}, { ...bearer('key-a'), 'x-maitred-program': 'p' });
     await chat(url, {}, { ...bearer('key-b'), 'x-maitred-program': 'p' });
-    const { programs, total } = (await ask(`${adminUrl}/programs`)).json() as unknown as {
+    const { programs, total } = (await ask(`${adminUrl}/programs`)).json() as {
       programs: { tenant: string; id: string }[];
       total: number;
     };
@@ -104,7 +104,7 @@ describe('admin paths', () => {
     }
     const { url } = await world([engine], { auth: { keys }, admin: { token: 'admin-token' } });
     for (const headers of [{}, bearer('key-a'), bearer('wrong')]) {
-      const got = await ask(`${url}/queue`, { headers: headers as Record<string, string> });
+      const got = await ask(`${url}/queue`, { headers });
       expect([got.status, errorCode(got.text)]).toEqual([401, 'unauthorized']);
     }
     expect((await ask(`${url}/queue`, { headers: bearer('admin-token') })).status).toBe(200);
@@ -119,7 +119,7 @@ describe('admin paths', () => {
     ] as const)
       for (let i = 0; i < calls; i++) await chat(url, {}, { 'x-maitred-program': name });
     const list = async (query: string) => {
-      const got = (await ask(`${url}/programs${query}`)).json() as unknown as {
+      const got = (await ask(`${url}/programs${query}`)).json() as {
         programs: { id: string }[];
         total: number;
       };
@@ -181,7 +181,7 @@ describe('admin paths', () => {
     const second = await fakeEngine();
     const { url } = await world([first]);
     const rows = async () =>
-      ((await ask(`${url}/engines`)).json() as unknown as { engines: { id: string; state: string }[] }).engines;
+      ((await ask(`${url}/engines`)).json() as { engines: { id: string; state: string }[] }).engines;
     expect(await rows()).toMatchObject([
       { id: first.id, state: 'up', in_flight: 0, working_set_tokens: 0, capacity_tokens: null, models: ['m'] },
     ]);

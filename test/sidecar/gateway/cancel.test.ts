@@ -13,6 +13,7 @@ import {
   metrics,
   openChat,
   until,
+  waiting,
   world,
   type Answer,
 } from './world.js';
@@ -32,7 +33,7 @@ async function cancelled(adminUrl: string): Promise<number | undefined> {
 }
 
 async function inFlight(adminUrl: string): Promise<unknown> {
-  const { engines } = (await ask(`${adminUrl}/engines`)).json() as unknown as { engines: { in_flight: number }[] };
+  const { engines } = (await ask(`${adminUrl}/engines`)).json() as { engines: { in_flight: number }[] };
   return engines[0]?.in_flight;
 }
 
@@ -43,11 +44,11 @@ describe('a client that leaves', () => {
     const running = chat(url, {}, {}, AbortSignal.timeout(5000)).catch(() => undefined);
     await until(() => engine.seen.length === 1);
     const leaving = new AbortController();
-    const waiting = chat(url, { stream: streamed }, {}, leaving.signal).catch(() => 'left');
-    await until(async () => ((await ask(`${adminUrl}/queue`)).json() as { waiting: number }).waiting === 1);
+    const queued = chat(url, { stream: streamed }, {}, leaving.signal).catch(() => 'left');
+    await until(async () => (await waiting(adminUrl)) === 1);
     leaving.abort();
-    expect(await waiting).toBe('left');
-    await within1s(until(async () => ((await ask(`${adminUrl}/queue`)).json() as { waiting: number }).waiting === 0));
+    expect(await queued).toBe('left');
+    await within1s(until(async () => (await waiting(adminUrl)) === 0));
     expect(await cancelled(adminUrl)).toBe(1);
     expect(engine.seen).toHaveLength(1);
     void running;
@@ -140,6 +141,19 @@ describe('a client that leaves', () => {
     leaving.abort();
     await request;
     await within1s(engine.last.abandoned);
+  });
+
+  it('is told to engines that are slow to see it, by the id of the very attempt', async () => {
+    const engine = await fakeEngine(hang);
+    const { url } = await world([engine], { engines: [{ url: engine.url, kind: 'sglang' }] });
+    const leaving = new AbortController();
+    const call = chat(url, {}, {}, leaving.signal).catch(() => 'left');
+    await until(() => engine.seen.length === 1);
+    const { rid } = JSON.parse(engine.last.body.toString()) as { rid: string };
+    leaving.abort();
+    await call;
+    await until(() => engine.aborts.length === 1);
+    expect(engine.aborts).toEqual([rid]);
   });
 
   it('lets the next in the queue go at once', async () => {

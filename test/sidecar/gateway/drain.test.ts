@@ -14,6 +14,7 @@ import {
   gate,
   openChat,
   until,
+  waiting,
   world,
   type Answer,
 } from './world.js';
@@ -34,8 +35,8 @@ describe('a gateway that drains', () => {
     const engine = await fakeEngine(slowStream(opened));
     const { gateway, url, logs } = await world([engine], { admission: { window: 1 } });
     const running = await openChat(url, { stream: true });
-    const waiting = chat(url, { stream: true });
-    await until(async () => ((await ask(`${url}/queue`)).json() as { waiting: number }).waiting === 1);
+    const queued = chat(url, { stream: true });
+    await until(async () => (await waiting(url)) === 1);
     const drained = gateway.drain();
     let over = false;
     void drained.then(() => (over = true));
@@ -48,7 +49,7 @@ describe('a gateway that drains', () => {
     expect(over).toBe(false);
     open();
     expect(await running.body.text()).toBe(TEXT_EVENT + DONE_EVENT);
-    expect((await waiting).text).toBe(TEXT_EVENT + DONE_EVENT);
+    expect((await queued).text).toBe(TEXT_EVENT + DONE_EVENT);
     await drained;
     await expect(ask(`${url}/healthz`)).rejects.toThrow();
     expect(logs.filter((line) => line['msg'] === 'call').map((line) => line['outcome'])).toEqual([
@@ -138,8 +139,8 @@ describe('a reload', () => {
     const young = await fakeEngine(completion());
     const { gateway, url } = await world([old], { admission: { window: 1 } });
     const running = await openChat(url, { stream: true });
-    const waiting = chat(url);
-    await until(async () => ((await ask(`${url}/queue`)).json() as { waiting: number }).waiting === 1);
+    const queued = chat(url);
+    await until(async () => (await waiting(url)) === 1);
     gateway.reload(
       configOf([young], {
         admission: { window: 1 },
@@ -148,7 +149,7 @@ describe('a reload', () => {
         balancer: { name: 'prefix-aware' },
       }),
     );
-    expect((await waiting).headers['x-maitred-engine']).toBe(young.id);
+    expect((await queued).headers['x-maitred-engine']).toBe(young.id);
     expect((await chat(url, { pad: 'x'.repeat(2000) })).status).toBe(413);
     open();
     expect(await running.body.text()).toBe(TEXT_EVENT + DONE_EVENT);

@@ -178,7 +178,7 @@ describe('counting tokens', () => {
 describe('models', () => {
   it('are merged over the engines, each once, in their order', async () => {
     const { url } = await world([await fakeEngine(echo, ['b', 'org/a']), await fakeEngine(echo, ['c', 'b'])]);
-    const list = (await ask(`${url}/v1/models`)).json() as unknown as { object: string; data: { id: string }[] };
+    const list = (await ask(`${url}/v1/models`)).json() as { object: string; data: { id: string }[] };
     expect(list.object).toBe('list');
     expect(list.data.map(({ id }) => id)).toEqual(['b', 'org/a', 'c']);
     for (const id of ['b', 'org/a', 'org%2Fa']) {

@@ -58,7 +58,7 @@ describe('a request that cannot become a call', () => {
   ])('%s', async (_, body, headers, status, code) => {
     const engine = await fakeEngine();
     const { url } = await world([engine]);
-    expectRefusal(await post(url, body, headers as Record<string, string>), status, code);
+    expectRefusal(await post(url, body, headers), status, code);
     expect(engine.seen).toEqual([]);
   });
 

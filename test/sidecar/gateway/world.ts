@@ -33,6 +33,8 @@ export type Answer = (response: ServerResponse, seen: Seen, request: IncomingMes
 export class FakeEngine {
   /** Requests other than probes, oldest first. */
   readonly seen: Seen[] = [];
+  /** Ids that it was told to abort. */
+  readonly aborts: string[] = [];
   answer: Answer;
   readonly #server: Server;
 
@@ -76,6 +78,11 @@ export class FakeEngine {
       response.end(JSON.stringify({ object: 'list', data: models.map((id) => ({ id, object: 'model' })) }));
       return;
     }
+    if (url === '/abort_request') {
+      for await (const chunk of request) this.aborts.push((JSON.parse(String(chunk)) as { rid: string }).rid);
+      response.end();
+      return;
+    }
     // Whatever the gateway passes on has a request id; its probes have none.
     if (headers['x-request-id'] === undefined) {
       response.statusCode = url === '/health' ? 200 : 404;
@@ -107,7 +114,7 @@ export interface World {
   readonly logs: Record<string, unknown>[];
 }
 
-type Overrides = Record<string, unknown>;
+type Overrides = Readonly<Record<string, unknown>>;
 
 const cleanups: (() => Promise<unknown>)[] = [];
 const agent = new Agent({ connections: 256, keepAliveTimeout: 1 });
@@ -157,7 +164,7 @@ export interface Got {
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
   readonly text: string;
-  json(): Record<string, never> & { readonly [key: string]: never };
+  json(): Record<string, unknown>;
 }
 
 type RequestInit = {
@@ -172,13 +179,19 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Got> {
   const response = await open(url, init);
   const bytes = Buffer.from(await response.body.arrayBuffer());
   const text = bytes.toString();
-  return { status: response.statusCode, headers: response.headers, bytes, text, json: () => JSON.parse(text) as never };
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    bytes,
+    text,
+    json: () => JSON.parse(text) as Record<string, unknown>,
+  };
 }
 
 /** One request; the answer as a stream. */
 export function open(url: string, init: RequestInit = {}): Promise<Dispatcher.ResponseData> {
   const { method = init.body === undefined ? 'GET' : 'POST', ...rest } = init;
-  return httpRequest(url, { method: method as Dispatcher.HttpMethod, dispatcher: agent, ...rest });
+  return httpRequest(url, { method, dispatcher: agent, ...rest });
 }
 
 export const chatBody = (more: object = {}): string =>
@@ -240,7 +253,7 @@ export function stream(parts: readonly string[] = STREAM): Answer {
 }
 
 /** A gate that a test opens: answers wait behind it. */
-export function gate(): { readonly opened: Promise<void>; open(): void } {
+export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
   return { opened, open };
@@ -282,6 +295,11 @@ export function drainSocket(socket: Socket): Promise<string> {
 /** The error code in an answer of the OpenAI shape, wherever it stands: body, or last event. */
 export function errorCode(text: string): string | undefined {
   return /"code":"(\w+)"/.exec(text)?.[1];
+}
+
+/** Calls that wait. */
+export async function waiting(adminUrl: string): Promise<unknown> {
+  return (await ask(`${adminUrl}/queue`)).json()['waiting'];
 }
 
 /** `maitred_` samples of a gateway, `name{labels}` to value. */

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { startEngine, type EngineHandle, type EngineOptions } from '../../../sim/index.js';
+import { JSON_TYPE, ask, cleanUp, errorCode, metrics, open, until, world } from './world.js';
+
+/** The gateway in front of the stand-in engine, which speaks like vLLM. */
+
+const PATIENT = {
+  health: { failuresMax: 1000 },
+  limits: { attemptsMax: 2 },
+  timeouts: { firstByteMs: 500, idleMs: 300 },
+};
+
+async function engine(options: EngineOptions = {}): Promise<EngineHandle> {
+  const handle = await startEngine({ speed: 1000, models: ['m'], ...options });
+  cleanUp(() => handle.close());
+  return handle;
+}
+
+const BODIES = {
+  '/v1/chat/completions': { messages: [{ role: 'user', content: 'hello there' }], max_tokens: 12, ignore_eos: true },
+  '/v1/completions': { prompt: 'hello there', max_tokens: 12, ignore_eos: true },
+  '/v1/responses': { input: 'hello there', max_output_tokens: 12 },
+  '/v1/messages': { messages: [{ role: 'user', content: 'hello there' }], max_tokens: 12 },
+} as const;
+
+type Path = keyof typeof BODIES;
+const PATHS = Object.keys(BODIES) as Path[];
+
+function post(url: string, path: Path, more: object = {}, headers: Record<string, string> = {}) {
+  return ask(`${url}${path}`, {
+    headers: { ...JSON_TYPE, ...headers },
+    body: JSON.stringify({ model: 'm', ...BODIES[path], ...more }),
+  });
+}
+
+/** What each API ends a stream with that is whole, and one that broke. */
+const ENDS: Record<Path, readonly [RegExp, RegExp]> = {
+  '/v1/chat/completions': [/data: \[DONE\]\n\n$/, /data: \{"error":\{.*\}\}\n\n$/],
+  '/v1/completions': [/data: \[DONE\]\n\n$/, /data: \{"error":\{.*\}\}\n\n$/],
+  '/v1/responses': [
+    /event: response.(completed|incomplete)\ndata: .*\n\n(data: \[DONE\]\n\n)?$/,
+    /event: response.failed\ndata: .*\n\n$/,
+  ],
+  '/v1/messages': [/event: message_stop\ndata: .*\n\n$/, /event: error\ndata: .*\n\n$/],
+};
+
+describe('in front of the stand-in engine', () => {
+  it.each(PATHS)('%s is served, whole and streamed, and its tokens counted', async (path) => {
+    const { url, logs } = await world([await engine()]);
+    const whole = await post(url, path);
+    expect([whole.status, whole.headers['x-maitred-reason']]).toEqual([200, 'direct']);
+    expect(whole.text).toContain('usage');
+    const streamed = await post(url, path, { stream: true });
+    expect(streamed.text).toMatch(ENDS[path][0]);
+    await until(() => logs.filter((line) => line['msg'] === 'call').length === 2);
+    for (const line of logs.filter((one) => one['msg'] === 'call')) {
+      expect(line).toMatchObject({ outcome: 'completed', status: 200, model: 'm' });
+      expect(line['prompt_tokens']).toBeGreaterThan(0);
+      expect(line['output_tokens']).toBeGreaterThan(0);
+    }
+  });
+
+  it.each(['reset', 'half', 'garbage', 'short-length', 'status=500', 'html', 'hang'])(
+    'an engine that meets a call with %s is followed by another',
+    async (fault) => {
+      for (const path of PATHS) {
+        const bad = await engine({ faults: Array.from({ length: 10 }, () => fault) });
+        const good = await engine();
+        const { url } = await world([bad, good], PATIENT);
+        for (let i = 0; i < 2; i++) expect([path, (await post(url, path)).status]).toEqual([path, 200]);
+      }
+    },
+  );
+
+  it.each(['reset-after=3', 'half', 'hang-after=3'])(
+    'a stream that ends with %s ends with an error event',
+    async (fault) => {
+      for (const path of PATHS) {
+        const { url } = await world([await engine()], PATIENT);
+        const got = await post(url, path, { stream: true }, { 'x-sim-fault': fault });
+        expect(got.status).toBe(200);
+        expect([path, got.text]).toEqual([path, expect.stringMatching(ENDS[path][1])]);
+        expect(got.text).not.toMatch(ENDS[path][0]);
+      }
+    },
+  );
+
+  it.each([['gzip'], ['no-usage'], ['slow=50']])('an answer with %s comes through', async (fault) => {
+    const { url } = await world([await engine()], PATIENT);
+    for (const path of PATHS) {
+      expect((await post(url, path, {}, { 'x-sim-fault': fault })).json()).toBeTruthy();
+      expect((await post(url, path, { stream: true }, { 'x-sim-fault': fault })).text).toMatch(ENDS[path][0]);
+    }
+  });
+
+  it('knows it as vLLM, with its capacity and window', async () => {
+    const handle = await engine({ kvTokens: 4096, slots: 4 });
+    const { url } = await world([], { engines: [{ url: handle.url }] });
+    await until(async () => {
+      const { engines } = (await ask(`${url}/engines`)).json() as { engines: Record<string, unknown>[] };
+      return engines[0]?.['kind'] === 'vllm' && Number(engines[0]['capacity_tokens']) > 0;
+    });
+  });
+
+  it('a client that leaves frees the slot', async () => {
+    const handle = await engine({ speed: 1 });
+    const { url } = await world([handle]);
+    const { body } = await open(`${url}/v1/chat/completions`, {
+      headers: JSON_TYPE,
+      body: JSON.stringify({ model: 'm', stream: true, ...BODIES['/v1/chat/completions'], max_tokens: 5000 }),
+    });
+    body.on('error', () => undefined);
+    await new Promise((resolve) => body.once('data', resolve));
+    expect(handle.stats().running).toBe(1);
+    body.destroy();
+    await until(() => handle.stats().running === 0, 1000);
+  });
+
+  it('a conversation that names nothing is one program', async () => {
+    const { url, adminUrl } = await world([await engine()]);
+    const messages: object[] = [{ role: 'user', content: 'solve this' }];
+    for (let i = 0; i < 3; i++) {
+      const got = (await post(url, '/v1/chat/completions', { messages, stream: false })).json() as {
+        choices: { message: object }[];
+      };
+      messages.push(got.choices[0]?.message ?? {}, { role: 'user', content: `go on ${i}` });
+    }
+    const { programs, total } = (await ask(`${adminUrl}/programs`)).json() as {
+      programs: { calls: number }[];
+      total: number;
+    };
+    expect([total, programs[0]?.calls]).toEqual([1, 3]);
+    expect((await metrics(adminUrl)).get('maitred_calls_ended_total{outcome="completed"}')).toBe(3);
+  });
+
+  it('a refusal of the engine comes through', async () => {
+    const { url } = await world([await engine({ maxModelLen: 64, kvTokens: 1024 })]);
+    const got = await post(url, '/v1/chat/completions', { messages: [{ role: 'user', content: 'word '.repeat(500) }] });
+    expect(got.status).toBe(400);
+    expect(got.headers['x-maitred-engine']).toBeTruthy();
+    expect(errorCode(got.text)).not.toBe('invalid_body');
+  });
+});
