@@ -9,6 +9,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   sidecar: ['src', 'loadbalancer'],
   sim: ['src', 'loadbalancer'],
   cli: ['src', 'loadbalancer', 'sidecar', 'sim'],
+  demo: ['src', 'sidecar', 'sim'],
 };
 /** Rooms without I/O: nothing from outside but data structures that take their clock as an argument. */
 const PURE: Readonly<Record<string, readonly string[]>> = { src: ['lru-cache'], loadbalancer: ['lru-cache'] };

@@ -1,0 +1,12 @@
+/**
+ * `npm run demo`: agent programs through a gateway, `fcfs` against `plas`, as a table. Reading guide:
+ * - `program.ts`: what is run, and in what order.
+ * - `replay.ts`: the client, which plays programs through a base URL.
+ * - `gateway.ts`, `engines.ts`: what stands behind the URL, in processes of their own.
+ * - `workload.ts`: where the programs come from. `report.ts`: what is made of their times.
+ */
+import { main } from './program.js';
+
+process.on('SIGINT', () => process.exit(130));
+process.on('SIGTERM', () => process.exit(143));
+process.exitCode = await main(process.argv.slice(2), (text) => process.stdout.write(`${text}\n`));

@@ -1,0 +1,80 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { POLICY_NAMES } from '../src/index.js';
+import { DEFAULT_PRESET, PRESET_NAMES, type PresetName } from '../sim/index.js';
+
+export interface DemoOptions {
+  readonly policies: readonly string[];
+  readonly balancer?: string;
+  readonly config?: string;
+  readonly programs: number;
+  readonly seeds: readonly number[];
+  readonly synthetic: boolean;
+  readonly traces: string;
+  readonly engine: readonly string[];
+  readonly engines: number;
+  readonly preset: PresetName;
+  readonly kvShare: number;
+  readonly speed: number;
+  readonly gapScale: number;
+  readonly gapMax: number;
+  readonly timeLimit: number;
+  readonly json: boolean;
+}
+
+/** @param traces where recorded programs are looked for unless told otherwise */
+export function makeCommand(traces: string): Command {
+  return new Command('demo')
+    .description('Plays agent programs through a gateway, once for each policy, and compares how long they take.')
+    .option('--policies <names>', 'policies to compare, the first with each other one', policies, ['fcfs', 'plas'])
+    .option('--balancer <name>', 'load-balancing policy; absent: the default')
+    .option('--config <file>', 'gateway configuration to try; its times are scaled with the speed')
+    .option('--programs <count>', 'programs, all at once', whole(1, 10_000), 30)
+    .option('--seeds <numbers>', 'seeds of synthetic programs; one run of each policy for each', seeds, [1])
+    .option('--synthetic', 'synthetic programs, even where there are recorded ones', false)
+    .option('--traces <folder>', 'folder of recorded mini-swe-agent programs (.jsonl, .jsonl.gz)', traces)
+    .option('-e, --engine <url>', 'real engine to run on instead of stand-ins, once for each', collect, [])
+    .option('--engines <count>', 'stand-in engines', whole(1, 64), 2)
+    .addOption(new Option('--preset <name>', 'what they imitate').choices(PRESET_NAMES).default(DEFAULT_PRESET))
+    .option(
+      '--kv-share <share>',
+      'part of the largest contexts that their KV caches hold together',
+      real(0.01, 100),
+      1 / 3,
+    )
+    .option(
+      '--speed <factor>',
+      'times as fast as real; more than the machine keeps up with is warned of',
+      real(0.1, 1000),
+      15,
+    )
+    .option('--gap-scale <factor>', 'what tool times are multiplied by', real(0, 100), 0.3)
+    .option('--gap-max <seconds>', 'longest tool time, before it is scaled', real(0, 86_400), 60)
+    .option('--time-limit <seconds>', 'longest time that one policy’s run may take', real(1, 86_400), 900)
+    .option('--json', 'print JSON', false)
+    .exitOverride();
+}
+
+const collect = (url: string, urls: readonly string[]) => [...urls, url];
+const policies = (text: string) => text.split(',').map((name) => word(name.trim()));
+const seeds = (text: string) => text.split(',').map(whole(0, 2 ** 31));
+
+function word(name: string): string {
+  if ((POLICY_NAMES as readonly string[]).includes(name)) return name;
+  throw new InvalidArgumentError(`There is no policy '${name}'; there are ${POLICY_NAMES.join(', ')}.`);
+}
+
+function real(least: number, most: number) {
+  return (text: string): number => {
+    const value = text.trim() === '' ? NaN : Number(text);
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a number from ${least} to ${most}.`);
+  };
+}
+
+function whole(least: number, most: number) {
+  return (text: string): number => {
+    const value = real(least, most)(text);
+    if (Number.isInteger(value)) return value;
+    throw new InvalidArgumentError('It must be a whole number.');
+  };
+}

@@ -1,0 +1,32 @@
+/** One agent program as a workload: what its client sends, and how long its tools take. */
+export interface AgentProgram {
+  readonly id: string;
+  readonly calls: readonly AgentCall[];
+}
+
+export interface AgentCall {
+  /** What the conversation has gained since the last answer: tool results, or at first the task. */
+  readonly messages: readonly AgentMessage[];
+  /** The answer word for word; absent: whatever the engine says. */
+  readonly answer?: string;
+  /** Tokens that the answer costs, unseen reasoning included. */
+  readonly outputTokens: number;
+  /** From the answer to the next call: what the tool takes. 0 after the last. */
+  readonly gapMs: number;
+}
+
+export interface AgentMessage {
+  readonly role: 'system' | 'user' | 'tool';
+  readonly content: string;
+}
+
+/** Bytes of text that the conversation has come to when each call is made, answers included. */
+export function contextBytes(program: AgentProgram): number[] {
+  let bytes = 0;
+  return program.calls.map(({ messages, answer = '' }) => {
+    for (const { content } of messages) bytes += Buffer.byteLength(content);
+    const prompt = bytes;
+    bytes += Buffer.byteLength(answer);
+    return prompt;
+  });
+}
