@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../../support/tree.js';
+
+/**
+ * The clients' packages, which are no dependencies of ours: each set is installed once into a cache folder, from the
+ * pinned versions of its manifest, and again when the manifest has changed. An environment variable may name a folder
+ * where the packages are already; nothing is checked or changed there.
+ */
+const SETS = {
+  node: { source: 'examples/node', manifest: ['package.json', 'package-lock.json'], install: npm },
+  python: { source: 'examples/python', manifest: ['requirements.txt'], install: pip },
+  harness: { source: 'test/slow/clients/harness', manifest: ['package.json', 'package-lock.json'], install: npm },
+  mini: { source: 'test/slow/clients/mini', manifest: ['requirements.txt'], install: pip },
+} as const;
+
+export type SetName = keyof typeof SETS;
+
+/** Where a set is installed: beside `node_modules` for npm's, a virtual environment for Python's. Or why it is not. */
+export type Install = { readonly folder: string } | { readonly missing: string };
+
+export const SET_NAMES = Object.keys(SETS) as SetName[];
+
+const CACHE = join(ROOT, 'node_modules/.cache/maitred-clients');
+/** Holds the hash of the manifest that the folder was installed from; written last. */
+const STAMP = '.installed';
+const INSTALL_MS_MAX = 900_000;
+
+/** Never throws: a set that cannot be had is told of by the tests that need it. */
+export function provideSet(name: SetName): Install {
+  const { source, manifest, install } = SETS[name];
+  const variable = `TEST_CLIENTS_${name.toUpperCase()}`;
+  const given = process.env[variable];
+  if (given !== undefined && given !== '') {
+    return existsSync(given) ? { folder: given } : { missing: `${variable} names no folder: ${given}` };
+  }
+  const folder = join(CACHE, name);
+  const hash = createHash('sha256');
+  for (const file of manifest) hash.update(readFileSync(join(ROOT, source, file)));
+  const wanted = hash.digest('hex');
+  const stamp = join(folder, STAMP);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return { folder };
+  try {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    for (const file of manifest) cpSync(join(ROOT, source, file), join(folder, file));
+    install(folder);
+    writeFileSync(stamp, wanted);
+    return { folder };
+  } catch (error) {
+    return { missing: `the ${name} clients could not be installed: ${String(error)}` };
+  }
+}
+
+function npm(folder: string): void {
+  run(folder, 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
+}
+
+function pip(folder: string): void {
+  run(folder, 'python3', ['-m', 'venv', '.']);
+  run(folder, join(folder, 'bin/python'), ['-m', 'pip', 'install', '--quiet', '-r', 'requirements.txt']);
+}
+
+/** @throws Error with the last line that the command wrote. */
+function run(folder: string, command: string, args: readonly string[]): void {
+  process.stderr.write(`clients: ${command} ${args.join(' ')}\n`);
+  const result = spawnSync(command, args, { cwd: folder, encoding: 'utf8', timeout: INSTALL_MS_MAX });
+  if (result.error !== undefined) throw result.error;
+  if (result.status === 0) return;
+  const last = `${result.stdout}\n${result.stderr}`.trim().split('\n').at(-1) ?? '';
+  throw new Error(`${command} exited with ${String(result.status)}: ${last}`);
+}

@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, inject, onTestFinished } from 'vitest';
+import { startEngine, type EngineStats, type Script } from '../../../sim/index.js';
+import { Maitred } from '../../support/maitred.js';
+import { ROOT } from '../../support/tree.js';
+import type { SetName } from './installs.js';
+import { startTap, type AnswerHead } from './tap.js';
+
+export const EXAMPLES = join(ROOT, 'examples');
+
+/** What the gateway's log says of one call. */
+export interface CallLine {
+  readonly program: string;
+  readonly thread?: string;
+  readonly identified_by: string;
+  readonly api: string;
+  readonly stream: boolean;
+  readonly outcome: string;
+}
+
+export interface ProgramRow {
+  readonly id: string;
+  readonly calls: number;
+  readonly active_calls: number;
+  readonly threads?: readonly { readonly thread: string }[];
+}
+
+/** The gateway as it is installed, in front of two stand-in engines that answer by a script. */
+export interface Stage {
+  /** Base URL for clients, without `/v1`. */
+  readonly url: string;
+  readonly engines: () => EngineStats[];
+  readonly answers: () => AnswerHead[];
+  readonly programs: () => Promise<ProgramRow[]>;
+  readonly program: (id: string) => Promise<ProgramRow>;
+  /** Ends the gateway in good order, and tells of every call it had. */
+  readonly end: () => Promise<CallLine[]>;
+}
+
+export async function startStage(script?: Script): Promise<Stage> {
+  const start = () => startEngine({ speed: 20, models: ['llama-3.1-8b'], ...(script && { script }) });
+  const engines = await Promise.all([start(), start()]);
+  onTestFinished(async () => {
+    await Promise.all(engines.map((engine) => engine.close()));
+  });
+  const gateway = new Maitred(['serve', '--port', '0', ...engines.flatMap(({ url }) => ['--engine', url])]);
+  const admin = await gateway.url();
+  await expect.poll(() => gateway.logs.filter(({ msg }) => msg === 'engine joined').length).toBe(2);
+  const tap = await startTap(admin);
+  const get = async (path: string) => (await fetch(`${admin}${path}`)).json();
+  return {
+    url: tap.url,
+    engines: () => engines.map((engine) => engine.stats()),
+    answers: () => tap.answers(),
+    programs: async () => ((await get('/programs')) as { programs: ProgramRow[] }).programs,
+    program: async (id) => (await get(`/programs/${encodeURIComponent(id)}`)) as ProgramRow,
+    end: async () => {
+      gateway.kill('SIGTERM');
+      expect(await gateway.ended).toBe(0);
+      return gateway.logs.filter(({ msg }) => msg === 'call') as unknown as CallLine[];
+    },
+  };
+}
+
+/** Where the packages of a set are. Skips the test, with the reason, when they could not be installed. */
+export function folderOf(set: SetName, skip: (reason: string) => never): string {
+  const install = inject('installs')[set];
+  return 'missing' in install ? skip(install.missing) : install.folder;
+}
+
+/** An empty folder that lasts as long as the test. */
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'maitred-client-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface Run {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Working folder; absent: a fresh one. */
+  readonly cwd?: string;
+}
+
+/** Runs a client to its end with a home of its own, and gives what it wrote to stdout. @throws when it fails. */
+export async function runClient({ command, args, env, cwd = makeFolder() }: Run): Promise<string> {
+  const home = join(makeFolder(), 'home');
+  mkdirSync(home);
+  const child = spawn(command, args, {
+    cwd,
+    env: { PATH: process.env['PATH'], HOME: home, PYTHONDONTWRITEBYTECODE: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  onTestFinished(() => endGroup(child.pid));
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0)
+    throw new Error(`${command} exited with ${String(code)}: ${stderr.slice(-4000)}${stdout.slice(-1000)}`);
+  return stdout;
+}
+
+/** Harnesses start helpers of their own; they are of the group that the client leads. */
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All of them have ended.
+  }
+}

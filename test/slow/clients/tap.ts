@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** The head of an answer as it came over the wire. */
+export interface AnswerHead {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Tap {
+  /** Base URL to give to clients. */
+  readonly url: string;
+  /** Heads of all answers so far, in the order of their connections. */
+  answers(): AnswerHead[];
+}
+
+/** Stands between clients and the gateway, and hands every byte on as it came: clients need no change to be watched. */
+export async function startTap(target: string): Promise<Tap> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  const connections: Buffer[][] = [];
+  const server = createServer((client) => {
+    const chunks: Buffer[] = [];
+    connections.push(chunks);
+    const upstream = connect(Number(port), hostname);
+    upstream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    client.pipe(upstream).pipe(client);
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => other.destroy()).on('close', () => sockets.delete(socket));
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, 'close');
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answers: () => connections.flatMap((chunks) => readHeads(Buffer.concat(chunks).toString('latin1'))),
+  };
+}
+
+/** A head begins a line; no body of these tests has a line like it. */
+function readHeads(text: string): AnswerHead[] {
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3})[^\r]*\r\n((?:[^\r]+\r\n)*)\r\n/g)].map((match) => ({
+    status: Number(match[1]),
+    headers: Object.fromEntries(
+      match[2]!
+        .trimEnd()
+        .split('\r\n')
+        .map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+    ),
+  }));
+}
