@@ -4,16 +4,14 @@ import type { SchedulerConfig } from './config.js';
 import type { Engine } from './engine.js';
 import type { EngineJoined } from './events.js';
 import { before } from './fit-tree.js';
-import { type Entry, firstOf, type Lane, type Room } from './lane.js';
+import { firstOf, type Room } from './lane.js';
 import type { Pool } from './pool.js';
-import { type Context, Residency } from './residency.js';
+import { Residency } from './residency.js';
 import { kindOf } from './returns.js';
 import type { Program } from './program.js';
 import { Roster } from './roster.js';
 import type { ModelId, TenantId } from './units.js';
-
-/** Calls of a program whose needs are read anew when a context of it changes. */
-const SIBLINGS_MAX = 64;
+import { Waiting } from './waiting.js';
 
 /** What decides placement; replaced as a whole on reload. */
 export interface FloorRules {
@@ -32,27 +30,22 @@ export interface FloorRules {
  */
 export class Floor {
   readonly roster = new Roster();
-  #waiting = 0;
-  readonly #waitingOf = new Map<TenantId, number>();
+  readonly #waiting = new Waiting(this.roster);
   readonly #touched = new Set<Engine>();
   readonly #resting = new Set<Engine>();
   #fadeAtMs = Infinity;
 
   constructor(public rules: FloorRules) {}
 
-  /** Waiting calls, in all and of one tenant. */
+  /** Waiting calls. */
   get waiting(): number {
-    return this.#waiting;
-  }
-
-  waitingOf(tenant: TenantId): number {
-    return this.#waitingOf.get(tenant) ?? 0;
+    return this.#waiting.size;
   }
 
   /** Whether more calls wait, in all or of the tenant, than may. */
   overflows(tenant: TenantId): boolean {
     const { queuedMax, queuedPerTenantMax } = this.rules.config.limits;
-    return this.#waiting > queuedMax || this.waitingOf(tenant) > queuedPerTenantMax;
+    return this.waiting > queuedMax || this.#waiting.of(tenant) > queuedPerTenantMax;
   }
 
   /** The program is over: no engine need keep anything of it. */
@@ -80,7 +73,6 @@ export class Floor {
   /** The call, whose model is served, starts to wait where the balancer says. */
   enqueue(call: Call): void {
     call.state = 'waiting';
-    this.#count(call, 1);
     call.pinned = call.roams ? undefined : this.#pin(call);
     this.#insert(call);
   }
@@ -97,8 +89,7 @@ export class Floor {
 
   /** The call waits no longer, for whatever reason. */
   withdraw(call: Call): void {
-    this.#take(call);
-    this.#count(call, -1);
+    this.#waiting.delete(call);
     call.pinned?.residency.unwant(call.program, call.thread);
     call.spillable = false;
     const reserved = call.reservedOn;
@@ -110,7 +101,7 @@ export class Floor {
 
   /** Moves a waiting call to the front; one that roams may then run anywhere. */
   promote(call: Call): void {
-    this.#take(call);
+    this.#waiting.delete(call);
     call.level = 0;
     call.rank = 0;
     if (call.roams) {
@@ -123,7 +114,7 @@ export class Floor {
   /** The call has waited `reserveMs`: from now on idle programs must make way for it. */
   insist(call: Call): void {
     call.insistent = true;
-    this.#take(call);
+    this.#waiting.delete(call);
     this.#insert(call);
   }
 
@@ -134,16 +125,12 @@ export class Floor {
 
   /** The call has waited long enough to leave its engine. */
   letSpill(call: Call): void {
-    const pool = this.#pool(call);
-    call.spillable = true;
-    if (call.pinned === undefined) return;
-    pool.spillable.insert(call, call, call.needTokens);
-    for (const engine of pool.live) this.touch(engine);
+    for (const engine of this.#waiting.letSpill(call)) this.touch(engine);
   }
 
   /** Something about the engine changed that may let a waiting call go. */
   touch(engine: Engine): void {
-    if (this.#waiting > 0) this.#touched.add(engine);
+    if (this.waiting > 0) this.#touched.add(engine);
   }
 
   /** The call runs on the engine. */
@@ -158,7 +145,7 @@ export class Floor {
     const gateTokens = this.rules.admits ? engine.gateTokens(this.rules.config.admission.gate) : Infinity;
     const dropped = engine.residency.enter(call.program, call.thread, call.needTokens, gateTokens);
     engine.window.observe(engine.inFlight);
-    this.#reread(engine, call, dropped);
+    this.#waiting.reread(engine, call, dropped);
   }
 
   /** The call runs no longer. @param contextTokens what it left in the engine's cache, undefined when it failed */
@@ -169,7 +156,7 @@ export class Floor {
     const kind = kindOf(call, calledTool, call.program.home === engine);
     const dropped = engine.residency.leave(call.program, call.thread, contextTokens, kind);
     if (engine.state !== 'up') engine.residency.clear();
-    this.#reread(engine, call, dropped);
+    this.#waiting.reread(engine, call, dropped);
     this.touch(engine);
     this.roster.removeIfDone(engine);
   }
@@ -203,7 +190,7 @@ export class Floor {
     const pinned = this.#pin(call);
     if (pinned === undefined) return false;
     if (call.reservedOn !== undefined) this.#release(call.reservedOn);
-    this.#take(call);
+    this.#waiting.delete(call);
     call.pinned = pinned;
     this.#insert(call);
     return true;
@@ -242,7 +229,7 @@ export class Floor {
 
   /** Whether calls wait while a gated engine has a free slot: then only the gate keeps them, and it opens by itself. */
   #gateHolds(nowMs: number): boolean {
-    if (this.#waiting === 0 || !this.rules.admits || this.rules.config.admission.gate === 0) return false;
+    if (this.waiting === 0 || !this.rules.admits || this.rules.config.admission.gate === 0) return false;
     for (const engine of this.roster.engines.values())
       if (engine.capacityTokens !== undefined && this.#hasSlot(engine, nowMs)) return true;
     return false;
@@ -252,8 +239,7 @@ export class Floor {
   #pick(engine: Engine, nowMs: number): Call | undefined {
     if (!this.#hasSlot(engine, nowMs)) return undefined;
     const room = this.#room(engine, nowMs);
-    let fit = engine.pinned.firstFit(room);
-    for (; fit !== undefined && this.#isStale(fit, engine); fit = engine.pinned.firstFit(room)) this.#reseat(fit);
+    let fit = this.#waiting.firstPinned(engine, room);
     let head = engine.pinned.firstInsistent;
     for (const pool of engine.pools) {
       fit = firstOf(fit, pool.anywhere.firstFit(room));
@@ -313,62 +299,8 @@ export class Floor {
     return this.roster.pool(call.model);
   }
 
-  #count(call: Call, change: 1 | -1): void {
-    const { tenant } = call.program;
-    const ofTenant = this.waitingOf(tenant) + change;
-    this.#waiting += change;
-    if (ofTenant === 0) this.#waitingOf.delete(tenant);
-    else this.#waitingOf.set(tenant, ofTenant);
-  }
-
   #insert(call: Call): void {
-    const { pinned } = call;
-    const pool = this.#pool(call);
-    this.#laneOf(call).insert(read(call));
-    pinned?.residency.want(call.program, call.thread);
-    if (pinned === undefined) {
-      for (const engine of pool.live) this.touch(engine);
-      return;
-    }
-    pinned.pinnedTokens += call.needTokens;
-    if (call.spillable) pool.spillable.insert(call, call, call.needTokens);
-    this.touch(pinned);
-  }
-
-  #take(call: Call): void {
-    if (call.spillable) this.#pool(call).spillable.delete(call);
-    this.#laneOf(call).delete(call);
-    if (call.pinned !== undefined) call.pinned.pinnedTokens -= call.needTokens;
-  }
-
-  #laneOf(call: Call): Lane {
-    return call.pinned?.pinned ?? this.#pool(call).anywhere;
-  }
-
-  #isStale(call: Call, engine: Engine): boolean {
-    return call.extraTokens !== engine.extraTokens(call) || call.entry !== entryOf(call);
-  }
-
-  /** Puts the call into its lane by what is true of it now. */
-  #reseat(call: Call): void {
-    const lane = this.#laneOf(call);
-    lane.delete(call);
-    lane.insert(read(call));
-  }
-
-  /**
-   * The call has come or gone, others' contexts were pushed out: what their threads' waiting calls need is read anew. Only of
-   * the first few of a program, so that a large fan-out stays cheap; the rest are checked before they run (`#isStale`).
-   */
-  #reread(engine: Engine, call: Call, dropped: readonly Context[]): void {
-    for (const { program, thread } of [call, ...dropped]) {
-      let left = SIBLINGS_MAX;
-      for (const sibling of program.activeCalls) {
-        if (left-- === 0) break;
-        if (sibling.state === 'waiting' && sibling.pinned === engine && sibling.thread === thread)
-          this.#reseat(sibling);
-      }
-    }
+    for (const engine of this.#waiting.insert(call)) this.touch(engine);
   }
 
   /** Makes the engine's pools those of `models`, and gives back, placed anew, the calls that it ran or would have run. */
@@ -382,16 +314,4 @@ export class Floor {
     const unserved = left.filter((pool) => pool.engines.length === 0).flatMap((pool) => [...pool.anywhere]);
     return [...new Set([...homeless, ...unserved])];
   }
-}
-
-function entryOf(call: Call): Entry {
-  if (call.pinned?.residency.get(call.program, call.thread) !== undefined) return 'returning';
-  return call.insistent ? 'insistent' : 'patient';
-}
-
-/** Reads the call's need and entry anew; only for a call in no lane. */
-function read(call: Call): Call {
-  call.extraTokens = call.pinned?.extraTokens(call) ?? call.needTokens;
-  call.entry = entryOf(call);
-  return call;
 }
