@@ -263,6 +263,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       ...(usage !== undefined && { usage }),
       ...(serviceMs !== undefined && { serviceMs: millis(serviceMs) }),
       ...(queueMs !== undefined && { queueMs: millis(queueMs) }),
+      ...(facts.tools.length > 0 && { calledTool: true }),
     };
     this.#end({ outcome, usage, event });
   }
