@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { millis, Scheduler, views } from '../../src/index.js';
+import type { millis } from '../../src/index.js';
+import { Scheduler, views } from '../../src/index.js';
 import { coreConfig } from '../support/core-config.js';
 import { balancerNamed, Desk, sentOut } from '../support/core-desk.js';
-import { arrived, cancelled, ended, lost, progressed, woke } from '../support/core-events.js';
+import { cancelled, ended, lost, progressed, woke } from '../support/core-events.js';
 
 describe('order', () => {
   it('is first come, first served inside a queue', () => {

@@ -116,7 +116,12 @@ export class Book {
         return this.#leave(event.engine, 'lost');
       case 'engineDrained':
         return this.#leave(event.engine, 'draining');
-      default:
+      case 'callStarted':
+      case 'callProgressed':
+      case 'programEnded':
+      case 'engineReported':
+      case 'woke':
+        return;
     }
   }
 

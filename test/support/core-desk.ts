@@ -15,7 +15,15 @@ import {
   type Reject,
 } from '../../src/index.js';
 import { coreConfig, type CoreChanges } from './core-config.js';
-import { arrived, failed, finished, joined, type ArrivalFacts, type EngineFacts, type FinishFacts } from './core-events.js';
+import {
+  arrived,
+  failed,
+  finished,
+  joined,
+  type ArrivalFacts,
+  type EngineFacts,
+  type FinishFacts,
+} from './core-events.js';
 
 export const balancerNamed = (name: BalancerName, thresholdTokens = 1_000): Balancer =>
   makeBalancer({ name, thresholdTokens, adaptThreshold: false });

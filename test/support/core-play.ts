@@ -1,15 +1,6 @@
 import type { BalancerName } from '../../loadbalancer/index.js';
 import { makeBalancer } from '../../loadbalancer/index.js';
-import {
-  millis,
-  Scheduler,
-  tokens,
-  views,
-  type Command,
-  type Event,
-  type PolicyName,
-  type SchedulerConfig,
-} from '../../src/index.js';
+import { millis, Scheduler, type Command, type Event, type PolicyName, type SchedulerConfig } from '../../src/index.js';
 import { Book } from './core-book.js';
 import { coreConfig } from './core-config.js';
 import {
