@@ -1,0 +1,69 @@
+import { millis, Scheduler, type Command, type Event } from '../../src/index.js';
+import { makeBalancer } from '../../loadbalancer/index.js';
+import { loadConfig } from '../../sidecar/config/load.js';
+import { percentile, printTable, say, show } from '../numbers.js';
+import { arrived, CAPACITY, type Desk, ENGINES, finished, joined, Load, WINDOW } from './load.js';
+import { ScanDesk } from './scan.js';
+import { settings } from './settings.js';
+
+const QUEUED = [1, 1000, 100_000];
+const PINNED = 100_000;
+const ROWS = 1_000_000;
+
+/** What a decision costs, by the length of the queue. */
+export function benchDecisions(quick: boolean): void {
+  say(`${ENGINES} engines with a window of ${WINDOW}, all full; policy and balancer by default. Microseconds of one decision: an
+answer ends, the next call is dispatched, a new one arrives, due timers fire. Gate: ${show(CAPACITY)} KV tokens an engine, so
+that tokens are what is short. "scan" is a plain array searched from end to end, without most of the rules.\n`);
+  const rows: string[][] = [];
+  for (const gate of [true, false]) {
+    for (const queued of QUEUED) {
+      const decisions = quick ? 5000 : 50_000;
+      const name = `${show(queued)} queued, gate ${gate ? 'on' : 'off'}`;
+      rows.push([name, 'maitred', ...timesOf(newScheduler(), gate, queued, 2 * queued, decisions)]);
+      const few = queued < 10_000 ? decisions : decisions / 100;
+      rows.push([name, 'scan', ...timesOf(new ScanDesk(), gate, queued, few, few)]);
+    }
+  }
+  rows.push([`${show(PINNED)} pinned to a full engine`, 'maitred', ...summary(pinned(quick ? 5000 : 50_000))]);
+  printTable(['queue', 'scheduler', 'p50 µs', 'p99 µs', 'p99.9 µs', 'mean µs'], rows);
+}
+
+function newScheduler(): Scheduler {
+  return new Scheduler(settings(ROWS), makeBalancer(loadConfig({}).balancer));
+}
+
+function timesOf(desk: Desk, gate: boolean, queued: number, warmUp: number, decisions: number): string[] {
+  const load = new Load(desk, gate);
+  load.fill(queued);
+  for (let i = 0; i < warmUp + 2000; i += 1) load.decide();
+  return summary(Array.from({ length: decisions }, () => load.decide()));
+}
+
+/** Calls that flow over three engines, while very many wait for the cache that is on a fourth, which is full. */
+function pinned(decisions: number): number[] {
+  const scheduler = newScheduler();
+  let nowMs = 0;
+  const tell = (event: Event): Command[] => scheduler.step(event, millis((nowMs += 0.01)));
+  tell(joined('full', false));
+  for (let i = 0; i < PINNED; i += 1) {
+    tell(arrived(`first${i}`, `p${i}`, 4000));
+    tell(finished(`first${i}`, 4000));
+  }
+  for (let i = 0; i < WINDOW; i += 1) tell(arrived(`holds${i}`, `h${i}`, 4000));
+  for (let i = 0; i < PINNED; i += 1) tell(arrived(`waits${i}`, `p${i}`, 4000));
+  for (let i = 1; i < ENGINES; i += 1) tell(joined(`open${i}`, false));
+  return Array.from({ length: decisions }, (_, i) => {
+    const startedAt = performance.now();
+    const commands = tell(arrived(`flows${i}`, `f${i % 1000}`, 500));
+    tell(finished(`flows${i}`, 500));
+    const micros = (performance.now() - startedAt) * 1000;
+    if (!commands.some((command) => command.type === 'dispatch')) throw new Error('the call did not flow');
+    return micros;
+  });
+}
+
+function summary(micros: readonly number[]): string[] {
+  const mean = micros.reduce((sum, value) => sum + value, 0) / micros.length;
+  return [0.5, 0.99, 0.999].map((p) => show(percentile(micros, p))).concat(show(mean));
+}

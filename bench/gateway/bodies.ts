@@ -1,0 +1,37 @@
+import { makeRandom } from '../numbers.js';
+
+export const MODEL = 'bench';
+const WORDS = `the a of to and in is that for with run test file error line module import return value expect function
+  class path open read write commit branch build token queue engine call program (self, None) == {} [] "ok" \\n`.split(
+  /\s+/,
+);
+
+/**
+ * A chat request of `bytes` bytes as a coding agent sends it: a system prompt, a task, then turns of a short answer with a
+ * tool call and a longer tool result.
+ */
+export function chatBody(bytes: number, stream: boolean): string {
+  const random = makeRandom(bytes);
+  const prose = (length: number): string => {
+    let text = '';
+    while (text.length < length) text += `${WORDS[Math.floor(random() * WORDS.length)]}${random() < 0.1 ? '\n' : ' '}`;
+    return text.slice(0, length);
+  };
+  const messages: object[] = [
+    { role: 'system', content: prose(600) },
+    { role: 'user', content: prose(600) },
+  ];
+  const body = () => JSON.stringify({ model: MODEL, stream, max_tokens: 256, temperature: 0, messages });
+  for (let left = bytes - body().length; left > 1500; left = bytes - body().length) {
+    const turns = left > 20_000 ? 8 : 1;
+    for (let i = 0; i < turns; i += 1) {
+      const id = `call_${messages.length}`;
+      const call = { name: 'bash', arguments: JSON.stringify({ command: prose(80) }) };
+      messages.push({ role: 'assistant', content: prose(200), tool_calls: [{ id, type: 'function', function: call }] });
+      messages.push({ role: 'tool', tool_call_id: id, content: prose(random() < 0.2 ? 2500 : 500) });
+    }
+  }
+  const rest = bytes - body().length - JSON.stringify({ role: 'user', content: '' }).length - 1;
+  messages.push({ role: 'user', content: 'x'.repeat(Math.max(1, rest)) });
+  return body();
+}

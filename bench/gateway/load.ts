@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { percentile } from '../numbers.js';
+import { load } from '../packages.js';
+import { chatBody } from './bodies.js';
+
+/** The process that makes the load: takes one job at a time, answers with its result. */
+export type Job = ThroughputJob | PacedJob | HoldJob;
+
+interface Target {
+  readonly url: string;
+  readonly bytes: number;
+  readonly stream: boolean;
+}
+
+/** As many requests as the connections take, each with one request at a time. */
+export interface ThroughputJob extends Target {
+  readonly type: 'throughput';
+  readonly connections: number;
+  readonly seconds: number;
+}
+export interface Throughput {
+  readonly requests: number;
+  readonly seconds: number;
+  /** Answers that were not 200, and requests without an answer. */
+  readonly bad: number;
+}
+
+/** Requests at fixed times, whether or not earlier ones have been answered. */
+export interface PacedJob extends Target {
+  readonly type: 'paced';
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+/** From the moment that a request was handed to the client library, in milliseconds. */
+export interface Latency {
+  /** To the first byte of the answer's body: a stream's first event. */
+  readonly firstP50: number;
+  readonly firstP99: number;
+  /** To the end of the answer. */
+  readonly wholeP50: number;
+  readonly wholeP99: number;
+  readonly requests: number;
+  readonly bad: number;
+}
+
+/** Opens streams and keeps them open until the next job. Answers when each has sent its first bytes. */
+export interface HoldJob extends Target {
+  readonly type: 'hold';
+  readonly streams: number;
+  readonly gapMs: number;
+}
+
+/** What is used of autocannon, which comes without types. */
+type Autocannon = (options: object) => Promise<{
+  readonly '2xx': number;
+  readonly non2xx: number;
+  readonly errors: number;
+  readonly duration: number;
+}>;
+
+const PATH = '/v1/chat/completions';
+const HEADERS = { 'content-type': 'application/json' };
+
+async function measureThroughput(job: ThroughputJob): Promise<Throughput> {
+  const autocannon = load('autocannon') as Autocannon;
+  const result = await autocannon({
+    url: job.url + PATH,
+    method: 'POST',
+    headers: HEADERS,
+    body: chatBody(job.bytes, job.stream),
+    connections: job.connections,
+    duration: job.seconds,
+    sampleInt: 100,
+    timeout: 60,
+  });
+  return { requests: result['2xx'], seconds: result.duration, bad: result.non2xx + result.errors };
+}
+
+async function measureLatency(job: PacedJob): Promise<Latency> {
+  const pool = new Pool(job.url);
+  const body = chatBody(job.bytes, job.stream);
+  const first: number[] = [];
+  const whole: number[] = [];
+  let bad = 0;
+  const send = () =>
+    new Promise<void>((resolve) => {
+      const sentAt = performance.now();
+      let firstAt = 0;
+      let ok = true;
+      pool.dispatch(
+        { method: 'POST', path: PATH, headers: HEADERS, body },
+        {
+          onRequestStart: () => undefined,
+          onResponseStart(_, status) {
+            ok = status === 200;
+          },
+          onResponseData() {
+            firstAt ||= performance.now();
+          },
+          onResponseEnd() {
+            if (ok) {
+              first.push(firstAt - sentAt);
+              whole.push(performance.now() - sentAt);
+            } else bad += 1;
+            resolve();
+          },
+          onResponseError() {
+            bad += 1;
+            resolve();
+          },
+        },
+      );
+    });
+  const open: Promise<void>[] = [];
+  const startAt = performance.now();
+  const total = job.perSecond * job.seconds;
+  while (open.length < total) {
+    const due = Math.min(total, ((performance.now() - startAt) / 1000) * job.perSecond);
+    while (open.length < due) open.push(send());
+    await sleep(1);
+  }
+  await Promise.all(open);
+  await pool.close();
+  return {
+    firstP50: percentile(first, 0.5),
+    firstP99: percentile(first, 0.99),
+    wholeP50: percentile(whole, 0.5),
+    wholeP99: percentile(whole, 0.99),
+    requests: whole.length,
+    bad,
+  };
+}
+
+let held: Pool | undefined;
+
+/** Opened a few at a time, as a listener's backlog is short. */
+const HOLD_STRIDE = 100;
+
+async function hold(job: HoldJob): Promise<{ open: number }> {
+  held = new Pool(job.url, { headersTimeout: 0, bodyTimeout: 0 });
+  const body = chatBody(job.bytes, true);
+  const headers = { ...HEADERS, 'x-gap-ms': String(job.gapMs) };
+  let open = 0;
+  const openOne = async (pool: Pool) => {
+    const answer = await pool.request({ method: 'POST', path: PATH, headers, body });
+    answer.body.on('error', () => undefined);
+    answer.body.resume();
+    await once(answer.body, 'data');
+    open += 1;
+  };
+  for (let left = job.streams; left > 0; left -= HOLD_STRIDE)
+    await Promise.all(Array.from({ length: Math.min(left, HOLD_STRIDE) }, () => openOne(held as Pool)));
+  return { open };
+}
+
+async function run(job: Job): Promise<unknown> {
+  await held?.destroy();
+  held = undefined;
+  switch (job.type) {
+    case 'throughput':
+      return measureThroughput(job);
+    case 'paced':
+      return measureLatency(job);
+    case 'hold':
+      return hold(job);
+  }
+}
+
+process.on('message', (job: Job) => {
+  void run(job).then((result) => process.send?.(result));
+});
+process.once('disconnect', () => process.exit());
+process.send?.('ready');

@@ -1,0 +1,146 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { HoldJob, Latency, PacedJob, Throughput, ThroughputJob } from './load.js';
+
+/** Core of the proxies, and core of all else. Two proxies are never under load at once. */
+const PROXY_CORE = 1;
+const LOAD_CORE = 0;
+
+export const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
+
+export const TARGETS = ['direct', 'maitred', 'http-proxy', 'pass-through'] as const;
+export type TargetName = (typeof TARGETS)[number];
+
+/** What stands between the load and the engine. */
+export interface Proxy {
+  readonly name: TargetName;
+  readonly url: string;
+  /** Processor time used so far, of all its threads, user and system; undefined where there is no /proc, and for `direct`. */
+  cpuMs(): number | undefined;
+  rssBytes(): number | undefined;
+}
+
+/** The processes of a bench: one mock engine, one load generator, and the proxies between them. */
+export class Stage {
+  readonly #children: ChildProcess[] = [];
+  readonly #folder = mkdtempSync(join(tmpdir(), 'maitred-bench-'));
+  #load: ChildProcess | undefined;
+  #upstream = '';
+
+  async open(): Promise<void> {
+    this.#upstream = (await this.#fork(LOAD_CORE, here('upstream.js')))[1];
+    [this.#load] = await this.#fork(LOAD_CORE, here('load.js'));
+  }
+
+  /** @param flags of Node, for profiles */
+  async start(name: TargetName, flags: readonly string[] = []): Promise<Proxy> {
+    if (name === 'direct') return { name, url: this.#upstream, cpuMs: () => undefined, rssBytes: () => undefined };
+    if (name === 'maitred') return this.#startGateway(flags);
+    const [child, url] = await this.#fork(PROXY_CORE, here(`${name}.js`), this.#upstream);
+    return proxyOf(name, url, child);
+  }
+
+  throughput = (job: ThroughputJob) => this.#ask(job) as Promise<Throughput>;
+  latency = (job: PacedJob) => this.#ask(job) as Promise<Latency>;
+  hold = (job: HoldJob) => this.#ask(job) as Promise<{ open: number }>;
+
+  async close(): Promise<void> {
+    const ended = this.#children.filter((child) => child.exitCode === null).map((child) => once(child, 'exit'));
+    for (const child of this.#children) child.kill('SIGTERM');
+    await Promise.all(ended);
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  async #ask(job: object): Promise<unknown> {
+    if (this.#load === undefined) throw new Error('the stage is not open');
+    this.#load.send(job);
+    const [result] = (await once(this.#load, 'message')) as [unknown];
+    return result;
+  }
+
+  /** Starts a script that tells its URL when it is ready. */
+  async #fork(core: number, ...args: string[]): Promise<[ChildProcess, string]> {
+    const child = this.#spawn(core, args, true);
+    const [url] = (await once(child, 'message')) as [string];
+    return [child, url];
+  }
+
+  #spawn(core: number, args: readonly string[], talks: boolean): ChildProcess {
+    const command = [...(canPin ? ['taskset', '-c', String(core)] : []), process.execPath, ...args];
+    const child = spawn(command[0] ?? '', command.slice(1), {
+      stdio: ['ignore', 'ignore', 'inherit', ...(talks ? (['ipc'] as const) : [])],
+    });
+    this.#children.push(child);
+    return child;
+  }
+
+  /**
+   * The gateway as a user starts it, all defaults (PLAS, history matching, a log line a call) but one: a window that the
+   * mock engine never fills, since what is measured is the gateway and not how long calls wait.
+   */
+  async #startGateway(flags: readonly string[]): Promise<Proxy> {
+    const port = await freePort();
+    const file = join(this.#folder, 'maitred.json');
+    const engines = [{ id: 'mock', url: this.#upstream }];
+    writeFileSync(file, JSON.stringify({ listen: { port }, engines, admission: { window: 100_000 } }));
+    const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
+    const child = this.#spawn(PROXY_CORE, [...flags, main, 'serve', '--config', file], false);
+    const url = `http://127.0.0.1:${port}`;
+    for (let tries = 0; tries < 200; tries += 1) {
+      if (await isReady(url)) return proxyOf('maitred', url, child);
+      await sleep(50);
+    }
+    throw new Error('the gateway did not become ready');
+  }
+}
+
+const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+
+const isReady = (url: string): Promise<boolean> =>
+  fetch(`${url}/readyz`).then(
+    (answer) => answer.ok,
+    () => false,
+  );
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function proxyOf(name: TargetName, url: string, child: ChildProcess): Proxy {
+  const read = (file: string): string | undefined => {
+    try {
+      return readFileSync(`/proc/${child.pid}/${file}`, 'utf8');
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    name,
+    url,
+    cpuMs() {
+      // Fields 14 and 15 in hundredths of a second; the second field, the name, may hold spaces.
+      const fields = read('stat')?.split(') ').at(-1)?.split(' ');
+      return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) * 10;
+    },
+    rssBytes() {
+      const kilobytes = /^VmRSS:\s+(\d+)/m.exec(read('status') ?? '')?.[1];
+      return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+    },
+  };
+}
+
+/** Says under which conditions the figures were taken. */
+export const CONDITIONS = canPin
+  ? 'Proxies run on one core, load generator and mock engine together on another (taskset).'
+  : 'No taskset or only one core: nothing is pinned, so proxies take what the load leaves. Compare CPU, not throughput.';

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { median, printTable, say, show } from '../numbers.js';
+import { Stage, type Proxy } from './stage.js';
+
+const KB = 1024;
+const STREAMS = 5000;
+const BODY_BYTES = 2 * KB;
+const GAP_MS = 1000;
+
+/** Resident memory while thousands of streams are open. */
+export async function benchStreams(quick: boolean): Promise<void> {
+  const streams = quick ? STREAMS / 10 : STREAMS;
+  say(`${streams} streams open at once, a chunk of each every ${GAP_MS} ms. Resident memory of the proxy's process: idle (after a
+hundred streams that have ended), and the median of ten seconds while all are open. http-proxy opens 128 connections by
+default and could not hold them.\n`);
+  const rows: string[][] = [];
+  for (const name of ['maitred', 'pass-through'] as const) {
+    const stage = new Stage();
+    await stage.open();
+    try {
+      const proxy = await stage.start(name);
+      await hold(stage, proxy, 100);
+      await stage.throughput({
+        type: 'throughput',
+        url: proxy.url,
+        bytes: BODY_BYTES,
+        stream: true,
+        connections: 10,
+        seconds: 1,
+      });
+      await sleep(1000);
+      const before = proxy.rssBytes() ?? NaN;
+      const cpuBefore = proxy.cpuMs() ?? NaN;
+      await hold(stage, proxy, streams);
+      const opened = (proxy.cpuMs() ?? NaN) - cpuBefore;
+      const during = median(await watch(proxy, quick ? 3 : 10));
+      const kept = ((proxy.cpuMs() ?? NaN) - cpuBefore - opened) / (quick ? 3 : 10) / streams;
+      rows.push([
+        name,
+        show(before / KB / KB),
+        show(during / KB / KB),
+        show((during - before) / streams / KB),
+        show((opened * 1000) / streams),
+        show((kept * 1000 * GAP_MS) / 1000),
+      ]);
+    } finally {
+      await stage.close();
+    }
+  }
+  printTable(['through', 'idle MB', 'open MB', 'KB a stream', 'CPU µs to open one', 'CPU µs a chunk'], rows);
+}
+
+async function hold(stage: Stage, { url, name }: Proxy, streams: number): Promise<void> {
+  const { open } = await stage.hold({ type: 'hold', url, bytes: BODY_BYTES, stream: true, streams, gapMs: GAP_MS });
+  if (open !== streams) throw new Error(`${name} opened ${open} of ${streams} streams`);
+}
+
+/** Resident memory once a second. */
+async function watch(proxy: Proxy, seconds: number): Promise<number[]> {
+  const seen: number[] = [];
+  for (let second = 0; second < seconds; second += 1) {
+    await sleep(1000);
+    seen.push(proxy.rssBytes() ?? NaN);
+  }
+  return seen;
+}

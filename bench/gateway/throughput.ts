@@ -1,0 +1,117 @@
+import { median, printTable, ratio, say, show } from '../numbers.js';
+import { CONDITIONS, Stage, TARGETS, type Proxy, type TargetName } from './stage.js';
+
+const KB = 1024;
+const BODIES = [2 * KB, 64 * KB, 512 * KB];
+const CONNECTIONS = [1, 32, 1000];
+/** Below this share of its core a proxy was waiting for the load, and its throughput says little of it. */
+const BUSY_MIN = 0.9;
+
+interface Cell {
+  readonly stream: boolean;
+  readonly bytes: number;
+  readonly connections: number;
+}
+
+interface Sample {
+  readonly perSecond: number;
+  readonly cpuMicros: number;
+  /** Share of one core. */
+  readonly busy: number;
+}
+
+/** Requests a second and processor time a request: the gateway against other proxies, in interleaved rounds. */
+export async function benchThroughput(quick: boolean): Promise<void> {
+  say(`${CONDITIONS}
+Load: autocannon. maitred schedules every call (plas, history matching, priority and usage fields set, a log line each);
+http-proxy is @fastify/http-proxy, pass-through is node:http and undici and nothing else, direct is no proxy at all: the
+most that the load generator and the mock engine can do. Medians of the rounds; a ratio is the median of the rounds' ratios.
+CPU is user and system time of all threads of the proxy for one request; ~ marks proxies that had idle time: there the
+throughput is the latency's or the load's, and CPU tells more.\n`);
+  const stage = new Stage();
+  await stage.open();
+  try {
+    const proxies: Proxy[] = [];
+    for (const name of TARGETS) proxies.push(await stage.start(name));
+    for (const stream of [false, true]) {
+      const cells = BODIES.flatMap((bytes) => CONNECTIONS.map((connections) => ({ stream, bytes, connections })));
+      const rows: string[][] = [];
+      for (const cell of cells) rows.push(rowOf(cell, await measure(stage, proxies, cell, quick)));
+      say(stream ? '\nServer-sent events, 32 chunks an answer' : 'JSON, one answer of 0.5 KB');
+      printTable(HEADINGS, rows);
+    }
+    say(`\nCalls that the gateway scheduled and completed: ${await completed(proxies)}`);
+  } finally {
+    await stage.close();
+  }
+}
+
+async function measure(stage: Stage, proxies: readonly Proxy[], cell: Cell, quick: boolean) {
+  const rounds = quick ? 1 : 5;
+  const seconds = (quick ? 1 : 2) * (cell.bytes > 100 * KB && cell.connections > 100 ? 3 : 1);
+  const samples = new Map<TargetName, Sample[]>(TARGETS.map((name) => [name, []]));
+  // The first round only warms up: each path of each proxy has been compiled after it.
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const proxy of proxies) {
+      const cpuBefore = proxy.cpuMs() ?? NaN;
+      const startedAt = performance.now();
+      const result = await stage.throughput({ type: 'throughput', url: proxy.url, ...cell, seconds });
+      const cpuMs = (proxy.cpuMs() ?? NaN) - cpuBefore;
+      if (result.bad > 0) throw new Error(`${proxy.name}: ${result.bad} bad answers with ${JSON.stringify(cell)}`);
+      if (round === 0) continue;
+      samples.get(proxy.name)?.push({
+        perSecond: result.requests / result.seconds,
+        cpuMicros: (cpuMs * 1000) / result.requests,
+        busy: cpuMs / (performance.now() - startedAt),
+      });
+    }
+  }
+  return samples;
+}
+
+const HEADINGS = [
+  'body, connections',
+  'direct/s',
+  'http-proxy/s',
+  'pass-through/s',
+  'maitred/s',
+  'of http-proxy',
+  'of pass-through',
+  'CPU µs: http-proxy',
+  'pass-through',
+  'maitred',
+  'of http-proxy',
+];
+
+function rowOf(cell: Cell, samples: ReadonlyMap<TargetName, readonly Sample[]>): string[] {
+  const of = (name: TargetName) => samples.get(name) ?? [];
+  const rate = (name: TargetName) => {
+    const idle = median(of(name).map((sample) => sample.busy)) < BUSY_MIN ? '~' : '';
+    return idle + show(median(of(name).map((sample) => sample.perSecond)));
+  };
+  const cpu = (name: TargetName) => show(median(of(name).map((sample) => sample.cpuMicros)));
+  const against = (key: 'perSecond' | 'cpuMicros', base: TargetName) => {
+    const rounds = of('maitred').map((sample, round) => sample[key] / (of(base)[round]?.[key] ?? NaN));
+    return ratio(median(rounds));
+  };
+  return [
+    `${cell.bytes / KB} KB, ${cell.connections}`,
+    rate('direct'),
+    rate('http-proxy'),
+    rate('pass-through'),
+    rate('maitred'),
+    against('perSecond', 'http-proxy'),
+    against('perSecond', 'pass-through'),
+    cpu('http-proxy'),
+    cpu('pass-through'),
+    cpu('maitred'),
+    against('cpuMicros', 'http-proxy'),
+  ];
+}
+
+/** From the gateway's own counters: that what was measured was scheduled, and not passed through. */
+async function completed(proxies: readonly Proxy[]): Promise<string> {
+  const url = proxies.find((proxy) => proxy.name === 'maitred')?.url ?? '';
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return show(Number(/^maitred_calls_ended_total\{outcome="completed"\} (\d+)/m.exec(metrics)?.[1]));
+}

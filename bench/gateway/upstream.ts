@@ -1,0 +1,116 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { MODEL } from './bodies.js';
+
+/**
+ * The process of a mock engine that answers at once, from canned bytes. It speaks just enough HTTP for the proxies here,
+ * by hand, so that it costs the core that it shares with the load generator as little as can be.
+ *
+ *     GET  /health /v1/models /metrics     as vLLM's, without a KV capacity: no gate, and a window by configuration
+ *     POST with `"stream":false`           a JSON answer
+ *     POST with `"stream":true`            an event stream: 32 chunks, each written by itself, the usage if asked for, [DONE]
+ *
+ * Header `x-gap-ms`: chunks come that far apart, and without end. No gap: one chunk a turn of the event loop.
+ */
+const CHUNKS = 32;
+
+const head = (type: string, rest: string) => `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\n${rest}\r\n`;
+const whole = (type: string, body: string) =>
+  Buffer.from(`${head(type, `content-length: ${Buffer.byteLength(body)}\r\n`)}${body}`);
+const json = (value: unknown) => whole('application/json', JSON.stringify(value));
+const chunked = (text: string) => Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
+const event = (fields: object) => chunked(`data: ${JSON.stringify({ ...COMMON, ...fields })}\n\n`);
+
+const COMMON = { id: 'chatcmpl-0', object: 'chat.completion.chunk', created: 0, model: MODEL };
+const USAGE = { prompt_tokens: 500, completion_tokens: CHUNKS, total_tokens: 500 + CHUNKS };
+const ANSWER = 'I have read the file, and the test fails since the value is never returned. '.repeat(4);
+
+const GETS: Readonly<Record<string, Buffer>> = {
+  '/health': whole('text/plain', ''),
+  '/v1/models': json({ object: 'list', data: [{ id: MODEL, object: 'model', created: 0, owned_by: 'vllm' }] }),
+  '/metrics': whole('text/plain', 'vllm:num_requests_running 0\nvllm:num_requests_waiting 0\n'),
+};
+const NOT_FOUND = Buffer.from('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n');
+
+const CHAT = json({
+  ...COMMON,
+  object: 'chat.completion',
+  choices: [{ index: 0, message: { role: 'assistant', content: ANSWER }, finish_reason: 'stop' }],
+  usage: USAGE,
+});
+const OPENING = Buffer.concat([
+  Buffer.from(head('text/event-stream; charset=utf-8', 'transfer-encoding: chunked\r\n')),
+  event({ choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] }),
+]);
+const CHUNK = event({ choices: [{ index: 0, delta: { content: ANSWER.slice(0, 10) }, finish_reason: null }] });
+const LAST = event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+const USAGE_CHUNK = event({ choices: [], usage: USAGE });
+const DONE = Buffer.concat([chunked('data: [DONE]\n\n'), Buffer.from('0\r\n\r\n')]);
+
+/** Requests of one connection, one after the other: no client here pipelines. */
+class Connection {
+  #header = '';
+  #body = '';
+  /** Body bytes still to come; undefined while the header is read. */
+  #left: number | undefined;
+
+  constructor(private readonly socket: Socket) {}
+
+  take(chunk: Buffer): void {
+    if (this.#left !== undefined) return this.#takeBody(chunk);
+    const text = this.#header + chunk.toString('latin1');
+    const end = text.indexOf('\r\n\r\n');
+    if (end < 0) {
+      this.#header = text;
+      return;
+    }
+    const bodyAt = end + 4 - this.#header.length;
+    this.#header = text.slice(0, end + 2);
+    this.#left = Number(/\r\ncontent-length: *(\d+)/i.exec(this.#header)?.[1] ?? 0);
+    this.#takeBody(chunk.subarray(bodyAt));
+  }
+
+  #takeBody(chunk: Buffer): void {
+    // The fields that matter stand before the messages.
+    if (this.#body.length < 256) this.#body += chunk.toString('latin1', 0, 256);
+    this.#left = (this.#left ?? 0) - chunk.length;
+    if (this.#left > 0) return;
+    const [method, path = ''] = this.#header.split(' ', 2);
+    const gap = /\r\nx-gap-ms: *(\d+)/i.exec(this.#header)?.[1];
+    if (method === 'GET') this.socket.write(GETS[path] ?? NOT_FOUND);
+    else if (!this.#body.includes('"stream":true')) this.socket.write(CHAT);
+    else if (gap !== undefined) this.#drip(Number(gap));
+    else this.#stream(this.#body.includes('"include_usage":true'));
+    this.#header = this.#body = '';
+    this.#left = undefined;
+  }
+
+  #stream(usage: boolean): void {
+    let sent = 1;
+    this.socket.write(OPENING);
+    const next = () => {
+      if (this.socket.destroyed) return;
+      sent += 1;
+      if (sent < CHUNKS) {
+        this.socket.write(CHUNK);
+        setImmediate(next);
+      } else this.socket.write(Buffer.concat([LAST, ...(usage ? [USAGE_CHUNK] : []), DONE]));
+    };
+    setImmediate(next);
+  }
+
+  #drip(gapMs: number): void {
+    this.socket.write(OPENING);
+    const timer = setInterval(() => this.socket.write(CHUNK), gapMs);
+    this.socket.once('close', () => clearInterval(timer));
+  }
+}
+
+const server = createServer({ noDelay: true }, (socket) => {
+  const connection = new Connection(socket);
+  socket.on('data', (chunk) => connection.take(chunk));
+  socket.on('error', () => socket.destroy());
+});
+server.listen({ port: 0, host: '127.0.0.1', backlog: 10_000 }, () => {
+  process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});
+process.once('disconnect', () => process.exit());

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { tenantId } from '../../src/index.js';
+import { apiFor, type JsonObject } from '../../sidecar/apis/index.js';
+import { createIdentifier } from '../../sidecar/identity/index.js';
+import { chatBody } from '../gateway/bodies.js';
+import { percentile, printTable, say, show } from '../numbers.js';
+
+const KB = 1024;
+const TENANT = tenantId('t');
+const SOURCES = ['maitred', 'harness', 'body', 'baggage', 'history'] as const;
+
+/** What it costs to find the program of a call that sends nothing but its messages, beside what reading them costs anyway. */
+export function benchHistory(quick: boolean): void {
+  say(`One call, in microseconds. parse: JSON.parse of the body. read: model, limits and size of the prompt. identify: every
+message made canonical and hashed, the program found by the answer that it was given last.\n`);
+  const rows = [2, 64, 512].map((kb) => rowOf(kb, quick ? 50 : 500));
+  printTable(['body', 'messages', 'parse', 'read', 'identify p50', 'p99', 'identify a KB', 'of parse'], rows);
+}
+
+function rowOf(kb: number, rounds: number): string[] {
+  const text = chatBody(kb * KB, false);
+  const api = apiFor('/v1/chat/completions');
+  if (api === undefined) throw new Error('no API speaks chat');
+  const identifier = createIdentifier({
+    sources: SOURCES,
+    conversationsMax: 100_000,
+    responsesMax: 1000,
+    newId: randomUUID,
+  });
+  const requestOf = (body: JsonObject) => ({ tenant: TENANT, headers: {}, body, facts: api.readRequest(body) });
+
+  // The call before: the same conversation up to its last answer, which is then given.
+  const whole = JSON.parse(text) as { messages: object[] } & JsonObject;
+  const conversation = api.readRequest(whole).conversation();
+  const last = conversation.findLastIndex((message) => message.role === 'assistant');
+  const message = conversation[last];
+  if (message !== undefined) {
+    const before = identifier.identify(requestOf({ ...whole, messages: whole.messages.slice(0, last) }));
+    identifier.answered(before, { tenant: TENANT }, { message, tools: [] });
+  }
+
+  const parse: number[] = [];
+  const read: number[] = [];
+  const identify: number[] = [];
+  for (let round = -rounds / 5; round < rounds; round += 1) {
+    const [parsing, body] = timed(() => JSON.parse(text) as JsonObject);
+    const [reading, request] = timed(() => requestOf(body));
+    const [identifying, { source }] = timed(() => identifier.identify(request));
+    if (message !== undefined && source !== 'history') throw new Error(`found by ${source}`);
+    if (round < 0) continue;
+    parse.push(parsing);
+    read.push(reading);
+    identify.push(identifying);
+  }
+  const p50 = percentile(identify, 0.5);
+  return [
+    `${kb} KB`,
+    show(conversation.length),
+    show(percentile(parse, 0.5)),
+    show(percentile(read, 0.5)),
+    show(p50),
+    show(percentile(identify, 0.99)),
+    show(p50 / kb),
+    `${(p50 / percentile(parse, 0.5)).toFixed(1)}x`,
+  ];
+}
+
+/** Microseconds that it took, and its result. */
+function timed<T>(work: () => T): [number, T] {
+  const startedAt = performance.now();
+  const result = work();
+  return [(performance.now() - startedAt) * 1000, result];
+}

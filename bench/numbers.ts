@@ -1,0 +1,36 @@
+/** The value that a share `p` of the values, in any order, is not above. NaN for none. */
+export function percentile(values: Iterable<number>, p: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? NaN;
+}
+
+export const median = (values: Iterable<number>): number => percentile(values, 0.5);
+
+/** A number with three digits that mean something, and commas between thousands. */
+export function show(value: number | undefined, unit = ''): string {
+  if (value === undefined || !Number.isFinite(value)) return '-';
+  return value.toLocaleString('en', { maximumSignificantDigits: Math.abs(value) < 1000 ? 3 : 4 }) + unit;
+}
+
+export const ratio = (value: number): string => (Number.isFinite(value) ? `${value.toFixed(2)}x` : '-');
+
+/** Prints rows under their headings, numbers to the right. */
+export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => (row[i] ?? '').length)));
+  const line = (cells: readonly string[]) =>
+    cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  ');
+  process.stdout.write([line(headings), line(widths.map((n) => '-'.repeat(n))), ...rows.map(line)].join('\n') + '\n');
+}
+
+export const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** Deterministic numbers from 0 up to 1: every run sees the same load. */
+export function makeRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
