@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, inject, onTestFinished } from 'vitest';
 import { startEngine, type EngineStats, type Script } from '../../../sim/index.js';
 import { Maitred } from '../../support/maitred.js';
@@ -26,7 +27,11 @@ export interface ProgramRow {
   readonly id: string;
   readonly calls: number;
   readonly active_calls: number;
-  readonly threads?: readonly { readonly thread: string }[];
+}
+
+/** With the threads whose calls are in progress. */
+export interface ProgramDetail extends ProgramRow {
+  readonly threads: readonly { readonly thread: string }[];
 }
 
 /** The gateway as it is installed, in front of two stand-in engines that answer by a script. */
@@ -36,7 +41,7 @@ export interface Stage {
   readonly engines: () => EngineStats[];
   readonly answers: () => AnswerHead[];
   readonly programs: () => Promise<ProgramRow[]>;
-  readonly program: (id: string) => Promise<ProgramRow>;
+  readonly program: (id: string) => Promise<ProgramDetail>;
   /** Ends the gateway in good order, and tells of every call it had. */
   readonly end: () => Promise<CallLine[]>;
 }
@@ -57,13 +62,38 @@ export async function startStage(script?: Script): Promise<Stage> {
     engines: () => engines.map((engine) => engine.stats()),
     answers: () => tap.answers(),
     programs: async () => ((await get('/programs')) as { programs: ProgramRow[] }).programs,
-    program: async (id) => (await get(`/programs/${encodeURIComponent(id)}`)) as ProgramRow,
+    program: async (id) => (await get(`/programs/${encodeURIComponent(id)}`)) as ProgramDetail,
     end: async () => {
       gateway.kill('SIGTERM');
       expect(await gateway.ended).toBe(0);
       return gateway.logs.filter(({ msg }) => msg === 'call') as unknown as CallLine[];
     },
   };
+}
+
+/** Puts an example's configuration where a harness looks for it, with the gateway's address in place of the default. */
+export function configure(example: string, url: string, target: string): void {
+  const text = readFileSync(join(EXAMPLES, example), 'utf8');
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, text.replaceAll('http://127.0.0.1:8080', url));
+}
+
+/** Every thread that `/programs` shows with a call in progress until the work is done, by program. */
+export async function watchThreads(stage: Stage, work: Promise<unknown>): Promise<ReadonlyMap<string, Set<string>>> {
+  const seen = new Map<string, Set<string>>();
+  const done = work.then(
+    () => true,
+    () => true,
+  );
+  do {
+    for (const { id } of await stage.programs()) {
+      const threads = seen.get(id) ?? new Set();
+      seen.set(id, threads);
+      for (const { thread } of (await stage.program(id)).threads) threads.add(thread);
+    }
+  } while (!(await Promise.race([done, delay(50, false)])));
+  await work;
+  return seen;
 }
 
 /** Where the packages of a set are. Skips the test, with the reason, when they could not be installed. */
