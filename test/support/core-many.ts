@@ -1,6 +1,6 @@
 import { play, type PlayOptions } from './core-play.js';
 
-/** Random runs of each statement: fifteen files of them make more than ten thousand. */
+/** Random runs of each statement: sixteen files make 11,520. */
 const SEQUENCES = 720;
 
 /** Plays many random sequences; a failure says which. `options` may start what it keeps of each run anew. */
