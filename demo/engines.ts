@@ -1,10 +1,10 @@
 import { parsePrometheus } from '../sidecar/engines/prometheus.js';
 import type { PresetName } from '../sim/index.js';
+import { get } from './http.js';
 import { serve } from './process.js';
 
 const QUERIES = 'vllm:prefix_cache_queries_total';
 const HITS = 'vllm:prefix_cache_hits_total';
-const CAPACITY = 'vllm:cache_config_info';
 
 /** The engines of one run, and how they are let go. */
 export interface Engines {
@@ -40,51 +40,9 @@ export interface PrefixCounters {
 
 /** Prompt tokens looked up in the engines' prefix caches so far, and found there, as they count themselves. */
 export async function readCounters(urls: readonly string[]): Promise<PrefixCounters> {
-  const counts = await Promise.all(
-    urls.map(async (url) => {
-      const samples = parsePrometheus(await get(`${url}/metrics`), new Set([QUERIES, HITS]));
-      const sum = (name: string) => samples.get(name)?.reduce((total, { value }) => total + value, 0) ?? 0;
-      return { queries: sum(QUERIES), hits: sum(HITS) };
-    }),
-  );
-  const sum = (name: keyof PrefixCounters) => counts.reduce((total, count) => total + count[name], 0);
-  return { queries: sum('queries'), hits: sum('hits') };
-}
-
-/** KV tokens of all engines together; undefined when they do not tell. */
-export async function readCapacity(urls: readonly string[]): Promise<number | undefined> {
-  const each = await Promise.all(
-    urls.map(async (url) => {
-      const samples = parsePrometheus(await get(`${url}/metrics`), new Set([CAPACITY]));
-      return Number(samples.get(CAPACITY)?.[0]?.labels.get('kv_cache_size_tokens') ?? NaN);
-    }),
-  );
-  const total = each.reduce((sum, tokens) => sum + tokens, 0);
-  return Number.isNaN(total) ? undefined : total;
-}
-
-/** The first model that the server lists. @throws Error when it lists none. */
-export async function readModel(url: string): Promise<string> {
-  const { data } = JSON.parse(await get(`${url}/v1/models`)) as { readonly data?: readonly { readonly id: string }[] };
-  const model = data?.[0]?.id;
-  if (model === undefined) throw new Error(`${url} lists no model`);
-  return model;
-}
-
-/** Bytes that a token of this text has on the engine. @throws Error when the engine does not tell. */
-export async function readBytesPerToken(url: string, model: string, text: string): Promise<number> {
-  const response = await fetch(`${url}/tokenize`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model, prompt: text }),
-  });
-  const { count } = (await response.json()) as { readonly count?: unknown };
-  if (!response.ok || typeof count !== 'number' || count < 1) throw new Error(`${url} does not tokenize`);
-  return Buffer.byteLength(text) / count;
-}
-
-async function get(url: string): Promise<string> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
-  return response.text();
+  const names = new Set([QUERIES, HITS]);
+  const samples = await Promise.all(urls.map(async (url) => parsePrometheus(await get(`${url}/metrics`), names)));
+  const sum = (name: string) =>
+    samples.flatMap((each) => each.get(name) ?? []).reduce((total, { value }) => total + value, 0);
+  return { queries: sum(QUERIES), hits: sum(HITS) };
 }

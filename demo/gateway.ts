@@ -1,9 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { loadConfig } from '../sidecar/config/load.js';
 import type { Config } from '../sidecar/config/schema.js';
+import { parsePrometheus } from '../sidecar/engines/prometheus.js';
+import { get } from './http.js';
 import { serve, type Server } from './process.js';
 
 export interface GatewayChoice {
@@ -15,25 +18,40 @@ export interface GatewayChoice {
   readonly speed: number;
 }
 
-/** Starts a gateway whose scheduling keeps `speed` times the pace that its configuration says. @throws ConfigError */
-export async function startGateway({ policy, balancer, file, engines, speed }: GatewayChoice): Promise<Server> {
-  const flag = (path: string, text: string | readonly string[] | undefined) =>
-    text === undefined ? [] : [{ path, origin: 'demo', text }];
-  const flags = [
-    ...flag('policy.name', policy),
-    ...flag('balancer.name', balancer),
-    ...flag('engines', engines),
-    ...flag('listen.port', '0'),
-  ];
-  const config = quicken(loadConfig({ file, flags }), speed);
+const READY_MS_MAX = 30_000;
+const READY_POLL_MS = 20;
+
+/**
+ * Starts a gateway whose scheduling keeps `speed` times the pace that its configuration says, and waits until all its
+ * engines take calls. @throws ConfigError @throws Error when an engine is not up in time.
+ */
+export async function startGateway(choice: GatewayChoice): Promise<Server> {
+  const config = configure(choice);
   const folder = await mkdtemp(join(tmpdir(), 'maitred-demo-'));
   try {
     const path = join(folder, 'maitred.yaml');
     await writeFile(path, stringify(config));
-    return await serve(['serve', '--config', path]);
+    const gateway = await serve(['serve', '--config', path]);
+    try {
+      await untilReady(gateway.url);
+    } catch (error) {
+      await gateway.stop();
+      throw error;
+    }
+    return gateway;
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** The configuration of a gateway that is the demo's own: it must be able to ask for its state, and to hear it listen. */
+export function configure({ policy, balancer, file, engines, speed }: GatewayChoice): Config {
+  const flag = (path: string, text: string | readonly string[] | undefined) =>
+    text === undefined ? [] : [{ path, origin: 'demo', text }];
+  const flags = [...flag('policy.name', policy), ...flag('balancer.name', balancer), ...flag('engines', engines)];
+  const config = quicken(loadConfig({ file, flags }), speed);
+  const { listen, admin, auth, log } = loadConfig({});
+  return { ...config, listen: { ...listen, port: 0 }, admin, auth, log, embedded: 0 };
 }
 
 /**
@@ -69,5 +87,64 @@ function quicken(config: Config, speed: number): Config {
       leaseMs: quick(timeouts.leaseMs, 1000),
     },
     health: { ...health, intervalMs: quick(health.intervalMs, 10) },
+  };
+}
+
+/** What the admin answer `/engines` says of one. */
+export interface EngineRow {
+  readonly url: string;
+  readonly state: string;
+  /** Null: the engine does not tell. */
+  readonly capacity_tokens: number | null;
+}
+
+export async function readEngines(gateway: string): Promise<readonly EngineRow[]> {
+  const { engines } = JSON.parse(await get(`${gateway}/engines`)) as { readonly engines: readonly EngineRow[] };
+  return engines;
+}
+
+async function untilReady(gateway: string): Promise<void> {
+  const deadline = performance.now() + READY_MS_MAX;
+  for (;;) {
+    const down = (await readEngines(gateway)).filter(({ state }) => state !== 'up');
+    if (down.length === 0) return;
+    if (performance.now() > deadline) throw new Error(`not up: ${down.map(({ url }) => url).join(', ')}`);
+    await sleep(READY_POLL_MS);
+  }
+}
+
+/** The first model that the gateway lists, and the longest prompt and answer it takes where that is told. */
+export interface Model {
+  readonly id: string;
+  readonly max_model_len?: number;
+}
+
+/** @throws Error when no model is listed. */
+export async function readModel(gateway: string): Promise<Model> {
+  const { data } = JSON.parse(await get(`${gateway}/v1/models`)) as { readonly data?: readonly Model[] };
+  const model = data?.[0];
+  if (model === undefined) throw new Error('the engines list no model');
+  return model;
+}
+
+/** What the gateway itself counted in a run, in the time that its calls took. */
+export interface GatewayView {
+  readonly programs: number;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly queuedSeconds: number;
+  readonly promotions: number;
+}
+
+export async function readView(gateway: string): Promise<GatewayView> {
+  const text = await get(`${gateway}/metrics`);
+  const sum = (name: string) =>
+    (parsePrometheus(text, new Set([name])).get(name) ?? []).reduce((total, { value }) => total + value, 0);
+  return {
+    programs: sum('maitred_programs') + sum('maitred_programs_ended_total'),
+    promptTokens: sum('maitred_prompt_tokens_total'),
+    cachedTokens: sum('maitred_prompt_tokens_cached_total'),
+    queuedSeconds: sum('maitred_queue_seconds_sum'),
+    promotions: sum('maitred_starvation_promotions_total'),
   };
 }

@@ -6,10 +6,12 @@ export interface DemoOptions {
   readonly policies: readonly string[];
   readonly balancer?: string;
   readonly config?: string;
-  readonly programs: number;
+  /** Absent: 30, or 24 on a real engine. */
+  readonly programs?: number;
   readonly seeds: readonly number[];
   readonly synthetic: boolean;
-  readonly traces: string;
+  /** Absent: where they usually are, and synthetic programs where they are not. */
+  readonly traces?: string;
   readonly engine: readonly string[];
   readonly engines: number;
   readonly preset: PresetName;
@@ -21,42 +23,66 @@ export interface DemoOptions {
   readonly json: boolean;
 }
 
-/** @param traces where recorded programs are looked for unless told otherwise */
-export function makeCommand(traces: string): Command {
+/** What is wrong with how the demo was called. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** What is said of stand-ins alone. */
+const STAND_IN = ['engines', 'preset', 'speed', 'synthetic', 'traces'];
+
+export function makeCommand(): Command {
   return new Command('demo')
     .description('Plays agent programs through a gateway, once for each policy, and compares how long they take.')
-    .option('--policies <names>', 'policies to compare, the first with each other one', policies, ['fcfs', 'plas'])
+    .option('--policies <names>', 'policies, the first to compare each other one with', policies, ['fcfs', 'plas'])
     .option('--balancer <name>', 'load-balancing policy; absent: the default')
     .option('--config <file>', 'gateway configuration to try; its times are scaled with the speed')
-    .option('--programs <count>', 'programs, all at once', whole(1, 10_000), 30)
+    .option('--programs <count>', 'programs, all at once (default: 30, on a real engine 24)', whole(1, 10_000))
     .option('--seeds <numbers>', 'seeds of synthetic programs; one run of each policy for each', seeds, [1])
     .option('--synthetic', 'synthetic programs, even where there are recorded ones', false)
-    .option('--traces <folder>', 'folder of recorded mini-swe-agent programs (.jsonl, .jsonl.gz)', traces)
-    .option('-e, --engine <url>', 'real engine to run on instead of stand-ins, once for each', collect, [])
+    .addOption(
+      new Option(
+        '--traces <path>',
+        'file or folder of recorded mini-swe-agent programs (.jsonl, .jsonl.gz); absent: ' +
+          '../shared/traces, and synthetic programs where there is none',
+      ).conflicts('synthetic'),
+    )
+    .addOption(
+      new Option('-e, --engine <url>', 'real engine to run on instead of stand-ins, once for each')
+        .argParser(collect)
+        .default([], 'stand-ins')
+        .conflicts(STAND_IN),
+    )
     .option('--engines <count>', 'stand-in engines', whole(1, 64), 2)
     .addOption(new Option('--preset <name>', 'what they imitate').choices(PRESET_NAMES).default(DEFAULT_PRESET))
     .option(
       '--kv-share <share>',
-      'part of the largest contexts that their KV caches hold together',
+      'part of all contexts at their largest that the KV caches hold',
       real(0.01, 100),
       1 / 3,
     )
     .option(
       '--speed <factor>',
-      'times as fast as real; more than the machine keeps up with is warned of',
+      'times as fast as real; it warns when the machine does not keep up',
       real(0.1, 1000),
-      15,
+      20,
     )
     .option('--gap-scale <factor>', 'what tool times are multiplied by', real(0, 100), 0.3)
     .option('--gap-max <seconds>', 'longest tool time, before it is scaled', real(0, 86_400), 60)
-    .option('--time-limit <seconds>', 'longest time that one policy’s run may take', real(1, 86_400), 900)
+    .option('--time-limit <seconds>', 'longest time that the run of one policy may take', real(1, 86_400), 900)
     .option('--json', 'print JSON', false)
     .exitOverride();
 }
 
-const collect = (url: string, urls: readonly string[]) => [...urls, url];
 const policies = (text: string) => text.split(',').map((name) => word(name.trim()));
 const seeds = (text: string) => text.split(',').map(whole(0, 2 ** 31));
+
+function collect(text: string, urls: readonly string[]): string[] {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:')
+    return [...urls, text.replace(/\/+$/, '').replace(/\/v1$/, '')];
+  throw new InvalidArgumentError('It must be an http:// or https:// URL.');
+}
 
 function word(name: string): string {
   if ((POLICY_NAMES as readonly string[]).includes(name)) return name;

@@ -17,6 +17,14 @@ export interface Pace {
   readonly cacheSalt: string;
   /** Ends the replay early; what is under way then counts as failed. */
   readonly signal: AbortSignal;
+  readonly watcher: Watcher;
+}
+
+/** Is told how the replay gets on. */
+export interface Watcher {
+  answered(): void;
+  /** A program has ended, finished or not. */
+  ended(): void;
 }
 
 /** What became of one program. Times are those of the real-time run that this one stands for. */
@@ -45,7 +53,7 @@ export function replay(programs: readonly AgentProgram[], pace: Pace): Promise<P
 }
 
 async function play(program: AgentProgram, pace: Pace): Promise<ProgramOutcome> {
-  const { speed, gapScale, gapMsMax, signal } = pace;
+  const { speed, gapScale, gapMsMax, signal, watcher } = pace;
   const conversation: ChatMessage[] = [];
   const seenAs = new Set<string>();
   let calls = 0;
@@ -57,6 +65,7 @@ async function play(program: AgentProgram, pace: Pace): Promise<ProgramOutcome> 
       conversation.push(...call.messages);
       const answer = await ask(conversation, call, pace);
       calls += 1;
+      watcher.answered();
       seenAs.add(answer.program);
       overheadMs += answer.overheadMs;
       conversation.push({ role: 'assistant', content: answer.content });
@@ -65,6 +74,7 @@ async function play(program: AgentProgram, pace: Pace): Promise<ProgramOutcome> 
   } catch (error) {
     failure = `call ${calls + 1} of ${program.calls.length}: ${error instanceof Error ? error.message : String(error)}`;
   }
+  watcher.ended();
   const toSeconds = (ms: number) => (ms * speed) / 1000;
   return {
     id: program.id,

@@ -1,12 +1,16 @@
 import type { PrefixCounters } from './engines.js';
+import type { GatewayView } from './gateway.js';
 import type { ProgramOutcome } from './replay.js';
 
 /** One policy's run. */
 export interface Run {
   readonly policy: string;
   readonly seed: number;
+  /** Times as fast as real. Outcomes are in real time already, the gateway's view is not. */
+  readonly speed: number;
   readonly outcomes: readonly ProgramOutcome[];
   readonly prefix: PrefixCounters;
+  readonly view: GatewayView;
 }
 
 /** What a run came to, in seconds of real time. */
@@ -17,14 +21,22 @@ export interface Summary {
   readonly p50Seconds: number;
   readonly p99Seconds: number;
   readonly makespanSeconds: number;
-  /** Share of the prompt tokens that the engines found in their prefix caches. */
-  readonly hitRate: number;
+  /** Share of the prompt tokens that the engines found in their prefix caches, by their own counters; null: they count none. */
+  readonly hitRate: number | null;
   readonly calls: number;
   readonly failures: number;
-  /** Programs that the gateway took the calls for, and programs all of whose calls it took for one that is no other's. */
-  readonly programsSeen: number;
-  readonly programsRight: number;
-  /** Share of program time that calls were neither queued nor worked on. */
+  /** What the gateway says of the same. */
+  readonly gateway: {
+    readonly programs: number;
+    /** Programs all of whose calls it took for those of one that is no other's. */
+    readonly programsRight: number;
+    readonly hitRate: number | null;
+    /** Of a program, its calls together. */
+    readonly queuedSecondsMean: number;
+    /** Calls that were moved to the front as they had waited too long. */
+    readonly promotions: number;
+  };
+  /** Share of program time that calls were neither queued nor worked on: what this machine adds. */
   readonly overheadShare: number;
 }
 
@@ -33,11 +45,7 @@ export function summarize(policy: string, runs: readonly Run[]): Summary {
   const outcomes = runs.flatMap((run) => run.outcomes);
   const seconds = outcomes.map((outcome) => outcome.seconds).sort((a, b) => a - b);
   const makespans = runs.map((run) => Math.max(...run.outcomes.map((outcome) => outcome.seconds)));
-  const owners = new Map<string, Set<ProgramOutcome>>();
-  for (const outcome of outcomes)
-    for (const id of outcome.seenAs) owners.set(id, (owners.get(id) ?? new Set()).add(outcome));
-  const isRight = ({ seenAs }: ProgramOutcome) =>
-    seenAs.size === 1 && [...seenAs].every((id) => owners.get(id)?.size === 1);
+  const sum = (read: (run: Run) => number) => total(runs.map(read));
   return {
     policy,
     programs: outcomes.length,
@@ -45,13 +53,52 @@ export function summarize(policy: string, runs: readonly Run[]): Summary {
     p50Seconds: quantile(seconds, 0.5),
     p99Seconds: quantile(seconds, 0.99),
     makespanSeconds: mean(makespans),
-    hitRate: total(runs.map((run) => run.prefix.hits)) / total(runs.map((run) => run.prefix.queries)),
+    hitRate: share(
+      sum(({ prefix }) => prefix.hits),
+      sum(({ prefix }) => prefix.queries),
+    ),
     calls: total(outcomes.map((outcome) => outcome.calls)),
     failures: outcomes.filter((outcome) => outcome.failure !== undefined).length,
-    programsSeen: owners.size,
-    programsRight: outcomes.filter(isRight).length,
+    gateway: {
+      programs: sum(({ view }) => view.programs),
+      programsRight: sum((run) => countRight(run.outcomes)),
+      hitRate: share(
+        sum(({ view }) => view.cachedTokens),
+        sum(({ view }) => view.promptTokens),
+      ),
+      queuedSecondsMean: sum(({ view, speed }) => view.queuedSeconds * speed) / outcomes.length,
+      promotions: sum(({ view }) => view.promotions),
+    },
     overheadShare: total(outcomes.map((outcome) => outcome.overheadSeconds)) / total(seconds),
   };
+}
+
+/** Programs whose calls were all taken for those of one program, and no other's calls for that one's. */
+function countRight(outcomes: readonly ProgramOutcome[]): number {
+  const takers = new Map<string, number>();
+  for (const { seenAs } of outcomes) for (const id of seenAs) takers.set(id, (takers.get(id) ?? 0) + 1);
+  return outcomes.filter(({ seenAs }) => seenAs.size === 1 && [...seenAs].every((id) => takers.get(id) === 1)).length;
+}
+
+/** How many times as good a policy is as the first one: above 1, it is better. */
+export interface Comparison {
+  readonly policy: string;
+  readonly against: string;
+  readonly mean: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export function compare(summaries: readonly Summary[]): Comparison[] {
+  const [base, ...others] = summaries;
+  if (base === undefined) return [];
+  return others.map((other) => ({
+    policy: other.policy,
+    against: base.policy,
+    mean: base.meanSeconds / other.meanSeconds,
+    p50: base.p50Seconds / other.p50Seconds,
+    p99: base.p99Seconds / other.p99Seconds,
+  }));
 }
 
 const COLUMNS: readonly [title: string, cell: (summary: Summary) => string][] = [
@@ -59,43 +106,45 @@ const COLUMNS: readonly [title: string, cell: (summary: Summary) => string][] = 
   ['mean s', ({ meanSeconds }) => number(meanSeconds)],
   ['p50 s', ({ p50Seconds }) => number(p50Seconds)],
   ['p99 s', ({ p99Seconds }) => number(p99Seconds)],
-  ['makespan s', ({ makespanSeconds }) => number(makespanSeconds)],
   ['prefix hits', ({ hitRate }) => percent(hitRate)],
   ['calls', ({ calls }) => String(calls)],
   ['failed', ({ failures }) => String(failures)],
-  ['programs seen', ({ programsSeen, programs }) => `${programsSeen} of ${programs}`],
-  ['right', ({ programsRight }) => String(programsRight)],
-  ['overhead', ({ overheadShare }) => percent(overheadShare)],
+  ['| seen as', ({ gateway }) => String(gateway.programs)],
+  ['right', ({ gateway }) => String(gateway.programsRight)],
+  ['hits', ({ gateway }) => percent(gateway.hitRate)],
+  ['queued s', ({ gateway }) => number(gateway.queuedSecondsMean)],
+  ['promoted', ({ gateway }) => String(gateway.promotions)],
+  ['| overhead', ({ overheadShare }) => percent(overheadShare)],
 ];
 
-/** The table, and below it how the first policy compares with each other one. */
+const LEGEND = `Program times in seconds of real time; failed: programs that did not finish. The gateway's own view: how many programs
+it took the calls for, and how many of these rightly; hits by the engines' answers; time a program's calls were queued;
+calls promoted. Overhead: share of program time that this machine adds to that of the queue and the engines.`;
+
+/** The table, how to read it, and how the first policy compares with each other one. */
 export function table(summaries: readonly Summary[]): string {
   const rows = [
     COLUMNS.map(([title]) => title),
     ...summaries.map((summary) => COLUMNS.map(([, cell]) => cell(summary))),
   ];
   const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
-      .join('  '),
+  const align = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
+  const ratios = compare(summaries).map(
+    ({ policy, against, mean: ofMeans, p50, p99 }) =>
+      `${policy} against ${against}: mean ${ratio(ofMeans)}, p50 ${ratio(p50)}, p99 ${ratio(p99)}`,
   );
-  const [base, ...others] = summaries;
-  const ratios = others.map(
-    (other) =>
-      `${other.policy} against ${base?.policy ?? ''}: mean ${ratio(base?.meanSeconds, other.meanSeconds)}, ` +
-      `p99 ${ratio(base?.p99Seconds, other.p99Seconds)}, makespan ${ratio(base?.makespanSeconds, other.makespanSeconds)}`,
-  );
-  return [...lines, '', ...ratios].join('\n');
+  return [...rows.map((row) => row.map(align).join('  ')), '', LEGEND, '', ...ratios].join('\n').trimEnd();
 }
 
-const ratio = (base = NaN, other: number) => `${(base / other).toFixed(2)}x`;
+const ratio = (value: number) => `${value.toFixed(2)}x`;
 const number = (value: number) => (value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en-US'));
-const percent = (share: number) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+const percent = (part: number | null) => (part === null ? '-' : `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`);
+const share = (part: number, whole: number) => (whole > 0 ? part / whole : null);
 const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 const mean = (values: readonly number[]) => total(values) / values.length;
 
 /** The least value that is not below so large a share of all: of few values, p99 is the largest. */
-function quantile(sorted: readonly number[], share: number): number {
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN;
+function quantile(sorted: readonly number[], part: number): number {
+  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? NaN;
 }

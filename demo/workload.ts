@@ -1,55 +1,20 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contextBytes, readMiniSweAgent, SMALL_AGENT, SWE_AGENT, syntheticAgents } from '../sim/index.js';
+import { promptTokens, readMiniSweAgent, smallAgent, SWE_AGENT, syntheticAgents, TraceError } from '../sim/index.js';
 import type { AgentProgram } from '../sim/index.js';
 
-/** The programs of one run, and what they are in words. */
+/** What the stand-in's tokenizer makes of any text. */
+const STAND_IN_BYTES_PER_TOKEN = 4;
+
+/** The programs of one run, what they are in words, and what they ask of the engines. */
 export interface Workload {
   readonly name: string;
   readonly programs: readonly AgentProgram[];
+  readonly demand: Demand;
 }
 
-/**
- * The first programs recorded in the folder's files, by name; `onMalformed` is told of lines that were left out.
- * Undefined: there is no such folder, or nothing recorded in it. @throws TraceError for a file that cannot be read.
- */
-export async function recordedWorkload(
-  folder: string,
-  count: number,
-  onMalformed: (error: Error) => void,
-): Promise<Workload | undefined> {
-  if (!existsSync(folder)) return undefined;
-  const files = (await readdir(folder)).filter((file) => /\.jsonl(\.gz)?$/.test(file)).sort();
-  const programs: AgentProgram[] = [];
-  for (const file of files) {
-    if (programs.length >= count) break;
-    for await (const program of readMiniSweAgent(join(folder, file), onMalformed)) {
-      programs.push(program);
-      if (programs.length >= count) break;
-    }
-  }
-  return programs.length > 0 ? { name: 'recorded mini-swe-agent programs', programs } : undefined;
-}
-
-export function syntheticWorkload(count: number, seed: number): Workload {
-  return { name: `synthetic SWE agents (seed ${seed})`, programs: syntheticAgents(SWE_AGENT, count, seed) };
-}
-
-/** Programs for a small real engine, which says what it likes: only how long its answers are is fixed. */
-export function smallWorkload(count: number, seed: number, bytesPerToken: number): Workload {
-  const programs = syntheticAgents(SMALL_AGENT, count, seed, bytesPerToken);
-  return { name: `synthetic small agents (seed ${seed})`, programs };
-}
-
-export function withoutAnswers(programs: readonly AgentProgram[]): AgentProgram[] {
-  return programs.map(({ id, calls }) => ({
-    id,
-    calls: calls.map(({ messages, outputTokens, gapMs }) => ({ messages, outputTokens, gapMs })),
-  }));
-}
-
-/** What the programs take of a KV cache, in tokens. */
+/** What programs take of a KV cache, in tokens. */
 export interface Demand {
   readonly calls: number;
   /** Of all programs together: their largest contexts, and their contexts on average. */
@@ -59,11 +24,62 @@ export interface Demand {
   readonly peakTokens: number;
 }
 
-export function demandOf(programs: readonly AgentProgram[], bytesPerToken: number): Demand {
+/**
+ * The first programs recorded in a folder's files, by name, or in a file. `onProblem` is told of what was left out: each
+ * line that is malformed, and what is behind the place where a file cannot be read further.
+ * Undefined: there is no such folder, or nothing usable in it.
+ */
+export async function recordedWorkload(
+  path: string,
+  count: number,
+  onProblem: (problem: TraceError) => void,
+): Promise<Workload | undefined> {
+  const programs: AgentProgram[] = [];
+  for (const file of await traceFiles(path)) {
+    if (programs.length >= count) break;
+    try {
+      for await (const program of readMiniSweAgent(file, onProblem)) {
+        programs.push(program);
+        if (programs.length >= count) break;
+      }
+    } catch (error) {
+      if (!(error instanceof TraceError)) throw error;
+      onProblem(error);
+    }
+  }
+  if (programs.length === 0) return undefined;
+  return describe('recorded mini-swe-agent programs', programs, STAND_IN_BYTES_PER_TOKEN);
+}
+
+async function traceFiles(path: string): Promise<string[]> {
+  if (!existsSync(path)) return [];
+  if (!statSync(path).isDirectory()) return [path];
+  const files = await readdir(path);
+  return files
+    .filter((file) => /\.jsonl(\.gz)?$/.test(file))
+    .sort()
+    .map((file) => join(path, file));
+}
+
+export function syntheticWorkload(count: number, seed: number): Workload {
+  const programs = syntheticAgents(SWE_AGENT, count, seed);
+  return describe(`synthetic SWE agents (seed ${seed})`, programs, STAND_IN_BYTES_PER_TOKEN);
+}
+
+/** Programs for a small real engine, which says what it likes: only how long its answers are is given. */
+export function smallWorkload(count: number, seed: number, largestTokens: number, bytesPerToken: number): Workload {
+  const programs = syntheticAgents(smallAgent(largestTokens), count, seed, bytesPerToken).map(({ id, calls }) => ({
+    id,
+    calls: calls.map(({ messages, outputTokens, gapMs }) => ({ messages, outputTokens, gapMs })),
+  }));
+  return describe(`synthetic small agents (seed ${seed})`, programs, bytesPerToken);
+}
+
+function describe(name: string, programs: readonly AgentProgram[], bytesPerToken: number): Workload {
   const demand = { calls: 0, largestTokens: 0, meanTokens: 0, peakTokens: 0 };
   for (const program of programs) {
-    const contexts = contextBytes(program).map(
-      (bytes, index) => bytes / bytesPerToken + (program.calls[index]?.outputTokens ?? 0),
+    const contexts = promptTokens(program, bytesPerToken).map(
+      (tokens, index) => tokens + (program.calls[index]?.outputTokens ?? 0),
     );
     const largest = Math.max(...contexts);
     demand.calls += contexts.length;
@@ -71,5 +87,5 @@ export function demandOf(programs: readonly AgentProgram[], bytesPerToken: numbe
     demand.meanTokens += contexts.reduce((sum, tokens) => sum + tokens, 0) / contexts.length;
     demand.peakTokens = Math.max(demand.peakTokens, largest);
   }
-  return demand;
+  return { name, programs, demand };
 }

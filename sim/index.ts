@@ -19,9 +19,9 @@ export type { EngineStats, RequestRecord, SequenceRecord } from './server/stats.
 export type { Script, ScriptedAnswer } from './text/choose.js';
 export type { Message, Tool, ToolCall } from './text/conversation.js';
 export { readMiniSweAgent } from './traces/mini-swe-agent.js';
-export { contextBytes, type AgentCall, type AgentMessage, type AgentProgram } from './traces/program.js';
+export { promptTokens, type AgentCall, type AgentMessage, type AgentProgram } from './traces/program.js';
 export { TraceError } from './traces/lines.js';
-export { SMALL_AGENT, SWE_AGENT, syntheticAgents, type AgentShape } from './workloads/agents.js';
+export { smallAgent, SWE_AGENT, syntheticAgents, type AgentShape } from './workloads/agents.js';
 
 export interface EngineHandle {
   /** Base URL, without `/v1`. */

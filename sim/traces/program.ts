@@ -20,13 +20,13 @@ export interface AgentMessage {
   readonly content: string;
 }
 
-/** Bytes of text that the conversation has come to when each call is made, answers included. */
-export function contextBytes(program: AgentProgram): number[] {
-  let bytes = 0;
-  return program.calls.map(({ messages, answer = '' }) => {
-    for (const { content } of messages) bytes += Buffer.byteLength(content);
-    const prompt = bytes;
-    bytes += Buffer.byteLength(answer);
+/** Tokens of each call's prompt: the conversation so far, answers included, at so many bytes of text a token. */
+export function promptTokens(program: AgentProgram, bytesPerToken: number): number[] {
+  let tokens = 0;
+  return program.calls.map(({ messages, answer, outputTokens }) => {
+    for (const { content } of messages) tokens += Buffer.byteLength(content) / bytesPerToken;
+    const prompt = tokens;
+    tokens += answer === undefined ? outputTokens : Buffer.byteLength(answer) / bytesPerToken;
     return prompt;
   });
 }

@@ -38,25 +38,27 @@ export const SWE_AGENT: AgentShape = {
   },
 };
 
-/** Agents for an engine with a cache of some ten thousand tokens: contexts that grow to 2,000 to 3,300 tokens in a few calls. */
-export const SMALL_AGENT: AgentShape = {
-  systemTokens: 40,
-  draw(dice) {
-    const calls = dice.int(6, 12);
-    const largestTokens = dice.int(2000, 3300);
-    const taskTokens = dice.int(300, 800);
-    const growthTokens = (largestTokens - taskTokens) / calls;
-    return {
-      taskTokens,
-      calls,
-      call() {
-        const outputTokens = dice.int(16, 48);
-        const toolTokens = Math.max(16, Math.round(growthTokens * (0.5 + dice.share())) - outputTokens);
-        return { outputTokens, answerTokens: outputTokens, toolTokens, gapMs: dice.int(200, 1500) };
-      },
-    };
-  },
-};
+/** Agents of 6 to 12 short calls whose contexts grow to so many tokens on average, each program a quarter more or less. */
+export function smallAgent(largestTokensMean: number): AgentShape {
+  return {
+    systemTokens: 40,
+    draw(dice) {
+      const calls = dice.int(6, 12);
+      const largestTokens = largestTokensMean * (0.75 + dice.share() / 2);
+      const taskTokens = Math.round(largestTokens * (0.15 + dice.share() / 10));
+      const growthTokens = (largestTokens - taskTokens - this.systemTokens) / calls;
+      return {
+        taskTokens,
+        calls,
+        call() {
+          const outputTokens = dice.int(16, 48);
+          const toolTokens = Math.max(8, Math.round(growthTokens * (0.5 + dice.share())) - outputTokens);
+          return { outputTokens, answerTokens: outputTokens, toolTokens, gapMs: dice.int(200, 1500) };
+        },
+      };
+    },
+  };
+}
 
 /** Programs of the shape, the same for the same seed. @param bytesPerToken what a token of plain words has on the engine */
 export function syntheticAgents(shape: AgentShape, count: number, seed: number, bytesPerToken = 4): AgentProgram[] {

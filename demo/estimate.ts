@@ -1,0 +1,35 @@
+import type { AgentProgram, Preset } from '../sim/index.js';
+import { promptTokens } from '../sim/index.js';
+import { stepMs } from '../sim/engine/roofline.js';
+
+const BYTES_PER_TOKEN = 4;
+/** How much longer runs took, as measured, than the least that is computed here. */
+const SLACK = 1.6;
+
+export interface Terms {
+  readonly engines: number;
+  readonly preset: Preset;
+  readonly gapScale: number;
+  readonly gapMsMax: number;
+}
+
+/**
+ * Roughly how long programs take that all start at once, in seconds: as long as the longest of them alone, or as the
+ * engines need for half of all prompt tokens, the other half being found in their caches.
+ */
+export function estimateSeconds(programs: readonly AgentProgram[], { engines, preset, ...gaps }: Terms): number {
+  const tokenMs = stepMs(preset, { sequences: 1, tokens: 1, attended: 0, context: 0 });
+  const prefillMs = (1000 * preset.flopsPerToken) / preset.flopsPerSecond;
+  let aloneMsMax = 0;
+  let promptMs = 0;
+  for (const program of programs) {
+    const prompts = promptTokens(program, BYTES_PER_TOKEN);
+    let aloneMs = (prompts.at(-1) ?? 0) * prefillMs;
+    for (const { outputTokens, gapMs } of program.calls) {
+      aloneMs += outputTokens * tokenMs + Math.min(gapMs, gaps.gapMsMax) * gaps.gapScale;
+    }
+    aloneMsMax = Math.max(aloneMsMax, aloneMs);
+    promptMs += prompts.reduce((sum, tokens) => sum + tokens, 0) * prefillMs;
+  }
+  return (SLACK * Math.max(aloneMsMax, promptMs / 2 / engines)) / 1000;
+}

@@ -1,0 +1,121 @@
+import { POLICY_NAMES } from '../src/index.js';
+import { PRESETS } from '../sim/index.js';
+import { startStandIns, type Engines } from './engines.js';
+import { estimateSeconds } from './estimate.js';
+import { readEngines, readModel, startGateway } from './gateway.js';
+import { UsageError, type DemoOptions } from './options.js';
+import { recordedWorkload, smallWorkload, syntheticWorkload, type Demand, type Workload } from './workload.js';
+
+/** Where the programs run, and which. */
+export interface Stage {
+  readonly speed: number;
+  workload(seed: number): Promise<Workload>;
+  engines(demand: Demand): Promise<Engines>;
+  describe(demand: Demand): string;
+  /** Roughly how long one policy takes, as one waits for it; undefined: nobody knows. */
+  estimateSeconds(workload: Workload): number | undefined;
+}
+
+const PROGRAMS = 30;
+const PROGRAMS_SMALL = 24;
+/** From the root of the repository, where `npm run` runs. */
+const TRACES = '../shared/traces/mini-swe-agent';
+/** Part of the longest context that an engine takes which programs may fill, so that none is refused. */
+const CONTEXT_SHARE = 0.7;
+/** Where the engine does not tell its cache: mean context at its largest, in tokens. */
+const CONTEXT_TOKENS = 2600;
+
+type Say = (text: string) => void;
+
+export const makeStage = (options: DemoOptions, say: Say): Promise<Stage> =>
+  options.engine.length > 0 ? realStage(options, say) : Promise.resolve(standInStage(options, say));
+
+function standInStage(options: DemoOptions, say: Say): Stage {
+  const { engines: count, preset, speed, kvShare, gapScale, gapMax } = options;
+  // Each engine must at least hold the largest context alone, or its calls would be refused.
+  const kvTokens = ({ largestTokens, peakTokens }: Demand) =>
+    Math.ceil(Math.max((largestTokens * kvShare) / count, peakTokens * 1.1));
+  return {
+    speed,
+    workload: (seed) => standInWorkload(options, seed, say),
+    engines: (demand) => startStandIns({ count, preset, speed, kvTokens: kvTokens(demand) }),
+    describe: (demand) =>
+      `${count} stand-in engines (${preset}) of ${thousands(kvTokens(demand))} KV tokens, ${speed} times as fast as real`,
+    estimateSeconds: ({ programs }) =>
+      estimateSeconds(programs, { engines: count, preset: PRESETS[preset], gapScale, gapMsMax: gapMax * 1000 }) / speed,
+  };
+}
+
+async function standInWorkload(options: DemoOptions, seed: number, say: Say): Promise<Workload> {
+  const { synthetic, traces, programs = PROGRAMS } = options;
+  if (synthetic) return syntheticWorkload(programs, seed);
+  const recorded = await recordedWorkload(traces ?? TRACES, programs, (problem) => say(`left out: ${problem.message}`));
+  if (recorded !== undefined) {
+    if (recorded.programs.length < programs) say(`only ${recorded.programs.length} programs are recorded there`);
+    return recorded;
+  }
+  if (traces !== undefined) throw new UsageError(`no recorded program in ${traces}`);
+  say(`no recorded programs in ${TRACES}: synthetic ones instead`);
+  return syntheticWorkload(programs, seed);
+}
+
+async function realStage(options: DemoOptions, say: Say): Promise<Stage> {
+  const { engine: urls, programs: count = PROGRAMS_SMALL, kvShare } = options;
+  const { capacityTokens, contextTokensMax, bytesPerToken } = await inspect(urls);
+  if (capacityTokens === undefined)
+    say(`the engines do not tell the size of their KV caches: no gate, unless --config names it`);
+  const wanted = capacityTokens === undefined ? CONTEXT_TOKENS : capacityTokens / kvShare / count;
+  const largestTokens = Math.min(wanted, contextTokensMax);
+  if (largestTokens < wanted) say(`contexts are cut to ${thousands(largestTokens)} tokens, as longer ones do not fit`);
+  const workload = (seed: number) => smallWorkload(count, seed, largestTokens, bytesPerToken);
+  return {
+    speed: 1,
+    workload: (seed) => Promise.resolve(workload(seed)),
+    engines: () => Promise.resolve({ urls, stop: () => Promise.resolve() }),
+    describe: () =>
+      `${urls.join(', ')}: ${capacityTokens === undefined ? 'unknown' : thousands(capacityTokens)} KV tokens`,
+    estimateSeconds: () => undefined,
+  };
+}
+
+interface Inspection {
+  /** Of all engines together; undefined when one does not tell. */
+  readonly capacityTokens: number | undefined;
+  /** The largest mean of programs' largest contexts that each engine takes. */
+  readonly contextTokensMax: number;
+  readonly bytesPerToken: number;
+}
+
+/** What the gateway makes of real engines. */
+async function inspect(engines: readonly string[]): Promise<Inspection> {
+  const gateway = await startGateway({ policy: POLICY_NAMES[0], engines, speed: 1 });
+  try {
+    const model = await readModel(gateway.url);
+    const rows = await readEngines(gateway.url);
+    const each = rows.map((row) => row.capacity_tokens ?? Infinity);
+    const total = each.reduce((sum, tokens) => sum + tokens, 0);
+    return {
+      capacityTokens: Number.isFinite(total) ? total : undefined,
+      contextTokensMax: CONTEXT_SHARE * Math.min(model.max_model_len ?? Infinity, ...each),
+      bytesPerToken: await readBytesPerToken(gateway.url, model.id),
+    };
+  } finally {
+    await gateway.stop();
+  }
+}
+
+/** Bytes that a token of the programs' plain words has on the engine; where it does not tell, what English has on most. */
+async function readBytesPerToken(gateway: string, model: string): Promise<number> {
+  const [program] = smallWorkload(1, 0, CONTEXT_TOKENS, 4).programs;
+  const text = program?.calls[0]?.messages.at(-1)?.content ?? '';
+  const response = await fetch(`${gateway}/tokenize`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model, prompt: text }),
+  });
+  if (!response.ok) return 4;
+  const { count } = (await response.json()) as { readonly count?: unknown };
+  return typeof count === 'number' && count > 0 ? Buffer.byteLength(text) / count : 4;
+}
+
+export const thousands = (tokens: number): string => `${(tokens / 1000).toFixed(1)} k`;
