@@ -9,6 +9,8 @@ export interface CanonicalMessage {
   readonly role: string;
   /** Text and tool calls in one canonical string: what a client re-sends of our answer must give the same string. */
   readonly content: string;
+  /** Ids of its tool calls, which tell answers apart that say the same; absent without. Some clients make ids of their own. */
+  readonly callIds?: string;
 }
 
 /** What the gateway needs to know of a request body. */

@@ -11,6 +11,8 @@ export interface Call {
   readonly name: string;
   /** JSON text, as OpenAI sends it, or the value itself, as Anthropic does. */
   readonly arguments: unknown;
+  /** As its result will name it; '' for none. */
+  readonly id: string;
 }
 
 /** What a message says, in the order in which it was read. */
@@ -37,7 +39,8 @@ const VOLATILE: ReadonlySet<string> = new Set(['id', 'call_id', 'tool_use_id', '
 export function canonicalMessage(role: string, said: Said): CanonicalMessage {
   let content = withoutThinking(said.text.join('')).trim();
   for (const call of said.calls) content += `\u0000${call.name}\u0000${canonicalArguments(call.arguments)}`;
-  return { role, content };
+  const callIds = said.calls.flatMap(({ id }) => (id === '' ? [] : [id])).join('\u0000');
+  return { role, content, ...(callIds === '' ? {} : { callIds }) };
 }
 
 /** Adds a message's content, text or parts of any API, to what it says. */
@@ -51,7 +54,7 @@ export function readContent(content: unknown, said: Said, depth = 0): void {
 
 function readPart(part: JsonObject, said: Said, depth: number): void {
   if (part['type'] === 'tool_use') {
-    said.calls.push({ name: stringOf(part['name']), arguments: part['input'] });
+    said.calls.push({ name: stringOf(part['name']), arguments: part['input'], id: stringOf(part['id']) });
   } else if (part['type'] === 'tool_result' && depth < DEPTH_MAX) {
     said.text.push('\u0000result\u0000');
     readContent(part['content'], said, depth + 1);

@@ -1,5 +1,6 @@
 import type { AnswerFacts, Api, CanonicalMessage, JsonObject } from './api.js';
 import { canonicalMessage, nothingSaid, readContent } from './canonical.js';
+import type { Call } from './canonical.js';
 import {
   isObject,
   listOf,
@@ -61,10 +62,15 @@ function canonicalChat(message: JsonObject): CanonicalMessage {
 }
 
 /** `tool_calls` of functions and custom tools, and the `function_call` that came before them. */
-function readCalls(message: JsonObject): { name: string; arguments: unknown }[] {
-  const calls = listOf(message['tool_calls']).map((call) =>
-    objectOf(objectOf(call)['function'] ?? objectOf(call)['custom']),
-  );
-  if (isObject(message['function_call'])) calls.push(message['function_call']);
-  return calls.map((call) => ({ name: stringOf(call['name']), arguments: call['arguments'] ?? call['input'] }));
+function readCalls(message: JsonObject): Call[] {
+  const calls = listOf(message['tool_calls']).map(objectOf);
+  if (isObject(message['function_call'])) calls.push({ function: message['function_call'] });
+  return calls.map((call) => {
+    const called = objectOf(call['function'] ?? call['custom']);
+    return {
+      name: stringOf(called['name']),
+      arguments: called['arguments'] ?? called['input'],
+      id: stringOf(call['id']),
+    };
+  });
 }

@@ -126,7 +126,7 @@ class MessageReader implements StreamReader {
   readonly #tools: string[] = [];
   readonly #text: string[] = [];
   /** Tool calls by the index of their content block, with the pieces of their input. */
-  readonly #calls = new Map<unknown, { name: string; input: unknown; pieces: string[] }>();
+  readonly #calls = new Map<unknown, { name: string; id: string; input: unknown; pieces: string[] }>();
 
   constructor(wantsMessage: boolean) {
     this.#kept = new Kept(wantsMessage);
@@ -151,8 +151,9 @@ class MessageReader implements StreamReader {
   }
 
   #said(): Said {
-    const calls = [...this.#calls.values()].map(({ name, input, pieces }) => ({
+    const calls = [...this.#calls.values()].map(({ name, id, input, pieces }) => ({
       name,
+      id,
       arguments: pieces.length > 0 ? pieces.join('') : input,
     }));
     return { text: this.#text, calls };
@@ -195,7 +196,8 @@ class MessageReader implements StreamReader {
     if (block['type'] === 'tool_use') {
       const name = stringOf(block['name']);
       this.#tools.push(name);
-      if (this.#kept.wanted) this.#calls.set(index, { name, input: block['input'], pieces: [] });
+      if (this.#kept.wanted)
+        this.#calls.set(index, { name, id: stringOf(block['id']), input: block['input'], pieces: [] });
     } else if (block['type'] === 'text') this.#kept.keep(this.#text, stringOf(block['text']));
   }
 

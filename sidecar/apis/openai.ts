@@ -31,6 +31,7 @@ const TELLING = /"(?:usage|error)"\s*:\s*[{"]|"(?:finish_reason|name)"\s*:\s*"/;
 
 interface CallSoFar {
   name: string;
+  id: string;
   readonly arguments: string[];
 }
 
@@ -102,9 +103,10 @@ export class ChunkReader implements StreamReader {
     if (!first || !this.#kept.wanted) return;
     // Without an index, a name begins a call and what follows belongs to it.
     const index = delta['index'] ?? this.#calls.size - (name === '' ? 1 : 0);
-    const call = this.#calls.get(index) ?? { name: '', arguments: [] };
+    const call = this.#calls.get(index) ?? { name: '', id: '', arguments: [] };
     this.#calls.set(index, call);
     call.name ||= name;
+    call.id ||= stringOf(delta['id']);
     this.#kept.keep(call.arguments, stringOf(called['arguments'] ?? called['input']));
   }
 }

@@ -13,9 +13,10 @@ import type { Ends, Seat } from './ends.js';
  *                                leaf: P            leaf: P               remembered when the answers were given
  *
  * A call belongs to the program that waits at the last leaf of its chain. Programs that run alike, word by word, wait at one
- * leaf together: each call that goes on from there takes one of them, so that two never become one. It takes the one that
- * came last, so that those that broke off here are not taken for the ones that were started again after them; when none
- * waits, a fork or a client's retry joins the program that went on last.
+ * leaf together: each call that goes on from there takes one of them, so that two never become one. It takes the one whose
+ * tool calls had the ids that it sends back; else the one that came last, so that those that broke off here are not taken
+ * for the ones that were started again after them; when none waits, a fork or a client's retry joins the program that
+ * went on last.
  *
  * A client that cuts or rewrites the beginning of its history breaks the chain. It is still known by an *anchor*, an answer
  * together with the message before it, as long as only one program was ever given that pair and the answer is long enough
@@ -36,10 +37,15 @@ export interface Trail {
   readonly chain: readonly string[];
 }
 
+interface Waiting extends Seat {
+  /** Hash of the ids of the tool calls it was given, '' for none. */
+  readonly callIds: string;
+}
+
 interface Sitting {
-  readonly waiting: Seat[];
+  readonly waiting: Waiting[];
   /** The program that went on last, or was last pushed out. */
-  last?: Seat | undefined;
+  last?: Waiting | undefined;
 }
 
 export class History {
@@ -57,8 +63,9 @@ export class History {
   /** The program that the conversation goes on from, which no longer waits there; `undefined` if there is none. */
   find(trail: Trail): ProgramId | undefined {
     for (let i = trail.messages.length - 1; i >= 0; i--) {
-      if (trail.messages[i]?.role !== 'assistant') continue;
-      const seat = this.#goOn(trail.chain[i] ?? '') ?? this.#anchored(trail, i);
+      const message = trail.messages[i];
+      if (message?.role !== 'assistant') continue;
+      const seat = this.#goOn(trail.chain[i] ?? '', message) ?? this.#anchored(trail, i);
       if (seat) return seat.program;
     }
     return undefined;
@@ -69,7 +76,7 @@ export class History {
     const seat = this.#ends.seat(program);
     const digest = digestOf(tenant, answer);
     const place = linked(leaf.chain, digest);
-    this.#wait(place, seat);
+    this.#wait(place, { ...seat, callIds: callIdsOf(answer) });
     if (answer.content.length >= ANCHOR_CHARS_MIN) this.#anchor(leaf, digest, seat);
     return place;
   }
@@ -89,20 +96,27 @@ export class History {
     this.#anchors.set(key, { seat: free ? seat : null });
   }
 
-  #wait(key: string, seat: Seat): void {
+  #wait(key: string, seat: Waiting): void {
     const sitting = this.#leaves.get(key) ?? { waiting: [] };
     this.#leaves.set(key, sitting);
-    if (sitting.waiting.some(({ program }) => program === seat.program)) return;
-    if (sitting.waiting.push(seat) > WAITING_MAX) sitting.last = sitting.waiting.shift();
+    const at = sitting.waiting.findIndex(({ program }) => program === seat.program);
+    if (at >= 0) sitting.waiting[at] = seat;
+    else if (sitting.waiting.push(seat) > WAITING_MAX) sitting.last = sitting.waiting.shift();
   }
 
-  #goOn(key: string): Seat | undefined {
+  #goOn(key: string, answer: CanonicalMessage): Seat | undefined {
     const sitting = this.#leaves.get(key);
     if (!sitting) return undefined;
-    for (let seat = sitting.waiting.pop(); seat !== undefined; seat = sitting.waiting.pop()) {
+    const { waiting, last } = sitting;
+    const callIds = callIdsOf(answer);
+    const isOwn = (seat: Waiting) => callIds !== '' && seat.callIds === callIds && this.#ends.isAlive(seat);
+    const own = waiting.findLastIndex(isOwn);
+    if (own >= 0) return (sitting.last = waiting.splice(own, 1)[0]);
+    if (last && isOwn(last)) return last;
+    for (let seat = waiting.pop(); seat !== undefined; seat = waiting.pop()) {
       if (this.#ends.isAlive(seat)) return (sitting.last = seat);
     }
-    return sitting.last && this.#ends.isAlive(sitting.last) ? sitting.last : undefined;
+    return last && this.#ends.isAlive(last) ? last : undefined;
   }
 
   #anchored(trail: Trail, i: number): Seat | undefined {
@@ -128,5 +142,7 @@ export function leafOf(trail: Trail): Leaf {
 /** Of a message as this tenant's: conversations of two tenants have no hash in common. */
 const digestOf = (tenant: TenantId, { role, content }: CanonicalMessage): string =>
   hash('sha256', `${tenant}\u0000${role}\u0000${content}`, 'base64');
+const callIdsOf = ({ callIds }: CanonicalMessage): string =>
+  callIds === undefined ? '' : hash('sha256', callIds, 'base64');
 const linked = (chain: string, digest: string): string => hash('sha256', `${chain}${digest}`, 'base64');
 const anchorOf = (before: string, answer: string): string => hash('sha256', `anchor ${before}${answer}`, 'base64');

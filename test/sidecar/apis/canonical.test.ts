@@ -36,19 +36,27 @@ describe('an answer sent back has the form that it was given in', () => {
       'with extras',
       { name: 'bot', annotations: [], audio: null, content: 'Let me look.', tool_calls: [{ ...call, index: 0 }] },
     ],
-    ['with another call id', { content: 'Let me look.', tool_calls: [{ ...call, id: 'x' }] }],
     [
       'with arguments printed anew',
       {
         content: 'Let me look.',
-        tool_calls: [{ function: { name: 'ls', arguments: '{ "deep": true, "path": "\\u002f" }' } }],
+        tool_calls: [{ ...call, function: { name: 'ls', arguments: '{ "deep": true, "path": "\\u002f" }' } }],
       },
     ],
     [
       'with arguments as an object',
-      { content: 'Let me look.', tool_calls: [{ function: { name: 'ls', arguments: { deep: true, path: '/' } } }] },
+      {
+        content: 'Let me look.',
+        tool_calls: [{ ...call, function: { name: 'ls', arguments: { deep: true, path: '/' } } }],
+      },
     ],
   ])('%s', (_how, message) => expect(chatSent({ role: 'assistant', ...message })[0]).toEqual(answer));
+
+  it('but for the ids of its calls, which stand apart', () => {
+    const sent = chatSent({ role: 'assistant', content: 'Let me look.', tool_calls: [{ ...call, id: 'x' }] })[0];
+    expect(sent).toEqual({ ...answer, callIds: 'x' });
+    expect(answer?.callIds).toBe('call_1');
+  });
 
   it.each([null, '', ' \n', undefined, []])('with %j for no text', (content) => {
     const bare = chatAnswer({ content: null, tool_calls: [call] });

@@ -98,6 +98,9 @@ describe('a client that sends no id', () => {
 });
 
 describe('programs that run alike, word by word', () => {
+  const calling = (id: string) => ({
+    tool_calls: [{ id, type: 'function', function: { name: 'ls', arguments: '{}' } }],
+  });
   const then = (content: string) => [system, ask, said('assistant', content), go];
 
   it('do not become one', () => {
@@ -131,6 +134,28 @@ describe('programs that run alike, word by word', () => {
       expect(begun).not.toBe(broken);
       expect(call(chat(...then(LONG)), answer('x')).program).toBe(begun);
     }
+  });
+
+  // Programs of one question changed places with each call, or lost all their calls to one that also had another sign.
+  it('are told apart by the ids of their tool calls', () => {
+    const { call, identify } = createCaller();
+    const back = (id: string) =>
+      chat(
+        system,
+        ask,
+        { role: 'assistant', content: null, ...calling(id) },
+        { ...said('tool', 'a'), tool_call_id: id },
+      );
+    const begun = ['c1', 'c2', 'c3'].map((id) => call(chat(system, ask), answer(null, calling(id))).program);
+    expect(['c1', 'c3', 'c2'].map((id) => identify(back(id)).program)).toEqual([begun[0], begun[2], begun[1]]);
+    expect(identify(back('c2')).program).toBe(begun[1]);
+  });
+
+  it('go on one each when a client makes call ids of its own', () => {
+    const { call, identify } = createCaller();
+    const begun = ['c1', 'c2'].map((id) => call(chat(system, ask), answer(null, calling(id))).program);
+    const back = ['x', 'y'].map((id) => chat(system, ask, { role: 'assistant', content: null, ...calling(id) }, go));
+    expect(back.map((sent) => identify(sent).program).toSorted()).toEqual(begun.toSorted());
   });
 
   // A program that went on by `previous_response_id` still waited at its first answer, and got the calls of the next.
