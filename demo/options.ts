@@ -17,7 +17,8 @@ export interface DemoOptions {
   readonly preset: PresetName;
   readonly kvShare: number;
   readonly speed: number;
-  readonly gapScale: number;
+  /** Absent: 0.3, or 1 on a real engine, whose programs have short gaps. */
+  readonly gapScale?: number;
   readonly gapMax: number;
   readonly timeLimit: number;
   readonly json: boolean;
@@ -67,7 +68,11 @@ export function makeCommand(): Command {
       real(0.1, 1000),
       20,
     )
-    .option('--gap-scale <factor>', 'what tool times are multiplied by', real(0, 100), 0.3)
+    .option(
+      '--gap-scale <factor>',
+      'what tool times are multiplied by (default: 0.3, on a real engine 1)',
+      real(0, 100),
+    )
     .option('--gap-max <seconds>', 'longest tool time, before it is scaled', real(0, 86_400), 60)
     .option('--time-limit <seconds>', 'longest time that the run of one policy may take', real(1, 86_400), 900)
     .option('--json', 'print JSON', false)

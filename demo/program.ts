@@ -4,7 +4,7 @@ import { CommanderError } from 'commander';
 import { Agent } from 'undici';
 import { ConfigError } from '../sidecar/config/problems.js';
 import { readCounters } from './engines.js';
-import { readModel, readView, startGateway } from './gateway.js';
+import { configure, readModel, readView, startGateway } from './gateway.js';
 import { makeCommand, UsageError, type DemoOptions } from './options.js';
 import { Progress } from './progress.js';
 import { replay } from './replay.js';
@@ -31,7 +31,9 @@ export async function main(argv: readonly string[], print: (text: string) => voi
 }
 
 async function demo(options: DemoOptions, print: (text: string) => void): Promise<number> {
-  const { policies, seeds, json } = options;
+  const { policies, seeds, json, balancer, config: file, engine: engines } = options;
+  // What is wrong with the configuration is told before anything is started.
+  for (const policy of policies) configure({ policy, balancer, file, engines, speed: options.speed });
   const stage = await makeStage(options, say);
   const runs: Run[] = [];
   const workloads: string[] = [];
@@ -61,8 +63,8 @@ async function demo(options: DemoOptions, print: (text: string) => void): Promis
 
 /** One policy, on engines and a gateway of its own, or on given engines with a part of their caches of its own. */
 async function run(policy: string, seed: number, workload: Workload, stage: Stage, options: DemoOptions): Promise<Run> {
-  const { balancer, config: file, gapScale, gapMax, timeLimit } = options;
-  const { speed } = stage;
+  const { balancer, config: file, gapMax, timeLimit } = options;
+  const { speed, gapScale } = stage;
   const engines = await stage.engines(workload.demand);
   try {
     const gateway = await startGateway({ policy, balancer, file, engines: engines.urls, speed });
@@ -99,11 +101,11 @@ async function run(policy: string, seed: number, workload: Workload, stage: Stag
   }
 }
 
-function describe({ name, programs, demand }: Workload, stage: Stage, { gapScale, gapMax }: DemoOptions): string {
+function describe({ name, programs, demand }: Workload, stage: Stage, { gapMax }: DemoOptions): string {
   return [
     `${programs.length} ${name}, all at once, ${demand.calls} calls without any header that tells whose they are`,
     `contexts: ${thousands(demand.meanTokens)} tokens together on average, ${thousands(demand.largestTokens)} at their ` +
-      `largest; tool times x ${gapScale}, at most ${gapMax} s before that`,
+      `largest; tool times x ${stage.gapScale}, at most ${gapMax} s before that`,
     stage.describe(demand),
   ].join('\n');
 }

@@ -3,12 +3,15 @@ import { PRESETS } from '../sim/index.js';
 import { startStandIns, type Engines } from './engines.js';
 import { estimateSeconds } from './estimate.js';
 import { readEngines, readModel, startGateway } from './gateway.js';
+import { get } from './http.js';
 import { UsageError, type DemoOptions } from './options.js';
 import { recordedWorkload, smallWorkload, syntheticWorkload, type Demand, type Workload } from './workload.js';
 
 /** Where the programs run, and which. */
 export interface Stage {
   readonly speed: number;
+  /** What tool times are multiplied by. */
+  readonly gapScale: number;
   workload(seed: number): Promise<Workload>;
   engines(demand: Demand): Promise<Engines>;
   describe(demand: Demand): string;
@@ -18,6 +21,7 @@ export interface Stage {
 
 const PROGRAMS = 30;
 const PROGRAMS_SMALL = 24;
+const GAP_SCALE = 0.3;
 /** From the root of the repository, where `npm run` runs. */
 const TRACES = '../shared/traces/mini-swe-agent';
 /** Part of the longest context that an engine takes which programs may fill, so that none is refused. */
@@ -31,12 +35,13 @@ export const makeStage = (options: DemoOptions, say: Say): Promise<Stage> =>
   options.engine.length > 0 ? realStage(options, say) : Promise.resolve(standInStage(options, say));
 
 function standInStage(options: DemoOptions, say: Say): Stage {
-  const { engines: count, preset, speed, kvShare, gapScale, gapMax } = options;
-  // Each engine must at least hold the largest context alone, or its calls would be refused.
+  const { engines: count, preset, speed, kvShare, gapScale = GAP_SCALE, gapMax } = options;
+  // Each engine must at least hold the largest context alone, and the marks of its chat template, or cut its answer.
   const kvTokens = ({ largestTokens, peakTokens }: Demand) =>
-    Math.ceil(Math.max((largestTokens * kvShare) / count, peakTokens * 1.1));
+    Math.ceil(Math.max((largestTokens * kvShare) / count, peakTokens * 1.1 + 256));
   return {
     speed,
+    gapScale,
     workload: (seed) => standInWorkload(options, seed, say),
     engines: (demand) => startStandIns({ count, preset, speed, kvTokens: kvTokens(demand) }),
     describe: (demand) =>
@@ -70,6 +75,7 @@ async function realStage(options: DemoOptions, say: Say): Promise<Stage> {
   const workload = (seed: number) => smallWorkload(count, seed, largestTokens, bytesPerToken);
   return {
     speed: 1,
+    gapScale: options.gapScale ?? 1,
     workload: (seed) => Promise.resolve(workload(seed)),
     engines: () => Promise.resolve({ urls, stop: () => Promise.resolve() }),
     describe: () =>
@@ -88,6 +94,8 @@ interface Inspection {
 
 /** What the gateway makes of real engines. */
 async function inspect(engines: readonly string[]): Promise<Inspection> {
+  // One that is not there is told at once, and not when the gateway has given up.
+  await Promise.all(engines.map((url) => get(`${url}/v1/models`)));
   const gateway = await startGateway({ policy: POLICY_NAMES[0], engines, speed: 1 });
   try {
     const model = await readModel(gateway.url);

@@ -38,7 +38,7 @@ export const SWE_AGENT: AgentShape = {
   },
 };
 
-/** Agents of 6 to 12 short calls whose contexts grow to so many tokens on average, each program a quarter more or less. */
+/** Agents of 6 to 12 short calls whose contexts grow to so many tokens on average (800 or more), each a quarter more or less. */
 export function smallAgent(largestTokensMean: number): AgentShape {
   return {
     systemTokens: 40,
@@ -46,7 +46,7 @@ export function smallAgent(largestTokensMean: number): AgentShape {
       const calls = dice.int(6, 12);
       const largestTokens = largestTokensMean * (0.75 + dice.share() / 2);
       const taskTokens = Math.round(largestTokens * (0.15 + dice.share() / 10));
-      const growthTokens = (largestTokens - taskTokens - this.systemTokens) / calls;
+      const growthTokens = (largestTokens - taskTokens - this.systemTokens) / (calls - 1);
       return {
         taskTokens,
         calls,
