@@ -3,7 +3,7 @@ import type { CallReport, CallSpec } from './calls/ports.js';
 import type { Config } from './config/schema.js';
 
 /** Lines are written together when there is this much of them, or this much later. */
-const WRITE_BYTES = 8192;
+const WRITE_BYTES = 65_536;
 const WRITE_MS = 100;
 
 /** JSON lines on standard output, written without holding up calls. */

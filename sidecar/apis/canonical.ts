@@ -37,7 +37,8 @@ const DROPPED: ReadonlySet<unknown> = new Set([
 const VOLATILE: ReadonlySet<string> = new Set(['id', 'call_id', 'tool_use_id', 'status', 'cache_control']);
 
 export function canonicalMessage(role: string, said: Said): CanonicalMessage {
-  let content = withoutThinking(said.text.join('')).trim();
+  const text = said.text.join('');
+  let content = (role === 'assistant' ? withoutThinking(text) : text).trim();
   for (const call of said.calls) content += `\u0000${call.name}\u0000${canonicalArguments(call.arguments)}`;
   const callIds = said.calls.flatMap(({ id }) => (id === '' ? [] : [id])).join('\u0000');
   return { role, content, ...(callIds === '' ? {} : { callIds }) };

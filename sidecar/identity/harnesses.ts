@@ -71,8 +71,9 @@ export function harnessClaim(headers: IncomingHttpHeaders): Claim | undefined {
 }
 
 function vendorClaim(headers: IncomingHttpHeaders): Claim | undefined {
+  const names = Object.keys(headers).filter((name) => name.endsWith('-session-id'));
   // Sorted, so that the order in which a proxy happens to write headers does not decide.
-  for (const name of Object.keys(headers).sort()) {
+  for (const name of names.sort()) {
     const vendor = VENDOR_SESSION.exec(name)?.[1];
     if (vendor === undefined || vendor === 'parent' || vendor.endsWith('-parent')) continue;
     const parent = [`x-${vendor}-parent-session-id`];

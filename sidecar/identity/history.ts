@@ -32,6 +32,7 @@ const WAITING_MAX = 16;
 
 /** A conversation, hashed. */
 export interface Trail {
+  readonly tenant: TenantId;
   readonly messages: readonly CanonicalMessage[];
   readonly digests: readonly string[];
   readonly chain: readonly string[];
@@ -74,10 +75,10 @@ export class History {
   /** Seats the program where its conversation now ends. @returns the place, for `leave`. */
   remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): string {
     const seat = this.#ends.seat(program);
-    const digest = digestOf(tenant, answer);
+    const digest = digestOf(answer);
     const place = linked(leaf.chain, digest);
     this.#wait(place, { ...seat, callIds: callIdsOf(answer) });
-    if (answer.content.length >= ANCHOR_CHARS_MIN) this.#anchor(leaf, digest, seat);
+    if (answer.content.length >= ANCHOR_CHARS_MIN) this.#anchor(anchorOf(tenant, leaf.last, digest), seat);
     return place;
   }
 
@@ -88,8 +89,7 @@ export class History {
     if (at >= 0) sitting?.waiting.splice(at, 1);
   }
 
-  #anchor(leaf: Leaf, digest: string, seat: Seat): void {
-    const key = anchorOf(leaf.last, digest);
+  #anchor(key: string, seat: Seat): void {
     const known = this.#anchors.get(key)?.seat;
     const free =
       known === undefined || (known !== null && (known.program === seat.program || !this.#ends.isAlive(known)));
@@ -121,7 +121,8 @@ export class History {
 
   #anchored(trail: Trail, i: number): Seat | undefined {
     if ((trail.messages[i]?.content.length ?? 0) < ANCHOR_CHARS_MIN || i === 0) return undefined;
-    const seat = this.#anchors.get(anchorOf(trail.digests[i - 1] ?? '', trail.digests[i] ?? ''))?.seat;
+    const { tenant, digests } = trail;
+    const seat = this.#anchors.get(anchorOf(tenant, digests[i - 1] ?? '', digests[i] ?? ''))?.seat;
     return seat && this.#ends.isAlive(seat) ? seat : undefined;
   }
 }
@@ -129,20 +130,21 @@ export class History {
 /** `undefined` for a conversation that is empty or too long to match. */
 export function trailOf(tenant: TenantId, messages: readonly CanonicalMessage[]): Trail | undefined {
   if (messages.length === 0 || messages.length > MESSAGES_MAX) return undefined;
-  const digests = messages.map((message) => digestOf(tenant, message));
-  let end = '';
+  const digests = messages.map(digestOf);
+  // Conversations of two tenants have no hash in common.
+  let end = sha256(tenant);
   const chain = digests.map((digest) => (end = linked(end, digest)));
-  return { messages, digests, chain };
+  return { tenant, messages, digests, chain };
 }
 
 export function leafOf(trail: Trail): Leaf {
   return { chain: trail.chain.at(-1) ?? '', last: trail.digests.at(-1) ?? '' };
 }
 
-/** Of a message as this tenant's: conversations of two tenants have no hash in common. */
-const digestOf = (tenant: TenantId, { role, content }: CanonicalMessage): string =>
-  hash('sha256', `${tenant}\u0000${role}\u0000${content}`, 'base64');
-const callIdsOf = ({ callIds }: CanonicalMessage): string =>
-  callIds === undefined ? '' : hash('sha256', callIds, 'base64');
-const linked = (chain: string, digest: string): string => hash('sha256', `${chain}${digest}`, 'base64');
-const anchorOf = (before: string, answer: string): string => hash('sha256', `anchor ${before}${answer}`, 'base64');
+const sha256 = (text: string): string => hash('sha256', text, 'base64');
+/** Not a hash of both: putting a long content behind its role would copy it. Tells its own length, so it can be joined. */
+const digestOf = ({ role, content }: CanonicalMessage): string => `${role.length}:${role}${sha256(content)}`;
+const callIdsOf = ({ callIds }: CanonicalMessage): string => (callIds === undefined ? '' : sha256(callIds));
+const linked = (chain: string, digest: string): string => sha256(`${chain}${digest}`);
+const anchorOf = (tenant: TenantId, before: string, answer: string): string =>
+  sha256(`${sha256(tenant)}${before}${answer}`);

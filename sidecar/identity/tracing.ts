@@ -9,7 +9,9 @@ const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/;
 const NO_TRACE = '0'.repeat(32);
 
 export function baggageClaim(headers: IncomingHttpHeaders): Claim | undefined {
-  const entries = readBaggage(valueOf(headers, 'baggage') ?? '');
+  const header = valueOf(headers, 'baggage');
+  if (header === undefined) return undefined;
+  const entries = readBaggage(header);
   for (const key of BAGGAGE_KEYS) {
     const id = cleanId(entries.get(key));
     if (id !== undefined) return { id, source: `baggage ${key}` };
