@@ -10,6 +10,7 @@ import type { Config } from './config/schema.js';
 import { responseKey, type Context } from './context.js';
 import { Driver } from './driver.js';
 import { createFleet } from './engines/index.js';
+import { withOwnNames } from './holder.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
 import { logCall, makeLog } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
@@ -34,7 +35,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     record: options.record,
   });
   const fleet = createFleet(config, {
-    emit: (event) => driver.emit(event),
+    emit: (event) => driver.emit(withOwnNames(event)),
     inFlight: (id) => views.engine(driver.scheduler, id)?.inFlight ?? 0,
     setTimer: (fn, ms) => {
       const timer = setTimeout(fn, ms);

@@ -1,6 +1,7 @@
 import { views, type ProgramView, type ThreadView } from '../../src/index.js';
 import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
+import { modelName } from '../holder.js';
 import { labelOf } from '../identity/names.js';
 
 /** The scheduler's state as admin answers show it: base units, one shape everywhere. */
@@ -42,7 +43,7 @@ function threadRow(thread: ThreadView) {
     thread: thread.thread,
     state: thread.state,
     level: thread.level,
-    model: thread.model,
+    model: modelName(thread.model),
     engine: thread.engine ?? null,
     waiting_seconds: seconds(thread.waitingMs),
     service_seconds: seconds(thread.serviceMs),

@@ -45,6 +45,33 @@ const ENDS: Record<Path, readonly [RegExp, RegExp]> = {
 };
 
 describe('in front of the stand-in engine', () => {
+  // An engine alone holds the responses that it made; calls that went on from them elsewhere were answered 404.
+  it.each(['round-robin', 'least-loaded', 'program-affinity'])(
+    'a call goes on from a response where that was made, whatever %s says',
+    async (name) => {
+      const { url } = await world([await engine(), await engine()], { balancer: { name } });
+      const begun = await Promise.all(Array.from({ length: 4 }, () => post(url, '/v1/responses')));
+      const engines = begun.map((got) => got.headers['x-maitred-engine']);
+      expect(new Set(engines).size).toBe(2);
+      for (let turn = 0; turn < 3; turn++) {
+        const ids = begun.map((got) => (JSON.parse(got.text) as { id: string }).id);
+        const next = await Promise.all(ids.map((id) => post(url, '/v1/responses', { previous_response_id: id })));
+        expect(next.map((got) => [got.status, got.headers['x-maitred-engine']])).toEqual(engines.map((e) => [200, e]));
+        begun.splice(0, 4, ...next);
+      }
+    },
+  );
+
+  it('a call that goes on from a response of an engine which is gone is refused', async () => {
+    const [gone, stays] = [await engine(), await engine()];
+    const { url, adminUrl } = await world([gone, stays], { balancer: { name: 'round-robin' } });
+    const made = await post(url, '/v1/responses');
+    const { id } = JSON.parse(made.text) as { id: string };
+    await fetch(`${adminUrl}/engines/${String(made.headers['x-maitred-engine'])}`, { method: 'DELETE' });
+    const next = await post(url, '/v1/responses', { previous_response_id: id });
+    expect([next.status, errorCode(next.text)]).toEqual([404, 'unknown_response']);
+  });
+
   it.each(PATHS)('%s is served, whole and streamed, and its tokens counted', async (path) => {
     const { url, logs } = await world([await engine()]);
     const whole = await post(url, path);
