@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Script } from '../../../sim/index.js';
 import { EXAMPLES, folderOf, makeFolder, runClient, startStage, type Run } from './stage.js';
@@ -17,52 +18,115 @@ const ANSWERED = [
   'answer: It is sunny in Paris. It is rainy in Lisbon.',
 ].join('\n');
 
-type Example = Readonly<{ file: string; api: 'chat' | 'responses' | 'messages'; env?: Record<string, string> }>;
+interface Example {
+  readonly file: string;
+  readonly api: 'chat' | 'responses' | 'messages';
+  readonly env?: Readonly<Record<string, string>>;
+}
 
-const EXAMPLE_PROGRAMS: readonly Example[] = [
+const LOOPS: readonly Example[] = [
   { file: 'node/openai-chat.mjs', api: 'chat' },
   { file: 'node/openai-responses.mjs', api: 'responses' },
   { file: 'node/openai-responses.mjs', api: 'responses', env: { CONTINUE: 'history' } },
   { file: 'node/anthropic-messages.mjs', api: 'messages' },
+  { file: 'node/anthropic-tool-runner.mjs', api: 'messages' },
   { file: 'node/ai-sdk.mjs', api: 'chat' },
   { file: 'node/langchain.mjs', api: 'chat' },
   { file: 'python/openai_chat.py', api: 'chat' },
   { file: 'python/openai_responses.py', api: 'responses' },
   { file: 'python/openai_responses.py', api: 'responses', env: { CONTINUE: 'history' } },
   { file: 'python/anthropic_messages.py', api: 'messages' },
+  { file: 'python/anthropic_tool_runner.py', api: 'messages' },
   { file: 'python/langchain_chat.py', api: 'chat' },
 ];
+const NAMED = LOOPS.map((loop) => [[loop.file, ...Object.values(loop.env ?? {})].join(' '), loop] as const);
+
+type Skip = (reason: string) => never;
 
 /** How to run an example with the packages that were installed for it. */
-function commandOf(file: string, skip: (reason: string) => never): Pick<Run, 'command' | 'args'> {
+function prepare({ file, env = {} }: Example, skip: Skip): Run {
   if (file.endsWith('.py')) {
-    return { command: join(folderOf('python', skip), 'bin/python'), args: [join(EXAMPLES, file)] };
+    return { command: join(folderOf('python', skip), 'bin/python'), args: [join(EXAMPLES, file)], env };
   }
+  // Modules look for packages from where they lie, so they are copied to where those can be put beside them.
   const folder = makeFolder();
-  cpSync(join(EXAMPLES, 'node'), folder, { recursive: true, filter: (path) => !path.includes('node_modules') });
+  cpSync(join(EXAMPLES, 'node'), folder, { recursive: true, filter: (path) => basename(path) !== 'node_modules' });
   symlinkSync(join(folderOf('node', skip), 'node_modules'), join(folder, 'node_modules'));
-  return { command: process.execPath, args: [join(folder, file.slice('node/'.length))] };
+  return { command: process.execPath, args: [join(folder, basename(file))], env };
 }
 
-const named = (examples: readonly Example[]) =>
-  examples.map((example) => [`${example.file} ${Object.values(example.env ?? {}).join(' ')}`.trim(), example] as const);
+const run = (prepared: Run, env: Readonly<Record<string, string>>) =>
+  runClient({ ...prepared, env: { ...prepared.env, ...env } });
 
-describe.each([false, true])('with streaming %s', (stream) => {
-  it.for(named(EXAMPLE_PROGRAMS))('%s is one program', async ([, example], { skip }) => {
-    const command = commandOf(example.file, skip);
+describe.each([
+  ['not streaming', false],
+  ['streaming', true],
+])('%s', (_, stream) => {
+  it.for(NAMED)('%s is one program of three calls', async ([, loop], { skip }) => {
+    const prepared = prepare(loop, skip);
     const stage = await startStage(askTwice);
-    const env = { ...example.env, MAITRED_URL: stage.url, ...(stream && { STREAM: '1' }) };
-    expect((await runClient({ ...command, env })).trim()).toBe(ANSWERED);
+    const printed = await run(prepared, { MAITRED_URL: stage.url, STREAM: stream ? '1' : '0' });
+    expect(printed.trim()).toBe(ANSWERED);
 
     const programs = await stage.programs();
     expect(programs).toMatchObject([{ calls: 3, active_calls: 0 }]);
     const id = programs[0]!.id;
     expect(await stage.program(id)).toMatchObject({ id, calls: 3, threads: [] });
-    const heads = stage.answers().filter(({ headers }) => 'x-maitred-call' in headers);
-    expect(
-      heads.map(({ status, headers }) => [status, headers['x-maitred-program'], headers['x-maitred-reason']]),
-    ).toEqual(Array(3).fill([200, id, 'direct']));
+    // The tool runners try threads of messages first, and go on without them when they are refused.
+    const heads = stage.answers().filter(({ status }) => status !== 400);
+    expect(heads).toMatchObject(
+      Array(3).fill({
+        status: 200,
+        headers: {
+          'x-maitred-program': id,
+          'x-maitred-call': expect.any(String) as string,
+          'x-maitred-engine': expect.any(String) as string,
+          'x-maitred-level': '0',
+          'x-maitred-queue-ms': expect.stringMatching(/^\d+$/) as string,
+          'x-maitred-reason': 'direct',
+        },
+      }),
+    );
     const calls = await stage.end();
-    expect(calls).toMatchObject(Array(3).fill({ program: id, api: example.api, stream, outcome: 'completed' }));
+    expect(calls).toMatchObject(Array(3).fill({ program: id, api: loop.api, stream, outcome: 'completed' }));
+  });
+});
+
+describe('all at once with the same question', () => {
+  it('unnamed, each is a program of its own', async ({ skip }) => {
+    const prepared = LOOPS.map((loop) => prepare(loop, skip));
+    const stage = await startStage();
+    const printed = await Promise.all(prepared.map((loop) => run(loop, { MAITRED_URL: stage.url })));
+    for (const text of printed) expect(text).toMatch(/^(get_weather: It is sunny in Paris.\n){2}answer: \w/);
+    expect(await stage.programs()).toMatchObject(Array(LOOPS.length).fill({ calls: 3, active_calls: 0 }));
+  });
+
+  it('named, each is the program of its name', async ({ skip }) => {
+    const prepared = LOOPS.map((loop) => prepare(loop, skip));
+    const stage = await startStage();
+    const names = LOOPS.map((_, index) => `task-${index}`);
+    await Promise.all(
+      prepared.map((loop, i) => run(loop, { MAITRED_URL: stage.url, STREAM: '1', PROGRAM: names[i]! })),
+    );
+    const programs = await stage.programs();
+    expect(programs.map(({ id }) => id).sort()).toEqual(names.sort());
+    expect(programs).toMatchObject(Array(LOOPS.length).fill({ calls: 3, active_calls: 0 }));
+  });
+});
+
+describe('curl.sh', () => {
+  it('names its program, sees it, and ends it', async ({ skip }) => {
+    if (spawnSync('curl', ['--version']).error !== undefined) skip('curl is not installed');
+    const stage = await startStage();
+    const printed = await runClient({
+      command: 'sh',
+      args: [join(EXAMPLES, 'curl.sh')],
+      env: { MAITRED_URL: stage.url, PROGRAM: 'by-hand' },
+    });
+    expect(printed.match(/^x-maitred-program: by-hand\r$/gm)).toHaveLength(2);
+    expect(printed).toContain('data: [DONE]');
+    const program = printed.split('\n').find((line) => line.startsWith('{"id":"by-hand"'));
+    expect(JSON.parse(program!)).toMatchObject({ id: 'by-hand', calls: 2, active_calls: 0 });
+    expect(await stage.programs()).toEqual([]);
   });
 });
