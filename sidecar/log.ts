@@ -8,7 +8,8 @@ const WRITE_MS = 100;
 
 /** JSON lines on standard output, written without holding up calls. */
 export function makeLog(config: Config): Logger {
-  const destination = pino.destination({ dest: 1, sync: false, minLength: WRITE_BYTES, periodicFlush: WRITE_MS });
+  const batches = { minLength: WRITE_BYTES, maxWrite: 2 * WRITE_BYTES, periodicFlush: WRITE_MS };
+  const destination = pino.destination({ dest: 1, sync: false, ...batches });
   return pino({ level: config.log.level }, destination);
 }
 
