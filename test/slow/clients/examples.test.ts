@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Script } from '../../../sim/index.js';
 import { EXAMPLES, folderOf, makeFolder, runClient, startStage, type Run } from './stage.js';
+import { startTap } from './tap.js';
 
 /** Asks for the tool twice, then answers with what the tool said: only a client that ran both calls gets it right. */
 const askTwice: Script = (messages) => {
@@ -96,9 +97,14 @@ describe('all at once with the same question', () => {
   it('unnamed, each is a program of its own', async ({ skip }) => {
     const prepared = LOOPS.map((loop) => prepare(loop, skip));
     const stage = await startStage();
-    const printed = await Promise.all(prepared.map((loop) => run(loop, { MAITRED_URL: stage.url })));
+    const taps = await Promise.all(prepared.map(() => startTap(stage.direct)));
+    const printed = await Promise.all(prepared.map((loop, i) => run(loop, { MAITRED_URL: taps[i]!.url })));
     for (const text of printed) expect(text).toMatch(/^(get_weather: It is sunny in Paris.\n){2}answer: \w/);
-    expect(await stage.programs()).toMatchObject(Array(LOOPS.length).fill({ calls: 3, active_calls: 0 }));
+    const programs = await stage.programs();
+    expect(programs).toMatchObject(Array(LOOPS.length).fill({ calls: 3, active_calls: 0 }));
+    const told = taps.map((tap) => tap.answers().flatMap(({ headers }) => headers['x-maitred-program'] ?? []));
+    expect(told.map((ids) => new Set(ids).size)).toEqual(LOOPS.map(() => 1));
+    expect(told.map(([id]) => id).sort()).toEqual(programs.map(({ id }) => id).sort());
   });
 
   it('named, each is the program of its name', async ({ skip }) => {

@@ -12,7 +12,7 @@ import { ROOT } from '../../support/tree.js';
 const SETS = {
   node: { source: 'examples/node', manifest: ['package.json', 'package-lock.json'], install: npm },
   python: { source: 'examples/python', manifest: ['requirements.txt'], install: pip },
-  harness: { source: 'test/slow/clients/harness', manifest: ['package.json', 'package-lock.json'], install: npm },
+  harness: { source: 'test/slow/clients/harness', manifest: ['package.json', 'package-lock.json'], install: harness },
   mini: { source: 'test/slow/clients/mini', manifest: ['requirements.txt'], install: pip },
 } as const;
 
@@ -56,6 +56,12 @@ export function provideSet(name: SetName): Install {
 
 function npm(folder: string): void {
   run(folder, 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
+}
+
+/** OpenCode's binary for this machine is put in its place by a script of the package. */
+function harness(folder: string): void {
+  npm(folder);
+  run(folder, process.execPath, ['node_modules/opencode-ai/postinstall.mjs']);
 }
 
 function pip(folder: string): void {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, inject, onTestFinished } from 'vitest';
-import { startEngine, type EngineStats, type Script } from '../../../sim/index.js';
+import { startEngine, type Script } from '../../../sim/index.js';
 import { Maitred } from '../../support/maitred.js';
 import { ROOT } from '../../support/tree.js';
 import type { SetName } from './installs.js';
@@ -38,7 +38,8 @@ export interface ProgramDetail extends ProgramRow {
 export interface Stage {
   /** Base URL for clients, without `/v1`. */
   readonly url: string;
-  readonly engines: () => EngineStats[];
+  /** The gateway itself, past the tap. */
+  readonly direct: string;
   readonly answers: () => AnswerHead[];
   readonly programs: () => Promise<ProgramRow[]>;
   readonly program: (id: string) => Promise<ProgramDetail>;
@@ -53,13 +54,13 @@ export async function startStage(script?: Script): Promise<Stage> {
     await Promise.all(engines.map((engine) => engine.close()));
   });
   const gateway = new Maitred(['serve', '--port', '0', ...engines.flatMap(({ url }) => ['--engine', url])]);
-  const admin = await gateway.url();
+  const direct = await gateway.url();
   await expect.poll(() => gateway.logs.filter(({ msg }) => msg === 'engine joined').length).toBe(2);
-  const tap = await startTap(admin);
-  const get = async (path: string) => (await fetch(`${admin}${path}`)).json();
+  const tap = await startTap(direct);
+  const get = async (path: string) => (await fetch(`${direct}${path}`)).json();
   return {
     url: tap.url,
-    engines: () => engines.map((engine) => engine.stats()),
+    direct,
     answers: () => tap.answers(),
     programs: async () => ((await get('/programs')) as { programs: ProgramRow[] }).programs,
     program: async (id) => (await get(`/programs/${encodeURIComponent(id)}`)) as ProgramDetail,
