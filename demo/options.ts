@@ -35,11 +35,19 @@ const STAND_IN = ['engines', 'preset', 'speed', 'synthetic', 'traces'];
 export function makeCommand(): Command {
   return new Command('demo')
     .description('Plays agent programs through a gateway, once for each policy, and compares how long they take.')
-    .option('--policies <names>', 'policies, the first to compare each other one with', policies, ['fcfs', 'plas'])
+    .addOption(
+      new Option('--policies <names>', 'policies, the first to compare each other one with')
+        .argParser(policies)
+        .default(['fcfs', 'plas'], 'fcfs,plas'),
+    )
     .option('--balancer <name>', 'load-balancing policy; absent: the default')
     .option('--config <file>', 'gateway configuration to try; its times are scaled with the speed')
     .option('--programs <count>', 'programs, all at once (default: 30, on a real engine 24)', whole(1, 10_000))
-    .option('--seeds <numbers>', 'seeds of synthetic programs; one run of each policy for each', seeds, [1])
+    .addOption(
+      new Option('--seeds <numbers>', 'seeds of synthetic programs; one run of each policy for each')
+        .argParser(seeds)
+        .default([1], '1'),
+    )
     .option('--synthetic', 'synthetic programs, even where there are recorded ones', false)
     .addOption(
       new Option(
@@ -56,11 +64,10 @@ export function makeCommand(): Command {
     )
     .option('--engines <count>', 'stand-in engines', whole(1, 64), 2)
     .addOption(new Option('--preset <name>', 'what they imitate').choices(PRESET_NAMES).default(DEFAULT_PRESET))
-    .option(
-      '--kv-share <share>',
-      'part of all contexts at their largest that the KV caches hold',
-      real(0.01, 100),
-      1 / 3,
+    .addOption(
+      new Option('--kv-share <share>', 'part of all contexts at their largest that the KV caches hold')
+        .argParser(real(0.01, 100))
+        .default(1 / 3, 'a third'),
     )
     .option(
       '--speed <factor>',

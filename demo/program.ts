@@ -55,8 +55,9 @@ async function demo(options: DemoOptions, print: (text: string) => void): Promis
   const report = { options, workloads, summaries, comparisons: compare(summaries) };
   print(json ? JSON.stringify(report, undefined, 2) : table(summaries));
   for (const { policy, overheadShare } of summaries) {
-    if (overheadShare > OVERHEAD_SHARE_MAX)
-      say(`warning: ${policy}: this machine does not keep up; use a --speed below ${stage.speed}`);
+    if (overheadShare <= OVERHEAD_SHARE_MAX) continue;
+    const advice = stage.speed > 1 ? `; use a --speed below ${stage.speed}` : '';
+    say(`warning: ${policy}: this machine does not keep up, and times are too long${advice}`);
   }
   return summaries.every(({ failures }) => failures === 0) ? 0 : 1;
 }
@@ -113,5 +114,7 @@ function describe({ name, programs, demand }: Workload, stage: Stage, { gapMax }
 function sayDuration(seconds: number | undefined, runs: number): void {
   if (seconds === undefined) return;
   const all = seconds * runs;
-  say(`${runs} runs, about ${all < 90 ? `${Math.ceil(all)} s` : `${Math.round(all / 60)} minutes`} in all`);
+  say(
+    `${runs} ${runs === 1 ? 'run' : 'runs'}, about ${all < 90 ? `${Math.ceil(all)} s` : `${Math.round(all / 60)} minutes`} in all`,
+  );
 }
