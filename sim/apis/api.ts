@@ -2,7 +2,7 @@ import type { Sequence } from '../engine/sequence.js';
 import type { Answer, Delta, Narrator } from '../text/answer.js';
 import type { ScriptedAnswer, ToolChoice } from '../text/choose.js';
 import type { Message, Tool } from '../text/conversation.js';
-import type { ApiError } from './errors.js';
+import { ApiError } from './errors.js';
 import { boolean, checkSampling, integer, isObject, scriptedAnswer, string, type JsonObject } from './fields.js';
 
 /** One prompt to be answered: its tokens, and what the choice of an answer looks at. */
@@ -30,7 +30,8 @@ export interface Terms {
   readonly priority: number;
   readonly cacheSalt: string;
   readonly includeUsage: boolean;
-  readonly includeMetrics: boolean;
+  /** Usage so far on each chunk; only along with the usage at the end. */
+  readonly continuousUsage: boolean;
   readonly returnTokenIds: boolean;
   readonly scripted: ScriptedAnswer | undefined;
 }
@@ -70,7 +71,7 @@ export interface Reply {
   readonly choices: readonly Choice[];
   /** Absent when a fault hides it. */
   usage(): Usage | undefined;
-  /** Engine-side times, in milliseconds, of the first choice; absent when not asked for. */
+  /** Engine-side times in milliseconds, as under `--enable-per-request-metrics`; absent where there are several answers. */
   metrics(): JsonObject | undefined;
   readonly status: 'in_progress' | 'completed' | 'cancelled';
 }
@@ -104,11 +105,15 @@ export interface Api {
 /** The terms that all APIs spell alike. */
 export function readTerms(body: JsonObject, maxTokens: number | undefined): Terms {
   checkSampling(body);
+  const stream = boolean(body, 'stream');
   const streamOptions = isObject(body['stream_options']) ? body['stream_options'] : {};
+  if (!stream && (body['stream_options'] ?? null) !== null) {
+    throw new ApiError(400, 'Stream options can only be defined when `stream=True`.', 'stream_options');
+  }
   return {
     body,
     model: string(body, 'model'),
-    stream: boolean(body, 'stream'),
+    stream,
     n: integer(body, 'n', 1, 128) ?? 1,
     maxTokens,
     minTokens: integer(body, 'min_tokens', 0) ?? 0,
@@ -116,25 +121,20 @@ export function readTerms(body: JsonObject, maxTokens: number | undefined): Term
     priority: integer(body, 'priority', Number.MIN_SAFE_INTEGER) ?? 0,
     cacheSalt: string(body, 'cache_salt') ?? '',
     includeUsage: boolean(streamOptions, 'include_usage'),
-    includeMetrics: boolean(body, 'include_metrics'),
+    continuousUsage: boolean(streamOptions, 'include_usage') && boolean(streamOptions, 'continuous_usage_stats'),
     returnTokenIds: boolean(body, 'return_token_ids'),
     scripted: body['sim'] === undefined ? undefined : scriptedAnswer(body['sim'], 'sim'),
   };
 }
 
+/** Why the answer ended, once the last of its tokens has been read out; null before. */
+export function finishOf({ answer, narrator, sequence }: Choice): Answer['finish'] | null {
+  return sequence.state === 'finished' && narrator.told === sequence.generated ? answer.finish : null;
+}
+
 /** One server-sent event. */
 export function sse(data: object, event?: string): string {
   return `${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`;
-}
-
-/** Usage as chat and completions spell it. */
-export function openaiUsage({ prompt, cached, output }: Usage): JsonObject {
-  return {
-    prompt_tokens: prompt,
-    total_tokens: prompt + output,
-    completion_tokens: output,
-    prompt_tokens_details: { cached_tokens: cached },
-  };
 }
 
 /** `{key: value}`, or nothing when there is no value. */

@@ -3,7 +3,7 @@ import type { Delta } from '../text/answer.js';
 import type { ToolChoice } from '../text/choose.js';
 import { renderPrompt, type Message, type Tool, type ToolCall } from '../text/conversation.js';
 import {
-  openaiUsage,
+  finishOf,
   optional,
   readTerms,
   sse,
@@ -13,8 +13,9 @@ import {
   type Formatter,
   type Reply,
 } from './api.js';
-import { ApiError, openaiError } from './errors.js';
+import { ApiError, invalidBody, openaiError } from './errors.js';
 import { array, boolean, integer, isObject, object, string, type JsonObject } from './fields.js';
+import { closingChunks, FINGERPRINT, openaiUsage, usageSoFar } from './openai.js';
 
 /** POST /v1/chat/completions */
 export const chat: Api = {
@@ -26,7 +27,12 @@ export const chat: Api = {
 function readChat(body: JsonObject): Ask {
   const maxTokens = integer(body, 'max_completion_tokens', 1) ?? integer(body, 'max_tokens', 1);
   const terms = readTerms(body, maxTokens);
-  return { terms, prompts: [readChatPrompt(body)] };
+  const prompt = readChatPrompt(body);
+  const choice = body['tool_choice'] ?? 'none';
+  if (choice !== 'none' && prompt.tools.length === 0) {
+    throw new ApiError(400, 'When using `tool_choice`, `tools` must be set.', 'tool_choice');
+  }
+  return { terms, prompts: [prompt] };
 }
 
 /** The prompt of a chat body, for `/tokenize` too. */
@@ -93,7 +99,7 @@ export function readContent(value: unknown, name: string): { text: string; attac
 
 function readTool(target: JsonObject): Tool {
   const name = string(target, 'name');
-  if (name === undefined) throw new ApiError(400, 'tools.function.name: a string is expected', 'tools');
+  if (name === undefined) throw invalidBody('tools.function.name: a string is expected', 'tools');
   return { name, parameters: target['parameters'] ?? { type: 'object' } };
 }
 
@@ -137,29 +143,28 @@ class ChatFormatter implements Formatter {
     const events: string[] = [];
     if (!choice.opened) {
       const promptIds = this.reply.terms.returnTokenIds ? { prompt_token_ids: choice.promptIds } : {};
-      events.push(this.#chunk(choice, { role: 'assistant', content: '' }, null, {}, promptIds));
+      const ofChunk = { ...promptIds, ...usageSoFar(this.reply, choice, 0) };
+      events.push(this.#chunk(choice, { role: 'assistant', content: '' }, null, {}, ofChunk));
     }
-    const extra = this.reply.terms.returnTokenIds ? { token_ids: tokenIds } : {};
-    deltas.forEach((delta, index) => {
-      events.push(this.#chunk(choice, chatDelta(delta), null, index === 0 ? extra : {}));
+    const ids = this.reply.terms.returnTokenIds ? { token_ids: tokenIds } : {};
+    const finish = finishOf(choice);
+    const parts = deltas.map(chatDelta);
+    // Tokens that show no text, as those of a tool call's name: their ids, or that they are the last, are said all the same.
+    if (parts.length === 0 && (this.reply.terms.returnTokenIds || finish !== null)) parts.push({});
+    parts.forEach((part, index) => {
+      const last = index === parts.length - 1;
+      events.push(this.#chunk(choice, part, last ? finish : null, index === 0 ? ids : {}));
     });
-    // Tokens that show no text, as those of a tool call's name: their ids are said all the same.
-    if (deltas.length === 0 && this.reply.terms.returnTokenIds) events.push(this.#chunk(choice, {}, null, extra));
     return events;
   }
 
-  finish(choice: Choice): string[] {
-    return [this.#chunk(choice, {}, choice.answer.finish)];
+  /** The last token's chunk has said it. */
+  finish(): string[] {
+    return [];
   }
 
   closing(): string[] {
-    const usage = this.reply.usage();
-    const events = ['data: [DONE]\n\n'];
-    if (this.reply.terms.includeUsage && usage !== undefined) {
-      const metrics = optional('metrics', this.reply.metrics());
-      events.unshift(sse({ ...this.#base, choices: [], usage: openaiUsage(usage), ...metrics }));
-    }
-    return events;
+    return closingChunks(this.reply, this.#base);
   }
 
   whole(): JsonObject {
@@ -170,11 +175,11 @@ class ChatFormatter implements Formatter {
       object: 'chat.completion',
       choices: this.reply.choices.map((choice) => chatChoice(choice, terms.returnTokenIds)),
       service_tier: null,
-      system_fingerprint: null,
+      ...FINGERPRINT,
       ...optional('usage', usage && openaiUsage(usage)),
       prompt_logprobs: null,
       ...(terms.returnTokenIds ? { prompt_token_ids: this.reply.choices[0]?.promptIds } : {}),
-      ...optional('metrics', this.reply.metrics()),
+      metrics: this.reply.metrics() ?? null,
     };
   }
 
@@ -186,7 +191,10 @@ class ChatFormatter implements Formatter {
     ofChunk: JsonObject = {},
   ): string {
     const entry = { index: choice.index, delta, logprobs: null, finish_reason: finish, ...ofChoice };
-    return sse({ ...this.#base, choices: [entry], ...ofChunk });
+    const usage = usageSoFar(this.reply, choice);
+    if (finish === null) return sse({ ...this.#base, choices: [entry], ...usage, ...ofChunk });
+    const fingerprint = this.reply.terms.includeUsage ? {} : FINGERPRINT;
+    return sse({ ...this.#base, choices: [{ ...entry, stop_reason: null }], ...fingerprint, ...usage });
   }
 }
 
@@ -203,6 +211,10 @@ function chatDelta(delta: Delta): JsonObject {
   }
 }
 
+function chatCall({ id, name, arguments: json }: ToolCall): JsonObject {
+  return { id, type: 'function', function: { name, arguments: json } };
+}
+
 function chatChoice(choice: Choice, withIds: boolean): JsonObject {
   const { text, calls } = choice.narrator;
   return {
@@ -211,11 +223,11 @@ function chatChoice(choice: Choice, withIds: boolean): JsonObject {
       role: 'assistant',
       content: text === '' && calls.length > 0 ? null : text,
       refusal: null,
-      tool_calls: calls.map(({ id, name, arguments: json }) => ({
-        id,
-        type: 'function',
-        function: { name, arguments: json },
-      })),
+      annotations: null,
+      audio: null,
+      function_call: null,
+      ...(calls.length > 0 ? { tool_calls: calls.map(chatCall) } : {}),
+      reasoning: null,
     },
     logprobs: null,
     finish_reason: choice.answer.finish,

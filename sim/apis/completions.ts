@@ -1,7 +1,7 @@
 import type { Delta } from '../text/answer.js';
 import { decode, encode } from '../text/tokens.js';
 import {
-  openaiUsage,
+  finishOf,
   optional,
   readTerms,
   sse,
@@ -12,8 +12,9 @@ import {
   type Prompt,
   type Reply,
 } from './api.js';
-import { ApiError, openaiError } from './errors.js';
+import { invalidBody, openaiError } from './errors.js';
 import { integer, isObject, type JsonObject } from './fields.js';
+import { closingChunks, FINGERPRINT, openaiUsage, usageSoFar } from './openai.js';
 
 /** OpenAI's default of the oldest API. */
 const MAX_TOKENS_DEFAULT = 16;
@@ -43,7 +44,7 @@ export function readTexts(value: unknown, name: string): number[][] {
     typeof entry === 'string' || (Array.isArray(entry) && entry.every(isTokenId));
   const texts = isText(value) && !(Array.isArray(value) && value.length === 0) ? [value] : value;
   if (!Array.isArray(texts) || texts.length === 0 || !texts.every(isText)) {
-    throw new ApiError(400, `${name}: a text, token ids, or a list of these is expected`, name);
+    throw invalidBody(`${name}: a text, token ids, or a list of these is expected`, name);
   }
   return texts.map((text: string | number[]) => {
     if (typeof text !== 'string') return text;
@@ -74,21 +75,18 @@ class CompletionFormatter implements Formatter {
     const echoed = !choice.opened && body['echo'] === true ? decode(choice.promptIds) : '';
     const promptIds = choice.opened ? null : choice.promptIds;
     const ids = returnTokenIds ? { token_ids: tokenIds, prompt_token_ids: promptIds } : {};
-    return text === '' && echoed === '' && !returnTokenIds ? [] : [this.#chunk(choice, echoed + text, null, ids)];
+    const finish = finishOf(choice);
+    if (text === '' && echoed === '' && finish === null && !returnTokenIds) return [];
+    return [this.#chunk(choice, echoed + text, finish, ids)];
   }
 
-  finish(choice: Choice): string[] {
-    return [this.#chunk(choice, '', choice.answer.finish)];
+  /** The last token's chunk has said it. */
+  finish(): string[] {
+    return [];
   }
 
   closing(): string[] {
-    const usage = this.reply.usage();
-    const events = ['data: [DONE]\n\n'];
-    if (this.reply.terms.includeUsage && usage !== undefined) {
-      const metrics = optional('metrics', this.reply.metrics());
-      events.unshift(sse({ ...this.#base, choices: [], usage: openaiUsage(usage), ...metrics }));
-    }
-    return events;
+    return closingChunks(this.reply, this.#base);
   }
 
   whole(): JsonObject {
@@ -105,13 +103,16 @@ class CompletionFormatter implements Formatter {
     return {
       ...this.#base,
       choices,
+      service_tier: null,
+      ...FINGERPRINT,
       ...optional('usage', usage && openaiUsage(usage)),
-      ...optional('metrics', this.reply.metrics()),
+      metrics: this.reply.metrics() ?? null,
     };
   }
 
-  #chunk(choice: Choice, text: string, finish: string | null, ids: JsonObject = {}): string {
+  #chunk(choice: Choice, text: string, finish: string | null, ids: JsonObject): string {
     const entry = { index: choice.index, text, logprobs: null, finish_reason: finish, stop_reason: null, ...ids };
-    return sse({ ...this.#base, choices: [entry] });
+    const fingerprint = finish === null || this.reply.terms.includeUsage ? {} : FINGERPRINT;
+    return sse({ ...this.#base, choices: [entry], ...fingerprint, ...usageSoFar(this.reply, choice) });
   }
 }

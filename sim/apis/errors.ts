@@ -6,16 +6,35 @@ export class ApiError extends Error {
     /** The body's field to blame. */
     readonly param: string | null = null,
     readonly headers: Readonly<Record<string, string>> = {},
+    /** The answer's body where the server gives it itself, before any API has a say. */
+    readonly body?: object,
   ) {
     super(message);
   }
 }
 
-const OPENAI_TYPES: Readonly<Record<number, string>> = {
+/** A body that is no JSON, or has a field of the wrong type: the server's own framework refuses it, on all paths alike. */
+export function invalidBody(message: string, field?: string): ApiError {
+  const param = field === undefined ? 'body' : `body.${field}`;
+  return new ApiError(400, message, param, {}, { error: { message, type: 'Bad Request', param, code: 400 } });
+}
+
+export function unknownResponse(id: string): ApiError {
+  const message = `Response with id '${id}' not found.`;
+  const param = 'response_id';
+  return new ApiError(404, message, param, {}, { error: { message, type: 'invalid_request_error', param, code: 404 } });
+}
+
+/** A path that is not served, or not with this method. */
+export function noRoute(allowed: readonly string[]): ApiError {
+  const [status, detail] = allowed.length > 0 ? [405, 'Method Not Allowed'] : [404, 'Not Found'];
+  const headers: Record<string, string> = allowed.length > 0 ? { allow: allowed.join(', ') } : {};
+  return new ApiError(status, detail, null, headers, { detail });
+}
+
+const TYPES: Readonly<Record<number, string>> = {
   400: 'BadRequestError',
-  401: 'AuthenticationError',
   404: 'NotFoundError',
-  405: 'MethodNotAllowedError',
   413: 'RequestEntityTooLargeError',
   429: 'RateLimitError',
   500: 'InternalServerError',
@@ -24,20 +43,14 @@ const OPENAI_TYPES: Readonly<Record<number, string>> = {
 
 /** As vLLM answers on all but its Anthropic paths. */
 export function openaiError(error: ApiError): object {
-  const type = OPENAI_TYPES[error.status] ?? 'APIError';
-  return { error: { message: error.message, type, param: error.param, code: error.status } };
+  return { error: { message: error.message, type: typeOf(error), param: error.param, code: error.status } };
 }
 
-const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
-  400: 'invalid_request_error',
-  401: 'authentication_error',
-  404: 'not_found_error',
-  413: 'request_too_large',
-  429: 'rate_limit_error',
-  503: 'overloaded_error',
-};
-
+/** In Anthropic's shape, but with vLLM's own names. */
 export function anthropicError(error: ApiError): object {
-  const type = ANTHROPIC_TYPES[error.status] ?? 'api_error';
-  return { type: 'error', error: { type, message: error.message } };
+  return { type: 'error', error: { type: typeOf(error), message: error.message } };
+}
+
+function typeOf({ status }: ApiError): string {
+  return TYPES[status] ?? 'APIError';
 }

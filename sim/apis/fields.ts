@@ -1,5 +1,5 @@
 import type { ScriptedAnswer } from '../text/choose.js';
-import { ApiError } from './errors.js';
+import { ApiError, invalidBody } from './errors.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -10,24 +10,24 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 export function object(value: unknown, name: string): JsonObject {
-  if (!isObject(value)) throw new ApiError(400, `${name}: an object is expected`, name);
+  if (!isObject(value)) throw invalidBody(`${name}: an object is expected`, name);
   return value;
 }
 
 export function array(value: unknown, name: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw new ApiError(400, `${name}: a list is expected`, name);
+  if (!Array.isArray(value)) throw invalidBody(`${name}: a list is expected`, name);
   return value;
 }
 
 export function string(body: JsonObject, name: string): string | undefined {
   const value = body[name] ?? undefined;
-  if (value !== undefined && typeof value !== 'string') throw new ApiError(400, `${name}: a string is expected`, name);
+  if (value !== undefined && typeof value !== 'string') throw invalidBody(`${name}: a string is expected`, name);
   return value;
 }
 
 export function boolean(body: JsonObject, name: string): boolean {
   const value = body[name] ?? false;
-  if (typeof value !== 'boolean') throw new ApiError(400, `${name}: a boolean is expected`, name);
+  if (typeof value !== 'boolean') throw invalidBody(`${name}: a boolean is expected`, name);
   return value;
 }
 
@@ -39,7 +39,8 @@ export function integer(
 ): number | undefined {
   const value = body[name] ?? undefined;
   if (value === undefined) return undefined;
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
+  if (typeof value !== 'number' || !Number.isInteger(value)) throw invalidBody(`${name}: an integer is expected`, name);
+  if (value < min || value > max) {
     throw new ApiError(400, `${name}: an integer from ${min} to ${max} is expected`, name);
   }
   return value;
@@ -48,13 +49,15 @@ export function integer(
 /** Refuses numbers and lists of the wrong type that the engine itself has no use for, as a real one would. */
 export function checkSampling(body: JsonObject): void {
   for (const [name, min, max] of [
-    ['temperature', 0, 100],
+    ['temperature', 0, 2],
     ['top_p', 0, 1],
     ['frequency_penalty', -2, 2],
     ['presence_penalty', -2, 2],
   ] as const) {
     const value = body[name] ?? undefined;
-    if (value !== undefined && !(typeof value === 'number' && value >= min && value <= max)) {
+    if (value === undefined) continue;
+    if (typeof value !== 'number') throw invalidBody(`${name}: a number is expected`, name);
+    if (!(value >= min && value <= max)) {
       throw new ApiError(400, `${name}: a number from ${min} to ${max} is expected`, name);
     }
   }

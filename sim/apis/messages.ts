@@ -14,7 +14,7 @@ import {
   type Usage,
 } from './api.js';
 import { readContent } from './chat.js';
-import { anthropicError, ApiError } from './errors.js';
+import { anthropicError, ApiError, invalidBody } from './errors.js';
 import { array, integer, isObject, object, string, type JsonObject } from './fields.js';
 
 /** POST /v1/messages, Anthropic's API. */
@@ -26,7 +26,7 @@ export const messages: Api = {
 
 function readMessages(body: JsonObject): Ask {
   const maxTokens = integer(body, 'max_tokens', 1);
-  if (maxTokens === undefined) throw new ApiError(400, 'max_tokens: an integer is expected', 'max_tokens');
+  if (maxTokens === undefined) throw invalidBody('max_tokens: an integer is expected', 'max_tokens');
   // vLLM drops `priority` on this path.
   return { terms: { ...readTerms(body, maxTokens), n: 1, priority: 0 }, prompts: [readMessagesPrompt(body)] };
 }
@@ -54,7 +54,7 @@ function readTurn(value: unknown): Message[] {
   const turn = object(value, 'messages');
   const role = string(turn, 'role');
   if (role !== 'user' && role !== 'assistant' && role !== 'system') {
-    throw new ApiError(400, 'messages.role: user or assistant is expected', 'messages');
+    throw invalidBody('messages.role: user or assistant is expected', 'messages');
   }
   const content = turn['content'];
   if (typeof content === 'string') return [{ role, text: content, toolCalls: [] }];
@@ -151,10 +151,9 @@ class MessagesFormatter implements Formatter {
   finish(choice: Choice): string[] {
     const usage = this.reply.usage();
     const delta = { stop_reason: STOP_REASONS[choice.answer.finish], stop_sequence: null };
-    const metrics = optional('metrics', this.reply.metrics());
     return [
       ...this.#stop(),
-      typed({ type: 'message_delta', delta, ...optional('usage', usage && anthropicUsage(usage)), ...metrics }),
+      typed({ type: 'message_delta', delta, ...optional('usage', usage && anthropicUsage(usage)) }),
     ];
   }
 
@@ -163,7 +162,7 @@ class MessagesFormatter implements Formatter {
   }
 
   whole(): JsonObject {
-    return { ...this.#message(), ...optional('metrics', this.reply.metrics()) };
+    return this.#message();
   }
 
   #message(): JsonObject {

@@ -1,7 +1,7 @@
 import { renderPrompt, type Message, type Tool, type ToolCall } from '../text/conversation.js';
 import { optional, readTerms, type Ask, type History } from './api.js';
 import { readContent, readToolChoice } from './chat.js';
-import { ApiError } from './errors.js';
+import { ApiError, invalidBody, unknownResponse } from './errors.js';
 import { array, integer, isObject, object, string, type JsonObject } from './fields.js';
 
 /** Reads the body of POST /v1/responses: input items become messages, after those of the previous response. */
@@ -51,7 +51,7 @@ function earlier(body: JsonObject, history: History): readonly Message[] {
   if (previous === undefined) return [];
   const conversation = history(previous);
   if (conversation === undefined) {
-    throw new ApiError(404, `Response with id '${previous}' not found.`, 'previous_response_id');
+    throw unknownResponse(previous);
   }
   return conversation;
 }
@@ -80,7 +80,7 @@ function readMessage(item: JsonObject): Message {
     case 'assistant':
       return { role: item['role'], ...content };
     default:
-      throw new ApiError(400, 'input.role: system, developer, user or assistant is expected', 'input');
+      throw invalidBody('input.role: system, developer, user or assistant is expected', 'input');
   }
 }
 

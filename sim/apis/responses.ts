@@ -53,10 +53,8 @@ class ResponsesFormatter implements Formatter {
   }
 
   closing(): string[] {
-    const response = this.whole();
-    // A cancelled stream has no event of its own.
-    const type = response['status'] === 'completed' ? 'response.completed' : 'response.incomplete';
-    return [this.#event(type, { response })];
+    // vLLM ends the stream of an incomplete response so too; a cancelled one has no event of its own.
+    return [this.#event('response.completed', { response: this.whole() })];
   }
 
   #start(choice: Choice, item: number): string[] {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { ApiError } from '../apis/errors.js';
-import { object, type JsonObject } from '../apis/fields.js';
+import { ApiError, invalidBody } from '../apis/errors.js';
+import { isObject, type JsonObject } from '../apis/fields.js';
 
 /** The whole body as text. @throws ApiError 413 above the limit; rejects when the client leaves. */
 export async function readText(request: IncomingMessage, bytesMax: number): Promise<string> {
@@ -21,7 +21,8 @@ export function parseObject(text: string): JsonObject {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new ApiError(400, 'The body is not JSON.');
+    throw invalidBody('The body is not JSON.');
   }
-  return object(value, 'body');
+  if (!isObject(value)) throw invalidBody('The body is no JSON object.');
+  return value;
 }

@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Api, Ask, Choice, Formatter, Prompt, Reply, Terms, Usage } from '../apis/api.js';
+import {
+  finishOf,
+  type Api,
+  type Ask,
+  type Choice,
+  type Formatter,
+  type Prompt,
+  type Reply,
+  type Terms,
+  type Usage,
+} from '../apis/api.js';
 import { ApiError } from '../apis/errors.js';
 import type { JsonObject } from '../apis/fields.js';
 import type { Sequence } from '../engine/sequence.js';
@@ -127,7 +137,7 @@ export class Call implements Reply {
   metrics(): JsonObject | undefined {
     const [choice] = this.choices;
     // Of several answers there is no one time to tell, so the real server tells none.
-    if (!this.terms.includeMetrics || choice === undefined || this.choices.length > 1) return undefined;
+    if (choice === undefined || this.choices.length > 1) return undefined;
     const { arrivedAt, scheduledAt, firstTokenAt, endedAt, generated } = choice.sequence;
     const { speed } = this.host.settings;
     const generationMs = (endedAt - firstTokenAt) / speed;
@@ -242,16 +252,18 @@ export class Call implements Reply {
     while (narrator.told < sequence.generated) {
       const from = narrator.told;
       const deltas = narrator.tell(Math.min(from + stride, sequence.generated));
-      outlet.events(this.#formatter.delta(choice, deltas, answer.ids.slice(from, narrator.told)));
+      const events = this.#formatter.delta(choice, deltas, answer.ids.slice(from, narrator.told));
       choice.opened = true;
+      if (finishOf(choice) !== null) this.#close(choice, outlet, events);
+      else outlet.events(events);
     }
-    if (sequence.state === 'finished') this.#close(choice, outlet);
     outlet.flush();
   }
 
-  #close(choice: RunningChoice, outlet: Outlet): void {
+  /** The last token's own events are among those that end the stream: they may say why it ended. */
+  #close(choice: RunningChoice, outlet: Outlet, last: readonly string[]): void {
     choice.closed = true;
-    const events = this.#formatter.finish(choice);
+    const events = [...last, ...this.#formatter.finish(choice)];
     if (this.choices.some(({ closed }) => !closed)) outlet.events(events);
     else outlet.finish([...events, ...this.#formatter.closing()]);
   }

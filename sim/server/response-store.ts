@@ -1,4 +1,4 @@
-import { ApiError } from '../apis/errors.js';
+import { ApiError, unknownResponse } from '../apis/errors.js';
 import type { JsonObject } from '../apis/fields.js';
 import { responseId } from '../apis/responses.js';
 import type { Message } from '../text/conversation.js';
@@ -39,7 +39,7 @@ export class ResponseStore {
 
   #find(id: string): Call {
     const call = this.#calls.get(id);
-    if (call === undefined) throw new ApiError(404, `Response with id '${id}' not found.`, 'response_id');
+    if (call === undefined) throw unknownResponse(id);
     return call;
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api, Ask, Terms } from '../apis/api.js';
 import { chat } from '../apis/chat.js';
 import { completions } from '../apis/completions.js';
-import { anthropicError, ApiError, openaiError } from '../apis/errors.js';
+import { anthropicError, ApiError, noRoute, openaiError } from '../apis/errors.js';
 import { scriptedAnswer, type JsonObject } from '../apis/fields.js';
 import { messages, readMessagesPrompt } from '../apis/messages.js';
 import { responses } from '../apis/responses.js';
@@ -180,14 +180,13 @@ export class EngineServer implements CallHost {
     const known = error instanceof ApiError ? error : new ApiError(500, `Internal error: ${String(error)}`);
     const shape = path.startsWith('/v1/messages') ? anthropicError : openaiError;
     if (response.headersSent) response.destroy();
-    else outlet.json(known.status, shape(known), known.headers);
+    else outlet.json(known.status, known.body ?? shape(known), known.headers);
   }
 
   #route(method: string, path: string): Handler {
     const handler = this.#routes.get(`${method} ${path}`) ?? this.#responseRoute(method, path);
     if (handler !== undefined) return handler;
-    const known = [...this.#routes.keys()].some((key) => key.endsWith(` ${path}`));
-    throw known ? new ApiError(405, 'Method Not Allowed') : new ApiError(404, 'Not Found');
+    throw noRoute([...this.#routes.keys()].flatMap((key) => (key.endsWith(` ${path}`) ? key.split(' ', 1) : [])));
   }
 
   #responseRoute(method: string, path: string): Handler | undefined {
@@ -207,7 +206,7 @@ export class EngineServer implements CallHost {
     if (apiKey === undefined || !path.startsWith('/v1')) return;
     const { authorization } = request.headers;
     if (authorization !== `Bearer ${apiKey}` && request.headers['x-api-key'] !== apiKey) {
-      throw new ApiError(401, 'Unauthorized');
+      throw new ApiError(401, 'Unauthorized', null, {}, { error: 'Unauthorized' });
     }
   }
 

@@ -1,7 +1,7 @@
 import { optional, readTerms, type Api, type Reply } from '../apis/api.js';
 import { readChatPrompt } from '../apis/chat.js';
 import { isTokenId, readTexts } from '../apis/completions.js';
-import { ApiError, openaiError } from '../apis/errors.js';
+import { ApiError, invalidBody, openaiError } from '../apis/errors.js';
 import { array, string, type JsonObject } from '../apis/fields.js';
 import { decode, hashText, mix } from '../text/tokens.js';
 
@@ -16,7 +16,7 @@ export function tokenize(body: JsonObject, maxModelLen: number): JsonObject {
 /** POST /detokenize */
 export function detokenize(body: JsonObject): JsonObject {
   const ids = array(body['tokens'], 'tokens');
-  if (!ids.every(isTokenId)) throw new ApiError(400, 'tokens: a list of token ids is expected', 'tokens');
+  if (!ids.every(isTokenId)) throw invalidBody('tokens: a list of token ids is expected', 'tokens');
   return { prompt: decode(ids) };
 }
 

@@ -40,9 +40,9 @@ describe('/v1/chat/completions', () => {
     expect(deltas.map(contentOf).join('')).toBe(choice?.message['content']);
   });
 
-  it('streams a usage chunk, and metrics, only when asked', async () => {
+  it('streams a usage chunk only when asked, and with it the engine’s times', async () => {
     const sim = await engine();
-    const body = { messages: MESSAGES, stream_options: { include_usage: true }, include_metrics: true };
+    const body = { messages: MESSAGES, stream_options: { include_usage: true } };
     const events = await stream(sim, path, body);
     const last = dataOf(events).at(-1);
     expect(last?.['choices']).toEqual([]);
@@ -51,6 +51,47 @@ describe('/v1/chat/completions', () => {
       queue_time_ms: expect.any(Number) as number,
       generation_time_ms: expect.any(Number) as number,
     });
+  });
+
+  it('puts the finish reason on the last token’s chunk, and the fingerprint on the last chunk of all', async () => {
+    const sim = await engine();
+    const ask = { messages: MESSAGES, max_tokens: 5, ignore_eos: true };
+    for (const to of [path, '/v1/completions']) {
+      const plain = dataOf(await stream(sim, to, { ...ask, prompt: 'Hello' }));
+      const [choice] = plain.at(-1)?.['choices'] as Json[];
+      expect(choice).toMatchObject({ finish_reason: 'length', stop_reason: null });
+      expect(contentOf((choice?.['delta'] ?? { content: choice?.['text'] }) as Json)).not.toBe('');
+      const options = { stream_options: { include_usage: true } };
+      const counted = dataOf(await stream(sim, to, { ...ask, prompt: 'Hello', ...options }));
+      for (const chunks of [plain, counted])
+        expect(chunks.map((chunk) => 'system_fingerprint' in chunk)).toEqual(
+          chunks.map((_, at) => at === chunks.length - 1),
+        );
+    }
+  });
+
+  it('counts on each chunk what has come so far, when asked for that along with usage', async () => {
+    const sim = await engine();
+    const ask = { messages: MESSAGES, max_tokens: 8, ignore_eos: true };
+    const options = { include_usage: true, continuous_usage_stats: true };
+    const chunks = dataOf(await stream(sim, path, { ...ask, stream_options: options }, { 'x-sim-fault': 'slow=0' }));
+    const counts = chunks.map((chunk) => (chunk['usage'] as Json)['completion_tokens']);
+    expect(counts).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 8]);
+    const alone = await stream(sim, path, { ...ask, stream_options: { continuous_usage_stats: true } });
+    expect(JSON.stringify(alone)).not.toContain('usage');
+  });
+
+  it('tells the times of one answer, and none of several', async () => {
+    const sim = await engine({ speed: 100 });
+    const ask = { messages: MESSAGES, max_tokens: 100, ignore_eos: true };
+    const startedAt = performance.now();
+    const one = (await post(sim, path, ask)).json['metrics'] as Record<string, number>;
+    const tookMs = performance.now() - startedAt;
+    const ms =
+      (one['time_to_first_token_ms'] ?? NaN) + (one['generation_time_ms'] ?? NaN) + (one['queue_time_ms'] ?? NaN);
+    expect(ms).toBeGreaterThan(0);
+    expect(ms).toBeLessThanOrEqual(tookMs);
+    expect((await post(sim, path, { ...ask, n: 2 })).json['metrics']).toBeNull();
   });
 
   it.each([1, 2, 100, 1000])('gives exactly max_tokens = %i with ignore_eos', async (tokens) => {

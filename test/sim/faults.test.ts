@@ -16,7 +16,7 @@ describe('a fault asked for by header', () => {
     expect(answer.headers.get('retry-after')).toBe('2');
     expect(answer.json).toMatchObject({ error: { code: 503 } });
     const anthropic = await post(sim, '/v1/messages', BODY, fault('status=529'));
-    expect(anthropic.json).toMatchObject({ type: 'error', error: { type: 'api_error' } });
+    expect(anthropic.json).toMatchObject({ type: 'error', error: { type: 'APIError' } });
     expect(sim.stats()).toMatchObject({ requests: 2, finished: 0 });
   });
 

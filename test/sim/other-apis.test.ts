@@ -92,6 +92,9 @@ describe('/v1/responses', () => {
     const sim = await engine();
     const { json } = await post(sim, '/v1/responses', { input: 'Hello', max_output_tokens: 3 });
     expect(json).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
+    const events = await stream(sim, '/v1/responses', { input: 'Hello', max_output_tokens: 3 });
+    // OpenAI's own event for this is `response.incomplete`; vLLM has but one for the end.
+    expect(dataOf(events).at(-1)).toMatchObject({ type: 'response.completed', response: { status: 'incomplete' } });
   });
 });
 
