@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { JSON_TYPE, ask, metrics, open, until, waiting } from '../../sidecar/gateway/world.js';
+import { NEEDS, PATHS, VLLM, bodyOf, gateway, idle, running, waitingInEngine, type Path } from './vllm.js';
+
+/** Within this time of a client's leaving, the engine must have its slot back. */
+const FREED_MS = 1000;
+
+/** Longer than any test runs; the responses and messages APIs take `ignore_eos` too. */
+const LONG = { max_tokens: 4000, ignore_eos: true, min_tokens: 4000 };
+const LONG_OF: Record<Path, object> = {
+  '/v1/chat/completions': LONG,
+  '/v1/completions': LONG,
+  '/v1/responses': { max_output_tokens: 4000, ignore_eos: true },
+  '/v1/messages': LONG,
+};
+
+/** One call that its client leaves with `leave()`; `begun` once a first byte has come. */
+async function call(url: string, path: Path, stream: boolean) {
+  const client = new AbortController();
+  const body = await bodyOf(path, { ...LONG_OF[path], stream });
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const ended = open(`${url}${path}`, { headers: JSON_TYPE, body, signal: client.signal })
+    .then(async (response) => {
+      for await (const chunk of response.body as AsyncIterable<Buffer>) if (chunk.length > 0) begin();
+    })
+    .catch(() => undefined);
+  return { begun, ended, leave: () => client.abort() };
+}
+
+describe.skipIf(VLLM === '')(`a client that leaves, in front of vLLM${NEEDS}`, () => {
+  beforeEach(idle);
+
+  describe.each(PATHS)('%s', (path) => {
+    it.each([true, false])('frees the slot of a running call (stream: %s)', async (stream) => {
+      const { url, adminUrl, logs } = await gateway();
+      const { begun, ended, leave } = await call(url, path, stream);
+      if (stream) await begun;
+      await until(async () => (await running()) === 1, 10_000);
+      leave();
+      await until(async () => (await running()) === 0, FREED_MS);
+      await ended;
+      await until(() => logs.some((line) => line['outcome'] === 'cancelled'));
+      expect((await metrics(adminUrl)).get('maitred_calls_ended_total{outcome="cancelled"}')).toBe(1);
+    });
+  });
+
+  it.each([true, false])(
+    'takes a call out of the gateway’s queue; the engine never sees it (stream: %s)',
+    async (stream) => {
+      const { url, adminUrl } = await gateway({ admission: { window: 1 } });
+      const first = await call(url, '/v1/chat/completions', true);
+      await first.begun;
+      const second = await call(url, '/v1/chat/completions', stream);
+      await until(async () => (await waiting(adminUrl)) === 1);
+      second.leave();
+      await until(async () => (await waiting(adminUrl)) === 0, FREED_MS);
+      expect([await running(), await waitingInEngine()]).toEqual([1, 0]);
+      first.leave();
+      await until(async () => (await running()) === 0, FREED_MS);
+      await Promise.all([first.ended, second.ended]);
+    },
+  );
+
+  it.each([true, false])('takes a call out of the engine’s own queue (stream: %s)', async (stream) => {
+    // A policy without a window hands all to the engine at once.
+    const { url } = await gateway({ policy: { name: 'fcfs' } });
+    const calls: Awaited<ReturnType<typeof call>>[] = [];
+    while ((await waitingInEngine()) === 0) {
+      calls.push(await call(url, '/v1/completions', stream));
+      expect(calls.length).toBeLessThan(300);
+      await until(async () => (await running()) + (await waitingInEngine()) === calls.length, 10_000);
+    }
+    const last = calls.pop();
+    last?.leave();
+    await until(async () => (await waitingInEngine()) === 0, FREED_MS);
+    expect(await running()).toBe(calls.length);
+    for (const { leave } of calls) leave();
+    await until(async () => (await running()) === 0, FREED_MS);
+    await Promise.all([...calls, ...(last ? [last] : [])].map(({ ended }) => ended));
+  });
+
+  it('leaves what the call had computed in the engine’s prefix cache', async () => {
+    const { url } = await gateway();
+    const prompt = `${Date.now()} ${'one two three four '.repeat(100)}`;
+    const long = await bodyOf('/v1/completions', { ...LONG, prompt, stream: true });
+    const client = new AbortController();
+    const response = await open(`${url}/v1/completions`, { headers: JSON_TYPE, body: long, signal: client.signal });
+    response.body.on('error', () => undefined);
+    await new Promise((resolve) => response.body.once('data', resolve));
+    client.abort();
+    await until(async () => (await running()) === 0, FREED_MS);
+    const again = await ask(`${url}/v1/completions`, {
+      headers: JSON_TYPE,
+      body: await bodyOf('/v1/completions', { prompt, max_tokens: 1 }),
+    });
+    const { usage } = again.json() as {
+      usage: { prompt_tokens: number; prompt_tokens_details: { cached_tokens: number } | null };
+    };
+    expect(usage.prompt_tokens_details?.cached_tokens ?? 0).toBeGreaterThan(usage.prompt_tokens / 2);
+  });
+
+  it('that reads slowly loses nothing', async () => {
+    const { url } = await gateway();
+    const body = await bodyOf('/v1/completions', { max_tokens: 200, stream: true });
+    const response = await open(`${url}/v1/completions`, { headers: JSON_TYPE, body });
+    let text = '';
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      text += chunk.toString();
+      if (text.length < 2000) await sleep(50);
+    }
+    const events = text.trimEnd().split('\n\n');
+    expect(events.at(-1)).toBe('data: [DONE]');
+    expect(events.at(-2)).toContain('"finish_reason":"length"');
+  });
+});

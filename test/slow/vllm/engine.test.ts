@@ -1,0 +1,165 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { JSON_TYPE, ask, metrics, until } from '../../sidecar/gateway/world.js';
+import {
+  NEEDS,
+  PATHS,
+  VLLM,
+  bodyOf,
+  engineRow,
+  gateway,
+  gauge,
+  idle,
+  labels,
+  post,
+  programRow,
+  running,
+  waitingInEngine,
+} from './vllm.js';
+
+/** What the gateway reads of the engine, tells it, and charges for it. */
+
+interface EngineMetrics {
+  readonly time_to_first_token_ms: number;
+  readonly generation_time_ms: number;
+  readonly queue_time_ms: number;
+}
+
+describe.skipIf(VLLM === '')(`vLLM as the gateway sees it${NEEDS}`, () => {
+  beforeEach(idle);
+
+  it('is known for what it is, with the capacity that it has', async () => {
+    const world = await gateway();
+    const config = await labels('cache_config_info');
+    const tokens = Number(config.get('num_gpu_blocks')) * Number(config.get('block_size'));
+    const row = await engineRow(world);
+    expect(row).toMatchObject({ kind: 'vllm', state: 'up', engine_running: 0, engine_waiting: 0, in_flight: 0 });
+    // vLLM's own figure has its null block in it, which holds nothing.
+    expect(row['capacity_tokens']).toBe(Number(config.get('kv_cache_size_tokens')));
+    expect(row['capacity_tokens']).toBe(tokens);
+  });
+
+  it('sees its load', async () => {
+    const world = await gateway();
+    const calls = [1, 2].map(() => post(world.url, '/v1/completions', { max_tokens: 150 }));
+    await until(async () => {
+      const row = await engineRow(world);
+      return row['in_flight'] === 2 && row['engine_running'] === 2 && Number(row['kv_usage']) > 0;
+    });
+    await Promise.all(calls);
+    await until(async () => (await engineRow(world))['engine_running'] === 0);
+  });
+
+  it('shrinks an adaptive window until the engine’s own queue is empty', async () => {
+    const world = await gateway({ admission: { windowInitial: 64 } });
+    const calls = Array.from({ length: 64 }, () => post(world.url, '/v1/completions', { max_tokens: 64 }));
+    await until(async () => Number((await engineRow(world))['engine_waiting']) > 0);
+    await until(async () => Number((await engineRow(world))['window']) < 64);
+    for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
+  });
+
+  it('counts tokens as it does', async () => {
+    const { url, adminUrl } = await gateway();
+    const names = ['prompt_tokens_total', 'generation_tokens_total', 'prefix_cache_hits_total'] as const;
+    const before = await Promise.all(names.map(gauge));
+    const prompt = `${Date.now()} ${'one two three four '.repeat(60)}`;
+    for (const stream of [false, true]) await post(url, '/v1/completions', { prompt, stream });
+    await until(async () => (await metrics(adminUrl)).get('maitred_calls_ended_total{outcome="completed"}') === 2);
+    const after = await Promise.all(names.map(gauge));
+    const own = await metrics(adminUrl);
+    const counted = ['prompt_tokens_total', 'output_tokens_total', 'prompt_tokens_cached_total'].map((name) =>
+      own.get(`maitred_${name}`),
+    );
+    expect(counted).toEqual(after.map((value, index) => value - (before[index] ?? 0)));
+    expect(counted[2]).toBeGreaterThan(0);
+  });
+
+  it.each(PATHS.filter((path) => path !== '/v1/messages'))('%s is charged what the engine measured', async (path) => {
+    const world = await gateway();
+    const answer = await post(world.url, path, { max_tokens: 40 }, { 'x-maitred-program': 'p' });
+    const { metrics: times } = answer.json() as { metrics?: EngineMetrics };
+    expect(times, 'start vLLM with --enable-per-request-metrics').toBeDefined();
+    const seconds = ((times?.time_to_first_token_ms ?? 0) + (times?.generation_time_ms ?? 0)) / 1000;
+    await until(async () => Number((await programRow(world, 'p'))['attained_service_seconds']) > 0);
+    const row = await programRow(world, 'p');
+    expect(Number(row['attained_service_seconds'])).toBeCloseTo(seconds, 2);
+    expect(Number(row['context_tokens'])).toBe(totalTokens(answer.json()));
+  });
+
+  it.each(PATHS)('%s, streamed, is charged no more than it took', async (path) => {
+    const world = await gateway();
+    const startedAt = performance.now();
+    await post(world.url, path, { stream: true }, { 'x-maitred-program': 'p' });
+    const tookMs = performance.now() - startedAt;
+    await until(async () => Number((await programRow(world, 'p'))['attained_service_seconds']) > 0);
+    const row = await programRow(world, 'p');
+    expect(Number(row['attained_service_seconds'])).toBeLessThanOrEqual(tookMs / 1000 + 0.001);
+  });
+
+  it('does not charge for the time in the engine’s own queue', async () => {
+    const world = await gateway({ policy: { name: 'fcfs' } });
+    const ahead = await fill();
+    const answer = await post(world.url, '/v1/completions', {}, { 'x-maitred-program': 'p' });
+    await Promise.all(ahead);
+    const { metrics: times } = answer.json() as { metrics: EngineMetrics };
+    expect(times.queue_time_ms).toBeGreaterThan(0);
+    const seconds = (times.time_to_first_token_ms + times.generation_time_ms) / 1000;
+    expect(Number((await programRow(world, 'p'))['attained_service_seconds'])).toBeCloseTo(seconds, 2);
+  });
+
+  it.each(['/v1/chat/completions', '/v1/completions', '/v1/responses'] as const)(
+    '%s tells it the level as priority',
+    async (path) => {
+      if (!(await takesPriorities())) throw new Error('start vLLM with --scheduling-policy priority');
+      // A window as large as this hands all calls over at once: then the engine's own order decides.
+      const world = await gateway({ policy: { firstQuantumMs: 1 }, admission: { window: 1000, gate: 0 } });
+      await post(world.url, path, {}, { 'x-maitred-program': 'old' });
+      await until(async () => Number((await programRow(world, 'old'))['level']) > 0);
+      expect(
+        await order((program) => post(world.url, path, {}, { 'x-maitred-program': program }), 'old', 'new'),
+      ).toEqual(['new', 'old']);
+    },
+  );
+});
+
+/** Fills all slots of the engine, and nothing of its queue, with long calls, one of which ends before the others. */
+async function fill(): Promise<Promise<unknown>[]> {
+  const calls: Promise<unknown>[] = [];
+  for (;;) {
+    const body = await bodyOf('/v1/completions', { max_tokens: calls.length === 0 ? 150 : 400 });
+    const client = new AbortController();
+    const answer = ask(`${VLLM}/v1/completions`, { headers: JSON_TYPE, body, signal: client.signal });
+    answer.catch(() => undefined);
+    await until(async () => (await running()) + (await waitingInEngine()) > calls.length, 10_000);
+    if ((await waitingInEngine()) > 0) {
+      client.abort();
+      await until(async () => (await waitingInEngine()) === 0);
+      return calls;
+    }
+    calls.push(answer);
+    expect(calls.length).toBeLessThan(300);
+  }
+}
+
+/** In which order two calls come back that waited in the engine's own queue, the first of them first. */
+async function order(send: (name: string) => Promise<unknown>, first: string, second: string): Promise<string[]> {
+  const ahead = await fill();
+  const done: string[] = [];
+  const calls: Promise<unknown>[] = [];
+  for (const name of [first, second]) {
+    const waitingBefore = await waitingInEngine();
+    calls.push(send(name).then(() => done.push(name)));
+    await until(async () => (await waitingInEngine()) > waitingBefore, 10_000);
+  }
+  await Promise.all([...calls, ...ahead]);
+  return done;
+}
+
+/** V1 servers that schedule first come, first served take the field and ignore it. */
+async function takesPriorities(): Promise<boolean> {
+  const send = (name: string) => post(VLLM, '/v1/completions', { priority: name === 'low' ? 5 : 0 });
+  return (await order(send, 'low', 'high'))[0] === 'high';
+}
+
+function totalTokens(answer: Record<string, unknown>): number {
+  return (answer['usage'] as { total_tokens: number }).total_tokens;
+}

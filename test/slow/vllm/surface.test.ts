@@ -1,0 +1,232 @@
+import { describe, expect, it } from 'vitest';
+import { JSON_TYPE, ask, errorCode, until } from '../../sidecar/gateway/world.js';
+import { BODIES, NEEDS, PATHS, VLLM, gateway, model, post, programRow, timeless, type Path } from './vllm.js';
+
+/** What an answer says of its form, apart from what the gateway adds. */
+const FORM_HEADERS = ['content-type', 'server', 'vary', 'allow'] as const;
+
+/** Under load the engine may put two tokens into one event: then the comparison is made again. */
+describe.skipIf(VLLM === '')(`in front of vLLM${NEEDS}`, { retry: 2 }, () => {
+  describe.each(PATHS)('%s', (path) => {
+    it('answers as the engine does, byte for byte', async () => {
+      const { url } = await gateway();
+      const direct = await post(VLLM, path);
+      const through = await post(url, path);
+      expect([through.status, timeless(through.text)]).toEqual([200, timeless(direct.text)]);
+      for (const name of FORM_HEADERS) expect([name, through.headers[name]]).toEqual([name, direct.headers[name]]);
+      expect(through.headers).toMatchObject({
+        'x-maitred-program': expect.any(String) as string,
+        'x-maitred-call': expect.any(String) as string,
+        'x-maitred-engine': new URL(VLLM).host,
+        'x-maitred-level': '0',
+        'x-maitred-queue-ms': expect.stringMatching(/^\d+$/) as string,
+        'x-maitred-reason': 'direct',
+        'x-request-id': expect.any(String) as string,
+      });
+    });
+
+    it('streams as the engine does, byte for byte, when usage is asked for', async () => {
+      const { url } = await gateway();
+      const more = { stream: true, ...(takesUsageOption(path) && { stream_options: { include_usage: true } }) };
+      const direct = await post(VLLM, path, more);
+      const through = await post(url, path, more);
+      expect([through.status, timeless(through.text)]).toEqual([200, timeless(direct.text)]);
+      for (const name of FORM_HEADERS) expect([name, through.headers[name]]).toEqual([name, direct.headers[name]]);
+      expect(through.text).toContain('usage');
+    });
+
+    it('counts the tokens of an answer whose client asked for no usage', async () => {
+      const { url, logs } = await gateway();
+      await post(url, path, { stream: true }, { 'x-maitred-program': 'p' });
+      await until(() => logs.some((line) => line['msg'] === 'call'));
+      const line = logs.find((one) => one['msg'] === 'call');
+      expect(line).toMatchObject({ outcome: 'completed', status: 200, output_tokens: 6 });
+      expect(line?.['prompt_tokens']).toBeGreaterThan(0);
+    });
+  });
+
+  it.each(PATHS.filter(takesUsageOption))('%s hides the usage that only the gateway asked for', async (path) => {
+    const { url } = await gateway();
+    for (const options of [{}, { stream_options: { include_usage: false, continuous_usage_stats: true } }]) {
+      const direct = await post(VLLM, path, { stream: true, ...options });
+      const through = await post(url, path, { stream: true, ...options });
+      expect(through.text).not.toContain('usage');
+      // vLLM puts its fingerprint on the last chunk of a stream, which is then the hidden one.
+      const withoutFingerprint = direct.text.replace(/,"system_fingerprint":"[^"]*"/, '');
+      expect(timeless(through.text)).toBe(timeless(withoutFingerprint));
+    }
+  });
+
+  it('keeps usage on each chunk where the client wants that', async () => {
+    const { url } = await gateway();
+    const more = { stream: true, stream_options: { include_usage: true, continuous_usage_stats: true } };
+    const direct = await post(VLLM, '/v1/chat/completions', more);
+    const through = await post(url, '/v1/chat/completions', more);
+    expect(timeless(through.text)).toBe(timeless(direct.text));
+  });
+
+  it('lets unknown fields and the engine’s own through', async () => {
+    const { url } = await gateway();
+    const more = {
+      return_token_ids: true,
+      logprobs: true,
+      top_logprobs: 2,
+      cache_salt: 's',
+      no_such_field: [1],
+      n: 2,
+      temperature: 1,
+      seed: 7,
+    };
+    for (const stream of [false, true]) {
+      const direct = await post(VLLM, '/v1/chat/completions', { ...more, stream });
+      const through = await post(url, '/v1/chat/completions', { ...more, stream });
+      expect(through.status).toBe(200);
+      expect(sortedEvents(through.text)).toEqual(sortedEvents(direct.text));
+    }
+  });
+
+  it('makes calls with one and the same request id apart', async () => {
+    const { url } = await gateway();
+    const same = { 'x-request-id': 'one-and-the-same' };
+    const answers = await Promise.all([1, 2, 3].map(() => post(url, '/v1/chat/completions', {}, same)));
+    for (const { status, headers } of answers)
+      expect([status, headers['x-request-id']]).toEqual([200, 'one-and-the-same']);
+  });
+
+  it('takes a conversation that names nothing for one program', async () => {
+    const world = await gateway();
+    const messages: object[] = [
+      { role: 'system', content: 'You are brief.' },
+      ...BODIES['/v1/chat/completions'].messages,
+    ];
+    const programs = new Set<unknown>();
+    for (let turn = 0; turn < 3; turn += 1) {
+      const answer = await post(world.url, '/v1/chat/completions', { messages });
+      programs.add(answer.headers['x-maitred-program']);
+      // The whole message goes back, with all the nulls that vLLM has in it.
+      const { choices } = answer.json() as { choices: { message: object }[] };
+      messages.push(choices[0]?.message ?? {}, { role: 'user', content: `go on ${turn}` });
+    }
+    expect(programs.size).toBe(1);
+    const [program] = programs;
+    expect(await programRow(world, String(program))).toMatchObject({ calls: 3 });
+  });
+});
+
+describe.skipIf(VLLM === '')(`passed through to vLLM${NEEDS}`, () => {
+  it('/v1/models lists its models', async () => {
+    const { url } = await gateway();
+    const direct = await ask(`${VLLM}/v1/models`);
+    expect(timeless((await ask(`${url}/v1/models`)).text)).toBe(timeless(direct.text));
+    expect((await ask(`${url}/v1/models/${await model()}`)).json()).toMatchObject({ id: await model() });
+  });
+
+  it.each([
+    ['/tokenize', { prompt: 'hello there' }],
+    ['/tokenize', { messages: [{ role: 'user', content: 'hello' }], return_token_strs: true }],
+    ['/tokenize', {}],
+    ['/detokenize', { tokens: [5, 6, 7] }],
+    ['/v1/messages/count_tokens', { messages: [{ role: 'user', content: 'hello' }] }],
+    ['/v1/embeddings', { input: 'hello' }],
+    ['/rerank', { query: 'a', documents: ['b'] }],
+    ['/score', { text_1: 'a', text_2: 'b' }],
+    ['/v1/no/such/path', {}],
+  ])('%s %j', async (path, body) => {
+    const { url } = await gateway();
+    const init = { headers: JSON_TYPE, body: JSON.stringify({ model: await model(), ...body }) };
+    const direct = await ask(VLLM + path, init);
+    const through = await ask(url + path, init);
+    expect([through.status, through.text]).toEqual([direct.status, direct.text]);
+    expect(through.headers['content-type']).toBe(direct.headers['content-type']);
+    expect(through.headers['x-maitred-reason']).toEqual(expect.any(String));
+  });
+
+  it('what is done to a stored response goes to the engine', async ({ skip }) => {
+    const { url } = await gateway();
+    const { id } = (await post(url, '/v1/responses')).json();
+    if ((await ask(`${VLLM}/v1/responses/${String(id)}`)).status === 404)
+      skip('this vLLM stores no responses: VLLM_ENABLE_RESPONSES_API_STORE=1');
+    for (const [method, suffix] of [
+      ['GET', ''],
+      ['POST', '/cancel'],
+      ['DELETE', ''],
+    ] as const) {
+      const direct = await ask(`${VLLM}/v1/responses/${String(id)}${suffix}`, { method });
+      const through = await ask(`${url}/v1/responses/${String(id)}${suffix}`, { method });
+      expect([method, through.status, through.text]).toEqual([method, direct.status, direct.text]);
+    }
+    const unknown = await ask(`${url}/v1/responses/resp_unknown`);
+    expect([unknown.status, errorCode(unknown.text)]).toEqual([404, 'unknown_response']);
+  });
+
+  it('a response in the background is cancelled by its id', async ({ skip }) => {
+    const { url } = await gateway();
+    const made = await post(url, '/v1/responses', { background: true, max_output_tokens: 4000 });
+    if (made.status === 400) skip('this vLLM stores no responses: VLLM_ENABLE_RESPONSES_API_STORE=1');
+    const { id } = made.json();
+    const cancelled = await ask(`${url}/v1/responses/${String(id)}/cancel`, { method: 'POST' });
+    expect([cancelled.status, cancelled.json()['status']]).toEqual([200, 'cancelled']);
+  });
+});
+
+describe.skipIf(VLLM === '')(`refused by vLLM${NEEDS}`, () => {
+  const long = 'word '.repeat(60_000);
+  const refused: [Path, object][] = [
+    ['/v1/chat/completions', { temperature: -1 }],
+    ['/v1/chat/completions', { temperature: -1, stream: true }],
+    ['/v1/chat/completions', { temperature: 'warm' }],
+    ['/v1/chat/completions', { top_p: 2 }],
+    ['/v1/chat/completions', { max_tokens: 10_000_000 }],
+    ['/v1/chat/completions', { tool_choice: 'auto' }],
+    ['/v1/chat/completions', { stream_options: { include_usage: true } }],
+    ['/v1/chat/completions', { messages: [{ role: 'user', content: long }] }],
+    ['/v1/completions', { prompt: long }],
+    ['/v1/completions', { prompt: [2 ** 40] }],
+    ['/v1/completions', { temperature: -1, stream: true }],
+    ['/v1/responses', { temperature: -1 }],
+    ['/v1/messages', { temperature: 'warm' }],
+    ['/v1/messages', { messages: [{ role: 'user', content: long }] }],
+  ];
+
+  it.each(refused)('%s %$ comes through', async (path, more) => {
+    const { url, adminUrl } = await gateway();
+    const direct = await post(VLLM, path, more);
+    const through = await post(url, path, more);
+    expect(direct.status).toBeGreaterThanOrEqual(400);
+    expect([through.status, through.text]).toEqual([direct.status, direct.text]);
+    expect(through.headers['x-maitred-engine']).toBe(new URL(VLLM).host);
+    expect((await ask(`${adminUrl}/engines`)).text).toContain('"in_flight":0');
+  });
+
+  it.each(PATHS)('%s with an unknown model is refused alike, and without the engine', async (path) => {
+    const { url } = await gateway();
+    const more = { model: 'no-such-model' };
+    const [direct, through] = [await post(VLLM, path, more), await post(url, path, more)];
+    expect([through.status, direct.status]).toEqual([404, 404]);
+    expect(Object.keys(through.json())).toEqual(Object.keys(direct.json()));
+    expect(through.headers['x-maitred-engine']).toBeUndefined();
+  });
+
+  it('what is not JSON is refused with the same status', async () => {
+    const { url } = await gateway();
+    for (const body of ['{"model":', '[]', '']) {
+      const init = { headers: JSON_TYPE, body, method: 'POST' };
+      const statuses = await Promise.all(
+        [VLLM, url].map(async (base) => (await ask(`${base}${PATHS[0]}`, init)).status),
+      );
+      expect(statuses).toEqual([400, 400]);
+    }
+  });
+});
+
+function takesUsageOption(path: Path): boolean {
+  return path === '/v1/chat/completions' || path === '/v1/completions';
+}
+
+/** Of several answers in one stream, which of their events comes first is chance. */
+function sortedEvents(text: string): string[] {
+  return timeless(text)
+    .split('\n\n')
+    .map((event) => event.replace(/,?"system_fingerprint":"[^"]*"/, ''))
+    .sort();
+}

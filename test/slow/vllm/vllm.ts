@@ -1,0 +1,88 @@
+import { readModels } from '../../../sidecar/engines/models.js';
+import { parsePrometheus } from '../../../sidecar/engines/prometheus.js';
+import { JSON_TYPE, ask, until, world, type Got, type World } from '../../sidecar/gateway/world.js';
+
+/** A running vLLM, which all tests of this folder share, and gateways in front of it. */
+
+export const VLLM = process.env['VLLM_URL']?.replace(/\/+$/, '') ?? '';
+/** Goes into the name of what is skipped, so that the reason shows. */
+export const NEEDS = VLLM === '' ? ' (skipped: VLLM_URL names no running vLLM, see the README)' : '';
+
+const GREETING = [{ role: 'user', content: 'hello there' }];
+/** Short answers that come out alike each time. */
+export const BODIES = {
+  '/v1/chat/completions': { messages: GREETING, max_tokens: 6, temperature: 0, ignore_eos: true },
+  '/v1/completions': { prompt: 'hello there', max_tokens: 6, temperature: 0, ignore_eos: true },
+  '/v1/responses': { input: 'hello there', max_output_tokens: 6, temperature: 0 },
+  '/v1/messages': { messages: GREETING, max_tokens: 6, temperature: 0 },
+} as const;
+export type Path = keyof typeof BODIES;
+export const PATHS = Object.keys(BODIES) as Path[];
+
+/** A gateway in front of the real engine, once it has joined. */
+export async function gateway(overrides: Readonly<Record<string, unknown>> = {}): Promise<World> {
+  const made = await world([], { engines: [{ url: VLLM }], health: { intervalMs: 100 }, ...overrides });
+  await until(async () => (await engineRow(made))['state'] === 'up');
+  return made;
+}
+
+export async function engineRow({ adminUrl }: World): Promise<Record<string, unknown>> {
+  const { engines } = (await ask(`${adminUrl}/engines`)).json() as { engines: Record<string, unknown>[] };
+  return engines[0] ?? {};
+}
+
+export async function programRow({ adminUrl }: World, id: string): Promise<Record<string, unknown>> {
+  return (await ask(`${adminUrl}/programs/${id}`)).json();
+}
+
+let named: string | undefined;
+
+/** The first model that it serves. */
+export async function model(): Promise<string> {
+  named ??= [...(readModels((await ask(`${VLLM}/v1/models`)).text)?.keys() ?? [])][0];
+  if (named === undefined) throw new Error(`${VLLM} lists no model`);
+  return named;
+}
+
+export async function bodyOf(path: Path, more: object = {}): Promise<string> {
+  return JSON.stringify({ model: await model(), ...BODIES[path], ...more });
+}
+
+/** One call, answered whole. */
+export async function post(
+  url: string,
+  path: Path,
+  more: object = {},
+  headers: Record<string, string> = {},
+): Promise<Got> {
+  return ask(`${url}${path}`, { headers: { ...JSON_TYPE, ...headers }, body: await bodyOf(path, more) });
+}
+
+/** The sum over a metric's labels, as the engine itself counts. */
+export async function gauge(name: string): Promise<number> {
+  const full = `vllm:${name}`;
+  const samples = parsePrometheus((await ask(`${VLLM}/metrics`)).text, new Set([full])).get(full) ?? [];
+  return samples.reduce((sum, { value }) => sum + value, 0);
+}
+
+/** Labels of an information metric. */
+export async function labels(name: string): Promise<ReadonlyMap<string, string>> {
+  const full = `vllm:${name}`;
+  return parsePrometheus((await ask(`${VLLM}/metrics`)).text, new Set([full])).get(full)?.[0]?.labels ?? new Map();
+}
+
+export const running = (): Promise<number> => gauge('num_requests_running');
+export const waitingInEngine = (): Promise<number> => gauge('num_requests_waiting');
+
+/** Waits until the engine does nothing: what a test before this one left must not be taken for this one's. */
+export async function idle(): Promise<void> {
+  await until(async () => (await running()) + (await waitingInEngine()) === 0, 30_000);
+}
+
+/** An answer without what differs from one call to the next: ids, the time, and measured durations. */
+export function timeless(text: string): string {
+  return text
+    .replace(/"(id|item_id)":"[^"]*"/g, '"$1":"?"')
+    .replace(/"created(_at)?":\d+/g, '"created$1":0')
+    .replace(/"(\w+_ms|tokens_per_second)":[\d.e+-]+/g, '"$1":0');
+}
