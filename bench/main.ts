@@ -8,7 +8,7 @@ import { benchHistory } from './history/identify.js';
 import { say } from './numbers.js';
 import { ensurePackages } from './packages.js';
 
-/** Every bench by name, in the order in which all are run. README.md tells how to read them. */
+/** Every bench by name, in the order in which all are run. docs/EXPERIMENTS.md tells what they printed. */
 const BENCHES = {
   core: benchDecisions,
   memory: benchProgramBytes,
