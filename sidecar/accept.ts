@@ -5,7 +5,7 @@ import type { Api, RequestFacts } from './apis/index.js';
 import { Call } from './calls/call.js';
 import type { CallSpec } from './calls/ports.js';
 import { checkNotDraining, type Context } from './context.js';
-import { scheduledModel } from './holder.js';
+import { demandOf } from './holder.js';
 import { noEngine, unknownModel } from './models.js';
 import { readJsonBody } from './http/body.js';
 import { requestIdOf } from './http/headers.js';
@@ -45,8 +45,7 @@ export async function acceptCall(
     tenant,
     identity: context.identifier.identify({ tenant, headers: request.headers, body, facts }),
     facts: withoutBody(facts),
-    model: scheduledModel(context, tenant, facts),
-    promptTokens: context.tokens.estimate(facts.model, facts.promptBytes),
+    ...demandOf(context, tenant, facts),
     prefix: context.readsPrefix ? prefixHashes(facts.conversation()) : undefined,
     raw,
     keys: new Set(Object.keys(body)),

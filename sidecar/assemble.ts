@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { makeBalancer } from '../loadbalancer/index.js';
-import { views, type Command, type EngineId, type Event, type Millis } from '../src/index.js';
+import { views, type Command, type Event, type Millis } from '../src/index.js';
 import { ActiveSet } from './active.js';
 import { Auth } from './auth.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/schema.js';
-import { responseKey, type Context } from './context.js';
+import { responseKey, type Context, type HeldResponse } from './context.js';
 import { Driver } from './driver.js';
 import { createFleet } from './engines/index.js';
 import { withOwnNames } from './holder.js';
@@ -54,7 +54,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     tokens: new TokenEstimator(),
     metrics,
     log,
-    responses: new LRUCache<string, EngineId>({ max: config.limits.responsesMax }),
+    responses: new LRUCache<string, HeldResponse>({ max: config.limits.responsesMax }),
     active: new ActiveSet(),
     callPorts: { ...portsOf(() => context), driver, fleet },
   };
@@ -85,11 +85,16 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     },
     dispatched: (dispatch, retry) => context().metrics.dispatched(dispatch, retry),
     commented: () => context().metrics.commented(),
-    madeResponse: (id, spec, engine) => context().responses.set(responseKey(spec.tenant, id), engine),
+    madeResponse: (id, { tenant, promptTokens }, engine, usage) => {
+      const contextTokens = usage === undefined ? promptTokens : usage.promptTokens + usage.outputTokens;
+      context().responses.set(responseKey(tenant, id), { engine, contextTokens });
+    },
     answered: ({ tenant, identity, facts }, answer, usage) => {
       const { identifier, tokens } = context();
       identifier.answered(identity, { tenant }, answer);
-      if (usage !== undefined) tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);
+      // A prompt that goes on from a response is longer than what was sent of it.
+      if (usage === undefined || facts.previousResponseId !== undefined) return;
+      tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);
     },
     ended: (call, report) => {
       const { active, log, metrics } = context();

@@ -25,10 +25,17 @@ export interface Context {
   readonly tokens: TokenEstimator;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** Which engine made a response; see `responseKey`. */
-  readonly responses: LRUCache<string, EngineId>;
+  /** Responses that engines made; see `responseKey`. */
+  readonly responses: LRUCache<string, HeldResponse>;
   readonly active: ActiveSet;
   readonly callPorts: CallPorts;
+}
+
+/** A response that can be gone on from. */
+export interface HeldResponse {
+  readonly engine: EngineId;
+  /** Its prompt and its answer together; the estimate of its prompt until it is told. */
+  readonly contextTokens: number;
 }
 
 export function responseKey(tenant: TenantId, id: string): string {

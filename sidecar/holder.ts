@@ -1,4 +1,5 @@
-import { modelId, type EngineId, type Event, type ModelId, type TenantId } from '../src/index.js';
+import { modelId, tokens } from '../src/index.js';
+import type { EngineId, Event, ModelId, TenantId, Tokens } from '../src/index.js';
 import type { RequestFacts } from './apis/index.js';
 import { responseKey, type Context } from './context.js';
 import { GatewayError } from './errors.js';
@@ -25,18 +26,27 @@ export function withOwnNames(event: Event): Event {
 }
 
 /**
- * What the scheduler is to take for the call's model. A response that nobody here made may be known to any engine.
+ * What the scheduler is told of the call's model and prompt, which begins with what the response before it holds. A response
+ * that nobody here made may be known to any engine.
  * @throws GatewayError `unknown_response` when the engine that held the response is gone.
  */
-export function scheduledModel(context: Context, tenant: TenantId, facts: RequestFacts): ModelId {
+export function demandOf(
+  context: Context,
+  tenant: TenantId,
+  facts: RequestFacts,
+): { readonly model: ModelId; readonly promptTokens: Tokens } {
   const { model, previousResponseId } = facts;
-  const holder = previousResponseId && context.responses.get(responseKey(tenant, previousResponseId));
-  if (!holder) return modelId(model);
-  const engine = context.fleet.get(holder);
+  const promptTokens = context.tokens.estimate(model, facts.promptBytes);
+  const held = previousResponseId && context.responses.get(responseKey(tenant, previousResponseId));
+  if (!held) return { model: modelId(model), promptTokens };
+  const engine = context.fleet.get(held.engine);
   if (engine === undefined) {
     throw new GatewayError('unknown_response', 'The engine that held the previous response is gone.', {
       param: 'previous_response_id',
     });
   }
-  return engine.models.has(model) ? modelAt(model, holder) : modelId(model);
+  return {
+    model: engine.models.has(model) ? modelAt(model, held.engine) : modelId(model),
+    promptTokens: tokens(held.contextTokens + promptTokens),
+  };
 }

@@ -54,8 +54,8 @@ export async function passToOwner(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const owner = context.responses.get(responseKey(tenant, id));
-  const engine = owner === undefined ? undefined : context.fleet.get(owner);
+  const held = context.responses.get(responseKey(tenant, id));
+  const engine = held === undefined ? undefined : context.fleet.get(held.engine);
   if (engine === undefined) throw new GatewayError('unknown_response', 'No engine here has made such a response.');
   const body = hasBody(request) ? await readBody(request, response, bodyLimits(context)) : null;
   await pass(context, [engine], request, response, body, api);

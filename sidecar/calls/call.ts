@@ -242,9 +242,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.ports.commented();
   }
 
-  #noteResponse(facts: AnswerFacts): void {
+  #noteResponse(facts: AnswerFacts, usage?: Usage): void {
     if (facts.responseId !== undefined && this.#dispatch !== undefined)
-      this.ports.madeResponse(facts.responseId, this.spec, this.#dispatch.engine);
+      this.ports.madeResponse(facts.responseId, this.spec, this.#dispatch.engine, usage);
   }
 
   /** An engine has answered in full. */
@@ -255,7 +255,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const adapter = usageObject === undefined ? undefined : engine?.adapter;
     const usage = adapter?.readUsage?.(usageObject ?? {}) ?? facts.usage;
     const { serviceMs, queueMs } = adapter?.readTimings(usageObject ?? {}) ?? {};
-    this.#noteResponse(facts);
+    this.#noteResponse(facts, usage);
     this.ports.answered(this.spec, facts, usage);
     const event: Event = {
       type: 'callFinished',

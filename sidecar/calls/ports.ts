@@ -67,8 +67,8 @@ export interface CallPorts {
   readonly accepted: (call: CallHandle) => void;
   readonly dispatched: (dispatch: Dispatch, retry: boolean) => void;
   readonly commented: () => void;
-  /** An engine gave its response this id. */
-  readonly madeResponse: (id: string, spec: CallSpec, engine: EngineId) => void;
+  /** An engine gave its response this id; told again with what it used. */
+  readonly madeResponse: (id: string, spec: CallSpec, engine: EngineId, usage?: Usage) => void;
   /** A whole answer was read. */
   readonly answered: (spec: CallSpec, facts: AnswerFacts, usage: Usage | undefined) => void;
   readonly ended: (call: CallHandle, report: CallReport) => void;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startEngine, type EngineHandle, type EngineOptions } from '../../../sim/index.js';
+import type { GatewayOptions } from '../../../sidecar/index.js';
 import { JSON_TYPE, ask, cleanUp, errorCode, metrics, open, until, world } from './world.js';
 
 /** The gateway in front of the stand-in engine, which speaks like vLLM. */
@@ -61,6 +62,20 @@ describe('in front of the stand-in engine', () => {
       }
     },
   );
+
+  it('a call that goes on from a response has that for a prompt, and teaches nothing of how long a token is', async () => {
+    const prompts: number[] = [];
+    const options: GatewayOptions = {
+      record: (event) => void (event.type === 'callArrived' && prompts.push(event.promptTokens)),
+    };
+    const { url } = await world([await engine()], {}, options);
+    const first = await post(url, '/v1/responses', { input: 'hello there '.repeat(500) });
+    const { id, usage } = JSON.parse(first.text) as { id: string; usage: { total_tokens: number } };
+    await post(url, '/v1/responses', { previous_response_id: id });
+    await post(url, '/v1/responses');
+    const [, continued = NaN, alone = NaN] = prompts;
+    expect(continued).toBeCloseTo(usage.total_tokens + alone, -1);
+  });
 
   it('a call that goes on from a response of an engine which is gone is refused', async () => {
     const [gone, stays] = [await engine(), await engine()];
