@@ -66,7 +66,9 @@ describe('in front of the stand-in engine', () => {
   it('a call that goes on from a response has that for a prompt, and teaches nothing of how long a token is', async () => {
     const prompts: number[] = [];
     const options: GatewayOptions = {
-      record: (event) => void (event.type === 'callArrived' && prompts.push(event.promptTokens)),
+      record(event) {
+        if (event.type === 'callArrived') prompts.push(event.promptTokens);
+      },
     };
     const { url } = await world([await engine()], {}, options);
     const first = await post(url, '/v1/responses', { input: 'hello there '.repeat(500) });
