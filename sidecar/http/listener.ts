@@ -1,5 +1,11 @@
 import fastify, { type FastifyInstance, type HTTPMethods } from 'fastify';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  METHODS as NODE_METHODS,
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Api } from '../apis/index.js';
 import type { Config } from '../config/schema.js';
@@ -59,6 +65,7 @@ export async function listen(
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: PARAM_LENGTH_MAX },
     exposeHeadRoutes: false,
   });
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   for (const [path, handlers] of Object.entries(routes)) addRoute(app, path, handlers, ports);
   addRoute(app, '/*', {}, ports);
   app.setNotFoundHandler((request, reply) => {
@@ -151,7 +158,8 @@ function enter(
   }
 }
 
-const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+/** All that node reads but CONNECT, which has its own event: the router would answer those it does not know in its own words. */
+const METHODS = NODE_METHODS.filter((method) => method !== 'CONNECT') as HTTPMethods[];
 
 function addRoute(app: FastifyInstance, path: string, handlers: Handlers, ports: ListenerPorts): void {
   const byMethod: Readonly<Record<string, Handler | undefined>> = handlers;

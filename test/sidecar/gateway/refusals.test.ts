@@ -259,6 +259,9 @@ describe('a path', () => {
     ['DELETE', '/v1/models', 'GET, HEAD, OPTIONS'],
     ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
     ['PATCH', '/engines', 'GET, POST, HEAD, OPTIONS'],
+    ['TRACE', '/v1/chat/completions', 'POST, OPTIONS'],
+    ['PROPFIND', '/v1/responses', 'POST, OPTIONS'],
+    ['QUERY', '/v1/completions', 'POST, OPTIONS'],
   ])('tells the methods that it has: %s %s', async (method, path, allow) => {
     const { url } = await world([await fakeEngine()]);
     const got = await ask(`${url}${path}`, { method });
