@@ -132,7 +132,7 @@ async function addEngine(context: Context, request: IncomingMessage, response: S
 
 /** An engine's configuration, checked as one of the file's would be. */
 function readEngine(body: unknown): EngineConfig {
-  const { data, error } = configSchema.safeParse({ engines: [body] });
+  const { data, error } = configSchema.safeParse({ engines: [body] }, { reportInput: true });
   const engine = data?.engines[0];
   if (engine !== undefined) return engine;
   const [problem] = problemsOf(error?.issues ?? []);

@@ -198,6 +198,10 @@ describe('admin paths', () => {
       const got = await post(body);
       expect([got.status, errorCode(got.text)]).toEqual([status, code]);
     }
+    const missing = (await post({})).json()['error'];
+    const wrong = (await post({ url: 5 })).json()['error'];
+    expect([missing, wrong]).toMatchObject([{ param: 'url' }, { param: 'url' }]);
+    expect(wrong).not.toEqual(missing);
     const at = `${url}/engines/${encodeURIComponent(first.id)}`;
     expect((await ask(`${at}/drain`, { method: 'POST' })).json()).toMatchObject({ state: 'draining' });
     expect((await chat(url)).headers['x-maitred-engine']).toBe(second.id);
