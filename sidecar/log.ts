@@ -30,7 +30,8 @@ export function logCall(log: Logger, spec: CallSpec, report: CallReport): void {
       model: facts.model,
       stream: facts.stream,
       engine: dispatch?.engine,
-      level: dispatch?.level,
+      // Not `level`: that is the line's own.
+      queue_level: dispatch?.level,
       reason: dispatch?.reason,
       placement: dispatch?.placement,
       attempts: report.attempts,
