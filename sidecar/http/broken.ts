@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError, type ErrorCode } from '../errors.js';
 import { openaiErrorBody } from '../apis/openai.js';
+
+/** The last request of each connection. */
+const latest = new WeakMap<Duplex, ServerResponse>();
+
+export function noteRequest({ socket }: IncomingMessage, response: ServerResponse): void {
+  latest.set(socket, response);
+}
 
 /**
  * Answers what never became a request: a line that is not HTTP, headers over the limit, headers or a body that did not
@@ -12,7 +19,10 @@ import { openaiErrorBody } from '../apis/openai.js';
 export function answerBrokenRequest(cause: NodeJS.ErrnoException, socket: Duplex): ErrorCode | undefined {
   // As in node's own handler: an answer that has begun on this socket must not get another one in its midst.
   const begun = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
-  if (cause.code === 'ECONNRESET' || !socket.writable || begun?.headersSent === true) {
+  // Nor one behind it, when what breaks is the rest of a request that was answered before it was whole.
+  const last = latest.get(socket);
+  const answered = last?.headersSent === true && !last.req.complete;
+  if (cause.code === 'ECONNRESET' || !socket.writable || begun?.headersSent === true || answered) {
     socket.destroy();
     return undefined;
   }

@@ -11,7 +11,7 @@ import type { Api } from '../apis/index.js';
 import type { Config } from '../config/schema.js';
 import { GatewayError, type ErrorCode } from '../errors.js';
 import { asGatewayError, sendError } from './answer.js';
-import { answerBrokenRequest } from './broken.js';
+import { answerBrokenRequest, noteRequest } from './broken.js';
 import { settleRequestId } from './headers.js';
 import { checkPath, originForm, splitTarget } from './target.js';
 
@@ -144,6 +144,7 @@ function enter(
   route: (request: IncomingMessage, response: ServerResponse) => void,
   ports: ListenerPorts,
 ): void {
+  noteRequest(request, response);
   settleRequestId(request);
   request.url = originForm(request.url ?? '/');
   try {

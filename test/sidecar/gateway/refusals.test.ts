@@ -146,6 +146,14 @@ describe('a request that cannot become a call', () => {
     expect(errorCode(text)).toBe('request_timeout');
   });
 
+  it('and answered before its body has come is not answered again when that does not come', async () => {
+    const { url, adminUrl } = await world([await fakeEngine()], { timeouts: { headersMs: 100, bodyMs: 100 } });
+    const text = await raw(url, 'POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{');
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404']);
+    const refusals = [...(await metrics(adminUrl))].filter(([name]) => name.startsWith('maitred_calls_rejected_total'));
+    expect(refusals).toEqual([['maitred_calls_rejected_total{code="unknown_path"}', 1]]);
+  });
+
   it('whose headers do not come in time', async () => {
     const { url } = await world([await fakeEngine()], { timeouts: { headersMs: 150 } });
     const text = await raw(url, 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-slow');
