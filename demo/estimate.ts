@@ -1,6 +1,6 @@
 import type { AgentProgram, Preset } from '../sim/index.js';
-import { promptTokens } from '../sim/index.js';
 import { stepMs } from '../sim/engine/roofline.js';
+import { textTokens } from './tokens.js';
 
 const BYTES_PER_TOKEN = 4;
 /** How much longer runs took, as measured, than the least that is computed here. */
@@ -23,7 +23,7 @@ export function estimateSeconds(programs: readonly AgentProgram[], { engines, pr
   let aloneMsMax = 0;
   let promptMs = 0;
   for (const program of programs) {
-    const prompts = promptTokens(program, BYTES_PER_TOKEN);
+    const prompts = textTokens(program, BYTES_PER_TOKEN);
     let aloneMs = (prompts.at(-1) ?? 0) * prefillMs;
     for (const { outputTokens, gapMs } of program.calls) {
       aloneMs += outputTokens * tokenMs + Math.min(gapMs, gaps.gapMsMax) * gaps.gapScale;

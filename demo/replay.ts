@@ -62,14 +62,14 @@ async function play(program: AgentProgram, pace: Pace): Promise<ProgramOutcome> 
   const startedAt = performance.now();
   try {
     for (const call of program.calls) {
-      conversation.push(...call.messages);
+      if (call.gapMs > 0) await sleep((Math.min(call.gapMs, gapMsMax) * gapScale) / speed, undefined, { signal });
+      conversation.push(...(call.messages ?? []));
       const answer = await ask(conversation, call, pace);
       calls += 1;
       watcher.answered();
       seenAs.add(answer.program);
       overheadMs += answer.overheadMs;
       conversation.push({ role: 'assistant', content: answer.content });
-      if (call.gapMs > 0) await sleep((Math.min(call.gapMs, gapMsMax) * gapScale) / speed, undefined, { signal });
     }
   } catch (error) {
     failure = `call ${calls + 1} of ${program.calls.length}: ${error instanceof Error ? error.message : String(error)}`;
@@ -95,7 +95,9 @@ interface Answered {
 /** One call as mini-swe-agent makes it: the whole conversation, not streamed, no header that tells whose it is. */
 async function ask(messages: readonly ChatMessage[], call: AgentCall, pace: Pace): Promise<Answered> {
   const { url, model, dispatcher, cacheSalt, signal } = pace;
-  const { answer: content, outputTokens } = call;
+  const { answer: content } = call;
+  // An engine says something, even where a recording says that it did not.
+  const outputTokens = Math.max(1, call.outputTokens);
   // A stand-in is told what to say, and keeps from the gateway how long that is. A real engine says what it likes, for so long.
   const wanted =
     content === undefined

@@ -115,7 +115,7 @@ async function inspect(engines: readonly string[]): Promise<Inspection> {
 /** Bytes that a token of the programs' plain words has on the engine; where it does not tell, what English has on most. */
 async function readBytesPerToken(gateway: string, model: string): Promise<number> {
   const [program] = smallWorkload(1, 0, CONTEXT_TOKENS, 4).programs;
-  const text = program?.calls[0]?.messages.at(-1)?.content ?? '';
+  const text = program?.calls[0]?.messages?.at(-1)?.content ?? '';
   const response = await fetch(`${gateway}/tokenize`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -1,8 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promptTokens, readMiniSweAgent, smallAgent, SWE_AGENT, syntheticAgents, TraceError } from '../sim/index.js';
+import { openTrace, smallAgent, SWE_AGENT, syntheticAgents, TraceError } from '../sim/index.js';
 import type { AgentProgram } from '../sim/index.js';
+import { textTokens } from './tokens.js';
 
 /** What the stand-in's tokenizer makes of any text. */
 const STAND_IN_BYTES_PER_TOKEN = 4;
@@ -38,7 +39,8 @@ export async function recordedWorkload(
   for (const file of await traceFiles(path)) {
     if (programs.length >= count) break;
     try {
-      for await (const program of readMiniSweAgent(file, onProblem)) {
+      const trace = await openTrace(file, { format: 'mini-swe-agent', onMalformed: onProblem });
+      for await (const program of trace.programs) {
         programs.push(program);
         if (programs.length >= count) break;
       }
@@ -68,17 +70,14 @@ export function syntheticWorkload(count: number, seed: number): Workload {
 
 /** Programs for a small real engine, which says what it likes: only how long its answers are is given. */
 export function smallWorkload(count: number, seed: number, largestTokens: number, bytesPerToken: number): Workload {
-  const programs = syntheticAgents(smallAgent(largestTokens), count, seed, bytesPerToken).map(({ id, calls }) => ({
-    id,
-    calls: calls.map(({ messages, outputTokens, gapMs }) => ({ messages, outputTokens, gapMs })),
-  }));
+  const programs = syntheticAgents(smallAgent(largestTokens), count, seed, { bytesPerToken, answers: false });
   return describe(`synthetic small agents (seed ${seed})`, programs, bytesPerToken);
 }
 
 function describe(name: string, programs: readonly AgentProgram[], bytesPerToken: number): Workload {
   const demand = { calls: 0, largestTokens: 0, meanTokens: 0, peakTokens: 0 };
   for (const program of programs) {
-    const contexts = promptTokens(program, bytesPerToken).map(
+    const contexts = textTokens(program, bytesPerToken).map(
       (tokens, index) => tokens + (program.calls[index]?.outputTokens ?? 0),
     );
     const largest = Math.max(...contexts);

@@ -18,9 +18,12 @@ export type { EngineOptions } from './options.js';
 export type { EngineStats, RequestRecord, SequenceRecord } from './server/stats.js';
 export type { Script, ScriptedAnswer } from './text/choose.js';
 export type { Message, Tool, ToolCall } from './text/conversation.js';
-export { readMiniSweAgent } from './traces/mini-swe-agent.js';
-export { promptTokens, type AgentCall, type AgentMessage, type AgentProgram } from './traces/program.js';
-export { TraceError } from './traces/lines.js';
+export { TraceError } from './traces/error.js';
+export { FORMAT_NAMES, type FormatName } from './traces/formats.js';
+export { programLine } from './traces/maitred.js';
+export { openTrace, type Trace } from './traces/open.js';
+export { TraceSummary } from './traces/summary.js';
+export type { AgentCall, AgentMessage, AgentProgram } from './traces/program.js';
 export { smallAgent, SWE_AGENT, syntheticAgents, type AgentShape } from './workloads/agents.js';
 
 export interface EngineHandle {

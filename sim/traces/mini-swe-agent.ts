@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { readLines, TraceError, type Line } from './lines.js';
-import type { AgentCall, AgentMessage, AgentProgram } from './program.js';
+import { conversation, type Turn } from './conversation.js';
+import { count, time } from './numbers.js';
+import type { AgentMessage, AgentProgram } from './program.js';
+import { oneEach } from './records.js';
 
 /** What the recorded model took, so that the rest of the time between two calls is the tool's: see `gapOf`. */
 const LLM_BASE_MS = 1000;
@@ -13,8 +15,12 @@ const answered = z.object({
   extra: z.object({
     response: z.object({
       /** Unix time in seconds. */
-      created: z.number().min(0).max(1e11),
-      usage: z.object({ completion_tokens: z.int().min(1).max(1e7) }),
+      created: time.max(1e11),
+      usage: z.object({
+        prompt_tokens: count.optional(),
+        completion_tokens: count,
+        completion_tokens_details: z.object({ reasoning_tokens: count.nullish() }).nullish(),
+      }),
     }),
   }),
 });
@@ -24,58 +30,38 @@ const trajectory = z.object({
 });
 
 /**
- * Programs recorded by mini-swe-agent: JSON lines, one trajectory each, plain or `.gz`; read one at a time.
- * @param onMalformed is told of each line that cannot be used, which is then left out; absent: such a line is thrown.
- * @throws TraceError `unreadable` when the file cannot be read.
+ * Programs recorded by mini-swe-agent: a trajectory a line, with all that was said.
+ *
+ * Programs arrive when their first call was made, in milliseconds since 1970. Gaps are the time between two calls less
+ * what the model took for the first: see `gapOf`.
  */
-export async function* readMiniSweAgent(
-  file: string,
-  onMalformed: (error: TraceError) => void = (error) => {
-    throw error;
-  },
-): AsyncGenerator<AgentProgram> {
-  for await (const line of readLines(file)) {
-    const program = line instanceof TraceError ? line : readProgram(file, line);
-    if (program instanceof TraceError) onMalformed(program);
-    else yield program;
-  }
-}
-
-function readProgram(file: string, { number, text }: Line): AgentProgram | TraceError {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    return new TraceError('not_json', file, number, '', (error as SyntaxError).message);
-  }
-  const result = trajectory.safeParse(json);
-  if (!result.success) {
-    const issue = result.error.issues[0];
-    return new TraceError('bad_field', file, number, issue?.path.join('.') ?? '', issue?.message ?? 'malformed');
-  }
-  const { instance_id: id, messages } = result.data;
-  const calls: AgentCall[] = [];
+export const miniSweAgent = oneEach(trajectory, ({ instance_id: id, messages }, record) => {
+  const turns: Turn[] = [];
   let pending: AgentMessage[] = [];
+  let before: Response | undefined;
+  let arrivalMs = 0;
   for (const [index, message] of messages.entries()) {
     if (message.role !== 'assistant') {
       pending.push(message);
       continue;
     }
-    const next = messages.slice(index + 1).find((later) => later.role === 'assistant');
-    if (pending.length === 0) {
-      return new TraceError('bad_field', file, number, `messages.${index}`, 'an answer to nothing');
-    }
-    calls.push({
+    if (pending.length === 0) return record.fault(`messages.${index}`, 'an answer to nothing');
+    const { response } = message.extra;
+    const { prompt_tokens, completion_tokens, completion_tokens_details } = response.usage;
+    if (before === undefined) arrivalMs = response.created * 1000;
+    turns.push({
       messages: pending,
       answer: message.content,
-      outputTokens: message.extra.response.usage.completion_tokens,
-      gapMs: next === undefined ? 0 : gapOf(message.extra.response, next.extra.response),
+      gapMs: before === undefined ? 0 : gapOf(before, response),
+      promptTokens: prompt_tokens,
+      outputTokens: completion_tokens,
+      isReasoned: (completion_tokens_details?.reasoning_tokens ?? 0) > 0,
     });
+    before = response;
     pending = [];
   }
-  if (calls.length === 0) return new TraceError('bad_field', file, number, 'messages', 'no answer in it');
-  return { id, calls };
-}
+  return { id, arrivalMs, calls: conversation(turns) } satisfies AgentProgram;
+});
 
 type Response = z.output<typeof answered>['extra']['response'];
 

@@ -1,4 +1,4 @@
-import type { AgentCall, AgentMessage, AgentProgram } from '../traces/program.js';
+import { inChain, type AgentCall, type AgentMessage, type AgentProgram } from '../traces/program.js';
 import { Dice } from './dice.js';
 
 /** How large one synthetic agent program is, each number drawn from `dice`. Sizes in tokens, times in milliseconds. */
@@ -60,21 +60,40 @@ export function smallAgent(largestTokensMean: number): AgentShape {
   };
 }
 
-/** Programs of the shape, the same for the same seed. @param bytesPerToken what a token of plain words has on the engine */
-export function syntheticAgents(shape: AgentShape, count: number, seed: number, bytesPerToken = 4): AgentProgram[] {
+export interface SyntheticOptions {
+  /** What a token of plain words has on the engine. */
+  readonly bytesPerToken?: number;
+  /** Whether answers are given word for word, or left to the engine: whatever it says, for so long. */
+  readonly answers?: boolean;
+}
+
+/** Programs of the shape, the same for the same seed. */
+export function syntheticAgents(
+  shape: AgentShape,
+  count: number,
+  seed: number,
+  { bytesPerToken = 4, answers = true }: SyntheticOptions = {},
+): AgentProgram[] {
   const system: AgentMessage = { role: 'system', content: words(new Dice(0), shape.systemTokens * bytesPerToken) };
   return Array.from({ length: count }, (_, index) => {
     const dice = new Dice(seed * 1_000_003 + index);
     const drawn = shape.draw(dice);
-    const calls: AgentCall[] = [];
+    const calls: Omit<AgentCall, 'after' | 'thread'>[] = [];
     let messages: AgentMessage[] = [system, { role: 'user', content: words(dice, drawn.taskTokens * bytesPerToken) }];
-    for (let left = drawn.calls; left > 0; left -= 1) {
-      const { outputTokens, answerTokens, toolTokens, gapMs } = drawn.call();
+    let prefix: AgentCall['prefix'] = { name: 'synthetic', tokens: shape.systemTokens };
+    let promptTokens = shape.systemTokens + drawn.taskTokens;
+    let gapMs = 0;
+    for (let at = 0; at < drawn.calls; at += 1) {
+      const { outputTokens, answerTokens, toolTokens, gapMs: nextGapMs } = drawn.call();
       const answer = words(dice, answerTokens * bytesPerToken);
-      calls.push({ messages, answer, outputTokens, gapMs: left === 1 ? 0 : gapMs });
+      calls.push({ gapMs, promptTokens, outputTokens, prefix, messages, ...(answers && { answer }) });
+      // What follows reasoning, which is not sent back, is not where it was.
+      prefix = { call: at, tokens: promptTokens + (answerTokens < outputTokens ? 0 : outputTokens) };
       messages = [{ role: 'user', content: words(dice, toolTokens * bytesPerToken) }];
+      promptTokens += answerTokens + toolTokens;
+      gapMs = nextGapMs;
     }
-    return { id: `agent-${seed}-${index + 1}`, calls };
+    return { id: `agent-${seed}-${index + 1}`, calls: inChain(calls) };
   });
 }
 

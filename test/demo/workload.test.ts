@@ -40,8 +40,8 @@ describe('recorded programs', () => {
     expect(ids).toContain('b-0');
     expect(problems).toMatchObject([
       { file: join(folder, 'a.jsonl.gz'), code: 'unreadable' },
-      { file: join(folder, 'b.jsonl'), code: 'bad_field', line: 1, field: 'instance_id' },
-      { file: join(folder, 'c.jsonl.gz'), code: 'unreadable', line: 1 },
+      { file: join(folder, 'b.jsonl'), code: 'bad_field', place: { number: 1 }, field: 'instance_id' },
+      { file: join(folder, 'c.jsonl.gz'), code: 'unreadable' },
     ]);
   });
 

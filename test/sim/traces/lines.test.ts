@@ -1,19 +1,23 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readLines, TraceError } from '../../../sim/traces/lines.js';
+import { readBytes } from '../../../sim/traces/bytes.js';
+import { TraceError } from '../../../sim/traces/error.js';
+import { splitLines } from '../../../sim/traces/lines.js';
 import { fileOf } from '../../support/folder.js';
 
 /** Each line as `number text`, each fault as `number code`, and the code of what ended it early. */
 async function read(file: string, lineBytesMax?: number): Promise<string[]> {
   const seen: string[] = [];
   try {
-    for await (const line of readLines(file, lineBytesMax)) {
-      seen.push(line instanceof TraceError ? `${line.line} ${line.code}` : `${line.number} ${line.text}`);
+    for await (const line of splitLines(file, readBytes(file), lineBytesMax)) {
+      seen.push(
+        line instanceof TraceError ? `${line.place?.number} ${line.code}` : `${line.place.number} ${line.text}`,
+      );
     }
   } catch (error) {
     if (!(error instanceof TraceError)) throw error;
-    seen.push(`${error.line} ${error.code}`);
+    seen.push(`${error.place?.number} ${error.code}`);
   }
   return seen;
 }

@@ -1,0 +1,38 @@
+import { agentCgroup } from './agentcgroup.js';
+import { azure } from './azure.js';
+import { maitred } from './maitred.js';
+import { miniSweAgent } from './mini-swe-agent.js';
+import { mooncake } from './mooncake.js';
+import type { Reader } from './records.js';
+import { tauBench } from './tau-bench.js';
+import { traceLab } from './tracelab.js';
+import { treeOfThought } from './tree-of-thought.js';
+import { weka } from './weka.js';
+
+export interface TraceFormat {
+  /** What its records have, and no other format's together. */
+  readonly keys: readonly string[];
+  readonly read: Reader;
+}
+
+/** Every format that is read. Where a file's is not named, it is the first one whose keys its first records have. */
+export const FORMATS = {
+  maitred: { keys: ['maitredProgram'], read: maitred },
+  weka: { keys: ['requests', 'block_size'], read: weka },
+  'mini-swe-agent': { keys: ['messages', 'instance_id'], read: miniSweAgent },
+  agentcgroup: { keys: ['session', 'calls'], read: agentCgroup },
+  'tau-bench': { keys: ['traj', 'task_id'], read: tauBench },
+  'tree-of-thought': { keys: ['steps', 'usage_so_far'], read: treeOfThought },
+  mooncake: { keys: ['input_length', 'hash_ids'], read: mooncake },
+  azure: { keys: ['TIMESTAMP', 'ContextTokens', 'GeneratedTokens'], read: azure },
+  tracelab: { keys: ['session_id', 'round_index'], read: traceLab },
+} as const satisfies Record<string, TraceFormat>;
+
+export type FormatName = keyof typeof FORMATS;
+export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
+
+/** The format that a record looks like; undefined: none that is known. */
+export function formatOf(record: unknown): FormatName | undefined {
+  if (typeof record !== 'object' || record === null) return undefined;
+  return FORMAT_NAMES.find((name) => FORMATS[name].keys.every((key) => Object.hasOwn(record, key)));
+}
