@@ -21,8 +21,11 @@ export function answerBrokenRequest(cause: NodeJS.ErrnoException, socket: Duplex
   const begun = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
   // Nor one behind it, when what breaks is the rest of a request that was answered before it was whole.
   const last = latest.get(socket);
-  const answered = last?.headersSent === true && !last.req.complete;
-  if (cause.code === 'ECONNRESET' || !socket.writable || begun?.headersSent === true || answered) {
+  const inBody = last?.req.complete === false;
+  const answered = begun?.headersSent === true || (inBody && last.headersSent);
+  // In a body, the end of all input says that the client has left, which whoever reads the body notices.
+  const left = cause.code === 'ECONNRESET' || (inBody && cause.code === 'HPE_INVALID_EOF_STATE');
+  if (left || answered || !socket.writable) {
     socket.destroy();
     return undefined;
   }

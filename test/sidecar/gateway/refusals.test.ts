@@ -202,6 +202,7 @@ describe('a request that cannot become a call', () => {
     await expect
       .poll(async () => (await metrics(adminUrl)).get('maitred_calls_rejected_total{code="client_gone"}'))
       .toBe(1);
+    expect((await metrics(adminUrl)).get('maitred_calls_rejected_total{code="bad_request"}')).toBeUndefined();
     expect(engine.seen).toEqual([]);
   });
 });
