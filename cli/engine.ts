@@ -1,7 +1,7 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { pino } from 'pino';
-import { didYouMean } from '../sidecar/config/similar.js';
 import { PRESET_NAMES, startEngine, type EngineOptions } from '../sim/index.js';
+import { choice } from './choice.js';
 import { untilStopped } from './signals.js';
 
 /** `maitred engine`: one stand-in engine, served until a signal ends it. */
@@ -41,13 +41,6 @@ function number(text: string): number {
   const value = text.trim() === '' ? NaN : Number(text);
   if (!Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.');
   return value;
-}
-
-function choice(flags: string, description: string, words: readonly string[]): Option {
-  return new Option(flags, description).choices(words).argParser((word) => {
-    if (words.includes(word)) return word;
-    throw new InvalidArgumentError(`It must be one of ${words.join(', ')}${didYouMean(word, words)}`);
-  });
 }
 
 const collect = (value: string, values: readonly string[] = []) => [...values, value];

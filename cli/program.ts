@@ -4,6 +4,7 @@ import { ConfigError, problemText } from '../sidecar/config/problems.js';
 import { addConfigCommand } from './config.js';
 import { addEngineCommand } from './engine.js';
 import { addServeCommand } from './serve.js';
+import { addTraceCommand } from './trace.js';
 
 /**
  * Runs one command line and gives its exit code: 0 success, 1 failure, 2 wrong usage or configuration.
@@ -33,6 +34,7 @@ function createProgram(): Command {
   addServeCommand(program);
   addEngineCommand(program);
   addConfigCommand(program);
+  addTraceCommand(program);
   for (const command of [program, ...program.commands]) command.version(version, '-V, --version', 'print the version');
   return program;
 }

@@ -35,6 +35,7 @@ export class TraceError extends Error {
     problem: string,
   ) {
     const where = place === undefined ? '' : `, ${place.unit} ${place.number}`;
-    super(`${file}${where}${field && `, ${field}`}: ${problem}`);
+    // What is quoted from a file must not break the line that tells of it, nor speak to a terminal.
+    super(`${file}${where}${field && `, ${field}`}: ${problem}`.replaceAll(/\p{Cc}+/gu, ' '));
   }
 }

@@ -1,0 +1,213 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync, gunzipSync } from 'node:zlib';
+import { describe, expect, it, vi } from 'vitest';
+import { main } from '../../cli/program.js';
+import { programLine, type AgentProgram } from '../../sim/index.js';
+import { fileOf, folderOf } from '../support/folder.js';
+import { Maitred } from '../support/maitred.js';
+import { readTrace } from '../support/traces.js';
+
+/** Runs `maitred trace` in this process: its exit code and what it wrote. */
+async function trace(...args: readonly string[]) {
+  let out = '';
+  let err = '';
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true));
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true));
+  try {
+    const code = await main(['node', 'maitred', 'trace', ...args]);
+    return { code, out, errors: err.split('\n').filter((line) => line !== '') };
+  } finally {
+    vi.restoreAllMocks();
+  }
+}
+
+const request = (timestamp: number, input_length = 600) =>
+  JSON.stringify({ timestamp, input_length, output_length: 5, hash_ids: [1, timestamp + 2] });
+const GOOD = `${request(0)}\n${request(7)}\n`;
+const BAD = `${request(0)}\n${request(7, -1)}\n{"cut\n`;
+
+describe('maitred trace convert', () => {
+  it('writes what reads back as the same programs, to stdout', async () => {
+    const { code, out, errors } = await trace('convert', fileOf('a.jsonl', GOOD));
+    expect({ code, errors }).toEqual({ code: 0, errors: [] });
+    const { format, programs } = await readTrace(fileOf('b.jsonl', out));
+    expect(format).toBe('maitred');
+    expect(programs).toMatchObject([
+      { id: 'request-1', arrivalMs: 0, calls: [{ promptTokens: 600, outputTokens: 5 }] },
+      { id: 'request-2', arrivalMs: 7, calls: [{ prefix: { blocks: [1, 9], blockTokens: 512 } }] },
+    ]);
+  });
+
+  it('writes to a file, packed when its name says so', async () => {
+    const folder = folderOf({ 'in.gz': gzipSync(GOOD) });
+    const { out } = await trace('convert', join(folder, 'in.gz'), '--format', 'mooncake');
+    for (const name of ['out.jsonl', 'out.jsonl.gz']) {
+      expect(await trace('convert', join(folder, 'in.gz'), '--out', join(folder, name))).toMatchObject({
+        code: 0,
+        out: '',
+      });
+    }
+    expect(readFileSync(join(folder, 'out.jsonl'), 'utf8')).toBe(out);
+    expect(gunzipSync(readFileSync(join(folder, 'out.jsonl.gz'))).toString()).toBe(out);
+  });
+
+  it('leaves out what is malformed and tells where it is; with --strict that is a failure', async () => {
+    const file = fileOf('a.jsonl', BAD);
+    const usual = await trace('convert', file);
+    expect(usual.code).toBe(0);
+    expect(usual.out.split('\n')).toHaveLength(2);
+    expect(usual.errors.map((line) => /line \d+, \w+|line \d+|1 programs/.exec(line)?.[0])).toEqual([
+      'line 2, input_length',
+      'line 3',
+      '1 programs',
+    ]);
+    const strict = await trace('convert', file, '--strict');
+    expect(strict.code).toBe(1);
+    expect(strict.out).toBe(usual.out);
+    expect((await trace('convert', fileOf('a.jsonl', GOOD), '--strict')).code).toBe(0);
+  });
+
+  it('tells of a thousand malformed records in a few lines', async () => {
+    const { code, errors } = await trace('convert', fileOf('a.jsonl', GOOD + `${request(1, -1)}\n`.repeat(1000)));
+    expect(code).toBe(0);
+    expect(errors.length).toBeLessThan(30);
+    expect(errors.at(-1)).toContain('1000');
+  });
+
+  it('fails when nothing can be taken, or not to the end', async () => {
+    const packed = gzipSync(Array.from({ length: 5000 }, (_, row) => request(row)).join('\n'));
+    const cut = await trace('convert', fileOf('a.jsonl.gz', packed.subarray(0, packed.length / 2)));
+    expect(cut.code).toBe(1);
+    expect(cut.out.split('\n').length).toBeGreaterThan(100);
+    for (const text of ['', '\n\n', 'Not a trace.', '{"a":1}', `{"timestamp":1,"input_length":-1,"hash_ids":[]}`]) {
+      const { code, out, errors } = await trace('convert', fileOf('a.jsonl', text));
+      expect({ code, out }, text).toEqual({ code: 1, out: '' });
+      expect(errors.length, text).toBeGreaterThan(0);
+    }
+    expect((await trace('convert', folderOf({}))).code).toBe(1);
+  });
+
+  it('does not touch the file to write when there is nothing to read', async () => {
+    const folder = folderOf({ 'in.jsonl': 'Not a trace.', 'out.jsonl': 'precious' });
+    expect((await trace('convert', join(folder, 'in.jsonl'), '--out', join(folder, 'out.jsonl'))).code).toBe(1);
+    expect(statSync(join(folder, 'out.jsonl')).size).toBe('precious'.length);
+  });
+
+  it('fails when it cannot write', async () => {
+    const { code, errors } = await trace(
+      'convert',
+      fileOf('a.jsonl', GOOD),
+      '--out',
+      join(folderOf({}), 'no', 'folder'),
+    );
+    expect(code).toBe(1);
+    expect(errors).toHaveLength(1);
+  });
+
+  it('refuses to write over what it reads', async () => {
+    const file = fileOf('a.jsonl', GOOD);
+    expect((await trace('convert', file, '--out', file)).code).toBe(2);
+    expect(readFileSync(file, 'utf8')).toBe(GOOD);
+  });
+});
+
+describe('maitred trace show', () => {
+  it('prints what the programs are like', async () => {
+    const call = { gapMs: 0, thread: '', promptTokens: 1000, outputTokens: 10 };
+    const program: AgentProgram = {
+      id: 'one',
+      calls: [
+        { ...call, after: [] },
+        { ...call, after: [0], gapMs: 3000, prefix: { call: 0, tokens: 800 } },
+        { ...call, after: [0], gapMs: 5000, thread: 'helper' },
+        { ...call, after: [1, 2], gapMs: 1000, prefix: { call: 1, tokens: 1000 } },
+      ],
+    };
+    const { code, out, errors } = await trace('show', fileOf('a.jsonl', `${programLine(program)}\n{}\n`));
+    expect(code).toBe(0);
+    expect(errors).toHaveLength(1);
+    const rows = new Map(
+      out.split('\n').map((line) => [line.slice(0, 26).trim(), line.slice(26).trim().split(/ {2,}/)]),
+    );
+    expect(rows.get('programs')).toEqual(['1']);
+    expect(rows.get('calls')).toEqual(['4']);
+    expect(rows.get('threads')).toEqual(['2']);
+    expect(rows.get('prompt tokens')).toEqual(['4,000']);
+    expect(rows.get('shared with earlier calls')).toEqual(['45.0 %']);
+    expect(rows.get('malformed')).toEqual(['1']);
+    expect(rows.get('prompt tokens a call')).toEqual(['1,000', '1,000', '1,000']);
+    expect(rows.get('gap before a call, s')).toEqual(['3', '3', '5']);
+  });
+
+  it('counts the blocks and the named texts that calls before had already', async () => {
+    const blocks = (id: string, ids: number[]): AgentProgram => ({
+      id,
+      calls: [
+        {
+          after: [],
+          gapMs: 0,
+          thread: '',
+          promptTokens: 30,
+          outputTokens: 1,
+          prefix: { blocks: ids, blockTokens: 16 },
+        },
+      ],
+    });
+    const named = (id: string, tokens: number): AgentProgram => ({
+      id,
+      calls: [{ after: [], gapMs: 0, thread: '', promptTokens: 20, outputTokens: 1, prefix: { name: 'text', tokens } }],
+    });
+    // Of 100 tokens, 16 of a block and 5 of a text were there.
+    const programs = [blocks('a', [1, 2]), blocks('b', [1, 3]), named('c', 5), named('d', 10)];
+    const { out } = await trace('show', fileOf('a.jsonl', programs.map((each) => `${programLine(each)}\n`).join('')));
+    expect(out).toContain('21.0 %');
+  });
+
+  it('fails where there is no program', async () => {
+    expect((await trace('show', fileOf('a.jsonl', ''))).code).toBe(1);
+  });
+});
+
+describe('maitred trace', () => {
+  it.each([['--help'], ['convert --help'], ['show --help'], ['help convert']])('%s helps', async (line) => {
+    const { code, out, errors } = await trace(...line.split(' '));
+    expect({ code, errors }).toEqual({ code: 0, errors: [] });
+    expect(out).toContain('Usage: maitred trace');
+  });
+
+  it.each([
+    ['convrt x', 'convert'],
+    ['show --fromat weka x', '--format'],
+    ['show --format wekka x', 'weka'],
+    ['convert x --srict', '--strict'],
+  ])('%s is wrong usage that tells what may be meant', async (line, meant) => {
+    const { code, errors } = await trace(...line.split(' '));
+    expect(code).toBe(2);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]?.split(/[Dd]id you mean /)[1]).toContain(meant);
+  });
+
+  it.each([['convert'], ['show'], ['show a b'], ['show no-such-file'], ['show --format'], ['convert x --out']])(
+    '%s is wrong usage',
+    async (line) => {
+      const { code, out, errors } = await trace(...line.split(' '));
+      expect({ code, out }).toEqual({ code: 2, out: '' });
+      expect(errors).toHaveLength(1);
+    },
+  );
+
+  it('with the name of another format is wrong usage, and tells which it is', async () => {
+    const { code, out, errors } = await trace('show', '--format', 'weka', fileOf('a.jsonl', GOOD));
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(errors[0]).toContain('mooncake');
+  });
+
+  it('does not mind a reader that leaves', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, row) => request(row)).join('\n');
+    const maitred = new Maitred(['trace', 'convert', fileOf('a.jsonl', rows)]);
+    maitred.process.stdout?.once('data', () => maitred.process.stdout?.destroy());
+    expect(await maitred.ended).toBe(0);
+    expect(maitred.stderr).toBe('');
+  });
+});
