@@ -69,7 +69,7 @@ export interface Api {
   readonly kind: ApiKind;
   /** @throws GatewayError `invalid_body` with the field to blame. */
   readRequest(body: JsonObject): RequestFacts;
-  /** Fields to set so that a streamed answer ends with usage, `{}` where it does anyway. */
+  /** Fields to set, those of an object in the one that is there, so that a streamed answer ends with usage; `{}` where it does anyway. */
   usageFields(body: JsonObject): JsonObject;
   readAnswer(answer: JsonObject): AnswerFacts;
   /** @param wantsMessage read the whole answer back, for history matching; else only what is cheap. */

@@ -21,9 +21,8 @@ export function openaiErrorEvent(error: GatewayError): string {
 export function openaiUsageFields(body: JsonObject): JsonObject {
   const options = readStreamOptions(body);
   if (body['stream'] !== true || options['include_usage'] === true) return {};
-  const { continuous_usage_stats, ...rest } = options;
-  const quiet = continuous_usage_stats === undefined ? {} : { continuous_usage_stats: false };
-  return { stream_options: { ...rest, ...quiet, include_usage: true } };
+  const quiet = options['continuous_usage_stats'] === undefined ? {} : { continuous_usage_stats: false };
+  return { stream_options: { ...quiet, include_usage: true } };
 }
 
 /** Marks of the few chunks worth parsing when the text is not wanted. Escaped quotes keep them from matching prose. */

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../apis/api.js';
+import { isObject } from '../apis/fields.js';
 
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN = 0x7b;
@@ -10,18 +12,19 @@ const COLON = 0x3a;
 /**
  * Sets top-level fields of a JSON object in its bytes. All other bytes stay as they are: numbers beyond a double's
  * range, escapes, repeated keys, order and white space survive, which parsing and writing again would not allow.
+ * Where both a field and what stands there are objects, the fields of the one are set in the other.
  * @param raw bytes of a JSON object, known to be valid
  * @param keys its top-level keys, as parsed
  */
-export function spliceFields(raw: Buffer, keys: ReadonlySet<string>, fields: JsonObject): Buffer {
+export function spliceFields(raw: Buffer, keys: ReadonlySet<unknown>, fields: JsonObject): Buffer {
   const names = Object.keys(fields);
   if (names.length === 0) return raw;
   let bytes = raw;
   let added = '';
   for (const name of names) {
-    const value = JSON.stringify(fields[name]);
-    if (keys.has(name)) bytes = replaceValue(bytes, name, value);
-    else added += `${added === '' ? '' : ','}${JSON.stringify(name)}:${value}`;
+    const value = fields[name];
+    if (keys.has(name)) bytes = changeValue(bytes, name, value);
+    else added += `${added === '' ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`;
   }
   if (added === '') return bytes;
   const inside = bytes.indexOf(OPEN) + 1;
@@ -29,17 +32,30 @@ export function spliceFields(raw: Buffer, keys: ReadonlySet<string>, fields: Jso
   return Buffer.concat([bytes.subarray(0, inside), Buffer.from(added + comma), bytes.subarray(inside)]);
 }
 
-/** Replaces the value of every top-level `name`: of repeated keys some readers take the first and some the last. */
-function replaceValue(raw: Buffer, name: string, value: string): Buffer {
+/** Changes the value of every top-level `name`: of repeated keys some readers take the first and some the last. */
+function changeValue(raw: Buffer, name: string, value: unknown): Buffer {
   const parts: Buffer[] = [];
   let copied = 0;
   for (const member of members(raw)) {
-    if (JSON.parse(raw.toString('utf8', member.keyStart, member.keyEnd)) !== name) continue;
-    parts.push(raw.subarray(copied, member.valueStart), Buffer.from(value));
+    if (keyOf(raw, member) !== name) continue;
+    parts.push(
+      raw.subarray(copied, member.valueStart),
+      changed(raw.subarray(member.valueStart, member.valueEnd), value),
+    );
     copied = member.valueEnd;
   }
   parts.push(raw.subarray(copied));
   return Buffer.concat(parts);
+}
+
+function changed(old: Buffer, value: unknown): Buffer {
+  if (!isObject(value) || old[old.findIndex((byte) => byte > SPACE)] !== OPEN)
+    return Buffer.from(JSON.stringify(value));
+  return spliceFields(old, new Set([...members(old)].map((member) => keyOf(old, member))), value);
+}
+
+function keyOf(raw: Buffer, { keyStart, keyEnd }: Member): unknown {
+  return JSON.parse(raw.toString('utf8', keyStart, keyEnd));
 }
 
 interface Member {

@@ -39,11 +39,10 @@ describe('a request on its way to the engine', () => {
     expect(engine.last.body.toString()).toBe(chatBody({ stream: true }).replace('{', `{${added}`));
     await chat(url, { stream: true, stream_options: { include_usage: true } });
     expect(engine.last.body.toString()).toBe(chatBody({ stream: true, stream_options: { include_usage: true } }));
-    await chat(url, { stream: true, stream_options: { include_usage: false, other: 1 }, z: 1 });
-    expect(JSON.parse(engine.last.body.toString())).toMatchObject({
-      stream_options: { include_usage: true, other: 1 },
-      z: 1,
-    });
+    const options = { include_usage: false, other: 1, deep: JSON.parse('['.repeat(500) + ']'.repeat(500)) as unknown };
+    await chat(url, { stream: true, stream_options: options, z: 1 });
+    const asked = chatBody({ stream: true, stream_options: { ...options, include_usage: true }, z: 1 });
+    expect(engine.last.body.toString()).toBe(asked);
   });
 
   it('keeps its headers but those of the connection, and asks for no compression', async () => {

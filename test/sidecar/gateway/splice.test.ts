@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isObject } from '../../../sidecar/apis/fields.js';
 import { spliceFields } from '../../../sidecar/http/splice.js';
 
 function splice(text: string, fields: Record<string, unknown>): string {
@@ -30,17 +31,36 @@ describe('setting fields in the bytes of a JSON object', () => {
     expect(splice('{"\\u0070":1}', { p: 2 })).toBe('{"\\u0070":2}');
   });
 
+  it('sets the fields of an object in the object that is there, however deep that is, and replaces what is none', () => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    const text = (options: string) => `{"s":${options},"z":1}`;
+    const set = { s: { usage: true } };
+    const plain = text('{"usage":true}');
+    expect(splice(text(` {"big":12345678901234567890, "usage" : false, "x":${deep}}`), set)).toBe(
+      text(` {"big":12345678901234567890, "usage" :true, "x":${deep}}`),
+    );
+    expect(splice(text('{"x":1.0}'), set)).toBe(text('{"usage":true,"x":1.0}'));
+    for (const other of ['{}', 'null', '[{}]', '"{}"']) expect(splice(text(other), set)).toBe(plain);
+    expect(splice('{"s":null,"s":{"x":1}}', set)).toBe('{"s":{"usage":true},"s":{"usage":true,"x":1}}');
+  });
+
   it('says what parsing, setting and writing again would say', () => {
     // No key ends in a backslash: once it has seen one, V8's own parser mistakes '"' for it (Node 24).
     const key = fc.constantFrom('a', 'b', 'priority', 'stream_options', '"', 'é', '\\a');
     fc.assert(
       fc.property(
-        fc.dictionary(key, fc.jsonValue()),
-        fc.dictionary(key, fc.jsonValue()),
+        fc.dictionary(key, fc.oneof(fc.jsonValue(), fc.dictionary(key, fc.jsonValue()))),
+        fc.dictionary(key, fc.oneof(fc.string(), fc.double(), fc.dictionary(key, fc.boolean()))),
         fc.nat(2),
         (body, fields, space) => {
           const done = splice(JSON.stringify(body, null, space), fields);
-          expect(JSON.parse(done)).toEqual(JSON.parse(JSON.stringify({ ...body, ...fields })));
+          const both = (name: string) => isObject(body[name]) && isObject(fields[name]);
+          const merged = Object.entries(fields).map(([name, value]) => [
+            name,
+            both(name) ? Object.assign({}, body[name], value) : value,
+          ]);
+          const expected = { ...body, ...(Object.fromEntries(merged) as object) };
+          expect(JSON.parse(done)).toEqual(JSON.parse(JSON.stringify(expected)));
         },
       ),
       { numRuns: 1000, seed: 11 },
