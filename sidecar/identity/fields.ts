@@ -44,12 +44,16 @@ function session(holder: JsonObject, id: string, thread?: string, parent?: strin
   return { id: clean, thread: read(thread), parent: read(parent) };
 }
 
+const CLAUDE_SESSION = '_session_';
+
 /** Claude Code puts its session behind the user: `..._session_<uuid>`, or since 2.1.78 in an object printed as text. */
 function readClaudeUser(body: JsonObject): ReturnType<Reader> {
   const user = stringOf(objectOf(body['metadata'])['user_id']);
   if (user.startsWith('{')) return session(parseObject(user) ?? {}, 'session_id');
-  const id = /_session_([\w-]+)$/.exec(user)?.[1];
-  return id === undefined ? undefined : { id };
+  // One pattern for both parts would begin anew at each of a million marks.
+  const at = user.lastIndexOf(CLAUDE_SESSION);
+  const id = at < 0 ? '' : user.slice(at + CLAUDE_SESSION.length);
+  return /^[\w-]+$/.test(id) ? { id } : undefined;
 }
 
 /**

@@ -171,6 +171,11 @@ describe('body fields that name a program', () => {
     { session_id: true, agent_hint: 5, vllm_xargs: { agentic_context: '[' }, client_metadata: [] },
     { program_id: 1.5, session_id: NaN },
   ])('%j names none', (body) => expect(identify({ body }).source).toBe('none'));
+
+  it('is read in time that grows no faster than the body', () => {
+    const body = { metadata: { user_id: `${'_session_'.repeat(200_000)}!` } };
+    expect(identify({ body }).source).toBe('none');
+  });
 });
 
 describe('precedence', () => {
