@@ -9,6 +9,7 @@ import {
   readMessages,
   readModel,
   readStreamOptions,
+  readLimit,
   readWhole,
   stringOf,
 } from './fields.js';
@@ -22,8 +23,8 @@ export const chat: Api = {
 
   readRequest(body) {
     const messages = readMessages(body);
-    const limit = readWhole(body, 'max_tokens', 1);
-    const maxTokens = readWhole(body, 'max_completion_tokens', 1) ?? limit;
+    const limit = readLimit(body, 'max_tokens', 1);
+    const maxTokens = readLimit(body, 'max_completion_tokens', 1) ?? limit;
     return {
       model: readModel(body),
       stream: readFlag(body, 'stream'),

@@ -1,5 +1,5 @@
 import type { Api } from './api.js';
-import { countPrompts, isAbsent, readFlag, readModel, readStreamOptions, readWhole } from './fields.js';
+import { countPrompts, isAbsent, readFlag, readLimit, readModel, readStreamOptions, readWhole } from './fields.js';
 import { ChunkReader, openaiErrorBody, openaiErrorEvent, openaiUsageFields } from './openai.js';
 import { promptBytes } from './size.js';
 import { openaiUsage } from './usage.js';
@@ -11,7 +11,7 @@ export const completions: Api = {
   readRequest(body) {
     const embedded = isAbsent(body['prompt']) && !isAbsent(body['prompt_embeds']);
     const prompts = embedded ? 1 : countPrompts(body['prompt'], 'prompt');
-    const maxTokens = readWhole(body, 'max_tokens', 0);
+    const maxTokens = readLimit(body, 'max_tokens', 0);
     return {
       model: readModel(body),
       stream: readFlag(body, 'stream'),

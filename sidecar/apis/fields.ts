@@ -56,6 +56,11 @@ export function readWhole(body: JsonObject, name: string, least: number): number
   return value;
 }
 
+/** A limit of tokens; -1 sets none, by a custom that llama.cpp began. @throws GatewayError as `readWhole` */
+export function readLimit(body: JsonObject, name: string, least: number): number | undefined {
+  return body[name] === -1 ? undefined : readWhole(body, name, least);
+}
+
 export function readOptionalString(body: JsonObject, name: string): string | undefined {
   const value = body[name];
   if (isAbsent(value)) return undefined;

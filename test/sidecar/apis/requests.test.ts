@@ -65,7 +65,7 @@ describe('requests that are refused name the field', () => {
     [CHAT, chat({ stream: 1 }), 'stream'],
     [CHAT, chat({ stream_options: true }), 'stream_options'],
     [CHAT, chat({ max_tokens: 0 }), 'max_tokens'],
-    [CHAT, chat({ max_tokens: -1 }), 'max_tokens'],
+    [CHAT, chat({ max_tokens: -2 }), 'max_tokens'],
     [CHAT, chat({ max_tokens: 1.5 }), 'max_tokens'],
     [CHAT, chat({ max_tokens: '10' }), 'max_tokens'],
     [CHAT, chat({ max_completion_tokens: 0 }), 'max_completion_tokens'],
@@ -75,7 +75,7 @@ describe('requests that are refused name the field', () => {
     [COMPLETIONS, text({ prompt: { text: 'p' } }), 'prompt'],
     [COMPLETIONS, text({ prompt: ['a', 1] }), 'prompt'],
     [COMPLETIONS, text({ prompt: [[1], ['a']] }), 'prompt'],
-    [COMPLETIONS, text({ max_tokens: -1 }), 'max_tokens'],
+    [COMPLETIONS, text({ max_tokens: -2 }), 'max_tokens'],
     [RESPONSES, { model: 'm' }, 'input'],
     [RESPONSES, response({ input: 5 }), 'input'],
     [RESPONSES, response({ input: ['hi'] }), 'input[0]'],
@@ -152,6 +152,7 @@ describe('what a request says', () => {
       choices: 3,
       wantsUsage: false,
     });
+    expect(read(CHAT, { messages: user, max_tokens: -1 }).maxTokens).toBeUndefined();
     expect(read(COMPLETIONS, { prompt: ['a', 'b'], n: 2, max_tokens: 0 })).toMatchObject({ choices: 4, maxTokens: 0 });
     expect(read(RESPONSES, { input: 'a', max_output_tokens: 3, previous_response_id: 'r' })).toMatchObject({
       maxTokens: 3,
