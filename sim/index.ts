@@ -5,6 +5,8 @@
  * - `engine/engine.ts`: what a step does. Pure; `roofline.ts` says how long it takes, `kv-cache.ts` what is remembered.
  * - `server/call.ts`: one request from acceptance to its end; `server/runner.ts` drives the engine in wall time.
  * - `apis/chat.ts`: one API's shapes; the other files of that folder are its siblings.
+ * - `traces/program.ts`: an agent program as a workload; `traces/formats.ts` the recordings that are read as such, and
+ *   `workloads/` those that are made up.
  * Then `text/` (tokens, answers, tool calls), `server/faults.ts` (misbehaviour for tests) and `options.ts`.
  */
 import { readOptions, type EngineOptions } from './options.js';

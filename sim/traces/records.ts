@@ -19,7 +19,14 @@ export class TraceRecord {
   }
 
   parse<T>(schema: z.ZodType<T>): T | TraceError {
-    const result = schema.safeParse(this.value);
+    let result: z.ZodSafeParseResult<T>;
+    try {
+      result = schema.safeParse(this.value);
+    } catch (error) {
+      // What is nested in itself, such as sub-agents, may be so thousands of times.
+      if (error instanceof RangeError) return this.fault('', 'nested too deep');
+      throw error;
+    }
     if (result.success) return result.data;
     const { path, message } = firstIssue(result.error.issues);
     return this.fault(path.join('.'), message);

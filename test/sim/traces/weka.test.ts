@@ -186,6 +186,15 @@ describe('a malformed session', () => {
   });
 });
 
+it('a session whose sub-agents are nested too deep is left out, and told', async () => {
+  const depth = 20_000;
+  const opening = '{"type":"subagent","agent_id":"a","t":1,"duration_ms":1,"requests":[';
+  const text = `{"id":"deep","block_size":4,"requests":[${opening.repeat(depth)}${']}'.repeat(depth)}]}`;
+  const { programs, problems } = await readText(`${text}\n${jsonLines([chain])}`);
+  expect(problems).toEqual(['1 bad_field']);
+  expect(programs.map(({ id }) => id)).toEqual(['chain']);
+});
+
 const sorted = (values: number[]) => values.toSorted((a, b) => a - b);
 const median = (values: number[]) => sorted(values)[Math.floor(values.length / 2)]!;
 const shareKept = (calls: readonly AgentCall[]) => {

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { describeRecorded, readText, readTrace } from '../../support/traces.js';
+
+const HEADER = 'TIMESTAMP,ContextTokens,GeneratedTokens';
+
+describe('a request', () => {
+  it('is a program of one call, with its time and lengths', async () => {
+    const { format, programs, problems } = await readText(
+      `${HEADER}\r\n2023-11-16 18:15:46.6805900,374,44\r\n2023-11-16 18:15:40,0,0\r\n`,
+    );
+    expect({ format, problems }).toEqual({ format: 'azure', problems: [] });
+    const call = { after: [], gapMs: 0, thread: '' };
+    expect(programs).toEqual([
+      { id: 'request-2', arrivalMs: 1_700_158_546_680, calls: [{ ...call, promptTokens: 374, outputTokens: 44 }] },
+      { id: 'request-3', arrivalMs: 1_700_158_540_000, calls: [{ ...call, promptTokens: 0, outputTokens: 0 }] },
+    ]);
+  });
+
+  it.each([
+    ['2023-11-16 18:15:46,374', 'GeneratedTokens'],
+    ['2023-11-16 18:15:46,374,44,1', ''],
+    ['2023-11-16 18:15:46,-1,44', 'ContextTokens'],
+    ['2023-11-16 18:15:46,374,NaN', 'GeneratedTokens'],
+    ['2023-11-16 18:15:46,,44', 'ContextTokens'],
+    ['2023-11-16 18:15:46,374,4.5', 'GeneratedTokens'],
+    ['2023-13-16 18:15:46,374,44', 'TIMESTAMP'],
+    ['yesterday,374,44', 'TIMESTAMP'],
+    ['1923-11-16 18:15:46,374,44', 'TIMESTAMP'],
+  ])('%s is left out, and told', async (row, field) => {
+    const last = '2023-11-16 18:15:50,1,1';
+    const { programs, problems } = await readText(`${HEADER}\n${row}\n${last}\n`);
+    expect(problems).toEqual([`2 bad_field ${field}`.trim()]);
+    expect(programs.map(({ id }) => id)).toEqual(['request-3']);
+  });
+});
+
+describeRecorded('azure/AzureLLMInferenceTrace_conv.csv.gz', (path) => {
+  it('are read whole, with gaps of 0.18 s on average', async () => {
+    const { format, programs, problems } = await readTrace(path);
+    expect({ format, problems }).toEqual({ format: 'azure', problems: [] });
+    expect(programs).toHaveLength(19_366);
+    const seconds = (programs.at(-1)!.arrivalMs! - programs[0]!.arrivalMs!) / 1000;
+    expect(seconds / programs.length).toBeCloseTo(0.18, 2);
+  });
+});

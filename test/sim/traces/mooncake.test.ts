@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { describeRecorded, readText, readTrace } from '../../support/traces.js';
+import { jsonLines } from '../../support/trajectory.js';
+
+const good = { timestamp: 27_000, input_length: 1300, output_length: 52, hash_ids: [46, 47, 2366] };
+
+describe('a request', () => {
+  it('is a program of one call, with the blocks of its trace', async () => {
+    const { format, programs, problems } = await readText(`\n${jsonLines([good])}`);
+    expect({ format, problems }).toEqual({ format: 'mooncake', problems: [] });
+    const prefix = { blocks: [46, 47, 2366], blockTokens: 512 };
+    expect(programs).toEqual([
+      {
+        id: 'request-2',
+        arrivalMs: 27_000,
+        calls: [{ after: [], gapMs: 0, thread: '', promptTokens: 1300, outputTokens: 52, prefix }],
+      },
+    ]);
+  });
+
+  it('may come out of order, without a block, and of any length', async () => {
+    const { programs } = await readText(
+      jsonLines([
+        good,
+        { ...good, timestamp: 0, hash_ids: [] },
+        { timestamp: 1, input_length: 0, output_length: 0, hash_ids: [] },
+      ]),
+    );
+    expect(programs.map(({ arrivalMs }) => arrivalMs)).toEqual([27_000, 0, 1]);
+    expect(programs[1]?.calls[0]).not.toHaveProperty('prefix');
+    expect(programs[2]?.calls[0]).toMatchObject({ promptTokens: 0, outputTokens: 0 });
+  });
+
+  it.each([
+    ['timestamp', -1],
+    ['timestamp', '0'],
+    ['input_length', undefined],
+    ['input_length', 1e12],
+    ['output_length', 2.5],
+    ['hash_ids', [1, null]],
+    ['hash_ids', [1, 2, 3, 4]],
+  ])('with %s of %j is left out, and told', async (field, value) => {
+    const { programs, problems } = await readText(jsonLines([good, { ...good, [field]: value }]));
+    expect(problems).toEqual([expect.stringMatching(`^2 bad_field ${field}`)]);
+    expect(programs).toHaveLength(1);
+  });
+});
+
+describeRecorded('mooncake/synthetic_trace.jsonl.gz', (path) => {
+  it('are read whole', async () => {
+    const { format, programs, problems } = await readTrace(path);
+    expect({ format, problems }).toEqual({ format: 'mooncake', problems: [] });
+    expect(programs).toHaveLength(3993);
+    expect(programs.at(-1)?.arrivalMs).toBe(1_022_025);
+  });
+});
