@@ -1,4 +1,4 @@
-import type { Balancer, Placeable, Usage } from '../src/index.js';
+import type { Balancer, Candidate, Placeable, Usage } from '../src/index.js';
 import { leastLoadedOf } from './least-loaded.js';
 
 /** Share of a short call's prompt that any engine has cached, by Autellix ("short requests ... >= 75 %"). */
@@ -6,6 +6,8 @@ const HIT_SHARE_MIN = 0.75;
 /** Weight of one measurement in the running mean. */
 const WEIGHT = 1 / 32;
 const STRIDE = 1.1;
+/** Part of an engine's cache that makes any prompt a long one: what 2,048 tokens are of the paper's engines. */
+const LONG_SHARE = 1 / 200;
 
 export interface ProgramAffinityOptions {
   /** Longest prompt that is spread instead of sent home; the paper's 2048. */
@@ -23,12 +25,14 @@ export interface ProgramAffinityOptions {
  * The threshold rests on a measurement: short prompts hit the cache wherever they run, since most of them is a common
  * system prompt. So it is measured here: the hit share of prompts near the threshold that ran away from their program's
  * last engine. Below 0.75 the threshold sinks by a tenth (more calls go home), above it rises; it stays within a quarter
- * and four times the configured value.
+ * and four times the configured value. To an engine with a small cache a short prompt is a large part of it: there the
+ * threshold is no more than that part.
  */
 export function programAffinity(options: ProgramAffinityOptions): Balancer {
   let threshold = options.thresholdTokens;
   let hitShare = HIT_SHARE_MIN;
-  const isLong = (call: Placeable): boolean => call.promptTokens > threshold;
+  const isLong = (call: Placeable, engine?: Candidate): boolean =>
+    call.promptTokens > Math.min(threshold, LONG_SHARE * (engine?.capacityTokens ?? Infinity));
 
   function measure(call: Placeable, usage: Usage, warm: boolean): void {
     if (!options.adaptThreshold || warm || usage.cachedTokens === undefined || usage.promptTokens === 0) return;
@@ -42,7 +46,7 @@ export function programAffinity(options: ProgramAffinityOptions): Balancer {
     name: 'program-affinity',
     spills: true,
     readsPrefix: false,
-    place: (call, home) => (isLong(call) ? home : undefined),
+    place: (call, home) => (isLong(call, home) ? home : undefined),
     choose: (_call, open) => leastLoadedOf(open),
     binds: isLong,
     finished: measure,

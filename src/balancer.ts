@@ -9,6 +9,8 @@ export interface Candidate {
   readonly inFlight: number;
   /** In-flight work, and work bound to come, in tokens. */
   readonly loadTokens: number;
+  /** Size of its KV cache, where it tells. */
+  readonly capacityTokens: number | undefined;
 }
 
 /** What a balancer sees of a call. */
@@ -38,7 +40,7 @@ export interface Balancer {
   /** Its turn has come: one of `open`, never empty, each of which has room for it. */
   choose<E extends Candidate>(call: Placeable, open: readonly E[]): E;
   /** Whether the engine that runs this call becomes its program's home. */
-  binds(call: Placeable): boolean;
+  binds(call: Placeable, engine: Candidate): boolean;
   /** The call runs there. */
   dispatched?(call: Placeable, engine: Candidate): void;
   /** It has finished. `warm`: on the engine where its program ran before. */

@@ -15,6 +15,12 @@ const PREFILL_TOKENS_MIN = 1024;
  * work, and since room lost also thins the batch that shares each step's cost; 0.25 by `npm run bench:policies`.
  */
 const HOLDING_SHARE = 0.25;
+/**
+ * What a return is worth at least. A small cache is filled in no time, and by T* alone nothing would be held in it; but an
+ * engine that has work for all of its steps gains nothing by one context more, so the room costs less than its share of the
+ * engine. Large caches are above this by themselves. By runs on a real engine of 12,800 tokens (docs/EXPERIMENTS.md).
+ */
+const WORTH_MS_MIN = 10_000;
 
 /**
  * One engine replica as the scheduler sees it.
@@ -107,7 +113,8 @@ export class Engine {
   /** Lets idle contexts fade up to `nowMs`. @param prefillMs prefill time of a token until it was measured */
   settle(nowMs: number, halfLifeMs: number, prefillMs: number): void {
     const fillMs = (this.capacityTokens ?? 0) * (this.#prefillMs ?? prefillMs);
-    this.#returns.worthSteps = Math.round((HOLDING_SHARE * fillMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
+    const worthMs = Math.max(WORTH_MS_MIN, HOLDING_SHARE * fillMs);
+    this.#returns.worthSteps = Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
     this.residency.settle(nowMs, halfLifeMs);
   }
 

@@ -190,7 +190,7 @@ export class Scheduler {
     const { balancer } = this.#floor.rules;
     const { program, level } = call;
     this.#ledger.waited(call, this.#nowMs);
-    const binds = balancer.binds(call);
+    const binds = balancer.binds(call, engine);
     const home = program.home;
     const placement = !binds ? 'spread' : home === undefined ? 'bound' : home === engine ? 'home' : 'spilled';
     if (placement === 'spilled') this.totals.spilled += 1;

@@ -6,8 +6,8 @@ import { lost } from '../support/core-events.js';
 
 const LONG = 5_000;
 
-function engine(index: number, loadTokens = 0, inFlight = 0): Candidate {
-  return { id: engineId(`E${index}`), index, inFlight, loadTokens };
+function engine(index: number, loadTokens = 0, inFlight = 0, capacityTokens?: number): Candidate {
+  return { id: engineId(`E${index}`), index, inFlight, loadTokens, capacityTokens };
 }
 
 function call(promptTokens: number, prefix: readonly number[] = []): Placeable {
@@ -20,7 +20,7 @@ describe('program-affinity', () => {
 
   it('spreads calls of up to the threshold, and they bind nothing', () => {
     expect(balancer.place(call(2_048), a, [a, b])).toBeUndefined();
-    expect(balancer.binds(call(2_048))).toBe(false);
+    expect(balancer.binds(call(2_048), engine(0))).toBe(false);
     expect(balancer.choose(call(2_048), [a, b])).toBe(b);
   });
 
@@ -28,7 +28,17 @@ describe('program-affinity', () => {
     expect(balancer.place(call(2_049), a, [a, b])).toBe(a);
     expect(balancer.place(call(2_049), undefined, [a, b])).toBeUndefined();
     expect(balancer.choose(call(2_049), [a, b])).toBe(b);
-    expect(balancer.binds(call(2_049))).toBe(true);
+    expect(balancer.binds(call(2_049), engine(0))).toBe(true);
+  });
+
+  it('takes a shorter call for long where the cache is small', () => {
+    const small = engine(2, 0, 0, 12_800);
+    expect([balancer.place(call(64), small, [a, small]), balancer.place(call(65), small, [a, small])]).toEqual([
+      undefined,
+      small,
+    ]);
+    expect([balancer.binds(call(64), small), balancer.binds(call(65), small)]).toEqual([false, true]);
+    expect(balancer.binds(call(2_048), engine(3, 0, 0, 432_000))).toBe(false);
   });
 
   describe('with a measured threshold', () => {
@@ -47,13 +57,13 @@ describe('program-affinity', () => {
     it('sends more calls home when short ones that ran elsewhere miss the cache, down to a quarter', () => {
       const subject = adaptive();
       measure(subject, 0.1, 200);
-      expect([subject.binds(call(501)), subject.binds(call(499))]).toEqual([true, false]);
+      expect([subject.binds(call(501), engine(0)), subject.binds(call(499), engine(0))]).toEqual([true, false]);
     });
 
     it('spreads more calls when they hit anyway, up to four times', () => {
       const subject = adaptive();
       measure(subject, 0.95, 200);
-      expect([subject.binds(call(8_001)), subject.binds(call(7_999))]).toEqual([true, false]);
+      expect([subject.binds(call(8_001), engine(0)), subject.binds(call(7_999), engine(0))]).toEqual([true, false]);
     });
 
     it('learns nothing from calls that ran where their program was, nor without numbers', () => {
@@ -61,7 +71,7 @@ describe('program-affinity', () => {
       measure(subject, 0.1, 200, true);
       subject.finished?.(call(1_800), { promptTokens: tokens(1_800), outputTokens: tokens(1) }, false);
       subject.finished?.(call(1_800), usage(0, 0), false);
-      expect([subject.binds(call(2_001)), subject.binds(call(2_000))]).toEqual([true, false]);
+      expect([subject.binds(call(2_001), engine(0)), subject.binds(call(2_000), engine(0))]).toEqual([true, false]);
     });
   });
 
@@ -138,7 +148,7 @@ describe('least-loaded', () => {
 
   it('knows no programs', () => {
     expect(balancer.place(call(LONG), engine(0), [engine(0)])).toBeUndefined();
-    expect(balancer.binds(call(LONG))).toBe(false);
+    expect(balancer.binds(call(LONG), engine(0))).toBe(false);
   });
 });
 
