@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, duration, time, toMs } from './numbers.js';
+import { count, seconds, toMs } from './numbers.js';
 import { inChain, keptTokens, type AgentProgram } from './program.js';
 import { oneEach } from './records.js';
 
@@ -8,11 +8,11 @@ const session = z.object({
   calls: z.array(
     z.object({
       /** Seconds since the session began. */
-      t: time,
-      latency: duration,
+      t: seconds,
+      latency: seconds,
       prompt: count,
       output: count,
-      tools: z.array(z.tuple([z.string().min(1), duration])),
+      tools: z.array(z.tuple([z.string().min(1), seconds])),
     }),
   ),
 });
@@ -37,7 +37,7 @@ export const agentCgroup = oneEach(session, ({ session: id, calls: recorded }): 
           promptTokens,
           outputTokens,
           ...(kept && { prefix: { call: index - 1, tokens: kept } }),
-          ...(tools.length > 0 && { tools: tools.map(([name, seconds]) => ({ name, ms: toMs(seconds) })) }),
+          ...(tools.length > 0 && { tools: tools.map(([name, took]) => ({ name, ms: toMs(took) })) }),
         };
       }),
     ),

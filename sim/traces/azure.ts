@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { date } from './numbers.js';
 import { inChain, type AgentProgram } from './program.js';
 import { oneEach } from './records.js';
 
@@ -11,8 +12,8 @@ const row = z.object({
   TIMESTAMP: z
     .string()
     .regex(/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?$/, 'not a date and time')
-    .transform((text) => Date.parse(`${text.replace(' ', 'T')}Z`))
-    .refine((ms) => ms >= 0, 'not a date and time'),
+    .transform((text) => `${text.replace(' ', 'T')}Z`)
+    .pipe(date),
   ContextTokens: tokens,
   GeneratedTokens: tokens,
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, duration, time } from './numbers.js';
+import { count, milliseconds } from './numbers.js';
 import type { AgentCall, AgentProgram } from './program.js';
 import { oneEach, type TraceRecord } from './records.js';
 import type { TraceError } from './error.js';
@@ -13,7 +13,7 @@ const prefix = z.union([
 ]);
 const tool = z.strictObject({
   name,
-  ms: duration.exactOptional(),
+  ms: milliseconds.exactOptional(),
   id: z.string().exactOptional(),
   arguments: z.string().exactOptional(),
 });
@@ -24,7 +24,7 @@ const message = z.strictObject({
 });
 const call = z.strictObject({
   after: z.array(index).exactOptional(),
-  gapMs: duration.default(0),
+  gapMs: milliseconds.default(0),
   thread: z.string().default(''),
   promptTokens: count,
   outputTokens: count,
@@ -37,7 +37,7 @@ const line = z.strictObject({
   /** The version of the format. */
   maitredProgram: z.literal(1),
   id: name,
-  arrivalMs: time.exactOptional(),
+  arrivalMs: milliseconds.exactOptional(),
   calls: z.array(call),
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { conversation, type Turn } from './conversation.js';
-import { count, time } from './numbers.js';
+import { count, seconds } from './numbers.js';
 import type { AgentMessage, AgentProgram } from './program.js';
 import { oneEach } from './records.js';
 
@@ -15,7 +15,7 @@ const answered = z.object({
   extra: z.object({
     response: z.object({
       /** Unix time in seconds. */
-      created: time.max(1e11),
+      created: seconds,
       usage: z.object({
         prompt_tokens: count.optional(),
         completion_tokens: count,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, time } from './numbers.js';
+import { count, milliseconds } from './numbers.js';
 import { inChain, type AgentProgram } from './program.js';
 import { oneEach } from './records.js';
 
@@ -7,7 +7,7 @@ const BLOCK_TOKENS = 512;
 
 const request = z.object({
   /** Milliseconds since the trace began. */
-  timestamp: time,
+  timestamp: milliseconds,
   input_length: count,
   output_length: count,
   hash_ids: z.array(z.int().min(0)),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { TraceError } from './error.js';
-import { count, duration, optional } from './numbers.js';
+import { count, date, milliseconds, optional } from './numbers.js';
 import { inChain, keptTokens, type AgentProgram, type Prefix } from './program.js';
 import type { Found, Reader, TraceRecord } from './records.js';
 
@@ -19,13 +19,10 @@ const round = z.object({
   timing_events: z.array(
     z.object({
       event_type: z.string(),
-      timestamp: z
-        .string()
-        .transform(Date.parse)
-        .refine((ms) => ms >= 0, 'not a date and time'),
+      timestamp: date,
     }),
   ),
-  tools: z.array(z.object({ tool_name: z.string().min(1), tool_wall_latency_ms: optional(duration) })),
+  tools: z.array(z.object({ tool_name: z.string().min(1), tool_wall_latency_ms: optional(milliseconds) })),
 });
 
 type Round = z.output<typeof round>;

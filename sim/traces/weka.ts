@@ -1,25 +1,25 @@
 import { z } from 'zod';
-import { count, duration, optional, time, toMs } from './numbers.js';
+import { count, milliseconds, optional, seconds, toMs } from './numbers.js';
 import { keptTokens, type AgentCall, type AgentProgram, type Prefix } from './program.js';
 import { oneEach } from './records.js';
 
 const request = z.object({
   type: z.enum(['n', 's']),
   /** When it was sent: seconds since its thread began. */
-  t: time,
+  t: seconds,
   in: count,
   out: count,
   hash_ids: z.array(z.int()),
-  api_time: optional(duration),
+  api_time: optional(seconds),
   /** Seconds from the answer before it. */
-  think_time: optional(duration),
+  think_time: optional(seconds),
 });
 const subagent = z.object({
   type: z.literal('subagent'),
   agent_id: z.string().min(1),
   /** When it ended. */
-  t: time,
-  duration_ms: duration,
+  t: seconds,
+  duration_ms: milliseconds,
   get requests() {
     return z.array(entry);
   },
@@ -98,16 +98,16 @@ class SessionCalls {
 
   #add(thread: string, request: Request, link: Link, before: Before | undefined): number {
     const { in: promptTokens, out: outputTokens, hash_ids: ids } = request;
-    const prefix = this.#prefix(promptTokens, ids, before);
+    const fresh = ids.findIndex((id) => !this.#owners.has(id));
+    const known = fresh < 0 ? ids.length : fresh;
+    const prefix = this.#prefix(promptTokens, ids, known, before);
     const index = this.all.length;
     this.all.push({ ...link, thread, promptTokens, outputTokens, ...(prefix && { prefix }) });
-    for (const id of ids) if (!this.#owners.has(id)) this.#owners.set(id, index);
+    for (const id of ids.slice(known)) if (!this.#owners.has(id)) this.#owners.set(id, index);
     return index;
   }
 
-  #prefix(promptTokens: number, ids: readonly number[], before: Before | undefined): Prefix | undefined {
-    const fresh = ids.findIndex((id) => !this.#owners.has(id));
-    const known = fresh < 0 ? ids.length : fresh;
+  #prefix(promptTokens: number, ids: readonly number[], known: number, before?: Before): Prefix | undefined {
     const owner = this.#owners.get(ids[known - 1] ?? NaN);
     const ownerTokens = owner === undefined ? 0 : (this.all[owner]?.promptTokens ?? 0);
     const tokens = Math.min(known * this.blockTokens, promptTokens, ownerTokens);

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FORMAT_NAMES, openTrace, programLine, type AgentCall, type AgentProgram } from '../../../sim/index.js';

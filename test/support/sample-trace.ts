@@ -1,0 +1,77 @@
+import { programLine, type FormatName } from '../../sim/index.js';
+import { jsonLines, trajectory } from './trajectory.js';
+
+/** A small trace of so many programs, `p0`, `p1`, ... where its format has names. */
+export function sampleTrace(format: FormatName, programs: number): string {
+  const each = <T>(make: (index: number) => T): T[] => Array.from({ length: programs }, (_, index) => make(index));
+  switch (format) {
+    case 'maitred': {
+      const call = { after: [], gapMs: 0, thread: '', promptTokens: 60, outputTokens: 9 };
+      const next = { ...call, after: [0], gapMs: 5, prefix: { call: 0, tokens: 60 } };
+      return each((index) => `${programLine({ id: `p${index}`, calls: [call, next] })}\n`).join('');
+    }
+    case 'weka': {
+      const call = (t: number, hash_ids: number[]) => ({
+        type: 'n',
+        t,
+        api_time: 1,
+        in: hash_ids.length * 64,
+        out: 9,
+        hash_ids,
+      });
+      const helper = { type: 'subagent', agent_id: 'a', t: 5, duration_ms: 4000, requests: [call(0, [7])] };
+      const requests = [call(0, [1, 2]), helper, call(6, [1, 2, 3])];
+      return jsonLines(each((index) => ({ id: `p${index}`, block_size: 64, requests })));
+    }
+    case 'mini-swe-agent':
+      return jsonLines(each((index) => trajectory(`p${index}`, ['one', 'two'])));
+    case 'agentcgroup': {
+      const call = (t: number) => ({ t, latency: 1, prompt: 50 + t, output: 9, tools: [['Bash', 2]] });
+      return jsonLines(each((index) => ({ session: `p${index}`, calls: [call(0), call(3)] })));
+    }
+    case 'tau-bench': {
+      const use = { id: 'x', function: { name: 'find', arguments: '{}' } };
+      const traj = [
+        { role: 'user', content: 'Where?' },
+        { role: 'assistant', content: null, tool_calls: [use] },
+        { role: 'tool', content: 'Here.', tool_call_id: 'x' },
+        { role: 'assistant', content: 'Here.' },
+      ];
+      return JSON.stringify(
+        each((index) => ({ task_id: index, traj })),
+        undefined,
+        1,
+      );
+    }
+    case 'tree-of-thought': {
+      const usage = (index: number) => ({ prompt_tokens: 900 * (index + 1), completion_tokens: 90 * (index + 1) });
+      const steps = [{ ys: [''], new_ys: ['one', 'two'] }];
+      return JSON.stringify(each((index) => ({ idx: index, steps, usage_so_far: usage(index) })));
+    }
+    case 'mooncake':
+      return jsonLines(
+        each((index) => ({ timestamp: index, input_length: 600, output_length: 9, hash_ids: [0, index + 1] })),
+      );
+    case 'azure':
+      return [
+        'TIMESTAMP,ContextTokens,GeneratedTokens',
+        ...each((index) => `2023-11-16 18:15:${10 + (index % 50)}.68059,37,4`),
+        '',
+      ].join('\r\n');
+    case 'tracelab': {
+      const event = (event_type: string, second: number) => ({
+        event_type,
+        timestamp: `2026-06-01T05:40:${second}.151Z`,
+      });
+      const round = (session_id: string, round_index: number) => ({
+        session_id,
+        round_index,
+        input_tokens_total: 50 + 20 * round_index,
+        output_tokens: 9,
+        timing_events: [event('user_message', 10 + 20 * round_index), event('text', 20 + 20 * round_index)],
+        tools: [{ tool_name: 'Bash', tool_wall_latency_ms: 7 }],
+      });
+      return jsonLines(each((index) => [round(`p${index}`, 0), round(`p${index}`, 1)]).flat());
+    }
+  }
+}
