@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { Argument, Command } from 'commander';
 import { benchDecisions } from './core/decisions.js';
 import { benchProgramBytes } from './core/program-bytes.js';
 import { benchLatency } from './gateway/latency.js';
@@ -18,23 +18,19 @@ const BENCHES = {
   throughput: benchThroughput,
 } satisfies Record<string, (quick: boolean) => void | Promise<void>>;
 
-const isName = (name: string): name is keyof typeof BENCHES => Object.hasOwn(BENCHES, name);
+const command = new Command('bench')
+  .description('Measures what the gateway and the scheduler cost, against other proxies.')
+  .addArgument(new Argument('[names...]', 'what to run; absent: all').choices(Object.keys(BENCHES)))
+  .option('--quick', 'a short run, whose times are rough', false)
+  .showHelpAfterError()
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .parse();
+const { quick } = command.opts<{ readonly quick: boolean }>();
 
-async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: 'boolean' } } });
-  const unknown = positionals.find((name) => !isName(name));
-  if (unknown !== undefined) {
-    say(`unknown bench '${unknown}'; there are: ${Object.keys(BENCHES).join(', ')}`);
-    return 2;
-  }
-  const wanted = Object.entries(BENCHES).filter(([name]) => positionals.length === 0 || positionals.includes(name));
-  ensurePackages();
-  say(`Node ${process.versions.node}, ${values.quick === true ? 'quick run: times are rough' : 'full run'}`);
-  for (const [name, bench] of wanted) {
-    say(`\n=== ${name} ===\n`);
-    await bench(values.quick === true);
-  }
-  return 0;
+ensurePackages();
+say(`Node ${process.versions.node}, ${quick ? 'quick run: times are rough' : 'full run'}`);
+for (const [name, bench] of Object.entries(BENCHES)) {
+  if (command.args.length > 0 && !command.args.includes(name)) continue;
+  say(`\n=== ${name} ===\n`);
+  await bench(quick);
 }
-
-process.exitCode = await main();

@@ -1,7 +1,7 @@
 /** What every example of this folder does: it asks for the weather in two cities, and lends the model a tool. */
 export const QUESTION = 'What is the weather like in Paris, and what in Lisbon?';
 
-export const GATEWAY = process.env.MAITRED_URL ?? 'http://127.0.0.1:8080';
+export const GATEWAY = process.env.GATEWAY_URL ?? 'http://127.0.0.1:8080';
 /** For the engines, if they want one; most clients insist on having one. */
 export const KEY = process.env.API_KEY ?? 'none';
 export const MODEL = process.env.MODEL ?? 'llama-3.1-8b';

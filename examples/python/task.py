@@ -5,7 +5,7 @@ from typing import Literal
 
 QUESTION = "What is the weather like in Paris, and what in Lisbon?"
 
-GATEWAY = os.environ.get("MAITRED_URL", "http://127.0.0.1:8080")
+GATEWAY = os.environ.get("GATEWAY_URL", "http://127.0.0.1:8080")
 # For the engines, if they want one; most clients insist on having one.
 KEY = os.environ.get("API_KEY", "none")
 MODEL = os.environ.get("MODEL", "llama-3.1-8b")

@@ -66,7 +66,7 @@ describe.each([
   it.for(NAMED)('%s is one program of three calls', async ([, loop], { skip }) => {
     const prepared = prepare(loop, skip);
     const stage = await startStage(askTwice);
-    const printed = await run(prepared, { MAITRED_URL: stage.url, STREAM: stream ? '1' : '0' });
+    const printed = await run(prepared, { GATEWAY_URL: stage.url, STREAM: stream ? '1' : '0' });
     expect(printed.trim()).toBe(ANSWERED);
 
     const programs = await stage.programs();
@@ -98,7 +98,7 @@ describe('all at once with the same question', () => {
     const prepared = LOOPS.map((loop) => prepare(loop, skip));
     const stage = await startStage();
     const taps = await Promise.all(prepared.map(() => startTap(stage.direct)));
-    const printed = await Promise.all(prepared.map((loop, i) => run(loop, { MAITRED_URL: taps[i]!.url })));
+    const printed = await Promise.all(prepared.map((loop, i) => run(loop, { GATEWAY_URL: taps[i]!.url })));
     for (const text of printed) expect(text).toMatch(/^(get_weather: It is sunny in Paris.\n){2}answer: \w/);
     const programs = await stage.programs();
     expect(programs).toMatchObject(Array(LOOPS.length).fill({ calls: 3, active_calls: 0 }));
@@ -112,7 +112,7 @@ describe('all at once with the same question', () => {
     const stage = await startStage();
     const names = LOOPS.map((_, index) => `task-${index}`);
     await Promise.all(
-      prepared.map((loop, i) => run(loop, { MAITRED_URL: stage.url, STREAM: '1', PROGRAM: names[i]! })),
+      prepared.map((loop, i) => run(loop, { GATEWAY_URL: stage.url, STREAM: '1', PROGRAM: names[i]! })),
     );
     const programs = await stage.programs();
     expect(programs.map(({ id }) => id).sort()).toEqual(names.sort());
@@ -127,7 +127,7 @@ describe('curl.sh', () => {
     const printed = await runClient({
       command: 'sh',
       args: [join(EXAMPLES, 'curl.sh')],
-      env: { MAITRED_URL: stage.url, PROGRAM: 'by-hand' },
+      env: { GATEWAY_URL: stage.url, PROGRAM: 'by-hand' },
     });
     expect(printed.match(/^x-maitred-program: by-hand\r$/gm)).toHaveLength(2);
     expect(printed).toContain('data: [DONE]');
