@@ -1,6 +1,13 @@
-import type { BalancerName } from '../../loadbalancer/index.js';
-import { makeBalancer } from '../../loadbalancer/index.js';
-import { millis, Scheduler, type Command, type Event, type PolicyName, type SchedulerConfig } from '../../src/index.js';
+import { BALANCER_NAMES, makeBalancer, type BalancerName } from '../../loadbalancer/index.js';
+import {
+  millis,
+  POLICY_NAMES,
+  Scheduler,
+  type Command,
+  type Event,
+  type PolicyName,
+  type SchedulerConfig,
+} from '../../src/index.js';
 import { Book } from './core-book.js';
 import { coreConfig } from './core-config.js';
 import {
@@ -19,14 +26,9 @@ import {
 } from './core-events.js';
 import { Dice } from './dice.js';
 
-export const POLICIES = ['plas', 'fcfs', 'fcfs-window', 'mlfq-call', 'las-decayed'] as const satisfies PolicyName[];
-export const BALANCERS = [
-  'program-affinity',
-  'round-robin',
-  'least-loaded',
-  'sticky',
-  'prefix-aware',
-] as const satisfies BalancerName[];
+/** All of them: a policy or a balancer that is added stands in these tables. */
+export const POLICIES = POLICY_NAMES;
+export const BALANCERS = BALANCER_NAMES;
 
 /** One step of a random run, after it was taken. */
 export interface Moment {
