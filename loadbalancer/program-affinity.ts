@@ -6,8 +6,8 @@ const HIT_SHARE_MIN = 0.75;
 /** Weight of one measurement in the running mean. */
 const WEIGHT = 1 / 32;
 const STRIDE = 1.1;
-/** Part of an engine's cache that makes any prompt a long one: what 2,048 tokens are of the paper's engines. */
-const LONG_SHARE = 1 / 200;
+/** Part of an engine's cache that makes any prompt a long one; of large caches, 2,048 tokens are less. */
+const LONG_SHARE = 1 / 50;
 
 export interface ProgramAffinityOptions {
   /** Longest prompt that is spread instead of sent home; the paper's 2048. */

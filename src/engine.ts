@@ -20,7 +20,7 @@ const HOLDING_SHARE = 0.25;
  * engine that has work for all of its steps gains nothing by one context more, so the room costs less than its share of the
  * engine. Large caches are above this by themselves. By runs on a real engine of 12,800 tokens (docs/EXPERIMENTS.md).
  */
-const WORTH_MS_MIN = 10_000;
+const WORTH_MS_MIN = 4000;
 
 /**
  * One engine replica as the scheduler sees it.

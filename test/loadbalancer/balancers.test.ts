@@ -33,11 +33,11 @@ describe('program-affinity', () => {
 
   it('takes a shorter call for long where the cache is small', () => {
     const small = engine(2, 0, 0, 12_800);
-    expect([balancer.place(call(64), small, [a, small]), balancer.place(call(65), small, [a, small])]).toEqual([
+    expect([balancer.place(call(256), small, [a, small]), balancer.place(call(257), small, [a, small])]).toEqual([
       undefined,
       small,
     ]);
-    expect([balancer.binds(call(64), small), balancer.binds(call(65), small)]).toEqual([false, true]);
+    expect([balancer.binds(call(256), small), balancer.binds(call(257), small)]).toEqual([false, true]);
     expect(balancer.binds(call(2_048), engine(3, 0, 0, 432_000))).toBe(false);
   });
 
