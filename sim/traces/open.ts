@@ -5,7 +5,7 @@ import type { AgentProgram } from './program.js';
 import { readRecords, TraceRecord, type Reader } from './records.js';
 
 /** Records looked at to find the format. */
-const LOOKED_AT_MAX = 16;
+const LOOKED_AT_MAX = 8;
 /** Ids remembered, so that one that comes again is told. */
 const IDS_MAX = 1_000_000;
 

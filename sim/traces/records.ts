@@ -17,20 +17,6 @@ export class TraceRecord {
   fault(field: string, problem: string, code: TraceErrorCode = 'bad_field'): TraceError {
     return new TraceError(code, this.file, this.place, field, problem);
   }
-
-  parse<T>(schema: z.ZodType<T>): T | TraceError {
-    let result: z.ZodSafeParseResult<T>;
-    try {
-      result = schema.safeParse(this.value);
-    } catch (error) {
-      // What is nested in itself, such as sub-agents, may be so thousands of times.
-      if (error instanceof RangeError) return this.fault('', 'nested too deep');
-      throw error;
-    }
-    if (result.success) return result.data;
-    const { path, message } = firstIssue(result.error.issues);
-    return this.fault(path.join('.'), message);
-  }
 }
 
 /** A program, and the record that it was read from (the last of several). */
@@ -42,19 +28,32 @@ export interface Found {
 /** Makes programs of records. What it cannot use it gives as an error, and goes on. */
 export type Reader = (records: AsyncIterable<TraceRecord | TraceError>) => AsyncIterable<Found | TraceError>;
 
+/** A record that has the shape it should have. */
+interface Parsed<T> {
+  readonly value: T;
+  readonly record: TraceRecord;
+}
+
+export async function* parseEach<T>(
+  records: AsyncIterable<TraceRecord | TraceError>,
+  schema: z.ZodType<T>,
+): AsyncGenerator<Parsed<T> | TraceError> {
+  for await (const record of records) yield record instanceof TraceError ? record : parse(record, schema);
+}
+
 /** Reads programs that are one record each. */
 export function oneEach<T>(
   schema: z.ZodType<T>,
   make: (value: T, record: TraceRecord) => AgentProgram | TraceError,
 ): Reader {
   return async function* (records) {
-    for await (const record of records) {
-      if (record instanceof TraceError) {
-        yield record;
+    for await (const parsed of parseEach(records, schema)) {
+      if (parsed instanceof TraceError) {
+        yield parsed;
         continue;
       }
-      const value = record.parse(schema);
-      const program = value instanceof TraceError ? value : make(value, record);
+      const { value, record } = parsed;
+      const program = make(value, record);
       yield program instanceof TraceError ? program : { program, record };
     }
   };
@@ -85,12 +84,20 @@ export async function* readRecords(file: string): AsyncGenerator<TraceRecord | T
 /** The first line of a table: two names or more, and commas. */
 const HEADER = /^\w+(,\w+)+$/;
 
+/** Pieces of nothing but space that are passed over in search of the first bracket. */
+const BLANK_MAX = 64;
+
 async function lookAt(all: AsyncGenerator<Buffer>): Promise<{ isList: boolean; bytes: AsyncIterable<Buffer> }> {
-  const next = await all.next();
-  const first = next.done === true ? [] : [next.value];
-  // The decoder leaves out the mark of its byte order that a file may begin with.
-  const isList = new TextDecoder().decode(first[0]).trimStart().startsWith('[');
-  return { isList, bytes: behind(first, all) };
+  const taken: Buffer[] = [];
+  let text = '';
+  while (text === '' && taken.length < BLANK_MAX) {
+    const next = await all.next();
+    if (next.done === true) break;
+    taken.push(next.value);
+    // The decoder leaves out the mark of its byte order that a file may begin with.
+    text = new TextDecoder().decode(next.value).trimStart();
+  }
+  return { isList: text.startsWith('['), bytes: behind(taken, all) };
 }
 
 function readJson(file: string, { place, text }: Piece): TraceRecord | TraceError {
@@ -111,6 +118,20 @@ function readRow(file: string, { place, text }: Piece, columns: readonly string[
 }
 
 const cells = (text: string) => text.trim().split(',');
+
+function parse<T>(record: TraceRecord, schema: z.ZodType<T>): Parsed<T> | TraceError {
+  let result: z.ZodSafeParseResult<T>;
+  try {
+    result = schema.safeParse(record.value);
+  } catch (error) {
+    // What is nested in itself, such as sub-agents, may be so thousands of times.
+    if (error instanceof RangeError) return record.fault('', 'nested too deep');
+    throw error;
+  }
+  if (result.success) return { value: result.data, record };
+  const { path, message } = firstIssue(result.error.issues);
+  return record.fault(path.join('.'), message);
+}
 
 /** The most telling of what is wrong: of the shapes that a field may have, that of the one it is nearest to. */
 function firstIssue(issues: readonly z.core.$ZodIssue[]): { path: PropertyKey[]; message: string } {

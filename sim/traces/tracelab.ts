@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TraceError } from './error.js';
 import { count, date, milliseconds, optional } from './numbers.js';
 import { inChain, keptTokens, type AgentProgram, type Prefix } from './program.js';
-import type { Found, Reader, TraceRecord } from './records.js';
+import { parseEach, type Found, type Reader, type TraceRecord } from './records.js';
 
 /** What a round's client hands in; all its other events are the model's. */
 const INPUTS = ['user_message', 'tool_result'];
@@ -16,12 +16,7 @@ const round = z.object({
   /** What the provider found in its cache. */
   prefix_tokens: optional(count),
   output_tokens: count,
-  timing_events: z.array(
-    z.object({
-      event_type: z.string(),
-      timestamp: date,
-    }),
-  ),
+  timing_events: z.array(z.object({ event_type: z.string(), timestamp: date })),
   tools: z.array(z.object({ tool_name: z.string().min(1), tool_wall_latency_ms: optional(milliseconds) })),
 });
 
@@ -39,18 +34,17 @@ type Round = z.output<typeof round>;
 export const traceLab: Reader = async function* (records) {
   let rounds: Round[] = [];
   let last: TraceRecord | undefined;
-  for await (const record of records) {
-    const value: Round | TraceError = record instanceof TraceError ? record : record.parse(round);
-    if (value instanceof TraceError || record instanceof TraceError) {
-      yield value as TraceError;
+  for await (const parsed of parseEach(records, round)) {
+    if (parsed instanceof TraceError) {
+      yield parsed;
       continue;
     }
-    if (last !== undefined && rounds[0]?.session_id !== value.session_id) {
+    if (last !== undefined && rounds[0]?.session_id !== parsed.value.session_id) {
       yield makeProgram(rounds, last);
       rounds = [];
     }
-    rounds.push(value);
-    last = record;
+    rounds.push(parsed.value);
+    last = parsed.record;
   }
   if (last !== undefined) yield makeProgram(rounds, last);
 };
@@ -83,8 +77,7 @@ function makeProgram(unsorted: readonly Round[], record: TraceRecord): Found {
 function prefixOf(round: Round, before: Round | undefined, index: number): Prefix & { readonly tokens: number } {
   const promptTokens = round.input_tokens_total;
   const cached = Math.min(round.prefix_tokens ?? 0, promptTokens);
-  if (before === undefined)
-    return { name: `${round.provider ?? ''} ${round.model ?? ''}`.trim() || 'tracelab', tokens: cached };
+  if (before === undefined) return { name: `tracelab ${round.provider ?? ''} ${round.model ?? ''}`, tokens: cached };
   const earlier = { promptTokens: before.input_tokens_total, outputTokens: before.output_tokens };
   const kept = promptTokens < earlier.promptTokens ? 0 : keptTokens(earlier, promptTokens);
   const cachedOfIt = Math.min(cached, earlier.promptTokens + earlier.outputTokens);

@@ -3,7 +3,7 @@ import { textTokens } from './conversation.js';
 import { TraceError } from './error.js';
 import { count } from './numbers.js';
 import type { AgentCall } from './program.js';
-import type { Reader } from './records.js';
+import { parseEach, type Reader } from './records.js';
 
 const usage = z.object({ prompt_tokens: count, completion_tokens: count });
 const tree = z.object({
@@ -26,13 +26,13 @@ type Usage = z.output<typeof usage>;
  */
 export const treeOfThought: Reader = async function* (records) {
   let before: Usage | undefined = { prompt_tokens: 0, completion_tokens: 0 };
-  for await (const record of records) {
-    const value: z.output<typeof tree> | TraceError = record instanceof TraceError ? record : record.parse(tree);
-    if (value instanceof TraceError || record instanceof TraceError) {
-      yield value as TraceError;
+  for await (const parsed of parseEach(records, tree)) {
+    if (parsed instanceof TraceError) {
+      yield parsed;
       before = undefined;
       continue;
     }
+    const { value, record } = parsed;
     const used = usedSince(before, value.usage_so_far);
     before = value.usage_so_far;
     if (used === undefined) yield record.fault('usage_so_far', 'a sum with the record before, which is malformed');

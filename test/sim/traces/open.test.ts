@@ -46,6 +46,12 @@ describe('a file', () => {
     expect(programs).toHaveLength(1);
   });
 
+  it('may begin with much space', async () => {
+    const { format, programs } = await readText(' \n'.repeat(100_000) + sampleTrace('tau-bench', 2));
+    expect(format).toBe('tau-bench');
+    expect(programs).toHaveLength(2);
+  });
+
   it.each([
     ['of nothing', '', 'empty'],
     ['of empty lines', '\n\r\n \n', 'empty'],

@@ -60,7 +60,7 @@ describe('a session', () => {
             thread: '',
             promptTokens: 1000,
             outputTokens: 50,
-            prefix: { name: 'claude opus', tokens: 700 },
+            prefix: { name: 'tracelab claude opus', tokens: 700 },
             tools: [{ name: 'Bash', ms: 2000 }, { name: 'Read' }],
           },
           {
