@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { BALANCER_NAMES } from '../loadbalancer/index.js';
 import type { ConfigInputs } from '../sidecar/config/load.js';
 import type { Override } from '../sidecar/config/overrides.js';
+import { POLICY_NAMES } from '../src/index.js';
 
 export interface ConfigFlags {
   readonly config?: string;
@@ -21,8 +23,8 @@ export function addConfigOptions(command: Command): Command {
     .option('-p, --port <port>', 'port to listen on, 0 picks a free one (listen.port)')
     .option('-e, --engine <url>', 'base URL of an engine replica; once for each (engines)', collect)
     .option('--embedded <count>', 'stand-in engines to start along with the gateway (embedded)')
-    .option('--policy <name>', 'which call runs next (policy.name)')
-    .option('--balancer <name>', 'where a call runs (balancer.name)')
+    .option('--policy <name>', `which call runs next (policy.name): ${POLICY_NAMES.join(', ')}`)
+    .option('--balancer <name>', `where a call runs (balancer.name): ${BALANCER_NAMES.join(', ')}`)
     .addHelpText('after', '\nEvery key can also be set by environment, MAITRED_LISTEN_PORT for one; flags win.');
 }
 

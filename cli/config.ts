@@ -8,7 +8,10 @@ import { addConfigOptions, configInputs, type ConfigFlags } from './config-optio
 export function addConfigCommand(program: Command): void {
   addConfigOptions(program.command('config').description('check the configuration and print it whole')).action(
     (flags: ConfigFlags) => {
-      process.stdout.write(stringify(redact(loadConfig(configInputs(flags)))));
+      const config = loadConfig(configInputs(flags));
+      if (config.engines.length + config.embedded === 0)
+        process.stderr.write('maitred: no engine is configured; --engine names one\n');
+      process.stdout.write(stringify(redact(config)));
     },
   );
 }

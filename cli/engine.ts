@@ -1,8 +1,13 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { pino } from 'pino';
 import { PRESET_NAMES, startEngine, type EngineOptions } from '../sim/index.js';
+import { readOptions } from '../sim/options.js';
+import { parseFault } from '../sim/server/faults.js';
 import { choice } from './choice.js';
 import { untilStopped } from './signals.js';
+
+/** Told by the help. */
+const DEFAULTS = readOptions({});
 
 /** `maitred engine`: one stand-in engine, served until a signal ends it. */
 export function addEngineCommand(program: Command): void {
@@ -10,19 +15,28 @@ export function addEngineCommand(program: Command): void {
   command
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <port>', 'port to listen on, 0 picks a free one', number, 8000)
-    .addOption(choice('--preset <name>', 'model and machine it imitates', PRESET_NAMES))
-    .option('--speed <factor>', 'times as fast as the machine it imitates', number)
-    .option('--slots <count>', 'requests that run at once', number)
-    .option('--kv-tokens <tokens>', 'tokens the KV cache holds', number)
-    .option('--batch-tokens <tokens>', 'tokens a step may compute', number)
-    .option('--max-model-len <tokens>', 'longest prompt and answer together', number)
-    .option('--block-size <tokens>', 'tokens of a KV block', number)
-    .option('--max-queued <count>', 'waiting requests above which it answers 503', number)
-    .addOption(choice('--scheduling <order>', 'order of its own waiting queue', ['fcfs', 'priority']))
-    .option('--model <name>', 'name of the model it serves; may be repeated', collect)
-    .option('--tool-rounds <count>', 'tool results in a turn after which it answers with text', number)
-    .option('--fault <fault>', 'fault of its first call, then of the next; may be repeated', collect)
-    .option('--seed <number>', 'varies the text and length of answers', number)
+    .addOption(choice('--preset <name>', 'model and machine it imitates', PRESET_NAMES).default(DEFAULTS.preset))
+    .option('--speed <factor>', 'times as fast as the machine it imitates', number, DEFAULTS.speed)
+    .option('--slots <count>', 'requests that run at once; absent: the preset’s', number)
+    .option('--kv-tokens <tokens>', 'tokens the KV cache holds; absent: the preset’s', number)
+    .option('--batch-tokens <tokens>', 'tokens a step may compute; absent: the preset’s', number)
+    .option('--max-model-len <tokens>', 'longest prompt and answer together; absent: the preset’s', number)
+    .option('--block-size <tokens>', 'tokens of a KV block', number, DEFAULTS.blockSize)
+    .option('--max-queued <count>', 'waiting requests above which it answers 503', number, DEFAULTS.maxQueued)
+    .addOption(
+      choice('--scheduling <order>', 'order of its own waiting queue', ['fcfs', 'priority']).default(
+        DEFAULTS.scheduling,
+      ),
+    )
+    .option('--model <name>', 'name of the model it serves; may be repeated; absent: the preset’s', collect)
+    .option(
+      '--tool-rounds <count>',
+      'tool results in a turn after which it answers with text',
+      number,
+      DEFAULTS.toolRounds,
+    )
+    .option('--fault <fault>', 'fault of its first call, then of the next, status=503 for one; may be repeated', fault)
+    .option('--seed <number>', 'varies the text and length of answers', number, DEFAULTS.seed)
     .action(async ({ model, fault, ...rest }: EngineFlags) => {
       const options = { ...rest, ...(model && { models: model }), ...(fault && { faults: fault }) };
       const engine = await startEngine(options).catch((error: unknown) => {
@@ -41,6 +55,16 @@ function number(text: string): number {
   const value = text.trim() === '' ? NaN : Number(text);
   if (!Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.');
   return value;
+}
+
+/** Checked here, so that the message names the option and the faults there are. */
+function fault(text: string, faults: readonly string[] = []): string[] {
+  try {
+    parseFault(text);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
+  return [...faults, text];
 }
 
 const collect = (value: string, values: readonly string[] = []) => [...values, value];

@@ -20,9 +20,14 @@ export async function main(argv: readonly string[]): Promise<number> {
       error.problems.forEach((problem) => complain(problemText(problem)));
       return 2;
     }
-    complain(error instanceof Error ? error.message : String(error));
+    complain(error instanceof Error ? error.message + adviceFor(error) : String(error));
     return 1;
   }
+}
+
+function adviceFor(error: NodeJS.ErrnoException): string {
+  if (error.code !== 'EADDRINUSE') return '';
+  return '; is another running? choose another with --port or, for serve, listen.port or admin.port';
 }
 
 function createProgram(): Command {

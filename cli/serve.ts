@@ -35,7 +35,7 @@ async function serve(inputs: ConfigInputs): Promise<void> {
         config = next.config;
         if (next.waiting.length > 0) log.warn({ keys: next.waiting }, 'these keys change at the next start');
       } catch (error) {
-        log.error({ problems: error instanceof ConfigError ? error.problems : [], err: error }, 'reload refused');
+        log.error(error instanceof ConfigError ? { problems: error.problems } : { err: error }, 'reload refused');
       }
     };
     const stop = () => gateway.drain();

@@ -7,7 +7,14 @@ import type { Config } from './config/schema.js';
 import type { Context } from './context.js';
 import { idOf } from './engines/address.js';
 import { requestIdOf } from './http/headers.js';
-import { listen, type Listener, type ListenerPorts } from './http/listener.js';
+import {
+  listen,
+  type Handler,
+  type Handlers,
+  type Listener,
+  type ListenerPorts,
+  type Routes,
+} from './http/listener.js';
 import { clientRoutes, familyOf } from './routes.js';
 
 /** A gateway that listens. */
@@ -24,23 +31,26 @@ export interface Gateway {
 }
 
 /**
- * Starts a gateway. Its engines have been asked once when this resolves, so that the first call finds those that answer.
+ * Starts a gateway. It listens at once: a taken port is told now, and health probes are answered. Its engines have been
+ * asked once when this resolves; calls that come before wait for that, so that the first one finds those that answer.
  * @throws Error when an address cannot be listened on; GatewayError for engines that contradict each other.
  */
 export async function startGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
   const context = assemble(config, options);
   const listeners: Listener[] = [];
   try {
-    await enginesAsked(context);
     const { listen: main, admin } = config;
     const shared = admin.port === null;
-    const routes = { ...clientRoutes(context), ...probeRoutes(context), ...endProgramRoute(context, shared) };
+    const asked = enginesAsked(context);
+    const client = after(asked, clientRoutes(context));
+    const routes = { ...client, ...probeRoutes(context), ...endProgramRoute(context, shared) };
     const ports = listenerPorts(context);
     listeners.push(await listen(config, main, shared ? { ...routes, ...adminRoutes(context) } : routes, ports));
     if (admin.port !== null) {
       const own = { ...adminRoutes(context), ...endProgramRoute(context, true) };
       listeners.push(await listen(config, { host: admin.host, port: admin.port }, own, ports));
     }
+    await asked;
   } catch (error) {
     await closeAll(context, listeners);
     throw error;
@@ -118,6 +128,19 @@ const ASKED_MS = 5;
 async function enginesAsked({ config, fleet, driver }: Context): Promise<void> {
   const until = driver.now() + config.health.timeoutMs;
   while (fleet.list().some((engine) => engine.state === 'joining') && driver.now() < until) await sleep(ASKED_MS);
+}
+
+/** The same paths, whose requests wait for `ready`. */
+function after(ready: Promise<void>, routes: Routes): Routes {
+  const late = ([method, handler]: [string, Handler]): [string, Handler] => [
+    method,
+    async (...request) => {
+      await ready;
+      return handler(...request);
+    },
+  ];
+  const lateAll = (handlers: Handlers): Handlers => Object.fromEntries(Object.entries(handlers).map(late));
+  return Object.fromEntries(Object.entries(routes).map(([path, handlers]) => [path, lateAll(handlers)]));
 }
 
 function listenerPorts(context: Context): ListenerPorts {

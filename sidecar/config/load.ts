@@ -25,7 +25,7 @@ export function loadConfig({ file, env = {}, flags = [] }: ConfigInputs): Config
   const overrides = [...environment.overrides, ...flags];
   applyOverrides(values, overrides);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
-  const problems = [...environment.problems, ...resolveSecrets(values, env)];
+  const problems = [...environment.problems, ...resolveSecrets(values, env, originOf)];
   const result = configSchema.safeParse(values, { reportInput: true });
   for (const { path, message } of problemsOf(result.error?.issues ?? []))
     if (problems.every((known) => known.path !== pathText(path)))

@@ -18,7 +18,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export const FILE_VARIABLE = 'MAITRED_CONFIG';
 
 /** What Kubernetes adds to every pod beside a Service called `maitred`: not ours, and not the user's mistake. */
-const SERVICE_LINK = /^MAITRED_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
+const SERVICE_LINK = /^MAITRED_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
+/** Its MAITRED_PORT is a URL. With a number in it, someone meant another variable. */
+const SERVICE_URL = /^(tcp|udp|sctp):\/\//;
 
 const BY_VARIABLE = new Map(CONFIG_KEYS.flatMap((key) => (key.env === undefined ? [] : [[key.env, key] as const])));
 const BY_PATH = new Map(CONFIG_KEYS.map((key) => [key.path, key]));
@@ -28,16 +30,27 @@ export function readEnvironment(env: Environment): { overrides: Override[]; prob
   const overrides: Override[] = [];
   const problems: ConfigProblem[] = [];
   for (const [variable, text] of Object.entries(env)) {
-    if (!variable.startsWith('MAITRED_') || variable === FILE_VARIABLE || SERVICE_LINK.test(variable)) continue;
+    if (!variable.startsWith('MAITRED_') || variable === FILE_VARIABLE || isServiceLink(variable, text)) continue;
     const key = BY_VARIABLE.get(variable);
     if (key === undefined) {
-      const meant = didYouMean(variable, [...BY_VARIABLE.keys(), FILE_VARIABLE]);
-      problems.push({ path: '', message: `is not a known variable${meant}`, origin: variable });
+      problems.push({ path: '', message: `is not a known variable${meantBy(variable)}`, origin: variable });
     } else if (text !== undefined && text.trim() !== '') {
       overrides.push({ path: key.path, text: isList(key) ? splitList(text) : text, origin: variable });
     }
   }
   return { overrides, problems };
+}
+
+function isServiceLink(variable: string, text = ''): boolean {
+  return SERVICE_LINK.test(variable) || (variable === 'MAITRED_PORT' && SERVICE_URL.test(text));
+}
+
+/** The variable that lacks a section or a key in `variable`, else the one most like it. */
+function meantBy(variable: string): string {
+  const known = [...BY_VARIABLE.keys(), FILE_VARIABLE];
+  const tail = variable.slice('MAITRED'.length);
+  const whole = known.find((name) => name.endsWith(tail) || name.startsWith(`${variable}_`));
+  return didYouMean(whole ?? variable, known) || '; docs/CONFIG.md lists them';
 }
 
 /** Sets the overrides in `values`, the later over the earlier. A section that is not a mapping is left for the schema to refuse. */

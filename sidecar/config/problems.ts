@@ -35,9 +35,10 @@ export function problemsOf(issues: readonly z.core.$ZodIssue[]): { readonly path
   return issues.flatMap((issue) => {
     const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
     if (issue.code !== 'unrecognized_keys') return [{ path, message: messageOf(issue) }];
+    const known = keysUnder(path);
     return issue.keys.map((key) => ({
       path: [...path, key],
-      message: `is not a known key${didYouMean(key, keysUnder(path))}`,
+      message: `is not a known key${didYouMean(key, known) || `; known here: ${known.join(', ')}`}`,
     }));
   });
 }

@@ -12,14 +12,22 @@ export function redact(config: Config): Config {
 }
 
 /** Replaces secrets given as `env:NAME` by the variable's value. A variable that is not set is a problem. */
-export function resolveSecrets(values: unknown, env: Readonly<Record<string, string | undefined>>): ConfigProblem[] {
+export function resolveSecrets(
+  values: unknown,
+  env: Readonly<Record<string, string | undefined>>,
+  originOf: (path: Path) => string | undefined,
+): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   eachSecret(values, (value, path) => {
     const name = typeof value === 'string' && value.startsWith('env:') ? value.slice('env:'.length) : undefined;
     if (name === undefined) return value;
     const secret = env[name];
     if (secret === undefined || secret === '')
-      problems.push({ path: pathText(path), message: 'names an environment variable that is not set' });
+      problems.push({
+        path: pathText(path),
+        message: `names the environment variable ${name}, which is not set`,
+        origin: originOf(path),
+      });
     return secret ?? '';
   });
   return problems;

@@ -1,7 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { main } from '../../cli/program.js';
+import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { configSchema } from '../../sidecar/config/schema.js';
+import { POLICY_NAMES } from '../../src/index.js';
 import { Maitred } from '../support/maitred.js';
 
 /** Runs a command line in this process: its exit code and what it wrote. */
@@ -72,6 +74,22 @@ describe('maitred', () => {
     expect(errors[0]).toMatch(/^maitred: /);
   });
 
+  it('tells the faults that an engine knows', async () => {
+    const { code, errors } = await run(['engine', '--fault', 'x']);
+    expect(code).toBe(2);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(/--fault.*status.*reset-after/);
+  });
+
+  it.each([
+    ['serve --help', [...POLICY_NAMES, ...BALANCER_NAMES]],
+    ['engine --help', ['default: 8000', 'default: "llama-3.1-8b-a100"', 'default: 1)']],
+  ])('%s tells the choices and defaults', async (line, words) => {
+    const { out } = await run(line.split(' '));
+    const text = out.replaceAll(/\s+/g, ' ');
+    expect(words.filter((word) => !text.includes(word))).toEqual([]);
+  });
+
   it('without a command is wrong usage, and helps', async () => {
     const { code, errors } = await run([]);
     expect(code).toBe(2);
@@ -88,7 +106,7 @@ describe('the binary', () => {
   });
 
   it('does not mind a reader that leaves', async () => {
-    const maitred = new Maitred(['config']);
+    const maitred = new Maitred(['config', '--embedded', '1']);
     maitred.process.stdout?.destroy();
     expect(await maitred.ended).toBe(0);
     expect(maitred.stderr).toBe('');
@@ -107,6 +125,13 @@ describe('maitred config', () => {
     expect(config.listen.port).toBe(2);
     expect(config.engines.map(({ url }) => url)).toEqual(['http://a', 'http://b']);
     expect(out).not.toContain('hunter2');
+  });
+
+  it('says that there are no engines, off what it prints', async () => {
+    const { code, out, errors } = await run(['config']);
+    expect(code).toBe(0);
+    expect(errors).toHaveLength(1);
+    expect(configSchema.parse(parse(out)).engines).toEqual([]);
   });
 
   it('names every bad key on a line of its own', async () => {

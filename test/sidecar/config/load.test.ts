@@ -175,6 +175,11 @@ describe('schema', () => {
     ]);
   });
 
+  it('tells which keys there are where none is like the unknown one', () => {
+    const [problem] = problemsIn({ file: write('listen: {wat: 1}') });
+    expect(problem?.message).toMatch(/host.*port/);
+  });
+
   it('drops what clients append to a base URL', () => {
     const urls = ['http://a/v1', 'http://b/v1/', 'http://c/', 'https://d/api/v1'];
     const { engines } = loadConfig({ flags: [{ path: 'engines', text: urls, origin: '--engine' }] });
@@ -225,6 +230,19 @@ describe('environment', () => {
     };
     expect(loadConfig({ env })).toEqual(loadConfig({}));
   });
+
+  it.each([
+    ['MAITRED_PORT', '9', 'MAITRED_LISTEN_PORT'],
+    ['MAITRED_PORT', '', 'MAITRED_LISTEN_PORT'],
+    ['MAITRED_POLICY', 'plas', 'MAITRED_POLICY_NAME'],
+    ['MAITRED_LISTEN_PROT', '9', 'MAITRED_LISTEN_PORT'],
+    ['MAITRED_URL', 'http://a', 'docs/CONFIG.md'],
+  ])('refuses %s=%s, and tells of %s', (variable, value, told) => {
+    const [problem, ...more] = problemsIn({ env: { [variable]: value } });
+    expect(more).toEqual([]);
+    expect(problem?.origin).toBe(variable);
+    expect(problem?.message).toContain(told);
+  });
 });
 
 describe('secrets', () => {
@@ -239,8 +257,14 @@ auth: {keys: [{sha256: ${'b'.repeat(64)}, tenant: t}]}`;
   });
 
   it('are problems when the variable is not set', () => {
-    const paths = problemsIn({ file: write(text), env: { KEY: '' } }).map(({ path }) => path);
-    expect(paths.toSorted()).toEqual(['admin.token', 'engines[0].apiKey']);
+    const problems = problemsIn({ file: write(text), env: { KEY: '' } });
+    expect(problems.map((problem) => [problem.path, lineOf(problem)])).toEqual([
+      ['admin.token', 1],
+      ['engines[0].apiKey', 2],
+    ]);
+    expect(problems[0]?.message).toContain('ADMIN');
+    const [named] = problemsIn({ env: { MAITRED_ADMIN_TOKEN: 'env:NOWHERE' } });
+    expect(named).toMatchObject({ path: 'admin.token', origin: 'MAITRED_ADMIN_TOKEN' });
   });
 
   it('never show', () => {

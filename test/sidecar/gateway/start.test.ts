@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { startGateway } from '../../../sidecar/index.js';
+import { MODEL, ask, chat, cleanUp, completionBody, configOf, gate, until } from './world.js';
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+/** An engine that answers nothing, its first probe included, before the gate opens. */
+async function lateEngine(opened: Promise<void>) {
+  let asked = 0;
+  const server = createServer((request, response) => {
+    asked += 1;
+    void opened.then(() => {
+      response.setHeader('content-type', 'application/json');
+      const models = { object: 'list', data: [{ id: MODEL, object: 'model' }] };
+      response.end(JSON.stringify(request.url === '/v1/models' ? models : completionBody()));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanUp(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  return { url: `http://127.0.0.1:${portOf(server)}`, asked: () => asked };
+}
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const port = portOf(server);
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+const PATIENT = { health: { timeoutMs: 86_400_000 } };
+
+describe('while the engines are asked for the first time', () => {
+  it('tells that it lives and is not ready, and lets calls wait for them', async () => {
+    const { opened, open } = gate();
+    const engine = await lateEngine(opened);
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const starting = startGateway(configOf([engine], { ...PATIENT, listen: { port }, log: { level: 'silent' } }));
+    cleanUp(async () => (await starting).close());
+    await until(() => engine.asked() > 0);
+    await until(() => ask(`${url}/healthz`).catch(() => undefined));
+    expect((await ask(`${url}/healthz`)).status).toBe(200);
+    expect((await ask(`${url}/readyz`)).status).toBe(503);
+    const call = chat(url);
+    const models = ask(`${url}/v1/models`);
+    expect((await ask(`${url}/engines`)).json()['engines']).toMatchObject([{ state: 'joining' }]);
+    open();
+    await starting;
+    expect((await call).status).toBe(200);
+    expect((await models).json()['data']).toHaveLength(1);
+    expect((await ask(`${url}/readyz`)).status).toBe(200);
+  });
+
+  it('has found a taken port already', async () => {
+    const engine = await lateEngine(new Promise(() => undefined));
+    const port = Number(new URL(engine.url).port);
+    const starting = startGateway(configOf([engine], { ...PATIENT, listen: { port }, log: { level: 'silent' } }));
+    await expect(starting).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+});
