@@ -15,6 +15,10 @@ export interface Standing {
 /**
  * Answers the question "which waiting call runs next?".
  * Stateless: what a policy remembers of a program is kept in the program's row, and all time comes as an argument.
+ *
+ * Two promises are held against every policy (test/conformance/policy.test.ts). Calls that it has no reason to tell apart
+ * run in order of arrival. A promoted call, which stands at level 0 with rank 0, runs before younger ones whatever their
+ * rank. As nothing is promoted from level 0, all ranks there are 0: a policy that ranks calls does so from level 1 on.
  */
 export interface Policy {
   readonly name: string;
