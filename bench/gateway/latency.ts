@@ -37,7 +37,7 @@ type Samples = ReadonlyMap<TargetName, readonly Sample[]>;
 
 async function measure(stage: Stage, proxies: readonly Proxy[], one: (typeof CASES)[number], quick: boolean) {
   const samples = new Map<TargetName, Sample[]>(TARGETS.map((name) => [name, []]));
-  for (let round = 0; round <= (quick ? 1 : 7); round += 1) {
+  for (let round = 0; round <= (quick ? 1 : 5); round += 1) {
     for (const proxy of proxies) {
       const { url, name } = proxy;
       const cpuBefore = proxy.cpuMs() ?? NaN;

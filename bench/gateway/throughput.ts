@@ -47,8 +47,8 @@ throughput is the latency's or the load's, and CPU tells more.\n`);
 }
 
 async function measure(stage: Stage, proxies: readonly Proxy[], cell: Cell, quick: boolean) {
-  const rounds = quick ? 1 : 5;
-  const seconds = (quick ? 1 : 2) * (cell.bytes > 100 * KB && cell.connections > 100 ? 3 : 1);
+  const rounds = quick ? 1 : 3;
+  const seconds = cell.bytes > 100 * KB && cell.connections > 100 ? 3 : 1;
   const samples = new Map<TargetName, Sample[]>(TARGETS.map((name) => [name, []]));
   // The first round only warms up: each path of each proxy has been compiled after it.
   for (let round = 0; round <= rounds; round += 1) {
