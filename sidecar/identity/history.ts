@@ -22,7 +22,7 @@ import type { Ends, Seat } from './ends.js';
  * together with the message before it, as long as only one program was ever given that pair and the answer is long enough
  * to be its own. Two programs with the same pair make the anchor useless, never wrong.
  *
- * Cost: every message is hashed once (a conversation of 512 KB in two or three milliseconds), look-ups are O(1) a message.
+ * Cost: every message is hashed once (a conversation of 512 KB in under two milliseconds), look-ups are O(1) a message.
  */
 const ANCHOR_CHARS_MIN = 32;
 /** Longer conversations are not matched: hashing a body made of a million tiny messages would hold up everyone else. */

@@ -127,6 +127,26 @@ describe('a random mixture of faults, cancels and floods', () => {
     replay(steps, settings);
   }, 60_000);
 
+  it('tells the scheduler which answers call tools', async () => {
+    const called = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const choice = { index: 0, message: { role: 'assistant', content: null, tool_calls: [called] } };
+    const answers = [completion({ choices: [choice] }), completion()];
+    const engine = await fakeEngine((...asked) => answers.shift()?.(...asked));
+    const told: unknown[] = [];
+    const { url } = await world(
+      [engine],
+      {},
+      {
+        record(event) {
+          if (event.type === 'callFinished') told.push(event.calledTool);
+        },
+      },
+    );
+    await chat(url);
+    await chat(url);
+    expect(told).toEqual([true, undefined]);
+  });
+
   it('counts what a drain cut off', async () => {
     const engine = await fakeEngine(() => undefined);
     const { gateway, url, logs } = await world([engine], { timeouts: { drainMs: 50 }, admission: { window: 1 } });
