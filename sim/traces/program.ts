@@ -11,6 +11,8 @@ export interface AgentProgram {
    * the first of them. Absent: its trace does not tell.
    */
   readonly arrivalMs?: number;
+  /** Which workload of a mixture it belongs to. Absent: there is one only. */
+  readonly workload?: string;
   /** At least one. Each stands behind all calls that it needs, so that the order is one in which they can be made. */
   readonly calls: readonly AgentCall[];
 }
