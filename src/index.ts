@@ -12,7 +12,7 @@ export * from './units.js';
 export * from './events.js';
 export type { Balancer, Candidate, Placeable } from './balancer.js';
 export type { SchedulerConfig } from './config.js';
-export { POLICY_NAMES, type PolicyName } from './policy.js';
+export { POLICY_NAMES, type Policy, type PolicyName } from './policy.js';
 export { Scheduler } from './scheduler.js';
 export * as views from './views.js';
 export type { EngineView, ProgramView, QueueView, ThreadView } from './views.js';

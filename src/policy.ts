@@ -12,6 +12,9 @@ export interface Standing {
   readonly rank: number;
 }
 
+/** What a call stands by. Without an id: any call that its program could make now. */
+export type Arrival = Pick<Call, 'service0Ms' | 'arrivedAtMs'> & Partial<Pick<Call, 'id'>>;
+
 /**
  * Answers the question "which waiting call runs next?".
  * Stateless: what a policy remembers of a program is kept in the program's row, and all time comes as an argument.
@@ -27,7 +30,7 @@ export interface Policy {
   /** Number of queues. */
   readonly levels: number;
   /** Standing of a call that arrived with this service of its program and at this time. */
-  stand(arrival: Pick<Call, 'service0Ms' | 'arrivedAtMs'>, program: Program, nowMs: number): Standing;
+  stand(arrival: Arrival, program: Program, nowMs: number): Standing;
   /** Service that a call may use before it is demoted from `level`; Infinity: no end. A promoted call starts afresh. */
   quantumEndMs(call: Pick<Call, 'service0Ms' | 'promoted'>, level: number): number;
   /** A call has ended with this many prompt and output tokens. */

@@ -37,11 +37,18 @@ export class Scheduler {
   /** Running totals, for metrics. */
   readonly totals = { promotions: 0, demotions: 0, overdue: 0, spilled: 0 };
 
-  /** @throws RangeError when a setting is out of range. */
-  constructor(config: SchedulerConfig, balancer: Balancer) {
+  /**
+   * @param policy in place of the one that the configuration names, for as long as the scheduler lives
+   * @throws RangeError when a setting is out of range.
+   */
+  constructor(
+    config: SchedulerConfig,
+    balancer: Balancer,
+    private readonly policy?: Policy,
+  ) {
     checkConfig(config);
     this.#config = config;
-    this.#policy = makePolicy(config.policy);
+    this.#policy = policy ?? makePolicy(config.policy);
     this.#floor = new Floor({ config, balancer, admits: this.#policy.admits });
     this.#ledger = new Ledger(config);
   }
@@ -74,7 +81,7 @@ export class Scheduler {
     const waiting = [...this.#calls.values()].filter((call) => call.state === 'waiting').sort((a, b) => a.seq - b.seq);
     for (const call of waiting) this.#floor.withdraw(call);
     this.#config = config;
-    this.#policy = makePolicy(config.policy);
+    this.#policy = this.policy ?? makePolicy(config.policy);
     this.#floor.rules = { config, balancer, admits: this.#policy.admits };
     this.#ledger.configure(config);
     for (const engine of this.#floor.roster.engines.values()) engine.resetWindow(config.admission);
