@@ -3,19 +3,8 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Command } from 'commander';
-import {
-  FORMAT_NAMES,
-  openTrace,
-  programLine,
-  TraceError,
-  TraceSummary,
-  type FormatName,
-  type Trace,
-} from '../sim/index.js';
-import { choice } from './choice.js';
-
-/** Malformed records told one by one; the others are only counted. */
-const TOLD_MAX = 20;
+import { programLine, TraceSummary, type FormatName } from '../sim/index.js';
+import { complain, Faults, formatOption, openTraceFile } from './trace-file.js';
 
 interface TraceFlags {
   readonly format?: FormatName;
@@ -32,24 +21,22 @@ export function addTraceCommand(program: Command): void {
   const convert = trace.command('convert').description('write a recording as the JSON lines of docs/PROGRAMS.md');
   convert
     .argument('<file>', 'recording, plain or packed by gzip')
-    .addOption(format())
+    .addOption(formatOption())
     .option('-o, --out <file>', 'where to; packed when its name ends in .gz, - is stdout', '-')
     .option('--strict', 'exit 1 when something had to be left out', false)
     .action((file: string, flags: ConvertFlags) => runConvert(convert, file, flags));
   const show = trace.command('show').description('print what the programs of a recording are like');
   show
     .argument('<file>', 'recording, plain or packed by gzip')
-    .addOption(format())
+    .addOption(formatOption())
     .action((file: string, flags: TraceFlags) => runShow(show, file, flags));
 }
-
-const format = () => choice('-f, --format <name>', 'its format (default: what its records look like)', FORMAT_NAMES);
 
 async function runConvert(command: Command, file: string, { format, out, strict }: ConvertFlags): Promise<void> {
   const [from, to] = [file, out].map((path) => statSync(path, { throwIfNoEntry: false }));
   if (from !== undefined && from.dev === to?.dev && from.ino === to.ino) command.error('--out is the recording itself');
   const faults = new Faults();
-  const { programs } = await open(command, file, format, faults);
+  const { programs } = await openTraceFile(command, file, format, faults);
   let written = 0;
   const lines = async function* () {
     for await (const program of programs) {
@@ -66,41 +53,11 @@ async function runConvert(command: Command, file: string, { format, out, strict 
 
 async function runShow(command: Command, file: string, { format }: TraceFlags): Promise<void> {
   const faults = new Faults();
-  const trace = await open(command, file, format, faults);
+  const trace = await openTraceFile(command, file, format, faults);
   const summary = new TraceSummary();
   for await (const program of trace.programs) summary.add(program);
   process.stdout.write(`${file}: ${trace.format}\n\n${table(summary, faults.count)}\n`);
   faults.check(file, summary.programs, false);
-}
-
-async function open(command: Command, file: string, format: FormatName | undefined, faults: Faults): Promise<Trace> {
-  if (statSync(file, { throwIfNoEntry: false }) === undefined) command.error(`there is no file ${file}`);
-  try {
-    return await openTrace(file, { format, onMalformed: (error) => faults.add(error) });
-  } catch (error) {
-    if (error instanceof TraceError && error.code === 'wrong_format') command.error(error.message);
-    throw error;
-  }
-}
-
-/** What had to be left out. */
-class Faults {
-  count = 0;
-  #isCut = false;
-
-  add(error: TraceError): void {
-    this.count += 1;
-    this.#isCut ||= error.code === 'unreadable';
-    if (this.count <= TOLD_MAX) complain(error.message);
-    if (this.count === TOLD_MAX + 1) complain('what else is malformed is only counted');
-  }
-
-  /** @throws Error when so much is missing that this is a failure. */
-  check(file: string, programs: number, isStrict: boolean): void {
-    if (programs === 0) throw new Error(`${file}: no program in it`);
-    if (this.#isCut) throw new Error(`${file}: could not be read to its end`);
-    if (isStrict && this.count > 0) throw new Error(`${file}: not all of it was taken`);
-  }
 }
 
 /** Writes no faster than they are read at the other end. */
@@ -143,5 +100,3 @@ function table(summary: TraceSummary, faults: number): string {
 const whole = (value: number): string => value.toLocaleString('en-US');
 const decimal = (value: number): string =>
   Number.isNaN(value) ? '-' : value.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 1 : 0 });
-
-const complain = (text: string) => process.stderr.write(`maitred: ${text}\n`);

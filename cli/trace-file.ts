@@ -1,0 +1,48 @@
+import { statSync } from 'node:fs';
+import type { Command } from 'commander';
+import { FORMAT_NAMES, openTrace, TraceError, type FormatName, type Trace } from '../sim/index.js';
+import { choice } from './choice.js';
+
+/** Malformed records told one by one; the others are only counted. */
+const TOLD_MAX = 20;
+
+export const formatOption = () =>
+  choice('-f, --format <name>', 'its format (default: what its records look like)', FORMAT_NAMES);
+
+/** Opens a recording that a command line names; what cannot be used of it is told to `faults`. */
+export async function openTraceFile(
+  command: Command,
+  file: string,
+  format: FormatName | undefined,
+  faults: Faults,
+): Promise<Trace> {
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) command.error(`there is no file ${file}`);
+  try {
+    return await openTrace(file, { format, onMalformed: (error) => faults.add(error) });
+  } catch (error) {
+    if (error instanceof TraceError && error.code === 'wrong_format') command.error(error.message);
+    throw error;
+  }
+}
+
+/** What had to be left out, told on stderr as it comes. */
+export class Faults {
+  count = 0;
+  #isCut = false;
+
+  add(error: TraceError): void {
+    this.count += 1;
+    this.#isCut ||= error.code === 'unreadable';
+    if (this.count <= TOLD_MAX) complain(error.message);
+    if (this.count === TOLD_MAX + 1) complain('what else is malformed is only counted');
+  }
+
+  /** @throws Error when so much is missing that this is a failure. */
+  check(file: string, programs: number, isStrict: boolean): void {
+    if (programs === 0) throw new Error(`${file}: no program in it`);
+    if (this.#isCut) throw new Error(`${file}: could not be read to its end`);
+    if (isStrict && this.count > 0) throw new Error(`${file}: not all of it was taken`);
+  }
+}
+
+export const complain = (text: string) => process.stderr.write(`maitred: ${text}\n`);
