@@ -2,13 +2,13 @@ import { LRUCache } from 'lru-cache';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { makeBalancer } from '../loadbalancer/index.js';
-import { views, type Command, type Event, type Millis } from '../src/index.js';
+import { views } from '../src/index.js';
 import { ActiveSet } from './active.js';
 import { Auth } from './auth.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/schema.js';
 import { responseKey, type Context, type HeldResponse } from './context.js';
-import { Driver } from './driver.js';
+import { Driver, type Recorder } from './driver.js';
 import { createFleet } from './engines/index.js';
 import { withOwnNames } from './holder.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
@@ -21,8 +21,8 @@ import { TokenEstimator } from './tokens.js';
 export interface GatewayOptions {
   /** Absent: JSON lines on standard output, from `log.level` on. */
   readonly log?: Logger;
-  /** Sees every step of the scheduler, in order: a log of these, replayed through a scheduler, gives the same commands. */
-  readonly record?: (event: Event, now: Millis, commands: readonly Command[]) => void;
+  /** Is told of every step until the gateway has closed; closing it is for its owner. */
+  readonly recorder?: Recorder | undefined;
 }
 
 /** Makes the parts of a gateway and ties them together. Engines are asked from here on. */
@@ -32,7 +32,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const balancer = makeBalancer(config.balancer);
   const driver = new Driver(config, balancer, {
     programGone: (gone) => metrics.programGone(gone),
-    record: options.record,
+    recorder: options.recorder,
   });
   const fleet = createFleet(config, {
     emit: (event) => driver.emit(withOwnNames(event)),

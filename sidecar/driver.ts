@@ -10,7 +10,7 @@ import type {
   ProgramGone,
   Refusal,
 } from '../src/index.js';
-import type { SchedulerConfig } from '../src/index.js';
+import type { Config } from './config/schema.js';
 
 /** Who waits for the scheduler's word on a call. */
 export interface CallOwner {
@@ -18,11 +18,16 @@ export interface CallOwner {
   rejected(refusal: Refusal): void;
 }
 
+/** Sees all that the scheduler is told, in order: replayed through another one, it gives the same commands. */
+export interface Recorder {
+  step(event: Event, now: Millis, commands: readonly Command[]): void;
+  configured(config: Config, now: Millis, commands: readonly Command[]): void;
+}
+
 export interface DriverPorts {
   /** A program has left the process table. */
   readonly programGone: (gone: ProgramGone) => void;
-  /** Sees every step, in order: a log of these, replayed through a scheduler, gives the same commands. */
-  readonly record?: ((event: Event, now: Millis, commands: readonly Command[]) => void) | undefined;
+  readonly recorder: Recorder | undefined;
 }
 
 /** setTimeout takes no longer delay; a wake further off is reached in several sleeps. */
@@ -43,7 +48,7 @@ export class Driver {
   #timerAt = Infinity;
 
   constructor(
-    config: SchedulerConfig,
+    config: Config,
     balancer: Balancer,
     private readonly ports: DriverPorts,
   ) {
@@ -82,8 +87,11 @@ export class Driver {
   }
 
   /** Replaces the scheduler's settings; no call is lost. */
-  configure(config: SchedulerConfig, balancer: Balancer): void {
-    this.#carryOut(this.#scheduler.configure(config, balancer, this.now()));
+  configure(config: Config, balancer: Balancer): void {
+    const now = this.now();
+    const commands = this.#scheduler.configure(config, balancer, now);
+    this.ports.recorder?.configured(config, now, commands);
+    this.#carryOut(commands);
     this.#drain();
   }
 
@@ -98,7 +106,7 @@ export class Driver {
       if (endsCall(event)) this.#owners.delete(event.call);
       const now = this.now();
       const commands = this.#scheduler.step(event, now);
-      this.ports.record?.(event, now, commands);
+      this.ports.recorder?.step(event, now, commands);
       this.#carryOut(commands);
     }
   }

@@ -109,6 +109,11 @@ const limits = z
     conversationsMax: count(1, 1e7)
       .default(100_000)
       .meta(note('Answered conversations remembered for history matching.', STARTING)),
+    recordBytes: count(65_536, 1e10)
+      .default(33_554_432)
+      .meta(
+        note('Event log (`serve --record`) held while its disk is slow; more ends it.', STARTING, { restart: true }),
+      ),
   })
   .transform((given) => {
     const queuedMax = given.queuedMax ?? Math.min(10_000, Math.floor((given.programsMax ?? Infinity) / 2));

@@ -83,7 +83,10 @@ describe('a random mixture of faults, cancels and floods', () => {
     };
     const steps: Step[] = [];
     const { gateway, url, adminUrl, logs } = await world(engines, settings, {
-      record: (event, now, commands) => void steps.push({ event, now, commands: [...commands] }),
+      recorder: {
+        step: (event, now, commands) => void steps.push({ event, now, commands: [...commands] }),
+        configured: () => undefined,
+      },
     });
     const roll = dice(2026);
     const statuses: Promise<number | 'left'>[] = [];
@@ -137,8 +140,11 @@ describe('a random mixture of faults, cancels and floods', () => {
       [engine],
       {},
       {
-        record(event) {
-          if (event.type === 'callFinished') told.push(event.calledTool);
+        recorder: {
+          step(event) {
+            if (event.type === 'callFinished') told.push(event.calledTool);
+          },
+          configured: () => undefined,
         },
       },
     );

@@ -66,8 +66,11 @@ describe('in front of the stand-in engine', () => {
   it('a call that goes on from a response has that for a prompt, and teaches nothing of how long a token is', async () => {
     const prompts: number[] = [];
     const options: GatewayOptions = {
-      record(event) {
-        if (event.type === 'callArrived') prompts.push(event.promptTokens);
+      recorder: {
+        step(event) {
+          if (event.type === 'callArrived') prompts.push(event.promptTokens);
+        },
+        configured: () => undefined,
       },
     };
     const { url } = await world([await engine()], {}, options);
