@@ -8,9 +8,12 @@
  * outgrow the KV cache; `chat`, people who read between turns; `one-shot`, independent requests; `mixed`, all three.
  */
 import { makeBalancer } from '../../loadbalancer/index.js';
-import type { PolicyName, SchedulerConfig } from '../../src/index.js';
 import { PRESETS } from '../../sim/index.js';
-import { runWorld, type PlannedProgram } from '../../sim/virtual/world.js';
+import type { ProgramRecord } from '../../sim/measure/records.js';
+import type { AgentProgram } from '../../sim/traces/program.js';
+import { runWorld } from '../../sim/virtual/world.js';
+import { Scheduler, type PolicyName, type SchedulerConfig } from '../../src/index.js';
+import { percentile } from '../numbers.js';
 import { loadConfig } from './defaults.js';
 import { agents, chat, mixed, oneShot } from './workloads.js';
 
@@ -36,39 +39,65 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-function run(row: Row, programs: readonly PlannedProgram[], engines: number, kvTokens: number): string[] {
+interface Load {
+  readonly title: string;
+  readonly programs: () => Iterable<AgentProgram>;
+  readonly count: number;
+  readonly ratePerSecond: number;
+  readonly engines: number;
+  readonly kvTokens: number;
+}
+
+function run(row: Row, { programs, count, ratePerSecond, engines, kvTokens }: Load): string[] {
   const base = loadConfig();
   const config = {
     ...base,
     policy: { ...base.policy, name: row.policy },
     admission: { ...base.admission, ...row.admission },
   };
+  const records: ProgramRecord[] = [];
   const result = runWorld({
-    programs,
+    programs: programs(),
+    maxPrograms: count,
+    arrivals: { type: 'open', ratePerSecond, cv: 1 },
+    seed: 1,
     engines,
     engine: { preset: { ...PRESETS['llama-3.1-8b-a100'], kvTokens }, blockSize: 16, scheduling: 'fcfs' },
-    config,
-    balancer: makeBalancer(base.balancer),
-    sharedTokens: 1024,
+    scheduler: new Scheduler(config, makeBalancer(base.balancer)),
+    observer: { programEnded: (record) => void records.push(record) },
+    alone: false,
   });
-  const seconds = result.programs.map((program) => program.seconds).sort((a, b) => a - b);
-  const perToken = result.programs.map((program) => (1000 * program.seconds) / program.outputTokens);
-  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const at = (share: number): number =>
-    seconds[Math.min(seconds.length - 1, Math.floor(share * seconds.length))] ?? NaN;
-  const cells = [mean(seconds), at(0.5), at(0.99), mean(perToken), result.longestQueueSeconds, result.makespanSeconds];
-  return [...cells.map((value) => value.toFixed(value < 100 ? 1 : 0)), `${(100 * result.hitRate).toFixed(0)} %`];
+  const seconds = records.map(({ arrivedMs, endedMs }) => (endedMs - arrivedMs) / 1000);
+  const perToken = records.map(({ outputTokens }, index) => (1000 * (seconds[index] ?? 0)) / outputTokens);
+  const longestQueueMs = Math.max(...records.map((record) => record.longestQueueMs));
+  const total = (key: 'hitTokens' | 'queriedTokens') => sum(result.engines.map((engine) => engine[key]));
+  const cells = [
+    sum(seconds) / seconds.length,
+    percentile(seconds, 0.5),
+    percentile(seconds, 0.99),
+    sum(perToken) / perToken.length,
+    longestQueueMs / 1000,
+    result.makespanMs / 1000,
+  ];
+  const hits = (100 * total('hitTokens')) / total('queriedTokens');
+  return [...cells.map((value) => value.toFixed(value < 100 ? 1 : 0)), `${hits.toFixed(0)} %`];
 }
 
-function print(title: string, programs: readonly PlannedProgram[], engines: number, kvTokens: number): void {
-  console.log(`\n### ${title}: ${programs.length} programs, ${engines} engine(s) of ${kvTokens} KV tokens\n`);
+const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
+
+function print(load: Load): void {
+  console.log(`\n### ${load.title}: ${load.count} programs, ${load.engines} engine(s) of ${load.kvTokens} KV tokens\n`);
   console.log('| policy | mean s | p50 s | p99 s | ms per token | longest wait s | makespan s | hits |');
   console.log('|---|---|---|---|---|---|---|---|');
-  for (const row of ROWS) console.log(`| ${[row.label, ...run(row, programs, engines, kvTokens)].join(' | ')} |`);
+  for (const row of ROWS) console.log(`| ${[row.label, ...run(row, load)].join(' | ')} |`);
 }
 
 const scale = process.argv.includes('--quick') ? 0.1 : 1;
-print('agents', agents(Math.ceil(250 * scale), 0.25), 2, 432_000);
-print('chat', chat(Math.ceil(600 * scale), 1.5), 1, 160_000);
-print('one-shot', oneShot(Math.ceil(3000 * scale), 8), 1, 432_000);
-print('mixed', mixed(Math.ceil(400 * scale), 0.7), 2, 432_000);
+const count = (programs: number): number => Math.ceil(programs * scale);
+const LOADS: readonly Load[] = [
+  { title: 'agents', programs: agents, count: count(250), ratePerSecond: 0.25, engines: 2, kvTokens: 432_000 },
+  { title: 'chat', programs: chat, count: count(600), ratePerSecond: 1.5, engines: 1, kvTokens: 160_000 },
+  { title: 'one-shot', programs: oneShot, count: count(3000), ratePerSecond: 8, engines: 1, kvTokens: 432_000 },
+  { title: 'mixed', programs: mixed, count: count(400), ratePerSecond: 0.7, engines: 2, kvTokens: 432_000 },
+];
+for (const load of LOADS) print(load);

@@ -1,66 +1,67 @@
-import type { PlannedCall, PlannedProgram } from '../../sim/virtual/world.js';
+import { Dice } from '../../sim/workloads/dice.js';
+import { inChain, type AgentCall, type AgentProgram } from '../../sim/traces/program.js';
 
-/** A stream of chance from one seed (mulberry32): the same numbers in every run. */
-function dice(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+type Chain = Omit<AgentCall, 'after' | 'thread' | 'prefix'>[];
+type Draw = (dice: Dice) => Chain;
 
-const exponential = (roll: number, mean: number): number => -Math.log(1 - roll) * mean;
-/** Log-normal by median and the 95th percentile: heavy tails as recorded programs have. */
-function logNormal(one: number, two: number, median: number, p95: number): number {
-  const normal = Math.sqrt(-2 * Math.log(1 - one)) * Math.cos(2 * Math.PI * two);
-  return median * Math.exp((normal * Math.log(p95 / median)) / 1.645);
-}
+/** The system prompt that all programs share. */
+const SYSTEM_TOKENS = 1024;
 
-type MakeCalls = (roll: () => number) => PlannedCall[];
-
-function arriving(count: number, perSecond: number, make: MakeCalls, seed: number): PlannedProgram[] {
-  const roll = dice(seed);
-  let arrivesAtMs = 0;
-  return Array.from({ length: count }, () => {
-    arrivesAtMs += exponential(roll(), 1000 / perSecond);
-    return { arrivesAtMs, calls: make(roll) };
-  });
-}
+const exponential = (dice: Dice, mean: number): number => -Math.log(1 - dice.share()) * mean;
 
 /**
  * Coding agents, after recorded mini-swe-agent runs: calls 33 in the median and 78 at p95, output 89 and 1,047 tokens,
  * tool gaps 4 and 16 s; what a tool prints brings contexts to 13 k tokens in the median.
  */
-const agentCalls: MakeCalls = (roll) => {
-  let context = 2000 + roll() * 1500;
-  return Array.from({ length: Math.max(3, Math.round(logNormal(roll(), roll(), 33, 78))) }, (_, index) => {
+const agentCalls: Draw = (dice) => {
+  let context = 2000 + dice.share() * 1500;
+  return Array.from({ length: Math.max(3, Math.round(dice.logNormal(33, 78))) }, (_, index) => {
     const promptTokens = Math.round(Math.min(context, 100_000));
-    const outputTokens = Math.max(8, Math.min(8000, Math.round(logNormal(roll(), roll(), 89, 1047))));
-    context = promptTokens + outputTokens + logNormal(roll(), roll(), 200, 1500);
-    return { promptTokens, outputTokens, gapMs: index === 0 ? 0 : 1000 * logNormal(roll(), roll(), 4, 16) };
+    const outputTokens = Math.max(8, Math.min(8000, Math.round(dice.logNormal(89, 1047))));
+    context = promptTokens + outputTokens + dice.logNormal(200, 1500);
+    return { promptTokens, outputTokens, gapMs: index === 0 ? 0 : 1000 * dice.logNormal(4, 16) };
   });
 };
 
 /** People: a few turns, answers of 250 tokens, reading for 20 s in the mean. */
-const chatCalls: MakeCalls = (roll) => {
-  let context = 500 + roll() * 2000;
-  return Array.from({ length: 1 + Math.floor(exponential(roll(), 5)) }, (_, index) => {
+const chatCalls: Draw = (dice) => {
+  let context = 500 + dice.share() * 2000;
+  return Array.from({ length: 1 + Math.floor(exponential(dice, 5)) }, (_, index) => {
     const promptTokens = Math.round(context);
-    const outputTokens = 50 + Math.round(exponential(roll(), 250));
-    context = promptTokens + outputTokens + 100 + roll() * 500;
-    return { promptTokens, outputTokens, gapMs: index === 0 ? 0 : exponential(roll(), 20_000) };
+    const outputTokens = 50 + Math.round(exponential(dice, 250));
+    context = promptTokens + outputTokens + 100 + dice.share() * 500;
+    return { promptTokens, outputTokens, gapMs: index === 0 ? 0 : exponential(dice, 20_000) };
   });
 };
 
-const oneCall: MakeCalls = (roll) => [
-  { promptTokens: Math.round(3000 + roll() * 6000), outputTokens: Math.round(100 + roll() * 400), gapMs: 0 },
+const oneCall: Draw = (dice) => [
+  {
+    promptTokens: Math.round(3000 + dice.share() * 6000),
+    outputTokens: Math.round(100 + dice.share() * 400),
+    gapMs: 0,
+  },
 ];
 
-export const agents = (count: number, perSecond: number): PlannedProgram[] => arriving(count, perSecond, agentCalls, 1);
-export const chat = (count: number, perSecond: number): PlannedProgram[] => arriving(count, perSecond, chatCalls, 2);
-export const oneShot = (count: number, perSecond: number): PlannedProgram[] => arriving(count, perSecond, oneCall, 3);
+/** Each prompt goes on from the whole conversation before it. */
+function* programs(draw: Draw, seed: number): Generator<AgentProgram, never> {
+  for (let index = 0; ; index += 1) {
+    const calls = draw(Dice.of(seed, index));
+    const linked = calls.map((call, at) => {
+      const before = calls[at - 1];
+      const kept = before === undefined ? 0 : before.promptTokens + before.outputTokens;
+      const prefix =
+        at === 0
+          ? { name: 'system', tokens: Math.min(SYSTEM_TOKENS, call.promptTokens) }
+          : { call: at - 1, tokens: Math.min(kept, call.promptTokens) };
+      return { ...call, prefix };
+    });
+    yield { id: `p${index}`, calls: inChain(linked) };
+  }
+}
+
+export const agents = (): Iterable<AgentProgram> => programs(agentCalls, 1);
+export const chat = (): Iterable<AgentProgram> => programs(chatCalls, 2);
+export const oneShot = (): Iterable<AgentProgram> => programs(oneCall, 3);
 /** Equal parts of the three. */
-export const mixed = (count: number, perSecond: number): PlannedProgram[] =>
-  arriving(count, perSecond, (roll) => ([agentCalls, chatCalls, oneCall][Math.floor(roll() * 3)] ?? oneCall)(roll), 4);
+export const mixed = (): Iterable<AgentProgram> =>
+  programs((dice) => ([agentCalls, chatCalls, oneCall][Math.floor(dice.share() * 3)] ?? oneCall)(dice), 4);

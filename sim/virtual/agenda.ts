@@ -1,49 +1,93 @@
-/** What is to happen, by time; ties in the order in which they were put down. A binary heap: O(log n) an entry. */
+/**
+ * What comes first of things at the same time. What is over makes room before anything asks for it, and an engine begins
+ * its next step when all that comes at that time has come.
+ */
+export const RANK = { stepEnds: 0, report: 1, programArrives: 2, callArrives: 3, wake: 4, stepBegins: 5 } as const;
+export type Rank = (typeof RANK)[keyof typeof RANK];
+
+/** Something that is to happen, at a time that may still be changed. */
+export class Appointment {
+  atMs = 0;
+  seq = 0;
+  /** Place in the agenda, -1 outside it. */
+  heapIndex = -1;
+
+  constructor(
+    readonly rank: Rank,
+    readonly happen: () => void,
+  ) {}
+}
+
+/**
+ * What is to happen, by (time, kind, order in which it was put down): an indexed binary heap, O(log n) to put down,
+ * move or take out.
+ */
 export class Agenda {
-  readonly #heap: { atMs: number; seq: number; run: () => void }[] = [];
+  readonly #heap: Appointment[] = [];
   #seq = 0;
 
   get size(): number {
     return this.#heap.length;
   }
 
-  put(atMs: number, run: () => void): void {
-    const heap = this.#heap;
-    const entry = { atMs, seq: this.#seq++, run };
-    let index = heap.push(entry) - 1;
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      const above = heap[parent];
-      if (above === undefined || !sooner(entry, above)) break;
-      heap[index] = above;
-      index = parent;
-    }
-    heap[index] = entry;
+  /** Puts it down for this time, or moves it there. */
+  set(entry: Appointment, atMs: number): void {
+    entry.atMs = atMs;
+    entry.seq = this.#seq++;
+    if (entry.heapIndex < 0) entry.heapIndex = this.#heap.push(entry) - 1;
+    this.#up(entry.heapIndex, entry);
+    this.#down(entry.heapIndex, entry);
   }
 
-  /** Takes out the next entry; undefined when nothing is left. */
-  take(): { readonly atMs: number; readonly run: () => void } | undefined {
+  /** Takes out the next; undefined when nothing is left. */
+  take(): Appointment | undefined {
     const heap = this.#heap;
     const top = heap[0];
     const last = heap.pop();
-    if (last === undefined || last === top) return top;
-    let index = 0;
-    for (;;) {
-      let child = 2 * index + 1;
-      const right = heap[child + 1];
-      const left = heap[child];
-      if (left === undefined) break;
-      let least = left;
-      if (right !== undefined && sooner(right, left)) [least, child] = [right, child + 1];
-      if (!sooner(least, last)) break;
-      heap[index] = least;
-      index = child;
-    }
-    heap[index] = last;
+    if (top === undefined || last === undefined) return undefined;
+    top.heapIndex = -1;
+    if (last !== top) this.#down(0, last);
     return top;
+  }
+
+  #up(start: number, entry: Appointment): void {
+    let index = start;
+    while (index > 0) {
+      const parentIndex = (index - 1) >> 1;
+      const parent = this.#heap[parentIndex] as Appointment;
+      if (!sooner(entry, parent)) break;
+      this.#put(parent, index);
+      index = parentIndex;
+    }
+    this.#put(entry, index);
+  }
+
+  #down(start: number, entry: Appointment): void {
+    const heap = this.#heap;
+    let index = start;
+    for (;;) {
+      let childIndex = 2 * index + 1;
+      let child = heap[childIndex];
+      if (child === undefined) break;
+      const right = heap[childIndex + 1];
+      if (right !== undefined && sooner(right, child)) {
+        child = right;
+        childIndex += 1;
+      }
+      if (!sooner(child, entry)) break;
+      this.#put(child, index);
+      index = childIndex;
+    }
+    this.#put(entry, index);
+  }
+
+  #put(entry: Appointment, index: number): void {
+    this.#heap[index] = entry;
+    entry.heapIndex = index;
   }
 }
 
-function sooner(a: { atMs: number; seq: number }, b: { atMs: number; seq: number }): boolean {
-  return a.atMs < b.atMs || (a.atMs === b.atMs && a.seq < b.seq);
+function sooner(a: Appointment, b: Appointment): boolean {
+  if (a.atMs !== b.atMs) return a.atMs < b.atMs;
+  return a.rank !== b.rank ? a.rank < b.rank : a.seq < b.seq;
 }

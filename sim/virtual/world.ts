@@ -1,67 +1,45 @@
 import {
-  callId,
   engineId,
   millis,
   modelId,
   programId,
   tenantId,
   tokens,
-  Scheduler,
-  type Balancer,
   type CallId,
+  type Command,
+  type Dispatch,
   type Event,
-  type SchedulerConfig,
 } from '../../src/index.js';
-import { Engine, type EngineSettings } from '../engine/engine.js';
-import type { Sequence, Work } from '../engine/sequence.js';
-import { Agenda } from './agenda.js';
+import type { Sequence } from '../engine/sequence.js';
+import type { CallOutcome } from '../measure/records.js';
+import { Agenda, Appointment, RANK } from './agenda.js';
+import { Alone } from './alone.js';
+import { Texts } from './content.js';
+import { Job, type Played } from './job.js';
+import type { WorldOptions, WorldResult } from './options.js';
+import { ProgramRun } from './program-run.js';
+import { Replica } from './replica.js';
+import { Source, wholeFrom, type Arrival } from './source.js';
+import { Tally } from './tally.js';
 
-/** One call of a program, as a trace or a workload says. */
-export interface PlannedCall {
-  readonly promptTokens: number;
-  readonly outputTokens: number;
-  /** From the end of the call before it to its arrival. */
-  readonly gapMs: number;
-}
-
-/** A program of calls one after another, each prompt a continuation of the one before. */
-export interface PlannedProgram {
-  readonly arrivesAtMs: number;
-  readonly calls: readonly PlannedCall[];
-}
-
-export interface WorldOptions {
-  readonly programs: readonly PlannedProgram[];
-  readonly engines: number;
-  readonly engine: EngineSettings;
-  readonly config: SchedulerConfig;
-  readonly balancer: Balancer;
-  /** Leading tokens that all programs share (a system prompt). */
-  readonly sharedTokens: number;
-}
-
-export interface WorldResult {
-  /** Completion times, in the order in which programs finished. */
-  readonly programs: readonly { readonly seconds: number; readonly outputTokens: number }[];
-  readonly makespanSeconds: number;
-  readonly hitRate: number;
-  readonly preemptions: number;
-  readonly longestQueueSeconds: number;
-}
-
-interface Job extends Work {
-  readonly id: CallId;
-  readonly done: (sequence: Sequence<Job>) => void;
-  dispatchedAtMs: number;
-}
-
-/** Between two load reports of an engine, as the gateway scrapes them. */
+/** As the gateway scrapes its engines by default. */
 const REPORT_MS = 2000;
+/** Things that happen between two looks at whether to stop. */
+const STOP_EVERY = 1024;
 const MODEL = modelId('m');
+const TENANT = tenantId('t');
 
 /**
- * Runs programs through the scheduler and engines in virtual time: the gateway's core and the stand-in engine's model,
- * nothing rebuilt, no clock and no chance, so that the same options give the same result.
+ * Runs programs through a scheduler and engines in virtual time. The scheduler is told what a gateway would tell it, no more:
+ * nothing of what calls will turn out to be, of calls to come, or of programs' ends unless clients announce them.
+ *
+ *     source ──programs──> graph of calls ──callArrived──> scheduler ──dispatch──> replicas
+ *                                 ^                            ^                      │
+ *                                 └────────── ended ───────────┴── callFinished ──────┘
+ *
+ * A function of its options: no clock and no chance but the seed's. Memory grows with the programs under way, not with
+ * those that have ended.
+ * @throws RangeError for options and programs that make no sense, and whatever the programs' own iterator throws
  */
 export function runWorld(options: WorldOptions): WorldResult {
   return new World(options).run();
@@ -69,141 +47,236 @@ export function runWorld(options: WorldOptions): WorldResult {
 
 class World {
   readonly #agenda = new Agenda();
-  readonly #scheduler: Scheduler;
-  readonly #engines = new Map<string, Engine<Job>>();
+  readonly #source: Source;
+  readonly #replicas = new Map<string, Replica>();
+  readonly #texts: Texts;
+  readonly #alone: Alone | undefined;
+  /** Longest conversation that an engine takes. */
+  readonly #contextTokensMax: number;
   readonly #jobs = new Map<CallId, Job>();
-  readonly #finished: { seconds: number; outputTokens: number }[] = [];
+  readonly #wake = new Appointment(RANK.wake, () => this.#tell({ type: 'woke' }));
+  readonly #tally = new Tally();
+  /** Events that came while commands were being carried out: steps never nest. */
+  readonly #pending: Event[] = [];
+  #telling = false;
   #nowMs = 0;
-  #wakeAtMs = Infinity;
-  #longestQueueMs = 0;
+  /** Programs that have arrived or are about to, and have not ended. */
+  #open = 0;
+  #arrivals = 0;
 
   constructor(private readonly options: WorldOptions) {
-    this.#scheduler = new Scheduler(options.config, options.balancer);
-    for (let index = 0; index < options.engines; index += 1) this.#engines.set(`e${index}`, new Engine(options.engine));
+    const { engine, alone = true } = options;
+    wholeFrom(1, 'engines', options.engines);
+    this.#source = new Source(options);
+    const ports = {
+      started: (job: Job) => this.#tell({ type: 'callStarted', call: job.id }),
+      finished: (job: Job, sequence: Sequence<Job>) => this.#finish(job, sequence),
+    };
+    for (let index = 0; index < options.engines; index += 1)
+      this.#replicas.set(`e${index}`, new Replica(`e${index}`, engine, this.#agenda, ports));
+    const [{ engine: first }] = [...this.#replicas.values()] as [Replica];
+    this.#contextTokensMax = first.maxModelLen;
+    this.#texts = new Texts(engine.blockSize, first.kv.size + 1);
+    if (alone) this.#alone = new Alone(engine);
   }
 
   run(): WorldResult {
-    const { programs, engine } = this.options;
-    const capacityTokens = tokens(engine.preset.kvTokens);
-    for (const id of this.#engines.keys()) {
-      this.#tell({ type: 'engineJoined', engine: engineId(id), models: [MODEL], capacityTokens });
-      this.#report(id);
+    for (const replica of this.#replicas.values()) this.#join(replica);
+    for (let left = Math.max(1, this.#source.concurrency); left > 0; left -= 1) this.#expect();
+    let complete = true;
+    for (let count = 1; this.#open > 0; count += 1) {
+      if (count % STOP_EVERY === 0 && this.options.shouldStop?.() === true) {
+        complete = false;
+        break;
+      }
+      // Load reports never end, so that there is always a next thing.
+      const next = this.#agenda.take() as Appointment;
+      this.#nowMs = next.atMs;
+      next.happen();
     }
-    programs.forEach((program, index) => this.#agenda.put(program.arrivesAtMs, () => this.#call(program, index, 0)));
-    while (this.#finished.length < programs.length) {
-      const next = this.#agenda.take();
-      if (next === undefined) throw new Error('programs are left that nothing will finish');
-      this.#nowMs = Math.max(this.#nowMs, next.atMs);
-      next.run();
-    }
-    const totals = [...this.#engines.values()].map((one) => one.totals);
-    const sum = (key: 'hitTokens' | 'queriedTokens' | 'preemptions') => totals.reduce((all, one) => all + one[key], 0);
-    return {
-      programs: this.#finished,
-      makespanSeconds: this.#nowMs / 1000,
-      hitRate: sum('hitTokens') / sum('queriedTokens'),
-      preemptions: sum('preemptions'),
-      longestQueueSeconds: this.#longestQueueMs / 1000,
-    };
+    this.#source.close();
+    const engines = [...this.#replicas.values()].map((replica) => replica.result());
+    return this.#tally.result(complete, this.options.scheduler.totals?.promotions ?? 0, engines);
   }
 
-  /** The program's next call arrives; when it is done, the one after it is put down, or the program has finished. */
-  #call(program: PlannedProgram, index: number, position: number): void {
-    const planned = program.calls[position] as PlannedCall;
-    const id = callId(`${index}.${position}`);
-    const done = (sequence: Sequence<Job>): void => {
-      this.#jobs.delete(id);
-      this.#tell({
-        type: 'callFinished',
-        call: id,
-        usage: {
-          promptTokens: tokens(planned.promptTokens),
-          outputTokens: tokens(planned.outputTokens),
-          cachedTokens: tokens(sequence.cachedTokens),
-        },
-        queueMs: millis(sequence.scheduledAt - sequence.work.dispatchedAtMs),
-      });
-      const next = program.calls[position + 1];
-      if (next !== undefined)
-        this.#agenda.put(this.#nowMs + next.gapMs, () => this.#call(program, index, position + 1));
-      else this.#end(program);
+  #join(replica: Replica): void {
+    const { kv } = replica.engine;
+    const capacityTokens = tokens(kv.size * this.options.engine.blockSize);
+    this.#tell({ type: 'engineJoined', engine: engineId(replica.id), models: [MODEL], capacityTokens });
+    const { everyMs = REPORT_MS } = this.options.reports ?? {};
+    const report = new Appointment(RANK.report, () => {
+      this.#report(replica);
+      this.#agenda.set(report, this.#nowMs + everyMs);
+    });
+    this.#agenda.set(report, 0);
+  }
+
+  #report({ id, engine, kvUsage }: Replica): void {
+    const { staleMs = 0 } = this.options.reports ?? {};
+    const { waiting, totals } = engine;
+    const event: Event = {
+      type: 'engineReported',
+      engine: engineId(id),
+      waiting,
+      kvUsage,
+      preemptions: totals.preemptions,
     };
-    const { promptTokens, outputTokens } = planned;
-    const blockHashes = this.#hashes(index, promptTokens + outputTokens);
-    this.#jobs.set(id, { id, promptTokens, outputTokens, blockHashes, priority: 0, done, dispatchedAtMs: 0 });
+    if (staleMs === 0) this.#tell(event);
+    else this.#agenda.set(new Appointment(RANK.report, () => this.#tell(event)), this.#nowMs + staleMs);
+  }
+
+  /** Waits for the next program. */
+  #expect(): void {
+    const arrival = this.#source.next(this.#nowMs);
+    if (arrival === undefined) return;
+    this.#open += 1;
+    this.#agenda.set(new Appointment(RANK.programArrives, () => this.#begin(arrival)), arrival.atMs);
+  }
+
+  #begin({ program }: Arrival): void {
+    const run = new ProgramRun(program, this.#nowMs);
+    const { oracle } = this.options.scheduler;
+    const leftMs = oracle === undefined ? 0 : program.calls.reduce((sum, call) => sum + oracle.serviceMs(call), 0);
+    const played: Played = { id: `p${this.#arrivals}`, run, layout: this.#texts.layOut(program), leftMs };
+    this.#arrivals += 1;
+    this.#tally.arrived(this.#nowMs);
+    for (const call of run.opening()) this.#plan(played, call);
+    if (this.#source.concurrency === 0) this.#expect();
+    if (program.calls.length > 0) return;
+    run.outcome = 'empty';
+    this.#endProgram(played);
+  }
+
+  #plan(played: Played, call: number): void {
+    const job = new Job(played, call, this.#contextTokensMax);
+    const arrival = new Appointment(RANK.callArrives, () => this.#arrive(job));
+    this.#agenda.set(arrival, this.#nowMs + job.call.gapMs);
+  }
+
+  #arrive(job: Job): void {
+    const { played, id, call, index, promptTokens } = job;
+    const { readsPrefix = false, oracle } = this.options.scheduler;
+    job.arrivedMs = this.#nowMs;
+    played.run.made();
+    const refusal = job.refusal(this.#contextTokensMax);
+    if (refusal !== undefined) return this.#fail(job, refusal);
+    this.#jobs.set(id, job);
+    oracle?.arrives(id, oracle.serviceMs(call), played.leftMs);
     this.#tell({
       type: 'callArrived',
       call: id,
-      program: programId(`p${index}`),
-      tenant: tenantId('t'),
-      thread: '',
+      program: programId(played.id),
+      tenant: TENANT,
+      thread: call.thread,
       model: MODEL,
       promptTokens: tokens(promptTokens),
+      ...(readsPrefix && { prefix: played.layout.prefix(index, promptTokens) }),
     });
   }
 
-  #end(program: PlannedProgram): void {
-    const outputTokens = program.calls.reduce((sum, call) => sum + call.outputTokens, 0);
-    this.#finished.push({ seconds: (this.#nowMs - program.arrivesAtMs) / 1000, outputTokens });
+  #finish(job: Job, sequence: Sequence<Job>): void {
+    const { id, played, promptTokens, outputTokens, call, dispatchedMs } = job;
+    const { scheduledAt, endedAt, cachedTokens, firstTokenAt } = sequence;
+    this.#forget(job);
+    this.#tell({
+      type: 'callFinished',
+      call: id,
+      usage: {
+        promptTokens: tokens(promptTokens),
+        outputTokens: tokens(outputTokens),
+        cachedTokens: tokens(cachedTokens),
+      },
+      serviceMs: millis(endedAt - scheduledAt),
+      queueMs: millis(scheduledAt - dispatchedMs),
+      // Nobody sees whether there will be a next call: only what the answer asks for.
+      ...(call.tools !== undefined && call.tools.length > 0 && { calledTool: true }),
+    });
+    this.#observe(job, 'completed', firstTokenAt, cachedTokens);
+    for (const next of played.run.completed(job.index, promptTokens, outputTokens)) this.#plan(played, next);
+    if (played.run.open === 0) this.#endProgram(played);
   }
 
-  /** A program's blocks: those of the shared prefix, then its own. */
-  #hashes(index: number, length: number): Float64Array {
-    const { blockSize } = this.options.engine;
-    const shared = Math.floor(this.options.sharedTokens / blockSize);
-    const own = (index + 1) * 2 ** 24;
-    return Float64Array.from({ length: Math.floor(length / blockSize) }, (_, block) =>
-      block < shared ? block : own + block,
-    );
+  /** The call ends without an answer. */
+  #fail(job: Job, outcome: CallOutcome): void {
+    const { played, index } = job;
+    this.#forget(job);
+    this.#observe(job, outcome, NaN, 0);
+    this.#tally.cancelled(played.run.failed(index, outcome));
+    if (played.run.open === 0) this.#endProgram(played);
+  }
+
+  #forget(job: Job): void {
+    const { oracle } = this.options.scheduler;
+    this.#jobs.delete(job.id);
+    if (oracle === undefined) return;
+    oracle.ended(job.id);
+    job.played.leftMs -= oracle.serviceMs(job.call);
+  }
+
+  #observe(job: Job, outcome: CallOutcome, firstTokenMs: number, cachedTokens: number): void {
+    const { played, index, call, arrivedMs, dispatchedMs, engine, promptTokens } = job;
+    const waitedMs = (Number.isNaN(dispatchedMs) ? this.#nowMs : dispatchedMs) - arrivedMs;
+    played.run.longestQueueMs = Math.max(played.run.longestQueueMs, waitedMs);
+    this.#tally.callEnded(outcome);
+    this.options.observer.callEnded?.({
+      program: played.run.program.id,
+      call: index,
+      thread: call.thread,
+      arrivedMs,
+      dispatchedMs,
+      firstTokenMs,
+      endedMs: this.#nowMs,
+      engine,
+      promptTokens,
+      outputTokens: outcome === 'completed' ? job.outputTokens : 0,
+      cachedTokens,
+      outcome,
+    });
+  }
+
+  #endProgram(played: Played): void {
+    const { run, id } = played;
+    const aloneMs = run.outcome === 'completed' ? (this.#alone?.completionMs(played) ?? NaN) : NaN;
+    this.#open -= 1;
+    this.#tally.programEnded(run.outcome, this.#nowMs);
+    this.options.observer.programEnded(run.record(this.#nowMs, aloneMs));
+    if (this.options.announceEnds === true) this.#tell({ type: 'programEnded', program: programId(id) });
+    if (this.#source.concurrency > 0) this.#expect();
   }
 
   #tell(event: Event): void {
-    for (const command of this.#scheduler.step(event, millis(this.#nowMs))) {
-      if (command.type === 'dispatch') {
-        this.#longestQueueMs = Math.max(this.#longestQueueMs, command.queueMs);
-        this.#dispatch(command.call, command.engine);
-      } else if (command.type === 'wakeAt') {
-        const at = (this.#wakeAtMs = command.at);
-        this.#agenda.put(at, () => {
-          if (at === this.#wakeAtMs) this.#tell({ type: 'woke' });
-        });
-      } else if (command.type === 'reject') {
-        throw new Error(`call ${command.call} was refused: ${command.refusal}`);
-      }
+    this.#pending.push(event);
+    if (this.#telling) return;
+    this.#telling = true;
+    const { scheduler, lens } = this.options;
+    for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift())
+      for (const command of scheduler.step(lens === undefined ? next : lens(next), millis(this.#nowMs)))
+        this.#obey(command);
+    this.#telling = false;
+  }
+
+  #obey(command: Command): void {
+    switch (command.type) {
+      case 'dispatch':
+        return this.#dispatch(command);
+      case 'reject':
+        return this.#fail(this.#jobs.get(command.call) as Job, command.refusal);
+      case 'wakeAt':
+        return this.#agenda.set(this.#wake, Math.max(this.#nowMs, command.at));
+      case 'preempt':
+        throw new Error(`call ${command.call} was to be preempted, which engines here do not offer`);
+      case 'programGone':
+        return;
+      default:
+        command satisfies never;
     }
   }
 
-  #dispatch(id: CallId, engine: string): void {
-    const job = this.#jobs.get(id) as Job;
-    const target = this.#engines.get(engine) as Engine<Job>;
-    job.dispatchedAtMs = this.#nowMs;
-    if (target.add(job, this.#nowMs) === undefined) throw new Error(`call ${id} does not fit the engine`);
-    this.#step(target);
-  }
-
-  /** Starts the engine's next step unless one is under way. */
-  #step(engine: Engine<Job>): void {
-    if (!Number.isNaN(engine.stepEnd)) return;
-    const endsAtMs = engine.begin(this.#nowMs);
-    if (endsAtMs === undefined) return;
-    this.#agenda.put(endsAtMs, () => {
-      const produced = [...engine.end()];
-      for (const { work, generated } of produced)
-        if (generated === 1) this.#tell({ type: 'callStarted', call: work.id });
-      for (const sequence of produced) if (sequence.state === 'finished') sequence.work.done(sequence);
-      this.#step(engine);
-    });
-  }
-
-  #report(id: string): void {
-    const engine = this.#engines.get(id) as Engine<Job>;
-    this.#tell({
-      type: 'engineReported',
-      engine: engineId(id),
-      waiting: engine.waiting,
-      kvUsage: 1 - engine.kv.free / engine.kv.size,
-      preemptions: engine.totals.preemptions,
-    });
-    this.#agenda.put(this.#nowMs + REPORT_MS, () => this.#report(id));
+  #dispatch({ call, engine, level }: Dispatch): void {
+    const job = this.#jobs.get(call) as Job;
+    job.dispatchedMs = this.#nowMs;
+    job.engine = engine;
+    job.priority = level;
+    (this.#replicas.get(engine) as Replica).add(job, this.#nowMs);
   }
 }

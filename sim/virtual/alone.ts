@@ -1,0 +1,41 @@
+import type { EngineSettings } from '../engine/engine.js';
+import { Agenda, Appointment, RANK } from './agenda.js';
+import { Job, type Played } from './job.js';
+import { ProgramRun } from './program-run.js';
+import { Replica } from './replica.js';
+
+/** Runs programs one by one on an engine of their own, whose cache is empty at first, with nobody before it. */
+export class Alone {
+  readonly #agenda = new Agenda();
+  readonly #replica: Replica;
+  #nowMs = 0;
+
+  constructor(settings: EngineSettings) {
+    this.#replica = new Replica('alone', settings, this.#agenda, {
+      started: () => undefined,
+      finished: ({ played, index }) => {
+        for (const next of played.run.completed(index, 0, 0)) this.#plan(played, next);
+      },
+    });
+  }
+
+  /** From the arrival of the program, all of whose calls an engine takes, to the end of its last call. */
+  completionMs(played: Played): number {
+    const run = new ProgramRun(played.run.program, 0);
+    this.#nowMs = 0;
+    this.#replica.engine.kv.reset();
+    const alone = { ...played, run };
+    for (const call of run.opening()) this.#plan(alone, call);
+    for (let next = this.#agenda.take(); next !== undefined; next = this.#agenda.take()) {
+      this.#nowMs = next.atMs;
+      next.happen();
+    }
+    return this.#nowMs;
+  }
+
+  #plan(played: Played, call: number): void {
+    const job = new Job(played, call, this.#replica.engine.maxModelLen);
+    const arrival = new Appointment(RANK.callArrives, () => this.#replica.add(job, this.#nowMs));
+    this.#agenda.set(arrival, this.#nowMs + job.call.gapMs);
+  }
+}

@@ -1,0 +1,125 @@
+import type { AgentProgram, Prefix } from '../traces/program.js';
+
+/** Names of shared texts remembered; one forgotten is a new text when it comes again, long after engines let go of it. */
+const NAMES_MAX = 65_536;
+/** Tokens in each block whose hash a gateway tells its balancer, and most such blocks (`sidecar/prefix.ts`: at 4 characters a token). */
+const PREFIX_TOKENS = 256;
+const PREFIX_BLOCKS_MAX = 256;
+
+/**
+ * What prompts and answers consist of, as far as an engine's prefix cache can tell: one number for each full KV block,
+ * the same for the same text behind the same text.
+ *
+ *     call 0     [ system: name "s" ][ own ............ answer ]
+ *     call 1     [ kept of call 0 ..................... ][ own ... answer ]
+ *                  blocks:   0   1   2   3   4   5   6     7  8  9
+ *
+ * A text goes on only from its own beginning: what a token's text is, tells all before it. So a block is known by the text
+ * that its last token is of and by its place, and nothing is hashed: every text has a range of numbers.
+ */
+export class Texts {
+  #given = 0;
+  readonly #named = new Map<string, number>();
+
+  /** @param blocksMax blocks of the longest conversation that an engine takes */
+  constructor(
+    readonly blockSize: number,
+    readonly blocksMax: number,
+  ) {}
+
+  layOut(program: AgentProgram): Layout {
+    return new Layout(program, this);
+  }
+
+  /** The first of so many numbers that no other text has. */
+  range(blocks: number): number {
+    const first = this.#given;
+    this.#given += blocks;
+    return first;
+  }
+
+  /** The number of a named text's first block. */
+  named(name: string): number {
+    let first = this.#named.get(name);
+    if (first !== undefined) return first;
+    for (const oldest of this.#named.keys()) {
+      if (this.#named.size < NAMES_MAX) break;
+      this.#named.delete(oldest);
+    }
+    this.#named.set(name, (first = this.range(this.blocksMax)));
+    return first;
+  }
+}
+
+/** Where each call's own text begins in its conversation, for one program. */
+export class Layout {
+  /** First block of each call that ends in its own text, and its number less its place. */
+  readonly #firstOwn: Int32Array;
+  readonly #base: Float64Array;
+
+  constructor(
+    private readonly program: AgentProgram,
+    private readonly texts: Texts,
+  ) {
+    const { calls } = program;
+    const { blockSize } = texts;
+    this.#firstOwn = new Int32Array(calls.length);
+    this.#base = new Float64Array(calls.length);
+    calls.forEach(({ prefix, promptTokens, outputTokens }, index) => {
+      const first = Math.floor(Math.min(promptTokens, keptTokens(prefix)) / blockSize);
+      this.#firstOwn[index] = first;
+      this.#base[index] = texts.range(Math.ceil((promptTokens + outputTokens) / blockSize) - first) - first;
+    });
+  }
+
+  /** The numbers of the full blocks of the call's prompt and answer, together so many tokens. */
+  blocks(call: number, tokens: number): Float64Array {
+    const blocks = new Float64Array(Math.floor(tokens / this.texts.blockSize));
+    let until = blocks.length;
+    let from: number | undefined = call;
+    while (from !== undefined) {
+      const first = Math.min(until, this.#firstOwn[from] ?? 0);
+      const base = this.#base[from] ?? 0;
+      for (let block = first; block < until; block += 1) blocks[block] = base + block;
+      until = first;
+      if (until === 0) break;
+      from = this.#fillShared(blocks, until, this.program.calls[from]?.prefix);
+    }
+    return blocks;
+  }
+
+  /** What a gateway would tell a balancer of the prompt's beginning. */
+  prefix(call: number, promptTokens: number): number[] {
+    const { blockSize } = this.texts;
+    const blocks = this.blocks(call, promptTokens);
+    const stride = Math.max(1, Math.round(PREFIX_TOKENS / blockSize));
+    const prefix: number[] = [];
+    for (let block = stride - 1; block < blocks.length && prefix.length < PREFIX_BLOCKS_MAX; block += stride)
+      prefix.push(blocks[block] ?? NaN);
+    return prefix;
+  }
+
+  /** Fills in the blocks before `until`; where they are another call's, returns that call. */
+  #fillShared(blocks: Float64Array, until: number, prefix: Prefix | undefined): number | undefined {
+    if (prefix === undefined) return undefined;
+    if ('call' in prefix) return prefix.call;
+    if ('name' in prefix) {
+      const first = this.texts.named(prefix.name);
+      for (let block = 0; block < until; block += 1) blocks[block] = first + block;
+      return undefined;
+    }
+    const { blockSize, blocksMax } = this.texts;
+    for (let block = 0; block < until; block += 1) {
+      const at = Math.floor(((block + 1) * blockSize - 1) / prefix.blockTokens);
+      // Below zero, so that they are no other text's.
+      blocks[block] = -1 - ((prefix.blocks[at] ?? 0) * blocksMax + block);
+    }
+    return undefined;
+  }
+}
+
+/** Tokens that the prompt shares with others by this prefix; of blocks, more than it has where the last one is not full. */
+function keptTokens(prefix: Prefix | undefined): number {
+  if (prefix === undefined) return 0;
+  return 'blocks' in prefix ? prefix.blocks.length * prefix.blockTokens : prefix.tokens;
+}

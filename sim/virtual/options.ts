@@ -1,0 +1,80 @@
+import type { CallId, Command, Event, Millis } from '../../src/index.js';
+import type { EngineSettings, EngineTotals } from '../engine/engine.js';
+import type { Observer } from '../measure/records.js';
+import type { AgentCall, AgentProgram } from '../traces/program.js';
+import type { Arrivals } from '../workloads/workload.js';
+
+/** The core's scheduler, or what answers as it does. */
+export interface Steps {
+  step(event: Event, now: Millis): Command[];
+  /** Wants the hashes of each prompt's leading blocks; absent: no. */
+  readonly readsPrefix?: boolean;
+  /** Wants to hear how far running calls are; absent: no, as it changes nothing for a scheduler that measures time. */
+  readonly readsProgress?: boolean;
+  /** Of clairvoyant policies: is told what no gateway can know. */
+  readonly oracle?: Oracle;
+  /** Running totals, where it keeps them. */
+  readonly totals?: { readonly promotions: number };
+}
+
+/** Knows of each call in the system what it and its program will take. */
+export interface Oracle {
+  /** Service that the call takes by its true lengths. */
+  serviceMs(call: AgentCall): number;
+  /** A call is about to arrive. @param programMs service of all calls of its program that have not ended, itself included */
+  arrives(id: CallId, callMs: number, programMs: number): void;
+  /** It has ended. */
+  ended(id: CallId): void;
+}
+
+export interface WorldOptions {
+  /** Pulled one at a time, shortly before each arrives. */
+  readonly programs: Iterable<AgentProgram>;
+  /** How many of them to run; absent: all. */
+  readonly maxPrograms?: number;
+  readonly arrivals: Arrivals;
+  /** Of all chance in the world, which is that of open arrivals. */
+  readonly seed: number;
+  /** How many engines, all alike. */
+  readonly engines: number;
+  /** Under `priority` scheduling the queue that a call ran from, 0 first, is its priority on the engine. */
+  readonly engine: EngineSettings;
+  readonly scheduler: Steps;
+  readonly observer: Observer;
+  /** Time between two load reports of an engine, and how old each is when it comes; absent: 2,000 and 0. */
+  readonly reports?: { readonly everyMs?: number; readonly staleMs?: number };
+  /** Whether clients say that a program has ended; absent: no, as few clients do. */
+  readonly announceEnds?: boolean;
+  /** Changes events on their way to the scheduler (see `lenses.ts`). */
+  readonly lens?: Lens;
+  /** Whether programs are also run alone, for `ProgramRecord.aloneMs`, which is else NaN; absent: yes. */
+  readonly alone?: boolean;
+  /** Asked every now and then; true ends the run, without the programs that have not ended. */
+  readonly shouldStop?: () => boolean;
+}
+
+export type Lens = (event: Event) => Event;
+
+export interface WorldResult {
+  /** False: `shouldStop` said so. */
+  readonly complete: boolean;
+  /** Programs and calls that have ended, and those among them that did not complete, by what went wrong. */
+  readonly programs: number;
+  readonly calls: number;
+  readonly programOutcomes: Readonly<Record<string, number>>;
+  readonly callOutcomes: Readonly<Record<string, number>>;
+  /** Calls never made, as one before them failed. */
+  readonly callsCancelled: number;
+  /** From the first arrival to the last end. */
+  readonly makespanMs: number;
+  /** Calls that the scheduler moved to the front since they had waited too long. */
+  readonly promotions: number;
+  readonly engines: readonly EngineResult[];
+}
+
+export interface EngineResult extends Readonly<EngineTotals> {
+  readonly engine: string;
+  /** Time in steps, and the mean share of KV blocks held in it. */
+  readonly busyMs: number;
+  readonly kvUsage: number;
+}

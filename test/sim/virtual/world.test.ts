@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentProgram } from '../../../sim/traces/program.js';
+import type { EngineResult } from '../../../sim/virtual/options.js';
+import { agentProgram, play, programOf, type Played } from '../../support/sim-play.js';
+
+const hitRate = ({ engines }: Played): number => total(engines, 'hitTokens') / total(engines, 'queriedTokens');
+const total = (engines: readonly EngineResult[], key: 'hitTokens' | 'queriedTokens'): number =>
+  engines.reduce((sum, engine) => sum + engine[key], 0);
+const agents = (count: number, everyMs = 0): AgentProgram[] =>
+  Array.from({ length: count }, (_, index) => agentProgram(`a${index}`, index * everyMs));
+
+describe('the virtual world', () => {
+  it('gives the same result, to the byte, for the same programs', () => {
+    const bytes = (): string => JSON.stringify(play(agents(12, 100), { kvTokens: 40_000 }));
+    expect(bytes()).toBe(bytes());
+  });
+
+  it('lets a lone program find its context again at every turn', () => {
+    const played = play(agents(1));
+    expect(played.programRecords).toHaveLength(1);
+    expect(played.programRecords[0]!.longestQueueMs).toBe(0);
+    // Only what each turn adds is computed: 300 tokens of about 6,000, and all of the first prompt.
+    expect(hitRate(played)).toBeGreaterThan(0.8);
+  });
+
+  it('finishes programs that outgrow the cache sooner with the gate than passed through', () => {
+    const [through, gated] = (['fcfs', 'plas'] as const).map((policy) =>
+      play(agents(24), { policy, kvTokens: 40_000 }),
+    );
+    const mean = ({ programRecords }: Played): number =>
+      programRecords.reduce((sum, record) => sum + record.endedMs, 0) / programRecords.length;
+    expect(hitRate(gated!)).toBeGreaterThan(hitRate(through!));
+    expect(mean(gated!)).toBeLessThan(mean(through!));
+    expect(gated!.programOutcomes).toEqual({ completed: 24 });
+  });
+
+  it('takes a program alone exactly as long as it says that it takes alone', () => {
+    const [record] = play(agents(1)).programRecords;
+    expect(record!.aloneMs).toBeCloseTo(record!.endedMs - record!.arrivedMs, 6);
+  });
+
+  it('makes a call when all that it waits for has ended, and its gap is over', () => {
+    const size = { promptTokens: 500, outputTokens: 20 };
+    const { callRecords } = play([
+      programOf('fan', 0, [
+        size,
+        { ...size, after: [0], thread: 'one' },
+        { ...size, after: [0], thread: 'two', outputTokens: 200 },
+        { ...size, after: [1, 2], gapMs: 250 },
+        { ...size, after: [], gapMs: 1000, thread: 'late' },
+      ]),
+    ]);
+    const call = (index: number) => callRecords.find((record) => record.call === index)!;
+    expect([call(1).arrivedMs, call(2).arrivedMs]).toEqual([call(0).endedMs, call(0).endedMs]);
+    expect(call(2).endedMs).toBeGreaterThan(call(1).endedMs);
+    expect(call(3).arrivedMs).toBe(call(2).endedMs + 250);
+    expect(call(4).arrivedMs).toBe(1000);
+    expect(call(4).thread).toBe('late');
+  });
+});

@@ -1,0 +1,70 @@
+import { makeBalancer } from '../../loadbalancer/index.js';
+import { configSchema } from '../../sidecar/config/schema.js';
+import { PRESETS } from '../../sim/index.js';
+import type { CallRecord, ProgramRecord } from '../../sim/measure/records.js';
+import type { AgentCall, AgentProgram } from '../../sim/traces/program.js';
+import type { WorldOptions, WorldResult } from '../../sim/virtual/options.js';
+import { runWorld } from '../../sim/virtual/world.js';
+import { Scheduler, type PolicyName } from '../../src/index.js';
+
+export const PRESET = PRESETS['llama-3.1-8b-a100'];
+
+export interface Played extends WorldResult {
+  readonly programRecords: readonly ProgramRecord[];
+  readonly callRecords: readonly CallRecord[];
+}
+
+export type PlayOptions = Partial<WorldOptions> & { readonly policy?: PolicyName; readonly kvTokens?: number };
+
+export function coreScheduler(name: PolicyName = 'plas'): Scheduler {
+  const config = configSchema.parse({ policy: { name } });
+  return new Scheduler(config, makeBalancer(config.balancer));
+}
+
+/** Runs programs through two engines, those of traces at their own times, and gives back every record. */
+export function play(
+  programs: Iterable<AgentProgram>,
+  { policy, kvTokens = PRESET.kvTokens, ...given }: PlayOptions = {},
+): Played {
+  const programRecords: ProgramRecord[] = [];
+  const callRecords: CallRecord[] = [];
+  const result = runWorld({
+    programs,
+    arrivals: { type: 'trace', speed: 1 },
+    seed: 1,
+    engines: 2,
+    engine: { preset: { ...PRESET, kvTokens }, blockSize: 16, scheduling: 'fcfs' },
+    scheduler: coreScheduler(policy),
+    observer: {
+      callEnded: (record) => void callRecords.push(record),
+      programEnded: (record) => void programRecords.push(record),
+    },
+    ...given,
+  });
+  return { ...result, programRecords, callRecords };
+}
+
+export type CallFacts = Partial<AgentCall> & Pick<AgentCall, 'promptTokens' | 'outputTokens'>;
+
+/** A program of these calls: one after the other unless they say otherwise. */
+export function programOf(id: string, arrivalMs: number, calls: readonly CallFacts[]): AgentProgram {
+  return {
+    id,
+    arrivalMs,
+    calls: calls.map((call, index) => ({ after: index === 0 ? [] : [index - 1], gapMs: 0, thread: '', ...call })),
+  };
+}
+
+/** Turns that each go on from the whole conversation before it, half a second of tools between them. */
+export function agentProgram(id: string, arrivalMs: number, turns = 10): AgentProgram {
+  return programOf(
+    id,
+    arrivalMs,
+    Array.from({ length: turns }, (_, turn) => ({
+      promptTokens: 4000 + turn * 400,
+      outputTokens: 100,
+      gapMs: turn === 0 ? 0 : 500,
+      prefix: turn === 0 ? { name: 'system', tokens: 512 } : { call: turn - 1, tokens: 4000 + (turn - 1) * 400 + 100 },
+    })),
+  );
+}
