@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError, problemText } from '../sidecar/config/problems.js';
 import { addConfigCommand } from './config.js';
 import { addEngineCommand } from './engine.js';
+import { addReplayCommand } from './replay.js';
 import { addServeCommand } from './serve.js';
 import { addTraceCommand } from './trace.js';
 
@@ -36,10 +37,11 @@ function createProgram(): Command {
     .description('Schedules whole agent programs in front of LLM engines.')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneLine(text.replace(/^error: /, ''))) });
-  addServeCommand(program);
+  addServeCommand(program, version);
   addEngineCommand(program);
   addConfigCommand(program);
   addTraceCommand(program);
+  addReplayCommand(program, version);
   for (const command of [program, ...program.commands]) command.version(version, '-V, --version', 'print the version');
   return program;
 }

@@ -1,31 +1,42 @@
 import type { Command } from 'commander';
+import { statSync } from 'node:fs';
 import { configFileOf, loadConfig, type ConfigInputs } from '../sidecar/config/load.js';
 import { ConfigError } from '../sidecar/config/problems.js';
 import { keepRestartKeys } from '../sidecar/config/reload.js';
 import type { Config } from '../sidecar/config/schema.js';
 import { startGateway } from '../sidecar/index.js';
 import { makeLog } from '../sidecar/log.js';
+import { EventLog } from '../sidecar/record.js';
 import { DEFAULT_PRESET, PRESETS } from '../sim/index.js';
 import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
 import { startEmbedded } from './embedded.js';
 import { untilStopped } from './signals.js';
 
-/** `maitred serve`: the gateway, and stand-in engines if asked for, until a signal ends them. */
-export function addServeCommand(program: Command): void {
-  addConfigOptions(program.command('serve').description('run the gateway')).action((flags: ConfigFlags) =>
-    serve(configInputs(flags)),
-  );
+interface ServeFlags extends ConfigFlags {
+  readonly record?: string;
 }
 
-async function serve(inputs: ConfigInputs): Promise<void> {
+/** `maitred serve`: the gateway, and stand-in engines if asked for, until a signal ends them. */
+export function addServeCommand(program: Command, version: string): void {
+  const command = addConfigOptions(program.command('serve').description('run the gateway'))
+    .option('--record <file>', 'write an event log for `maitred replay`; packed when its name ends in .gz')
+    .action(({ record, ...flags }: ServeFlags) => {
+      const there = record === undefined ? undefined : statSync(record, { throwIfNoEntry: false });
+      if (there?.isFile() && there.size > 0) command.error(`--record: ${record} is there already, and not empty`);
+      return serve(configInputs(flags), version, record);
+    });
+}
+
+async function serve(inputs: ConfigInputs, version: string, record: string | undefined): Promise<void> {
   let config = loadConfig(inputs);
   const log = makeLog(config);
+  const recorder = record === undefined ? undefined : await EventLog.open({ file: record, config, version, log });
   const embedded = await startEmbedded(config.embedded, (engine, error) => {
     log.error({ engine, err: error }, 'embedded engine stopped');
   });
   const withEmbedded = (own: Config): Config => ({ ...own, engines: [...own.engines, ...embedded.configs] });
   try {
-    const gateway = await startGateway(withEmbedded(config), { log });
+    const gateway = await startGateway(withEmbedded(config), { log, recorder });
     if (config.engines.length + config.embedded === 0) log.warn('no engine is configured; add one by POST /engines');
     if (config.embedded > 0 || process.stderr.isTTY) greet(gateway.url, config);
     const reload = () => {
@@ -42,6 +53,7 @@ async function serve(inputs: ConfigInputs): Promise<void> {
     await untilStopped(configFileOf(inputs) === undefined ? { stop } : { stop, reload });
   } finally {
     await embedded.close();
+    await recorder?.close();
   }
 }
 
