@@ -38,17 +38,23 @@ const line = z.strictObject({
   maitredProgram: z.literal(1),
   id: name,
   arrivalMs: milliseconds.exactOptional(),
+  workload: name.exactOptional(),
   calls: z.array(call),
 });
 
 /** Our own format, a program a line: see `docs/PROGRAMS.md`. */
-export const maitred = oneEach(line, ({ id, arrivalMs, calls: given }, record) => {
+export const maitred = oneEach(line, ({ id, arrivalMs, workload, calls: given }, record) => {
   const calls = given.map((each, at): AgentCall => ({ ...each, after: each.after ?? usualAfter(at) }));
   for (const [at, each] of calls.entries()) {
     const fault = check(each, at, calls, record);
     if (fault !== undefined) return fault;
   }
-  return { id, ...(arrivalMs !== undefined && { arrivalMs }), calls } satisfies AgentProgram;
+  return {
+    id,
+    ...(arrivalMs !== undefined && { arrivalMs }),
+    ...(workload !== undefined && { workload }),
+    calls,
+  } satisfies AgentProgram;
 });
 
 /** A program as a line of our own format, without its end. */

@@ -6,6 +6,12 @@ export class Dice {
     this.#state = Math.imul(seed + 1, 0x9e3779b1) >>> 0;
   }
 
+  /** The stream of one of many things of a seed, such as its programs: what is drawn for one changes no other. */
+  static of(seed: number, index: number): Dice {
+    const mixed = Math.imul(seed ^ (seed >>> 16), 0x85ebca6b) ^ Math.imul(index + 1, 0xc2b2ae35);
+    return new Dice((mixed ^ (mixed >>> 13)) >>> 0);
+  }
+
   /** At least 0, below 1. */
   share(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
@@ -20,9 +26,33 @@ export class Dice {
     return least + Math.floor(this.share() * (most - least + 1));
   }
 
+  /** Normal, of mean 0 and variance 1 (Box and Muller). */
+  normal(): number {
+    return Math.sqrt(-2 * Math.log(1 - this.share())) * Math.cos(2 * Math.PI * this.share());
+  }
+
   /** Log-normal: half of the draws are below `median`, 95 % below `p95`. */
   logNormal(median: number, p95: number): number {
-    const normal = Math.sqrt(-2 * Math.log(1 - this.share())) * Math.cos(2 * Math.PI * this.share());
-    return median * (p95 / median) ** (normal / 1.645);
+    return median * (p95 / median) ** (this.normal() / 1.645);
+  }
+
+  /**
+   * Gamma of scale 1, by Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
+   * @param shape above 0; also its mean
+   */
+  gamma(shape: number): number {
+    if (shape < 1) return this.gamma(shape + 1) * (1 - this.share()) ** (1 / shape);
+    const d = shape - 1 / 3;
+    const c = 1 / Math.sqrt(9 * d);
+    for (;;) {
+      const x = this.normal();
+      const v = (1 + c * x) ** 3;
+      if (v > 0 && Math.log(1 - this.share()) < 0.5 * x * x + d - d * v + d * Math.log(v)) return d * v;
+    }
+  }
+
+  /** Gamma of that mean and coefficient of variation: with 1 it is exponential, with 0 always the mean. */
+  gammaOf(mean: number, cv: number): number {
+    return cv === 0 ? mean : this.gamma(1 / cv ** 2) * mean * cv ** 2;
   }
 }

@@ -1,10 +1,15 @@
 import type { AgentProgram } from '../traces/program.js';
-import type { Dice } from './dice.js';
+import { Dice } from './dice.js';
 
 /** A kind of program: draws them one by one, lengths only, each from its own dice. */
 export interface Workload {
   readonly name: string;
   draw(dice: Dice, id: string): AgentProgram;
+}
+
+/** Programs without end, made as they are asked for. The same seed gives the same ones, however many are taken. */
+export function* programs(workload: Workload, seed: number): Generator<AgentProgram, never> {
+  for (let index = 0; ; index += 1) yield workload.draw(Dice.of(seed, index), `${workload.name}-${seed}-${index + 1}`);
 }
 
 /** When programs arrive. */

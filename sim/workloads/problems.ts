@@ -1,0 +1,80 @@
+import type { z } from 'zod';
+
+/** One thing wrong with a file of workloads. */
+export interface WorkloadProblem {
+  /** Of the key to change: `workloads.mine.turns.p95`; '' when no single key is to blame. */
+  readonly path: string;
+  readonly message: string;
+  /** `FILE:LINE`, or the file. */
+  readonly origin: string;
+}
+
+/** A workload cannot be used; every problem that was found. */
+export class WorkloadError extends Error {
+  override readonly name = 'WorkloadError';
+  constructor(readonly problems: readonly WorkloadProblem[]) {
+    super(
+      problems
+        .map(({ origin, path, message }) => [origin, path, message].filter((part) => part !== '').join(': '))
+        // What is quoted from a file must not break the line that tells of it, nor speak to a terminal.
+        .map((line) => line.replaceAll(/\p{Cc}+/gu, ' '))
+        .join('\n'),
+    );
+  }
+}
+
+export type Path = readonly (string | number)[];
+
+export interface Finding {
+  readonly path: Path;
+  readonly message: string;
+}
+
+export function pathText(path: Path): string {
+  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
+}
+
+/** The schema's findings in our words. */
+export function findingsOf(issues: readonly z.core.$ZodIssue[]): Finding[] {
+  return issues.flatMap((issue): Finding[] => {
+    const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({ path: [...path, key], message: 'is not a known key' }));
+    if (issue.code === 'invalid_key') return [{ path, message: issue.issues[0]?.message ?? issue.message }];
+    if (issue.code !== 'invalid_union') return [{ path, message: messageOf(issue) }];
+    if ('discriminator' in issue && typeof issue.discriminator === 'string')
+      return [{ path, message: unknownKind(issue) }];
+    // A number, or a distribution: whichever of the two was meant.
+    const meant = issue.errors.find(
+      (each) => !each.some(({ code, path: at }) => code === 'invalid_type' && at.length === 0),
+    );
+    if (meant === undefined) return [{ path, message: 'must be a number or a distribution' }];
+    return findingsOf(meant).map((finding) => ({ ...finding, path: [...path, ...finding.path] }));
+  });
+}
+
+function unknownKind(issue: z.core.$ZodIssueInvalidUnion): string {
+  return 'options' in issue && Array.isArray(issue.options)
+    ? `must be one of ${issue.options.join(', ')}`
+    : 'is of no known kind';
+}
+
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type')
+    return issue.input === undefined ? 'is missing' : `must be ${TYPES[issue.expected] ?? issue.expected}`;
+  if (issue.code === 'too_small')
+    return `must ${SIZES[issue.origin] ?? 'be'} ${issue.inclusive === false ? 'above' : 'at least'} ${issue.minimum}`;
+  if (issue.code === 'too_big') return `must ${SIZES[issue.origin] ?? 'be'} at most ${issue.maximum}`;
+  return issue.message;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  int: 'a whole number',
+  number: 'a number',
+  string: 'text',
+  object: 'a mapping',
+  record: 'a mapping',
+  array: 'a list',
+  tuple: 'a pair of a share and a value',
+};
+const SIZES: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' };
