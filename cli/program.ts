@@ -5,10 +5,13 @@ import { addConfigCommand } from './config.js';
 import { addEngineCommand } from './engine.js';
 import { addReplayCommand } from './replay.js';
 import { addServeCommand } from './serve.js';
+import { Interrupted } from './signals.js';
+import { addSimCommand } from './sim.js';
 import { addTraceCommand } from './trace.js';
 
 /**
- * Runs one command line and gives its exit code: 0 success, 1 failure, 2 wrong usage or configuration.
+ * Runs one command line and gives its exit code: 0 success, 1 failure, 2 wrong usage or configuration, 130 stopped by
+ * a signal before its work was done.
  * What went wrong is on stderr, each thing on one line.
  */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -22,7 +25,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       return 2;
     }
     complain(error instanceof Error ? error.message + adviceFor(error) : String(error));
-    return 1;
+    return error instanceof Interrupted ? 130 : 1;
   }
 }
 
@@ -41,6 +44,7 @@ function createProgram(): Command {
   addEngineCommand(program);
   addConfigCommand(program);
   addTraceCommand(program);
+  addSimCommand(program);
   addReplayCommand(program, version);
   for (const command of [program, ...program.commands]) command.version(version, '-V, --version', 'print the version');
   return program;

@@ -4,6 +4,11 @@
  */
 const SAME_SIGNAL_MS = 100;
 
+/** A signal ended the work before it was done; what there was of it has been told. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}
+
 export interface SignalActions {
   /** Ends the work in good order; called once, by the first SIGTERM or SIGINT. */
   readonly stop: () => Promise<void>;

@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import { didYouMean } from '../sidecar/config/similar.js';
+import { documentOf } from './sim/document.js';
+import { addSimOptions, type SimFlags } from './sim/flags.js';
+import { Pool } from './sim/pool.js';
+import { showProgress } from './sim/progress.js';
+import { readPlan } from './sim/read-plan.js';
+import { tablesOf } from './sim/tables.js';
+import { Interrupted, untilStopped } from './signals.js';
+import { Faults } from './trace-file.js';
+
+/** `maitred sim`: programs through the gateway's scheduler and models of engines, in virtual time. */
+export function addSimCommand(program: Command): void {
+  const sim = addSimOptions(program.command('sim').description('try settings on model engines, in virtual time'));
+  // Another word would be a subcommand: one that there is not is told what may be meant.
+  sim.argument('[command]').usage('[options] [command]');
+  sim.action(async (word: string | undefined, flags: SimFlags) => {
+    if (word !== undefined) sim.error(`unknown command '${word}'${didYouMean(word, sim.commands.map((each) => each.name()))}`); // prettier-ignore
+    await simulate(sim, flags);
+  });
+}
+
+async function simulate(command: Command, flags: SimFlags): Promise<void> {
+  const faults = new Faults();
+  const plan = await readPlan(command, flags, faults);
+  const pool = new Pool(plan, flags.jobs);
+  const programs = pool.runs * plan.programs;
+  const hideProgress = showProgress(pool, programs);
+  const stop = async () => {
+    pool.stop();
+    await pool.ended;
+  };
+  await Promise.race([pool.ended, untilStopped({ stop })]).finally(hideProgress);
+  const document = documentOf(plan, await pool.ended);
+  if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
+  else if (document.runs.length > 0) process.stdout.write(tablesOf(document));
+  if (!document.complete) throw new Interrupted(`stopped with ${pool.programsDone} of ${programs} programs simulated`);
+  if (plan.source.type === 'trace') faults.check(plan.source.file, plan.source.programs.length, false);
+}

@@ -1,0 +1,108 @@
+import { pairedRatio, type Ratio } from '../../sim/measure/comparison.js';
+import type { Distribution } from '../../sim/measure/sample.js';
+import { variantsOf, type Plan, type Variant } from './plan.js';
+import type { RunReport } from './run.js';
+
+/** What `maitred sim --json` prints. Fields may be added; none is renamed or dropped under the same version. */
+export interface SimDocument {
+  readonly version: 1;
+  /** False: it was stopped, so that runs are missing or not complete. */
+  readonly complete: boolean;
+  readonly settings: Settings;
+  readonly runs: readonly RunReport[];
+  /** Of each variant but the first, over the seeds of which both have a complete run. */
+  readonly ratios: readonly VariantRatios[];
+}
+
+/** What the runs have in common: what the command line said, and what it left to defaults. */
+export interface Settings extends Pick<
+  Plan,
+  'arrivals' | 'programs' | 'engines' | 'preset' | 'policies' | 'balancers' | 'seeds'
+> {
+  readonly workload?: string;
+  readonly trace?: string;
+  readonly format?: string;
+  readonly kv_tokens: number;
+  readonly engine_priority: boolean;
+  /** The gateway's keys that a run depends on, by the names of docs/CONFIG.md; without those that runs differ in. */
+  readonly config: object;
+}
+
+const COMPARED = ['seconds_per_token', 'program_seconds', 'ttft_seconds', 'slowdown'] as const;
+const STATISTICS = ['mean', 'p50', 'p95', 'p99'] as const satisfies readonly (keyof Distribution)[];
+type DistributionRatios = Readonly<Record<(typeof STATISTICS)[number], Ratio>>;
+
+export interface VariantRatios extends Variant, Readonly<Record<(typeof COMPARED)[number], DistributionRatios>> {
+  readonly against: Variant;
+  readonly makespan_seconds: Ratio;
+}
+
+export function documentOf(plan: Plan, runs: readonly RunReport[]): SimDocument {
+  const wanted = plan.policies.length * plan.balancers.length * plan.seeds.length;
+  return {
+    version: 1,
+    complete: runs.length === wanted && runs.every(({ complete }) => complete),
+    settings: settingsOf(plan),
+    runs,
+    ratios: ratiosOf(plan, runs),
+  };
+}
+
+function settingsOf(plan: Plan): Settings {
+  const { source, arrivals, programs, engines, preset, engine, config, policies, balancers, seeds } = plan;
+  return {
+    ...(source.type === 'workload' ? { workload: source.workload } : { trace: source.file, format: source.format }),
+    arrivals,
+    programs,
+    engines,
+    preset,
+    kv_tokens: engine.preset.kvTokens,
+    engine_priority: engine.scheduling === 'priority',
+    policies,
+    balancers,
+    seeds,
+    config: {
+      ...config,
+      policy: { ...config.policy, name: undefined },
+      balancer: { ...config.balancer, name: undefined },
+    },
+  };
+}
+
+function ratiosOf(plan: Plan, runs: readonly RunReport[]): VariantRatios[] {
+  const [first, ...others] = variantsOf(plan);
+  if (first === undefined) return [];
+  return others.map((variant) => {
+    const ratio = (valueOf: (run: RunReport) => number | null) => pairedRatio(pairsOf(runs, first, variant, valueOf));
+    const ratios = (name: (typeof COMPARED)[number]) =>
+      Object.fromEntries(STATISTICS.map((each) => [each, ratio((run) => run[name][each])])) as DistributionRatios;
+    return {
+      ...variant,
+      against: first,
+      ...(Object.fromEntries(COMPARED.map((name) => [name, ratios(name)])) as Record<
+        (typeof COMPARED)[number],
+        DistributionRatios
+      >),
+      makespan_seconds: ratio((run) => run.makespan_seconds),
+    };
+  });
+}
+
+/** The value of each seed under both. */
+function pairsOf(
+  runs: readonly RunReport[],
+  first: Variant,
+  other: Variant,
+  valueOf: (run: RunReport) => number | null,
+): (readonly [number, number])[] {
+  const whole = runs.filter(({ complete }) => complete);
+  return whole.flatMap((run) => {
+    if (!isOf(run, first)) return [];
+    const twin = whole.find((each) => isOf(each, other) && each.seed === run.seed);
+    const [one, two] = [valueOf(run), twin ? valueOf(twin) : null];
+    return one === null || two === null ? [] : [[one, two] as const];
+  });
+}
+
+export const isOf = (run: Variant, { policy, balancer }: Variant): boolean =>
+  run.policy === policy && run.balancer === balancer;

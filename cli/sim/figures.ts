@@ -1,0 +1,13 @@
+/** Three digits that mean something, four from a thousand on; - of what there is not. */
+export function number(value: number | null): string {
+  if (value === null) return '-';
+  return value.toLocaleString('en-US', { maximumSignificantDigits: Math.abs(value) < 1000 ? 3 : 4 });
+}
+
+export const integer = (value: number | null): string => (value === null ? '-' : Math.round(value).toLocaleString('en-US')); // prettier-ignore
+
+export const percent = (value: number | null): string => (value === null ? '-' : `${(100 * value).toFixed(1)} %`);
+
+/** A ratio around 1, always with three digits, so that those of a column compare. */
+export const ratio = (value: number | null): string =>
+  value === null ? '-' : value < 1000 ? value.toPrecision(3) : number(value);

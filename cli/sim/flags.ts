@@ -1,0 +1,94 @@
+import { availableParallelism } from 'node:os';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
+import { didYouMean } from '../../sidecar/config/similar.js';
+import { DEFAULT_PRESET, PRESET_NAMES, type FormatName, type PresetName } from '../../sim/index.js';
+import { WORKLOAD_NAMES } from '../../sim/workloads/workloads.js';
+import { choice } from '../choice.js';
+import { formatOption } from '../trace-file.js';
+import type { SchedulingFlags } from './scheduling.js';
+import { SIMULATED_POLICIES } from './steps.js';
+
+export interface SimFlags extends SchedulingFlags {
+  readonly workload?: string;
+  readonly trace?: string;
+  readonly format?: FormatName;
+  readonly rate?: number;
+  readonly cv?: number;
+  readonly concurrency?: number;
+  readonly traceTimed?: true;
+  readonly traceSpeed?: number;
+  readonly programs?: number;
+  readonly engines?: number;
+  readonly preset: PresetName;
+  readonly kvTokens?: number;
+  readonly enginePriority: boolean;
+  readonly policy?: readonly string[];
+  readonly balancer?: readonly BalancerName[];
+  readonly seed?: readonly number[];
+  readonly jobs: number;
+  readonly json: boolean;
+}
+
+const SEED_MAX = 2 ** 32 - 1;
+
+export function addSimOptions(command: Command): Command {
+  return command
+    .option('--workload <name>', `programs to make up: ${WORKLOAD_NAMES.join(', ')}, or a YAML file`)
+    .addOption(new Option('--trace <file>', 'recorded programs, of any format that maitred reads').conflicts('workload'))
+    .addOption(formatOption().conflicts('workload'))
+    .option('--rate <number>', 'programs that arrive in a second, on average', numberFrom(1e-6, 1e6))
+    .option('--cv <number>', 'how bursty they are: 0 is even, 1 Poisson (default: 1)', numberFrom(0, 10))
+    .addOption(numeric('--concurrency <count>', 'programs at a time, instead: the next comes when one ends', 1, 1e6).conflicts(['rate', 'cv'])) // prettier-ignore
+    .addOption(new Option('--trace-timed', 'they arrive when their trace says, instead').conflicts(['workload', 'rate', 'cv', 'concurrency'])) // prettier-ignore
+    .option('--trace-speed <factor>', 'how much faster than it says (default: 1)', numberFrom(1e-6, 1e6))
+    .addOption(numeric('--programs <count>', 'programs of a run (default: 300, or all of a trace)', 1, 1e8))
+    .addOption(numeric('--engines <count>', 'engine replicas (default: those of --config, else 1)', 1, 10_000))
+    .addOption(choice('--preset <name>', 'model and machine of each', PRESET_NAMES).default(DEFAULT_PRESET))
+    .addOption(numeric('--kv-tokens <tokens>', 'tokens the KV cache of each holds; absent: the preset’s', 16, 1e8))
+    .option('--engine-priority', 'engines serve by the queue that a call came from, not in order of arrival', false)
+    .addOption(names('--policy <names>', 'which call runs next; several with commas', SIMULATED_POLICIES))
+    .addOption(names('--balancer <names>', 'where a call runs; several with commas', BALANCER_NAMES))
+    .option('--window <calls>', 'calls in flight per engine: a number, auto or adaptive (admission.window)')
+    .option('--gate <share>', 'share of KV capacity that the working set may take, 0: no gate (admission.gate)')
+    .option('--seed <numbers>', 'seeds of chance, several with commas: each is a run (default: 0)', seeds)
+    .option('-c, --config <file>', 'the gateway’s YAML file: its scheduling is what is simulated')
+    .addOption(numeric('--jobs <count>', 'runs at the same time', 1, 256).default(availableParallelism()))
+    .option('--json', 'print one JSON document instead of tables', false)
+    .addHelpText('after', '\nEach policy with each balancer and seed is a run; the first policy is what others are compared with.'); // prettier-ignore
+}
+
+const numeric = (flags: string, description: string, least: number, most: number): Option =>
+  new Option(flags, description).argParser(numberFrom(least, most, 'a whole number'));
+
+function numberFrom(least: number, most: number, kind: 'a number' | 'a whole number' = 'a number') {
+  return (text: string): number => {
+    const value = text.trim() === '' ? NaN : Number(text);
+    const isRight = value >= least && value <= most && (kind === 'a number' || Number.isInteger(value));
+    if (!isRight) throw new InvalidArgumentError(`It must be ${kind} from ${least} to ${most}.`);
+    return value;
+  };
+}
+
+/** Words of a list, separated by commas or given one by one. */
+function names(flags: string, description: string, known: readonly string[]): Option {
+  return new Option(flags, `${description}: ${known.join(', ')}`).argParser((text, before?: readonly string[]) => {
+    const words = text.split(',').map((word) => word.trim());
+    for (const word of words)
+      if (!known.includes(word))
+        throw new InvalidArgumentError(`"${word}" is none of ${known.join(', ')}${didYouMean(word, known)}`);
+    return eachOnce([...(before ?? []), ...words]);
+  });
+}
+
+function seeds(text: string, before: readonly number[] = []): readonly number[] {
+  const seed = numberFrom(0, SEED_MAX, 'a whole number');
+  return eachOnce([...before, ...text.split(',').map(seed)]);
+}
+
+/** What is named twice would be run twice, and its second result taken for a finding. */
+function eachOnce<T>(items: readonly T[]): readonly T[] {
+  const twice = items.find((item, at) => items.indexOf(item) < at);
+  if (twice !== undefined) throw new InvalidArgumentError(`${String(twice)} is named twice.`);
+  return items;
+}

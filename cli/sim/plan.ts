@@ -1,0 +1,45 @@
+import type { BalancerName, BalancerOptions } from '../../loadbalancer/index.js';
+import type { EngineSettings, PresetName } from '../../sim/index.js';
+import type { Arrivals } from '../../sim/workloads/workload.js';
+import type { SchedulerConfig } from '../../src/index.js';
+import type { Recording } from './recording.js';
+
+/** What to simulate: plain data, so that a thread can be given it. Each policy x balancer x seed is a run. */
+export interface Plan {
+  readonly source: Recording | GeneratedSource;
+  readonly arrivals: Arrivals;
+  /** Programs of a run. */
+  readonly programs: number;
+  readonly engines: number;
+  readonly preset: PresetName;
+  readonly engine: EngineSettings;
+  readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
+  readonly policies: readonly string[];
+  readonly balancers: readonly BalancerName[];
+  readonly seeds: readonly number[];
+}
+
+export interface GeneratedSource {
+  readonly type: 'workload';
+  /** One of ours, or a YAML file. */
+  readonly workload: string;
+}
+
+/** What is compared: runs that differ in their seed alone. */
+export interface Variant {
+  readonly policy: string;
+  readonly balancer: BalancerName;
+}
+
+export interface Combination extends Variant {
+  readonly seed: number;
+}
+
+/** The first is the one that all others are compared with. */
+export function variantsOf({ policies, balancers }: Plan): Variant[] {
+  return policies.flatMap((policy) => balancers.map((balancer) => ({ policy, balancer })));
+}
+
+export function combinationsOf(plan: Plan): Combination[] {
+  return variantsOf(plan).flatMap((variant) => plan.seeds.map((seed) => ({ ...variant, seed })));
+}

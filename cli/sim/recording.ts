@@ -1,0 +1,53 @@
+import type { Command } from 'commander';
+import type { AgentCall, AgentProgram, FormatName } from '../../sim/index.js';
+import { complain, openTraceFile, type Faults } from '../trace-file.js';
+
+/** Calls and ids of KV blocks held of a recording, in all: some 500 MB. */
+const HELD_MAX = 4_000_000;
+
+export interface Recording {
+  readonly type: 'trace';
+  readonly file: string;
+  readonly format: FormatName;
+  /** In their order in the file. Lengths alone: what is said is left out. */
+  readonly programs: readonly AgentProgram[];
+}
+
+/**
+ * Reads a recording into memory: each run takes its programs from all over it. One that is larger than can be held is
+ * taken as far as that goes, which is told.
+ */
+export async function readRecording(
+  command: Command,
+  file: string,
+  format: FormatName | undefined,
+  faults: Faults,
+): Promise<Recording> {
+  const trace = await openTraceFile(command, file, format, faults);
+  const programs: AgentProgram[] = [];
+  let held = 0;
+  for await (const program of trace.programs) {
+    if (held > HELD_MAX) {
+      complain(`${file}: larger than can be held; its first ${programs.length} programs are taken`);
+      break;
+    }
+    programs.push({ ...program, calls: program.calls.map(lengthsOf) });
+    held += program.calls.reduce((sum, call) => sum + sizeOf(call), 0);
+  }
+  return { type: 'trace', file, format: trace.format, programs };
+}
+
+function lengthsOf({ after, gapMs, thread, promptTokens, outputTokens, prefix, tools }: AgentCall): AgentCall {
+  const names = tools?.map(({ name }) => ({ name }));
+  return {
+    after,
+    gapMs,
+    thread,
+    promptTokens,
+    outputTokens,
+    ...(prefix && { prefix }),
+    ...(names && { tools: names }),
+  };
+}
+
+const sizeOf = ({ prefix }: AgentCall): number => 1 + (prefix && 'blocks' in prefix ? prefix.blocks.length : 0);
