@@ -12,13 +12,17 @@ export class ReplayFault extends Error {
   }
 }
 
+/** A line that the scheduler is told. */
+export type Told = Extract<LogLine, { readonly commands: unknown }>;
+
 export interface Difference {
-  readonly step: LogLine;
-  /** What the scheduler commands, or why it takes no such step. */
-  readonly commands: readonly Command[] | string;
-  /** The first value that is another one, and its path. */
+  readonly step: Told;
+  /** What the scheduler commands; undefined: it takes no such step. */
+  readonly commands: readonly Command[] | undefined;
+  /** The path to the first value that is another one: in `commands`, or the step itself. */
   readonly field: string;
   readonly recorded: unknown;
+  /** What is there instead, or why no such step is taken. */
   readonly replayed: unknown;
 }
 
@@ -59,7 +63,7 @@ export class CoreReplay {
     } catch (error) {
       if (error instanceof ReplayFault || !(error instanceof Error)) throw error;
       const { message } = error;
-      return { step, difference: { step, commands: message, field: '', recorded: 'a step', replayed: message } };
+      return { step, difference: { step, commands: undefined, field: '', recorded: undefined, replayed: message } };
     }
     const found = firstDifference(step.commands, commands, 'commands');
     if (found !== undefined) return { step, difference: { step, commands, ...found } };
@@ -68,7 +72,7 @@ export class CoreReplay {
     return { step };
   }
 
-  #tell(step: Extract<LogLine, { readonly commands: unknown }>): readonly Command[] {
+  #tell(step: Told): readonly Command[] {
     if ('event' in step) return this.#scheduler.step(step.event, step.now);
     const settings = parseSettings(step.settings);
     return this.#scheduler.configure(settings, makeBalancer(settings.balancer), step.now);

@@ -2,19 +2,18 @@ import type { Command } from 'commander';
 import { statSync } from 'node:fs';
 import { TraceError } from '../sim/index.js';
 import { readRecords } from '../sim/traces/records.js';
-import { logLine, type LogLine } from '../src/index.js';
+import type { LogLine } from '../src/index.js';
 import { CoreReplay, ReplayFault, type Difference } from './core-replay.js';
 
 /** Steps shown before the one that differs. */
 const CONTEXT = 4;
-/** Longest text of one step that is shown, as one may hold thousands of commands. */
-const SHOWN_MAX = 600;
+/** Commands shown on either side of the one that differs, as a step may have thousands, and the longest text of one. */
+const BESIDE = 3;
+const CHARS_MAX = 400;
 
 /** What came of a log. */
 interface Outcome {
   readonly replay: CoreReplay | undefined;
-  /** It holds all that its gateway did to its end. */
-  readonly isComplete: boolean;
   readonly difference: (Difference & { readonly line: number; readonly before: readonly Seen[] }) | undefined;
   readonly problem: TraceError | undefined;
 }
@@ -43,24 +42,24 @@ export function addReplayCommand(program: Command, version: string): void {
     process.stdout.write(json ? `${JSON.stringify(documentOf(outcome))}\n` : textOf(outcome));
     if (difference !== undefined) throw new Error(`${file}, line ${difference.line}: not what the core does`);
     if (problem !== undefined) throw problem;
-    if (!outcome.isComplete) complain(`${file} has no end: its gateway was killed, or still runs`);
-    else if (replay?.ended === 'behind') complain(`${file} ends early: its disk was too slow`);
+    if (replay?.ended === undefined) complain(`${file} has no end: its gateway was killed, or still runs`);
+    else if (replay.ended === 'behind') complain(`${file} ends early: its disk was too slow`);
   });
 }
 
 async function replayFile(file: string): Promise<Outcome> {
   let replay: CoreReplay | undefined;
+  let problem: TraceError | undefined;
   const before: Seen[] = [];
-  const outcome = (rest: Partial<Outcome> = {}): Outcome => ({
-    replay,
-    isComplete: replay?.ended !== undefined,
-    difference: undefined,
-    problem: undefined,
-    ...rest,
-  });
+  const outcome = (difference?: Outcome['difference']): Outcome => ({ replay, difference, problem });
   try {
     for await (const record of readRecords(file)) {
-      if (record instanceof TraceError) return outcome({ problem: record });
+      // A line that is broken, and not the last one.
+      if (problem !== undefined) return outcome();
+      if (record instanceof TraceError) {
+        problem = record;
+        continue;
+      }
       const { place, value } = record;
       try {
         if (replay === undefined) {
@@ -68,24 +67,29 @@ async function replayFile(file: string): Promise<Outcome> {
           continue;
         }
         const { step, difference } = replay.take(value);
-        if (difference !== undefined) return outcome({ difference: { ...difference, line: place.number, before } });
+        if (difference !== undefined) return outcome({ ...difference, line: place.number, before });
         before.push({ line: place.number, step });
         if (before.length > CONTEXT) before.shift();
       } catch (error) {
         if (!(error instanceof ReplayFault)) throw error;
-        return outcome({ problem: record.fault(error.field, error.message) });
+        problem = record.fault(error.field, error.message);
+        return outcome();
       }
     }
   } catch (error) {
     // The rest of it cannot be read: an archive that was cut.
-    if (error instanceof TraceError) return outcome({ problem: error });
-    throw error;
+    if (!(error instanceof TraceError)) throw error;
+    problem = error;
+    return outcome();
   }
-  if (replay === undefined) return outcome({ problem: new TraceError('empty', file, undefined, '', 'nothing in it') });
+  if (problem?.code === 'not_json' && replay !== undefined) {
+    problem = new TraceError('unreadable', file, problem.place, '', 'the log is cut in this line');
+  }
+  if (replay === undefined) problem ??= new TraceError('empty', file, undefined, '', 'nothing in it');
   return outcome();
 }
 
-/** The first difference, or what was the same, for people. */
+/** What was the same, or the first difference and what was before it, for people. */
 function textOf({ replay, difference, problem }: Outcome): string {
   if (replay === undefined) return '';
   const { steps, commands } = replay;
@@ -94,25 +98,44 @@ function textOf({ replay, difference, problem }: Outcome): string {
     return `identical${where}: ${count(steps, 'step')}, ${count(commands, 'command')}\n`;
   }
   const { line, before, step, field, recorded, replayed } = difference;
+  // The path begins with `commands` and the index of one.
+  const at = Number(field.split('.')[1] ?? 0);
+  const refused = difference.commands === undefined ? [['refused', String(replayed)]] : [];
   const rows = [
-    ...before.map((each) => [`line ${each.line}`, logLine(each.step)]),
-    [`line ${line}`, logLine(step)],
-    ['replayed', typeof difference.commands === 'string' ? difference.commands : JSON.stringify(difference.commands)],
-    ['differs', `${field}: ${shown(recorded)} was recorded, ${shown(replayed)} is replayed`],
+    ...before.flatMap((each) => stepRows(each.line, each.step)),
+    ...stepRows(line, step),
+    ...commandRows('recorded', step.commands, at),
+    ...commandRows('replayed', difference.commands ?? [], at),
+    ...(refused.length > 0 ? refused : [['differs', `${field}: ${json(recorded)} became ${json(replayed)}`]]),
   ];
   const width = Math.max(...rows.map(([title = '']) => title.length)) + 2;
-  const lines = rows.map(([title = '', text = '']) => title.padEnd(width) + clipped(text));
+  const lines = rows.map(([title = '', text = '']) => (title.padEnd(width) + clipped(text)).trimEnd());
   return `different, after ${count(steps, 'step')} that are identical\n\n${lines.join('\n')}\n`;
 }
 
+type Row = readonly [title: string, text: string];
+
+function stepRows(line: number, step: LogLine): Row[] {
+  if (!('commands' in step)) return [];
+  const told = 'event' in step ? step.event : { settings: step.settings };
+  return [[`line ${line}`, `${step.now} ${json(told)}`]];
+}
+
+function commandRows(title: string, commands: readonly unknown[], at: number): Row[] {
+  const from = Math.max(0, at - BESIDE);
+  const shown = commands.slice(from, at + BESIDE + 1);
+  if (shown.length === 0) return [[title, 'nothing']];
+  return shown.map((command, index) => [index === 0 ? title : '', `${from + index} ${json(command)}`]);
+}
+
 /** The same for programs. */
-function documentOf({ replay, isComplete, difference, problem }: Outcome): object {
+function documentOf({ replay, difference, problem }: Outcome): object {
   return {
     version: 1,
     identical: difference === undefined && problem === undefined,
     steps: replay?.steps ?? 0,
     commands: replay?.commands ?? 0,
-    complete: isComplete,
+    ended: replay?.ended ?? null,
     recorded_by: replay?.recordedBy ?? null,
     difference:
       difference === undefined
@@ -123,7 +146,7 @@ function documentOf({ replay, isComplete, difference, problem }: Outcome): objec
             recorded: difference.recorded ?? null,
             replayed: difference.replayed ?? null,
             step: difference.step,
-            commands: difference.commands,
+            commands: difference.commands ?? null,
             before: difference.before,
           },
     problem:
@@ -134,6 +157,6 @@ function documentOf({ replay, isComplete, difference, problem }: Outcome): objec
 }
 
 const count = (value: number, what: string) => `${value.toLocaleString('en-US')} ${what}${value === 1 ? '' : 's'}`;
-const shown = (value: unknown) => (value === undefined ? 'nothing' : clipped(JSON.stringify(value)));
-const clipped = (text: string) => (text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)} ...` : text);
+const json = (value: unknown) => (value === undefined ? 'nothing' : JSON.stringify(value));
+const clipped = (text: string) => (text.length > CHARS_MAX ? `${text.slice(0, CHARS_MAX)} ...` : text);
 const complain = (text: string) => process.stderr.write(`maitred: ${text}\n`);
