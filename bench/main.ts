@@ -1,6 +1,7 @@
 import { Argument, Command } from 'commander';
 import { benchDecisions } from './core/decisions.js';
 import { benchProgramBytes } from './core/program-bytes.js';
+import { benchSteps } from './engine/steps.js';
 import { benchLatency } from './gateway/latency.js';
 import { benchStreams } from './gateway/streams.js';
 import { benchThroughput } from './gateway/throughput.js';
@@ -13,6 +14,7 @@ const BENCHES = {
   core: benchDecisions,
   memory: benchProgramBytes,
   history: benchHistory,
+  engine: benchSteps,
   latency: benchLatency,
   streams: benchStreams,
   throughput: benchThroughput,

@@ -1,8 +1,10 @@
+import { Decoders } from './decoders.js';
+import { SequenceHeap } from './heap.js';
 import { KvCache } from './kv-cache.js';
 import type { Preset } from './presets.js';
-import { stepMs, type StepWork } from './roofline.js';
+import { contextMs, stepMs, type StepWork } from './roofline.js';
 import { goesBefore, Sequence, type Work } from './sequence.js';
-import { WaitingQueue } from './waiting.js';
+import { Stretch } from './stretch.js';
 
 export type EngineScheduling = 'fcfs' | 'priority';
 
@@ -23,20 +25,28 @@ export interface EngineTotals {
   queriedTokens: number;
   hitTokens: number;
   preemptions: number;
+  /** Steps begun. */
   steps: number;
   finished: number;
   aborted: number;
 }
 
 /**
- * A vLLM-V1-like engine, one step at a time, in the time its driver gives it: pure, no clock, no I/O, no randomness.
+ * A vLLM-V1-like engine in the time its driver gives it: pure, no clock, no I/O, no randomness.
  *
- * A driver adds requests, and whenever no step is under way calls `begin(now)`, which plans a step and says when it
- * ends; at that time it calls `end()`, which says who got a token. In a step, running sequences come first, each with
- * one token of decode or a chunk of its prompt, under one token budget; then waiting ones while slots, budget and KV
- * blocks last. A running sequence that finds no block preempts the one that comes last in the order of service.
+ * In a step, running sequences come first, each with one token of decode or a chunk of its prompt, under one token
+ * budget; then waiting ones while slots, budget and KV blocks last. A running sequence that finds no block preempts the
+ * one that comes last in the order of service. It follows that at most one prompt is partly computed, the last admitted.
  *
- * A step costs O(sequences in it), an arrival or an abort O(log waiting), whatever the number of requests ever seen.
+ * A driver adds requests, and whenever nothing is under way calls `begin(now, stepsMax)`, which plans a stretch: one
+ * step, or several in which all running sequences decode, none finishes before the last, and nothing that waits can
+ * come in. At its end the driver calls `end()`, which says who got a token. The times, hits and preemptions are those
+ * of single steps. When a driver adds or aborts during a stretch it calls `cut(now)`, which ends the stretch with the
+ * step under way if the next step may differ; nothing else needs a cut. `advance(now)` brings totals, KV cache and
+ * sequences up to date for a look at them in the middle of a stretch.
+ *
+ * A stretch costs O(sequences that come or go x log n), whatever it runs and however many steps it has, except that a
+ * preemption, and `stepsMax` 1, which tells of every token, cost O(running).
  */
 export class Engine<W extends Work = Work> {
   readonly kv: KvCache;
@@ -54,29 +64,36 @@ export class Engine<W extends Work = Work> {
   };
 
   readonly #settings: EngineSettings;
-  readonly #waiting = new WaitingQueue<Sequence<W>>();
-  readonly #running: Sequence<W>[] = [];
-  readonly #produced: Sequence<W>[] = [];
-  readonly #work: StepWork = { sequences: 0, tokens: 0, attended: 0, context: 0 };
+  readonly #contextMs: number;
+  readonly #waiting = new SequenceHeap<Sequence<W>>(goesBefore);
+  readonly #decoders: Decoders<Sequence<W>>;
+  /** Running sequences whose prompt is computed: between steps at most one, whose chunks go on. */
+  #prefilling: Sequence<W>[] = [];
   #arrivals = 0;
+  #stretch: Stretch | undefined;
   #stepEnd = NaN;
+  /** Whether those that decode have their blocks for the step under way. */
+  #hasReserved = false;
+  #tellsAll = true;
 
   constructor(settings: EngineSettings) {
     this.#settings = settings;
+    this.#contextMs = contextMs(settings.preset);
+    this.#decoders = new Decoders(settings.blockSize);
     this.kv = new KvCache(Math.floor(settings.preset.kvTokens / settings.blockSize));
     // What no request can exceed is also what always fits, alone: so the first in the order of service never gets stuck.
     this.maxModelLen = Math.min(settings.preset.maxModelLen, this.kv.size * settings.blockSize);
   }
 
   get running(): number {
-    return this.#running.length;
+    return this.#decoders.size + this.#prefilling.length;
   }
 
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** When the step under way ends; NaN when none is. */
+  /** When the step or stretch under way ends; NaN when none is. */
   get stepEnd(): number {
     return this.#stepEnd;
   }
@@ -95,103 +112,200 @@ export class Engine<W extends Work = Work> {
   /** Ends a request early; its full blocks stay in the prefix cache. False when it had ended already. */
   abort(sequence: Sequence<W>, now: number): boolean {
     if (sequence.state === 'waiting') this.#waiting.remove(sequence);
-    else if (sequence.state === 'running') this.#running.splice(this.#running.indexOf(sequence), 1);
-    else return false;
-    this.#leave(sequence, 'aborted', now);
+    else if (sequence.state === 'running') {
+      // What it leaves behind depends on the steps that are over, and every later one is shorter without it.
+      this.#endWithStepOf(now);
+      this.#stopRunning(sequence);
+    } else return false;
+    sequence.state = 'aborted';
+    sequence.endedAt = now;
     this.totals.aborted += 1;
     return true;
   }
 
-  /** Plans a step that starts at `now`; returns when it ends, or `undefined` when there is nothing to do. */
-  begin(now: number): number | undefined {
-    if (!Number.isNaN(this.#stepEnd)) throw new Error('a step is under way');
-    const { budget, preempted } = this.#scheduleRunning();
+  /**
+   * Plans a stretch of up to `stepsMax` steps that starts at `now`; returns when it ends, or `undefined` when there is
+   * nothing to do.
+   */
+  begin(now: number, stepsMax = 1): number | undefined {
+    if (this.#stretch !== undefined) throw new Error('a step is under way');
+    const preempted = this.#reserveRunning();
     // Room just taken from a running sequence is not given to a waiting one.
-    if (!preempted) this.#scheduleWaiting(budget, now);
-    const work = this.#measure();
-    if (work.sequences === 0) return undefined;
+    if (!preempted) this.#admitWaiting(now);
+    if (this.running === 0) return undefined;
+    const mayChange = preempted || this.#prefilling.length > 0;
+    const steps = mayChange ? 1 : Math.min(stepsMax, this.#decoders.stepsToFinish);
+    const firstMs = stepMs(this.#settings.preset, this.#measure());
+    this.#stretch = new Stretch(
+      now,
+      firstMs,
+      this.#contextMs * this.#decoders.size,
+      this.#decoders.stepsWithin(this.kv.free, steps),
+    );
+    this.#tellsAll = stepsMax === 1;
     this.totals.steps += 1;
-    this.#stepEnd = now + stepMs(this.#settings.preset, work);
+    this.#stepEnd = this.#stretch.endOf(this.#stretch.steps);
     return this.#stepEnd;
   }
 
-  /** Completes the step under way. The sequences that got a token, finished ones included; valid until the next call. */
-  end(): readonly Sequence<W>[] {
-    const now = this.#stepEnd;
-    if (Number.isNaN(now)) throw new Error('no step is under way');
-    this.#stepEnd = NaN;
-    this.#produced.length = 0;
-    let kept = 0;
-    for (const sequence of this.#running) {
-      if (sequence.inStep > 0) this.#complete(sequence, now);
-      if (sequence.state === 'running') this.#running[kept++] = sequence;
-    }
-    this.#running.length = kept;
-    return this.#produced;
+  /**
+   * Ends the stretch under way with its step that contains `now`, if what was added or aborted could change the step
+   * after that one. Returns when it ends now; NaN when none is under way.
+   */
+  cut(now: number): number {
+    const first = this.#waiting.first;
+    const { batchTokens, slots } = this.#settings.preset;
+    const hasRoom = this.running < slots && this.running < batchTokens;
+    if (hasRoom && first !== undefined && first.refusedAtFreed !== this.kv.freed) this.#endWithStepOf(now);
+    return this.#stepEnd;
   }
 
-  #complete(sequence: Sequence<W>, now: number): void {
+  /** Completes the steps of the stretch under way that are over at `now`, all but its last. */
+  advance(now: number): void {
+    if (this.#stretch !== undefined) this.#advanceTo(this.#stretch, this.#stretch.over(now));
+  }
+
+  /**
+   * Completes the stretch under way. The sequences that got their first token or finished, in the order in which they
+   * were admitted; with `stepsMax` 1 all that got a token.
+   */
+  end(): readonly Sequence<W>[] {
+    const stretch = this.#stretch;
+    const now = this.#stepEnd;
+    if (stretch === undefined) throw new Error('no step is under way');
+    this.#advanceTo(stretch, stretch.steps - 1);
+    this.#stretch = undefined;
+    this.#stepEnd = NaN;
+    this.#hasReserved = false;
+    this.#decoders.advance(1);
+    this.totals.generatedTokens += this.#decoders.size;
+    const told = this.#tellsAll ? [...this.#decoders.members] : [];
+    for (let next = this.#decoders.finished; next !== undefined; next = this.#decoders.finished) {
+      this.#finish(next, now);
+      if (!this.#tellsAll) told.push(next);
+    }
+    const prefilling = this.#prefilling;
+    if (prefilling.length === 0) return told;
+    this.#prefilling = [];
+    for (const sequence of prefilling) if (this.#completeChunk(sequence, now)) told.push(sequence);
+    return told;
+  }
+
+  /** Whether that was its last chunk, which gives a token. */
+  #completeChunk(sequence: Sequence<W>, now: number): boolean {
     const { promptTokens, outputTokens } = sequence.work;
-    this.totals.computedPromptTokens += Math.min(sequence.inStep, Math.max(0, promptTokens - sequence.computed));
-    sequence.computed += sequence.inStep;
+    this.totals.computedPromptTokens += Math.min(sequence.inStep, Math.max(0, promptTokens - sequence.prefilled));
+    sequence.prefilled += sequence.inStep;
     sequence.inStep = 0;
-    if (sequence.computed < sequence.length) return;
+    if (sequence.prefilled < sequence.length) {
+      this.#prefilling.push(sequence);
+      return false;
+    }
     if (sequence.generated === 0) {
       sequence.firstTokenAt = now;
       this.totals.promptTokens += promptTokens;
     }
-    sequence.generated += 1;
+    sequence.sample();
     this.totals.generatedTokens += 1;
-    this.#produced.push(sequence);
-    if (sequence.generated < outputTokens) return;
-    this.#leave(sequence, 'finished', now);
+    if (sequence.generated === outputTokens) this.#finish(sequence, now);
+    else this.#decoders.join(sequence);
+    return true;
+  }
+
+  #finish(sequence: Sequence<W>, now: number): void {
+    this.#stopRunning(sequence);
+    sequence.state = 'finished';
+    sequence.endedAt = now;
     this.totals.finished += 1;
   }
 
-  #leave(sequence: Sequence<W>, state: 'finished' | 'aborted', now: number): void {
-    sequence.state = state;
-    sequence.endedAt = now;
-    sequence.inStep = 0;
-    this.kv.release(sequence.blocks);
-  }
-
-  #scheduleRunning(): { budget: number; preempted: boolean } {
-    let budget = this.#settings.preset.batchTokens;
-    let preempted = false;
-    for (let index = 0; index < this.#running.length && budget > 0;) {
-      const sequence = this.#running[index];
-      if (sequence === undefined) break;
-      const tokens = Math.min(sequence.length - sequence.computed, budget);
-      while (sequence.state === 'running' && !this.#reserve(sequence, tokens)) {
-        preempted = true;
-        const victimIndex = this.#lastToServe();
-        budget += this.#preempt(victimIndex);
-        if (victimIndex < index) index -= 1;
-      }
-      // A sequence that preempted itself has left its place to the next.
-      if (sequence.state !== 'running') continue;
-      sequence.inStep = tokens;
-      budget -= tokens;
-      index += 1;
+  /** Takes a sequence out of what runs; its blocks go back. */
+  #stopRunning(sequence: Sequence<W>): void {
+    const { hold, work } = sequence;
+    if (sequence.decoding) {
+      this.#decoders.leave(sequence);
+      const until = sequence.prefilled + (this.#hasReserved ? 1 : sequence.inStep);
+      hold.blocks = Math.ceil(until / this.#settings.blockSize);
+      this.kv.release(hold, work.blockHashes, this.#fullBlocks(work, until));
+    } else {
+      const index = this.#prefilling.indexOf(sequence);
+      if (index >= 0) this.#prefilling.splice(index, 1);
+      this.kv.release(hold, work.blockHashes, hold.cached);
     }
-    return { budget, preempted };
+    sequence.inStep = 0;
   }
 
-  #scheduleWaiting(tokenBudget: number, now: number): void {
-    let budget = tokenBudget;
-    while (budget > 0 && this.#running.length < this.#settings.preset.slots) {
+  #endWithStepOf(now: number): void {
+    const stretch = this.#stretch;
+    if (stretch === undefined) return;
+    this.advance(now);
+    stretch.steps = stretch.done + 1;
+    this.#stepEnd = stretch.endOf(stretch.steps);
+  }
+
+  #advanceTo(stretch: Stretch, done: number): void {
+    const steps = done - stretch.done;
+    if (steps <= 0) return;
+    this.kv.take(this.#decoders.blocksNeeded(1, steps + 1));
+    this.#decoders.advance(steps);
+    this.totals.steps += steps;
+    this.totals.generatedTokens += steps * this.#decoders.size;
+    stretch.done = done;
+  }
+
+  /** Blocks for the next tokens of those that run. Whether one had to be preempted. */
+  #reserveRunning(): boolean {
+    let preempted = false;
+    const needed = this.#decoders.blocksNeeded(0, 1);
+    if (needed <= this.kv.free) this.kv.take(needed);
+    else preempted = this.#reserveOneByOne();
+    this.#hasReserved = true;
+    const partial = this.#prefilling[0];
+    if (partial === undefined) return preempted;
+    const budget = this.#settings.preset.batchTokens - this.#decoders.size;
+    const tokens = Math.min(partial.length - partial.prefilled, budget);
+    while (partial.state === 'running' && !this.#growTo(partial, partial.prefilled + tokens)) {
+      preempted = true;
+      this.#preempt(this.#lastToServe());
+    }
+    if (partial.state === 'running') partial.inStep = tokens;
+    return preempted;
+  }
+
+  /** Where the blocks do not last for all that decode, those admitted first take theirs first. */
+  #reserveOneByOne(): boolean {
+    let preempted = false;
+    for (const sequence of this.#decoders.members) {
+      const needed = sequence.computed % this.#settings.blockSize === 0 ? 1 : 0;
+      while (sequence.decoding && needed > this.kv.free) {
+        preempted = true;
+        this.#preempt(this.#lastToServe());
+      }
+      // It may have preempted itself.
+      if (!sequence.decoding) continue;
+      this.kv.take(needed);
+      sequence.inStep = 1;
+    }
+    for (const sequence of this.#decoders.members) sequence.inStep = 0;
+    return preempted;
+  }
+
+  #admitWaiting(now: number): void {
+    const { batchTokens, slots } = this.#settings.preset;
+    let budget = batchTokens - this.#decoders.size - (this.#prefilling[0]?.inStep ?? 0);
+    while (budget > 0 && this.running < slots) {
       const sequence = this.#waiting.first;
       if (sequence === undefined || sequence.refusedAtFreed === this.kv.freed) return;
-      const hitBlocks = this.#countHits(sequence);
-      const hitTokens = hitBlocks * this.#settings.blockSize;
+      const hitTokens = this.#countHits(sequence) * this.#settings.blockSize;
       const tokens = Math.min(sequence.length - hitTokens, budget);
-      if (!this.#admit(sequence, hitBlocks, tokens)) {
+      if (!this.#growTo(sequence, hitTokens + tokens)) {
         sequence.refusedAtFreed = this.kv.freed;
         return;
       }
       this.#waiting.remove(sequence);
-      this.#running.push(sequence);
+      this.#prefilling.push(sequence);
       sequence.state = 'running';
+      sequence.prefilled = hitTokens;
       sequence.inStep = tokens;
       budget -= tokens;
       if (sequence.preemptions > 0) continue;
@@ -203,88 +317,46 @@ export class Engine<W extends Work = Work> {
   }
 
   /** Leading blocks found in the cache, leaving at least one token to compute: the one that yields the next. */
-  #countHits(sequence: Sequence<W>): number {
-    const { blockHashes } = sequence.work;
-    const most = Math.min(blockHashes.length, Math.floor((sequence.length - 1) / this.#settings.blockSize));
-    let count = 0;
-    while (count < most && this.kv.find(blockHashes[count] ?? NaN) !== undefined) count += 1;
-    return count;
+  #countHits({ work, length }: Sequence<W>): number {
+    return this.kv.match(work.blockHashes, this.#fullBlocks(work, length - 1));
   }
 
-  /** Gives a waiting sequence its cached blocks and those of its first tokens, or nothing when they do not all fit. */
-  #admit(sequence: Sequence<W>, hitBlocks: number, tokens: number): boolean {
-    const { blockSize } = this.#settings;
-    const { blockHashes } = sequence.work;
-    const blocks = sequence.blocks;
-    for (let index = 0; index < hitBlocks; index += 1) {
-      const block = this.kv.find(blockHashes[index] ?? NaN);
-      if (block === undefined) break;
-      this.kv.share(block);
-      blocks.push(block);
+  #growTo({ hold, work }: Sequence<W>, until: number): boolean {
+    const blocks = Math.ceil(until / this.#settings.blockSize);
+    return this.kv.grow(hold, work.blockHashes, this.#fullBlocks(work, until), blocks);
+  }
+
+  /** Blocks with a hash among the first so many tokens. */
+  #fullBlocks({ blockHashes }: W, tokens: number): number {
+    return Math.min(Math.floor(tokens / this.#settings.blockSize), blockHashes.length);
+  }
+
+  #lastToServe(): Sequence<W> {
+    let last: Sequence<W> | undefined = this.#prefilling[0];
+    for (const candidate of this.#decoders.members) {
+      if (last === undefined || goesBefore(last, candidate)) last = candidate;
     }
-    sequence.computed = hitBlocks * blockSize;
-    sequence.hashedBlocks = hitBlocks;
-    if (this.#reserve(sequence, tokens)) return true;
-    sequence.computed = 0;
-    // Goes back to the recently freed end of the list: a prefix about to be used again should be the last to go.
-    this.kv.release(blocks);
-    return false;
+    return last as Sequence<W>;
   }
 
-  /** Blocks for `tokens` more, all or none; those that this fills can be found by other sequences from now on. */
-  #reserve(sequence: Sequence<W>, tokens: number): boolean {
-    const { blockSize } = this.#settings;
-    const until = sequence.computed + tokens;
-    const missing = Math.ceil(until / blockSize) - sequence.blocks.length;
-    if (missing > this.kv.free) return false;
-    for (let count = 0; count < missing; count += 1) sequence.blocks.push(this.kv.take());
-    const full = Math.min(Math.floor(until / blockSize), sequence.work.blockHashes.length);
-    for (; sequence.hashedBlocks < full; sequence.hashedBlocks += 1) {
-      const block = sequence.blocks[sequence.hashedBlocks];
-      const hash = sequence.work.blockHashes[sequence.hashedBlocks];
-      if (block !== undefined && hash !== undefined) this.kv.register(block, hash);
-    }
-    return true;
-  }
-
-  #lastToServe(): number {
-    let last = 0;
-    for (let index = 1; index < this.#running.length; index += 1) {
-      const candidate = this.#running[index];
-      const worst = this.#running[last];
-      if (candidate !== undefined && worst !== undefined && goesBefore(worst, candidate)) last = index;
-    }
-    return last;
-  }
-
-  /** Sends a running sequence back to the queue, to be computed again; returns the budget that it gives back. */
-  #preempt(index: number): number {
-    const [victim] = this.#running.splice(index, 1);
-    if (victim === undefined) return 0;
-    const refund = victim.inStep;
-    victim.inStep = 0;
+  /** Sends a running sequence back to the queue, to be computed again. */
+  #preempt(victim: Sequence<W>): void {
+    this.#stopRunning(victim);
     victim.state = 'waiting';
-    victim.computed = 0;
-    victim.hashedBlocks = 0;
+    victim.prefilled = 0;
     victim.preemptions += 1;
-    this.kv.release(victim.blocks);
     this.#waiting.add(victim);
     this.totals.preemptions += 1;
-    return refund;
   }
 
   #measure(): StepWork {
-    const work = this.#work;
-    work.sequences = 0;
-    work.tokens = 0;
-    work.attended = 0;
-    work.context = 0;
-    for (const { inStep, computed } of this.#running) {
-      if (inStep === 0) continue;
+    const { size, context } = this.#decoders;
+    const work = { sequences: size, tokens: size, attended: context + size, context: context + size };
+    for (const { inStep, prefilled } of this.#prefilling) {
       work.sequences += 1;
       work.tokens += inStep;
-      work.attended += inStep * computed + (inStep * (inStep + 1)) / 2;
-      work.context += computed + inStep;
+      work.attended += inStep * prefilled + (inStep * (inStep + 1)) / 2;
+      work.context += prefilled + inStep;
     }
     return work;
   }

@@ -1,32 +1,45 @@
+import { FreeRuns, Run } from './runs.js';
+
+/** A sequence's part of the cache: its leading blocks whose content can be found, and others that only it knows of. */
+export class KvHold {
+  /** The last run of its findable content, which begins at the root. */
+  tail: Run | undefined;
+  /** Blocks with findable content, and all blocks. */
+  cached = 0;
+  blocks = 0;
+}
+
 /**
  * Paged KV cache with prefix reuse. A block is either held by one or more sequences, or free; a free block keeps its
- * contents, and its hash, until it is handed out again.
+ * content until it is handed out again, the longest free first. A sequence gives back its last block first, so that a
+ * prefix outlives what followed it.
  *
- *   free list   [least recently freed] <-> ... <-> [most recently freed]
- *                     ^ handed out next, its hash forgotten
+ * Blocks are not kept one by one but in runs, which form a tree: each is held and given back as a whole, and split
+ * where two prompts part.
  *
- * A hit takes its block out of the middle of the list, so the list is doubly linked, in typed arrays; its ends meet in
- * one sentinel. Every operation is O(1) per block.
+ *   root -- [a b c d] -- [e f]        held by two sequences, then one
+ *              `-------- [g h i]      free: handed out from its end, i first
+ *
+ *   free    [least recently freed run] <-> ... <-> [most recently freed run]
+ *
+ * Who holds a run holds all before it, so a free run's descendants were given back, and are handed out, before it.
+ * No content is there twice: a sequence that fills a block whose content can be found already shares that one.
+ *
+ * An operation costs O(runs + hashes compared).
  */
 export class KvCache {
-  readonly #blockByHash = new Map<number, number>();
-  readonly #hash: Float64Array;
-  readonly #holders: Int32Array;
-  readonly #next: Int32Array;
-  readonly #previous: Int32Array;
-  readonly #sentinel: number;
+  readonly #root = new Run(undefined, []);
+  readonly #freeRuns = new FreeRuns();
   #free: number;
   #freed = 0;
+  /** What `#locate` found: blocks, how many of them are free, and the last run with how many of its blocks are among them. */
+  #found = 0;
+  #foundFree = 0;
+  #foundRun = this.#root;
+  #foundInRun = 0;
 
   constructor(readonly size: number) {
-    this.#hash = new Float64Array(size).fill(NaN);
-    this.#holders = new Int32Array(size);
-    this.#next = new Int32Array(size + 1);
-    this.#previous = new Int32Array(size + 1);
-    this.#sentinel = size;
-    this.#next[size] = size;
-    this.#previous[size] = size;
-    for (let block = 0; block < size; block += 1) this.#append(block);
+    this.#freeRuns.appendEmpty(size);
     this.#free = size;
   }
 
@@ -40,76 +53,141 @@ export class KvCache {
     return this.#freed;
   }
 
-  /** The block that holds this content, free or held. */
-  find(hash: number): number | undefined {
-    return this.#blockByHash.get(hash);
+  /** Leading blocks of a prefix whose content can be found, held or free, `most` at most. */
+  match(hashes: ArrayLike<number>, most = hashes.length): number {
+    this.#locate(this.#root, 0, hashes, most);
+    return this.#found;
   }
 
-  isFree(block: number): boolean {
-    return this.#holders[block] === 0;
-  }
-
-  /** One more sequence holds a block that was found. */
-  share(block: number): void {
-    if (this.isFree(block)) {
-      this.#unlink(block);
-      this.#free -= 1;
+  /** Hands out the blocks that have been free for longest. The caller has checked that there are so many. */
+  take(count: number): void {
+    if (count > this.#free) throw new RangeError(`${count} KV blocks wanted, ${this.#free} are free`);
+    this.#free -= count;
+    for (let left = count; left > 0;) {
+      const run = this.#freeRuns.oldest as Run;
+      const taken = Math.min(left, run.size);
+      left -= taken;
+      if (taken === run.size) {
+        run.detach();
+        this.#freeRuns.remove(run);
+      } else {
+        if (!run.isEmpty) run.hashes.length -= taken;
+        run.size -= taken;
+      }
     }
-    this.#holders[block] = (this.#holders[block] ?? 0) + 1;
   }
 
-  /** Hands out the block that has been free for longest. The caller has checked that one is free. */
-  take(): number {
-    const block = this.#next[this.#sentinel] ?? this.#sentinel;
-    if (block === this.#sentinel) throw new RangeError('no KV block is free');
-    const hash = this.#hash[block] ?? NaN;
-    if (this.#blockByHash.get(hash) === block) this.#blockByHash.delete(hash);
-    this.#hash[block] = NaN;
-    this.share(block);
-    return block;
+  /**
+   * Brings a hold to so many blocks, the leading `full` of them with this content; content that is there already is
+   * shared. False, and nothing changed, when they do not fit.
+   */
+  grow(hold: KvHold, hashes: ArrayLike<number>, full: number, blocks: number): boolean {
+    this.#locate(hold.tail ?? this.#root, hold.cached, hashes, full);
+    const missing = blocks - hold.blocks - this.#found;
+    if (this.#foundFree + missing > this.#free) return false;
+    this.#share(hold);
+    if (missing > 0) this.take(missing);
+    else this.#freeEmpty(-missing);
+    this.#publish(hold, hashes, full);
+    hold.blocks = blocks;
+    return true;
   }
 
-  /** A held block is full: it can be found from now on. Content already cached elsewhere stays where it is. */
-  register(block: number, hash: number): void {
-    if (this.#blockByHash.has(hash)) return;
-    this.#blockByHash.set(hash, block);
-    this.#hash[block] = hash;
-  }
-
-  /** Gives back a sequence's blocks, the last first, so that a prefix outlives what followed it. */
-  release(blocks: number[]): void {
-    for (let block = blocks.pop(); block !== undefined; block = blocks.pop()) {
-      const holders = (this.#holders[block] ?? 0) - 1;
-      this.#holders[block] = holders;
-      if (holders > 0) continue;
-      this.#append(block);
-      this.#free += 1;
-      this.#freed += 1;
+  /**
+   * Gives back a sequence's blocks; the leading `full` of them have this content and can be found from now on. Blocks
+   * without content go first, then the last before the first.
+   */
+  release(hold: KvHold, hashes: ArrayLike<number>, full: number): void {
+    this.#locate(hold.tail ?? this.#root, hold.cached, hashes, full);
+    const own = hold.blocks - hold.cached;
+    this.#share(hold);
+    const kept = this.#publish(hold, hashes, full);
+    this.#freeEmpty(own - kept);
+    for (let run = hold.tail; run !== undefined && run !== this.#root; run = run.parent) {
+      run.holders -= 1;
+      if (run.holders > 0) continue;
+      this.#freeRuns.append(run);
+      this.#free += run.size;
+      this.#freed += run.size;
     }
+    hold.tail = undefined;
+    hold.cached = 0;
+    hold.blocks = 0;
   }
 
   /** Forgets all content that no sequence holds. */
   reset(): void {
-    for (let block = 0; block < this.size; block += 1) {
-      const hash = this.#hash[block] ?? NaN;
-      if (Number.isNaN(hash) || !this.isFree(block)) continue;
-      this.#blockByHash.delete(hash);
-      this.#hash[block] = NaN;
+    for (let run = this.#freeRuns.oldest; run !== undefined; run = run.newer) {
+      run.detach();
+      run.children = undefined;
+      run.hashes.length = 0;
     }
   }
 
-  #append(block: number): void {
-    const last = this.#previous[this.#sentinel] ?? this.#sentinel;
-    this.#next[last] = block;
-    this.#previous[block] = last;
-    this.#next[block] = this.#sentinel;
-    this.#previous[this.#sentinel] = block;
+  /** Follows a prefix from the end of `run`, which is its first `start` blocks, to its `end`th at most. */
+  #locate(run: Run, start: number, hashes: ArrayLike<number>, end: number): void {
+    let [last, lastCount, at, free] = [run, run.size, start, 0];
+    while (at < end) {
+      const next = last.child(hashes[at] ?? NaN);
+      if (next === undefined) break;
+      const most = Math.min(next.size, end - at);
+      let count = 1;
+      while (count < most && next.hashes[count] === hashes[at + count]) count += 1;
+      if (next.holders === 0) free += count;
+      [last, lastCount] = [next, count];
+      at += count;
+      if (count < next.size) break;
+    }
+    this.#found = at - start;
+    this.#foundFree = free;
+    this.#foundRun = last;
+    this.#foundInRun = lastCount;
   }
 
-  #unlink(block: number): void {
-    const next = this.#next[block] ?? this.#sentinel;
-    const previous = this.#previous[block] ?? this.#sentinel;
-    this.#next[previous] = next;
-    this.#previous[next] = previous;
+  /** What was located is held by one more sequence. */
+  #share(hold: KvHold): void {
+    if (this.#found === 0) return;
+    let last = this.#foundRun;
+    if (this.#foundInRun < last.size) {
+      last = last.splitOff(this.#foundInRun);
+      // Its place there does not matter: it is taken out again below.
+      if (last.holders === 0) this.#freeRuns.append(last);
+    }
+    const before = hold.tail ?? this.#root;
+    for (let run = last; run !== before; run = run.parent as Run) {
+      if (run.holders === 0) {
+        this.#freeRuns.remove(run);
+        this.#free -= run.size;
+      }
+      run.holders += 1;
+    }
+    hold.tail = last;
+    hold.cached += this.#found;
+    hold.blocks += this.#found;
+  }
+
+  /** A sequence's own blocks, those after its findable ones up to the `full`th, can be found from now on; how many. */
+  #publish(hold: KvHold, hashes: ArrayLike<number>, full: number): number {
+    const count = full - hold.cached;
+    if (count <= 0) return 0;
+    const tail = hold.tail ?? this.#root;
+    // Content that only this sequence holds, to its end, goes on in the same run.
+    const goesOn = tail.holders === 1 && (tail.children?.size ?? 0) === 0;
+    const run = goesOn ? tail : new Run(tail, []);
+    for (let at = hold.cached; at < full; at += 1) run.hashes.push(hashes[at] ?? NaN);
+    run.size += count;
+    if (!goesOn) {
+      run.holders = 1;
+      tail.adopt(run);
+    }
+    hold.tail = run;
+    hold.cached = full;
+    return count;
+  }
+
+  #freeEmpty(count: number): void {
+    this.#freeRuns.appendEmpty(count);
+    this.#free += count;
+    this.#freed += count;
   }
 }

@@ -26,3 +26,15 @@ export function stepMs(preset: Preset, work: StepWork): number {
   );
   return (linear + attention) * 1000 + preset.stepOverheadMs + work.sequences * preset.sequenceOverheadMs;
 }
+
+/**
+ * What one more token of context adds to a step of decode, in milliseconds. Such a step attends to as many tokens as it
+ * reads, so the slower of arithmetic and reads is the same at every length: its time is linear in the context.
+ */
+export function contextMs(preset: Preset): number {
+  const seconds = Math.max(
+    preset.attentionFlops / preset.flopsPerSecond,
+    preset.kvBytesPerToken / preset.bytesPerSecond,
+  );
+  return seconds * 1000;
+}

@@ -1,3 +1,5 @@
+import { KvHold } from './kv-cache.js';
+
 /** One request as the engine sees it: lengths and block hashes, no text. */
 export interface Work {
   readonly promptTokens: number;
@@ -20,12 +22,14 @@ export interface Work {
  */
 export type SequenceState = 'waiting' | 'running' | 'finished' | 'aborted';
 
+/** Counts the steps in which every decoding sequence gets a token. */
+export interface DecodeClock {
+  readonly steps: number;
+}
+
 /** A request inside the engine. Only the engine writes its fields; times are in milliseconds of the driver's clock. */
 export class Sequence<W extends Work = Work> {
   state: SequenceState = 'waiting';
-  /** Tokens whose keys and values are in the cache. */
-  computed = 0;
-  generated = 0;
   /** Prompt tokens found in the prefix cache when it first ran. */
   cachedTokens = 0;
   preemptions = 0;
@@ -33,15 +37,20 @@ export class Sequence<W extends Work = Work> {
   firstTokenAt = NaN;
   endedAt = NaN;
 
-  /** Tokens the step under way computes for it. */
+  /** While its prompt is computed: tokens whose keys and values are in the cache, and those of the step under way. */
+  prefilled = 0;
   inStep = 0;
-  /** Its blocks in order, and how many of them are registered for reuse. */
-  readonly blocks: number[] = [];
-  hashedBlocks = 0;
-  /** Place in the waiting heap, -1 outside it. */
+  /** Its part of the KV cache. */
+  readonly hold = new KvHold();
+  /** Place in the heap that it is in, -1 outside. */
   heapIndex = -1;
   /** Count of freed blocks when it last found no room: until it has grown, it need not be tried again. */
   refusedAtFreed = -1;
+  /** While it decodes: its place among the decoding, and the clock's reading when it had generated nothing. */
+  joined = 0;
+  decodeOrigin = 0;
+  #clock: DecodeClock | undefined;
+  #generated = 0;
 
   constructor(
     readonly work: W,
@@ -51,9 +60,41 @@ export class Sequence<W extends Work = Work> {
     readonly arrivedAt: number,
   ) {}
 
+  /** Tokens it has got, without those of a step or stretch under way. */
+  get generated(): number {
+    return this.#clock === undefined ? this.#generated : this.#clock.steps - this.decodeOrigin;
+  }
+
+  get decoding(): boolean {
+    return this.#clock !== undefined;
+  }
+
   /** Tokens it consists of now; a step brings `computed` up to this and then samples one more. */
   get length(): number {
     return this.work.promptTokens + this.generated;
+  }
+
+  /** Tokens whose keys and values are in the cache. */
+  get computed(): number {
+    return this.decoding ? this.length - 1 : this.prefilled;
+  }
+
+  /** All of it is computed: the step's last token is sampled. */
+  sample(): void {
+    this.#generated += 1;
+  }
+
+  /** From now on it gets a token at each tick of the clock. */
+  startDecoding(clock: DecodeClock, joined: number): void {
+    this.decodeOrigin = clock.steps - this.#generated;
+    this.joined = joined;
+    this.#clock = clock;
+  }
+
+  stopDecoding(): void {
+    this.prefilled = this.computed;
+    this.#generated = this.generated;
+    this.#clock = undefined;
   }
 }
 

@@ -185,10 +185,8 @@ describe('prefix cache', () => {
     // Four blocks each, two never used: eight blocks more take those two, all of a's, and b's last two.
     added(engine, work('c', 127, 1, { prefix: 300 }));
     run(engine);
-    expect([100, 101, 102].map((hash) => engine.kv.find(hash))).toEqual([undefined, undefined, undefined]);
-    expect(engine.kv.find(200)).toBeDefined();
-    expect(engine.kv.find(201)).toBeDefined();
-    expect(engine.kv.find(202)).toBeUndefined();
+    expect(engine.kv.match([100, 101, 102])).toBe(0);
+    expect(engine.kv.match([200, 201, 202])).toBe(2);
   });
 
   it('shares blocks between sequences that run together', () => {
@@ -198,8 +196,10 @@ describe('prefix cache', () => {
     const second = added(engine, work('b', 160, 5, { prefix: 1 }));
     run(engine, 0, () => second.generated === 1);
     expect(second.cachedTokens).toBe(144);
-    expect(engine.kv.size - engine.kv.free).toBe(new Set([...first.blocks, ...second.blocks]).size);
-    expect(first.blocks.slice(0, 9)).toEqual(second.blocks.slice(0, 9));
+    // The second computes the last block of its prompt again, and yet shares it: the first's 11 blocks are all there are.
+    expect(engine.kv.size - engine.kv.free).toBe(11);
+    run(engine, 0, () => second.generated === 2);
+    expect(engine.kv.size - engine.kv.free).toBe(12);
   });
 
   it('can be reset, but for what is in use', () => {

@@ -1,8 +1,13 @@
-import { goesBefore, type Sequence } from './sequence.js';
+import type { Sequence } from './sequence.js';
 
-/** Waiting sequences as a binary heap: the first is read in O(1), any other joins or leaves in O(log n). */
-export class WaitingQueue<S extends Sequence> {
+/**
+ * Sequences as a binary heap: the first is read in O(1), any other joins or leaves in O(log n). A sequence is in one
+ * heap at a time and knows its place there.
+ */
+export class SequenceHeap<S extends Sequence> {
   readonly #heap: S[] = [];
+
+  constructor(private readonly goesBefore: (a: Sequence, b: Sequence) => boolean) {}
 
   get size(): number {
     return this.#heap.length;
@@ -31,7 +36,7 @@ export class WaitingQueue<S extends Sequence> {
     while (index > 0) {
       const parentIndex = (index - 1) >> 1;
       const parent = this.#heap[parentIndex];
-      if (parent === undefined || !goesBefore(sequence, parent)) break;
+      if (parent === undefined || !this.goesBefore(sequence, parent)) break;
       this.#put(index, parent);
       index = parentIndex;
     }
@@ -44,11 +49,11 @@ export class WaitingQueue<S extends Sequence> {
       let childIndex = 2 * index + 1;
       let child = this.#heap[childIndex];
       const right = this.#heap[childIndex + 1];
-      if (child !== undefined && right !== undefined && goesBefore(right, child)) {
+      if (child !== undefined && right !== undefined && this.goesBefore(right, child)) {
         child = right;
         childIndex += 1;
       }
-      if (child === undefined || !goesBefore(child, sequence)) break;
+      if (child === undefined || !this.goesBefore(child, sequence)) break;
       this.#put(index, child);
       index = childIndex;
     }

@@ -1,0 +1,111 @@
+import { SequenceHeap } from './heap.js';
+import type { DecodeClock, Sequence } from './sequence.js';
+
+/**
+ * The sequences that decode, each with one token a step. A step changes nothing in them: what they have generated
+ * follows from a clock that counts the steps, and what they need together from sums that are kept as they come and go.
+ *
+ *   generated   = steps - origin              origin: what the clock would have read at its first token less one
+ *   computed    = prompt + generated - 1 = steps + (prompt - 1 - origin)
+ *   new block     in a step that starts with computed a multiple of the block size: the same residue of
+ *                 (prompt - 1 - origin) each time, so one count a residue tells the blocks of any number of steps
+ *   finishes      at step origin + output: a heap
+ *
+ * To join or leave costs O(log n), the blocks of any number of steps O(block size).
+ */
+export class Decoders<S extends Sequence> implements DecodeClock {
+  readonly #members = new Set<S>();
+  readonly #byFinish = new SequenceHeap<S>((a, b) => {
+    const [first, second] = [finishStep(a), finishStep(b)];
+    return first !== second ? first < second : a.joined < b.joined;
+  });
+  readonly #phases: Int32Array;
+  #steps = 0;
+  #joins = 0;
+  #offsets = 0;
+
+  constructor(private readonly blockSize: number) {
+    this.#phases = new Int32Array(blockSize);
+  }
+
+  /** Steps of decode since the engine was made. */
+  get steps(): number {
+    return this.#steps;
+  }
+
+  get size(): number {
+    return this.#members.size;
+  }
+
+  /** In the order in which they joined. */
+  get members(): Iterable<S> {
+    return this.#members;
+  }
+
+  /** Tokens computed for all of them. */
+  get context(): number {
+    return this.#offsets + this.#members.size * this.#steps;
+  }
+
+  /** Steps until the first of them finishes; Infinity without any. */
+  get stepsToFinish(): number {
+    const first = this.#byFinish.first;
+    return first === undefined ? Infinity : finishStep(first) - this.#steps;
+  }
+
+  /** The next that has all its tokens, in the order in which they joined. */
+  get finished(): S | undefined {
+    const first = this.#byFinish.first;
+    return first !== undefined && finishStep(first) === this.#steps ? first : undefined;
+  }
+
+  join(sequence: S): void {
+    sequence.startDecoding(this, this.#joins++);
+    this.#members.add(sequence);
+    this.#byFinish.add(sequence);
+    this.#count(sequence, 1);
+  }
+
+  leave(sequence: S): void {
+    this.#count(sequence, -1);
+    this.#byFinish.remove(sequence);
+    this.#members.delete(sequence);
+    sequence.stopDecoding();
+  }
+
+  advance(steps: number): void {
+    this.#steps += steps;
+  }
+
+  /** Blocks that the steps from the `from`th on, 0 being the next, before the `to`th take. */
+  blocksNeeded(from: number, to: number): number {
+    const rounds = Math.floor((to - from) / this.blockSize);
+    let blocks = rounds * this.#members.size;
+    for (let step = from + rounds * this.blockSize; step < to; step += 1) {
+      blocks += this.#phases[residue(-this.#steps - step, this.blockSize)] ?? 0;
+    }
+    return blocks;
+  }
+
+  /** How many steps, `most` at most, can be taken with so many blocks besides those that the next one has. */
+  stepsWithin(blocks: number, most: number): number {
+    if (this.blocksNeeded(1, most) <= blocks) return most;
+    let steps = 1 + Math.floor(blocks / this.#members.size) * this.blockSize;
+    let left = blocks % this.#members.size;
+    for (;;) {
+      left -= this.blocksNeeded(steps, steps + 1);
+      if (left < 0) return steps;
+      steps += 1;
+    }
+  }
+
+  #count(sequence: S, sign: 1 | -1): void {
+    const offset = sequence.work.promptTokens - 1 - sequence.decodeOrigin;
+    const phase = residue(offset, this.blockSize);
+    this.#phases[phase] = (this.#phases[phase] ?? 0) + sign;
+    this.#offsets += sign * offset;
+  }
+}
+
+const finishStep = (sequence: Sequence): number => sequence.decodeOrigin + sequence.work.outputTokens;
+const residue = (value: number, modulus: number): number => ((value % modulus) + modulus) % modulus;

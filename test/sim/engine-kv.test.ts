@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { KvCache, KvHold } from '../../sim/engine/kv-cache.js';
+
+const SIZE = 24;
+const HOLDS = 4;
+const LENGTH_MAX = 12;
+
+/** The obvious cache: one object a block, one list of free blocks, every look-up a search. */
+class BlockCache {
+  readonly blocks: { hash?: number; holders: number }[] = Array.from({ length: SIZE }, () => ({ holders: 0 }));
+  readonly free = [...this.blocks];
+  freed = 0;
+
+  match(hashes: readonly number[]): number {
+    const missing = hashes.findIndex((hash) => this.#find(hash) === undefined);
+    return missing < 0 ? hashes.length : missing;
+  }
+
+  grow(hold: BlockHold, hashes: readonly number[], full: number, count: number): boolean {
+    const wanted = hashes.slice(hold.found.length, full);
+    const found = wanted.slice(0, this.match(wanted)).map((hash) => this.#find(hash) as Block);
+    const missing = count - hold.found.length - hold.own.length - found.length;
+    if (found.filter((block) => block.holders === 0).length + missing > this.free.length) return false;
+    this.#share(hold, found);
+    for (let left = missing; left > 0; left -= 1) this.take(hold);
+    if (missing < 0) for (const block of hold.own.splice(missing)) this.#giveBack(block);
+    this.#publish(hold, hashes, full);
+    return true;
+  }
+
+  take(hold: BlockHold): void {
+    const block = this.free.shift() as Block;
+    block.holders = 1;
+    delete block.hash;
+    hold.own.push(block);
+  }
+
+  release(hold: BlockHold, hashes: readonly number[], full: number): void {
+    const wanted = hashes.slice(hold.found.length, full);
+    this.#share(
+      hold,
+      wanted.slice(0, this.match(wanted)).map((hash) => this.#find(hash) as Block),
+    );
+    this.#publish(hold, hashes, full);
+    for (const block of [...hold.own.splice(0), ...hold.found.splice(0).reverse()]) this.#giveBack(block);
+  }
+
+  reset(): void {
+    for (const block of this.free) delete block.hash;
+  }
+
+  #find(hash: number): Block | undefined {
+    return this.blocks.find((block) => block.hash === hash);
+  }
+
+  #share(hold: BlockHold, found: readonly Block[]): void {
+    for (const block of found) {
+      if (block.holders === 0) this.free.splice(this.free.indexOf(block), 1);
+      block.holders += 1;
+      hold.found.push(block);
+    }
+  }
+
+  #publish(hold: BlockHold, hashes: readonly number[], full: number): void {
+    while (hold.found.length < full) {
+      const block = hold.own.shift() as Block;
+      block.hash = hashes[hold.found.length] as number;
+      hold.found.push(block);
+    }
+  }
+
+  #giveBack(block: Block): void {
+    block.holders -= 1;
+    if (block.holders > 0) return;
+    this.free.push(block);
+    this.freed += 1;
+  }
+}
+
+type Block = BlockCache['blocks'][number];
+interface BlockHold {
+  readonly found: Block[];
+  readonly own: Block[];
+}
+
+/** Hashes of the prefixes of a text over three letters. */
+function hashesOf(text: readonly number[]): number[] {
+  let hash = 1;
+  return text.map((letter) => (hash = 3 * hash + letter));
+}
+
+const operations = fc.array(
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({ type: fc.constant('grow' as const), which: fc.nat(HOLDS - 1), by: fc.nat(5) }),
+    },
+    { weight: 2, arbitrary: fc.record({ type: fc.constant('decode' as const), which: fc.nat(HOLDS - 1) }) },
+    { weight: 4, arbitrary: fc.record({ type: fc.constant('release' as const), which: fc.nat(HOLDS - 1) }) },
+    { weight: 1, arbitrary: fc.constant({ type: 'reset' as const, which: 0 }) },
+  ),
+  { maxLength: 60 },
+);
+/** Texts that often begin alike. */
+const texts = fc.array(fc.array(fc.constantFrom(0, 0, 0, 0, 1, 2), { minLength: 1, maxLength: LENGTH_MAX }), {
+  minLength: 8,
+  maxLength: 8,
+});
+
+it('the cache of runs does what a cache of single blocks does, the least recently freed one going first', () => {
+  fc.assert(
+    fc.property(texts, operations, (many, script) => {
+      const [cache, model] = [new KvCache(SIZE), new BlockCache()];
+      const all = many.map(hashesOf);
+      let next = 0;
+      const place = () => ({ hold: new KvHold(), blocks: { found: [], own: [] }, hashes: all[next++ % 8] as number[] });
+      const places = Array.from({ length: HOLDS }, place);
+      for (const operation of script) {
+        const here = places[operation.which] as ReturnType<typeof place>;
+        const { hold, blocks, hashes } = here;
+        if (operation.type === 'grow') {
+          const count = Math.min(hashes.length + 1, hold.blocks + operation.by);
+          // Every other time the last block is not full yet.
+          const full = Math.max(hold.cached, Math.min(hashes.length, count - (operation.by % 2)));
+          const fits = cache.grow(hold, hashes, full, count);
+          expect(model.grow(blocks, hashes, full, count)).toBe(fits);
+        } else if (operation.type === 'decode' && cache.free > 0) {
+          cache.take(1);
+          hold.blocks += 1;
+          model.take(blocks);
+        } else if (operation.type === 'release') {
+          const full = Math.min(hashes.length, hold.blocks);
+          cache.release(hold, hashes, full);
+          model.release(blocks, hashes, full);
+          places[operation.which] = place();
+        } else if (operation.type === 'reset') {
+          cache.reset();
+          model.reset();
+        }
+        expect([cache.free, cache.freed]).toEqual([model.free.length, model.freed]);
+        expect(all.map((text) => cache.match(text))).toEqual(all.map((text) => model.match(text)));
+      }
+    }),
+    { numRuns: 400, seed: 4 },
+  );
+});
+
+it('refuses to hand out more than is free', () => {
+  const cache = new KvCache(2);
+  expect(() => cache.take(3)).toThrow(RangeError);
+});

@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Engine, PRESETS, type EngineScheduling, type Preset, type Sequence, type Work } from '../../sim/index.js';
+
+const BLOCK = 4;
+
+interface Request {
+  readonly at: number;
+  readonly prefix: number;
+  readonly prompt: number;
+  readonly output: number;
+  readonly priority: number;
+  /** Aborted so long after it came; absent: it may finish. */
+  readonly abortAfter?: number | undefined;
+}
+
+type Happening = { readonly at: number } & ({ readonly add: number } | { readonly abort: number } | { look: true });
+
+/** Plays requests with stretches of so many steps, and tells all that can be seen of it. */
+function play(requests: readonly Request[], looks: readonly number[], setting: Setting, stepsMax: number) {
+  const preset = { ...PRESETS['tiny-cpu'], ...setting.preset };
+  const engine = new Engine({ preset, blockSize: BLOCK, scheduling: setting.scheduling });
+  const happenings: Happening[] = [
+    ...requests.map(({ at }, add) => ({ at, add })),
+    ...requests.flatMap(({ at, abortAfter }, abort) =>
+      abortAfter === undefined ? [] : [{ at: at + abortAfter, abort }],
+    ),
+    ...looks.map((at) => ({ at, look: true as const })),
+  ].sort((a, b) => a.at - b.at);
+  const sequences = new Map<number, Sequence>();
+  const told: string[] = [];
+  const views: object[] = [];
+  let stretches = 0;
+  const begin = (now: number) => {
+    if (engine.begin(now, stepsMax) !== undefined) stretches += 1;
+  };
+  const runUntil = (until: number) => {
+    while (engine.stepEnd < until) {
+      const end = engine.stepEnd;
+      for (const { arrival, state, firstTokenAt } of engine.end())
+        if (state === 'finished' || firstTokenAt === end) told.push(`${arrival} ${state}`);
+      begin(end);
+    }
+  };
+  for (const happening of happenings) {
+    runUntil(happening.at);
+    if ('add' in happening) {
+      const sequence = engine.add(workOf(requests[happening.add] as Request), happening.at);
+      if (sequence !== undefined) sequences.set(happening.add, sequence);
+    } else if ('abort' in happening) {
+      const sequence = sequences.get(happening.abort);
+      if (sequence !== undefined) engine.abort(sequence, happening.at);
+    } else {
+      engine.advance(happening.at);
+      const generated = [...sequences.values()].map((sequence) => [sequence.generated, sequence.computed]);
+      const { running, waiting, kv, totals } = engine;
+      views.push({ at: happening.at, running, waiting, free: kv.free, totals: { ...totals }, generated });
+    }
+    if (Number.isNaN(engine.stepEnd)) begin(happening.at);
+    else expect(engine.cut(happening.at)).toBe(engine.stepEnd);
+  }
+  runUntil(Infinity);
+  return { engine, sequences: [...sequences.values()], told, views, stretches };
+}
+
+interface Setting {
+  readonly preset: Partial<Preset>;
+  readonly scheduling: EngineScheduling;
+}
+
+function workOf({ prefix, prompt, output, priority }: Request): Work {
+  const count = Math.floor((prompt + output) / BLOCK);
+  // The first ten blocks of a prefix's requests are alike, what follows is so for half of them.
+  const own = prompt % 2 === 0 ? 0 : prompt * 100;
+  const blockHashes = Array.from({ length: count }, (_, index) => prefix * 1e6 + index + (index < 10 ? 0 : own));
+  return { promptTokens: prompt, outputTokens: output, priority, blockHashes };
+}
+
+/** Plays both ways; all that can be seen must be the same. */
+function expectSame(requests: readonly Request[], looks: readonly number[], setting: Setting, stepsMax = Infinity) {
+  const single = play(requests, looks, setting, 1);
+  const stretched = play(requests, looks, setting, stepsMax);
+  expect(stretched.told).toEqual(single.told);
+  expect(stretched.views).toEqual(single.views);
+  expect(stretched.engine.totals).toEqual(single.engine.totals);
+  expect(stretched.engine.kv.free).toBe(single.engine.kv.free);
+  stretched.sequences.forEach((sequence, index) => {
+    const other = single.sequences[index] as Sequence;
+    for (const key of ['state', 'generated', 'cachedTokens', 'preemptions'] as const)
+      expect(sequence[key], key).toBe(other[key]);
+    for (const key of ['scheduledAt', 'firstTokenAt', 'endedAt'] as const) {
+      if (Number.isNaN(other[key])) expect(sequence[key], key).toBeNaN();
+      else expect(Math.abs(sequence[key] - other[key]), key).toBeLessThanOrEqual(1e-9 * other[key]);
+    }
+  });
+  expect(single.stretches).toBe(single.engine.totals.steps);
+  return stretched;
+}
+
+const ROOMY = { slots: 8, batchTokens: 256, kvTokens: 8000, maxModelLen: 4000 };
+const TINY = { slots: 4, batchTokens: 24, kvTokens: 100, maxModelLen: 100 };
+const request = (at: number, prompt: number, output: number, more: Partial<Request> = {}): Request => ({
+  at,
+  prompt,
+  output,
+  prefix: at,
+  priority: 0,
+  ...more,
+});
+
+describe('driving with stretches gives the same as step by step', () => {
+  const fcfs = (preset: Partial<Preset>): Setting => ({ preset, scheduling: 'fcfs' });
+
+  it('for a lone request, in two stretches', () => {
+    const { stretches, engine } = expectSame([request(0.5, 100, 200)], [], fcfs(ROOMY));
+    expect(engine.totals.steps).toBe(200);
+    expect(stretches).toBe(2);
+  });
+
+  it('when others arrive in the middle of a stretch and there is a slot', () => {
+    const requests = [0.5, 333.3, 777.7, 1100.1].map((at) => request(at, 100, 100));
+    const { sequences, stretches } = expectSame(requests, [500.1, 1000.1], fcfs(ROOMY));
+    expect(sequences[1]?.scheduledAt).toBeLessThan(sequences[0]?.endedAt ?? 0);
+    expect(stretches).toBeLessThan(20);
+  });
+
+  it('when others arrive and all slots are taken: nothing is cut', () => {
+    const requests = [0.5, 100.5, 200.5, 300.5].map((at) => request(at, 16, 100));
+    const { stretches } = expectSame(requests, [], fcfs({ ...ROOMY, slots: 1 }));
+    expect(stretches).toBe(8);
+  });
+
+  it('with prompts in chunks', () => {
+    const requests = [request(0.5, 40, 150), request(100.5, 2000, 20), request(101.5, 700, 30), request(102.5, 9, 5)];
+    expectSame(requests, [300.1, 600.1], fcfs(ROOMY));
+  });
+
+  it('with preemptions', () => {
+    const requests = [1, 2, 3, 4].map((at) => request(at + 0.5, 30, 50));
+    const { engine } = expectSame(requests, [200.1, 400.1, 600.1], fcfs({ ...ROOMY, kvTokens: 160 }));
+    expect(engine.totals.preemptions).toBeGreaterThan(0);
+  });
+
+  it('with shared prefixes, found and forgotten again', () => {
+    const requests = Array.from({ length: 30 }, (_, index) =>
+      request(index * 90 + 0.5, 60 + 2 * (index % 5), 40, { prefix: index % 3 }),
+    );
+    const { engine } = expectSame(requests, [500.1, 1500.1], fcfs({ ...ROOMY, kvTokens: 400 }));
+    expect(engine.totals.hitTokens).toBeGreaterThan(0);
+  });
+
+  it('when one is aborted in the middle of a stretch, one while it waits, one in its prefill', () => {
+    const requests = [
+      request(0.5, 30, 200),
+      request(1.5, 30, 200, { abortAfter: 801.3 }),
+      request(2.5, 30, 200, { abortAfter: 300.7 }),
+      request(1200.5, 3000, 20, { abortAfter: 150.2 }),
+    ];
+    const { engine } = expectSame(requests, [350.1, 900.1, 1300.1], fcfs({ ...ROOMY, slots: 2 }));
+    expect(engine.totals.aborted).toBe(3);
+  });
+
+  it('when what was aborted made room for one that waits', () => {
+    const requests = [
+      request(0.5, 40, 100),
+      request(1.5, 200, 50),
+      request(2.5, 190, 50, { abortAfter: 500.5 }),
+      request(3.5, 20, 30),
+    ];
+    expectSame(requests, [700.1], fcfs({ ...ROOMY, kvTokens: 300 }));
+  });
+
+  it('under priorities', () => {
+    const requests = [5, 3, 1, 4, 2].map((priority, index) => request(50 * index + 0.5, 30, 60, { priority }));
+    expectSame(requests, [300.1], { preset: { ...TINY, slots: 2 }, scheduling: 'priority' });
+  });
+
+  const requests = fc.array(
+    fc.record({
+      at: fc.integer({ min: 0, max: 3000 }).map((at) => at + 0.377),
+      prefix: fc.integer({ min: 0, max: 3 }),
+      prompt: fc.integer({ min: 1, max: 90 }),
+      output: fc.integer({ min: 1, max: 60 }),
+      priority: fc.integer({ min: -2, max: 2 }),
+      abortAfter: fc.option(
+        fc.integer({ min: 0, max: 900 }).map((after) => after + 0.119),
+        { nil: undefined, freq: 3 },
+      ),
+    }),
+    { maxLength: 40 },
+  );
+  const looks = fc.array(
+    fc.integer({ min: 0, max: 5000 }).map((at) => at + 0.771),
+    { maxLength: 5 },
+  );
+
+  it.each([
+    ['a tiny engine', TINY, 'fcfs', Infinity],
+    ['a tiny engine with priorities', TINY, 'priority', Infinity],
+    ['stretches of three steps', TINY, 'fcfs', 3],
+    ['a roomy engine', ROOMY, 'fcfs', Infinity],
+    ['an engine of few blocks and many slots', { ...ROOMY, kvTokens: 240, batchTokens: 64 }, 'priority', Infinity],
+  ] as const)('under random load: %s', (_, preset, scheduling, stepsMax) => {
+    fc.assert(
+      fc.property(requests, looks, (script, times) => {
+        expectSame(script, times, { preset, scheduling }, stepsMax);
+      }),
+      { numRuns: 150, seed: 5 },
+    );
+  });
+});
