@@ -11,7 +11,7 @@
  */
 export * from './units.js';
 export * from './events.js';
-export { EVENT_LOG_VERSION, logLine, type LogHeader, type LogLine } from './event-log.js';
+export { EVENT_LOG_VERSION, logLine, type LogChange, type LogLine, type LogStep } from './event-log.js';
 export { LogFault, readLogLine } from './event-log-check.js';
 export type { Balancer, Candidate, Placeable } from './balancer.js';
 export type { SchedulerConfig } from './config.js';

@@ -1,5 +1,6 @@
 import { agentCgroup } from './agentcgroup.js';
 import { azure } from './azure.js';
+import { eventLog } from './event-log.js';
 import { maitred } from './maitred.js';
 import { miniSweAgent } from './mini-swe-agent.js';
 import { mooncake } from './mooncake.js';
@@ -18,6 +19,7 @@ export interface TraceFormat {
 /** Every format that is read. Where a file's is not named, it is the first one whose keys its first records have. */
 export const FORMATS = {
   maitred: { keys: ['maitredProgram'], read: maitred },
+  'event-log': { keys: ['maitredEventLog'], read: eventLog },
   weka: { keys: ['requests', 'block_size'], read: weka },
   'mini-swe-agent': { keys: ['messages', 'instance_id'], read: miniSweAgent },
   agentcgroup: { keys: ['session', 'calls'], read: agentCgroup },
