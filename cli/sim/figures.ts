@@ -8,6 +8,8 @@ export const integer = (value: number | null): string => (value === null ? '-' :
 
 export const percent = (value: number | null): string => (value === null ? '-' : `${(100 * value).toFixed(1)} %`);
 
-/** A ratio around 1, always with three digits, so that those of a column compare. */
-export const ratio = (value: number | null): string =>
-  value === null ? '-' : value < 1000 ? value.toPrecision(3) : number(value);
+/** A ratio, with as many decimals as others of about its size, so that those of a column compare. */
+export function ratio(value: number | null): string {
+  if (value === null) return '-';
+  return value < 0.1 ? value.toPrecision(2) : value < 1000 ? value.toFixed(2) : number(value);
+}

@@ -3,11 +3,11 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
 import { didYouMean } from '../../sidecar/config/similar.js';
 import { DEFAULT_PRESET, PRESET_NAMES, type FormatName, type PresetName } from '../../sim/index.js';
+import { SIM_POLICIES, type SimPolicyName } from '../../sim/policies/policies.js';
 import { WORKLOAD_NAMES } from '../../sim/workloads/workloads.js';
 import { choice } from '../choice.js';
 import { formatOption } from '../trace-file.js';
 import type { SchedulingFlags } from './scheduling.js';
-import { SIMULATED_POLICIES } from './steps.js';
 
 export interface SimFlags extends SchedulingFlags {
   readonly workload?: string;
@@ -23,7 +23,7 @@ export interface SimFlags extends SchedulingFlags {
   readonly preset: PresetName;
   readonly kvTokens?: number;
   readonly enginePriority: boolean;
-  readonly policy?: readonly string[];
+  readonly policy?: readonly SimPolicyName[];
   readonly balancer?: readonly BalancerName[];
   readonly seed?: readonly number[];
   readonly jobs: number;
@@ -47,7 +47,7 @@ export function addSimOptions(command: Command): Command {
     .addOption(choice('--preset <name>', 'model and machine of each', PRESET_NAMES).default(DEFAULT_PRESET))
     .addOption(numeric('--kv-tokens <tokens>', 'tokens the KV cache of each holds; absent: the preset’s', 16, 1e8))
     .option('--engine-priority', 'engines serve by the queue that a call came from, not in order of arrival', false)
-    .addOption(names('--policy <names>', 'which call runs next; several with commas', SIMULATED_POLICIES))
+    .addOption(names('--policy <names>', 'which call runs next; several with commas', SIM_POLICIES))
     .addOption(names('--balancer <names>', 'where a call runs; several with commas', BALANCER_NAMES))
     .option('--window <calls>', 'calls in flight per engine: a number, auto or adaptive (admission.window)')
     .option('--gate <share>', 'share of KV capacity that the working set may take, 0: no gate (admission.gate)')

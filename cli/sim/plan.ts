@@ -1,5 +1,6 @@
 import type { BalancerName, BalancerOptions } from '../../loadbalancer/index.js';
 import type { EngineSettings, PresetName } from '../../sim/index.js';
+import type { SimPolicyName } from '../../sim/policies/policies.js';
 import type { Arrivals } from '../../sim/workloads/workload.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import type { Recording } from './recording.js';
@@ -14,7 +15,7 @@ export interface Plan {
   readonly preset: PresetName;
   readonly engine: EngineSettings;
   readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
-  readonly policies: readonly string[];
+  readonly policies: readonly SimPolicyName[];
   readonly balancers: readonly BalancerName[];
   readonly seeds: readonly number[];
 }
@@ -27,7 +28,7 @@ export interface GeneratedSource {
 
 /** What is compared: runs that differ in their seed alone. */
 export interface Variant {
-  readonly policy: string;
+  readonly policy: SimPolicyName;
   readonly balancer: BalancerName;
 }
 

@@ -1,9 +1,10 @@
+import { makeBalancer } from '../../loadbalancer/index.js';
 import { Gathering, type Measures } from '../../sim/measure/measures.js';
+import { makeSteps } from '../../sim/policies/policies.js';
 import { runWorld } from '../../sim/virtual/world.js';
 import type { EngineResult } from '../../sim/virtual/options.js';
 import type { Combination, Plan } from './plan.js';
 import { programsOf } from './programs.js';
-import { makeSteps } from './steps.js';
 
 /** One run, as `--json` prints it; docs/SIMULATOR.md tells every field. */
 export interface RunReport extends Combination, Measures {
@@ -36,7 +37,7 @@ export function runOne(plan: Plan, combination: Combination, { shouldStop, onPro
     seed,
     engines: plan.engines,
     engine: plan.engine,
-    scheduler: makeSteps(policy, plan.config, { ...plan.config.balancer, name: balancer }),
+    scheduler: makeSteps(policy, plan.config, makeBalancer({ ...plan.config.balancer, name: balancer })),
     observer: {
       callEnded: (call) => gathering.callEnded(call),
       programEnded: (program) => {

@@ -137,7 +137,8 @@ function refusals(runs: readonly RunReport[]): string[] {
   const codes = [...new Set(runs.flatMap(({ refused }) => Object.keys(refused)))].sort();
   return codes.map((code) => {
     const counts = runs.map(({ refused }) => refused[code] ?? 0);
-    return `Refused calls, ${code}: ${integer(Math.min(...counts))} to ${integer(Math.max(...counts))} a run`;
+    const [least, most] = [Math.min(...counts), Math.max(...counts)];
+    return `Refused calls, ${code}: ${least === most ? '' : `${integer(least)} to `}${integer(most)} a run`;
   });
 }
 
@@ -145,7 +146,7 @@ function ratioTable(ratios: readonly VariantRatios[], label: (variant: Variant) 
   const [first] = ratios;
   if (first === undefined) return [];
   const of = (each: Ratio): string =>
-    each.low === null ? ratio(each.ratio) : `${ratio(each.ratio)} (${ratio(each.low)} to ${ratio(each.high)})`;
+    ratio(each.ratio) + (each.low === null ? '' : ` (${ratio(each.low)}–${ratio(each.high)})`);
   const columns = ['mean', 'p99'] as const;
   const table = textTable(
     `times ${label(first.against)}`,
