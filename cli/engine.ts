@@ -1,9 +1,10 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { pino } from 'pino';
-import { PRESET_NAMES, startEngine, type EngineOptions } from '../sim/index.js';
+import { startEngine, type EngineOptions } from '../sim/index.js';
 import { readOptions } from '../sim/options.js';
 import { parseFault } from '../sim/server/faults.js';
 import { choice } from './choice.js';
+import { presetOption, type ChosenPreset } from './preset.js';
 import { untilStopped } from './signals.js';
 
 /** Told by the help. */
@@ -15,7 +16,7 @@ export function addEngineCommand(program: Command): void {
   command
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <port>', 'port to listen on, 0 picks a free one', number, 8000)
-    .addOption(choice('--preset <name>', 'model and machine it imitates', PRESET_NAMES).default(DEFAULTS.preset))
+    .addOption(presetOption('model and machine it imitates'))
     .option('--speed <factor>', 'times as fast as the machine it imitates', number, DEFAULTS.speed)
     .option('--slots <count>', 'requests that run at once; absent: the preset’s', number)
     .option('--kv-tokens <tokens>', 'tokens the KV cache holds; absent: the preset’s', number)
@@ -37,8 +38,13 @@ export function addEngineCommand(program: Command): void {
     )
     .option('--fault <fault>', 'fault of its first call, then of the next, status=503 for one; may be repeated', fault)
     .option('--seed <number>', 'varies the text and length of answers', number, DEFAULTS.seed)
-    .action(async ({ model, fault, ...rest }: EngineFlags) => {
-      const options = { ...rest, ...(model && { models: model }), ...(fault && { faults: fault }) };
+    .action(async ({ preset, model, fault, ...rest }: EngineFlags) => {
+      const options = {
+        ...rest,
+        preset: preset.preset,
+        ...(model && { models: model }),
+        ...(fault && { faults: fault }),
+      };
       const engine = await startEngine(options).catch((error: unknown) => {
         // What the engine says of a bad option is wrong usage here.
         if (error instanceof TypeError) return command.error(error.message);
@@ -49,7 +55,11 @@ export function addEngineCommand(program: Command): void {
     });
 }
 
-type EngineFlags = Omit<EngineOptions, 'models' | 'faults'> & { readonly model?: string[]; readonly fault?: string[] };
+type EngineFlags = Omit<EngineOptions, 'preset' | 'models' | 'faults'> & {
+  readonly preset: ChosenPreset;
+  readonly model?: string[];
+  readonly fault?: string[];
+};
 
 function number(text: string): number {
   const value = text.trim() === '' ? NaN : Number(text);

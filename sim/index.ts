@@ -13,6 +13,7 @@ import { readOptions, type EngineOptions } from './options.js';
 import { EngineServer } from './server/server.js';
 import type { EngineStats } from './server/stats.js';
 
+export { readPreset } from './engine/preset-file.js';
 export { DEFAULT_PRESET, PRESET_NAMES, PRESETS, type Preset, type PresetName } from './engine/presets.js';
 export { Engine, type EngineScheduling, type EngineSettings, type EngineTotals } from './engine/engine.js';
 export type { Sequence, Work } from './engine/sequence.js';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { DEFAULT_PRESET, PRESET_NAMES } from './engine/presets.js';
+import { presetSchema } from './engine/preset-file.js';
+import { DEFAULT_PRESET, PRESET_NAMES, PRESETS, type Preset } from './engine/presets.js';
 import { isFault } from './server/faults.js';
 import type { Script } from './text/choose.js';
 
@@ -7,7 +8,10 @@ import type { Script } from './text/choose.js';
 const optionsSchema = z.strictObject({
   host: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
   port: z.int().min(0).max(65_535).default(0).describe('Port to listen on; 0 picks a free one.'),
-  preset: z.enum(PRESET_NAMES).default(DEFAULT_PRESET).describe('Model and machine that set step times and sizes.'),
+  preset: z
+    .union([z.enum(PRESET_NAMES), presetSchema])
+    .default(DEFAULT_PRESET)
+    .describe('Model and machine that set step times and sizes: one of ours by name, or one of your own.'),
   speed: z.number().min(0.001).max(1e6).default(1).describe('Times as fast as the machine of the preset.'),
   slots: z.int().min(1).max(100_000).optional().describe('Sequences a step may hold; absent: the preset’s.'),
   kvTokens: z.int().min(16).max(1e8).optional().describe('Tokens the KV cache holds; absent: the preset’s.'),
@@ -47,18 +51,19 @@ const optionsSchema = z.strictObject({
 });
 
 export type EngineOptions = z.input<typeof optionsSchema>;
-export type Settings = z.output<typeof optionsSchema>;
+export type Settings = Omit<z.output<typeof optionsSchema>, 'preset'> & { readonly preset: Preset };
 
 /** @throws TypeError that names each bad option. */
 export function readOptions(options: EngineOptions): Settings {
   const result = optionsSchema.safeParse(options);
   if (!result.success) throw new TypeError(`bad engine options: ${z.prettifyError(result.error)}`);
-  const { kvTokens, maxModelLen, blockSize } = result.data;
-  if (kvTokens !== undefined && kvTokens < 2 * blockSize) {
+  const { preset: named, kvTokens, maxModelLen, blockSize } = result.data;
+  const preset = typeof named === 'string' ? PRESETS[named] : named;
+  if ((kvTokens ?? preset.kvTokens) < 2 * blockSize) {
     throw new TypeError('bad engine options: kvTokens must hold at least two blocks');
   }
   if (kvTokens !== undefined && maxModelLen !== undefined && maxModelLen > kvTokens) {
     throw new TypeError('bad engine options: maxModelLen must not exceed kvTokens');
   }
-  return result.data;
+  return { ...result.data, preset };
 }

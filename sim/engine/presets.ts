@@ -9,7 +9,9 @@ export interface Preset {
   readonly model: string;
   /** Bytes of weights that one step reads, whatever its batch. */
   readonly weightBytes: number;
-  /** Floating-point operations of the linear layers, per token. */
+  /** A mixture of experts: the weights that a step reads in part, by its tokens. Absent: a dense model. */
+  readonly experts?: Experts | undefined;
+  /** Floating-point operations of the linear layers, per token: of a mixture, those of the experts it goes through. */
   readonly flopsPerToken: number;
   /** Floating-point operations of attention, per token and token of its context. */
   readonly attentionFlops: number;
@@ -33,6 +35,13 @@ export interface Preset {
   readonly maxModelLen: number;
 }
 
+/** The experts of all layers together, each layer having as many and choosing as many of them for a token. */
+export interface Experts {
+  readonly bytes: number;
+  readonly total: number;
+  readonly perToken: number;
+}
+
 /**
  * Llama-3.1-8B in bfloat16. Its config.json: 32 layers, hidden 4096, 32 heads, 8 KV heads of 128, vocabulary 128,256,
  * 8.03 G parameters, context 131,072. The input embedding (0.525 G parameters) is looked up, not read whole.
@@ -48,34 +57,91 @@ const LLAMA_8B = {
   maxModelLen: 131_072,
 };
 
+/**
+ * Llama-3.3-70B in bfloat16. Its config.json: 80 layers, hidden 8192, intermediate 28,672, 64 heads, 8 KV heads of 128,
+ * vocabulary 128,256, 70.55 G parameters, context 131,072; less the input embedding (1.05 G).
+ */
+const LLAMA_70B = {
+  model: 'llama-3.3-70b',
+  weightBytes: 69.5e9 * 2,
+  flopsPerToken: 2 * 69.5e9,
+  attentionFlops: 4 * 8192 * 80,
+  kvBytesPerToken: 2 * 80 * 8 * 128 * 2,
+  maxModelLen: 131_072,
+};
+
+/**
+ * Qwen3-Coder-30B-A3B in bfloat16. Its config.json: 48 layers, hidden 2048, 32 heads of 128, 4 KV heads, vocabulary
+ * 151,936, 128 experts of intermediate 768, 8 for a token, context 262,144. That makes 1.23 G parameters of attention,
+ * routers and output head, and 28.99 G of experts, of which a token goes through 1.81 G; the input embedding is 0.31 G.
+ */
+const QWEN3_CODER_30B = {
+  model: 'qwen3-coder-30b-a3b',
+  weightBytes: 1.23e9 * 2,
+  experts: { bytes: 28.99e9 * 2, total: 128, perToken: 8 },
+  flopsPerToken: 2 * (1.23e9 + 1.81e9),
+  // Over 32 heads of 128, which together are wider than the hidden size.
+  attentionFlops: 4 * 32 * 128 * 48,
+  kvBytesPerToken: 2 * 48 * 4 * 128 * 2,
+  maxModelLen: 262_144,
+};
+
+/** A100 80 GB SXM data sheet: 312 TFLOPS bfloat16 dense, 2,039 GB/s. `batchTokens` and `slots`: vLLM's default for it. */
+const A100 = { flops: 312e12, bytes: 2039e9, limits: { batchTokens: 2048, slots: 256 } };
+/** H100 SXM data sheet: 989 TFLOPS bfloat16 dense, 3,350 GB/s. `batchTokens` and `slots`: vLLM's default for it. */
+const H100 = { flops: 989e12, bytes: 3350e9, limits: { batchTokens: 8192, slots: 1024 } };
+
 const PRESET_TABLE = {
   'llama-3.1-8b-a100': {
     ...LLAMA_8B,
-    // A100 80 GB SXM data sheet: 312 TFLOPS bfloat16 dense, 2,039 GB/s. Half the peak in prefill and 80 % of the
-    // bandwidth in decode are customary.
-    flopsPerSecond: 312e12 * 0.5,
-    bytesPerSecond: 2039e9 * 0.8,
+    ...A100.limits,
+    // Half the peak in prefill and 80 % of the bandwidth in decode are customary.
+    flopsPerSecond: A100.flops * 0.5,
+    bytesPerSecond: A100.bytes * 0.8,
     stepOverheadMs: 1.5,
     sequenceOverheadMs: 0.01,
     // gpu_memory_utilization 0.9 of 79.2 GiB, less 15.0 GiB of weights and about 3.4 GiB of activations and graphs,
     // over 128 KiB a token.
     kvTokens: 432_000,
-    // vLLM's own defaults for a server on this GPU.
-    batchTokens: 2048,
-    slots: 256,
   },
   'llama-3.1-8b-h100': {
     ...LLAMA_8B,
-    // H100 SXM data sheet: 989 TFLOPS bfloat16 dense, 3,350 GB/s; efficiencies as above.
-    flopsPerSecond: 989e12 * 0.5,
-    bytesPerSecond: 3350e9 * 0.8,
+    ...H100.limits,
+    // Efficiencies as above; a faster host.
+    flopsPerSecond: H100.flops * 0.5,
+    bytesPerSecond: H100.bytes * 0.8,
     stepOverheadMs: 1.2,
     sequenceOverheadMs: 0.008,
     // As above: the same 80 GB.
     kvTokens: 432_000,
-    // vLLM's own defaults for a server on this GPU.
-    batchTokens: 8192,
-    slots: 1024,
+  },
+  // Four GPUs that each hold a quarter of every layer.
+  'llama-3.3-70b-tp4-h100': {
+    ...LLAMA_70B,
+    ...H100.limits,
+    // Half the peak, less the share of time in all-reduce: a quarter is reported for FP8 on four H100s, which is a
+    // seventh beside the twice as long arithmetic of bfloat16.
+    flopsPerSecond: 4 * H100.flops * 0.5 * (6 / 7),
+    bytesPerSecond: 4 * H100.bytes * 0.8,
+    // As on one GPU, and two all-reduces a layer that take about 10 µs each whatever their size.
+    stepOverheadMs: 1.2 + 2 * 80 * 0.01,
+    sequenceOverheadMs: 0.008,
+    // Four times 0.9 of 79.2 GiB, less 131.4 GiB of weights and four times about 3.4 GiB, over 320 KiB a token.
+    kvTokens: 459_000,
+  },
+  // On one H100.
+  'qwen3-coder-30b-a3b': {
+    ...QWEN3_CODER_30B,
+    ...H100.limits,
+    // An assumption: products of few rows for each of 128 experts attain two thirds of what dense ones do.
+    flopsPerSecond: (H100.flops * 0.5 * 2) / 3,
+    bytesPerSecond: H100.bytes * 0.8,
+    // An assumption: routing, sorting and gathering add about 40 µs to each of 48 layers.
+    stepOverheadMs: 1.2 + 48 * 0.04,
+    sequenceOverheadMs: 0.008,
+    // 0.9 of 79.2 GiB, less 56.9 GiB of weights and about 3.4 GiB of activations and graphs, over 96 KiB a token: less
+    // than the model's own context.
+    kvTokens: 120_000,
   },
   // A 36 M parameter Llama (hidden 512, 8 layers, 8 heads, 4 KV heads of 64) under vLLM 0.32 on one CPU core.
   // Fitted to what was measured there: 92, 319, 624 and 1,041 tokens a second at 1, 4, 8 and 16 streams, a prefill of

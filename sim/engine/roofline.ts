@@ -18,7 +18,7 @@ export interface StepWork {
 export function stepMs(preset: Preset, work: StepWork): number {
   const linear = Math.max(
     (work.tokens * preset.flopsPerToken) / preset.flopsPerSecond,
-    preset.weightBytes / preset.bytesPerSecond,
+    weightBytesRead(preset, work.tokens) / preset.bytesPerSecond,
   );
   const attention = Math.max(
     (work.attended * preset.attentionFlops) / preset.flopsPerSecond,
@@ -37,4 +37,13 @@ export function contextMs(preset: Preset): number {
     preset.kvBytesPerToken / preset.bytesPerSecond,
   );
   return seconds * 1000;
+}
+
+/**
+ * Bytes of weights that a step of so many tokens reads. Of a mixture's experts, those that at least one token chooses:
+ * with k of E chosen at random by each of n tokens, a share 1 - (1 - k/E)^n on average.
+ */
+function weightBytesRead({ weightBytes, experts }: Preset, tokens: number): number {
+  if (experts === undefined) return weightBytes;
+  return weightBytes + experts.bytes * (1 - (1 - experts.perToken / experts.total) ** tokens);
 }

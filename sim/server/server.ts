@@ -8,7 +8,6 @@ import { scriptedAnswer, type JsonObject } from '../apis/fields.js';
 import { messages, readMessagesPrompt } from '../apis/messages.js';
 import { responses } from '../apis/responses.js';
 import { Engine } from '../engine/engine.js';
-import { PRESETS } from '../engine/presets.js';
 import type { Settings } from '../options.js';
 import { parseObject, readText } from './body.js';
 import { Call, type CallHost } from './call.js';
@@ -54,7 +53,7 @@ export class EngineServer implements CallHost {
   readonly #server: Server;
 
   constructor(readonly settings: Settings) {
-    const base = PRESETS[settings.preset];
+    const base = settings.preset;
     const preset = {
       ...base,
       slots: settings.slots ?? base.slots,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { stepMs } from '../../sim/engine/roofline.js';
 import { Engine, PRESETS, type EngineScheduling, type Preset, type Sequence, type Work } from '../../sim/index.js';
 
 const BLOCK = 16;
@@ -54,6 +55,19 @@ describe('step times', () => {
     const decode = (context: number) => (preset.weightBytes + context * preset.kvBytesPerToken) / preset.bytesPerSecond;
     expect(sequence.firstTokenAt).toBeCloseTo(prefill * 1000 + overhead, 6);
     expect(sequence.endedAt).toBeCloseTo((prefill + decode(1001) + decode(1002)) * 1000 + 3 * overhead, 6);
+  });
+
+  it('of a mixture of experts read more of them the more tokens there are, up to all', () => {
+    const preset = PRESETS['qwen3-coder-30b-a3b'];
+    const { experts, weightBytes, bytesPerSecond } = preset;
+    const read = (tokens: number) => {
+      const ms = stepMs(preset, { sequences: 0, tokens, attended: 0, context: 0 }) - preset.stepOverheadMs;
+      return ((ms / 1000) * bytesPerSecond - weightBytes) / experts.bytes;
+    };
+    expect(read(1)).toBeCloseTo(8 / 128, 9);
+    // The second token chooses 8 of which 8/128 are the first's on average.
+    expect(read(2)).toBeCloseTo((8 + 7.5) / 128, 9);
+    expect(read(200)).toBeGreaterThan(0.99);
   });
 
   it.each([

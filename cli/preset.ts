@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { InvalidArgumentError, Option } from 'commander';
+import { didYouMean } from '../sidecar/config/similar.js';
+import { DEFAULT_PRESET, PRESET_NAMES, PRESETS, readPreset, type Preset } from '../sim/index.js';
+
+/** A preset as it was named, and what it is. */
+export interface ChosenPreset {
+  readonly name: string;
+  readonly preset: Preset;
+}
+
+/** An option that is one of our presets by name, or a file that `maitred sim calibrate` wrote. */
+export function presetOption(description: string, flags = '--preset <name>'): Option {
+  return new Option(flags, `${description}: ${PRESET_NAMES.join(', ')}, or a file of sim calibrate`)
+    .argParser(choosePreset)
+    .default({ name: DEFAULT_PRESET, preset: PRESETS[DEFAULT_PRESET] }, JSON.stringify(DEFAULT_PRESET));
+}
+
+function choosePreset(name: string): ChosenPreset {
+  const known = PRESET_NAMES.find((each) => each === name);
+  if (known !== undefined) return { name, preset: PRESETS[known] };
+  let text: string;
+  try {
+    text = readFileSync(name, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw new InvalidArgumentError(String(error));
+    throw new InvalidArgumentError(
+      `It must be one of ${PRESET_NAMES.join(', ')}, or a file${didYouMean(name, PRESET_NAMES)}`,
+    );
+  }
+  try {
+    return { name, preset: readPreset(text) };
+  } catch (error) {
+    if (error instanceof TypeError) throw new InvalidArgumentError(`${name} is no preset: ${error.message}`);
+    throw error;
+  }
+}

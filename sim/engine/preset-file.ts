@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { Preset } from './presets.js';
+
+const positive = z.number().positive().max(1e30);
+const count = z.int().min(1).max(1e9);
+
+/** A preset of one's own. The fields are those of `Preset`, units and all. */
+export const presetSchema: z.ZodType<Preset> = z.strictObject({
+  model: z.string().min(1),
+  weightBytes: positive,
+  experts: z
+    .strictObject({ bytes: positive, total: count, perToken: count })
+    .refine(({ total, perToken }) => perToken <= total, 'perToken must not exceed total')
+    .optional(),
+  flopsPerToken: positive,
+  attentionFlops: positive,
+  kvBytesPerToken: positive,
+  flopsPerSecond: positive,
+  bytesPerSecond: positive,
+  stepOverheadMs: z.number().min(0).max(1e6),
+  sequenceOverheadMs: z.number().min(0).max(1e6),
+  kvTokens: z.int().min(32).max(1e9),
+  batchTokens: count,
+  slots: z.int().min(1).max(100_000),
+  maxModelLen: z.int().min(2).max(1e9),
+});
+
+/** What `maitred sim calibrate --json` prints. What it says of the fit is for people. */
+const fileSchema = z.strictObject({ version: z.literal(1), preset: presetSchema, fit: z.unknown().optional() });
+
+/**
+ * Reads the text of a preset file.
+ * @throws TypeError that names each bad field.
+ */
+export function readPreset(text: string): Preset {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch (error) {
+    throw new TypeError(`not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const result = fileSchema.safeParse(document);
+  if (!result.success) throw new TypeError(z.prettifyError(result.error));
+  return result.data.preset;
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { PRESET_NAMES, PRESETS, readPreset } from '../../sim/index.js';
+import { call, engine } from './client.js';
+
+const text = (preset: object, more: object = {}) => JSON.stringify({ version: 1, preset, ...more });
+
+describe('a preset file', () => {
+  it.each(PRESET_NAMES)('holds whatever %s does', (name) => {
+    expect(readPreset(text(PRESETS[name], { fit: { medianError: 0.01 } }))).toEqual(PRESETS[name]);
+  });
+
+  const tiny = PRESETS['tiny-cpu'];
+  it.each([
+    ['nothing', ''],
+    ['half a file', text(tiny).slice(0, 100)],
+    ['another version', text(tiny).replace('"version":1', '"version":2')],
+    ['a preset alone', JSON.stringify(tiny)],
+    ['an unknown field', text({ ...tiny, wieghtBytes: 1 })],
+    ['no bandwidth', text({ ...tiny, bytesPerSecond: 0 })],
+    ['a time below zero', text({ ...tiny, stepOverheadMs: -1 })],
+    ['infinity', text(tiny).replace(/"flopsPerSecond":\d+/, '"flopsPerSecond":1e999')],
+    ['half a slot', text({ ...tiny, slots: 0.5 })],
+    ['more experts for a token than there are', text({ ...tiny, experts: { bytes: 1, total: 4, perToken: 5 } })],
+  ])('is refused when it is %s', (_, wrong) => {
+    expect(() => readPreset(wrong)).toThrow(TypeError);
+  });
+
+  it('serves an engine', async () => {
+    const handle = await engine({ preset: { ...tiny, model: 'mine', maxModelLen: 4096 } });
+    const { json } = await call(handle, 'GET', '/v1/models');
+    expect(json['data']).toMatchObject([{ id: 'mine', max_model_len: 4096 }]);
+  });
+
+  it('whose cache cannot hold two blocks is refused by an engine', async () => {
+    await expect(engine({ preset: { ...tiny, kvTokens: 40 }, blockSize: 32 })).rejects.toThrow(TypeError);
+  });
+});
