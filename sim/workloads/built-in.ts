@@ -9,10 +9,13 @@ const MINI_SWE = 'measured: mini-swe-agent, 60 sessions with 2,265 calls';
 const CGROUP = 'measured: agentcgroup, 40 sessions with 1,848 calls';
 const WEKA = 'measured: weka-claude-code, 33 sub-agents of 6 sessions';
 
-/** People who talk with a model, as in ShareGPT. */
+/**
+ * People who talk with a model, as in ShareGPT. They say the next thing at once, as when the recording is played to an
+ * engine: Autellix's measure counts time by tokens, and the minute in which an answer is read would hide all else.
+ */
 const chat: SpecInput = {
   kind: 'agent',
-  system: [{ name: 'chat', tokens: 100 }],
+  system: [{ name: 'chat', tokens: 100, source: 'assumed' }],
   turns: { dist: 'geometric', mean: 3.55, max: 40, source: `mean 3.51 turns, ${SHAREGPT}` },
   inputTokens: {
     dist: 'log-normal',
@@ -30,13 +33,6 @@ const chat: SpecInput = {
     max: 2048,
     source: `mean 348, standard deviation 270, ${SHAREGPT}`,
   },
-  thinkMs: {
-    dist: 'log-normal',
-    median: 45_000,
-    p95: 200_000,
-    max: 1_800_000,
-    source: 'assumed: mean 68 s, in which 270 words are read at 238 a minute (Brysbaert 2019)',
-  },
 };
 
 /** BFCL's eight toolsets, of about 15 functions each: a program has one or two of them. */
@@ -45,6 +41,7 @@ const react: SpecInput = {
   system: ['files', 'vehicle', 'trading', 'travel', 'messages', 'posts', 'tickets', 'maths'].map((name) => ({
     name: `react/${name}`,
     tokens: 1540,
+    source: `6,155 bytes of rules, ${TAU}`,
   })),
   turns: {
     dist: 'quantiles',
@@ -57,23 +54,26 @@ const react: SpecInput = {
     points: steps([1, 0.004], [2, 0.65], [3, 0.862], [4, 0.954], [5, 0.981], [6, 0.996], [8, 1]),
     source: `one for each tool call, mean 1.56, and the answer, ${BFCL}`,
   },
-  outputTokens: { dist: 'log-normal', median: 45, p95: 150, min: 5, max: 314, source: `mean 58, median 49, ${TAU}` },
+  outputTokens: {
+    dist: 'log-normal',
+    median: 17,
+    p95: 48,
+    min: 8,
+    max: 100,
+    source: `a tool call's 55 bytes in the mean, 39 in the median, and what is about it in JSON, ${BFCL}`,
+  },
+  answerTokens: {
+    dist: 'quantiles',
+    points: points([0, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1], [11, 29, 44, 65, 101, 144, 177, 246, 314]),
+    source: `answers without a tool call, mean 79, ${TAU}`,
+  },
   tools: [
     {
       name: 'api',
       ms: { dist: 'log-normal', median: 20, p95: 60, max: 1000, source: `Read, Edit, Grep, Glob, Write, ${CGROUP}` },
       resultTokens: {
         dist: 'quantiles',
-        points: [
-          [0, 0],
-          [0.05, 0],
-          [0.25, 13],
-          [0.5, 167],
-          [0.75, 202],
-          [0.95, 314],
-          [0.99, 1180],
-          [1, 2029],
-        ],
+        points: points([0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1], [0, 0, 13, 167, 202, 314, 1180, 2029]),
         source: `mean 160, ${TAU}`,
       },
     },
@@ -85,22 +85,23 @@ const mcts: SpecInput = {
   kind: 'tree',
   inputTokens: { dist: 'log-normal', median: 25, p95: 45, min: 8, max: 100, source: 'questions of HotpotQA' },
   expansions: {
-    dist: 'log-normal',
-    median: 10,
-    p95: 35,
+    dist: 'gamma',
+    mean: 16,
+    cv: 1.3,
     min: 1,
-    max: 100,
-    source: 'mean 67 nodes, LATS, arXiv 2310.04406, costs on HotPotQA; at most 50 iterations; spread assumed',
+    max: 175,
+    source:
+      'LATS, arXiv 2310.04406: 67 nodes where HotpotQA is answered, and up to 50 iterations for the third that is not; Autellix: an engine sustains about 0.2 a second',
   },
   branch: { dist: 'constant', value: 5, source: `n_generate_sample, ${LATS}lats.sh` },
-  depthMax: 7,
+  depthMax: { dist: 'constant', value: 7, source: `${LATS}lats.py` },
   rolloutDepth: { dist: 'uniform', min: 2, max: 5, source: `thoughts of the examples, ${LATS}hotpot.py` },
   expand: {
-    system: { name: 'mcts/expand', tokens: 1650 },
+    system: { name: 'mcts/expand', tokens: 1650, source: `cot_prompt, ${LATS}hotpot.py, at four bytes a token` },
     outputTokens: { dist: 'log-normal', median: 45, p95: 100, min: 15, max: 400, source: `${LATS}tot_10it.log` },
   },
   evaluate: {
-    system: { name: 'mcts/evaluate', tokens: 1500 },
+    system: { name: 'mcts/evaluate', tokens: 1700, source: `value_prompt, ${LATS}hotpot.py, at four bytes a token` },
     outputTokens: { dist: 'log-normal', median: 95, p95: 180, min: 40, max: 500, source: `${LATS}hotpot.py` },
   },
   resultTokens: { dist: 'log-normal', median: 90, p95: 200, min: 5, max: 400, source: `${LATS}tot_10it.log` },
@@ -110,60 +111,30 @@ const mcts: SpecInput = {
 /** Sub-agents that read, and a parent that sums up. */
 const mapReduce: SpecInput = {
   kind: 'map-reduce',
-  system: { name: 'map-reduce/parent', tokens: 1500 },
+  system: { name: 'map-reduce/parent', tokens: 1500, source: 'assumed' },
   inputTokens: { dist: 'log-normal', median: 500, p95: 2000, min: 20, max: 10_000, source: 'assumed' },
   outputTokens: { dist: 'log-normal', median: 300, p95: 1200, min: 50, max: 4000, source: 'assumed' },
   subAgents: {
     dist: 'quantiles',
-    points: [
-      [0, 3],
-      [0.3, 3],
-      [0.5, 4.5],
-      [0.8, 6],
-      [1, 12],
-    ],
+    points: points([0, 0.3, 0.5, 0.8, 1], [3, 3, 4.5, 6, 12]),
     source: WEKA,
   },
   subAgent: {
-    system: [{ name: 'map-reduce/sub-agent', tokens: 1200 }],
+    system: [{ name: 'map-reduce/sub-agent', tokens: 1200, source: 'assumed: less than the 10,000 of Claude Code' }],
     inputTokens: { dist: 'log-normal', median: 200, p95: 800, min: 20, max: 4000, source: 'assumed' },
     callsPerTurn: {
       dist: 'quantiles',
-      points: [
-        [0, 3],
-        [0.05, 4],
-        [0.25, 7],
-        [0.5, 10],
-        [0.75, 12],
-        [1, 24],
-      ],
+      points: points([0, 0.05, 0.25, 0.5, 0.75, 1], [3, 4, 7, 10, 12, 24]),
       source: WEKA,
     },
     outputTokens: {
       dist: 'quantiles',
-      points: [
-        [0, 62],
-        [0.05, 104],
-        [0.25, 171],
-        [0.5, 225],
-        [0.75, 264],
-        [0.95, 352],
-        [0.995, 572],
-        [1, 1080],
-      ],
+      points: points([0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.995, 1], [62, 104, 171, 225, 264, 352, 572, 1080]),
       source: `mean 224, ${WEKA}`,
     },
     answerTokens: {
       dist: 'quantiles',
-      points: [
-        [0, 1379],
-        [0.05, 1819],
-        [0.25, 2526],
-        [0.5, 2984],
-        [0.75, 3409],
-        [0.95, 5019],
-        [1, 5084],
-      ],
+      points: points([0, 0.05, 0.25, 0.5, 0.75, 0.95, 1], [1379, 1819, 2526, 2984, 3409, 5019, 5084]),
       source: `mean 3,044, ${WEKA}`,
     },
     tools: [
@@ -185,20 +156,11 @@ const mapReduce: SpecInput = {
 /** What a call's tool adds to the context of a SWE agent. */
 const results: DistributionInput = {
   dist: 'quantiles',
-  points: [
-    [0, 0],
-    [0.05, 3],
-    [0.1, 17],
-    [0.25, 22],
-    [0.5, 103],
-    [0.75, 294],
-    [0.9, 794],
-    [0.95, 1456],
-    [0.99, 3381],
-    [0.999, 4303],
-    [1, 8110],
-  ],
-  source: `mean 312, ${MINI_SWE}`,
+  points: points(
+    [0, 0.05, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 1],
+    [0, 3, 22, 103, 150, 243, 373, 794, 1456, 2817, 3381, 4303, 8110],
+  ),
+  source: `mean 317, ${MINI_SWE}`,
 };
 const tool = (name: string, weight: number, median: number, p95: number, max: number) => ({
   name,
@@ -210,48 +172,31 @@ const tool = (name: string, weight: number, median: number, p95: number, max: nu
 /** Agents that work on SWE-bench tasks: the sizes of mini-swe-agent, the tools of Claude Code. */
 const coding: SpecInput = {
   kind: 'agent',
-  system: [{ name: 'coding', tokens: 136 }],
-  inputTokens: { dist: 'log-normal', median: 1530, p95: 3300, min: 500, max: 4000, source: `mean 1,708, ${MINI_SWE}` },
+  system: [{ name: 'coding', tokens: 136, source: MINI_SWE }],
+  inputTokens: {
+    dist: 'log-normal',
+    median: 1620,
+    p95: 2900,
+    min: 1185,
+    max: 3913,
+    source: `first prompts, mean 1,844, ${MINI_SWE}`,
+  },
   callsPerTurn: {
     dist: 'quantiles',
-    points: [
-      [0, 12],
-      [0.05, 18],
-      [0.25, 26],
-      [0.5, 33],
-      [0.75, 42],
-      [0.9, 64],
-      [0.95, 78],
-      [1, 132],
-    ],
+    points: points([0, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 1], [13, 18, 26, 33, 42, 64, 75, 87, 132]),
     source: `mean 38, ${MINI_SWE}`,
   },
   outputTokens: {
     dist: 'quantiles',
-    points: [
-      [0, 16],
-      [0.05, 23],
-      [0.1, 27],
-      [0.25, 44],
-      [0.5, 93],
-      [0.75, 308],
-      [0.9, 711],
-      [0.95, 1114],
-      [0.99, 3042],
-      [0.995, 3702],
-      [0.999, 8117],
-      [1, 8789],
-    ],
-    source: `mean 318, ${MINI_SWE}; without its longest, 57,811`,
+    points: points(
+      [0, 0.05, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1],
+      [16, 23, 44, 93, 148, 240, 403, 708, 1112, 1858, 2920, 3547, 6956, 8789],
+    ),
+    source: `mean 292, ${MINI_SWE}; without its longest, 57,811`,
   },
   reasoningTokens: {
     dist: 'quantiles',
-    points: [
-      [0, 0],
-      [0.967, 0],
-      [0.99, 172],
-      [1, 725],
-    ],
+    points: points([0, 0.967, 0.99, 1], [0, 0, 172, 725]),
     source: `mean 5, ${MINI_SWE}`,
   },
   tools: [
@@ -260,17 +205,10 @@ const coding: SpecInput = {
       weight: 1025,
       ms: {
         dist: 'quantiles',
-        points: [
-          [0, 10],
-          [0.05, 20],
-          [0.25, 57],
-          [0.5, 6774],
-          [0.75, 8545],
-          [0.9, 10_760],
-          [0.95, 12_985],
-          [0.99, 28_079],
-          [1, 124_376],
-        ],
+        points: points(
+          [0, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1],
+          [10, 20, 57, 6774, 8545, 10_760, 12_985, 28_079, 124_376],
+        ),
         source: CGROUP,
       },
       resultTokens: results,
@@ -297,6 +235,11 @@ export const BUILT_IN = {
 } satisfies Record<string, SpecInput>;
 
 type Points = [share: number, value: number][];
+
+/** So large are at most that share of them. */
+function points(shares: readonly number[], values: readonly number[]): Points {
+  return shares.map((share, index) => [share, values[index] ?? NaN]);
+}
 
 /** Whole numbers with the share of all that are at most so large. */
 function steps(...counted: readonly (readonly [value: number, share: number])[]): Points {

@@ -17,7 +17,7 @@ export const distribution = (least: number, most: number) =>
 function shapes(least: number, most: number) {
   const value = z.number().min(least).max(most);
   const positive = z.number().gt(0).max(most);
-  const source = z.string().min(1).exactOptional();
+  const source = z.string().min(1).exactOptional().describe('Where it is from; nothing reads it.');
   const clamp = { min: value.default(least), max: value, source };
   return z.discriminatedUnion('dist', [
     z.strictObject({ dist: z.literal('constant'), value, source }),

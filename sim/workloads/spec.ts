@@ -16,9 +16,12 @@ const name = z
   .string()
   .regex(/^[\w./-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes, underscores or slashes');
 
+const source = z.string().min(1).exactOptional().describe('Where it is from; nothing reads it.');
+
 const text = z.strictObject({
   name: name.describe('Calls with the same name begin with the same text, in all programs.'),
   tokens: z.int().min(1).max(TOKENS_MAX).describe('Its length.'),
+  source,
 });
 
 const tool = z.strictObject({
@@ -58,7 +61,7 @@ const tree = z.strictObject({
   inputTokens: tokens.describe('The question.'),
   expansions: calls.describe('How many nodes are expanded, one after the other.'),
   branch: calls.describe('Children of a node: calls side by side with the same prompt.'),
-  depthMax: z.int().min(1).max(100).describe('Depth of the deepest nodes; the root is 0.'),
+  depthMax: distribution(1, 100).describe('Depth of the deepest nodes; the root is 0.'),
   rolloutDepth: calls.describe('Depth to which children are expanded in turn, before another leaf is selected.'),
   expand: z
     .strictObject({

@@ -22,6 +22,7 @@ export function treeCalls(spec: TreeSpec, dice: Dice): AgentCall[] {
   const calls: AgentCall[] = [];
   const inputTokens = drawWhole(spec.inputTokens, dice);
   const expansions = drawWhole(spec.expansions, dice);
+  const depthMax = drawWhole(spec.depthMax, dice);
   let leaves: Node[] = [{ depth: 0, pathTokens: 0 }];
   let ready: readonly number[] = [];
   for (let done = 0; done < expansions && leaves.length > 0;) {
@@ -31,7 +32,7 @@ export function treeCalls(spec: TreeSpec, dice: Dice): AgentCall[] {
       const children = expand(calls, node, ready, { spec, inputTokens }, dice);
       done += 1;
       ready = children.map(({ judged }) => judged);
-      const open = children.filter(({ depth }) => depth < spec.depthMax);
+      const open = children.filter(({ depth }) => depth < depthMax);
       node = (open[0]?.depth ?? Infinity) < rolloutDepth ? take(open, dice) : undefined;
       leaves = leaves.concat(open);
     }

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { BUILT_IN } from './built-in.js';
 import { compose } from './compose.js';
 import { readWorkloadFile } from './file.js';
+import { WorkloadError } from './problems.js';
 import { specSchema, type Spec } from './spec.js';
 import type { Workload } from './workload.js';
 
@@ -23,6 +25,10 @@ export const WORKLOADS = Object.fromEntries(WORKLOAD_NAMES.map((name) => [name, 
  */
 export function openWorkload(nameOrFile: string): Workload {
   if (specs.has(nameOrFile)) return WORKLOADS[nameOrFile as WorkloadName];
+  if (!/[./\\]/.test(nameOrFile) && !existsSync(nameOrFile)) {
+    const message = `is no file and no built-in workload; these are ${WORKLOAD_NAMES.join(', ')}`;
+    throw new WorkloadError([{ path: '', message, origin: nameOrFile }]);
+  }
   const file = readWorkloadFile(nameOrFile, specs);
   return compose(file.name, file.specs);
 }
