@@ -15,13 +15,15 @@ export interface SimDocument {
 }
 
 /** What the runs have in common: what the command line said, and what it left to defaults. */
-export interface Settings extends Pick<
-  Plan,
-  'arrivals' | 'programs' | 'engines' | 'preset' | 'policies' | 'balancers' | 'seeds'
-> {
+export interface Settings extends Pick<Plan, 'programs' | 'engines' | 'preset' | 'policies' | 'balancers' | 'seeds'> {
+  /** Given as `workload`, or as `trace` and `format`. */
   readonly workload?: string;
   readonly trace?: string;
   readonly format?: string;
+  readonly arrivals:
+    | { readonly type: 'open'; readonly rate_per_second: number; readonly cv: number }
+    | { readonly type: 'closed'; readonly concurrency: number }
+    | { readonly type: 'trace'; readonly speed: number };
   readonly kv_tokens: number;
   readonly engine_priority: boolean;
   /** The gateway's keys that a run depends on, by the names of docs/CONFIG.md; without those that runs differ in. */
@@ -52,7 +54,8 @@ function settingsOf(plan: Plan): Settings {
   const { source, arrivals, programs, engines, preset, engine, config, policies, balancers, seeds } = plan;
   return {
     ...(source.type === 'workload' ? { workload: source.workload } : { trace: source.file, format: source.format }),
-    arrivals,
+    arrivals:
+      arrivals.type === 'open' ? { type: 'open', rate_per_second: arrivals.ratePerSecond, cv: arrivals.cv } : arrivals,
     programs,
     engines,
     preset,

@@ -2,10 +2,10 @@ import { availableParallelism } from 'node:os';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
 import { didYouMean } from '../../sidecar/config/similar.js';
-import { DEFAULT_PRESET, PRESET_NAMES, type FormatName, type PresetName } from '../../sim/index.js';
+import type { FormatName } from '../../sim/index.js';
 import { SIM_POLICIES, type SimPolicyName } from '../../sim/policies/policies.js';
 import { WORKLOAD_NAMES } from '../../sim/workloads/workloads.js';
-import { choice } from '../choice.js';
+import { presetOption, type ChosenPreset } from '../preset.js';
 import { formatOption } from '../trace-file.js';
 import type { SchedulingFlags } from './scheduling.js';
 
@@ -20,7 +20,7 @@ export interface SimFlags extends SchedulingFlags {
   readonly traceSpeed?: number;
   readonly programs?: number;
   readonly engines?: number;
-  readonly preset: PresetName;
+  readonly preset: ChosenPreset;
   readonly kvTokens?: number;
   readonly enginePriority: boolean;
   readonly policy?: readonly SimPolicyName[];
@@ -43,8 +43,8 @@ export function addSimOptions(command: Command): Command {
     .addOption(new Option('--trace-timed', 'they arrive when their trace says, instead').conflicts(['workload', 'rate', 'cv', 'concurrency'])) // prettier-ignore
     .option('--trace-speed <factor>', 'how much faster than it says (default: 1)', numberFrom(1e-6, 1e6))
     .addOption(numeric('--programs <count>', 'programs of a run (default: 300, or all of a trace)', 1, 1e8))
-    .addOption(numeric('--engines <count>', 'engine replicas (default: those of --config, else 1)', 1, 10_000))
-    .addOption(choice('--preset <name>', 'model and machine of each', PRESET_NAMES).default(DEFAULT_PRESET))
+    .addOption(numeric('--engines <count>', 'engine replicas (default: those of --config, else 1)', 1, 4096))
+    .addOption(presetOption('model and machine of each'))
     .addOption(numeric('--kv-tokens <tokens>', 'tokens the KV cache of each holds; absent: the preset’s', 16, 1e8))
     .option('--engine-priority', 'engines serve by the queue that a call came from, not in order of arrival', false)
     .addOption(names('--policy <names>', 'which call runs next; several with commas', SIM_POLICIES))

@@ -1,5 +1,5 @@
 import type { BalancerName, BalancerOptions } from '../../loadbalancer/index.js';
-import type { EngineSettings, PresetName } from '../../sim/index.js';
+import type { EngineSettings } from '../../sim/index.js';
 import type { SimPolicyName } from '../../sim/policies/policies.js';
 import type { Arrivals } from '../../sim/workloads/workload.js';
 import type { SchedulerConfig } from '../../src/index.js';
@@ -12,7 +12,8 @@ export interface Plan {
   /** Programs of a run. */
   readonly programs: number;
   readonly engines: number;
-  readonly preset: PresetName;
+  /** Its name, or the file that it is in. */
+  readonly preset: string;
   readonly engine: EngineSettings;
   readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
   readonly policies: readonly SimPolicyName[];

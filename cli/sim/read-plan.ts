@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { ConfigError } from '../../sidecar/config/problems.js';
 import { didYouMean } from '../../sidecar/config/similar.js';
-import { PRESETS } from '../../sim/index.js';
 import { WorkloadError } from '../../sim/workloads/problems.js';
 import type { Arrivals } from '../../sim/workloads/workload.js';
 import { openWorkload, WORKLOAD_NAMES } from '../../sim/workloads/workloads.js';
@@ -22,13 +21,13 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
   const { config, engines } = readScheduling(flags);
   const source = await readSource(command, flags, faults);
   const arrivals = readArrivals(command, flags, source);
-  const preset = PRESETS[flags.preset];
+  const { name, preset } = flags.preset;
   return {
     source,
     arrivals,
     programs: programsOf(flags, source, arrivals),
     engines: flags.engines ?? Math.max(1, engines),
-    preset: flags.preset,
+    preset: name,
     engine: {
       preset: { ...preset, kvTokens: flags.kvTokens ?? preset.kvTokens },
       blockSize: 16,

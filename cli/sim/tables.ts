@@ -123,7 +123,7 @@ function titleOf({ settings, runs }: SimDocument): string {
 function arrivalsText(arrivals: SimDocument['settings']['arrivals']): string {
   if (arrivals.type === 'closed') return `${arrivals.concurrency} at a time`;
   if (arrivals.type === 'trace') return 'when the recording says';
-  return `at ${arrivals.ratePerSecond} a second${arrivals.cv === 1 ? '' : ` (cv ${arrivals.cv})`}`;
+  return `at ${arrivals.rate_per_second} a second${arrivals.cv === 1 ? '' : ` (cv ${arrivals.cv})`}`;
 }
 
 /** Of all seeds, the program with the longest wait. */
