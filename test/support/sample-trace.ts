@@ -1,4 +1,5 @@
 import { programLine, type FormatName } from '../../sim/index.js';
+import { arrived, ended, finished } from './core-events.js';
 import { jsonLines, trajectory } from './trajectory.js';
 
 /** A small trace of so many programs, `p0`, `p1`, ... where its format has names. */
@@ -9,6 +10,22 @@ export function sampleTrace(format: FormatName, programs: number): string {
       const call = { after: [], gapMs: 0, thread: '', promptTokens: 60, outputTokens: 9 };
       const next = { ...call, after: [0], gapMs: 5, prefix: { call: 0, tokens: 60 } };
       return each((index) => `${programLine({ id: `p${index}`, calls: [call, next] })}\n`).join('');
+    }
+    case 'event-log': {
+      const step = (now: number, event: object) => ({ now, event, commands: [] });
+      const call = (now: number, of: number, call: string) => [
+        step(now, { ...arrived(call, { program: `p${of}`, prompt: 60 + (now % 100) }) }),
+        step(now + 20, finished(call, { prompt: 60 + (now % 100), output: 9 })),
+      ];
+      return jsonLines([
+        { maitredEventLog: 1, maitred: '0', startedAt: '2026-06-01T05:40:10.151Z', now: 0, settings: {} },
+        ...each((of) => [
+          ...call(100 * of, of, `${of}a`),
+          ...call(100 * of + 50, of, `${of}b`),
+          step(100 * of + 90, ended(`p${of}`)),
+        ]).flat(),
+        { end: 'closed', steps: 5 * programs },
+      ]);
     }
     case 'weka': {
       const call = (t: number, hash_ids: number[]) => ({

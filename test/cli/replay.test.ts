@@ -1,0 +1,182 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, vi } from 'vitest';
+import { main } from '../../cli/program.js';
+import { makeBalancer } from '../../loadbalancer/index.js';
+import { configSchema } from '../../sidecar/config/schema.js';
+import { settingsSchema } from '../../sidecar/settings.js';
+import { logLine, millis, Scheduler, type Event, type LogLine } from '../../src/index.js';
+import { arrived, finished, joined } from '../support/core-events.js';
+import { fileOf, folderOf } from '../support/folder.js';
+import { Maitred } from '../support/maitred.js';
+import { ROOT } from '../support/tree.js';
+
+/** Runs `maitred replay` in this process: its exit code and what it wrote. */
+async function replay(...args: readonly string[]) {
+  let out = '';
+  let err = '';
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true));
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true));
+  try {
+    const code = await main(['node', 'maitred', 'replay', ...args]);
+    return { code, out, errors: err.split('\n').filter((line) => line !== '') };
+  } finally {
+    vi.restoreAllMocks();
+  }
+}
+
+const { version: VERSION } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { readonly version: string };
+
+/** The lines of a log of so many calls of three programs, on an engine that takes two at a time. */
+function logOf(calls: number): string[] {
+  const settings = settingsSchema.parse(configSchema.parse({ admission: { window: 2 } }));
+  const scheduler = new Scheduler(settings, makeBalancer(settings.balancer));
+  const lines: LogLine[] = [
+    { maitredEventLog: 1, maitred: VERSION, startedAt: '2026-01-01T00:00:00.000Z', now: millis(0), settings },
+  ];
+  let at = 0;
+  const tell = (event: Event) => {
+    const now = millis((at += 10.1));
+    lines.push({ now, event, commands: scheduler.step(event, now) });
+  };
+  tell(joined('engine'));
+  for (let call = 0; call < calls; call += 1) {
+    tell(arrived(`c${call}`, { program: `p${call % 3}` }));
+    if (call > 3) tell(finished(`c${call - 3}`, { prompt: 100, output: 20 }));
+  }
+  return [...lines, { end: 'closed', steps: lines.length - 1 } as const].map(logLine);
+}
+
+const fileWith = (lines: readonly string[]) => fileOf('events.jsonl', lines.map((line) => `${line}\n`).join(''));
+const document = async (lines: readonly string[]) => {
+  const { code, out } = await replay('--json', fileWith(lines));
+  return { code, ...(JSON.parse(out) as Record<string, unknown>) };
+};
+
+const LOG = logOf(20);
+const STEPS = LOG.length - 2;
+
+describe('maitred replay', () => {
+  it('finds a log identical', async () => {
+    const { code, out, errors } = await replay(fileWith(LOG));
+    expect({ code, errors }).toEqual({ code: 0, errors: [] });
+    expect(out).toMatch(new RegExp(`^identical: ${STEPS} steps, \\d+ commands\n$`));
+    expect(await replay(fileOf('log', gzipSync(LOG.join('\n'))))).toMatchObject({ code: 0, out });
+    const told = await document(LOG);
+    expect(told).toMatchObject({
+      code: 0,
+      version: 1,
+      identical: true,
+      steps: STEPS,
+      ended: 'closed',
+      difference: null,
+    });
+  });
+
+  it('shows the first difference: where, what was recorded and what is done now, and what was before', async () => {
+    const at = LOG.findIndex((line, index) => index > 20 && line.includes('"level":0'));
+    const lines = LOG.with(at, LOG[at]!.replace('"level":0', '"level":7')).with(-2, '{"broken');
+    const { code, out, errors } = await replay(fileWith(lines));
+    expect(code).toBe(1);
+    expect(errors).toHaveLength(1);
+    const field = /commands\.\d+\.level: 7 became 0/.exec(out)?.[0];
+    expect(field).toBeDefined();
+    for (const line of [at - 3, at - 2, at - 1, at, at + 1]) expect(out).toContain(`line ${line} `);
+    expect(await document(lines)).toMatchObject({
+      code: 1,
+      identical: false,
+      steps: at - 1,
+      difference: { line: at + 1, recorded: 7, replayed: 0, before: [{}, {}, {}, {}] },
+    });
+  });
+
+  it.each<[string, (lines: string[]) => string[]]>([
+    ['a step that is missing', (lines) => lines.toSpliced(6, 1)],
+    ['a step twice', (lines) => lines.toSpliced(6, 0, lines[6]!)],
+    ['a command that is missing', (lines) => lines.with(2, lines[2]!.replace(/"commands":.*/, '"commands":[]}'))],
+    ['other settings', (lines) => lines.with(0, lines[0]!.replace('"window":2', '"window":1'))],
+  ])('finds %s', async (_, change) => {
+    const told = await document(change([...LOG]));
+    expect(told).toMatchObject({ code: 1, identical: false, problem: null });
+    expect(told['difference']).not.toBeNull();
+  });
+
+  it.each<[string, (lines: string[]) => string[], number | null, string]>([
+    ['a line that is no JSON', (lines) => lines.with(8, 'x'), 9, ''],
+    ['a line that is malformed', (lines) => lines.with(8, '{"now":1,"event":{"type":"woke"}}'), 9, 'commands'],
+    ['a last line that is cut', (lines) => [...lines.slice(0, 8), lines[8]!.slice(0, 30)], 9, ''],
+    ['fewer steps than were written', (lines) => lines.with(-1, '{"end":"closed","steps":99}'), LOG.length, 'steps'],
+    ['more behind its end', (lines) => [...lines, lines[3]!], LOG.length + 1, ''],
+    ['a second header', (lines) => lines.with(8, lines[0]!), 9, 'maitredEventLog'],
+    ['no header', (lines) => lines.slice(1), 1, 'maitredEventLog'],
+    ['a newer version', (lines) => ['{"maitredEventLog":2}', ...lines], 1, 'maitredEventLog'],
+    ['no known policy', (lines) => lines.with(0, lines[0]!.replace('"plas"', '"x"')), 1, 'settings.policy.name'],
+    ['nothing', () => [], null, ''],
+  ])('tells of %s where it is, after what is before it', async (_, change, line, field) => {
+    const lines = change([...LOG]);
+    const told = await document(lines);
+    expect(told).toMatchObject({ code: 1, identical: false, difference: null, problem: { line, field } });
+    expect(told['steps']).toBe(Math.max(0, Math.min(STEPS, (line ?? 0) - 2)));
+    const { errors } = await replay(fileWith(lines));
+    expect(errors).toHaveLength(1);
+  });
+
+  it('replays a log without an end to its last line, and one of an archive that is cut', async () => {
+    const whole = await replay(fileWith(LOG.slice(0, 20)));
+    expect(whole).toMatchObject({ code: 0, errors: [expect.any(String)] });
+    expect(whole.out).toContain('19 steps');
+    const packed = gzipSync(logOf(5000).join('\n'));
+    const cut = await replay(fileOf('log.gz', packed.subarray(0, packed.length / 2)));
+    expect(cut).toMatchObject({ code: 1, errors: [expect.any(String)] });
+    expect(cut.out).toMatch(/\d,\d{3} steps/);
+  });
+
+  it('says so when another version has recorded', async () => {
+    const { code, errors } = await replay(fileWith(LOG.with(0, LOG[0]!.replace(VERSION, '0.0.0'))));
+    expect(code).toBe(0);
+    expect(errors).toHaveLength(1);
+  });
+
+  it('refuses a file that is not there', async () => {
+    expect((await replay(join(folderOf({}), 'none'))).code).toBe(2);
+  });
+});
+
+describe('maitred serve --record', () => {
+  it('writes a log, reloads and all, that is replayed as identical', async () => {
+    const folder = folderOf({ 'maitred.yaml': 'listen: {port: 0}\nembedded: 1\n' });
+    const [config, log] = [join(folder, 'maitred.yaml'), join(folder, 'events.jsonl')];
+    const maitred = new Maitred(['serve', '--config', config, '--record', log]);
+    const url = await maitred.url();
+    const chat = () =>
+      fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: 'llama-3.1-8b',
+          messages: [{ role: 'user', content: 'words of mine' }],
+          max_tokens: 2,
+        }),
+      }).then((response) => response.text());
+    await chat();
+    writeFileSync(config, 'listen: {port: 0}\nembedded: 1\npolicy: {name: fcfs}\n');
+    maitred.kill('SIGHUP');
+    await maitred.logged('configuration reloaded');
+    await chat();
+    maitred.kill('SIGTERM');
+    expect(await maitred.ended).toBe(0);
+    const text = readFileSync(log, 'utf8');
+    expect(text).not.toContain('mine');
+    expect(text.split('\n').filter((line) => line.includes('"name":"fcfs"'))).toHaveLength(1);
+    expect(text.match(/callFinished/g)).toHaveLength(2);
+    expect(await replay(log)).toMatchObject({ code: 0, errors: [] });
+  });
+
+  it('refuses a file that holds something', async () => {
+    const file = fileOf('events.jsonl', 'precious');
+    const maitred = new Maitred(['serve', '--port', '0', '--record', file]);
+    expect(await maitred.ended).toBe(2);
+    expect(readFileSync(file, 'utf8')).toBe('precious');
+  });
+});
