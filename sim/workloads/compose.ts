@@ -7,28 +7,29 @@ import { treeCalls } from './tree-programs.js';
 import type { Workload } from './workload.js';
 
 type Part = Exclude<Spec, { readonly kind: 'mixture' }>;
-interface Share {
-  readonly name: string;
-  readonly part: Part;
-  readonly weight: number;
-}
+/** Shares of the whole, by the name of the part. */
+type Shares = ReadonlyMap<string, number>;
 
 /**
  * A workload of those that are described. A program of a mixture carries the name of its part, and where that is a
  * mixture in turn, of the part of that.
- * @param specs all that it needs, without a circle: `checkMixtures` has seen to it
+ * @param specs all that it needs, without a circle, as `readWorkloadFile` gives them
+ * @throws RangeError when one is missing
  */
 export function compose(name: string, specs: ReadonlyMap<string, Spec>): Workload {
   const spec = specs.get(name);
   if (spec === undefined) throw new RangeError(`there is no workload ${name}`);
   if (spec.kind !== 'mixture') return { name, draw: (dice, id) => ({ id, calls: callsOf(spec, dice) }) };
-  const shares = sharesOf(name, 1, specs);
+  const parts = [...sharesOf(name, specs, new Map())].map(([part, weight]) => ({
+    weight,
+    workload: compose(part, specs),
+  }));
   return {
     name,
     draw(dice, id) {
-      const share = pick(shares, dice);
-      if (share === undefined) throw new RangeError(`the mixture ${name} is empty`);
-      return { id, workload: share.name, calls: callsOf(share.part, dice) };
+      const part = pick(parts, dice);
+      if (part === undefined) throw new RangeError(`the mixture ${name} is empty`);
+      return { ...part.workload.draw(dice, id), workload: part.workload.name };
     },
   };
 }
@@ -47,11 +48,17 @@ function callsOf(part: Part, dice: Dice): AgentCall[] {
   }
 }
 
-/** The parts of a workload that are no mixtures, with their shares of its weight. */
-function sharesOf(name: string, weight: number, specs: ReadonlyMap<string, Spec>): Share[] {
+/** The parts of a workload that are no mixtures. @param known those of mixtures that were looked at before */
+function sharesOf(name: string, specs: ReadonlyMap<string, Spec>, known: Map<string, Shares>): Shares {
   const spec = specs.get(name);
-  if (spec === undefined) throw new RangeError(`there is no workload ${name}`);
-  if (spec.kind !== 'mixture') return [{ name, part: spec, weight }];
+  if (spec?.kind !== 'mixture') return new Map([[name, 1]]);
+  const before = known.get(name);
+  if (before !== undefined) return before;
   const sum = Object.values(spec.of).reduce((all, each) => all + each, 0);
-  return Object.entries(spec.of).flatMap(([part, each]) => sharesOf(part, (weight * each) / sum, specs));
+  const shares = new Map<string, number>();
+  for (const [part, weight] of Object.entries(spec.of))
+    for (const [leaf, share] of sharesOf(part, specs, known))
+      shares.set(leaf, (shares.get(leaf) ?? 0) + (share * weight) / sum);
+  known.set(name, shares);
+  return shares;
 }

@@ -84,24 +84,25 @@ function mixtureFindings(name: string, specs: ReadonlyMap<string, Spec>): Findin
   return Object.keys(spec.of).flatMap((part): Finding[] => {
     const path = ['workloads', name, 'of', part];
     if (!specs.has(part)) return [{ path, message: 'is no workload of this file, nor a built-in one' }];
-    const circle = wayTo(name, [part], specs);
+    const circle = wayTo(name, part, specs, new Set());
     return circle === undefined ? [] : [{ path, message: `comes back to itself: ${[name, ...circle].join(' > ')}` }];
   });
 }
 
-/** A way through mixtures from the last one of `way` to `target`. */
+/** Mixtures from one to another, each naming the next. @param seen those that were looked at before */
 function wayTo(
   target: string,
-  way: readonly string[],
+  from: string,
   specs: ReadonlyMap<string, Spec>,
+  seen: Set<string>,
 ): readonly string[] | undefined {
-  const last = way.at(-1) ?? '';
-  if (last === target) return way;
-  const spec = specs.get(last);
-  if (spec?.kind !== 'mixture') return undefined;
+  if (from === target) return [from];
+  const spec = specs.get(from);
+  if (spec?.kind !== 'mixture' || seen.has(from)) return undefined;
+  seen.add(from);
   for (const part of Object.keys(spec.of)) {
-    const found = way.includes(part) ? undefined : wayTo(target, [...way, part], specs);
-    if (found !== undefined) return found;
+    const rest = wayTo(target, part, specs, seen);
+    if (rest !== undefined) return [from, ...rest];
   }
   return undefined;
 }

@@ -5,6 +5,8 @@ import { distribution, largest, type Distribution } from './distribution.js';
 const CALLS_MAX = 10_000;
 const TOKENS_MAX = 1_000_000;
 const REPORTS_TOKENS_MAX = 100_000_000;
+/** Of a file. */
+const WORKLOADS_MAX = 1000;
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 
 const calls = distribution(1, CALLS_MAX);
@@ -121,6 +123,7 @@ export const fileSchema = z.strictObject({
   workloads: z
     .record(name, specSchema)
     .refine((all) => Object.keys(all).length > 0, 'must hold at least one workload')
+    .refine((all) => Object.keys(all).length <= WORKLOADS_MAX, `must hold at most ${WORKLOADS_MAX} workloads`)
     .describe('Workloads by name. A mixture may also name the built-in ones.'),
 });
 
