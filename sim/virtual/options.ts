@@ -1,7 +1,7 @@
 import type { CallId, Command, Event, Millis } from '../../src/index.js';
 import type { EngineSettings, EngineTotals } from '../engine/engine.js';
 import type { Observer } from '../measure/records.js';
-import type { AgentCall, AgentProgram } from '../traces/program.js';
+import type { AgentProgram } from '../traces/program.js';
 import type { Arrivals } from '../workloads/workload.js';
 
 /** The core's scheduler, or what answers as it does. */
@@ -17,10 +17,8 @@ export interface Steps {
   readonly totals?: { readonly promotions: number };
 }
 
-/** Knows of each call in the system what it and its program will take. */
+/** Is told of each call, by its true lengths, what it and its program will take (see `service.ts`). */
 export interface Oracle {
-  /** Service that the call takes by its true lengths. */
-  serviceMs(call: AgentCall): number;
   /** A call is about to arrive. @param programMs service of all calls of its program that have not ended, itself included */
   arrives(id: CallId, callMs: number, programMs: number): void;
   /** It has ended. */

@@ -19,6 +19,7 @@ import { Job, type Played } from './job.js';
 import type { WorldOptions, WorldResult } from './options.js';
 import { ProgramRun } from './program-run.js';
 import { Replica } from './replica.js';
+import { serviceMs } from './service.js';
 import { Source, wholeFrom, type Arrival } from './source.js';
 import { Tally } from './tally.js';
 
@@ -135,8 +136,9 @@ class World {
 
   #begin({ program }: Arrival): void {
     const run = new ProgramRun(program, this.#nowMs);
-    const { oracle } = this.options.scheduler;
-    const leftMs = oracle === undefined ? 0 : program.calls.reduce((sum, call) => sum + oracle.serviceMs(call), 0);
+    const { scheduler, engine } = this.options;
+    const leftMs =
+      scheduler.oracle === undefined ? 0 : program.calls.reduce((sum, call) => sum + serviceMs(engine.preset, call), 0);
     const played: Played = { id: `p${this.#arrivals}`, run, layout: this.#texts.layOut(program), leftMs };
     this.#arrivals += 1;
     this.#tally.arrived(this.#nowMs);
@@ -161,7 +163,7 @@ class World {
     const refusal = job.refusal(this.#contextTokensMax);
     if (refusal !== undefined) return this.#fail(job, refusal);
     this.#jobs.set(id, job);
-    oracle?.arrives(id, oracle.serviceMs(call), played.leftMs);
+    oracle?.arrives(id, serviceMs(this.options.engine.preset, call), played.leftMs);
     this.#tell({
       type: 'callArrived',
       call: id,
@@ -206,11 +208,11 @@ class World {
   }
 
   #forget(job: Job): void {
-    const { oracle } = this.options.scheduler;
+    const { scheduler, engine } = this.options;
     this.#jobs.delete(job.id);
-    if (oracle === undefined) return;
-    oracle.ended(job.id);
-    job.played.leftMs -= oracle.serviceMs(job.call);
+    if (scheduler.oracle === undefined) return;
+    scheduler.oracle.ended(job.id);
+    job.played.leftMs -= serviceMs(engine.preset, job.call);
   }
 
   #observe(job: Job, outcome: CallOutcome, firstTokenMs: number, cachedTokens: number): void {

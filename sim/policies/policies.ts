@@ -1,0 +1,45 @@
+import { POLICY_NAMES, Scheduler, type Balancer, type PolicyName, type SchedulerConfig } from '../../src/index.js';
+import type { Steps } from '../virtual/options.js';
+import { Foresight, sjf, srpt } from './clairvoyant.js';
+import { MruPause } from './mru-pause.js';
+
+/** What lives only here: bounds that see what nobody can, and another gateway's way. */
+const SIM_ONLY = {
+  srpt: (config, balancer) => clairvoyant(srpt, config, balancer),
+  sjf: (config, balancer) => clairvoyant(sjf, config, balancer),
+  'mru-pause': (config) => new MruPause(config),
+} satisfies Record<string, (config: SchedulerConfig, balancer: Balancer) => Steps>;
+
+export type SimPolicyName = PolicyName | keyof typeof SIM_ONLY;
+
+/** Every policy that can be compared: the core's, then those that live only here. */
+export const SIM_POLICIES = [...POLICY_NAMES, ...Object.keys(SIM_ONLY)] as readonly SimPolicyName[];
+
+/**
+ * A fresh scheduler of that policy; what `config.policy` says of queues and meters holds for those that have them.
+ * @param balancer fresh as well; `mru-pause` places programs by itself and does not ask it
+ * @throws RangeError when a setting is out of range
+ */
+export function makeSteps(name: SimPolicyName, config: SchedulerConfig, balancer: Balancer): Steps {
+  if (name in SIM_ONLY) return SIM_ONLY[name as keyof typeof SIM_ONLY](config, balancer);
+  const named = { ...config, policy: { ...config.policy, name: name as PolicyName } };
+  return steps(new Scheduler(named, balancer), config, balancer);
+}
+
+function clairvoyant(
+  make: (foresight: Foresight) => ReturnType<typeof srpt>,
+  config: SchedulerConfig,
+  balancer: Balancer,
+): Steps {
+  const oracle = new Foresight();
+  return { ...steps(new Scheduler(config, balancer, make(oracle)), config, balancer), oracle };
+}
+
+function steps(scheduler: Scheduler, { policy }: SchedulerConfig, { readsPrefix }: Balancer): Steps {
+  return {
+    step: (event, now) => scheduler.step(event, now),
+    totals: scheduler.totals,
+    readsPrefix,
+    readsProgress: policy.service === 'tokens',
+  };
+}

@@ -1,0 +1,16 @@
+import type { Preset } from '../engine/presets.js';
+import { stepMs } from '../engine/roofline.js';
+import type { AgentCall } from '../traces/program.js';
+
+/**
+ * What a call takes of an engine by itself: the prefill of what its prompt does not share by a prefix, and a step for each
+ * token of its answer.
+ */
+export function serviceMs(preset: Preset, { promptTokens, outputTokens, prefix }: AgentCall): number {
+  const kept = prefix !== undefined && 'tokens' in prefix ? Math.min(prefix.tokens, promptTokens) : 0;
+  const tokens = promptTokens - kept;
+  const attended = tokens * kept + (tokens * (tokens + 1)) / 2;
+  const prefillMs = stepMs(preset, { sequences: 1, tokens, attended, context: promptTokens });
+  const context = promptTokens + outputTokens / 2;
+  return prefillMs + outputTokens * stepMs(preset, { sequences: 1, tokens: 1, attended: context, context });
+}
