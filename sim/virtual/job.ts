@@ -24,10 +24,11 @@ export class Job implements Work {
   dispatchedMs = NaN;
   engine: string | undefined;
   priority = 0;
-  /** Whether its first token has been told of, and how many tokens were told of last. */
+  /** Whether its first token has been told of; how many tokens were told of last, and when. */
   started = false;
-  told = 0;
-  outputTokens: number;
+  toldTokens = 0;
+  toldMs = -Infinity;
+  readonly outputTokens: number;
   /** Only while an engine has it, as there may be very many that wait. */
   blockHashes = NO_BLOCKS;
 

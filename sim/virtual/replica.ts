@@ -4,19 +4,31 @@ import { Appointment, RANK, type Agenda } from './agenda.js';
 import type { Job } from './job.js';
 import type { EngineResult } from './options.js';
 
-/** Who hears of the calls of a replica: those that got their first token, then those that have ended. */
+/** As the gateway tells of progress: at the latest after so many tokens, or so long. */
+const PROGRESS_TOKENS = 64;
+const PROGRESS_MS = 1000;
+/** Steps after which the engine is looked at where progress is told. */
+const PROGRESS_STEPS = 16;
+
+/** Who hears of the calls of a replica. */
 export interface ReplicaPorts {
-  started(job: Job, sequence: Sequence<Job>): void;
+  started(job: Job): void;
   finished(job: Job, sequence: Sequence<Job>): void;
+  /** How far a running call is; absent: nobody asks. */
+  readonly progressed?: ((job: Job, outputTokens: number) => void) | undefined;
 }
 
-/** One engine in virtual time: one step after the other while it has work. */
+/** One engine in virtual time: from stretch to stretch of steps while it has work. */
 export class Replica {
   readonly engine: Engine<Job>;
-  readonly #stepBegin: Appointment;
-  readonly #stepEnd: Appointment;
+  readonly #begin: Appointment;
+  readonly #end: Appointment;
+  /** Running and waiting ones, where progress is told. */
+  readonly #watched = new Set<Sequence<Job>>();
   #begunMs = NaN;
   #busyMs = 0;
+  /** Blocks held when the stretch began, and blocks held over time so far. */
+  #heldBlocks = 0;
   #heldBlockMs = 0;
 
   constructor(
@@ -26,21 +38,31 @@ export class Replica {
     private readonly ports: ReplicaPorts,
   ) {
     this.engine = new Engine(settings);
-    this.#stepBegin = new Appointment(RANK.stepBegins, () => this.#beginStep());
-    this.#stepEnd = new Appointment(RANK.stepEnds, () => this.#endStep());
+    this.#begin = new Appointment(RANK.stepBegins, () => this.#beginStretch());
+    this.#end = new Appointment(RANK.stepEnds, () => this.#endStretch());
   }
 
-  /** Share of KV blocks that running calls hold. */
-  get kvUsage(): number {
-    const { free, size } = this.engine.kv;
-    return 1 - free / size;
+  /** What its load report says now. */
+  load(nowMs: number): { readonly waiting: number; readonly kvUsage: number; readonly preemptions: number } {
+    const { engine } = this;
+    engine.advance(nowMs);
+    return {
+      waiting: engine.waiting,
+      kvUsage: this.#held() / engine.kv.size,
+      preemptions: engine.totals.preemptions,
+    };
   }
 
   /** Takes the call into the engine's queue. */
   add(job: Job, nowMs: number): void {
+    const { engine } = this;
     job.readBlocks();
-    if (this.engine.add(job, nowMs) === undefined) throw new Error(`call ${job.id} does not fit its engine`);
-    if (Number.isNaN(this.engine.stepEnd)) this.agenda.set(this.#stepBegin, nowMs);
+    const sequence = engine.add(job, nowMs);
+    if (sequence === undefined) throw new Error(`call ${job.id} does not fit its engine`);
+    if (this.ports.progressed !== undefined) this.#watched.add(sequence);
+    const endMs = engine.cut(nowMs);
+    if (Number.isNaN(endMs)) this.agenda.set(this.#begin, nowMs);
+    else if (endMs !== this.#end.atMs) this.agenda.set(this.#end, endMs);
   }
 
   result(): EngineResult {
@@ -49,31 +71,47 @@ export class Replica {
     return { engine: this.id, ...totals, busyMs: this.#busyMs, kvUsage };
   }
 
-  #beginStep(): void {
-    const nowMs = this.#stepBegin.atMs;
-    const endMs = this.engine.begin(nowMs);
-    if (endMs === undefined) return;
-    this.#begunMs = nowMs;
-    this.agenda.set(this.#stepEnd, endMs);
+  #held(): number {
+    return this.engine.kv.size - this.engine.kv.free;
   }
 
-  #endStep(): void {
-    const { kv, stepEnd: nowMs } = this.engine;
+  #beginStretch(): void {
+    const nowMs = this.#begin.atMs;
+    const endMs = this.engine.begin(nowMs, this.ports.progressed === undefined ? Infinity : PROGRESS_STEPS);
+    if (endMs === undefined) return;
+    this.#begunMs = nowMs;
+    this.#heldBlocks = this.#held();
+    this.agenda.set(this.#end, endMs);
+  }
+
+  #endStretch(): void {
+    const nowMs = this.#end.atMs;
+    this.engine.advance(nowMs);
     const durationMs = nowMs - this.#begunMs;
     this.#busyMs += durationMs;
-    this.#heldBlockMs += durationMs * (kv.size - kv.free);
-    const seen = this.engine.end();
-    // Copied, since what finishes may bring in what it is to be told apart from.
-    const finished: Sequence<Job>[] = [];
-    for (const sequence of seen) {
+    this.#heldBlockMs += (durationMs * (this.#heldBlocks + this.#held())) / 2;
+    for (const sequence of this.engine.end()) {
       const { work } = sequence;
       if (!work.started) {
         work.started = true;
-        this.ports.started(work, sequence);
+        this.ports.started(work);
       }
-      if (sequence.state === 'finished') finished.push(sequence);
+      if (sequence.state === 'finished') {
+        this.#watched.delete(sequence);
+        this.ports.finished(work, sequence);
+      }
     }
-    for (const sequence of finished) this.ports.finished(sequence.work, sequence);
-    this.agenda.set(this.#stepBegin, nowMs);
+    this.#tellProgress(nowMs);
+    this.agenda.set(this.#begin, nowMs);
+  }
+
+  #tellProgress(nowMs: number): void {
+    for (const { work, generated } of this.#watched) {
+      if (generated - work.toldTokens < PROGRESS_TOKENS && nowMs - work.toldMs < PROGRESS_MS) continue;
+      if (generated === work.toldTokens) continue;
+      work.toldTokens = generated;
+      work.toldMs = nowMs;
+      this.ports.progressed?.(work, generated);
+    }
   }
 }

@@ -18,7 +18,7 @@ import { Texts } from './content.js';
 import { Job, type Played } from './job.js';
 import type { WorldOptions, WorldResult } from './options.js';
 import { ProgramRun } from './program-run.js';
-import { Replica } from './replica.js';
+import { Replica, type ReplicaPorts } from './replica.js';
 import { serviceMs } from './service.js';
 import { Source, wholeFrom, type Arrival } from './source.js';
 import { Tally } from './tally.js';
@@ -69,9 +69,13 @@ class World {
     const { engine, alone = true } = options;
     wholeFrom(1, 'engines', options.engines);
     this.#source = new Source(options);
-    const ports = {
-      started: (job: Job) => this.#tell({ type: 'callStarted', call: job.id }),
-      finished: (job: Job, sequence: Sequence<Job>) => this.#finish(job, sequence),
+    const ports: ReplicaPorts = {
+      started: ({ id }) => this.#tell({ type: 'callStarted', call: id }),
+      finished: (job, sequence) => this.#finish(job, sequence),
+      progressed:
+        options.scheduler.readsProgress === true
+          ? ({ id }, count) => this.#tell({ type: 'callProgressed', call: id, outputTokens: tokens(count) })
+          : undefined,
     };
     for (let index = 0; index < options.engines; index += 1)
       this.#replicas.set(`e${index}`, new Replica(`e${index}`, engine, this.#agenda, ports));
@@ -112,16 +116,9 @@ class World {
     this.#agenda.set(report, 0);
   }
 
-  #report({ id, engine, kvUsage }: Replica): void {
+  #report(replica: Replica): void {
     const { staleMs = 0 } = this.options.reports ?? {};
-    const { waiting, totals } = engine;
-    const event: Event = {
-      type: 'engineReported',
-      engine: engineId(id),
-      waiting,
-      kvUsage,
-      preemptions: totals.preemptions,
-    };
+    const event: Event = { type: 'engineReported', engine: engineId(replica.id), ...replica.load(this.#nowMs) };
     if (staleMs === 0) this.#tell(event);
     else this.#agenda.set(new Appointment(RANK.report, () => this.#tell(event)), this.#nowMs + staleMs);
   }
