@@ -17,6 +17,7 @@ export { readPreset } from './engine/preset-file.js';
 export { DEFAULT_PRESET, PRESET_NAMES, PRESETS, type Preset, type PresetName } from './engine/presets.js';
 export { Engine, type EngineScheduling, type EngineSettings, type EngineTotals } from './engine/engine.js';
 export type { Sequence, Work } from './engine/sequence.js';
+export type { CallOutcome, CallRecord, Observer, ProgramRecord } from './measure/records.js';
 export type { EngineOptions } from './options.js';
 export type { EngineStats, RequestRecord, SequenceRecord } from './server/stats.js';
 export type { Script, ScriptedAnswer } from './text/choose.js';

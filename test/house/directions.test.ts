@@ -8,7 +8,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   loadbalancer: ['src'],
   sidecar: ['src', 'loadbalancer'],
   sim: ['src', 'loadbalancer'],
-  cli: ['src', 'loadbalancer', 'sidecar', 'sim'],
+  loadtest: ['src', 'sim'],
+  cli: ['src', 'loadbalancer', 'sidecar', 'sim', 'loadtest'],
   demo: ['src', 'sidecar', 'sim'],
 };
 /** Rooms without I/O: nothing from outside but data structures that take their clock as an argument. */
