@@ -4,7 +4,7 @@ import type { SpecInput } from './spec.js';
 const SHAREGPT = 'ShareGPT (94,145 conversations): WildChat, arXiv 2405.01470, table 1';
 const BFCL = 'measured: bfcl/BFCL_v4_multi_turn_base.json.gz and its possible_answer, at four bytes a token';
 const TAU = 'measured: tau-bench/gpt-4o-airline.json.gz, at four bytes a token';
-const LATS = 'LATS for HotPotQA (github.com/lapisrocks/LanguageAgentTreeSearch, hotpot/)';
+const LATS = 'LATS for HotpotQA, github.com/lapisrocks/LanguageAgentTreeSearch, hotpot';
 const MINI_SWE = 'measured: mini-swe-agent, 60 sessions with 2,265 calls';
 const CGROUP = 'measured: agentcgroup, 40 sessions with 1,848 calls';
 const WEKA = 'measured: weka-claude-code, 33 sub-agents of 6 sessions';
@@ -83,7 +83,14 @@ const react: SpecInput = {
 /** Monte Carlo tree search by LATS: five children at a time, each judged. */
 const mcts: SpecInput = {
   kind: 'tree',
-  inputTokens: { dist: 'log-normal', median: 25, p95: 45, min: 8, max: 100, source: 'questions of HotpotQA' },
+  inputTokens: {
+    dist: 'log-normal',
+    median: 25,
+    p95: 45,
+    min: 8,
+    max: 100,
+    source: `questions in ${LATS}/tot_10it.log; spread assumed`,
+  },
   expansions: {
     dist: 'gamma',
     mean: 16,
@@ -93,19 +100,19 @@ const mcts: SpecInput = {
     source:
       'LATS, arXiv 2310.04406: 67 nodes where HotpotQA is answered, and up to 50 iterations for the third that is not; Autellix: an engine sustains about 0.2 a second',
   },
-  branch: { dist: 'constant', value: 5, source: `n_generate_sample, ${LATS}lats.sh` },
-  depthMax: { dist: 'constant', value: 7, source: `${LATS}lats.py` },
-  rolloutDepth: { dist: 'uniform', min: 2, max: 5, source: `thoughts of the examples, ${LATS}hotpot.py` },
+  branch: { dist: 'constant', value: 5, source: `n_generate_sample, ${LATS}/lats.sh` },
+  depthMax: { dist: 'constant', value: 7, source: `${LATS}/lats.py` },
+  rolloutDepth: { dist: 'uniform', min: 2, max: 5, source: `thoughts of the examples, ${LATS}/hotpot.py` },
   expand: {
-    system: { name: 'mcts/expand', tokens: 1650, source: `cot_prompt, ${LATS}hotpot.py, at four bytes a token` },
-    outputTokens: { dist: 'log-normal', median: 45, p95: 100, min: 15, max: 400, source: `${LATS}tot_10it.log` },
+    system: { name: 'mcts/expand', tokens: 1650, source: `cot_prompt, ${LATS}/hotpot.py, at four bytes a token` },
+    outputTokens: { dist: 'log-normal', median: 45, p95: 100, min: 15, max: 400, source: `${LATS}/tot_10it.log` },
   },
   evaluate: {
-    system: { name: 'mcts/evaluate', tokens: 1700, source: `value_prompt, ${LATS}hotpot.py, at four bytes a token` },
-    outputTokens: { dist: 'log-normal', median: 95, p95: 180, min: 40, max: 500, source: `${LATS}hotpot.py` },
+    system: { name: 'mcts/evaluate', tokens: 1700, source: `value_prompt, ${LATS}/hotpot.py, at four bytes a token` },
+    outputTokens: { dist: 'log-normal', median: 95, p95: 180, min: 40, max: 500, source: `${LATS}/hotpot.py` },
   },
-  resultTokens: { dist: 'log-normal', median: 90, p95: 200, min: 5, max: 400, source: `${LATS}tot_10it.log` },
-  toolMs: { dist: 'log-normal', median: 600, p95: 1500, max: 10_000, source: `${LATS}tot_10it.log` },
+  resultTokens: { dist: 'log-normal', median: 90, p95: 200, min: 5, max: 400, source: `${LATS}/tot_10it.log` },
+  toolMs: { dist: 'log-normal', median: 600, p95: 1500, max: 10_000, source: `${LATS}/tot_10it.log` },
 };
 
 /** Sub-agents that read, and a parent that sums up. */
@@ -143,8 +150,8 @@ const mapReduce: SpecInput = {
         ms: { dist: 'log-normal', median: 13, p95: 43, max: 6400, source: CGROUP },
         resultTokens: {
           dist: 'log-normal',
-          median: 300,
-          p95: 2500,
+          median: 200,
+          p95: 2555,
           max: 10_000,
           source: `growth of a call, ${CGROUP}`,
         },
@@ -162,10 +169,10 @@ const results: DistributionInput = {
   ),
   source: `mean 317, ${MINI_SWE}`,
 };
-const tool = (name: string, weight: number, median: number, p95: number, max: number) => ({
+const tool = (name: string, weight: number, median: number, p95: number, max: number, source = CGROUP) => ({
   name,
   weight,
-  ms: { dist: 'log-normal' as const, median, p95, max, source: CGROUP },
+  ms: { dist: 'log-normal' as const, median, p95, max, source },
   resultTokens: results,
 });
 
@@ -219,7 +226,7 @@ const coding: SpecInput = {
     tool('Grep', 131, 25, 53, 59),
     tool('Glob', 97, 25, 55, 234),
     tool('Write', 39, 25, 61, 4652),
-    tool('WebFetch', 1, 15_600, 40_000, 120_000),
+    tool('WebFetch', 1, 13_000, 40_000, 120_000, 'mean 15.6 s in the whole public set of agentcgroup; spread assumed'),
   ],
 };
 
