@@ -49,9 +49,9 @@ function logOf(calls: number): string[] {
 }
 
 const fileWith = (lines: readonly string[]) => fileOf('events.jsonl', lines.map((line) => `${line}\n`).join(''));
-const document = async (lines: readonly string[]) => {
+const document = async (lines: readonly string[]): Promise<Record<string, unknown>> => {
   const { code, out } = await replay('--json', fileWith(lines));
-  return { code, ...(JSON.parse(out) as Record<string, unknown>) };
+  return { code, ...(JSON.parse(out) as object) };
 };
 
 const LOG = logOf(20);

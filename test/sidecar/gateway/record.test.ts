@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createGunzip, gunzipSync } from 'node:zlib';
@@ -79,7 +78,7 @@ describe('a recorded gateway', () => {
           }).catch(() => undefined);
         }
       };
-      const programs = Array.from({ length: 36 }, (_, id) => program(id));
+      const programs = Array.from({ length: 24 }, (_, id) => program(id));
       await Promise.race(programs);
       gateway.reload(configOf(engines, { ...overrides, ...after }));
       await programs[10];
@@ -94,7 +93,7 @@ describe('a recorded gateway', () => {
       expect(text).not.toMatch(/secret|helper/);
       const core = replay(text);
       expect(core).toMatchObject({ ended: 'closed', steps: linesOf(text).length - 2 });
-      expect(core.commands).toBeGreaterThan(60);
+      expect(core.commands).toBeGreaterThan(40);
       const types = new Set(linesOf(text).map((line) => (line as { event?: { type: string } }).event?.type));
       for (const type of ['callFinished', 'callCancelled', 'programEnded', 'engineLost']) expect(types).toContain(type);
       expect(linesOf(text).filter((line) => 'settings' in (line as LogLine))).toHaveLength(2);
@@ -153,17 +152,13 @@ describe('an event log', () => {
   });
 
   it('ends, and says so in its last line, when its disk falls behind by more than is held', async () => {
-    const file = join(folderOf({}), 'pipe');
-    execFileSync('mkfifo', [file]);
-    const chunks: Buffer[] = [];
-    const reader = createReadStream(file, { highWaterMark: 1024 });
+    const file = newLog();
     const { recorder, logs } = await eventLog(file, configOf([], { limits: { recordBytes: 65_536 } }));
+    // All in one turn, in which nothing can be written.
     for (let step = 0; step < 5000; step += 1) recorder.step(reported('engine', { waiting: step }), millis(step), []);
     expect(logs).toMatchObject([{ level: 50 }]);
-    reader.on('data', (chunk) => chunks.push(chunk as Buffer));
     await recorder.close();
-    await until(() => reader.closed);
-    const core = replay(Buffer.concat(chunks).toString());
+    const core = replay(readFileSync(file, 'utf8'));
     expect(core.ended).toBe('behind');
     expect(core.steps).toBeGreaterThan(100);
     expect(core.steps).toBeLessThan(5000);
