@@ -58,7 +58,7 @@ export class Maitred {
 
   #take(line: string): void {
     this.stdout += `${line}\n`;
-    if (line.startsWith('{')) this.logs.push(JSON.parse(line) as LogLine);
+    if (line.startsWith('{"')) this.logs.push(JSON.parse(line) as LogLine);
     this.#wake();
   }
 

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type * as Pools from '../../cli/sim/pool.js';
+import { configSchema } from '../../sidecar/config/schema.js';
+import { PRESETS } from '../../sim/index.js';
+import { Maitred } from '../support/maitred.js';
+import { ROOT } from '../support/tree.js';
+
+describe('stopping a simulation', () => {
+  const ENDLESS = ['--workload', 'chat', '--concurrency', '4', '--programs', '100000000'];
+
+  it('tells what there is of the runs under way', async () => {
+    // As it is built: a thread runs from a file.
+    const { Pool } = (await import(`${ROOT}dist/cli/sim/pool.js`)) as typeof Pools;
+    const pool = new Pool(
+      {
+        source: { type: 'workload', workload: 'chat' },
+        arrivals: { type: 'closed', concurrency: 4 },
+        programs: 100_000_000,
+        engines: 1,
+        preset: 'tiny-cpu',
+        engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16, scheduling: 'fcfs' },
+        config: configSchema.parse({}),
+        policies: ['fcfs', 'plas'],
+        balancers: ['sticky'],
+        seeds: [1, 2],
+      },
+      1,
+    );
+    while (pool.programsDone === 0) await pause(5);
+    pool.stop();
+    const reports = await pool.ended;
+    expect(reports).toHaveLength(1);
+    expect(reports[0]).toMatchObject({ policy: 'fcfs', seed: 1, complete: false });
+    expect(reports[0]!.programs).toBeGreaterThan(0);
+  });
+
+  it.skipIf(process.platform !== 'linux')('by a signal ends with 130 and one document', async () => {
+    const maitred = new Maitred(['sim', ...ENDLESS, '--json']);
+    while (!isListening(maitred)) await pause(5);
+    maitred.kill('SIGINT');
+    expect(await maitred.ended).toBe(130);
+    expect(JSON.parse(maitred.stdout)).toMatchObject({ version: 1, complete: false, ratios: [] });
+    expect(maitred.stderr).toMatch(/^maitred: .*\n$/);
+  });
+});
+
+/** Whether it listens to signals: Node itself takes care of SIGINT from the beginning, but not of SIGHUP. */
+function isListening({ process: { pid } }: Maitred): boolean {
+  const mask = /^SigCgt:\s*([0-9a-f]+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
+  return BigInt(`0x${mask}`) % 2n === 1n;
+}

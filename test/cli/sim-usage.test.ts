@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { fileOf } from '../support/folder.js';
+import { refused } from '../support/sim-command.js';
+
+describe('maitred sim with wrong usage', () => {
+  it.each([
+    ['--workload mixd --rate 1', 'mixed'],
+    ['--workload mixed --rate 1 --policy plas,fcf', 'fcfs'],
+    ['--workload mixed --rate 1 --balancer stiky', 'sticky'],
+    ['--workload mixed --rate 1 --preset tiny-cp', 'tiny-cpu'],
+    ['--workload mixed --rte 1', '--rate'],
+  ])('%s tells what may be meant', async (line, meant) => {
+    const { code, out, errors } = await refused(...line.split(' '));
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(errors).toHaveLength(1);
+    expect(errors[0]?.split(/[Dd]id you mean /)[1]).toContain(meant);
+  });
+
+  it.each([
+    [''],
+    ['--rate 1'],
+    ['nonsense'],
+    ['--workload mixed'],
+    ['--workload mixed --rate 1 --concurrency 2'],
+    ['--workload mixed --trace a.jsonl --rate 1'],
+    ['--workload mixed --rate 1 --format weka'],
+    ['--workload mixed --trace-timed'],
+    ['--workload mixed --trace-speed 2'],
+    ['--workload mixed --cv 2'],
+    ['--workload mixed --concurrency 2 --cv 2'],
+    ['--workload no-such-file.yaml --rate 1'],
+    ['--trace no-such-file --rate 1'],
+    ['--workload mixed --rate 1 --config no-such-file'],
+    ['--workload mixed --rate 1 --policy plas,plas'],
+    ['--workload mixed --rate 1 --policy ,'],
+    ['--workload mixed --rate 1 --seed 1,1'],
+    ['--workload mixed --rate 1 extra'],
+    ...['0', '-1', 'NaN', 'Infinity', '1e99', 'x'].map((rate) => [`--workload mixed --rate ${rate}`]),
+    ...['0', '-1', '1.5', 'NaN', '1e9'].flatMap((count) =>
+      ['--engines', '--programs', '--jobs'].map((flag) => [`--workload mixed --rate 1 ${flag} ${count}`]),
+    ),
+    ...['--concurrency 0', '--concurrency 1e9'].map((flag) => [`--workload mixed ${flag}`]),
+    ...['--cv -1', '--cv NaN', '--kv-tokens 0', '--kv-tokens 1e12', '--seed -1', '--seed 1.5', '--seed 4294967296'].map(
+      (flag) => [`--workload mixed --rate 1 ${flag}`],
+    ),
+    ...['--window 0', '--window x', '--gate -1', '--gate NaN'].map((flag) => [`--workload mixed --rate 1 ${flag}`]),
+  ])('%s is refused', async (line) => {
+    const { code, out, errors } = await refused(...line.split(' ').filter((word) => word !== ''));
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(/^maitred: /);
+  });
+
+  it('names each wrong key of a workload’s file on a line of its own', async () => {
+    const file = fileOf('own.yaml', 'workloads: { a: { kind: nonsense }, b: { kind: nonsense } }\n');
+    const { code, errors } = await refused('--workload', file, '--rate', '1');
+    expect(code).toBe(2);
+    expect(errors.length).toBeGreaterThan(1);
+  });
+
+  it('helps', async () => {
+    expect(await refused('--help')).toMatchObject({ code: 0, errors: [] });
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import type { SimDocument } from '../../cli/sim/document.js';
+import { fileOf } from '../support/folder.js';
+import { CHAT, json, sim } from '../support/sim-command.js';
+import { readText } from '../support/tree.js';
+
+describe('maitred sim --json', () => {
+  /** Of one command, run by whichever test comes first. */
+  let found: Promise<{ readonly document: SimDocument }> | undefined;
+  const documentOfAll = async () => {
+    const choices = ['--policy', 'plas,srpt', '--balancer', 'sticky,round-robin', '--seed', '3,1', '--engines', '2'];
+    return (await (found ??= json(...CHAT, ...choices))).document;
+  };
+
+  it('has a run for each policy, balancer and seed, in the order of the command line', async () => {
+    const document = await documentOfAll();
+    expect(document).toMatchObject({ version: 1, complete: true });
+    expect(document.runs.map(({ policy, balancer, seed }) => `${policy} ${balancer} ${seed}`)).toEqual([
+      'plas sticky 3',
+      'plas sticky 1',
+      'plas round-robin 3',
+      'plas round-robin 1',
+      'srpt sticky 3',
+      'srpt sticky 1',
+      'srpt round-robin 3',
+      'srpt round-robin 1',
+    ]);
+    for (const run of document.runs)
+      expect(run).toMatchObject({ engines: 2, complete: true, programs: 12, completed: 12, failed: 0, refused: {} });
+  });
+
+  it('compares each policy and balancer with the first, over the seeds', async () => {
+    const document = await documentOfAll();
+    expect(document.ratios.map(({ policy, balancer, against }) => [policy, balancer, against])).toEqual(
+      [['plas', 'round-robin'], ['srpt', 'sticky'], ['srpt', 'round-robin']].map((two) => [...two, { policy: 'plas', balancer: 'sticky' }]), // prettier-ignore
+    );
+    const [first, second] = [0, 2].map((from) =>
+      document.runs.slice(from, from + 2).map((run) => run.program_seconds.mean!),
+    );
+    const { ratio, low, high, pairs } = document.ratios[0]!.program_seconds.mean;
+    expect(ratio).toBeCloseTo((second![0]! + second![1]!) / (first![0]! + first![1]!), 9);
+    expect(pairs).toBe(2);
+    expect(low).toBeLessThanOrEqual(ratio!);
+    expect(high).toBeGreaterThanOrEqual(ratio!);
+  });
+
+  it('has measures that fit each other', async () => {
+    const document = await documentOfAll();
+    for (const run of document.runs) {
+      const { program_seconds, slowdown, by_size, makespan_seconds, programs_per_second } = run;
+      expect(by_size.reduce((sum, { programs }) => sum + programs, 0)).toBe(12);
+      expect(program_seconds.p50!).toBeLessThanOrEqual(program_seconds.p95!);
+      expect(program_seconds.p99!).toBeLessThanOrEqual(program_seconds.max!);
+      expect(makespan_seconds!).toBeGreaterThanOrEqual(program_seconds.max!);
+      expect(programs_per_second!).toBeCloseTo(12 / makespan_seconds!, 9);
+      expect(slowdown.mean!).toBeGreaterThanOrEqual(1);
+      expect(run.jain_index!).toBeGreaterThan(0);
+      expect(run.jain_index!).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('has the fields that docs/SIMULATOR.md lists, and no others', async () => {
+    const document = await documentOfAll();
+    const told = [...readText('docs/SIMULATOR.md').matchAll(/^\| `([\w.[\]]+)` +\|/gm)].map(([, path]) => path!);
+    const found = new Set(fieldsOf(document));
+    // Of a trace instead of a workload.
+    for (const path of ['settings.trace', 'settings.format']) found.add(path);
+    expect([...found].toSorted()).toEqual(told.toSorted());
+  });
+
+  it('is the same, byte by byte, whatever runs at the same time', async () => {
+    const args = [...CHAT, '--policy', 'fcfs,plas', '--seed', '1,2', '--json'];
+    const [one, two] = await Promise.all([sim(...args, '--jobs', '1'), sim(...args, '--jobs', '4')]);
+    expect(one.code).toBe(0);
+    expect(two.out).toBe(one.out);
+  });
+});
+
+/** Paths of what a document holds: the parts of distributions, ratios and maps are not told apart. */
+function fieldsOf(value: unknown, path = ''): string[] {
+  if (Array.isArray(value)) {
+    const items: unknown[] = value;
+    return items.every((item) => typeof item !== 'object') ? [path] : items.flatMap((item) => fieldsOf(item, `${path}[]`)); // prettier-ignore
+  }
+  const isWhole = /\.(config|arrivals|refused|worst_waiting)$/.test(path);
+  if (typeof value !== 'object' || value === null || isWhole || 'mean' in value || 'ratio' in value) return [path];
+  return Object.entries(value).flatMap(([key, inner]) => fieldsOf(inner, path === '' ? key : `${path}.${key}`));
+}
+
+describe('maitred sim', () => {
+  it('prints tables with a row for each policy, of a width that a terminal has', async () => {
+    const { code, out, errors } = await sim(...CHAT, '--policy', 'fcfs,las-decayed,mru-pause', '--seed', '1,2,3');
+    expect({ code, errors }).toEqual({ code: 0, errors: [] });
+    const lines = out.split('\n');
+    const rowsOf = (policy: string) => lines.filter((line) => line.startsWith(`${policy} `)).length;
+    expect(['fcfs', 'las-decayed', 'mru-pause'].map(rowsOf)).toEqual([4, 5, 5]);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(120);
+  });
+
+  it('takes settings from the gateway’s file, flags over them', async () => {
+    const file = fileOf(
+      'maitred.yaml',
+      [
+        'engines: [{ url: "http://a" }, { url: "http://b", apiKey: env:NOT_SET }]',
+        'policy: { name: las-decayed, levels: 3 }',
+        'admission: { window: 5, gate: 0.5 }',
+        'limits: { queuedMax: 7 }',
+      ].join('\n'),
+    );
+    const { document } = await json(...CHAT, '--config', file, '--gate', '0');
+    expect(document.runs.map(({ policy, engines }) => [policy, engines])).toEqual([['las-decayed', 2]]);
+    expect(document.settings.config).toMatchObject({
+      policy: { levels: 3 },
+      admission: { window: 5, gate: 0 },
+      limits: { queuedMax: 7 },
+    });
+  });
+
+  it('refuses as the file says, and tells it', async () => {
+    const file = fileOf('maitred.yaml', 'limits: { queuedMax: 1 }\nadmission: { window: 1 }\n');
+    const { code, document } = await json('--workload', 'chat', '--concurrency', '8', '--programs', '20', '--config', file); // prettier-ignore
+    expect(code).toBe(0);
+    const [run] = document.runs;
+    expect(run!.refused['queue_full']).toBeGreaterThan(0);
+    expect(run!.completed + run!.failed).toBe(20);
+  });
+
+  it('lets engines serve by priority, and have other sizes', async () => {
+    const { document } = await json(...CHAT, '--engine-priority', '--kv-tokens', '100000', '--preset', 'llama-3.1-8b-h100'); // prettier-ignore
+    expect(document.settings).toMatchObject({
+      engine_priority: true,
+      kv_tokens: 100_000,
+      preset: 'llama-3.1-8b-h100',
+    });
+  });
+});
