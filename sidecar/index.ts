@@ -7,7 +7,7 @@
  *   driver.ts          the scheduler in real time: one clock, one timer, commands to calls
  * then, as needed: routes.ts (every path), passthrough.ts (what is not scheduled), http/ (bytes, headers, events, errors on
  * the wire), gateway.ts (start, reload, drain, close), admin/ and metrics/ (what operators see), apis/ (what OpenAI's and
- * Anthropic's bodies mean), identity/ (which program?), engines/ (the replicas), config/.
+ * Anthropic's bodies mean), identity/ (which program?), engines/ (the replicas), config/, record.ts (the event log).
  */
 export { startGateway } from './gateway.js';
 export type { Gateway } from './gateway.js';

@@ -112,7 +112,7 @@ export class EventLog implements Recorder {
     this.#text = '';
     // So that what is on disk can be read to the last batch, whatever becomes of the process.
     if ('flush' in this.#sink) this.#sink.flush(constants.Z_SYNC_FLUSH);
-    if (!this.#isOpen || this.#sink.writableLength <= this.options.config.limits.recordBytes) return;
+    if (this.#sink.writableLength <= this.options.config.limits.recordBytes) return;
     this.#end('behind');
     this.#tell('its disk is too slow');
   }
