@@ -4,11 +4,13 @@ export interface ColumnGroup {
   readonly columns: readonly string[];
 }
 
+const WIDTH_MAX = 120;
 const GAP = 2;
 const GROUP_GAP = 4;
 
 /**
- * Lines of a table: labels to the left, all else to the right, groups further apart.
+ * Lines of a table: labels to the left, all else to the right, groups further apart. Groups that find no room beside the
+ * others begin anew below, with the labels before them.
  *
  *                  program, s         TTFT, s
  *     policy     mean     p99      mean     p99
@@ -19,25 +21,34 @@ export function textTable(
   groups: readonly ColumnGroup[],
   rows: readonly (readonly string[])[],
 ): string[] {
-  const labels = [corner, ...rows.map((row) => row[0] ?? '')];
-  const labelWidth = Math.max(...labels.map((label) => label.length));
-  let lines = labels.map((label) => label.padEnd(labelWidth));
-  let headings = ' '.repeat(labelWidth);
+  const labels = leftAligned(['', corner, ...rows.map((row) => row[0] ?? '')]);
+  const parts: string[][] = [];
+  let lines: string[] = [];
   let from = 1;
   for (const { heading, columns } of groups) {
     const until = from + columns.length;
-    const cells = [columns, ...rows.map((row) => row.slice(from, until))];
-    const blocks = rightAligned(cells);
-    const width = Math.max(heading.length, blocks[0]?.length ?? 0);
-    lines = lines.map((line, index) => line + ' '.repeat(GROUP_GAP) + (blocks[index] ?? '').padStart(width));
-    headings += ' '.repeat(GROUP_GAP) + heading.padStart(width);
+    const cells = rightAligned([columns, ...rows.map((row) => row.slice(from, until))]);
+    const block = rightAligned([heading, ...cells].map((line) => [line]));
+    if (lines.length === 0 || widthOf(lines) + GROUP_GAP + widthOf(block) > WIDTH_MAX)
+      parts.push((lines = [...labels]));
+    block.forEach((text, index) => (lines[index] = `${lines[index] ?? ''}${' '.repeat(GROUP_GAP)}${text}`));
     from = until;
   }
-  return [headings, ...lines].map((line) => line.trimEnd()).filter((line) => line !== '');
+  return parts.flatMap((part, index) => [
+    ...(index === 0 ? [] : ['']),
+    ...part.map((line) => line.trimEnd()).filter((line) => line !== ''),
+  ]);
+}
+
+const widthOf = (lines: readonly string[]): number => Math.max(...lines.map((line) => line.length));
+
+function leftAligned(texts: readonly string[]): string[] {
+  const width = widthOf(texts);
+  return texts.map((text) => text.padEnd(width));
 }
 
 /** Each row as one text, its cells below those of the others. */
 function rightAligned(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = (rows[0] ?? []).map((_, column) => widthOf(rows.map((row) => row[column] ?? '')));
   return rows.map((row) => row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join(' '.repeat(GAP)));
 }
