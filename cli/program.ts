@@ -38,6 +38,8 @@ function createProgram(): Command {
   const { version } = createRequire(import.meta.url)('maitred/package.json') as { readonly version: string };
   const program = new Command('maitred')
     .description('Schedules whole agent programs in front of LLM engines.')
+    // So that `sim calibrate` has options of its own that `sim` has too.
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneLine(text.replace(/^error: /, ''))) });
   addServeCommand(program, version);

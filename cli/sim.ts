@@ -7,6 +7,7 @@ import { showProgress } from './sim/progress.js';
 import { readPlan } from './sim/read-plan.js';
 import { tablesOf } from './sim/tables.js';
 import { Interrupted, untilStopped } from './signals.js';
+import { addCalibrateCommand } from './sim-calibrate.js';
 import { Faults } from './trace-file.js';
 
 /** `maitred sim`: programs through the gateway's scheduler and models of engines, in virtual time. */
@@ -18,6 +19,7 @@ export function addSimCommand(program: Command): void {
     if (word !== undefined) sim.error(`unknown command '${word}'${didYouMean(word, sim.commands.map((each) => each.name()))}`); // prettier-ignore
     await simulate(sim, flags);
   });
+  addCalibrateCommand(sim);
 }
 
 async function simulate(command: Command, flags: SimFlags): Promise<void> {

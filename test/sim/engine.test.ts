@@ -62,7 +62,7 @@ describe('step times', () => {
     const { experts, weightBytes, bytesPerSecond } = preset;
     const read = (tokens: number) => {
       const ms = stepMs(preset, { sequences: 0, tokens, attended: 0, context: 0 }) - preset.stepOverheadMs;
-      return ((ms / 1000) * bytesPerSecond - weightBytes) / experts.bytes;
+      return ((ms / 1000) * bytesPerSecond - weightBytes) / (experts?.bytes ?? NaN);
     };
     expect(read(1)).toBeCloseTo(8 / 128, 9);
     // The second token chooses 8 of which 8/128 are the first's on average.

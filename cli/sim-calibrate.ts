@@ -1,0 +1,101 @@
+import { writeFileSync } from 'node:fs';
+import { InvalidArgumentError, type Command } from 'commander';
+import { calibrate, type Calibration } from '../sim/calibrate/calibrate.js';
+import { TIMES, type RelativeErrors, type TimeName } from '../sim/calibrate/fit.js';
+import { numberFrom } from './number.js';
+import { presetOption, type ChosenPreset } from './preset.js';
+import { Interrupted, untilStopped } from './signals.js';
+
+interface CalibrateFlags {
+  readonly target: string;
+  readonly preset: ChosenPreset;
+  readonly model?: string;
+  readonly apiKey?: string;
+  readonly slots?: number;
+  readonly batchTokens?: number;
+  readonly concurrency: number;
+  readonly promptTokens: number;
+  readonly out?: string;
+  readonly json: boolean;
+}
+
+/** `maitred sim calibrate`: fits a preset's constants to the timings of a real server. */
+export function addCalibrateCommand(sim: Command): void {
+  // Both have --preset and --json: what stands behind the subcommand is its own.
+  sim.enablePositionalOptions();
+  const command = sim.command('calibrate').description('fit a preset to the timings of a real, idle server');
+  command
+    .requiredOption('--target <url>', 'OpenAI-compatible server with /v1/completions', url)
+    .addOption(presetOption('sizes of its model and limits, which timings do not tell'))
+    .option('--model <name>', 'model to ask for; absent: the first it serves')
+    .option('--api-key <key>', 'bearer token')
+    .option(
+      '--slots <count>',
+      'sequences its steps may hold; absent: the preset’s',
+      numberFrom(1, 100_000, 'a whole number'),
+    )
+    .option(
+      '--batch-tokens <tokens>',
+      'tokens its steps may compute; absent: the preset’s',
+      numberFrom(1, 1e6, 'a whole number'),
+    )
+    .option('--concurrency <count>', 'most requests at a time', numberFrom(1, 64, 'a whole number'), 8)
+    .option('--prompt-tokens <tokens>', 'longest prompt, if it takes that', numberFrom(64, 1e6, 'a whole number'), 4096)
+    .option('-o, --out <file>', 'write the preset to a file, for engine --preset')
+    .option('--json', 'print what --out writes, not tables', false)
+    .action((flags: CalibrateFlags) => run(flags));
+}
+
+async function run({ target, preset: { preset }, slots, batchTokens, out, json, ...flags }: CalibrateFlags) {
+  const stopped = new AbortController();
+  const base = { ...preset, slots: slots ?? preset.slots, batchTokens: batchTokens ?? preset.batchTokens };
+  const work = calibrate({ ...flags, target, base, signal: stopped.signal, onProgress: showProgress });
+  const stop = () => {
+    stopped.abort(new Interrupted('stopped before it was done'));
+    return Promise.resolve();
+  };
+  // The work is what ends either way: with its result, or with the reason of the signal.
+  void untilStopped({ stop });
+  const result = await work;
+  const document = `${JSON.stringify(documentOf(target, result), undefined, 2)}\n`;
+  if (out !== undefined) writeFileSync(out, document);
+  process.stdout.write(json ? document : tableOf(result));
+}
+
+function documentOf(target: string, { preset, model, requests, times, errors, testErrors }: Calibration) {
+  return { version: 1, preset, fit: { target, model, requests, times, errors, testErrors } };
+}
+
+function tableOf({ preset, model, requests, times, errors, testErrors }: Calibration): string {
+  const rows = (Object.keys(TIMES) as TimeName[]).map((name) => {
+    const { ms, relativeError, isTold } = times[name];
+    const error = isTold ? `± ${percent(relativeError)}` : 'not told apart';
+    return `  ${TIMES[name].padEnd(50)}${ms.toPrecision(4).padStart(12)}  ${error}`;
+  });
+  const constants = Object.entries(preset).map(([name, value]) => `  ${name.padEnd(22)}${JSON.stringify(value)}`);
+  return [
+    `${model}: ${requests} requests`,
+    '\nmilliseconds',
+    ...rows,
+    '\npreset',
+    ...constants,
+    '\nerror of the times that the preset predicts',
+    `  of those it was fitted to     ${errorText(errors)}`,
+    `  of others                     ${errorText(testErrors)}\n`,
+  ].join('\n');
+}
+
+const errorText = ({ median, worst, count }: RelativeErrors): string =>
+  `median ${percent(median)}, worst ${percent(worst)}, of ${count}`;
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+
+function showProgress(done: number, all: number): void {
+  if (!process.stderr.isTTY) return;
+  process.stderr.write(done === all ? '\r\u001B[K' : `\r\u001B[K${done} of ${all} measurements`);
+}
+
+function url(text: string): string {
+  const protocol = URL.canParse(text) ? new URL(text).protocol : '';
+  if (protocol !== 'http:' && protocol !== 'https:') throw new InvalidArgumentError('It must be an http or https URL.');
+  return text;
+}

@@ -1,0 +1,151 @@
+import type { Preset } from '../engine/presets.js';
+import { leastSquares } from './least-squares.js';
+import { observed, type Group, type Measured } from './measured.js';
+import { predict } from './predict.js';
+
+/** The times, in milliseconds, that the steps of the engine model consist of, and what a request takes outside. */
+export const TIMES = {
+  prefillToken: 'linear layers, a token of a large step',
+  attentionPair: 'attention in prefill, a token and one before it',
+  weights: 'reading the weights, a step',
+  contextToken: 'attention in decode, a token of context',
+  step: 'overhead, a step',
+  sequence: 'overhead, a sequence of a step',
+  request: 'outside the engine, a request',
+} as const;
+export type TimeName = keyof typeof TIMES;
+const NAMES = Object.keys(TIMES) as TimeName[];
+type Times = Readonly<Record<TimeName, number>>;
+
+export interface FittedTime {
+  readonly ms: number;
+  /** Standard error, as a share of it. */
+  readonly relativeError: number;
+  /** Whether the measurements tell it from the others; if not, only their sum in what was measured means something. */
+  readonly isTold: boolean;
+}
+
+export interface RelativeErrors {
+  readonly median: number;
+  readonly worst: number;
+  /** Times that were compared. */
+  readonly count: number;
+}
+
+export interface Fit {
+  readonly preset: Preset;
+  readonly times: Readonly<Record<TimeName, FittedTime>>;
+  readonly errors: RelativeErrors;
+}
+
+/** Relative noise of a measured time that is supposed at least. */
+const NOISE = 0.03;
+/** Standard deviation of the logarithm of a time before anything is known: a factor of 20 either way is not unusual. */
+const PRIOR_DEVIATION = 3;
+const TOLD_ERROR_MAX = 0.5;
+
+/**
+ * The preset under which the engine model gives the measured times, by least squares of the logarithms of predicted over
+ * measured. Of `base` are the sizes of the model, which times alone do not tell, and the limits.
+ */
+export function fit(base: Preset, groups: readonly Group[]): Fit {
+  const timesOf = (logs: readonly number[]) =>
+    Object.fromEntries(NAMES.map((name, i) => [name, Math.exp(logs[i] ?? 0)])) as Times;
+  const residuals = (logs: readonly number[]) => {
+    const times = timesOf(logs);
+    return ratios(presetOf(base, times), times.request, groups).map((ratio) => Math.log(ratio) / NOISE);
+  };
+  const guess = firstGuess(groups);
+  const start = NAMES.map((name) => Math.log(guess[name]));
+  const { parameters, errors } = leastSquares(residuals, { start, deviation: PRIOR_DEVIATION });
+  const times = timesOf(parameters);
+  const preset = roundedPreset(presetOf(base, times));
+  const fitted = NAMES.map((name, i): [TimeName, FittedTime] => {
+    const relativeError = errors[i] ?? Infinity;
+    return [name, { ms: rounded(times[name]), relativeError, isTold: relativeError < TOLD_ERROR_MAX }];
+  });
+  return {
+    preset,
+    times: Object.fromEntries(fitted) as Record<TimeName, FittedTime>,
+    errors: errorsOf(preset, times.request, groups),
+  };
+}
+
+/** How far the model's times are from measured ones, as a share of these. */
+export function errorsOf(preset: Preset, requestMs: number, groups: readonly Group[]): RelativeErrors {
+  const sizes = ratios(preset, requestMs, groups)
+    .map((ratio) => Math.abs(ratio - 1))
+    .sort((a, b) => a - b);
+  return { median: sizes[Math.floor(sizes.length / 2)] ?? NaN, worst: sizes.at(-1) ?? NaN, count: sizes.length };
+}
+
+/** Predicted over measured, of each time that is compared. */
+function ratios(preset: Preset, requestMs: number, groups: readonly Group[]): number[] {
+  return groups.flatMap((group) => {
+    const predicted = predict(preset, requestMs, group);
+    return group.flatMap((measured, index) => {
+      const isAlone = group.length === 1;
+      const expected = observed(measured, predicted[index] ?? { firstTokenMs: NaN, endMs: NaN }, isAlone);
+      return observed(measured, measured, isAlone).map((time, i) => (expected[i] ?? NaN) / time);
+    });
+  });
+}
+
+/**
+ * Of a product only the quotients of its terms make a difference: the model's weights and operations stay, the rates
+ * follow from them, and the sizes of attention are those which at these rates take as long.
+ */
+function presetOf(base: Preset, times: Times): Preset {
+  const flopsPerSecond = (1000 * base.flopsPerToken) / times.prefillToken;
+  const bytesPerSecond = (1000 * base.weightBytes) / times.weights;
+  return {
+    ...base,
+    flopsPerSecond,
+    bytesPerSecond,
+    attentionFlops: (times.attentionPair / 1000) * flopsPerSecond,
+    kvBytesPerToken: (times.contextToken / 1000) * bytesPerSecond,
+    stepOverheadMs: times.step,
+    sequenceOverheadMs: times.sequence,
+  };
+}
+
+/** With as many digits as can mean something. */
+function roundedPreset(preset: Preset): Preset {
+  return {
+    ...preset,
+    flopsPerSecond: rounded(preset.flopsPerSecond),
+    bytesPerSecond: rounded(preset.bytesPerSecond),
+    attentionFlops: rounded(preset.attentionFlops),
+    kvBytesPerToken: rounded(preset.kvBytesPerToken),
+    stepOverheadMs: rounded(preset.stepOverheadMs),
+    sequenceOverheadMs: rounded(preset.sequenceOverheadMs),
+  };
+}
+
+const rounded = (value: number): number => Number(value.toPrecision(4));
+
+/** From the shortest and longest prompt, and the least and most at a time; half of a lone token's time is overhead. */
+function firstGuess(groups: readonly Group[]): Times {
+  const tokenMs = ({ firstTokenMs, endMs, outputTokens }: Measured) => (endMs - firstTokenMs) / (outputTokens - 1);
+  const lone = groups.flatMap((group) => (group.length === 1 ? group : []));
+  const byPrompt = lone.toSorted((a, b) => a.promptTokens - b.promptTokens);
+  const decoding = lone.filter(({ outputTokens }) => outputTokens > 1).sort((a, b) => a.promptTokens - b.promptTokens);
+  const widest = groups.filter(([first]) => (first?.outputTokens ?? 0) > 1).sort((a, b) => b.length - a.length)[0];
+  const [short, long, decode, wide] = [byPrompt[0], byPrompt.at(-1), decoding[0], widest?.[0]];
+  if (short === undefined || long === undefined || decode === undefined || widest === undefined || wide === undefined)
+    throw new RangeError('nothing was measured of requests that were alone');
+  const stepMs = tokenMs(decode);
+  const prefillToken = Math.max(
+    (long.firstTokenMs - short.firstTokenMs) / Math.max(1, long.promptTokens - short.promptTokens),
+    stepMs / 1000,
+  );
+  return {
+    prefillToken,
+    attentionPair: prefillToken / 10_000,
+    weights: stepMs / 2,
+    contextToken: stepMs / 20_000,
+    step: stepMs / 2,
+    sequence: Math.max((tokenMs(wide) - stepMs) / Math.max(1, widest.length - 1), stepMs / 200),
+    request: Math.max(short.firstTokenMs - stepMs, stepMs / 20),
+  };
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { main } from '../../cli/program.js';
+import { readPreset, startEngine, type EngineHandle } from '../../sim/index.js';
+import { folderOf } from '../support/folder.js';
+import { Maitred } from '../support/maitred.js';
+
+const engines: EngineHandle[] = [];
+afterEach(() => Promise.all(engines.splice(0).map((engine) => engine.close())));
+
+const LINE = ['sim', 'calibrate'];
+
+describe('maitred sim calibrate', () => {
+  it('writes a preset that an engine serves, and prints how far it is off', async () => {
+    const server = await startEngine({ preset: 'tiny-cpu', speed: 40, models: ['measured'] });
+    engines.push(server);
+    const file = join(folderOf({}), 'preset.json');
+    const args = `--target ${server.url} --preset tiny-cpu --concurrency 2 --prompt-tokens 256 --json --out ${file}`;
+    const maitred = new Maitred([...LINE, ...args.split(' ')]);
+    expect(await maitred.ended).toBe(0);
+    const out = maitred.stdout;
+    expect(out).toBe(readFileSync(file, 'utf8'));
+    const { version, fit } = JSON.parse(out) as { version: number; fit: { testErrors: { median: number } } };
+    expect(version).toBe(1);
+    expect(fit).toMatchObject({ target: server.url, model: 'measured' });
+    expect(fit.testErrors.median).toBeGreaterThan(0);
+    const { stepOverheadMs } = readPreset(out);
+    expect(stepOverheadMs).toBeLessThan(1);
+
+    const engine = new Maitred(['engine', '--port', '0', '--preset', file, '--speed', '100']);
+    const { data } = (await (await fetch(`${await engine.url()}/v1/models`)).json()) as { data: { id: string }[] };
+    expect(data.map(({ id }) => id)).toEqual(['measured']);
+    engine.kill('SIGTERM');
+    expect(await engine.ended).toBe(0);
+  }, 30_000);
+
+  it.each([
+    ['no target', [], 2],
+    ['a target that is no URL', ['--target', 'localhost:8000'], 2],
+    ['a preset that is none', ['--target', 'http://127.0.0.1', '--preset', 'package.json'], 2],
+    ['a server that is not there', ['--target', 'http://127.0.0.1:9'], 1],
+  ])('with %s ends with what is wrong on one line', async (_, args, expected) => {
+    const told = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect(await main(['node', 'maitred', ...LINE, ...args])).toBe(expected);
+    expect(told).toHaveBeenCalledTimes(1);
+  });
+
+  it('stopped by a signal is no success', async () => {
+    const server = await startEngine({ preset: 'tiny-cpu', speed: 1 });
+    engines.push(server);
+    const maitred = new Maitred([...LINE, '--target', server.url]);
+    await expect.poll(() => server.stats().requests, { timeout: 10_000 }).toBeGreaterThan(0);
+    maitred.kill('SIGINT');
+    expect(await maitred.ended).toBe(130);
+  }, 20_000);
+});

@@ -1,0 +1,162 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { calibrate, type CalibrationOptions } from '../../sim/calibrate/calibrate.js';
+import { errorsOf, fit } from '../../sim/calibrate/fit.js';
+import type { Group } from '../../sim/calibrate/measured.js';
+import { fittingPlan, testPlan, type Plan } from '../../sim/calibrate/plan.js';
+import { predict } from '../../sim/calibrate/predict.js';
+import { ServerError } from '../../sim/calibrate/server.js';
+import { PRESETS, type Preset, type PresetName } from '../../sim/index.js';
+import { Dice } from '../support/dice.js';
+import { engine } from './client.js';
+
+const REQUEST_MS = 1.5;
+const LIMITS = { promptTokensMax: 3000, concurrencyMax: 8 };
+
+/** What a client would measure of a plan, with so much relative noise. */
+function measure(truth: Preset, plan: Plan, noise: number, dice: Dice): Group[] {
+  return plan.map((requests) => {
+    const asked = requests.map(({ afterMs, promptTokens, outputTokens }, index) => {
+      return { sentMs: afterMs + 0.3 * index, promptTokens, outputTokens, firstTokenMs: 0, endMs: 0 };
+    });
+    const times = predict(truth, REQUEST_MS, asked);
+    return asked.map((request, index) => {
+      const { firstTokenMs = NaN, endMs = NaN } = times[index] ?? {};
+      const first = firstTokenMs * (1 + noise * dice.normal());
+      return { ...request, firstTokenMs: first, endMs: first + (endMs - firstTokenMs) * (1 + noise * dice.normal()) };
+    });
+  });
+}
+
+describe('a fit', () => {
+  it.each<[PresetName, PresetName]>([
+    ['tiny-cpu', 'tiny-cpu'],
+    ['tiny-cpu', 'llama-3.1-8b-a100'],
+    ['llama-3.1-8b-h100', 'llama-3.1-8b-a100'],
+    ['llama-3.3-70b-tp4-h100', 'llama-3.1-8b-a100'],
+    ['qwen3-coder-30b-a3b', 'qwen3-coder-30b-a3b'],
+  ])('to timings of %s, begun with %s, predicts others', (name, begun) => {
+    const dice = new Dice(7);
+    const truth = PRESETS[name];
+    const base = { ...PRESETS[begun], batchTokens: truth.batchTokens };
+    const { preset, times, errors } = fit(base, measure(truth, fittingPlan(LIMITS), 0.01, dice));
+    expect(errors.median).toBeLessThan(0.02);
+    const others = measure(truth, testPlan(LIMITS, 10, dice), 0, dice);
+    const unseen = errorsOf(preset, times.request.ms, others);
+    expect(unseen.count).toBe(2 * 3 * LIMITS.concurrencyMax);
+    expect(unseen.median).toBeLessThan(0.03);
+  });
+
+  it('finds the constants themselves where they can be told apart', () => {
+    const truth = PRESETS['tiny-cpu'];
+    const { preset, times } = fit(truth, measure(truth, fittingPlan(LIMITS), 0, new Dice(7)));
+    for (const key of ['flopsPerSecond', 'bytesPerSecond', 'stepOverheadMs', 'sequenceOverheadMs'] as const)
+      expect(preset[key] / truth[key], key).toBeCloseTo(1, 1);
+    expect(times.request.ms).toBeCloseTo(REQUEST_MS, 1);
+    expect(Object.values(times).map(({ isTold }) => isTold)).toEqual(Array(7).fill(true));
+  });
+
+  it('says what was not measured', () => {
+    const truth = PRESETS['tiny-cpu'];
+    const alone = fittingPlan({ ...LIMITS, concurrencyMax: 1 });
+    const { times } = fit(truth, measure(truth, alone, 0.01, new Dice(7)));
+    expect(times.prefillToken.isTold).toBe(true);
+    expect(times.sequence.isTold).toBe(false);
+  });
+
+  it('is not led by a few times that went wrong', () => {
+    const truth = PRESETS['tiny-cpu'];
+    const groups = measure(truth, fittingPlan(LIMITS), 0.01, new Dice(7));
+    const disturbed = groups.map((group, index) =>
+      group.map((one) =>
+        index % 9 === 4 ? { ...one, firstTokenMs: 4 * one.firstTokenMs, endMs: 4 * one.endMs } : one,
+      ),
+    );
+    const { preset, times } = fit(truth, disturbed);
+    expect(errorsOf(preset, times.request.ms, groups).median).toBeLessThan(0.05);
+  });
+});
+
+describe('calibration', () => {
+  const terms = (target: string, more: Partial<CalibrationOptions> = {}): CalibrationOptions => ({
+    target,
+    base: PRESETS['tiny-cpu'],
+    concurrency: 3,
+    promptTokens: 512,
+    signal: new AbortController().signal,
+    ...more,
+  });
+
+  it('of a stand-in engine predicts requests that it has not seen', async () => {
+    const speed = 8;
+    const truth = PRESETS['tiny-cpu'];
+    const handle = await engine({ preset: 'tiny-cpu', speed, models: ['mine'], kvTokens: 9600 });
+    const progress: number[] = [];
+    const onProgress = (done: number, all: number) => progress.push(done / all);
+    const result = await calibrate(terms(`${handle.url}/v1`, { base: PRESETS['llama-3.1-8b-a100'], onProgress }));
+    expect(result.preset).toMatchObject({ model: 'mine', kvTokens: 9600, maxModelLen: 8192 });
+    expect(result.testErrors.count).toBeGreaterThan(12);
+    expect(result.testErrors.median).toBeLessThan(0.15);
+    const stepMs = truth.stepOverheadMs + (1000 * truth.weightBytes) / truth.bytesPerSecond;
+    expect((result.times.step.ms + result.times.weights.ms) / (stepMs / speed)).toBeCloseTo(1, 0);
+    expect(progress.at(-1)).toBe(1);
+    // No prompt was known, but for what every text begins with.
+    const { hitTokens, requests } = handle.stats();
+    expect([hitTokens, requests]).toEqual([0, result.requests]);
+  }, 30_000);
+
+  it('ends at the signal, and leaves no request behind', async () => {
+    const handle = await engine({ preset: 'tiny-cpu', speed: 1 });
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const onProgress = () => stop.abort(reason);
+    await expect(calibrate(terms(handle.url, { signal: stop.signal, onProgress }))).rejects.toBe(reason);
+    await expect.poll(() => handle.stats().running).toBe(0);
+  });
+
+  const servers: ReturnType<typeof createServer>[] = [];
+  afterEach(() => Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve)))));
+  async function serve(answer: RequestListener): Promise<string> {
+    const server = createServer({ keepAliveTimeout: 1 }, answer);
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+  const models = JSON.stringify({ data: [{ id: 'm' }] });
+
+  it.each<[string, RequestListener]>([
+    ['serves no model', (_, response) => response.end('{"data":[]}')],
+    ['is something else', (_, response) => response.end('<html>')],
+    ['refuses', (request, response) => response.writeHead(request.url === '/v1/models' ? 200 : 401).end(models)],
+    ['tells no usage', (_, response) => response.end(`${models}\n\ndata: {"choices":[{}]}\n\n`)],
+    ['does not stream', (_, response) => response.end(models)],
+    [
+      'streams what is not JSON',
+      (request, response) => response.end(request.method === 'GET' ? models : 'data: x\n\n'),
+    ],
+    ['breaks off', (request, response) => (request.method === 'GET' ? response.end(models) : response.destroy())],
+  ])('of a server that %s is an error', async (_, answer) => {
+    await expect(calibrate(terms(await serve(answer)))).rejects.toThrow(ServerError);
+  });
+
+  it('of a model that is not served is an error', async () => {
+    const handle = await engine();
+    await expect(calibrate(terms(handle.url, { model: 'none' }))).rejects.toThrow(ServerError);
+  });
+
+  it('asks again without what a server does not know', async () => {
+    const bodies: string[] = [];
+    const url = await serve((request, response) => {
+      if (request.method === 'GET') return void response.end(models);
+      let body = '';
+      request.on('data', (bytes: Buffer) => (body += bytes.toString()));
+      request.on('end', () => {
+        bodies.push(body);
+        response.writeHead(body.includes('ignore_eos') ? 400 : 418).end();
+      });
+    });
+    await expect(calibrate(terms(url))).rejects.toThrow(ServerError);
+    expect(bodies.map((body) => body.includes('ignore_eos'))).toEqual([true, false]);
+  });
+});
