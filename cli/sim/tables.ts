@@ -2,7 +2,6 @@ import type { Ratio } from '../../sim/measure/comparison.js';
 import type { Distribution } from '../../sim/measure/sample.js';
 import { isOf, type SimDocument, type VariantRatios } from './document.js';
 import { integer, number, percent, ratio } from './figures.js';
-import type { Variant } from './plan.js';
 import type { RunReport } from './run.js';
 import { textTable } from './text-table.js';
 
@@ -18,6 +17,7 @@ interface Group {
   readonly columns: readonly Column[];
 }
 
+type Labelled = Readonly<Record<'policy' | 'balancer', string>>;
 type Statistic = 'mean' | 'p50' | 'p95' | 'p99';
 
 const spread = (
@@ -83,15 +83,15 @@ const TABLES: readonly (readonly Group[])[] = [
 /** The document for people: tables of at most 120 columns as long as names are short, and a line for what is rare. */
 export function tablesOf(document: SimDocument): string {
   const { runs, settings, ratios, complete } = document;
-  const label = ({ policy, balancer }: Variant) => (settings.balancers.length > 1 ? `${policy}, ${balancer}` : policy);
+  const label = ({ policy, balancer }: Labelled) => (settings.balancers.length > 1 ? `${policy}, ${balancer}` : policy);
   const variants = settings.policies
     .flatMap((policy) => settings.balancers.map((balancer) => ({ policy, balancer })))
     .map((variant) => ({ label: label(variant), runs: runs.filter((run) => isOf(run, variant)) }))
     .filter((variant) => variant.runs.length > 0);
-  const corner = label({ policy: 'policy', balancer: 'balancer' } as unknown as Variant);
+  const corner = label({ policy: 'policy', balancer: 'balancer' });
   const blocks = [
     [titleOf(document)],
-    ...TABLES.map((groups) =>
+    ...[...TABLES, kindsOf(runs)].map((groups) =>
       textTable(
         corner,
         groups.map(({ heading, columns }) => ({ heading, columns: columns.map((column) => column.heading) })),
@@ -110,6 +110,20 @@ export function tablesOf(document: SimDocument): string {
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
+}
+
+/** A group of columns for each kind of program of a mixture. */
+function kindsOf(runs: readonly RunReport[]): Group[] {
+  const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))].sort();
+  if (kinds.length < 2) return [];
+  return kinds.map((kind) => ({
+    heading: kind,
+    columns: [
+      { heading: 'ms/token', of: (run) => times(run.by_workload[kind]?.seconds_per_token.mean ?? null, 1000) },
+      { heading: 'mean, s', of: (run) => run.by_workload[kind]?.program_seconds.mean ?? null },
+      { heading: 'p99, s', of: (run) => run.by_workload[kind]?.program_seconds.p99 ?? null },
+    ],
+  }));
 }
 
 function titleOf({ settings, runs }: SimDocument): string {
@@ -142,7 +156,7 @@ function refusals(runs: readonly RunReport[]): string[] {
   });
 }
 
-function ratioTable(ratios: readonly VariantRatios[], label: (variant: Variant) => string): string[] {
+function ratioTable(ratios: readonly VariantRatios[], label: (variant: Labelled) => string): string[] {
   const [first] = ratios;
   if (first === undefined) return [];
   const of = (each: Ratio): string =>

@@ -1,5 +1,6 @@
-import { Reservoir, Sample, type Distribution } from './sample.js';
+import { bySize, ProgramGroup, type GroupMeasures, type ProgramFigures, type SizeMeasures } from './groups.js';
 import type { CallRecord, Observer, ProgramRecord } from './records.js';
+import { Reservoir, Sample, type Distribution } from './sample.js';
 
 /**
  * What programs and their calls came to, under the names that documents print; docs/SIMULATOR.md tells each. Times are
@@ -31,6 +32,8 @@ export interface Measures {
   readonly slowdown: Distribution;
   /** Quarters of the programs by their tokens, prompts and answers together: the smallest first. */
   readonly by_size: readonly SizeMeasures[];
+  /** Each kind of program by its name, where there are several; at most 32, and what comes after these as one. */
+  readonly by_workload: Readonly<Record<string, GroupMeasures>>;
   /** Of the slowdowns: 1 when all programs are slowed alike. */
   readonly jain_index: number | null;
   /** From the first arrival to the last end. */
@@ -42,29 +45,20 @@ export interface Measures {
   readonly worst_waiting: { readonly program: string; readonly seconds: number } | null;
 }
 
-export interface SizeMeasures {
-  readonly tokens_min: number | null;
-  readonly tokens_max: number | null;
-  readonly programs: number;
-  readonly program_seconds: Distribution;
-  readonly slowdown: Distribution;
-}
-
-/** A completed program, as far as sizes are told apart. */
-interface Sized {
-  readonly tokens: number;
-  readonly seconds: number;
-  /** NaN where unknown. */
-  readonly slowdown: number;
-}
-
-const SAMPLES = ['perToken', 'program', 'ttft', 'queue', 'interToken', 'slowdown'] as const;
+/** Kinds of programs that are told apart. */
+const WORKLOADS_MAX = 32;
+/** Where those go that come when there are so many already. */
+const OTHERS = 'others';
 
 /** Gathers the measures of one run, in memory that does not grow with it: see `Sample` for what is exact. */
 export class Gathering implements Observer {
   readonly #seed: number;
-  readonly #samples: Readonly<Record<(typeof SAMPLES)[number], Sample>>;
-  readonly #sized: Reservoir<Sized>;
+  readonly #all: ProgramGroup;
+  readonly #byWorkload = new Map<string, ProgramGroup>();
+  readonly #ttft: Sample;
+  readonly #queue: Sample;
+  readonly #interToken: Sample;
+  readonly #sized: Reservoir<ProgramFigures>;
   readonly #refused = new Map<string, number>();
   #programs = 0;
   #completed = 0;
@@ -80,10 +74,10 @@ export class Gathering implements Observer {
   constructor(seed: number) {
     this.#seed = seed;
     this.#sized = new Reservoir(seed);
-    this.#samples = Object.fromEntries(SAMPLES.map((name) => [name, new Sample(seed)])) as Record<
-      (typeof SAMPLES)[number],
-      Sample
-    >;
+    this.#all = new ProgramGroup(seed);
+    this.#ttft = new Sample(seed);
+    this.#queue = new Sample(seed);
+    this.#interToken = new Sample(seed);
   }
 
   /** Programs that have ended so far. */
@@ -101,11 +95,10 @@ export class Gathering implements Observer {
     this.#completedCalls += 1;
     this.#promptTokens += promptTokens;
     this.#outputTokens += outputTokens;
-    const { queue, ttft, interToken } = this.#samples;
-    if (!Number.isNaN(dispatchedMs)) queue.add((dispatchedMs - arrivedMs) / 1000);
+    if (!Number.isNaN(dispatchedMs)) this.#queue.add((dispatchedMs - arrivedMs) / 1000);
     if (Number.isNaN(firstTokenMs)) return;
-    ttft.add((firstTokenMs - arrivedMs) / 1000);
-    if (outputTokens > 1) interToken.add((endedMs - firstTokenMs) / (outputTokens - 1) / 1000);
+    this.#ttft.add((firstTokenMs - arrivedMs) / 1000);
+    if (outputTokens > 1) this.#interToken.add((endedMs - firstTokenMs) / (outputTokens - 1) / 1000);
   }
 
   programEnded(record: ProgramRecord): void {
@@ -118,36 +111,49 @@ export class Gathering implements Observer {
     if (waited > (this.#worst?.seconds ?? 0)) this.#worst = { program: record.program, seconds: waited };
     if (outcome !== 'completed') return;
     this.#completed += 1;
-    const seconds = (endedMs - arrivedMs) / 1000;
-    const { program, perToken, slowdown } = this.#samples;
-    program.add(seconds);
-    if (outputTokens > 0) perToken.add(seconds / outputTokens);
-    const slowed = aloneMs > 0 ? (endedMs - arrivedMs) / aloneMs : NaN;
-    if (!Number.isNaN(slowed)) slowdown.add(slowed);
-    this.#sized.add({ tokens: promptTokens + outputTokens, seconds, slowdown: slowed });
+    const figures: ProgramFigures = {
+      tokens: promptTokens + outputTokens,
+      outputTokens,
+      seconds: (endedMs - arrivedMs) / 1000,
+      slowdown: aloneMs > 0 ? (endedMs - arrivedMs) / aloneMs : NaN,
+    };
+    this.#all.add(figures);
+    this.#groupOf(record.workload)?.add(figures);
+    this.#sized.add(figures);
+  }
+
+  /** Undefined: it is the only kind. */
+  #groupOf(workload: string): ProgramGroup | undefined {
+    if (workload === '') return undefined;
+    const isKnown = this.#byWorkload.has(workload) || this.#byWorkload.size < WORKLOADS_MAX;
+    const name = isKnown ? workload : OTHERS;
+    const group = this.#byWorkload.get(name) ?? new ProgramGroup(this.#seed);
+    this.#byWorkload.set(name, group);
+    return group;
   }
 
   measures(): Measures {
-    const { perToken, program, ttft, queue, interToken, slowdown } = this.#samples;
+    const { seconds_per_token, program_seconds, slowdown } = this.#all.measures();
     const makespan = (this.#lastMs - this.#firstMs) / 1000;
     const aSecond = (count: number) => (makespan > 0 ? count / makespan : null);
     return {
       programs: this.#programs,
       completed: this.#completed,
       failed: this.#programs - this.#completed,
-      refused: Object.fromEntries([...this.#refused].sort(([a], [b]) => (a < b ? -1 : 1))),
+      refused: sortedByName([...this.#refused]),
       calls_cancelled: this.#cancelled,
       calls: this.#calls,
       prompt_tokens: this.#promptTokens,
       output_tokens: this.#outputTokens,
-      seconds_per_token: perToken.distribution(),
-      program_seconds: program.distribution(),
-      ttft_seconds: ttft.distribution(),
-      queue_seconds: queue.distribution(),
-      inter_token_seconds: interToken.distribution(),
-      slowdown: slowdown.distribution(),
+      seconds_per_token,
+      program_seconds,
+      ttft_seconds: this.#ttft.distribution(),
+      queue_seconds: this.#queue.distribution(),
+      inter_token_seconds: this.#interToken.distribution(),
+      slowdown,
       by_size: bySize(this.#sized.kept, this.#seed),
-      jain_index: slowdown.count === 0 ? null : slowdown.fairness,
+      by_workload: sortedByName([...this.#byWorkload].map(([name, group]) => [name, group.measures()])),
+      jain_index: this.#all.fairness,
       makespan_seconds: this.#programs === 0 ? null : makespan,
       programs_per_second: aSecond(this.#completed),
       calls_per_second: aSecond(this.#completedCalls),
@@ -157,28 +163,7 @@ export class Gathering implements Observer {
   }
 }
 
-/**
- * The quarters lie between the quartiles of the sizes, so that a program is in the same one whatever policy served it,
- * as long as all completed. Many programs of one size are all in one quarter, and another has none then.
- */
-function bySize(programs: readonly Sized[], seed: number): SizeMeasures[] {
-  const sorted = programs.toSorted((a, b) => a.tokens - b.tokens);
-  const most = [0.25, 0.5, 0.75, 1].map((share) => sorted[Math.ceil(share * sorted.length) - 1]?.tokens ?? 0);
-  return most.map((last, quarter) => {
-    const least = most[quarter - 1] ?? -1;
-    const inside = sorted.filter(({ tokens }) => tokens > least && tokens <= last);
-    const seconds = new Sample(seed);
-    const slowdown = new Sample(seed);
-    for (const each of inside) {
-      seconds.add(each.seconds);
-      if (!Number.isNaN(each.slowdown)) slowdown.add(each.slowdown);
-    }
-    return {
-      tokens_min: inside[0]?.tokens ?? null,
-      tokens_max: inside.at(-1)?.tokens ?? null,
-      programs: inside.length,
-      program_seconds: seconds.distribution(),
-      slowdown: slowdown.distribution(),
-    };
-  });
+/** So that two runs in which things came in another order are easy to compare. */
+function sortedByName<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -136,3 +136,24 @@ describe('quarters by size', () => {
     );
   });
 });
+
+describe('kinds of programs', () => {
+  it('are told apart by name, where programs have one', () => {
+    const { by_workload } = measuresOf([
+      { workload: 'react', endedMs: 3000 },
+      { workload: 'chat' },
+      { workload: 'react', outputTokens: 50 },
+      { workload: 'chat', outcome: 'broken' },
+      {},
+    ]);
+    expect(Object.keys(by_workload)).toEqual(['chat', 'react']);
+    expect(by_workload['react']).toMatchObject({ programs: 2, program_seconds: { mean: 2 }, slowdown: { max: 6 } });
+    expect(by_workload['chat']).toMatchObject({ programs: 1, seconds_per_token: { mean: 0.1 } });
+  });
+
+  it('are counted together where there are very many, and none is lost', () => {
+    const { by_workload } = measuresOf(Array.from({ length: 100 }, (_, index) => ({ workload: `w${index}` })));
+    expect(Object.keys(by_workload)).toHaveLength(33);
+    expect(Object.values(by_workload).reduce((sum, { programs }) => sum + programs, 0)).toBe(100);
+  });
+});

@@ -1,0 +1,15 @@
+/** Three digits that mean something, four from a thousand on; - of what there is not. */
+export function number(value: number | null): string {
+  if (value === null) return '-';
+  return value.toLocaleString('en-US', { maximumSignificantDigits: Math.abs(value) < 1000 ? 3 : 4 });
+}
+
+export const integer = (value: number | null): string => (value === null ? '-' : Math.round(value).toLocaleString('en-US')); // prettier-ignore
+
+export const percent = (value: number | null): string => (value === null ? '-' : `${(100 * value).toFixed(1)} %`);
+
+/** A ratio, with as many decimals as others of about its size, so that those of a column compare. */
+export function ratio(value: number | null): string {
+  if (value === null) return '-';
+  return value < 0.1 ? value.toPrecision(2) : value < 1000 ? value.toFixed(2) : number(value);
+}
