@@ -17,13 +17,17 @@ export const ERROR_CLASSES = [
 ] as const;
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
-/** A call as the load tester saw it. `outcome`: `completed` or an error class. `arrivedMs` is when it was meant to be sent. */
+/**
+ * A call as the load tester saw it. `outcome`: `completed` or an error class. `arrivedMs` is when it was meant to be sent.
+ * `cachedTokens` is NaN where the target does not tell, `dispatchedMs` where no gateway said how long a call waited.
+ */
 export interface LoadCallRecord extends CallRecord {
   readonly target: number;
   /** When it was really sent: later than `arrivedMs` only by the load tester's own doing. */
   readonly sentMs: number;
   /** What the gateway said that it waited there (`x-maitred-queue-ms`); NaN where it said nothing. */
   readonly queueMs: number;
+  /** The queue of the gateway that it ran from (`x-maitred-level`); NaN where it said nothing. */
   readonly level: number;
   /** Mean time between tokens after the first; NaN for fewer than two. */
   readonly interTokenMs: number;

@@ -1,0 +1,94 @@
+import type { Answer, JsonObject, LoadApi, Message, Step, ToolCall } from './api.js';
+import {
+  bodyOf,
+  countOf,
+  exactly,
+  FUNCTION_PARAMETERS,
+  growCall,
+  isObject,
+  listOf,
+  objectOf,
+  quoted,
+  takeUsage,
+  textOf,
+} from './json.js';
+
+/** POST /v1/chat/completions */
+export const chat: LoadApi = {
+  path: '/v1/chat/completions',
+  endsWithMark: true,
+  item,
+  body: (ask) =>
+    bodyOf(
+      {
+        model: ask.model,
+        max_tokens: ask.outputTokens,
+        temperature: 0,
+        ...exactly(ask),
+        ...(ask.stream && { stream: true, stream_options: { include_usage: true } }),
+        ...(ask.tools.length > 0 && { tools: ask.tools.map(tool) }),
+        ...ask.fields,
+      },
+      'messages',
+      `[${ask.items.join(',')}]`,
+    ),
+  event,
+  whole,
+};
+
+const tool = (name: string): JsonObject => ({ type: 'function', function: { name, parameters: FUNCTION_PARAMETERS } });
+
+function item({ role, toolCalls = [], toolId, ...message }: Message): string {
+  if (toolCalls.length > 0) {
+    const calls = toolCalls.map(({ id, ...target }) => ({ id, type: 'function', function: target }));
+    return JSON.stringify({ role, content: message.text === '' ? null : message.text, tool_calls: calls });
+  }
+  const of = toolId === undefined ? '' : `,"tool_call_id":${JSON.stringify(toolId)}`;
+  return `{"role":"${role}"${of},"content":${quoted(message)}}`;
+}
+
+function event(data: JsonObject, answer: Answer): Step {
+  if (data['error'] !== undefined && data['error'] !== null) return 'error';
+  if (data['usage'] !== undefined) takeUsage(data['usage'], answer);
+  const { choices } = data;
+  if (!Array.isArray(choices)) return data['usage'] === undefined ? 'alien' : 'other';
+  const [choice] = choices as unknown[];
+  if (choice === undefined) return 'other';
+  const delta = objectOf(choice)['delta'];
+  if (!isObject(delta)) return 'alien';
+  return takeDelta(delta, answer) ? 'part' : 'other';
+}
+
+/** True: it has a part of the answer, be it only thought. */
+function takeDelta(delta: JsonObject, answer: Answer): boolean {
+  const content = textOf(delta['content']);
+  answer.text += content;
+  const calls = listOf(delta['tool_calls']);
+  for (const each of calls) takeCall(objectOf(each), answer);
+  const thought = textOf(delta['reasoning_content']) + textOf(delta['reasoning']);
+  return content !== '' || calls.length > 0 || thought !== '';
+}
+
+function takeCall(call: JsonObject, answer: Answer): void {
+  const index = countOf(call['index']);
+  const at = Number.isNaN(index) ? answer.toolCalls.length : Math.min(index, answer.toolCalls.length);
+  growCall(answer, at, callOf(call));
+}
+
+function callOf(call: JsonObject): Partial<ToolCall> {
+  const target = objectOf(call['function']);
+  return {
+    ...(typeof call['id'] === 'string' && { id: call['id'] }),
+    ...(typeof target['name'] === 'string' && { name: target['name'] }),
+    arguments: textOf(target['arguments']),
+  };
+}
+
+function whole(body: JsonObject, answer: Answer): boolean {
+  const message = objectOf(listOf(body['choices'])[0])['message'];
+  if (!isObject(message)) return false;
+  answer.text = textOf(message['content']);
+  listOf(message['tool_calls']).forEach((call, at) => growCall(answer, at, callOf(objectOf(call))));
+  takeUsage(body['usage'], answer);
+  return true;
+}

@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+
+/** Where a call stands, as far as clients say so on the wire. */
+export interface Place {
+  /** Its program: different for every program of every run. */
+  readonly program: string;
+  /** '' for the root's own calls, `a/b` for a sub-agent `b` of `a`. */
+  readonly thread: string;
+  /** The last call of its program: nothing else is under way, and nothing comes behind it. */
+  readonly isFinal: boolean;
+  /** Different for every call. */
+  readonly call: string;
+}
+
+/** What a client puts on a call. */
+export interface Marks {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+interface Identity {
+  readonly sender: string;
+  marks(place: Place): { readonly headers?: Marks['headers']; readonly body?: Marks['body'] };
+  /** What it sends when its program has ended. */
+  readonly release?: { readonly path: string; body(program: string): object };
+}
+
+/** A UUID as harnesses make them, but always the same one for the same text. */
+export function idOf(...parts: readonly string[]): string {
+  const hex = createHash('sha256').update(parts.join('\n')).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+const parentOf = (thread: string): string => thread.slice(0, Math.max(0, thread.lastIndexOf('/')));
+/** The id of an agent that has one of its own: the root's is the program's. */
+const agentOf = ({ program }: Place, thread: string): string => (thread === '' ? program : idOf(program, thread));
+
+/** One header, by which all calls of a program are alike. */
+const oneHeader = (sender: string, ...names: readonly string[]): Identity => ({
+  sender,
+  marks: ({ program }) => ({ headers: Object.fromEntries(names.map((name) => [name, program])) }),
+});
+
+/** Each agent has its own session, which names that of its parent. */
+function session(place: Place, names: readonly string[], parentName: string): Record<string, string> {
+  const own = agentOf(place, place.thread);
+  const parent = place.thread === '' ? {} : { [parentName]: agentOf(place, parentOf(place.thread)) };
+  return { ...Object.fromEntries(names.map((name) => [name, own])), ...parent };
+}
+
+/** How clients name their programs, as they really do. To add one, add a row. */
+const IDENTITIES = {
+  none: { sender: 'clients that say nothing, which is most of them', marks: () => ({}) },
+  maitred: {
+    sender: 'clients that were told of maitred',
+    marks: ({ program, thread, isFinal }) => ({
+      headers: {
+        'x-maitred-program': program,
+        ...(thread !== '' && { 'x-maitred-thread': thread }),
+        ...(isFinal && { 'x-maitred-final': 'true' }),
+      },
+    }),
+  },
+  'claude-code': {
+    sender: 'Claude Code: sub-agents share the session',
+    marks: (place) => {
+      const parent = parentOf(place.thread);
+      return {
+        headers: {
+          'x-claude-code-session-id': place.program,
+          ...(place.thread !== '' && { 'x-claude-code-agent-id': agentOf(place, place.thread) }),
+          ...(parent !== '' && { 'x-claude-code-parent-agent-id': agentOf(place, parent) }),
+        },
+      };
+    },
+  },
+  codex: {
+    sender: 'Codex CLI',
+    marks: (place) => {
+      const own = agentOf(place, place.thread);
+      const names = { session_id: place.program, thread_id: own };
+      return {
+        headers: {
+          'session-id': place.program,
+          'thread-id': own,
+          'x-client-request-id': place.call,
+          'x-codex-window-id': `${own}:0`,
+          ...(place.thread !== '' && {
+            'x-codex-parent-thread-id': agentOf(place, parentOf(place.thread)),
+            'x-openai-subagent': 'collab_spawn',
+          }),
+        },
+        body: { prompt_cache_key: place.program, client_metadata: names },
+      };
+    },
+  },
+  opencode: {
+    sender: 'OpenCode: a sub-agent is a session of its own',
+    marks: (place) => ({ headers: session(place, ['x-session-id', 'x-session-affinity'], 'x-parent-session-id') }),
+  },
+  dynamo: {
+    sender: 'Dynamo clients: a sub-agent is a session of its own',
+    marks: (place) => ({
+      headers: {
+        ...session(place, ['x-dynamo-session-id'], 'x-dynamo-parent-session-id'),
+        ...(place.isFinal && { 'x-dynamo-session-final': 'true' }),
+      },
+    }),
+  },
+  litellm: oneHeader('LiteLLM', 'x-litellm-session-id', 'x-litellm-trace-id'),
+  vendor: oneHeader('clients of other vendors, by the convention of LiteLLM', 'x-vendor-session-id'),
+  'llm-d': oneHeader('llm-d', 'x-llm-d-inference-fairness-id'),
+  sglang: oneHeader('SGLang model gateway', 'x-smg-routing-key'),
+  aibrix: oneHeader('AIBrix', 'x-session-id', 'x-aibrix-session-key'),
+  trtllm: oneHeader('TensorRT-LLM', 'x-session-id', 'x-correlation-id'),
+  aiperf: {
+    sender: 'AIPerf',
+    marks: ({ program, call }) => ({
+      headers: { 'x-correlation-id': program, 'x-session-affinity': program, 'x-request-id': call },
+    }),
+  },
+  'inference-perf': oneHeader('inference-perf: all agents of a tree share it', 'x-session-id'),
+  thunderagent: {
+    sender: 'ThunderAgent',
+    marks: ({ program }) => ({ body: { program_id: program } }),
+    release: { path: '/programs/release', body: (program) => ({ program_id: program }) },
+  },
+  'vllm-router': {
+    sender: 'vLLM router',
+    marks: ({ program }) => ({ headers: { 'x-session-id': program }, body: { session_id: program } }),
+    release: { path: '/finish_session', body: (program) => ({ session_id: program }) },
+  },
+} as const satisfies Readonly<Record<string, Identity>>;
+
+export type IdentityName = keyof typeof IDENTITIES;
+export const IDENTITY_NAMES = Object.keys(IDENTITIES) as IdentityName[];
+
+export function marksOf(name: IdentityName, place: Place): Marks {
+  const identity: Identity = IDENTITIES[name];
+  return { headers: {}, body: {}, ...identity.marks(place) };
+}
+
+/** What is posted when a program has ended; undefined for clients that say nothing then. */
+export function releaseOf(name: IdentityName, program: string): { path: string; body: object } | undefined {
+  const { release }: Identity = IDENTITIES[name];
+  return release && { path: release.path, body: release.body(program) };
+}
