@@ -1,34 +1,20 @@
 import { Decoders } from './decoders.js';
 import { SequenceHeap } from './heap.js';
 import { KvCache } from './kv-cache.js';
+import { Pages } from './pages.js';
 import type { Preset } from './presets.js';
 import { contextMs, stepMs, type StepWork } from './roofline.js';
 import { goesBefore, Sequence, type Work } from './sequence.js';
 import { Stretch } from './stretch.js';
+import { noTotals } from './totals.js';
 
+export type { EngineTotals } from './totals.js';
 export type EngineScheduling = 'fcfs' | 'priority';
 
 export interface EngineSettings {
   readonly preset: Preset;
   readonly blockSize: number;
   readonly scheduling: EngineScheduling;
-}
-
-/** Running totals since the engine was made. */
-export interface EngineTotals {
-  /** Prompt tokens of requests whose prefill is complete, cached ones included. */
-  promptTokens: number;
-  /** Prompt tokens that steps really computed, recomputation after a preemption included. */
-  computedPromptTokens: number;
-  generatedTokens: number;
-  /** Prompt tokens looked up in the prefix cache, and found there; once a request. */
-  queriedTokens: number;
-  hitTokens: number;
-  preemptions: number;
-  /** Steps begun. */
-  steps: number;
-  finished: number;
-  aborted: number;
 }
 
 /**
@@ -51,20 +37,11 @@ export interface EngineTotals {
 export class Engine<W extends Work = Work> {
   readonly kv: KvCache;
   readonly maxModelLen: number;
-  readonly totals: EngineTotals = {
-    promptTokens: 0,
-    computedPromptTokens: 0,
-    generatedTokens: 0,
-    queriedTokens: 0,
-    hitTokens: 0,
-    preemptions: 0,
-    steps: 0,
-    finished: 0,
-    aborted: 0,
-  };
+  readonly totals = noTotals();
 
   readonly #settings: EngineSettings;
   readonly #contextMs: number;
+  readonly #pages: Pages;
   readonly #waiting = new SequenceHeap<Sequence<W>>(goesBefore);
   readonly #decoders: Decoders<Sequence<W>>;
   /** Running sequences whose prompt is computed: between steps at most one, whose chunks go on. */
@@ -81,6 +58,7 @@ export class Engine<W extends Work = Work> {
     this.#contextMs = contextMs(settings.preset);
     this.#decoders = new Decoders(settings.blockSize);
     this.kv = new KvCache(Math.floor(settings.preset.kvTokens / settings.blockSize));
+    this.#pages = new Pages(this.kv, settings.blockSize);
     // What no request can exceed is also what always fits, alone: so the first in the order of service never gets stuck.
     this.maxModelLen = Math.min(settings.preset.maxModelLen, this.kv.size * settings.blockSize);
   }
@@ -133,15 +111,11 @@ export class Engine<W extends Work = Work> {
     // Room just taken from a running sequence is not given to a waiting one.
     if (!preempted) this.#admitWaiting(now);
     if (this.running === 0) return undefined;
-    const mayChange = preempted || this.#prefilling.length > 0;
-    const steps = mayChange ? 1 : Math.min(stepsMax, this.#decoders.stepsToFinish);
+    const isOne = preempted || this.#prefilling.length > 0;
+    const most = isOne ? 1 : Math.min(stepsMax, this.#decoders.stepsToFinish);
     const firstMs = stepMs(this.#settings.preset, this.#measure());
-    this.#stretch = new Stretch(
-      now,
-      firstMs,
-      this.#contextMs * this.#decoders.size,
-      this.#decoders.stepsWithin(this.kv.free, steps),
-    );
+    const steps = this.#decoders.stepsWithin(this.kv.free, most);
+    this.#stretch = new Stretch(now, firstMs, this.#contextMs * this.#decoders.size, steps);
     this.#tellsAll = stepsMax === 1;
     this.totals.steps += 1;
     this.#stepEnd = this.#stretch.endOf(this.#stretch.steps);
@@ -166,8 +140,9 @@ export class Engine<W extends Work = Work> {
   }
 
   /**
-   * Completes the stretch under way. The sequences that got their first token or finished, in the order in which they
-   * were admitted; with `stepsMax` 1 all that got a token.
+   * Completes the stretch under way. The sequences that finished, then those whose prompt is now computed, which gives
+   * a token (the first, but for one that was preempted), both in the order of their admission; with `stepsMax` 1 all that
+   * got a token.
    */
   end(): readonly Sequence<W>[] {
     const stretch = this.#stretch;
@@ -221,16 +196,13 @@ export class Engine<W extends Work = Work> {
 
   /** Takes a sequence out of what runs; its blocks go back. */
   #stopRunning(sequence: Sequence<W>): void {
-    const { hold, work } = sequence;
     if (sequence.decoding) {
       this.#decoders.leave(sequence);
-      const until = sequence.prefilled + (this.#hasReserved ? 1 : sequence.inStep);
-      hold.blocks = Math.ceil(until / this.#settings.blockSize);
-      this.kv.release(hold, work.blockHashes, this.#fullBlocks(work, until));
+      this.#pages.releaseDecoded(sequence, sequence.prefilled + (this.#hasReserved ? 1 : sequence.inStep));
     } else {
       const index = this.#prefilling.indexOf(sequence);
       if (index >= 0) this.#prefilling.splice(index, 1);
-      this.kv.release(hold, work.blockHashes, hold.cached);
+      this.#pages.release(sequence);
     }
     sequence.inStep = 0;
   }
@@ -264,7 +236,7 @@ export class Engine<W extends Work = Work> {
     if (partial === undefined) return preempted;
     const budget = this.#settings.preset.batchTokens - this.#decoders.size;
     const tokens = Math.min(partial.length - partial.prefilled, budget);
-    while (partial.state === 'running' && !this.#growTo(partial, partial.prefilled + tokens)) {
+    while (partial.state === 'running' && !this.#pages.grow(partial, partial.prefilled + tokens)) {
       preempted = true;
       this.#preempt(this.#lastToServe());
     }
@@ -276,7 +248,7 @@ export class Engine<W extends Work = Work> {
   #reserveOneByOne(): boolean {
     let preempted = false;
     for (const sequence of this.#decoders.members) {
-      const needed = sequence.computed % this.#settings.blockSize === 0 ? 1 : 0;
+      const needed = this.#pages.needsBlock(sequence.computed) ? 1 : 0;
       while (sequence.decoding && needed > this.kv.free) {
         preempted = true;
         this.#preempt(this.#lastToServe());
@@ -296,9 +268,9 @@ export class Engine<W extends Work = Work> {
     while (budget > 0 && this.running < slots) {
       const sequence = this.#waiting.first;
       if (sequence === undefined || sequence.refusedAtFreed === this.kv.freed) return;
-      const hitTokens = this.#countHits(sequence) * this.#settings.blockSize;
+      const hitTokens = this.#pages.hitTokens(sequence);
       const tokens = Math.min(sequence.length - hitTokens, budget);
-      if (!this.#growTo(sequence, hitTokens + tokens)) {
+      if (!this.#pages.grow(sequence, hitTokens + tokens)) {
         sequence.refusedAtFreed = this.kv.freed;
         return;
       }
@@ -314,21 +286,6 @@ export class Engine<W extends Work = Work> {
       this.totals.queriedTokens += sequence.work.promptTokens;
       this.totals.hitTokens += hitTokens;
     }
-  }
-
-  /** Leading blocks found in the cache, leaving at least one token to compute: the one that yields the next. */
-  #countHits({ work, length }: Sequence<W>): number {
-    return this.kv.match(work.blockHashes, this.#fullBlocks(work, length - 1));
-  }
-
-  #growTo({ hold, work }: Sequence<W>, until: number): boolean {
-    const blocks = Math.ceil(until / this.#settings.blockSize);
-    return this.kv.grow(hold, work.blockHashes, this.#fullBlocks(work, until), blocks);
-  }
-
-  /** Blocks with a hash among the first so many tokens. */
-  #fullBlocks({ blockHashes }: W, tokens: number): number {
-    return Math.min(Math.floor(tokens / this.#settings.blockSize), blockHashes.length);
   }
 
   #lastToServe(): Sequence<W> {

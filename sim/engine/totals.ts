@@ -1,0 +1,28 @@
+/** Running totals since the engine was made. */
+export interface EngineTotals {
+  /** Prompt tokens of requests whose prefill is complete, cached ones included. */
+  promptTokens: number;
+  /** Prompt tokens that steps really computed, recomputation after a preemption included. */
+  computedPromptTokens: number;
+  generatedTokens: number;
+  /** Prompt tokens looked up in the prefix cache, and found there; once a request. */
+  queriedTokens: number;
+  hitTokens: number;
+  preemptions: number;
+  /** Steps begun. */
+  steps: number;
+  finished: number;
+  aborted: number;
+}
+
+export const noTotals = (): EngineTotals => ({
+  promptTokens: 0,
+  computedPromptTokens: 0,
+  generatedTokens: 0,
+  queriedTokens: 0,
+  hitTokens: 0,
+  preemptions: 0,
+  steps: 0,
+  finished: 0,
+  aborted: 0,
+});
