@@ -1,0 +1,117 @@
+/**
+ * One page in one file: styles inside, nothing fetched, no script needed to read it. Text becomes markup only through
+ * `html`, which escapes what it is given.
+ */
+import { pageStyle } from './page-style.js';
+import { escapeMarkup } from './svg-document.js';
+
+/** Text that is markup already. */
+export class Markup {
+  constructor(readonly text: string) {}
+}
+
+type Content = Markup | string | number | readonly Content[];
+
+/** Markup with values in it: text is escaped, markup is not, and lists are put together. */
+export function html(parts: TemplateStringsArray, ...values: readonly Content[]): Markup {
+  return new Markup(
+    parts.map((part, index) => part + (index < values.length ? textOf(values[index] ?? '') : '')).join(''),
+  );
+}
+
+function textOf(content: Content): string {
+  if (content instanceof Markup) return content.text;
+  return typeof content === 'object' ? content.map(textOf).join('') : escapeMarkup(String(content));
+}
+
+export interface Table {
+  readonly caption: string;
+  readonly columns: readonly string[];
+  /** The first cell names its row; the others are figures. */
+  readonly rows: readonly (readonly string[])[];
+}
+
+export function table({ caption, columns, rows }: Table): Markup {
+  const [corner = '', ...headings] = columns;
+  const head = html`<tr><th scope="col">${corner}</th>${headings.map((text) => html`<th scope="col">${text}</th>`)}</tr>`; // prettier-ignore
+  const body = rows.map(
+    ([name = '', ...cells]) => html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`,
+  ); // prettier-ignore
+  // A table that is wider than the screen scrolls by itself, with the keyboard too.
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table><caption>${caption}</caption><thead>${head}</thead><tbody>\n${body}</tbody></table></div>\n`; // prettier-ignore
+}
+
+export interface Figure {
+  /** A chart of ours. */
+  readonly svg: string;
+  readonly caption: string;
+  /** The same in figures, for those who cannot see it or want them exactly. */
+  readonly table?: Table;
+  /** It scrolls on a narrow screen, because it would be too small to be read. */
+  readonly wide?: boolean;
+}
+
+export function figure({ svg, caption, table: figures, wide = false }: Figure): Markup {
+  const drawing = new Markup(svg);
+  const shown = wide ? html`<div class="scroll wide" tabindex="0" role="group" aria-label="${caption}">${drawing}</div>` : drawing; // prettier-ignore
+  const details = figures
+    ? html`<details>
+        <summary>In figures</summary>
+        ${table(figures)}
+      </details>`
+    : '';
+  return html`<figure${wide ? new Markup(' class="full"') : ''}>${shown}<figcaption>${caption}</figcaption>${details}</figure>\n`; // prettier-ignore
+}
+
+/** Figures next to each other where there is room. */
+export const figures = (list: readonly Figure[]): Markup => html`<div class="figures">${list.map(figure)}</div> `;
+
+/** A few numbers that matter most, large. */
+export const tiles = (list: readonly { readonly name: string; readonly value: string; readonly note?: string }[]): Markup =>
+  html`<dl class="tiles">\n${list.map(({ name, value, note }) => html`<div><dt>${name}</dt><dd>${value}${note === undefined ? '' : html`<small>${note}</small>`}</dd></div>\n`)}</dl>\n`; // prettier-ignore
+
+/** A sentence that stands out. */
+export const callout = (kind: 'finding' | 'warning', content: Content): Markup =>
+  html`<p class="callout ${kind}" role="note">${content}</p> `;
+
+export const paragraph = (...content: readonly Content[]): Markup => html`<p>${content}</p> `;
+
+export const section = (heading: string, ...content: readonly Markup[]): Markup =>
+  html`<section>
+    <h2>${heading}</h2>
+    ${content}
+  </section> `;
+
+export interface Page {
+  readonly title: string;
+  /** What it is of, under the title. */
+  readonly subtitle: string;
+  readonly content: readonly Markup[];
+  readonly foot: string;
+}
+
+export function page({ title, subtitle, content, foot }: Page): string {
+  const head = html`<meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <title>${title}</title>
+    <link rel="icon" href="data:," />
+    <style>
+      ${new Markup(pageStyle())}
+    </style>`;
+  const body = html`<header>
+      <h1>${title}</h1>
+      <p>${subtitle}</p>
+    </header>
+    <main>${content}</main>
+    <footer>${foot}</footer>`;
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        ${head}
+      </head>
+      <body>
+        ${body}
+      </body>
+    </html> `.text;
+}

@@ -1,0 +1,212 @@
+/**
+ * Charts as SVG text: complete in itself, readable on light and dark, in a page or in a file of its own. Same data, same
+ * bytes. The plotting library is loaded by the first chart, so that nobody else waits for it.
+ */
+import type * as Observable from '@observablehq/plot';
+import { addLegend, legendHeight, type LegendEntry } from './legend.js';
+import { colour, paletteStyle, SERIES_COLOURS } from './palette.js';
+import { SvgDocument, type SvgElement } from './svg-document.js';
+
+export interface ChartText {
+  /** What the chart shows; its name for those who cannot see it. */
+  readonly title: string;
+  /** What there is to see in it, in a sentence or two. */
+  readonly description: string;
+}
+
+export interface ChartSize {
+  /** Pixels at full size; on a narrower screen it shrinks. */
+  readonly width?: number;
+  readonly height?: number;
+}
+
+export interface Axis {
+  /** With its unit. */
+  readonly label: string;
+  /** Values that are not above 0 are left out then. */
+  readonly log?: boolean;
+}
+
+export interface LineChart extends ChartText, ChartSize {
+  readonly x: Axis;
+  readonly y: Axis;
+  readonly series: readonly Series[];
+}
+
+export interface Series {
+  readonly name: string;
+  readonly points: readonly Point[];
+}
+
+export interface Point {
+  readonly x: number;
+  /** Null: not known, a gap in the line. */
+  readonly y: number | null;
+  /** Ends of its interval, drawn as a band. */
+  readonly low?: number;
+  readonly high?: number;
+}
+
+export interface BarChart extends ChartText, ChartSize {
+  readonly y: Axis;
+  readonly groups: readonly string[];
+  /** A bar in each group, side by side or one upon the other; null: none. */
+  readonly series: readonly { readonly name: string; readonly values: readonly (number | null)[] }[];
+  readonly stacked?: boolean;
+}
+
+export interface DistributionChart extends ChartText, ChartSize {
+  readonly x: Axis;
+  /** In any order. */
+  readonly series: readonly { readonly name: string; readonly values: readonly number[] }[];
+}
+
+type Plot = typeof Observable;
+type Options = NonNullable<Parameters<Plot['plot']>[0]>;
+
+const WIDTH = 500;
+const HEIGHT = 300;
+const MARGIN = { top: 26, right: 18, bottom: 42, left: 54 };
+/** Steps of a distribution that a chart can show. */
+const STEPS = 300;
+const DASHES = ['', '6 3', '2 3'];
+const SYMBOLS = ['circle', 'square', 'triangle', 'diamond', 'cross', 'star'] as const;
+const STYLE = [
+  paletteStyle('svg.chart'),
+  'svg.chart{color:var(--text);font:12px system-ui,sans-serif;max-width:100%;height:auto;display:block}',
+  'svg.chart text{white-space:pre}',
+].join('');
+
+export async function lineChart({ series, x, y, ...rest }: LineChart): Promise<string> {
+  const plot = await import('@observablehq/plot');
+  const seen = (point: Point) => !(x.log && point.x <= 0);
+  const marks = series.flatMap(({ name, points }, index) => {
+    const data = points.filter(seen).map((point) => ({ ...point, y: y.log && !(Number(point.y) > 0) ? NaN : (point.y ?? NaN) })); // prettier-ignore
+    const [stroke, dash] = strokeOf(index);
+    const bands = data.filter(({ low, high }) => low !== undefined && high !== undefined && !(y.log && low <= 0));
+    return [
+      plot.areaY(bands, { x: 'x', y1: 'low', y2: 'high', fill: stroke, fillOpacity: 0.15 }),
+      plot.lineY(data, { x: 'x', y: 'y', stroke, strokeWidth: 2, strokeDasharray: dash }),
+      plot.dot(data, {
+        x: 'x',
+        y: 'y',
+        fill: stroke,
+        symbol: SYMBOLS[index % SYMBOLS.length] ?? 'circle',
+        title: (point: Point) => `${name}: ${figure(point.y)} at ${figure(point.x)}`,
+      }),
+    ];
+  });
+  const options = {
+    x: { ...axis(x), label: x.label },
+    y: { ...axis(y), label: y.label, grid: true, nice: true, ...(y.log ? {} : { zero: true }) },
+    marks: [plot.axisY(ticksOf(y)), plot.axisX(ticksOf(x)), ...marks],
+  };
+  return draw(plot, options, rest, linesOf(series));
+}
+
+export async function barChart({ groups, series, y, stacked, ...rest }: BarChart): Promise<string> {
+  const plot = await import('@observablehq/plot');
+  const bars = groups.flatMap((group, at) =>
+    series.flatMap(({ name, values }, index) => {
+      const value = values[at];
+      return value === null || value === undefined ? [] : [{ group, name, value, fill: colour.series(index) }];
+    }),
+  );
+  type Bar = (typeof bars)[number];
+  const title = ({ group, name, value }: Bar) => `${group}, ${name}: ${figure(value)}`;
+  const fill = (bar: Bar) => bar.fill;
+  const names = series.map(({ name }) => name);
+  const band = { domain: groups, label: null, padding: 0.2 };
+  const place = stacked ? { x: 'group' } : { fx: 'group', x: 'name' };
+  const labelled = !stacked && bars.length <= 16;
+  const options = {
+    ...(stacked ? { x: band } : { fx: band, x: { domain: names, axis: null, padding: 0.05 } }),
+    y: { label: y.label, grid: true, zero: true, nice: true },
+    color: { type: 'identity' },
+    marks: [
+      plot.axisY(ticksOf(y)),
+      plot.barY(bars, { ...place, y: 'value', fill, title }),
+      ...(labelled ? [plot.text(bars, { ...place, y: 'value', text: (bar: Bar) => figure(bar.value), dy: -7, fontSize: 11 })] : []), // prettier-ignore
+      plot.ruleY([0]),
+    ],
+  } as const;
+  return draw(plot, options as unknown as Options, rest, series.map(({ name }, index) => ({ name, fill: colour.series(index) }))); // prettier-ignore
+}
+
+/** The share of values that are at most as large as the axis says: steep where many lie, and further left is less. */
+export async function distributionChart({ series, x, ...rest }: DistributionChart): Promise<string> {
+  const plot = await import('@observablehq/plot');
+  const marks = series.map(({ name, values }, index) => {
+    const [stroke, dash] = strokeOf(index);
+    const options = { x: 'x', y: 'y', stroke, strokeWidth: 2, strokeDasharray: dash, curve: 'step-after' } as const;
+    return plot.lineY(stepsOf(values, x), { ...options, title: () => name });
+  });
+  const options = {
+    x: { ...axis(x), label: x.label },
+    y: { label: '% of all', domain: [0, 100], grid: true },
+    marks: [plot.axisY({ ticks: 5 }), plot.axisX(ticksOf(x)), ...marks],
+  };
+  return draw(plot, options, rest, linesOf(series));
+}
+
+function stepsOf(values: readonly number[], { log }: Axis): { x: number; y: number }[] {
+  const sorted = Float64Array.from(log ? values.filter((value) => value > 0) : values).sort();
+  const steps = Math.min(STEPS, sorted.length);
+  return Array.from({ length: steps + 1 }, (_, step) => ({
+    x: sorted[step === 0 ? 0 : Math.ceil((step / steps) * sorted.length) - 1] ?? NaN,
+    y: (100 * step) / steps,
+  })).filter(({ x }) => !Number.isNaN(x));
+}
+
+/** Draws with what all charts have in common. */
+export function draw(
+  plot: Plot,
+  options: Options,
+  { title, description, width = WIDTH, height = HEIGHT }: ChartText & ChartSize,
+  legend: readonly LegendEntry[],
+): string {
+  const room = width - MARGIN.left - MARGIN.right;
+  const above = legend.length > 1 ? legendHeight(legend, room) : 0;
+  const drawn: unknown = plot.plot({
+    document: new SvgDocument() as never,
+    className: 'chart',
+    width,
+    height: height + above,
+    marginTop: MARGIN.top + above,
+    marginRight: MARGIN.right,
+    marginBottom: MARGIN.bottom,
+    marginLeft: MARGIN.left,
+    ...options,
+  });
+  const svg = drawn as SvgElement;
+  svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
+  svg.setAttribute('role', 'img');
+  svg.removeAttribute('font-family');
+  svg.removeAttribute('font-size');
+  if (legend.length > 1) addLegend(svg, legend, { left: MARGIN.left, top: 4, width: room });
+  svg.prepend(child(svg, 'title', title), child(svg, 'desc', description), child(svg, 'style', STYLE));
+  return svg.toString();
+}
+
+function child(svg: SvgElement, name: string, text: string): SvgElement {
+  const element = svg.ownerDocument.createElement(name);
+  element.textContent = text;
+  return element;
+}
+
+const strokeOf = (index: number) =>
+  [colour.series(index), DASHES[Math.floor(index / SERIES_COLOURS) % DASHES.length] ?? ''] as const;
+
+const linesOf = (series: readonly { readonly name: string }[]): LegendEntry[] =>
+  series.map(({ name }, index) => ({ name, stroke: strokeOf(index)[0], dash: strokeOf(index)[1] }));
+
+const axis = ({ log }: Axis) => (log ? { type: 'log' as const } : {});
+
+/** On a logarithmic axis only 1, 2 and 5 of each decade have room for their figures. */
+const ticksOf = ({ log }: Axis) => ({
+  ticks: log ? 8 : 5,
+  tickFormat: (value: number) => (log && !/^[125]/.test(value.toExponential()) ? '' : figure(value)),
+});
+
+export const figure = (value: number | null): string =>
+  value === null ? '-' : value.toLocaleString('en-US', { maximumSignificantDigits: 3 });
