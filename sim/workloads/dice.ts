@@ -51,8 +51,8 @@ export class Dice {
     }
   }
 
-  /** Gamma of that mean and coefficient of variation: with 1 it is exponential, with 0 always the mean. */
+  /** Gamma of that mean and coefficient of variation: with 1 it is exponential, near 0 always the mean. */
   gammaOf(mean: number, cv: number): number {
-    return cv === 0 ? mean : this.gamma(1 / cv ** 2) * mean * cv ** 2;
+    return cv < 1e-6 ? mean : this.gamma(1 / cv ** 2) * mean * cv ** 2;
   }
 }
