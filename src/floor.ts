@@ -34,6 +34,10 @@ export class Floor {
   readonly #touched = new Set<Engine>();
   readonly #resting = new Set<Engine>();
   #fadeAtMs = Infinity;
+  /** What contexts have last faded by, and the engines to which something has happened since. */
+  #settledStep = NaN;
+  #settledRules: FloorRules | undefined;
+  readonly #unsettled = new Set<Engine>();
 
   constructor(public rules: FloorRules) {}
 
@@ -55,7 +59,9 @@ export class Floor {
 
   /** Adds the engine or updates it. Returns the waiting calls that lost their place by it (see `Roster.serves`). */
   join(event: EngineJoined): Call[] {
-    return this.#serve(this.roster.join(event, this.rules.config.admission), event.models);
+    const engine = this.roster.join(event, this.rules.config.admission);
+    this.#unsettled.add(engine);
+    return this.#serve(engine, event.models);
   }
 
   /** Takes the engine out of service. Returns the waiting calls that lost their place by it (see `Roster.serves`). */
@@ -151,6 +157,7 @@ export class Floor {
   /** The call runs no longer. @param contextTokens what it left in the engine's cache, undefined when it failed */
   unseat(call: Call, engine: Engine, contextTokens?: number, calledTool = false): void {
     call.engine = undefined;
+    this.#unsettled.add(engine);
     engine.running.delete(call);
     engine.runningTokens -= call.needTokens;
     const kind = kindOf(call, calledTool, call.program.home === engine);
@@ -211,11 +218,15 @@ export class Floor {
       this.touch(engine);
     }
     const { admission, policy } = this.rules.config;
-    for (const engine of this.roster.engines.values()) {
-      // All engines, so that what comes next is counted from now: a context left here has not been idle yet.
+    const step = Residency.stepOf(nowMs, admission.halfLifeMs);
+    const isNew = step !== this.#settledStep || this.rules !== this.#settledRules;
+    // All engines in a new step, so that what comes next is counted from now: a context left here has not been idle yet.
+    for (const engine of isNew ? this.roster.engines.values() : this.#unsettled)
       engine.settle(nowMs, admission.halfLifeMs, policy.msPerPromptToken);
-      if (nowMs >= this.#fadeAtMs) this.touch(engine);
-    }
+    this.#unsettled.clear();
+    this.#settledStep = step;
+    this.#settledRules = this.rules;
+    if (nowMs >= this.#fadeAtMs) for (const engine of this.roster.engines.values()) this.touch(engine);
   }
 
   /** When `passTime` may next find something; Infinity when only events can. */

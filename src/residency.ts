@@ -156,7 +156,7 @@ export class Residency {
 
   /** Lets claims fade up to `nowMs`. */
   settle(nowMs: number, halfLifeMs: number): void {
-    const step = stepOf(nowMs, halfLifeMs);
+    const step = Residency.stepOf(nowMs, halfLifeMs);
     if (step === this.#step) return;
     this.#step = step;
     this.#claimedTokens = 0;
@@ -168,12 +168,17 @@ export class Residency {
     while (this.#cohorts[0]?.members.size === 0) this.#cohorts.shift();
   }
 
+  /** Number of the step that holds this time. */
+  static stepOf(nowMs: number, halfLifeMs: number): number {
+    return Math.floor((nowMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
+  }
+
   /** When the next step begins. */
   static nextStepMs(nowMs: number, halfLifeMs: number): number {
-    const next = stepOf(nowMs, halfLifeMs) + 1;
+    const next = Residency.stepOf(nowMs, halfLifeMs) + 1;
     let atMs = (next * halfLifeMs) / STEPS_PER_HALF_LIFE;
     // Rounded down, that time would still lie in the present step, and whoever waits for the next one would spin.
-    while (stepOf(atMs, halfLifeMs) < next) atMs += Math.abs(atMs) * Number.EPSILON;
+    while (Residency.stepOf(atMs, halfLifeMs) < next) atMs += Math.abs(atMs) * Number.EPSILON;
     return atMs;
   }
 
@@ -283,9 +288,4 @@ export class Residency {
     threads?.delete(context.thread);
     if (threads?.size === 0) this.#contexts.delete(context.program);
   }
-}
-
-/** Number of the step that holds this time. */
-function stepOf(nowMs: number, halfLifeMs: number): number {
-  return Math.floor((nowMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
 }
