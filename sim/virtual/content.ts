@@ -20,12 +20,24 @@ const PREFIX_BLOCKS_MAX = 256;
 export class Texts {
   #given = 0;
   readonly #named = new Map<string, number>();
+  /** Buffers that nobody uses, by the logarithm of their size. */
+  readonly #spare: Float64Array[][] = [];
 
   /** @param blocksMax blocks of the longest conversation that an engine takes */
   constructor(
     readonly blockSize: number,
     readonly blocksMax: number,
   ) {}
+
+  /** Room for so many numbers, or more: what was given back, which still holds what it held. */
+  buffer(blocks: number): Float64Array {
+    const size = Math.max(4, Math.ceil(Math.log2(blocks)));
+    return this.#spare[size]?.pop() ?? new Float64Array(2 ** size);
+  }
+
+  giveBack(buffer: Float64Array): void {
+    (this.#spare[Math.log2(buffer.length)] ??= []).push(buffer);
+  }
 
   layOut(program: AgentProgram): Layout {
     return new Layout(program, this);
@@ -59,7 +71,7 @@ export class Layout {
 
   constructor(
     private readonly program: AgentProgram,
-    private readonly texts: Texts,
+    readonly texts: Texts,
   ) {
     const { calls } = program;
     const { blockSize } = texts;
@@ -72,10 +84,13 @@ export class Layout {
     });
   }
 
-  /** The numbers of the full blocks of the call's prompt and answer, together so many tokens. */
+  /**
+   * The numbers of the full blocks of the call's prompt and answer, together so many tokens, and then anything.
+   * Whoever asked gives the buffer back.
+   */
   blocks(call: number, tokens: number): Float64Array {
-    const blocks = new Float64Array(Math.floor(tokens / this.texts.blockSize));
-    let until = blocks.length;
+    let until = Math.floor(tokens / this.texts.blockSize);
+    const blocks = this.texts.buffer(until);
     let from: number | undefined = call;
     while (from !== undefined) {
       const first = Math.min(until, this.#firstOwn[from] ?? 0);
@@ -92,10 +107,12 @@ export class Layout {
   prefix(call: number, promptTokens: number): number[] {
     const { blockSize } = this.texts;
     const blocks = this.blocks(call, promptTokens);
+    const full = Math.floor(promptTokens / blockSize);
     const stride = Math.max(1, Math.round(PREFIX_TOKENS / blockSize));
     const prefix: number[] = [];
-    for (let block = stride - 1; block < blocks.length && prefix.length < PREFIX_BLOCKS_MAX; block += stride)
+    for (let block = stride - 1; block < full && prefix.length < PREFIX_BLOCKS_MAX; block += stride)
       prefix.push(blocks[block] ?? NaN);
+    this.texts.giveBack(blocks);
     return prefix;
   }
 

@@ -4,7 +4,7 @@ import type { AgentCall } from '../traces/program.js';
 import type { Layout } from './content.js';
 import type { ProgramRun } from './program-run.js';
 
-const NO_BLOCKS: ArrayLike<number> = [];
+const NO_BLOCKS = new Float64Array();
 
 /** A program under way, with what its prompts consist of. */
 export interface Played {
@@ -30,7 +30,7 @@ export class Job implements Work {
   toldMs = -Infinity;
   readonly outputTokens: number;
   /** Only while an engine has it, as there may be very many that wait. */
-  blockHashes = NO_BLOCKS;
+  blockHashes: Float64Array = NO_BLOCKS;
 
   constructor(
     readonly played: Played,
@@ -56,5 +56,10 @@ export class Job implements Work {
 
   readBlocks(): void {
     this.blockHashes = this.played.layout.blocks(this.index, this.promptTokens + this.outputTokens);
+  }
+
+  dropBlocks(): void {
+    this.played.layout.texts.giveBack(this.blockHashes);
+    this.blockHashes = NO_BLOCKS;
   }
 }

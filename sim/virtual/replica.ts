@@ -98,6 +98,7 @@ export class Replica {
       }
       if (sequence.state === 'finished') {
         this.#watched.delete(sequence);
+        work.dropBlocks();
         this.ports.finished(work, sequence);
       }
     }
