@@ -5,6 +5,7 @@ import { didYouMean } from '../../sidecar/config/similar.js';
 import type { FormatName } from '../../sim/index.js';
 import { SIM_POLICIES, type SimPolicyName } from '../../sim/policies/policies.js';
 import { WORKLOAD_NAMES } from '../../sim/workloads/workloads.js';
+import { numberFrom } from '../number.js';
 import { presetOption, type ChosenPreset } from '../preset.js';
 import { formatOption } from '../trace-file.js';
 import type { SchedulingFlags } from './scheduling.js';
@@ -60,15 +61,6 @@ export function addSimOptions(command: Command): Command {
 
 const numeric = (flags: string, description: string, least: number, most: number): Option =>
   new Option(flags, description).argParser(numberFrom(least, most, 'a whole number'));
-
-function numberFrom(least: number, most: number, kind: 'a number' | 'a whole number' = 'a number') {
-  return (text: string): number => {
-    const value = text.trim() === '' ? NaN : Number(text);
-    const isRight = value >= least && value <= most && (kind === 'a number' || Number.isInteger(value));
-    if (!isRight) throw new InvalidArgumentError(`It must be ${kind} from ${least} to ${most}.`);
-    return value;
-  };
-}
 
 /** Words of a list, separated by commas or given one by one. */
 function names(flags: string, description: string, known: readonly string[]): Option {

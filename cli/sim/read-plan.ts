@@ -25,7 +25,7 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
   return {
     source,
     arrivals,
-    programs: programsOf(flags, source, arrivals),
+    programs: countOf(flags, source, arrivals),
     engines: flags.engines ?? Math.max(1, engines),
     preset: name,
     engine: {
@@ -81,7 +81,7 @@ function readArrivals(command: Command, flags: SimFlags, source: GeneratedSource
 }
 
 /** A recording that sets the arrivals has no more programs than it has. */
-function programsOf({ programs }: SimFlags, source: GeneratedSource | Recording, arrivals: Arrivals): number {
+function countOf({ programs }: SimFlags, source: GeneratedSource | Recording, arrivals: Arrivals): number {
   if (source.type === 'workload') return programs ?? PROGRAMS_DEFAULT;
   const recorded = source.programs.length;
   return arrivals.type === 'trace' ? Math.min(programs ?? recorded, recorded) : (programs ?? recorded);
