@@ -41,7 +41,7 @@ export function addCalibrateCommand(sim: Command): void {
     )
     .option('--concurrency <count>', 'most requests at a time', numberFrom(1, 64, 'a whole number'), 8)
     .option('--prompt-tokens <tokens>', 'longest prompt, if it takes that', numberFrom(64, 1e6, 'a whole number'), 4096)
-    .option('-o, --out <file>', 'write the preset to a file, for engine --preset')
+    .option('-o, --out <file>', 'write the preset to a file that --preset of engine and sim reads')
     .option('--json', 'print what --out writes, not tables', false)
     .action((flags: CalibrateFlags) => run(flags));
 }

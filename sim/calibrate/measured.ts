@@ -13,20 +13,14 @@ export interface Measured {
 /** Requests that were in the server together, and nothing else. */
 export type Group = readonly Measured[];
 
-/** Fewer tokens than these do not tell the time of one. */
-const OUTPUT_TOKENS_MIN = 8;
-
 type Times = Pick<Measured, 'firstTokenMs' | 'endMs'>;
 
 /**
- * What is compared of a measured request and a predicted one: the time to its first token where it was alone, to its end
- * where others had a part in it, and the time of a token after the first.
+ * What is compared of a measured request and a predicted one: the time to its end, and to its first token where it was
+ * alone. Where others were there, that time turns on which of them came in the same step; and the time between tokens is
+ * left out, since tokens that waited in some buffer come at once.
  */
-export function observed(measured: Measured, { firstTokenMs, endMs }: Times, isAlone: boolean): number[] {
-  const { outputTokens } = measured;
-  const times = [isAlone ? firstTokenMs : endMs];
-  // Tokens that came all at once, out of some buffer, tell nothing of theirs.
-  if (outputTokens >= OUTPUT_TOKENS_MIN && measured.endMs > measured.firstTokenMs)
-    times.push((endMs - firstTokenMs) / (outputTokens - 1));
-  return times;
+export function observed({ outputTokens }: Measured, { firstTokenMs, endMs }: Times, isAlone: boolean): number[] {
+  if (!isAlone) return [endMs];
+  return outputTokens === 1 ? [firstTokenMs] : [firstTokenMs, endMs];
 }
