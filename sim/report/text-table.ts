@@ -1,0 +1,54 @@
+/** Columns under one heading; '' for none. */
+export interface ColumnGroup {
+  readonly heading: string;
+  readonly columns: readonly string[];
+}
+
+const WIDTH_MAX = 120;
+const GAP = 2;
+const GROUP_GAP = 4;
+
+/**
+ * Lines of a table: labels to the left, all else to the right, groups further apart. Groups that find no room beside the
+ * others begin anew below, with the labels before them.
+ *
+ *                  program, s         TTFT, s
+ *     policy     mean     p99      mean     p99
+ *     fcfs        950   3,620      12.5      80
+ */
+export function textTable(
+  corner: string,
+  groups: readonly ColumnGroup[],
+  rows: readonly (readonly string[])[],
+): string[] {
+  const labels = leftAligned(['', corner, ...rows.map((row) => row[0] ?? '')]);
+  const parts: string[][] = [];
+  let lines: string[] = [];
+  let from = 1;
+  for (const { heading, columns } of groups) {
+    const until = from + columns.length;
+    const cells = rightAligned([columns, ...rows.map((row) => row.slice(from, until))]);
+    const block = rightAligned([heading, ...cells].map((line) => [line]));
+    if (lines.length === 0 || widthOf(lines) + GROUP_GAP + widthOf(block) > WIDTH_MAX)
+      parts.push((lines = [...labels]));
+    block.forEach((text, index) => (lines[index] = `${lines[index] ?? ''}${' '.repeat(GROUP_GAP)}${text}`));
+    from = until;
+  }
+  return parts.flatMap((part, index) => [
+    ...(index === 0 ? [] : ['']),
+    ...part.map((line) => line.trimEnd()).filter((line) => line !== ''),
+  ]);
+}
+
+const widthOf = (lines: readonly string[]): number => Math.max(...lines.map((line) => line.length));
+
+function leftAligned(texts: readonly string[]): string[] {
+  const width = widthOf(texts);
+  return texts.map((text) => text.padEnd(width));
+}
+
+/** Each row as one text, its cells below those of the others. */
+function rightAligned(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => widthOf(rows.map((row) => row[column] ?? '')));
+  return rows.map((row) => row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join(' '.repeat(GAP)));
+}
