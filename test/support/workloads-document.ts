@@ -5,7 +5,7 @@ import { WORKLOAD_NAMES, WORKLOADS } from '../../sim/workloads/workloads.js';
 import { figuresOf, take } from './workload-figures.js';
 
 /** What is known of a workload's programs in the document: so many, of seed 1. */
-export const DOCUMENTED_PROGRAMS = 2000;
+export const DOCUMENTED_PROGRAMS = 1000;
 
 const HEAD = `# Workloads
 
@@ -141,7 +141,7 @@ function defaultOf(schema: JsonSchema, isRequired: boolean): string {
 }
 
 function rangeOf(schema: JsonSchema): string {
-  const [number] = (schema.anyOf ?? []) as JsonSchema[];
+  const [number] = schema.anyOf ?? [];
   if (number !== undefined) return `size, ${bounds(number)}`;
   if (schema.type === 'array') return `list of at most ${schema.maxItems!}`;
   if (schema.type === 'object') return 'mapping';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { Dice } from '../../../sim/workloads/dice.js';
 import { distribution, draw, drawWhole, largest, type DistributionInput } from '../../../sim/workloads/distribution.js';
 import { spreadOf } from '../../support/workload-figures.js';

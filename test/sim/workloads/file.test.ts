@@ -114,7 +114,7 @@ describe('a file of workloads', () => {
     ['too long', `# ${'x'.repeat(2 ** 20)}\n`],
     [
       'blown up by aliases',
-      `a: &a [1,1,1,1,1,1,1,1,1,1]\n${'b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\n'}c: [${'*b,'.repeat(60)}]\n`,
+      `a: &a [1,1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: [${'*b,'.repeat(60)}]\n`,
     ],
   ])('that is %s is refused', (_, text) => {
     expect(problemsIn(text)).toEqual(['']);

@@ -194,7 +194,7 @@ const agent = fc.record({
   callsPerTurn: size(1, 4),
   outputTokens: size(1, 500),
   reasoningTokens: size(0, 800),
-  tools: fc.constant([{ name: 'tool', ms: 5, resultTokens: 30 }]),
+  tools: fc.record({ name: fc.constant('tool'), ms: size(0, 50), resultTokens: size(0, 90) }).map((tool) => [tool]),
   thinkMs: size(0, 1000),
   contextTokensMax: fc.integer({ min: 1001, max: 8000 }),
 });
