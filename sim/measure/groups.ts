@@ -24,33 +24,33 @@ export interface ProgramFigures {
 }
 
 export class ProgramGroup {
-  readonly #program: Sample;
+  readonly program: Sample;
+  readonly slowdown: Sample;
   readonly #perToken: Sample;
-  readonly #slowdown: Sample;
 
   constructor(seed: number) {
-    this.#program = new Sample(seed);
+    this.program = new Sample(seed);
     this.#perToken = new Sample(seed);
-    this.#slowdown = new Sample(seed);
+    this.slowdown = new Sample(seed);
   }
 
   add({ seconds, outputTokens, slowdown }: ProgramFigures): void {
-    this.#program.add(seconds);
+    this.program.add(seconds);
     if (outputTokens > 0) this.#perToken.add(seconds / outputTokens);
-    if (!Number.isNaN(slowdown)) this.#slowdown.add(slowdown);
+    if (!Number.isNaN(slowdown)) this.slowdown.add(slowdown);
   }
 
   /** Jain's index of the slowdowns; null where none is known. */
   get fairness(): number | null {
-    return this.#slowdown.count === 0 ? null : this.#slowdown.fairness;
+    return this.slowdown.count === 0 ? null : this.slowdown.fairness;
   }
 
   measures(): GroupMeasures {
     return {
-      programs: this.#program.count,
+      programs: this.program.count,
       seconds_per_token: this.#perToken.distribution(),
-      program_seconds: this.#program.distribution(),
-      slowdown: this.#slowdown.distribution(),
+      program_seconds: this.program.distribution(),
+      slowdown: this.slowdown.distribution(),
     };
   }
 }

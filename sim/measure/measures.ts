@@ -85,6 +85,11 @@ export class Gathering implements Observer {
     return this.#programs;
   }
 
+  /** The values behind distributions, for charts. */
+  get samples(): Readonly<Record<'program' | 'slowdown' | 'ttft', Sample>> {
+    return { program: this.#all.program, slowdown: this.#all.slowdown, ttft: this.#ttft };
+  }
+
   callEnded(call: CallRecord): void {
     const { arrivedMs, dispatchedMs, firstTokenMs, endedMs, promptTokens, outputTokens, outcome } = call;
     this.#calls += 1;

@@ -1,0 +1,70 @@
+import type { GeneratorHealth, LoadSummary, Spread } from '../load.js';
+import { generatorWarning } from './health.js';
+import type { AbReport, Pairs } from './pairs.js';
+import { judge, type Slo, type SloResult } from './slo.js';
+import type { Target, TargetReport } from './target.js';
+
+/** What `maitred load --json` writes. Fields may be added; none is renamed or dropped under the same version. */
+export interface LoadDocument {
+  readonly version: 1;
+  /** False: it was stopped before its last program had ended. */
+  readonly complete: boolean;
+  readonly started_at: string;
+  readonly elapsed_seconds: number;
+  readonly programs_unfinished: number;
+  readonly programs_too_long: number;
+  /** What the command line said, and what it left to defaults. */
+  readonly settings: Settings;
+  /** Sentences: what makes the figures less than they seem. */
+  readonly warnings: readonly string[];
+  readonly generator: GeneratorReport;
+  readonly targets: readonly TargetReport[];
+  /** Null with one target. */
+  readonly ab: AbReport | null;
+  readonly slo: readonly SloResult[];
+}
+
+export type Settings = Readonly<Record<string, string | number | boolean | null>>;
+
+interface GeneratorReport {
+  readonly cpu_share: number;
+  readonly cpu_ms_per_call: number;
+  readonly calls_in_flight_max: number;
+  readonly loop_lag_ms: Spread;
+  readonly late_send_ms: Spread;
+}
+
+export interface Gathered {
+  readonly settings: Settings;
+  readonly targets: readonly Target[];
+  /** With two targets. */
+  readonly pairs: Pairs | undefined;
+  readonly slos: readonly Slo[];
+}
+
+export function documentOf({ settings, targets, pairs, slos }: Gathered, summary: LoadSummary): LoadDocument {
+  const reports = targets.map((target, index) => target.report(summary.targets[index]));
+  const ab = pairs?.report(reports.map(({ failed }) => failed)) ?? null;
+  return {
+    version: 1,
+    complete: summary.complete,
+    started_at: summary.startedAt.toISOString(),
+    elapsed_seconds: summary.elapsedMs / 1000,
+    programs_unfinished: summary.programsUnfinished,
+    programs_too_long: summary.programsTooLong,
+    settings,
+    warnings: [...generatorWarning(summary.generator), ...summary.warnings],
+    generator: generatorOf(summary.generator),
+    targets: reports,
+    ab,
+    slo: slos.flatMap((slo) => judge(slo, reports, ab)),
+  };
+}
+
+const generatorOf = ({ cpuShare, cpuMsPerCall, callsInFlightMax, loopLagMs, lateSendMs }: GeneratorHealth): GeneratorReport => ({
+  cpu_share: cpuShare,
+  cpu_ms_per_call: cpuMsPerCall,
+  calls_in_flight_max: callsInFlightMax,
+  loop_lag_ms: loopLagMs,
+  late_send_ms: lateSendMs,
+}); // prettier-ignore

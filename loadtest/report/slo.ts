@@ -1,0 +1,120 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ProgramGroup } from '../../sim/measure/groups.js';
+import { Pairs, type AbReport } from './pairs.js';
+import { Target, type TargetReport } from './target.js';
+
+/** What a run must reach, such as `program_seconds.p99 < 60`. */
+export interface Slo {
+  readonly expression: string;
+  /** Index of the target that it is about; undefined: each of them, or the comparison. */
+  readonly target: number | undefined;
+  /** Fields on the way to the number, from a target's report, or from the document for `ab`. */
+  readonly path: readonly string[];
+  readonly operator: Operator;
+  readonly limit: number;
+}
+
+export interface SloResult {
+  readonly expression: string;
+  /** Name of the target; null for the comparison of both. */
+  readonly target: string | null;
+  /** Null: there was nothing to measure, and so it is not met. */
+  readonly value: number | null;
+  readonly met: boolean;
+}
+
+type Operator = keyof typeof OPERATORS;
+
+const OPERATORS = {
+  '<': (value: number, limit: number) => value < limit,
+  '<=': (value: number, limit: number) => value <= limit,
+  '>': (value: number, limit: number) => value > limit,
+  '>=': (value: number, limit: number) => value >= limit,
+};
+const SHAPE = /^\s*([^\s<>=]+)\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*$/i;
+export const TARGET_NAMES = ['A', 'B'] as const;
+
+/** Why an expression is not understood. */
+export class SloError extends Error {
+  override readonly name = 'SloError';
+
+  constructor(
+    readonly code: 'malformed' | 'unknown_metric' | 'not_a_number',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * @param targets how many there are
+ * @param suggest tells words that may have been meant, as the end of a sentence; '' for none
+ * @throws SloError
+ */
+export function parseSlo(
+  text: string,
+  targets: number,
+  suggest: (word: string, known: readonly string[]) => string,
+): Slo {
+  const match = SHAPE.exec(text);
+  if (!match)
+    throw new SloError('malformed', `"${text}" is not METRIC < NUMBER; a metric is such as program_seconds.p99, and <=, > and >= are understood too`); // prettier-ignore
+  const [, metric = '', operator, limit] = match;
+  const [first = '', ...rest] = metric.split('.');
+  const target = TARGET_NAMES.slice(0, targets).findIndex((name) => name === first);
+  const path = target < 0 ? [first, ...rest] : rest;
+  const known = metricsOf(targets);
+  const spelt = path[0] === 'by_workload' && path.length > 2 ? ['by_workload', ANY, ...path.slice(2)] : path;
+  if (!known.some((each) => isDeepStrictEqual(each, spelt)) || (target >= 0 && path[0] === 'ab')) {
+    const below = known.filter((each) => isDeepStrictEqual(each.slice(0, spelt.length), spelt));
+    const ends = [...new Set(below.map((each) => each.slice(spelt.length).join('.')))];
+    if (below.length > 0 && path.length > 0)
+      throw new SloError('not_a_number', `"${metric}" is not one number: say which of ${ends.map((end) => `.${end}`).join(', ')}`); // prettier-ignore
+    throw new SloError('unknown_metric', `no metric "${metric}" in the report${suggest(spelt.join('.'), known.map((each) => each.join('.')))}`); // prettier-ignore
+  }
+  return { expression: text.trim(), target: target < 0 ? undefined : target, path, operator: operator as Operator, limit: Number(limit) }; // prettier-ignore
+}
+
+/** How a run did. Of an expression about no target in particular, each has to reach it. */
+export function judge(slo: Slo, reports: readonly TargetReport[], ab: AbReport | null): SloResult[] {
+  const result = (target: string | null, source: unknown): SloResult => {
+    const value = numberAt(source, slo.path);
+    const met = value !== null && OPERATORS[slo.operator](value, slo.limit);
+    return { expression: slo.expression, target, value, met };
+  };
+  if (slo.path[0] === 'ab') return [result(null, { ab })];
+  return reports.filter((_, index) => slo.target === undefined || slo.target === index).map((report) => result(report.name, report)); // prettier-ignore
+}
+
+/** Stands for the name of a workload, which is known only when one of its programs has run. */
+const ANY = 'NAME';
+
+/** All that can be asked for: the numbers of a report of nothing, so that it is always what reports have. */
+function metricsOf(targets: number): string[][] {
+  const empty = new Target('', '', 0).report();
+  const ab = new Pairs(0).report([]);
+  return numbersOf({
+    ...empty,
+    by_workload: { [ANY]: new ProgramGroup(0).measures() },
+    ...(targets > 1 ? { ab } : {}),
+  });
+}
+
+const NOT_NUMBERS = new Set(['model', 'server', 'tokenizer', 'worst_waiting']);
+
+function numbersOf(value: object): string[][] {
+  return Object.entries(value).flatMap(([name, child]: [string, unknown]) => {
+    if (NOT_NUMBERS.has(name)) return name === 'worst_waiting' ? [[name, 'seconds']] : [];
+    if (child === null || typeof child === 'number') return [[name]];
+    return typeof child === 'object' ? numbersOf(child).map((path) => [name, ...path]) : [];
+  });
+}
+
+function numberAt(source: unknown, path: readonly string[]): number | null {
+  let value = source;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return null;
+    value = (value as Readonly<Record<string, unknown>>)[name];
+  }
+  return typeof value === 'number' ? value : null;
+}

@@ -1,0 +1,140 @@
+import type { SizeMeasures } from '../../sim/measure/groups.js';
+import { Gathering, type Measures } from '../../sim/measure/measures.js';
+import { Reservoir, Sample, type Distribution } from '../../sim/measure/sample.js';
+import type { TargetFacts } from '../load.js';
+import { ERROR_CLASSES, type ErrorClass, type LoadCallRecord, type LoadProgramRecord } from '../records.js';
+
+/** What came of one target. Fields that are `Measures`' mean the same here; docs/LOADTEST.md tells each. */
+export interface TargetReport extends Omit<Measures, 'refused' | 'by_size'>, Facts {
+  readonly url: string;
+  /** How the report calls it: A is the first target, B the other. */
+  readonly name: string;
+  /** Calls that ended without an answer, by class; all classes, so that none has to be looked for. */
+  readonly errors: Readonly<Record<ErrorClass, number>>;
+  readonly calls_failed: number;
+  /** Where the time of programs went, along their critical paths. */
+  readonly program_queue_seconds: Distribution;
+  readonly program_engine_seconds: Distribution;
+  readonly program_tool_seconds: Distribution;
+  readonly critical_path_seconds: Distribution;
+  readonly by_size: readonly SizeReport[];
+}
+
+/** What was found out about it before the run; null where it did not tell. */
+interface Facts {
+  readonly model: string | null;
+  readonly server: string | null;
+  readonly tokenizer: TargetFacts['tokenizer'] | null;
+  readonly prompt_tokens_wanted: number | null;
+  readonly prompt_tokens_counted: number | null;
+}
+
+export interface SizeReport extends SizeMeasures {
+  readonly queue_seconds_mean: number | null;
+  readonly engine_seconds_mean: number | null;
+  readonly tool_seconds_mean: number | null;
+}
+
+interface Split {
+  readonly tokens: number;
+  readonly queue: number;
+  readonly engine: number;
+  readonly tool: number;
+}
+
+/** Gathers what one target's calls and programs came to, in memory that does not grow with the run. */
+export class Target {
+  readonly #measures: Gathering;
+  readonly #interToken: Sample;
+  readonly #queue: Sample;
+  readonly #engine: Sample;
+  readonly #tool: Sample;
+  readonly #criticalPath: Sample;
+  readonly #splits: Reservoir<Split>;
+
+  constructor(
+    readonly name: string,
+    readonly url: string,
+    seed: number,
+  ) {
+    this.#measures = new Gathering(seed);
+    this.#interToken = new Sample(seed);
+    this.#queue = new Sample(seed);
+    this.#engine = new Sample(seed);
+    this.#tool = new Sample(seed);
+    this.#criticalPath = new Sample(seed);
+    this.#splits = new Reservoir(seed);
+  }
+
+  callEnded(call: LoadCallRecord): void {
+    this.#measures.callEnded(call);
+    if (call.outcome === 'completed') addKnown(this.#interToken, call.interTokenMs / 1000);
+  }
+
+  programEnded(program: LoadProgramRecord): void {
+    this.#measures.programEnded(program);
+    if (program.outcome !== 'completed') return;
+    const split = {
+      tokens: program.promptTokens + program.outputTokens,
+      queue: program.queueMs / 1000,
+      engine: program.engineMs / 1000,
+      tool: program.toolMs / 1000,
+    };
+    this.#splits.add(split);
+    addKnown(this.#queue, split.queue);
+    addKnown(this.#engine, split.engine);
+    addKnown(this.#tool, split.tool);
+    addKnown(this.#criticalPath, program.criticalPathMs / 1000);
+  }
+
+  /** Points of a curve: the values at so many even steps of the share of all that they are not below. */
+  curve(of: 'program' | 'ttft' | 'interToken' | 'slowdown', steps = 200): number[] {
+    const sample = of === 'interToken' ? this.#interToken : this.#measures.samples[of];
+    const taken = Math.min(steps, sample.count);
+    return Array.from({ length: taken }, (_, step) => sample.percentile((step + 1) / taken));
+  }
+
+  report(facts?: TargetFacts): TargetReport {
+    const { refused, by_size, ...measures } = this.#measures.measures();
+    const errors = Object.fromEntries(ERROR_CLASSES.map((each) => [each, refused[each] ?? 0]));
+    return {
+      name: this.name,
+      url: this.url,
+      model: facts?.model ?? null,
+      server: facts?.server ?? null,
+      tokenizer: facts?.tokenizer ?? null,
+      prompt_tokens_wanted: facts?.promptTokensWanted ?? null,
+      prompt_tokens_counted: facts?.promptTokensCounted ?? null,
+      ...measures,
+      inter_token_seconds: this.#interToken.distribution(),
+      errors: errors as Record<ErrorClass, number>,
+      calls_failed: Object.values(refused).reduce((sum, count) => sum + count, 0),
+      program_queue_seconds: this.#queue.distribution(),
+      program_engine_seconds: this.#engine.distribution(),
+      program_tool_seconds: this.#tool.distribution(),
+      critical_path_seconds: this.#criticalPath.distribution(),
+      by_size: by_size.map((size) => ({ ...size, ...this.#splitOf(size) })),
+    };
+  }
+
+  #splitOf({ tokens_min, tokens_max }: SizeMeasures) {
+    const inside = this.#splits.kept.filter(
+      ({ tokens }) => tokens >= (tokens_min ?? Infinity) && tokens <= (tokens_max ?? -Infinity),
+    );
+    return {
+      queue_seconds_mean: meanOf(inside.map(({ queue }) => queue)),
+      engine_seconds_mean: meanOf(inside.map(({ engine }) => engine)),
+      tool_seconds_mean: meanOf(inside.map(({ tool }) => tool)),
+    };
+  }
+}
+
+function addKnown(sample: Sample, value: number): void {
+  if (!Number.isNaN(value)) sample.add(value);
+}
+
+/** Of what is known; null of none. */
+function meanOf(values: readonly number[]): number | null {
+  const known = values.filter((value) => !Number.isNaN(value));
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
+}
