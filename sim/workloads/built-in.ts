@@ -98,21 +98,48 @@ const mcts: SpecInput = {
     min: 1,
     max: 175,
     source:
-      'LATS, arXiv 2310.04406: 67 nodes where HotpotQA is answered, and up to 50 iterations for the third that is not; Autellix: an engine sustains about 0.2 a second',
+      'chosen between two: 67 nodes, of five an expansion, where LATS (arXiv 2310.04406) answers a question of HotpotQA, more where it does not; and about 0.2 programs a second that an engine sustains in Autellix. Spread assumed',
   },
   branch: { dist: 'constant', value: 5, source: `n_generate_sample, ${LATS}/lats.sh` },
   depthMax: { dist: 'constant', value: 7, source: `${LATS}/lats.py` },
   rolloutDepth: { dist: 'uniform', min: 2, max: 5, source: `thoughts of the examples, ${LATS}/hotpot.py` },
   expand: {
     system: { name: 'mcts/expand', tokens: 1650, source: `cot_prompt, ${LATS}/hotpot.py, at four bytes a token` },
-    outputTokens: { dist: 'log-normal', median: 45, p95: 100, min: 15, max: 400, source: `${LATS}/tot_10it.log` },
+    outputTokens: {
+      dist: 'log-normal',
+      median: 45,
+      p95: 100,
+      min: 15,
+      max: 400,
+      source: `read off ${LATS}/tot_10it.log; spread assumed`,
+    },
   },
   evaluate: {
     system: { name: 'mcts/evaluate', tokens: 1700, source: `value_prompt, ${LATS}/hotpot.py, at four bytes a token` },
-    outputTokens: { dist: 'log-normal', median: 95, p95: 180, min: 40, max: 500, source: `${LATS}/hotpot.py` },
+    outputTokens: {
+      dist: 'log-normal',
+      median: 95,
+      p95: 180,
+      min: 40,
+      max: 500,
+      source: `read off the examples in ${LATS}/hotpot.py; spread assumed`,
+    },
   },
-  resultTokens: { dist: 'log-normal', median: 90, p95: 200, min: 5, max: 400, source: `${LATS}/tot_10it.log` },
-  toolMs: { dist: 'log-normal', median: 600, p95: 1500, max: 10_000, source: `${LATS}/tot_10it.log` },
+  resultTokens: {
+    dist: 'log-normal',
+    median: 90,
+    p95: 200,
+    min: 5,
+    max: 400,
+    source: `read off ${LATS}/tot_10it.log; spread assumed`,
+  },
+  toolMs: {
+    dist: 'log-normal',
+    median: 600,
+    p95: 1500,
+    max: 10_000,
+    source: `0.3 to 0.9 s in ${LATS}/tot_10it.log; tail assumed`,
+  },
 };
 
 /** Sub-agents that read, and a parent that sums up. */
