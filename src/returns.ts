@@ -22,7 +22,9 @@ class Outcomes {
   readonly #returned: Float64Array;
   #lost: number;
   /** By age: the share that still comes back of those idle for so long; 0 once holding them does not pay. */
-  readonly share = new Float64Array(HORIZON_STEPS);
+  readonly #share = new Float64Array(HORIZON_STEPS);
+  /** What the shares were read for; NaN: there were outcomes since. */
+  #readFor = NaN;
 
   /** Starts from a prior whose returns come with the configured half-life. */
   constructor(prior: number) {
@@ -33,16 +35,23 @@ class Outcomes {
   }
 
   /** @param age steps after which it returned; undefined: it did not */
-  learn(age: number | undefined, worthSteps: number): void {
+  learn(age: number | undefined): void {
     for (let step = 0; step < HORIZON_STEPS; step += 1) this.#returned[step] = (this.#returned[step] ?? 0) * MEMORY;
     this.#lost *= MEMORY;
     if (age === undefined || age >= HORIZON_STEPS) this.#lost += 1;
     else this.#returned[age] = (this.#returned[age] ?? 0) + 1;
-    this.read(worthSteps);
+    this.#readFor = NaN;
+  }
+
+  /** Read when it is asked for: much is learnt between two looks. */
+  share(age: number, worthSteps: number): number {
+    if (worthSteps !== this.#readFor) this.#read(worthSteps);
+    return this.#share[age] ?? 0;
   }
 
   /** From the last age back: what it is worth to hold the context one step longer, and then as long as that pays. */
-  read(worthSteps: number): void {
+  #read(worthSteps: number): void {
+    this.#readFor = worthSteps;
     let later = 0;
     let gain = 0;
     for (let age = HORIZON_STEPS - 1; age >= 0; age -= 1) {
@@ -51,7 +60,7 @@ class Outcomes {
       const idle = later + this.#lost;
       const hazard = returned / idle;
       gain = Math.max(0, hazard * worthSteps + (1 - hazard) * gain - 1);
-      this.share[age] = gain > 0 ? later / idle : 0;
+      this.#share[age] = gain > 0 ? later / idle : 0;
     }
   }
 }
@@ -76,27 +85,21 @@ class Outcomes {
  * and whether the call ran at its program's home (a call that may run anywhere seldom comes back here).
  */
 export class Returns {
-  #worthSteps = Infinity;
+  /** T* in steps. */
+  worthSteps = Infinity;
   readonly #kinds = Array.from(
     { length: CLASSES * 4 },
     (_, kind) => new Outcomes(kind % CLASSES === 0 ? PRIOR_FIRST : PRIOR),
   );
 
-  /** Sets T* in steps. */
-  set worthSteps(worthSteps: number) {
-    if (worthSteps === this.#worthSteps) return;
-    this.#worthSteps = worthSteps;
-    for (const outcomes of this.#kinds) outcomes.read(worthSteps);
-  }
-
   /** Share to hold, 0 to 1; `age` in steps. */
   share(kind: ReturnKind, age: number): number {
-    return this.#kinds[kind]?.share[age] ?? 0;
+    return this.#kinds[kind]?.share(age, this.worthSteps) ?? 0;
   }
 
   /** @param age steps after which a context of the kind was used again; undefined: it was not */
   learn(kind: ReturnKind, age: number | undefined): void {
-    this.#kinds[kind]?.learn(age, this.#worthSteps);
+    this.#kinds[kind]?.learn(age);
   }
 }
 
