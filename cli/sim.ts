@@ -2,13 +2,17 @@ import type { Command } from 'commander';
 import { didYouMean } from '../sidecar/config/similar.js';
 import { documentOf } from './sim/document.js';
 import { addSimOptions, type SimFlags } from './sim/flags.js';
+import { combinationsOf, type Plan } from './sim/plan.js';
 import { Pool } from './sim/pool.js';
-import { showProgress } from './sim/progress.js';
+import { untilEnded } from './sim/progress.js';
 import { readPlan } from './sim/read-plan.js';
+import type { RunReport } from './sim/run.js';
 import { tablesOf } from './sim/tables.js';
-import { Interrupted, untilStopped } from './signals.js';
+import { Interrupted } from './signals.js';
 import { addCalibrateCommand } from './sim-calibrate.js';
 import { Faults } from './trace-file.js';
+
+const WORKER = new URL('./sim/worker.js', import.meta.url);
 
 /** `maitred sim`: programs through the gateway's scheduler and models of engines, in virtual time. */
 export function addSimCommand(program: Command): void {
@@ -25,15 +29,10 @@ export function addSimCommand(program: Command): void {
 async function simulate(command: Command, flags: SimFlags): Promise<void> {
   const faults = new Faults();
   const plan = await readPlan(command, flags, faults);
-  const pool = new Pool(plan, flags.jobs);
+  const pool = new Pool<Plan, RunReport>(WORKER, plan, combinationsOf(plan).length, flags.jobs);
   const programs = pool.runs * plan.programs;
-  const hideProgress = showProgress(pool, programs);
-  const stop = async () => {
-    pool.stop();
-    await pool.ended;
-  };
-  await Promise.race([pool.ended, untilStopped({ stop })]).finally(hideProgress);
-  const document = documentOf(plan, await pool.ended);
+  const runs = await untilEnded(pool, programs);
+  const document = documentOf(plan, [...runs.values()]);
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
   else if (document.runs.length > 0) process.stdout.write(tablesOf(document));
   if (!document.complete) throw new Interrupted(`stopped with ${pool.programsDone} of ${programs} programs simulated`);

@@ -1,34 +1,50 @@
 import { Worker } from 'node:worker_threads';
-import { combinationsOf, type Plan } from './plan.js';
-import type { RunReport } from './run.js';
 import { Signals } from './thread-signals.js';
-import type { WorkerData, WorkerMessage } from './worker.js';
+
+/** What a thread is started with. */
+export interface WorkerData<Task> {
+  readonly task: Task;
+  readonly signals: SharedArrayBuffer;
+}
+
+export interface WorkerMessage<Report> {
+  readonly index: number;
+  readonly report: Report;
+}
+
+/** What is known of any report. */
+export interface Progress {
+  readonly complete: boolean;
+  readonly programs: number;
+}
 
 /**
- * All runs of a plan, `jobs` at a time, each in a thread: a run is one long computation, and whoever waits for it wants
+ * All runs of a task, `jobs` at a time, each in a thread: a run is one long computation, and whoever waits for it wants
  * to be told how far it is, and to stop it.
  */
-export class Pool {
-  readonly runs: number;
-  /** The runs that were made, in the order of the plan's combinations whatever their threads; those stopped early too, but not before anything. */
-  readonly ended: Promise<readonly RunReport[]>;
+export class Pool<Task, Report extends Progress> {
+  /** The runs that were made, by their indexes in ascending order, whatever their threads; those stopped early too, but not before anything. */
+  readonly ended: Promise<ReadonlyMap<number, Report>>;
   readonly #signals: Signals;
-  readonly #reports = new Map<number, RunReport>();
+  readonly #reports = new Map<number, Report>();
   #next = 0;
 
+  /**
+   * @param worker module that is told the indexes of runs, and answers each with a `WorkerMessage`
+   * @param runs how many there are
+   */
   constructor(
-    private readonly plan: Plan,
+    private readonly worker: URL,
+    private readonly task: Task,
+    readonly runs: number,
     jobs: number,
   ) {
-    this.runs = combinationsOf(plan).length;
-    this.#signals = Signals.forRuns(this.runs);
-    const threads = Array.from({ length: Math.min(jobs, this.runs) }, () => this.#work());
-    this.ended = Promise.all(threads).then(() =>
-      [...this.#reports]
-        .sort(([a], [b]) => a - b)
-        .map(([, report]) => report)
-        .filter(({ complete, programs }) => complete || programs > 0),
-    );
+    this.#signals = Signals.forRuns(runs);
+    const threads = Array.from({ length: Math.min(jobs, runs) }, () => this.#work());
+    this.ended = Promise.all(threads).then(() => {
+      const made = [...this.#reports].filter(([, { complete, programs }]) => complete || programs > 0);
+      return new Map(made.sort(([a], [b]) => a - b));
+    });
   }
 
   get runsDone(): number {
@@ -46,14 +62,14 @@ export class Pool {
 
   /** A thread that takes one run after another. Rejects with what a run throws. */
   #work(): Promise<void> {
-    const workerData: WorkerData = { plan: this.plan, signals: this.#signals.buffer };
-    const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData });
+    const workerData: WorkerData<Task> = { task: this.task, signals: this.#signals.buffer };
+    const worker = new Worker(this.worker, { workerData });
     return new Promise<void>((resolve, reject) => {
       const next = () => {
         if (this.#next < this.runs && !this.#signals.isStopped) worker.postMessage(this.#next++);
         else resolve();
       };
-      worker.on('message', ({ index, report }: WorkerMessage) => {
+      worker.on('message', ({ index, report }: WorkerMessage<Report>) => {
         this.#reports.set(index, report);
         next();
       });

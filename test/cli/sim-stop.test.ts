@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../cli/sim/plan.js';
 import type * as Pools from '../../cli/sim/pool.js';
+import type { RunReport } from '../../cli/sim/run.js';
 import { configSchema } from '../../sidecar/config/schema.js';
 import { PRESETS } from '../../sim/index.js';
 import { Maitred } from '../support/maitred.js';
@@ -13,7 +15,8 @@ describe('stopping a simulation', () => {
   it('tells what there is of the runs under way', async () => {
     // As it is built: a thread runs from a file.
     const { Pool } = (await import(`${ROOT}dist/cli/sim/pool.js`)) as typeof Pools;
-    const pool = new Pool(
+    const pool = new Pool<Plan, RunReport>(
+      new URL(`file://${ROOT}dist/cli/sim/worker.js`),
       {
         source: { type: 'workload', workload: 'chat' },
         arrivals: { type: 'closed', concurrency: 4 },
@@ -26,14 +29,15 @@ describe('stopping a simulation', () => {
         balancers: ['sticky'],
         seeds: [1, 2],
       },
+      4,
       1,
     );
     while (pool.programsDone === 0) await pause(5);
     pool.stop();
     const reports = await pool.ended;
-    expect(reports).toHaveLength(1);
-    expect(reports[0]).toMatchObject({ policy: 'fcfs', seed: 1, complete: false });
-    expect(reports[0]!.programs).toBeGreaterThan(0);
+    expect([...reports.keys()]).toEqual([0]);
+    expect(reports.get(0)).toMatchObject({ policy: 'fcfs', seed: 1, complete: false });
+    expect(reports.get(0)!.programs).toBeGreaterThan(0);
   });
 
   it.skipIf(process.platform !== 'linux')('by a signal ends with 130 and one document', async () => {

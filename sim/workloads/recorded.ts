@@ -1,0 +1,19 @@
+import type { AgentProgram } from '../traces/program.js';
+import { Dice } from './dice.js';
+
+/** All of a recording in an order by chance, then again in another: under new ids, with contexts of their own. */
+export function* recordedPrograms(recorded: readonly AgentProgram[], seed: number): Generator<AgentProgram, never> {
+  for (let pass = 1; ; pass += 1)
+    for (const program of shuffled(recorded, Dice.of(seed, pass)))
+      yield pass === 1 ? program : { ...program, id: `${program.id}~${pass}` };
+}
+
+/** Fisher and Yates. */
+function shuffled<T>(items: readonly T[], dice: Dice): T[] {
+  const deck = [...items];
+  for (let last = deck.length - 1; last > 0; last -= 1) {
+    const other = dice.int(0, last);
+    [deck[last], deck[other]] = [deck[other] as T, deck[last] as T];
+  }
+  return deck;
+}
