@@ -10,6 +10,7 @@
 export { API_NAMES, type ApiName } from './apis/api.js';
 export { IDENTITY_NAMES, type IdentityName } from './identity.js';
 export * from './load.js';
+export { runLoad } from './run.js';
 export {
   ERROR_CLASSES,
   type ErrorClass,

@@ -29,6 +29,8 @@ export interface LoadCallRecord extends CallRecord {
   readonly queueMs: number;
   /** The queue of the gateway that it ran from (`x-maitred-level`); NaN where it said nothing. */
   readonly level: number;
+  /** What went wrong, in the target's words or ours; '' for a completed call. At most some 300 characters. */
+  readonly detail?: string;
   /** Mean time between tokens after the first; NaN for fewer than two. */
   readonly interTokenMs: number;
 }

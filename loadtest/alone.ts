@@ -1,0 +1,46 @@
+import { randomInt } from 'node:crypto';
+import type { Calibration } from './calibrate.js';
+import type { AloneSpeed } from './load.js';
+import type { Prober } from './preflight.js';
+
+const SHORT_TOKENS = 64;
+const LONG_TOKENS = 2048;
+const OUTPUT_TOKENS = 17;
+/** The faster of so many is taken: what disturbs a call makes it slower, never faster. */
+const TRIES = 2;
+
+/**
+ * What a call takes that has the target to itself: a line through calls with a long prompt, with a long answer, and with
+ * neither. Undefined where answers cannot be counted.
+ */
+export async function measureAlone(
+  prober: Prober,
+  { words }: Calibration,
+  maxModelLen = Infinity,
+): Promise<AloneSpeed | undefined> {
+  const longTokens = Math.max(2 * SHORT_TOKENS, Math.min(LONG_TOKENS, Math.floor(maxModelLen / 2)));
+  // Texts that no run had before, as a target may remember them.
+  let seed = randomInt(2 ** 31);
+  const time = async (promptTokens: number, outputTokens: number) => {
+    let best = { ms: Infinity, prompt: NaN, output: NaN };
+    for (let attempt = 0; attempt < TRIES; attempt += 1) {
+      const text = words.text({ seed: (seed += 1), words: words.wordsFor(promptTokens) });
+      const startedAt = performance.now();
+      const item = prober.api.item({ role: 'user', text, isPlain: true });
+      const { answer, endedAt } = await prober.call({ items: [item], outputTokens });
+      const ms = endedAt - startedAt;
+      if (ms < best.ms) best = { ms, prompt: answer.promptTokens, output: answer.outputTokens };
+    }
+    return best;
+  };
+  const plain = await time(SHORT_TOKENS, 1);
+  const spoken = await time(SHORT_TOKENS, OUTPUT_TOKENS);
+  const read = await time(longTokens, 1);
+  const outputTokenMs = slope(spoken.ms - plain.ms, spoken.output - plain.output);
+  const promptTokenMs = slope(read.ms - plain.ms, read.prompt - plain.prompt);
+  const overheadMs = plain.ms - plain.prompt * promptTokenMs - plain.output * outputTokenMs;
+  if (Number.isNaN(overheadMs)) return undefined;
+  return { overheadMs: Math.max(0, overheadMs), promptTokenMs, outputTokenMs };
+}
+
+const slope = (ms: number, tokens: number): number => (tokens > 0 ? Math.max(0, ms / tokens) : NaN);

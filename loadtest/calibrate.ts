@@ -1,0 +1,103 @@
+import type { Template } from './conversation.js';
+import type { Message } from './apis/api.js';
+import type { Prober } from './preflight.js';
+import { COMMON_WORDS, Words } from './words.js';
+
+/** Fewer words than this make text too much alike. */
+const WORDS_MIN = 16;
+/** Words that texts are counted with: so many that one token more or less in the template does not matter. */
+const SHORT = 64;
+const LONG = 512;
+
+/** How text for a target gets its length. */
+export interface Calibration {
+  readonly words: Words;
+  readonly template: Template;
+  readonly tokenizer: 'tokenize' | 'usage' | 'guess';
+  readonly isExact: boolean;
+}
+
+type Count = (text: string) => Promise<number | undefined>;
+
+/**
+ * Finds words that are one token each, by the target's tokenizer where it has one to ask, else by what it charges for two
+ * calls of different lengths. What its chat template adds is always read off calls, since only these show all of it.
+ */
+export async function calibrate(prober: Prober): Promise<Calibration> {
+  const count = await tokenizerOf(prober);
+  const counted = count && (await countedWords(count));
+  const words = counted?.words ?? new Words(COMMON_WORDS, 1);
+  const charge = chargeOf(prober, words);
+  const [short, long] = [await charge(['user', SHORT]), await charge(['user', LONG])];
+  if (Number.isNaN(short) || Number.isNaN(long)) {
+    const template = { opening: 0, system: 0, turn: 0 };
+    return { words, template, tokenizer: counted === undefined ? 'guess' : 'tokenize', isExact: false };
+  }
+  const perWord = (long - short) / (LONG - SHORT);
+  const calibrated = counted === undefined && perWord !== 1 ? new Words(COMMON_WORDS, perWord || 1) : words;
+  const text = (count: number) => count * calibrated.tokensPerWord;
+  const opening = Math.round(short - text(SHORT));
+  const withSystem = await charge(['system', SHORT], ['user', SHORT]);
+  const withTurn = await charge(['user', SHORT], ['assistant', SHORT], ['user', SHORT]);
+  return {
+    words: calibrated,
+    template: {
+      opening: Math.max(0, opening),
+      system: Math.max(0, Math.round(withSystem - short - text(SHORT))),
+      turn: Math.max(0, Math.round(withTurn - short - text(2 * SHORT))),
+    },
+    tokenizer: counted === undefined ? 'usage' : 'tokenize',
+    isExact: perWord === 1 && opening >= 0,
+  };
+}
+
+/** Prompt tokens that the target counts for messages of so many words; NaN where it does not tell. */
+function chargeOf({ api, call }: Prober, words: Words) {
+  let texts = 0;
+  return async (...messages: readonly (readonly [role: Message['role'], words: number])[]): Promise<number> => {
+    const items = messages.map(([role, count]) => {
+      texts += 1;
+      return api.item({ role, text: words.text({ seed: texts, words: count }), isPlain: true });
+    });
+    const { answer } = await call({ items, outputTokens: 1 });
+    return answer.promptTokens;
+  };
+}
+
+/** Counts a text's tokens, in the way that the target understands; undefined: it counts none. */
+async function tokenizerOf({ model, post }: Prober): Promise<Count | undefined> {
+  const shapes: Count[] = [
+    // vLLM and SGLang
+    async (prompt) => tokensIn(await post('/tokenize', { model, prompt, add_special_tokens: false })),
+    // llama.cpp
+    async (content) => tokensIn(await post('/tokenize', { content, add_special: false })),
+  ];
+  for (const count of shapes) if (((await count('the and for')) ?? 0) > 0) return count;
+  return undefined;
+}
+
+function tokensIn(answer: Record<string, unknown> | undefined): number | undefined {
+  const count = answer?.['count'];
+  if (typeof count === 'number') return count;
+  const tokens = answer?.['tokens'];
+  return Array.isArray(tokens) ? tokens.length : undefined;
+}
+
+/** Words that are one token each; all of them, by their mean, where there are too few. */
+async function countedWords(count: Count): Promise<{ readonly words: Words } | undefined> {
+  const single = await singleTokens(count, COMMON_WORDS);
+  const picked = single.length >= WORDS_MIN ? new Words(single, 1) : new Words(COMMON_WORDS, 1);
+  const tokens = await count(picked.text({ seed: 0, words: LONG }));
+  if (tokens === undefined || tokens === 0) return undefined;
+  return { words: tokens === LONG ? picked : new Words(picked.words, tokens / LONG) };
+}
+
+/** Those words among some that add one token each to a text. Asks once where all do, else about each half. */
+async function singleTokens(count: Count, words: readonly string[]): Promise<readonly string[]> {
+  const tokens = await count(words.join(' '));
+  if (tokens === undefined) return [];
+  if (tokens === words.length) return words;
+  if (words.length === 1) return [];
+  const half = words.length >> 1;
+  return [...(await singleTokens(count, words.slice(0, half))), ...(await singleTokens(count, words.slice(half)))];
+}

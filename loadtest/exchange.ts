@@ -1,0 +1,251 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
+import type { Dispatcher } from 'undici';
+import { newAnswer, type Answer, type LoadApi } from './apis/api.js';
+import { isObject } from './apis/json.js';
+import type { ErrorClass } from './records.js';
+
+/** Characters of one event, and bytes of a whole answer, above which it is no answer. */
+const ANSWER_MAX = 64 * 2 ** 20;
+/** Of an error's body, kept for a message. */
+const DETAIL_MAX = 300;
+
+export interface ExchangeRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface ExchangeOptions {
+  readonly api: LoadApi;
+  readonly stream: boolean;
+  readonly timeoutMs: number;
+  /** Leaves when so many parts of the answer have come, at its end at the latest. */
+  readonly hangUpAfter?: number | undefined;
+}
+
+/** What became of a call. Times are those of `performance.now()`. */
+export interface Outcome {
+  readonly outcome: 'completed' | ErrorClass;
+  /** What went wrong, in words; '' for what did not. */
+  readonly detail: string;
+  /** 0: nothing was answered. */
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly answer: Answer;
+  /** NaN: no token was seen to come. */
+  readonly firstTokenAt: number;
+  readonly endedAt: number;
+}
+
+/**
+ * One call on the wire, from its dispatch to its one outcome.
+ *
+ *     sent ──▶ head 200 ──▶ events: parts ... ──▶ the one that ends them ──▶ completed
+ *       │         │            └──▶ an error event, what is no event ──▶ wrong_content
+ *       │         │            └──▶ no more comes ──▶ broken_stream
+ *       │         └──▶ any other status ──▶ http_...
+ *       └──▶ no connection ──▶ unreachable, tls          (any: timeout, hung_up)
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #answer = newAnswer();
+  #controller: Dispatcher.DispatchController | undefined;
+  #parser: EventSourceParser | undefined;
+  readonly #decoder = new TextDecoder();
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #firstTokenAt = NaN;
+  /** A line that no event stream has. */
+  #isStrange = false;
+  #isOver = false;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly options: ExchangeOptions,
+    private readonly ended: (outcome: Outcome) => void,
+  ) {
+    this.#timer = setTimeout(() => this.#leave('timeout', `no end after ${options.timeoutMs} ms`), options.timeoutMs);
+  }
+
+  start(pool: Dispatcher, { path, headers, body }: ExchangeRequest): void {
+    pool.dispatch({ method: 'POST', path, headers, body }, this);
+  }
+
+  /** Ends it without an outcome. */
+  abort(): void {
+    this.#close();
+    this.#controller?.abort(new Error('aborted'));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) controller.abort(new Error('aborted'));
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#isOver || status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    if (status !== 200 || !this.options.stream) return;
+    if (!/^\s*text\/event-stream\b/i.test(headers['content-type'] ?? '')) {
+      this.#leave('wrong_content', `not an event stream but ${headers['content-type'] ?? 'of no type'}`);
+      return;
+    }
+    this.#parser = createParser({
+      maxBufferSize: ANSWER_MAX,
+      onEvent: (event) => this.#event(event),
+      onError: ({ type }) => {
+        if (type === 'unknown-field') this.#isStrange = true;
+        if (type === 'max-buffer-size-exceeded') this.#leave('wrong_content', 'an event without an end');
+      },
+    });
+    this.#mayHangUp();
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isOver) return;
+    if (this.#parser !== undefined) {
+      this.#parser.feed(this.#decoder.decode(chunk, { stream: true }));
+      return;
+    }
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes > ANSWER_MAX) this.#leave('wrong_content', 'an answer without an end');
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) return;
+    if (this.#parser === undefined) this.#settleWhole();
+    else if (this.#isStrange) this.#settle('wrong_content', 'not an event stream');
+    else this.#settle('broken_stream', 'the stream ended before the answer did');
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isOver) return;
+    // What undici throws for a bad answer is no connection's fault.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code?.startsWith('HPE_') === true) this.#settle('wrong_content', `not HTTP: ${error.message}`);
+    else if (this.#status !== 0) this.#settle('broken_stream', reasonOf(error));
+    else this.#settle(isTls(error) ? 'tls' : 'unreachable', reasonOf(error));
+  }
+
+  #event({ event, data }: EventSourceMessage): void {
+    if (this.#isOver) return;
+    const { api } = this.options;
+    if (data === '[DONE]') {
+      if (api.endsWithMark) this.#complete();
+      return;
+    }
+    const value = parse(data);
+    if (!isObject(value)) {
+      this.#leave('wrong_content', `an event that is no JSON object: ${short(data)}`);
+      return;
+    }
+    const step = event === 'error' ? 'error' : api.event(value, this.#answer);
+    if (step === 'part') {
+      this.#answer.parts += 1;
+      if (this.#answer.parts === 1) this.#firstTokenAt = performance.now();
+      this.#mayHangUp();
+    } else if (step === 'done') this.#complete();
+    else if (step === 'error') this.#leave('wrong_content', `an error event: ${short(data)}`);
+    else if (step === 'alien') this.#leave('wrong_content', `an event of another API: ${short(data)}`);
+  }
+
+  #mayHangUp(): void {
+    const { hangUpAfter } = this.options;
+    if (hangUpAfter !== undefined && this.#answer.parts >= hangUpAfter) this.#leave('hung_up', '');
+  }
+
+  #complete(): void {
+    if (this.options.hangUpAfter === undefined) this.#settle('completed', '');
+    else this.#leave('hung_up', '');
+  }
+
+  #settleWhole(): void {
+    const text = Buffer.concat(this.#chunks, this.#bytes).toString('utf8');
+    const status = this.#status;
+    if (status !== 200) {
+      this.#settle(classOf(status), `status ${status}: ${short(errorMessage(text))}`);
+      return;
+    }
+    const value = parse(text);
+    if (!isObject(value)) this.#settle('wrong_content', `not a JSON object: ${short(text)}`);
+    else if (this.options.api.whole(value, this.#answer)) this.#settle('completed', '');
+    else this.#settle('wrong_content', `not an answer of this API: ${short(text)}`);
+  }
+
+  /** Settles, and closes a connection on which more may come. */
+  #leave(outcome: ErrorClass, detail: string): void {
+    if (this.#isOver) return;
+    this.#settle(outcome, detail);
+    this.#controller?.abort(new Error(outcome));
+  }
+
+  #settle(outcome: Outcome['outcome'], detail: string): void {
+    const endedAt = performance.now();
+    this.#close();
+    this.ended({
+      outcome,
+      detail,
+      status: this.#status,
+      headers: this.#headers,
+      answer: this.#answer,
+      firstTokenAt: this.#firstTokenAt,
+      endedAt,
+    });
+  }
+
+  #close(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+}
+
+function classOf(status: number): ErrorClass {
+  switch (status) {
+    case 408:
+    case 429:
+    case 499:
+    case 503:
+      return `http_${status}`;
+    default:
+      if (status >= 500) return 'http_5xx';
+      return status >= 400 ? 'http_4xx' : 'wrong_content';
+  }
+}
+
+const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO$|HOSTNAME_MISMATCH)/;
+
+/** A connection that was made but could not be made safe. */
+export function isTls(error: Error): boolean {
+  const { code, cause } = error as NodeJS.ErrnoException;
+  return TLS_CODES.test(code ?? '') || (cause instanceof Error && isTls(cause));
+}
+
+/** Node hides why all addresses of a name refused in a list. */
+export function reasonOf(error: Error): string {
+  const inner = error instanceof AggregateError ? (error.errors as unknown[])[0] : error.cause;
+  if (error.message === '' || inner instanceof Error) return inner instanceof Error ? reasonOf(inner) : error.name;
+  return error.message.replaceAll(/\s+/g, ' ').slice(0, DETAIL_MAX);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What an error's body says, in the shapes of the APIs. */
+export function errorMessage(text: string): string {
+  const body = parse(text);
+  if (!isObject(body)) return text;
+  const { error } = body;
+  const message = isObject(error) ? error['message'] : (error ?? body['message'] ?? body['detail']);
+  return typeof message === 'string' ? message : text;
+}
+
+export const short = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, DETAIL_MAX);

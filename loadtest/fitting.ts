@@ -1,0 +1,44 @@
+import type { AgentProgram } from '../sim/index.js';
+
+/** Tokens of a call that are too many for any model, where a target does not tell. */
+const TOKENS_MAX = 4_000_000;
+/** Programs in a row that do not fit, after which no other is looked for. */
+const MISSES_MAX = 10_000;
+
+/** Leaves out programs with calls that no target can answer: they would only measure how fast these are refused. */
+export class Fitting {
+  readonly #tokensMax: number;
+  /** Programs left out, each told once. */
+  readonly #misses = new Set<string>();
+
+  /** @param maxModelLens longest prompt and answer together of each target */
+  constructor(maxModelLens: readonly number[]) {
+    this.#tokensMax = Math.min(TOKENS_MAX, ...maxModelLens);
+  }
+
+  get leftOut(): number {
+    return this.#misses.size;
+  }
+
+  *of(programs: Iterable<AgentProgram>): Generator<AgentProgram, void> {
+    let misses = 0;
+    for (const program of programs) {
+      if (this.#fits(program)) {
+        misses = 0;
+        yield program;
+        continue;
+      }
+      this.#misses.add(program.id);
+      misses += 1;
+      if (misses >= MISSES_MAX) return;
+    }
+  }
+
+  /** Of words that were recorded, only the target can tell how many tokens they are. */
+  #fits({ calls }: AgentProgram): boolean {
+    return calls.every(
+      ({ messages, promptTokens, outputTokens }) =>
+        (messages === undefined ? promptTokens : 0) + outputTokens <= this.#tokensMax,
+    );
+  }
+}

@@ -1,0 +1,55 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Sample } from '../sim/measure/sample.js';
+import type { GeneratorHealth, Spread } from './load.js';
+
+/** How often the event loop is looked at: the histogram counts from one look to the next. */
+const LOOK_MS = 10;
+const NS_PER_MS = 1e6;
+
+/** Watches the load tester itself. */
+export class Meter {
+  readonly #loop = monitorEventLoopDelay({ resolution: LOOK_MS });
+  readonly #late = new Sample(0);
+  readonly #cpu = process.cpuUsage();
+  readonly #startedAt = performance.now();
+  #inFlightMax = 0;
+  inFlight = 0;
+
+  constructor() {
+    this.#loop.enable();
+  }
+
+  sent(lateMs: number): void {
+    this.#late.add(Math.max(0, lateMs));
+    this.inFlight += 1;
+    this.#inFlightMax = Math.max(this.#inFlightMax, this.inFlight);
+  }
+
+  ended(): void {
+    this.inFlight -= 1;
+  }
+
+  /** Ends the watch. */
+  stop(): GeneratorHealth {
+    this.#loop.disable();
+    const { user, system } = process.cpuUsage(this.#cpu);
+    const cpuMs = (user + system) / 1000;
+    const calls = this.#late.count;
+    const isSeen = this.#loop.count > 0;
+    const lag = (ns: number) => (isSeen ? Math.max(0, ns / NS_PER_MS - LOOK_MS) : 0);
+    return {
+      cpuMs,
+      cpuShare: cpuMs / (performance.now() - this.#startedAt),
+      calls,
+      cpuMsPerCall: cpuMs / Math.max(1, calls),
+      loopLagMs: { mean: lag(this.#loop.mean), p99: lag(this.#loop.percentile(99)), max: lag(this.#loop.max) },
+      lateSendMs: spreadOf(this.#late),
+      callsInFlightMax: this.#inFlightMax,
+    };
+  }
+}
+
+const spreadOf = (sample: Sample): Spread =>
+  sample.count === 0
+    ? { mean: 0, p99: 0, max: 0 }
+    : { mean: sample.mean, p99: sample.percentile(0.99), max: sample.max };

@@ -1,0 +1,117 @@
+import type { AgentProgram } from '../sim/index.js';
+import type { Style } from './conversation.js';
+import type { Exchange } from './exchange.js';
+import type { AloneSpeed, LoadOptions } from './load.js';
+import type { Meter } from './meter.js';
+import { ProgramPlay } from './program-play.js';
+import type { LoadObserver } from './records.js';
+import type { Target } from './target.js';
+
+export type PlayOptions = Pick<
+  LoadOptions,
+  'identity' | 'timeScale' | 'gapMsMax' | 'connections' | 'hangUp' | 'seed' | 'stream'
+>;
+
+/** All that programs played on one target have in common. */
+export interface Stage {
+  /** Its place among the targets. */
+  readonly index: number;
+  readonly target: Target;
+  readonly model: string;
+  readonly isExact: boolean;
+  readonly style: Style;
+  readonly alone: AloneSpeed | undefined;
+  readonly options: PlayOptions;
+  /** Different for each run: names on the wire begin with it. */
+  readonly runId: string;
+  readonly observer: LoadObserver;
+  readonly meter: Meter;
+  /** Milliseconds since the run began. */
+  readonly now: () => number;
+}
+
+/** Plays programs on a target: any number at a time, with so many calls in flight at most. */
+export class Player {
+  /** Programs that have not ended. */
+  underWay = 0;
+  promptTokensWanted = 0;
+  promptTokensCounted = 0;
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #exchanges = new Set<Exchange>();
+  readonly #releases = new Set<Promise<unknown>>();
+  #isStopped = false;
+
+  constructor(readonly stage: Stage) {
+    this.#free = stage.options.connections;
+  }
+
+  /** Resolves when the program has ended; never, once the player is stopped. */
+  play(program: AgentProgram, index: number, arrivedMs: number): Promise<void> {
+    this.underWay += 1;
+    return new Promise((resolve) => {
+      new ProgramPlay(this, program, index, arrivedMs, () => {
+        this.underWay -= 1;
+        resolve();
+      }).begin();
+    });
+  }
+
+  /** Does it at a time of the run: now, where that has passed. */
+  at(timeMs: number, action: () => void): void {
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer);
+        action();
+      },
+      Math.max(0, timeMs - this.stage.now()),
+    );
+    this.#timers.add(timer);
+  }
+
+  /** Does it as soon as one more call may be in flight; `done` must be called when it is no longer. */
+  whenFree(action: () => void): void {
+    if (this.#isStopped) return;
+    if (this.#free === 0) {
+      this.#waiting.push(action);
+      return;
+    }
+    this.#free -= 1;
+    action();
+  }
+
+  began(exchange: Exchange): void {
+    this.#exchanges.add(exchange);
+  }
+
+  done(exchange: Exchange): void {
+    this.#exchanges.delete(exchange);
+    this.stage.meter.ended();
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+
+  /** Tells the target that a program has ended. A target that does not want to know is no failure. */
+  release({ path, body }: { readonly path: string; readonly body: object }): void {
+    const told = this.stage.target.json('POST', path, body, AbortSignal.timeout(10_000)).catch(() => undefined);
+    this.#releases.add(told);
+    void told.finally(() => this.#releases.delete(told));
+  }
+
+  /** Resolves when all that was told has arrived. */
+  async released(): Promise<void> {
+    await Promise.all(this.#releases);
+  }
+
+  /** Ends all that is under way, without a record of it. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#timers.forEach((timer) => clearTimeout(timer));
+    this.#timers.clear();
+    this.#waiting.length = 0;
+    this.#exchanges.forEach((exchange) => exchange.abort());
+    this.#exchanges.clear();
+  }
+}

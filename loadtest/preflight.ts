@@ -1,0 +1,163 @@
+import type { Ask, LoadApi } from './apis/api.js';
+import { countOf, isObject, listOf, objectOf, textOf } from './apis/json.js';
+import { measureAlone } from './alone.js';
+import { calibrate, type Calibration } from './calibrate.js';
+import { errorMessage, isTls, reasonOf, short, type Outcome } from './exchange.js';
+import { LoadError, type LoadErrorCode, type LoadOptions, type TargetFacts } from './load.js';
+import type { Target } from './target.js';
+
+/** For one exchange before the run; a small model on a slow machine may take this long for its first call. */
+const EXCHANGE_MS_MAX = 60_000;
+/** Enough for a first answer to be one. */
+const FIRST_WORDS = 'are you there';
+const FIRST_TOKENS = 4;
+
+type PreflightOptions = Pick<LoadOptions, 'model' | 'ignoreEos' | 'stream' | 'timeoutMs' | 'baseline'>;
+
+/** What a target turned out to be, and how to write for it. */
+export interface Readiness extends Calibration {
+  readonly facts: Omit<TargetFacts, 'promptTokensWanted' | 'promptTokensCounted'>;
+  /** A model that may be offered tools. */
+  readonly offersTools: boolean;
+}
+
+/** Sends calls one by one before a run. */
+export interface Prober {
+  readonly target: Target;
+  readonly api: LoadApi;
+  readonly model: string;
+  /** Whether answers can be made so long. */
+  readonly isExact: boolean;
+  /** @throws LoadError when the call is not answered as it should be */
+  readonly call: (ask: Pick<Ask, 'items' | 'outputTokens'>) => Promise<Outcome>;
+  /** POST of JSON; undefined where the answer is no JSON object, or no success. */
+  readonly post: (path: string, body: object) => Promise<Record<string, unknown> | undefined>;
+}
+
+/**
+ * Looks at a target before the run: whether it is there and lets us in, which model it has, and how text gets its length.
+ * @throws LoadError with one line that says what is wrong
+ */
+export async function preflight(target: Target, options: PreflightOptions, signal: AbortSignal): Promise<Readiness> {
+  const timeoutMs = Math.min(options.timeoutMs, EXCHANGE_MS_MAX);
+  const { model, maxModelLen, owner } = await readModels(target, options.model, timeoutMs, signal);
+  const { api } = target;
+  const base = { model, tools: [], stream: options.stream, fields: {} };
+  const ask = (part: Pick<Ask, 'items' | 'outputTokens' | 'isExact'> & Partial<Ask>) =>
+    target.ask(api.body({ ...base, ...part }), { timeoutMs }, signal);
+
+  const first = { items: [api.item({ role: 'user', text: FIRST_WORDS })], outputTokens: FIRST_TOKENS };
+  let isExact = options.ignoreEos;
+  let outcome = await ask({ ...first, isExact });
+  if (isExact && isBadRequest(outcome)) {
+    // A server that is strict about fields it does not know may take the call without them.
+    isExact = false;
+    outcome = await ask({ ...first, isExact });
+  }
+  check(target, model, outcome);
+  const withTools = api.path === '/v1/completions' ? undefined : await ask({ ...first, isExact, tools: ['look'] });
+
+  const prober: Prober = {
+    target,
+    api,
+    model,
+    isExact,
+    call: async (part) => {
+      const result = await ask({ isExact, ...part });
+      check(target, model, result);
+      return result;
+    },
+    post: async (path, body) => {
+      const answer = await target.json('POST', path, body, limit(signal, timeoutMs)).catch(() => undefined);
+      signal.throwIfAborted();
+      return answer?.status === 200 ? objectIn(answer.text) : undefined;
+    },
+  };
+  const calibration = await calibrate(prober);
+  const alone = options.baseline === 'none' ? undefined : await measureAlone(prober, calibration, maxModelLen);
+  return {
+    ...calibration,
+    offersTools: withTools?.outcome === 'completed',
+    facts: {
+      url: target.url,
+      model,
+      server: await serverOf(target, owner, timeoutMs, signal),
+      maxModelLen,
+      tokenizer: calibration.tokenizer,
+      isExact: calibration.isExact,
+      ignoresEos: isExact,
+      alone,
+    },
+  };
+}
+
+const limit = (signal: AbortSignal, timeoutMs: number) => AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+const isBadRequest = ({ status }: Outcome): boolean => status === 400 || status === 422;
+
+/** The first model listed, or the one wanted with what is listed of it. */
+async function readModels(target: Target, wanted: string | undefined, timeoutMs: number, signal: AbortSignal) {
+  const answer = await target.json('GET', '/v1/models', undefined, limit(signal, timeoutMs)).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw connectionError(target, error as Error, timeoutMs);
+  });
+  const { status, text, headers } = answer;
+  if (status === 401 || status === 403) throw unauthorized(target, status);
+  const isHtml = /^\s*</.test(text) || /\bhtml\b/i.test(String(headers['content-type']));
+  if (isHtml) throw new LoadError('not_an_api', `${target.url} answers HTML, not an API: status ${status}`);
+  const list = status === 200 ? listOf(objectIn(text)?.['data']).filter(isObject) : [];
+  if (status === 200 && objectIn(text) === undefined)
+    throw new LoadError('not_an_api', `${target.url}/v1/models answers no JSON object: ${short(text)}`);
+  const model = wanted ?? list.map((entry) => textOf(entry['id'])).find((id) => id !== '');
+  if (model === undefined)
+    throw new LoadError('no_such_model', `${target.url}/v1/models lists no model (status ${status}); --model names one`); // prettier-ignore
+  const entry = objectOf(list.find((each) => each['id'] === model));
+  const length = countOf(entry['max_model_len']) || countOf(objectOf(entry['meta'])['n_ctx_train']);
+  return { model, maxModelLen: length > 0 ? length : undefined, owner: textOf(entry['owned_by']) };
+}
+
+async function serverOf(target: Target, owner: string, timeoutMs: number, signal: AbortSignal) {
+  const answer = await target.json('GET', '/version', undefined, limit(signal, timeoutMs)).catch(() => undefined);
+  const version = answer?.status === 200 ? textOf(objectIn(answer.text)?.['version']) : '';
+  const words = [owner, version].filter((word) => word !== '');
+  return words.length > 0 ? short(words.join(' ')) : undefined;
+}
+
+function connectionError({ url }: Target, error: Error, timeoutMs: number): LoadError {
+  if (error.name === 'TimeoutError') return new LoadError('timeout', `${url} did not answer within ${timeoutMs} ms`);
+  if (isTls(error)) return new LoadError('tls', `${url}: no safe connection: ${reasonOf(error)}`);
+  const isHttp = (error as NodeJS.ErrnoException).code?.startsWith('HPE_') === true;
+  if (isHttp) return new LoadError('not_an_api', `${url} does not speak HTTP: ${reasonOf(error)}`);
+  return new LoadError('unreachable', `${url} cannot be reached: ${reasonOf(error)}`);
+}
+
+const unauthorized = ({ url }: Target, status: number): LoadError =>
+  new LoadError('unauthorized', `${url} refuses the key (status ${status}); --key names the variable that holds it`);
+
+/** @throws LoadError for a first call that was not answered */
+function check(target: Target, model: string, { outcome, status, detail }: Outcome): void {
+  if (outcome === 'completed') return;
+  const { url } = target;
+  if (status === 401 || status === 403) throw unauthorized(target, status);
+  const isOfModel = /\bmodel\b/i.test(detail) && !/length|context|token/i.test(detail);
+  if ((status === 404 || status === 400) && isOfModel)
+    throw new LoadError('no_such_model', `${url} has no model ${model}: ${detail}`);
+  const path = url + target.api.path;
+  const codes: Partial<Record<typeof outcome, LoadErrorCode>> = {
+    unreachable: 'unreachable',
+    tls: 'tls',
+    timeout: 'timeout',
+    wrong_content: 'not_an_api',
+    broken_stream: 'not_an_api',
+  };
+  const code = status === 404 || status === 405 ? 'not_an_api' : (codes[outcome] ?? 'refused');
+  throw new LoadError(code, `${path} does not answer a first call: ${errorMessage(detail)}`);
+}
+
+function objectIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,49 @@
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+import { LoadError } from './load.js';
+
+/** Addresses that only a machine itself, or a network that somebody owns, can reach; unspecified ones are the machine's. */
+const PRIVATE = new BlockList();
+for (const [network, prefix] of [
+  ['127.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['169.254.0.0', 16],
+  ['0.0.0.0', 32],
+] as const)
+  PRIVATE.addSubnet(network, prefix, 'ipv4');
+for (const [network, prefix] of [
+  ['::', 127],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const)
+  PRIVATE.addSubnet(network, prefix, 'ipv6');
+
+/** An IPv4 address is seen through its IPv6 form. */
+export function isPrivate(address: string): boolean {
+  const [plain = ''] = address.split('%', 1);
+  const family = isIP(plain);
+  return family > 0 && PRIVATE.check(plain, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+/**
+ * All addresses of a host, each of them private.
+ * @throws LoadError `unreachable` for a name that has none; `not_private`
+ */
+export async function privateAddresses(url: URL): Promise<readonly string[]> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const found =
+    isIP(host) > 0
+      ? [{ address: host }]
+      : await lookup(host, { all: true }).catch((error: unknown) => {
+          throw new LoadError('unreachable', `${url.origin} cannot be reached: ${error instanceof Error ? error.message : String(error)}`); // prettier-ignore
+        });
+  const addresses = found.map(({ address }) => address);
+  const foreign = addresses.find((address) => !isPrivate(address));
+  if (addresses.length > 0 && foreign === undefined) return addresses;
+  throw new LoadError(
+    'not_private',
+    `${url.origin} is not on this machine or a private network${foreign === undefined || foreign === host ? '' : ` (${foreign})`}; a load test of it needs --i-own-this-target`,
+  );
+}

@@ -1,0 +1,168 @@
+import type { AgentCall, AgentProgram } from '../sim/index.js';
+import { ProgramRun } from '../sim/virtual/program-run.js';
+import { Dice } from '../sim/workloads/dice.js';
+import { Conversations, type Prompt } from './conversation.js';
+import type { Exchange, Outcome } from './exchange.js';
+import { idOf, marksOf, releaseOf } from './identity.js';
+import type { Player } from './player.js';
+import type { LoadCallRecord } from './records.js';
+import { Timeline } from './timeline.js';
+
+/** Mixed into the seed of a program, so that who hangs up does not hang on what else is drawn. */
+const HANG_UP_SEED = 0x68616e67;
+
+/**
+ * One program on one target. A call is meant to be sent when the last of those that it waits for has ended and its gap
+ * is over: that is when its time begins to count, however late it goes out.
+ */
+export class ProgramPlay {
+  readonly #run: ProgramRun;
+  readonly #conversations: Conversations;
+  readonly #timeline: Timeline;
+  readonly #id: string;
+  readonly #dice: Dice;
+
+  constructor(
+    private readonly player: Player,
+    private readonly program: AgentProgram,
+    private readonly index: number,
+    arrivedMs: number,
+    private readonly ended: () => void,
+  ) {
+    const { style, runId, index: target, options } = player.stage;
+    this.#run = new ProgramRun(program, arrivedMs);
+    this.#conversations = new Conversations(program, style);
+    this.#timeline = new Timeline(program, arrivedMs);
+    this.#id = idOf(runId, String(target), program.id);
+    this.#dice = Dice.of(options.seed ^ HANG_UP_SEED, index);
+  }
+
+  begin(): void {
+    for (const call of this.#run.opening()) this.#plan(call);
+  }
+
+  #call(index: number): AgentCall {
+    const call = this.program.calls[index];
+    if (call === undefined) throw new RangeError(`program ${this.program.id} has no call ${index}`);
+    return call;
+  }
+
+  #plan(index: number): void {
+    const { gapMsMax, timeScale } = this.player.stage.options;
+    const gapMs = Math.min(this.#call(index).gapMs, gapMsMax) / timeScale;
+    const meantMs = this.#timeline.plan(index, gapMs);
+    const send = () => this.player.whenFree(() => this.#send(index, meantMs));
+    if (meantMs <= this.player.stage.now()) send();
+    else this.player.at(meantMs, send);
+  }
+
+  #send(index: number, meantMs: number): void {
+    const { target, model, options, meter, now, isExact } = this.player.stage;
+    const call = this.#call(index);
+    const prompt = this.#conversations.prompt(index);
+    const marks = marksOf(options.identity, {
+      program: this.#id,
+      thread: call.thread,
+      isFinal: this.#run.open === 1,
+      call: idOf(this.#id, String(index)),
+    });
+    // An engine says something, even where a recording says that it did not.
+    const outputTokens = Math.max(1, call.outputTokens);
+    const body = target.api.body({
+      model,
+      items: prompt.items,
+      tools: prompt.tools,
+      outputTokens,
+      isExact,
+      stream: options.stream,
+      fields: marks.body,
+    });
+    const hangUpAfter = this.#dice.share() < options.hangUp ? Math.floor(this.#dice.share() * outputTokens) : undefined;
+    const sentMs = now();
+    this.#run.made();
+    meter.sent(sentMs - meantMs);
+    const exchange: Exchange = target.send(body, { headers: marks.headers, hangUpAfter }, (outcome) => {
+      this.player.done(exchange);
+      this.#answered(index, { meantMs, sentMs, prompt }, outcome);
+    });
+    this.player.began(exchange);
+  }
+
+  #answered(index: number, sent: { meantMs: number; sentMs: number; prompt: Prompt }, outcome: Outcome): void {
+    const record = this.#record(index, sent, outcome);
+    this.#timeline.ended(index, record);
+    this.player.stage.observer.callEnded(record);
+    if (record.outcome === 'completed') {
+      this.#count(sent.prompt, outcome);
+      this.#conversations.answered(index, { ...outcome.answer, outputTokens: record.outputTokens });
+      for (const next of this.#run.completed(index, record.promptTokens, record.outputTokens)) this.#plan(next);
+    } else this.#run.failed(index, record.outcome);
+    if (this.#run.open === 0) this.#end();
+  }
+
+  #record(
+    index: number,
+    { meantMs, sentMs, prompt }: { meantMs: number; sentMs: number; prompt: Prompt },
+    outcome: Outcome,
+  ): LoadCallRecord {
+    // prettier-ignore
+    const { answer, headers, firstTokenAt, endedAt } = outcome;
+    const { now, index: target } = this.player.stage;
+    const startedAt = performance.now() - now();
+    const firstTokenMs = firstTokenAt - startedAt;
+    const endedMs = endedAt - startedAt;
+    const queueMs = numberOf(headers['x-maitred-queue-ms']);
+    const outputTokens = Number.isNaN(answer.outputTokens) ? answer.parts : answer.outputTokens;
+    const wanted = prompt.promptTokens;
+    const promptTokens = Number.isNaN(answer.promptTokens) ? (Number.isNaN(wanted) ? this.#call(index).promptTokens : wanted) : answer.promptTokens; // prettier-ignore
+    return {
+      program: this.program.id,
+      call: index,
+      thread: this.#call(index).thread,
+      arrivedMs: meantMs,
+      sentMs,
+      dispatchedMs: sentMs + queueMs,
+      firstTokenMs,
+      endedMs,
+      engine: textOf(headers['x-maitred-engine']),
+      promptTokens,
+      outputTokens,
+      cachedTokens: answer.cachedTokens,
+      outcome: outcome.outcome,
+      detail: outcome.detail,
+      target,
+      queueMs,
+      level: numberOf(headers['x-maitred-level']),
+      interTokenMs: outputTokens > 1 ? (endedMs - firstTokenMs) / (outputTokens - 1) : NaN,
+    };
+  }
+
+  /** Whether made prompts are as long as they should be. */
+  #count({ promptTokens }: Prompt, { answer }: Outcome): void {
+    if (Number.isNaN(promptTokens) || Number.isNaN(answer.promptTokens)) return;
+    this.player.promptTokensWanted += promptTokens;
+    this.player.promptTokensCounted += answer.promptTokens;
+  }
+
+  #end(): void {
+    const { observer, index, options, alone } = this.player.stage;
+    const split = this.#timeline.split();
+    this.#run.longestQueueMs = split.longestQueueMs;
+    const release = releaseOf(options.identity, this.#id);
+    if (release !== undefined) this.player.release(release);
+    observer.programEnded({
+      ...this.#run.record(split.endedMs, alone === undefined ? NaN : this.#timeline.aloneMs(alone)),
+      target: index,
+      index: this.index,
+      queueMs: split.queueMs,
+      engineMs: split.engineMs,
+      toolMs: split.toolMs,
+      criticalPathMs: split.criticalPathMs,
+    });
+    this.ended();
+  }
+}
+
+const textOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+/** NaN for what is no number, or not there. */
+const numberOf = (value: string | string[] | undefined): number => Number.parseFloat(textOf(value) ?? '');

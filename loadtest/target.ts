@@ -1,0 +1,128 @@
+import type { LookupFunction } from 'node:net';
+import { Pool } from 'undici';
+import { APIS, type ApiName, type LoadApi } from './apis/api.js';
+import { Exchange, type ExchangeOptions, type Outcome } from './exchange.js';
+import { LoadError, type LoadOptions } from './load.js';
+import { privateAddresses } from './private-address.js';
+
+const CONNECT_MS = 10_000;
+const ANTHROPIC_VERSION = '2023-06-01';
+
+export type TargetOptions = Pick<LoadOptions, 'api' | 'stream' | 'apiKey' | 'timeoutMs' | 'ownsTargets'>;
+
+export interface SendOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly hangUpAfter?: number | undefined;
+}
+
+/** An engine or gateway that is sent calls, and its connections. */
+export class Target {
+  readonly api: LoadApi;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  private constructor(
+    readonly url: string,
+    private readonly basePath: string,
+    readonly pool: Pool,
+    private readonly options: TargetOptions,
+  ) {
+    this.api = APIS[options.api];
+    this.#headers = headersOf(options.api, options.apiKey);
+  }
+
+  /**
+   * Looks up where it is; does not connect.
+   * @throws LoadError `bad_target`, `not_private`, `unreachable`
+   */
+  static async open(text: string, options: TargetOptions): Promise<Target> {
+    const url = urlOf(text);
+    const addresses = options.ownsTargets ? undefined : await privateAddresses(url);
+    const pool = new Pool(url.origin, {
+      // Calls are held back before they come here, so that it is seen which ones are late.
+      connections: null,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { timeout: CONNECT_MS, ...(addresses && { lookup: alwaysTo(addresses) }) },
+    });
+    const basePath = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
+    return new Target(url.origin + basePath, basePath, pool, options);
+  }
+
+  /** @param ended is told once how it ended, unless it is aborted */
+  send(body: string, { headers, hangUpAfter }: SendOptions, ended: (outcome: Outcome) => void): Exchange {
+    const { stream, timeoutMs } = this.options;
+    const exchange = new Exchange({ api: this.api, stream, timeoutMs, hangUpAfter }, ended);
+    exchange.start(this.pool, {
+      path: this.basePath + this.api.path,
+      headers: headers === undefined ? this.#headers : { ...this.#headers, ...headers },
+      body,
+    });
+    return exchange;
+  }
+
+  /** One call by itself. */
+  ask(body: string, options: Pick<ExchangeOptions, 'timeoutMs'>, signal: AbortSignal): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      const exchange = new Exchange({ api: this.api, stream: this.options.stream, ...options }, (outcome) => {
+        signal.removeEventListener('abort', stop);
+        resolve(outcome);
+      });
+      const stop = () => {
+        exchange.abort();
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', stop, { once: true });
+      exchange.start(this.pool, { path: this.basePath + this.api.path, headers: this.#headers, body });
+    });
+  }
+
+  /** A small JSON exchange on another path. Rejects with what undici throws. */
+  async json(method: 'GET' | 'POST', path: string, body: object | undefined, signal: AbortSignal) {
+    const response = await this.pool.request({
+      method,
+      path: this.basePath + path,
+      headers: this.#headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal,
+    });
+    return { status: response.statusCode, headers: response.headers, text: await response.body.text() };
+  }
+
+  /** Closes all connections, those with calls too. */
+  close(): Promise<void> {
+    return this.pool.destroy();
+  }
+}
+
+/** @throws LoadError `bad_target` */
+function urlOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new LoadError('bad_target', `${text} is no http or https URL`);
+  if (url.username !== '' || url.password !== '')
+    throw new LoadError('bad_target', `the URL of ${url.host} holds credentials; --key names a variable that does`);
+  if (url.search !== '' || url.hash !== '')
+    throw new LoadError('bad_target', `${text} has more than a path behind its host`);
+  return url;
+}
+
+function headersOf(api: ApiName, key: string | undefined): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    ...(api === 'messages' && {
+      'anthropic-version': ANTHROPIC_VERSION,
+      ...(key !== undefined && { 'x-api-key': key }),
+    }),
+  };
+}
+
+/** Connects to what was looked up, and checked, at the start: a name may come to mean another machine. */
+function alwaysTo(addresses: readonly string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  return (_, options, callback) => {
+    if (options.all === true) callback(null, found);
+    else callback(null, found[0]?.address ?? '', found[0]?.family);
+  };
+}

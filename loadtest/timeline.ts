@@ -1,0 +1,117 @@
+import type { AgentProgram } from '../sim/index.js';
+import type { AloneSpeed } from './load.js';
+import type { LoadCallRecord, LoadProgramRecord } from './records.js';
+
+type Split = Pick<
+  LoadProgramRecord,
+  'endedMs' | 'queueMs' | 'engineMs' | 'toolMs' | 'criticalPathMs' | 'longestQueueMs'
+>;
+
+/**
+ * Where the time of one program went. Its time is that of a chain of calls and gaps, found from its end backwards: each
+ * call began when the last of those before it had ended.
+ *
+ *     arrival ──gap──[queue|engine]──gap──[queue|engine]──▶ end
+ *                        └──gap──[..|....]  (waited for, but not the last to end: not on the chain)
+ */
+export class Timeline {
+  /** Of each call that was made; undefined for the others. */
+  readonly #records: (LoadCallRecord | undefined)[];
+  readonly #gaps: Float64Array;
+
+  constructor(
+    private readonly program: AgentProgram,
+    private readonly arrivedMs: number,
+  ) {
+    this.#records = new Array<undefined>(program.calls.length).fill(undefined);
+    this.#gaps = new Float64Array(program.calls.length);
+  }
+
+  /** When a call is meant to be sent. */
+  plan(index: number, gapMs: number): number {
+    this.#gaps[index] = gapMs;
+    const before = this.#lastBefore(index);
+    return (before === undefined ? this.arrivedMs : (this.#records[before]?.endedMs ?? NaN)) + gapMs;
+  }
+
+  ended(index: number, record: LoadCallRecord): void {
+    this.#records[index] = record;
+  }
+
+  split(): Split {
+    let last: number | undefined;
+    let queued = NaN;
+    for (const [index, record] of this.#records.entries()) {
+      if (record === undefined) continue;
+      if (last === undefined || record.endedMs > (this.#records[last]?.endedMs ?? NaN)) last = index;
+      if (!Number.isNaN(record.queueMs)) queued = Math.max(record.queueMs, queued || 0);
+    }
+    const split = { queueMs: Number.isNaN(queued) ? NaN : 0, engineMs: 0, toolMs: 0 };
+    const endedMs = last === undefined ? this.arrivedMs : (this.#records[last]?.endedMs ?? NaN);
+    for (let index = last; index !== undefined; index = this.#lastBefore(index)) {
+      const record = this.#records[index];
+      if (record === undefined) break;
+      split.toolMs += this.#gaps[index] ?? 0;
+      split.queueMs += record.queueMs || 0;
+      split.engineMs += workMs(record);
+    }
+    return { ...split, endedMs, longestQueueMs: queued, criticalPathMs: this.#longest(workMs) };
+  }
+
+  /**
+   * What the program would have taken alone on its target, by the speed of calls that had it to themselves. What its
+   * prompts share with earlier ones of its own is taken to be in the cache; other calls of its own do not slow a call.
+   */
+  aloneMs({ overheadMs, promptTokenMs, outputTokenMs }: AloneSpeed): number {
+    const seen = new Map<string | number, number>();
+    return this.#longest((record) => {
+      const prefix = this.program.calls[record.call]?.prefix;
+      let cached = 0;
+      if (prefix !== undefined && 'call' in prefix) cached = this.#keptOf(prefix.call, prefix.tokens);
+      else if (prefix !== undefined && 'name' in prefix) {
+        cached = Math.min(seen.get(prefix.name) ?? 0, prefix.tokens);
+        seen.set(prefix.name, Math.max(seen.get(prefix.name) ?? 0, prefix.tokens));
+      } else if (prefix !== undefined) {
+        const fresh = prefix.blocks.findIndex((id) => !seen.has(id));
+        cached = (fresh < 0 ? prefix.blocks.length : fresh) * prefix.blockTokens;
+        for (const id of prefix.blocks) seen.set(id, 0);
+      }
+      const computed = Math.max(1, record.promptTokens - cached);
+      return overheadMs + computed * promptTokenMs + record.outputTokens * outputTokenMs;
+    });
+  }
+
+  /** Tokens kept of an earlier call; all of it where words go on from it. */
+  #keptOf(call: number, tokens: number): number {
+    const before = this.#records[call];
+    if (before === undefined) return 0;
+    const recorded = this.program.calls[call];
+    return recorded?.messages === undefined ? tokens : before.promptTokens + before.outputTokens;
+  }
+
+  /** The longest chain of calls and gaps, where a call takes so long. */
+  #longest(durationMs: (record: LoadCallRecord) => number): number {
+    const ends = new Float64Array(this.#records.length);
+    let longest = 0;
+    for (const [index, record] of this.#records.entries()) {
+      if (record === undefined) continue;
+      const after = this.program.calls[index]?.after ?? [];
+      const from = after.reduce((latest, before) => Math.max(latest, ends[before] ?? 0), 0);
+      const end = from + (this.#gaps[index] ?? 0) + durationMs(record);
+      ends[index] = end;
+      longest = Math.max(longest, end);
+    }
+    return longest;
+  }
+
+  #lastBefore(index: number): number | undefined {
+    let last: number | undefined;
+    for (const before of this.program.calls[index]?.after ?? [])
+      if (last === undefined || (this.#records[before]?.endedMs ?? NaN) > (this.#records[last]?.endedMs ?? NaN))
+        last = before;
+    return last;
+  }
+}
+
+/** Time of a call that it did not wait in a gateway. */
+const workMs = ({ sentMs, endedMs, queueMs }: LoadCallRecord): number => Math.max(0, endedMs - sentMs - (queueMs || 0));

@@ -1,0 +1,80 @@
+import { Dice } from '../sim/workloads/dice.js';
+import { hashText, mix } from '../sim/text/tokens.js';
+
+/**
+ * Common English words of three letters: with the space before it, one token for every tokenizer that was trained on
+ * English, and four bytes.
+ */
+export const COMMON_WORDS: readonly string[] = (
+  'the and for are but not you all any can had her was one our out day get has him his how man new now old see two ' +
+  'way who did its let put say she too use big end far few got hot job lot low map may off own pay per red sea set ' +
+  'sit six son tax ten top try war win yes yet age ago air arm art ask bad bag bar bed bit box bus buy car cup cut ' +
+  'dog due ear eat egg eye fit fly fun gas god gun guy hit ice key kid law lay leg lie lip mix mom net nor oil owe'
+).split(' ');
+
+/** Words of the text that all made text is cut from: so long that prompts rarely go round it. */
+const CORPUS_WORDS = 2 ** 17;
+/** Words that tell a text from all others: with 64 words to choose from, 48 bits. */
+const TAG_WORDS = 8;
+
+/** Some text of its own, by its seed and its length in words. */
+export interface Made {
+  readonly seed: number;
+  readonly words: number;
+}
+
+/**
+ * Text of so many words, each of which is one token (or a fixed number of them: see `tokensPerWord`). What is given out
+ * are slices of one long text, so that a thousand conversations take little memory.
+ *
+ *     [ tag: eight words by the seed ][ slice of the corpus from a place by the seed ............. ]
+ *
+ * For one seed, a shorter text is the beginning of a longer one; texts of two seeds differ from their first words on.
+ */
+export class Words {
+  readonly #corpus: string;
+  /** Where each word begins; one more for the end. */
+  readonly #starts: Int32Array;
+
+  /** @param words at least two, of letters only */
+  constructor(
+    readonly words: readonly string[],
+    /** By the target's tokenizer. */
+    readonly tokensPerWord: number,
+  ) {
+    const dice = new Dice(0);
+    const picked = Array.from({ length: CORPUS_WORDS }, () => words[dice.int(0, words.length - 1)] ?? '');
+    this.#corpus = picked.join(' ');
+    this.#starts = new Int32Array(CORPUS_WORDS + 1);
+    picked.forEach((word, at) => (this.#starts[at + 1] = (this.#starts[at] ?? 0) + word.length + 1));
+  }
+
+  /** Words for so many tokens: at least one. */
+  wordsFor(tokens: number): number {
+    return Math.max(1, Math.round(tokens / this.tokensPerWord));
+  }
+
+  /** No space at its ends. */
+  text({ seed, words }: Made): string {
+    let text = this.#tag(seed, Math.min(words, TAG_WORDS));
+    let at = hashOf(seed, TAG_WORDS) % CORPUS_WORDS;
+    for (let left = words - TAG_WORDS; left > 0;) {
+      const count = Math.min(left, CORPUS_WORDS - at);
+      // Each word ends with a space, which the slice leaves out for the last.
+      text += ` ${this.#corpus.slice(this.#starts[at], (this.#starts[at + count] ?? 0) - 1)}`;
+      left -= count;
+      at = 0;
+    }
+    return text;
+  }
+
+  #tag(seed: number, words: number): string {
+    return Array.from({ length: words }, (_, at) => this.words[hashOf(seed, at) % this.words.length]).join(' ');
+  }
+}
+
+/** 32 bits, never negative. */
+const hashOf = (seed: number, at: number): number => mix(mix(0x51ed270b, seed), at + 1) >>> 0;
+
+/** The seed of a text that has a name. */
+export const seedOf = (...parts: readonly (string | number)[]): number => hashText(parts.join('\n'));
