@@ -10,6 +10,7 @@ import type { RunReport } from './sim/run.js';
 import { tablesOf } from './sim/tables.js';
 import { Interrupted } from './signals.js';
 import { addCalibrateCommand } from './sim-calibrate.js';
+import { addReportCommand } from './sim-report.js';
 import { Faults } from './trace-file.js';
 
 const WORKER = new URL('./sim/worker.js', import.meta.url);
@@ -24,6 +25,7 @@ export function addSimCommand(program: Command): void {
     await simulate(sim, flags);
   });
   addCalibrateCommand(sim);
+  addReportCommand(sim);
 }
 
 async function simulate(command: Command, flags: SimFlags): Promise<void> {

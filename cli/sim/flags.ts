@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
-import { didYouMean } from '../../sidecar/config/similar.js';
 import type { FormatName } from '../../sim/index.js';
 import { SIM_POLICIES, type SimPolicyName } from '../../sim/policies/policies.js';
 import { WORKLOAD_NAMES } from '../../sim/workloads/workloads.js';
+import { names, seeds } from '../lists.js';
 import { numberFrom } from '../number.js';
 import { presetOption, type ChosenPreset } from '../preset.js';
 import { formatOption } from '../trace-file.js';
@@ -31,8 +31,6 @@ export interface SimFlags extends SchedulingFlags {
   readonly json: boolean;
 }
 
-const SEED_MAX = 2 ** 32 - 1;
-
 export function addSimOptions(command: Command): Command {
   return command
     .option('--workload <name>', `programs to make up: ${WORKLOAD_NAMES.join(', ')}, or a YAML file`)
@@ -54,33 +52,13 @@ export function addSimOptions(command: Command): Command {
     .option('--gate <share>', 'share of KV capacity that the working set may take, 0: no gate (admission.gate)')
     .option('--seed <numbers>', 'seeds of chance, several with commas: each is a run (default: 0)', seeds)
     .option('-c, --config <file>', 'the gateway’s YAML file: its scheduling is what is simulated')
-    .addOption(numeric('--jobs <count>', 'runs at the same time', 1, 256).default(availableParallelism()))
+    .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
     .addHelpText('after', '\nEach policy with each balancer and seed is a run; the first policy is what others are compared with.'); // prettier-ignore
 }
 
+export const jobsOption = () =>
+  numeric('--jobs <count>', 'runs at the same time', 1, 256).default(availableParallelism());
+
 const numeric = (flags: string, description: string, least: number, most: number): Option =>
   new Option(flags, description).argParser(numberFrom(least, most, 'a whole number'));
-
-/** Words of a list, separated by commas or given one by one. */
-function names(flags: string, description: string, known: readonly string[]): Option {
-  return new Option(flags, `${description}: ${known.join(', ')}`).argParser((text, before?: readonly string[]) => {
-    const words = text.split(',').map((word) => word.trim());
-    for (const word of words)
-      if (!known.includes(word))
-        throw new InvalidArgumentError(`"${word}" is none of ${known.join(', ')}${didYouMean(word, known)}`);
-    return eachOnce([...(before ?? []), ...words]);
-  });
-}
-
-function seeds(text: string, before: readonly number[] = []): readonly number[] {
-  const seed = numberFrom(0, SEED_MAX, 'a whole number');
-  return eachOnce([...before, ...text.split(',').map(seed)]);
-}
-
-/** What is named twice would be run twice, and its second result taken for a finding. */
-function eachOnce<T>(items: readonly T[]): readonly T[] {
-  const twice = items.find((item, at) => items.indexOf(item) < at);
-  if (twice !== undefined) throw new InvalidArgumentError(`${String(twice)} is named twice.`);
-  return items;
-}

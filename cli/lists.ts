@@ -1,0 +1,29 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { didYouMean } from '../sidecar/config/similar.js';
+import { numberFrom } from './number.js';
+
+const SEED_MAX = 2 ** 32 - 1;
+
+/** An option of words, separated by commas or given one by one. */
+export function names(flags: string, description: string, known: readonly string[]): Option {
+  return new Option(flags, `${description}: ${known.join(', ')}`).argParser((text, before?: readonly string[]) => {
+    const words = text.split(',').map((word) => word.trim());
+    for (const word of words)
+      if (!known.includes(word))
+        throw new InvalidArgumentError(`"${word}" is none of ${known.join(', ')}${didYouMean(word, known)}`);
+    return eachOnce([...(before ?? []), ...words]);
+  });
+}
+
+/** Reads an option's seeds of chance. */
+export function seeds(text: string, before: readonly number[] = []): readonly number[] {
+  const seed = numberFrom(0, SEED_MAX, 'a whole number');
+  return eachOnce([...before, ...text.split(',').map(seed)]);
+}
+
+/** What is named twice would be run twice, and its second result taken for a finding. */
+function eachOnce<T>(items: readonly T[]): readonly T[] {
+  const twice = items.find((item, at) => items.indexOf(item) < at);
+  if (twice !== undefined) throw new InvalidArgumentError(`${String(twice)} is named twice.`);
+  return items;
+}

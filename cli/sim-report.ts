@@ -1,0 +1,113 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { keyOf, RECORDING_NAMES, type Case } from '../sim/experiments/case.js';
+import { commandsOf } from '../sim/experiments/commands.js';
+import { fullScale, smokeScale } from '../sim/experiments/experiment.js';
+import { EXPERIMENTS } from '../sim/experiments/experiments.js';
+import { Results } from '../sim/experiments/results.js';
+import type { RunMeasures } from '../sim/measure/run.js';
+import { htmlOf } from '../sim/report/html.js';
+import { markdownOf } from '../sim/report/markdown.js';
+import { drawCharts, type Report } from '../sim/report/report.js';
+import { names, seeds } from './lists.js';
+import { Pool } from './sim/pool.js';
+import { untilEnded } from './sim/progress.js';
+import { jobsOption } from './sim/flags.js';
+import { readScheduling } from './sim/scheduling.js';
+import { Interrupted } from './signals.js';
+import { readRecordings } from './sim-report/recordings.js';
+import type { ReportTask } from './sim-report/worker.js';
+
+interface ReportFlags {
+  readonly out: string;
+  readonly only?: readonly string[];
+  readonly smoke: boolean;
+  readonly jobs: number;
+  readonly seeds?: readonly number[];
+  readonly traces: string;
+}
+
+const WORKER = new URL('./sim-report/worker.js', import.meta.url);
+const TITLE = 'Experiments with maitred’s simulator';
+const SEEDS = [1, 2, 3];
+
+/** `maitred sim report`: the standing experiments, told as a page and as Markdown. */
+export function addReportCommand(sim: Command): void {
+  const command = sim.command('report').description('run the standing experiments and write a page and Markdown');
+  command
+    .requiredOption('-o, --out <folder>', 'where report.html, report.md and its charts go')
+    .addOption(
+      names(
+        '--only <names>',
+        'experiments to run',
+        EXPERIMENTS.map(({ name }) => name),
+      ),
+    )
+    .option('--smoke', 'a few programs of a few runs: whether it works, in seconds', false)
+    .addOption(jobsOption())
+    .option('--seeds <numbers>', `seeds of chance, several with commas (default: ${SEEDS.join()}; smoke: 1)`, seeds)
+    .option('--traces <folder>', 'recordings, in folders as docs/EXPERIMENTS.md names them', '../shared/traces')
+    .action((flags: ReportFlags) => report(command, flags));
+}
+
+async function report(command: Command, flags: ReportFlags): Promise<void> {
+  const experiments = EXPERIMENTS.filter(({ name }) => flags.only?.includes(name) ?? true);
+  const recordings = await readRecordings(command, flags.traces);
+  const seedList = flags.seeds ?? (flags.smoke ? SEEDS.slice(0, 1) : SEEDS);
+  const present = RECORDING_NAMES.filter((name) => recordings[name] !== undefined);
+  const scale = (flags.smoke ? smokeScale : fullScale)(present, seedList);
+  const planned = experiments.map((experiment) => ({ experiment, plan: experiment.plan(scale) }));
+  const cases = [...new Map(planned.flatMap(({ plan }) => plan.cases.map((one) => [keyOf(one), one]))).values()];
+  // Before anything is run: a folder that cannot be written would lose it all.
+  mkdirSync(flags.out, { recursive: true });
+  const task = { cases, seeds: seedList, around: { config: readScheduling({}).config, recordings } };
+  const { results, runs } = await resultsOf(task, flags.jobs);
+  const isComplete = runs === cases.length * seedList.length;
+  const chapters = planned.map(({ experiment, plan }) => ({
+    experiment,
+    blocks: plan.tell(results),
+    missing: experiment.recordings.filter((name) => !present.includes(name)),
+  }));
+  const notes = [
+    `Each figure is the mean over seed ${seedList.join(', ')} of the simulator: model time, the same on every machine.`,
+    ...(flags.smoke ? ['This is the smoke version: it shows that all of it runs, and its figures say nothing.'] : []),
+    ...(isComplete
+      ? []
+      : [`Stopped with ${runs} of ${cases.length * seedList.length} runs made: figures are missing.`]),
+  ];
+  const commands = [commandLine(flags, seedList), ...commandsOf(cases, seedList, flags.traces)];
+  await write(flags.out, { title: TITLE, notes, chapters, commands });
+  if (!isComplete) throw new Interrupted(`stopped with ${runs} of ${cases.length * seedList.length} runs made`);
+}
+
+async function resultsOf(
+  task: ReportTask,
+  jobs: number,
+): Promise<{ readonly results: Results; readonly runs: number }> {
+  const { cases, seeds: seedList } = task;
+  const results = new Results();
+  for (const one of cases) results.expect(one, seedList.length);
+  const programs = cases.reduce((sum, { scenario }) => sum + scenario.count * seedList.length, 0);
+  const pool = new Pool<ReportTask, RunMeasures>(WORKER, task, cases.length * seedList.length, jobs);
+  const made = [...(await untilEnded(pool, programs))].filter(([, run]) => run.complete);
+  for (const [index, run] of made)
+    results.set(cases[Math.floor(index / seedList.length)] as Case, index % seedList.length, run);
+  return { results, runs: made.length };
+}
+
+function commandLine({ only, smoke, traces }: ReportFlags, seedList: readonly number[]): string {
+  const parts = [
+    ...(only === undefined ? [] : [`--only ${only.join()}`]),
+    ...(smoke ? ['--smoke'] : []),
+    `--seeds ${seedList.join()} --traces ${traces}`,
+  ];
+  return `maitred sim report --out FOLDER ${parts.join(' ')}`;
+}
+
+async function write(folder: string, report: Report): Promise<void> {
+  const charts = await drawCharts(report);
+  for (const [name, svg] of charts) writeFileSync(join(folder, `${name}.svg`), `${svg}\n`);
+  writeFileSync(join(folder, 'report.md'), markdownOf(report));
+  writeFileSync(join(folder, 'report.html'), htmlOf(report, charts));
+}

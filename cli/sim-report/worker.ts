@@ -1,0 +1,22 @@
+import type { Case } from '../../sim/experiments/case.js';
+import { runCase, type Surroundings } from '../../sim/experiments/run-case.js';
+import type { RunMeasures } from '../../sim/measure/run.js';
+import { serveRuns } from '../sim/thread.js';
+
+/** What the runs of a report are made from; run `index` is of case `index / seeds`, rounded down, with seed `index mod seeds`. */
+export interface ReportTask {
+  readonly cases: readonly Case[];
+  readonly seeds: readonly number[];
+  readonly around: Surroundings;
+}
+
+/** A thread of `maitred sim report`. */
+serveRuns((task) => {
+  const { cases, seeds, around } = task as ReportTask;
+  return (index, hooks): RunMeasures => {
+    const one = cases[Math.floor(index / seeds.length)];
+    const seed = seeds[index % seeds.length];
+    if (one === undefined || seed === undefined) throw new RangeError(`there is no run ${index}`);
+    return runCase(one, seed, around, hooks);
+  };
+});

@@ -1,0 +1,43 @@
+import type { Case } from './case.js';
+import { RECORDINGS } from './recordings.js';
+
+/** Settings that `maitred sim` has a flag for. */
+const FLAGS: Readonly<Record<string, string>> = { 'admission.window': '--window', 'admission.gate': '--gate' };
+
+/**
+ * `maitred sim` commands that make the same runs, those that differ in their policy or balancer alone together. Cases with
+ * other settings, changed machines or shortened pauses have none.
+ */
+export function commandsOf(cases: readonly Case[], seeds: readonly number[], traces: string): string[] {
+  const lines = new Map<string, { policies: string[]; balancers: string[] }>();
+  for (const one of cases) {
+    const line = commonOf(one, traces);
+    if (line === undefined) continue;
+    const { policies, balancers } = lines.get(line) ?? { policies: [], balancers: [] };
+    const { policy, balancer } = one.setup;
+    if (!policies.includes(policy)) policies.push(policy);
+    if (balancer !== undefined && !balancers.includes(balancer)) balancers.push(balancer);
+    lines.set(line, { policies, balancers });
+  }
+  return [...lines].map(([line, { policies, balancers }]) =>
+    [
+      line,
+      `--policy ${policies.join()}`,
+      ...(balancers.length > 0 ? [`--balancer ${balancers.join()}`] : []),
+      `--seed ${seeds.join()}`,
+    ].join(' '),
+  );
+}
+
+function commonOf({ scenario, setup }: Case, traces: string): string | undefined {
+  const { programs, count, ratePerSecond, engines, machine } = scenario;
+  const settings = Object.entries(setup.settings ?? {});
+  const isPlain = machine !== 'ideal-bandwidth' && machine !== 'long-context' && setup.deception === undefined;
+  if (!isPlain || settings.some(([key]) => FLAGS[key] === undefined)) return undefined;
+  if ('recording' in programs && programs.recording === 'weka') return undefined;
+  const source = 'workload' in programs ? `--workload ${programs.workload}` : `--trace ${traces}/${RECORDINGS[programs.recording].file}`; // prettier-ignore
+  return [
+    `maitred sim ${source} --rate ${ratePerSecond} --programs ${count} --engines ${engines} --preset ${machine}`,
+    ...settings.map(([key, value]) => `${FLAGS[key] ?? ''} ${value}`),
+  ].join(' ');
+}

@@ -1,0 +1,76 @@
+import type { BarChart, LineChart } from '../report/plot.js';
+import type { Case, RecordingName } from './case.js';
+import type { Results } from './results.js';
+
+/** One question, what is run to answer it, and what the answers are told by. */
+export interface Experiment {
+  /** In commands and file names. */
+  readonly name: string;
+  readonly title: string;
+  /** What is asked and of what, in sentences. */
+  readonly about: string;
+  /** Those that it plays; it goes without those that there are not. */
+  readonly recordings: readonly RecordingName[];
+  plan(scale: Scale): Plan;
+}
+
+export interface Plan {
+  readonly cases: readonly Case[];
+  /** Told of whatever results there are: a figure that is missing is left out or a dash. */
+  tell(results: Results): Block[];
+}
+
+/** How much is run. */
+export interface Scale {
+  /** Programs of a run, where so many are wanted. */
+  programs(count: number): number;
+  /** Points of a sweep: all, or a few of them in their order. */
+  points<T>(values: readonly T[]): readonly T[];
+  readonly recordings: readonly RecordingName[];
+  readonly seeds: readonly number[];
+}
+
+export type Block = Table | Chart | Paragraph | Findings;
+
+export interface Paragraph {
+  readonly type: 'paragraph';
+  readonly text: string;
+}
+
+/** Sentences that the figures bear out. */
+export interface Findings {
+  readonly type: 'findings';
+  readonly sentences: readonly string[];
+}
+
+export interface Table {
+  readonly type: 'table';
+  readonly caption: string;
+  readonly columns: readonly string[];
+  /** A label, then figures. */
+  readonly rows: readonly (readonly string[])[];
+}
+
+export type Chart = { readonly type: 'chart'; readonly name: string } & (
+  { readonly lines: LineChart } | { readonly bars: BarChart }
+);
+
+/** The few of the smoke version: the first and the last. */
+const ENDS = <T>(values: readonly T[]): readonly T[] => values.filter((_, at) => at === 0 || at === values.length - 1);
+const SMOKE_SHARE = 0.02;
+const SMOKE_PROGRAMS_MIN = 8;
+
+export const fullScale = (recordings: readonly RecordingName[], seeds: readonly number[]): Scale => ({
+  programs: (count) => count,
+  points: (values) => values,
+  recordings,
+  seeds,
+});
+
+/** Enough to see that all of it runs; its figures say nothing. */
+export const smokeScale = (recordings: readonly RecordingName[], seeds: readonly number[]): Scale => ({
+  programs: (count) => Math.max(SMOKE_PROGRAMS_MIN, Math.round(count * SMOKE_SHARE)),
+  points: ENDS,
+  recordings,
+  seeds,
+});

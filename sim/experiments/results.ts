@@ -1,0 +1,94 @@
+import { pairedRatio, type Pair, type Ratio } from '../measure/comparison.js';
+import { integer, number, percent, ratio } from '../report/figures.js';
+import type { RunMeasures } from '../measure/run.js';
+import { keyOf, type Case } from './case.js';
+
+/** A figure of a run, and how it is written. */
+export interface Measure {
+  /** With its unit. */
+  readonly label: string;
+  readonly of: (run: RunMeasures) => number | null;
+  readonly show: (value: number | null) => string;
+}
+
+type Statistic = 'mean' | 'p50' | 'p95' | 'p99' | 'max';
+
+export const perToken = (statistic: Statistic): Measure => ({
+  label: `ms/token ${statistic}`,
+  of: (run) => times(1000, run.seconds_per_token[statistic]),
+  show: number,
+});
+
+export const programTime = (statistic: Statistic): Measure => ({
+  label: `program s ${statistic}`,
+  of: (run) => run.program_seconds[statistic],
+  show: number,
+});
+
+export const HITS: Measure = { label: 'hits', of: (run) => run.prefix_hit_rate, show: (value) => percent(value) };
+export const WORST_WAIT: Measure = {
+  label: 'longest wait s',
+  of: (run) => run.worst_waiting?.seconds ?? 0,
+  show: integer,
+};
+export const MAKESPAN: Measure = { label: 'makespan s', of: (run) => run.makespan_seconds, show: integer };
+export const PROMOTIONS: Measure = { label: 'promoted', of: (run) => run.starvation_promotions, show: integer };
+export const REFUSED: Measure = {
+  label: 'refused',
+  of: (run) => Object.values(run.refused).reduce((sum, count) => sum + count, 0),
+  show: integer,
+};
+
+/** Whole runs by their case and seed. */
+export class Results {
+  readonly #runs = new Map<string, (RunMeasures | undefined)[]>();
+
+  /** Makes known a case that is going to be run, for each of the seeds. */
+  expect(one: Case, seeds: number): void {
+    this.#runs.set(keyOf(one), Array.from({ length: seeds }));
+  }
+
+  set(one: Case, seedIndex: number, run: RunMeasures): void {
+    if (run.complete) this.#of(one)[seedIndex] = run;
+  }
+
+  /** The mean over the seeds; null where no run has the figure. */
+  mean(one: Case, { of }: Measure): number | null {
+    const values = this.#of(one).flatMap((run) => (run ? (of(run) ?? []) : []));
+    return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+  }
+
+  /** The greatest over the seeds. */
+  most(one: Case, { of }: Measure): number | null {
+    const values = this.#of(one).flatMap((run) => (run ? (of(run) ?? []) : []));
+    return values.length === 0 ? null : Math.max(...values);
+  }
+
+  shown(one: Case, measure: Measure): string {
+    return measure.show(this.mean(one, measure));
+  }
+
+  /** The other over the first: below 1 it is less. */
+  ratio(first: Case, other: Case, { of }: Measure): Ratio {
+    const others = this.#of(other);
+    const pairs = this.#of(first).flatMap((run, seed): Pair[] => {
+      const twin = others[seed];
+      const [one, two] = [run ? of(run) : null, twin ? of(twin) : null];
+      return one === null || two === null ? [] : [[one, two]];
+    });
+    return pairedRatio(pairs);
+  }
+
+  /** @throws RangeError for a case that was not planned: it would pass for one that was stopped */
+  #of(one: Case): (RunMeasures | undefined)[] {
+    const runs = this.#runs.get(keyOf(one));
+    if (runs === undefined) throw new RangeError(`not a planned case: ${keyOf(one)}`);
+    return runs;
+  }
+}
+
+/** With its interval, where it takes several seeds. */
+export const ratioText = ({ ratio: value, low, high }: Ratio): string =>
+  low === null || high === null ? ratio(value) : `${ratio(value)} (${ratio(low)}–${ratio(high)})`;
+
+const times = (factor: number, value: number | null): number | null => (value === null ? null : factor * value);

@@ -1,0 +1,35 @@
+import type { Block, Chart, Experiment } from '../experiments/experiment.js';
+import { barChart, lineChart } from './plot.js';
+
+/** What came of an experiment. */
+export interface Chapter {
+  readonly experiment: Experiment;
+  readonly blocks: readonly Block[];
+  /** Recordings that it had to go without. */
+  readonly missing: readonly string[];
+}
+
+/** What a report says; `markdown.ts` and `html.ts` write it. */
+export interface Report {
+  readonly title: string;
+  /** What holds for all of it: seeds, model, whether it was stopped. */
+  readonly notes: readonly string[];
+  readonly chapters: readonly Chapter[];
+  /** Command lines that make it again, and single runs of it. */
+  readonly commands: readonly string[];
+}
+
+/** Every chart of the report as SVG text, by its name. */
+export async function drawCharts({ chapters }: Report): Promise<ReadonlyMap<string, string>> {
+  const drawn = new Map<string, string>();
+  for (const block of chapters.flatMap(({ blocks }) => blocks))
+    if (block.type === 'chart') drawn.set(block.name, await draw(block));
+  return drawn;
+}
+
+const draw = (chart: Chart): Promise<string> => ('lines' in chart ? lineChart(chart.lines) : barChart(chart.bars));
+
+export const textOf = (chart: Chart) => ('lines' in chart ? chart.lines : chart.bars);
+
+export const missingText = ({ missing }: Chapter): string[] =>
+  missing.length === 0 ? [] : [`Left out, as the recordings are not here: ${missing.join(', ')}.`];
