@@ -3,9 +3,10 @@ import { configSchema } from '../../sidecar/config/schema.js';
 import { PRESETS } from '../../sim/index.js';
 import type { CallRecord, ProgramRecord } from '../../sim/measure/records.js';
 import type { AgentCall, AgentProgram } from '../../sim/traces/program.js';
-import type { WorldOptions, WorldResult } from '../../sim/virtual/options.js';
+import { makeSteps, type SimPolicyName } from '../../sim/policies/policies.js';
+import type { Steps, WorldOptions, WorldResult } from '../../sim/virtual/options.js';
 import { runWorld } from '../../sim/virtual/world.js';
-import { Scheduler, type PolicyName } from '../../src/index.js';
+import type { Command, Event, Millis } from '../../src/index.js';
 
 export const PRESET = PRESETS['llama-3.1-8b-a100'];
 
@@ -14,11 +15,12 @@ export interface Played extends WorldResult {
   readonly callRecords: readonly CallRecord[];
 }
 
-export type PlayOptions = Partial<WorldOptions> & { readonly policy?: PolicyName; readonly kvTokens?: number };
+export type PlayOptions = Partial<WorldOptions> & { readonly policy?: SimPolicyName; readonly kvTokens?: number };
 
-export function coreScheduler(name: PolicyName = 'plas'): Scheduler {
-  const config = configSchema.parse({ policy: { name } });
-  return new Scheduler(config, makeBalancer(config.balancer));
+/** The policy with the gateway's defaults, and these settings over them. */
+export function stepsOf(name: SimPolicyName = 'plas', settings: object = {}): Steps {
+  const config = configSchema.parse(settings);
+  return makeSteps(name, config, makeBalancer(config.balancer));
 }
 
 /** Runs programs through two engines, those of traces at their own times, and gives back every record. */
@@ -34,7 +36,7 @@ export function play(
     seed: 1,
     engines: 2,
     engine: { preset: { ...PRESET, kvTokens }, blockSize: 16, scheduling: 'fcfs' },
-    scheduler: coreScheduler(policy),
+    scheduler: stepsOf(policy),
     observer: {
       callEnded: (record) => void callRecords.push(record),
       programEnded: (record) => void programRecords.push(record),
@@ -67,4 +69,21 @@ export function agentProgram(id: string, arrivalMs: number, turns = 10): AgentPr
       prefix: turn === 0 ? { name: 'system', tokens: 512 } : { call: turn - 1, tokens: 4000 + (turn - 1) * 400 + 100 },
     })),
   );
+}
+
+/** The steps, and everything that they are told and say, with its time. */
+export function recorded(steps: Steps): { readonly steps: Steps; readonly log: Step[] } {
+  const log: Step[] = [];
+  const step = (event: Event, now: Millis): Command[] => {
+    const commands = steps.step(event, now);
+    log.push({ event, now, commands });
+    return commands;
+  };
+  return { steps: { ...steps, step }, log };
+}
+
+export interface Step {
+  readonly event: Event;
+  readonly now: number;
+  readonly commands: readonly Command[];
 }

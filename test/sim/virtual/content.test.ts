@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { Texts } from '../../../sim/virtual/content.js';
+import { play, programOf, type CallFacts } from '../../support/sim-play.js';
+
+const BLOCK = 16;
+/** Calls far apart in time, on one engine: what each finds in the cache, in order of arrival. */
+function cached(...programs: readonly (readonly CallFacts[])[]): number[] {
+  const { callRecords } = play(
+    programs.map((calls, index) =>
+      programOf(
+        `p${index}`,
+        index * 100_000,
+        calls.map((call) => ({ gapMs: 10, ...call })),
+      ),
+    ),
+    { engines: 1, policy: 'fcfs' },
+  );
+  return callRecords.map((record) => record.cachedTokens);
+}
+
+describe('what prompts consist of', () => {
+  it('is what they keep of an earlier conversation, to the block, and then their own', () => {
+    const first = { promptTokens: 160, outputTokens: 32 };
+    expect(cached([first, { ...first, prefix: { call: 0, tokens: 100 } }])).toEqual([0, 96]);
+    // All of the answer but its last token, which was never computed.
+    expect(cached([first, { ...first, promptTokens: 400, prefix: { call: 0, tokens: 192 } }])).toEqual([0, 176]);
+  });
+
+  it('goes back to where two calls part, through those in between', () => {
+    const own = { promptTokens: 400, outputTokens: 16 };
+    expect(
+      cached([
+        own,
+        { ...own, prefix: { call: 0, tokens: 320 } },
+        { ...own, prefix: { call: 1, tokens: 352 } },
+        { ...own, prefix: { call: 0, tokens: 352 } },
+        { ...own, prefix: { call: 2, tokens: 320 } },
+      ]),
+    ).toEqual([0, 320, 352, 352, 320]);
+  });
+
+  it('is shared by all programs where it is a text with a name', () => {
+    const named = (name: string, tokens: number): CallFacts => ({
+      promptTokens: 800,
+      outputTokens: 8,
+      prefix: { name, tokens },
+    });
+    expect(cached([named('s', 320)], [named('s', 480)], [named('t', 480)], [named('s', 640)])).toEqual([
+      0, 320, 0, 480,
+    ]);
+  });
+
+  it('is shared by all programs where it is blocks of the same ids', () => {
+    const blocks = (ids: readonly number[], promptTokens: number): CallFacts => ({
+      promptTokens,
+      outputTokens: 8,
+      prefix: { blocks: ids, blockTokens: 512 },
+    });
+    expect(
+      cached([blocks([7, 8, 9], 1200)], [blocks([7, 8, 10], 1536)], [blocks([7, 8, 9], 1536)], [blocks([11], 500)]),
+    ).toEqual([0, 1024, 1200, 0]);
+  });
+
+  it('is nobody else’s where nothing is said of it', () => {
+    const call = { promptTokens: 800, outputTokens: 8 };
+    expect(cached([call, call], [call])).toEqual([0, 0, 0]);
+  });
+
+  it('is told a balancer by the hash of every 256 tokens, the same for the same beginning', () => {
+    const texts = new Texts(BLOCK, 1000);
+    const layout = texts.layOut(
+      programOf('p', 0, [
+        { promptTokens: 1100, outputTokens: 10 },
+        { promptTokens: 1100, outputTokens: 10, prefix: { call: 0, tokens: 600 } },
+      ]),
+    );
+    const [first, second] = [layout.prefix(0, 1100), layout.prefix(1, 1100)];
+    expect(first).toHaveLength(4);
+    expect(second.slice(0, 2)).toEqual(first.slice(0, 2));
+    expect(second[2]).not.toBe(first[2]);
+  });
+});

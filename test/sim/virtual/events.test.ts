@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import type { Event } from '../../../src/index.js';
+import {
+  PRESET,
+  agentProgram,
+  play,
+  programOf,
+  recorded,
+  stepsOf,
+  type Played,
+  type PlayOptions,
+  type Step,
+} from '../../support/sim-play.js';
+
+type Told<T extends Event['type']> = Extract<Event, { type: T }>;
+
+function told(programs: Parameters<typeof play>[0], options: PlayOptions = {}, base = stepsOf(options.policy)) {
+  const { steps, log } = recorded(base);
+  const played = play(programs, { engines: 1, ...options, scheduler: steps });
+  return { played, log };
+}
+
+const of = <T extends Event['type']>(log: readonly Step[], type: T): Told<T>[] =>
+  log.flatMap(({ event }) => (event.type === type ? [event as Told<T>] : []));
+
+describe('what the scheduler is told', () => {
+  it('is what a gateway tells of a call: its arrival, first token and end, and what the answer asked for', () => {
+    const { log, played } = told([
+      programOf('p', 0, [
+        { promptTokens: 500, outputTokens: 40, tools: [{ name: 'bash' }], thread: 'a' },
+        { promptTokens: 600, outputTokens: 30, gapMs: 10 },
+      ]),
+    ]);
+    const [first, second] = of(log, 'callArrived');
+    const { call, program, tenant, model, ...rest } = first!;
+    expect(rest).toEqual({ type: 'callArrived', thread: 'a', promptTokens: 500 });
+    expect([second!.program, second!.tenant, second!.model]).toEqual([program, tenant, model]);
+    expect(second!.call).not.toBe(call);
+    expect(of(log, 'callStarted').map((event) => event.call)).toEqual([call, second!.call]);
+    const [ended, last] = of(log, 'callFinished');
+    expect(ended).toMatchObject({
+      usage: { promptTokens: 500, outputTokens: 40, cachedTokens: 0 },
+      calledTool: true,
+      queueMs: 0,
+    });
+    expect(last).not.toHaveProperty('calledTool');
+    const { dispatchedMs, endedMs } = played.callRecords[0]!;
+    expect(ended!.serviceMs).toBeCloseTo(endedMs - dispatchedMs, 6);
+    expect(of(log, 'programEnded')).toEqual([]);
+  });
+
+  it('is told of ends, where clients announce them', () => {
+    const { log } = told([agentProgram('p', 0)], { announceEnds: true });
+    expect(log.at(-1)!.event).toEqual({ type: 'programEnded', program: of(log, 'callArrived')[0]!.program });
+  });
+
+  it('is told the beginnings of prompts, where the balancer reads them', () => {
+    const balanced = (name: string) => told([agentProgram('p', 0)], {}, stepsOf('plas', { balancer: { name } })).log;
+    expect(of(balanced('prefix-aware'), 'callArrived')[1]!.prefix).toHaveLength(17);
+    expect(of(balanced('sticky'), 'callArrived')[1]).not.toHaveProperty('prefix');
+  });
+
+  it('is told how far calls are where service is counted in tokens, which changes nothing where it is time', () => {
+    const programs = Array.from({ length: 8 }, (_, index) => agentProgram(`p${index}`, index * 50));
+    const options = { kvTokens: 20_000 };
+    const counted = told(programs, options, stepsOf('plas', { policy: { service: 'tokens' } }));
+    const progress = of(counted.log, 'callProgressed');
+    expect(progress.length).toBeGreaterThan(80);
+    for (const event of progress) expect(event.outputTokens).toBeLessThan(100);
+
+    const timed = told(programs, options);
+    const both = told(programs, options, { ...stepsOf(), readsProgress: true });
+    expect(of(timed.log, 'callProgressed')).toEqual([]);
+    expect(of(both.log, 'callProgressed').length).toBeGreaterThan(0);
+    // Sums over fewer steps at a time are rounded elsewhere.
+    const rounded = ({ callRecords }: Played) => callRecords.map((record) => [record.call, record.endedMs.toFixed(3)]);
+    expect(rounded(both.played)).toEqual(rounded(timed.played));
+  });
+
+  it('is told of load as often as engines are asked, and as late', () => {
+    const programs = [programOf('p', 0, [{ promptTokens: 8000, outputTokens: 400 }])];
+    const reports = (given: NonNullable<PlayOptions['reports']>) =>
+      told(programs, { reports: given }).log.flatMap(({ event, now }) =>
+        event.type === 'engineReported' ? [{ now, kvUsage: event.kvUsage! }] : [],
+      );
+    const fresh = reports({ everyMs: 500 });
+    const stale = reports({ everyMs: 500, staleMs: 1000 });
+    expect(fresh.slice(0, 4).map(({ now }) => now)).toEqual([0, 500, 1000, 1500]);
+    expect(fresh.map(({ kvUsage }) => kvUsage).slice(0, 2)).toEqual([0, expect.closeTo(0.019, 2)]);
+    expect(stale.slice(0, 4)).toEqual(fresh.slice(0, 4).map((report) => ({ ...report, now: report.now + 1000 })));
+  });
+
+  it('hands the level on to engines that go by priority', () => {
+    const heavy = { promptTokens: 4000, outputTokens: 600 };
+    const programs = [
+      programOf('old', 0, [heavy, heavy]),
+      // Holds the only slot when the second call of the first program and a new program come.
+      programOf('holds', 1, [{ promptTokens: 100, outputTokens: 300 }]),
+      programOf('new', 9000, [{ promptTokens: 100, outputTokens: 10 }]),
+    ];
+    const ends = (scheduling: 'fcfs' | 'priority') =>
+      play(programs, {
+        scheduler: stepsOf('plas', { admission: { window: 100, gate: 0 } }),
+        engines: 1,
+        engine: { preset: { ...PRESET, slots: 1 }, blockSize: 16, scheduling },
+      }).programRecords.map(({ program }) => program);
+    expect(ends('fcfs').at(-1)).toBe('new');
+    expect(ends('priority').at(-1)).toBe('old');
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { PRESET, agentProgram, play, programOf, stepsOf, type Played } from '../../support/sim-play.js';
+
+const outcomesOf = (played: Played) => played.callRecords.map(({ call, outcome }) => [call, outcome]);
+const small = { promptTokens: 100, outputTokens: 10 };
+
+describe('what cannot be served', () => {
+  it('refuses a prompt larger than the context of an engine, and never makes what waits for it', () => {
+    const played = play([
+      programOf('large', 0, [
+        small,
+        { promptTokens: 890_000, outputTokens: 10 },
+        { ...small, after: [1] },
+        { ...small, after: [0, 2] },
+        { ...small, after: [0], thread: 'beside', outputTokens: 500 },
+      ]),
+      agentProgram('well', 0),
+    ]);
+    const large = played.programRecords.find(({ program }) => program === 'large')!;
+    expect(large).toMatchObject({ outcome: 'too_long', calls: 3, callsCancelled: 2, outputTokens: 510, aloneMs: NaN });
+    expect(large.endedMs).toBe(played.callRecords.find(({ thread }) => thread === 'beside')!.endedMs);
+    expect(played.callOutcomes).toEqual({ completed: 12, too_long: 1 });
+    expect(played.programOutcomes).toEqual({ completed: 1, too_long: 1 });
+    expect(played.callsCancelled).toBe(2);
+  });
+
+  it('refuses an empty prompt, and an empty program', () => {
+    const played = play([
+      programOf('no-prompt', 0, [{ promptTokens: 0, outputTokens: 10 }, small]),
+      { id: 'no-calls', arrivalMs: 5, calls: [] },
+      programOf('well', 10, [small]),
+    ]);
+    expect(played.programRecords.map(({ program, outcome, calls }) => [program, outcome, calls])).toEqual([
+      ['no-prompt', 'empty_prompt', 1],
+      ['no-calls', 'empty', 0],
+      ['well', 'completed', 1],
+    ]);
+  });
+
+  it('lets an engine say one token at least, and as many as its context holds at most', () => {
+    const promptTokens = PRESET.maxModelLen - 3;
+    const { callRecords } = play([
+      programOf('short', 0, [{ ...small, outputTokens: 0 }]),
+      programOf('long', 0, [{ promptTokens, outputTokens: 10 }]),
+    ]);
+    expect(callRecords.map((record) => record.outputTokens).sort()).toEqual([1, 3]);
+  });
+
+  it('ends a program whose call the scheduler refuses', () => {
+    const settings = { admission: { window: 1 }, limits: { queuedMax: 1 }, timeouts: { queueMs: 2000 } };
+    const played = play(
+      ['runs', 'waits', 'comes too late'].map((id, index) =>
+        programOf(id, index, [{ promptTokens: 100, outputTokens: 1000 }, small]),
+      ),
+      { engines: 1, scheduler: stepsOf('plas', settings) },
+    );
+    expect(played.programRecords.map(({ program, outcome, endedMs }) => [program, outcome, endedMs])).toEqual([
+      ['comes too late', 'queue_full', 2],
+      ['waits', 'queue_timeout', 2001],
+      ['runs', 'completed', expect.any(Number)],
+    ]);
+    expect(played.callsCancelled).toBe(2);
+    const refused = played.callRecords.find(({ outcome }) => outcome === 'queue_timeout')!;
+    expect(refused).toMatchObject({ dispatchedMs: NaN, firstTokenMs: NaN, endedMs: 2001, outputTokens: 0 });
+    expect(outcomesOf(played)).toHaveLength(4);
+  });
+
+  it('says which program waits for a call that does not stand before it', () => {
+    expect(() => play([programOf('knot', 0, [{ ...small, after: [0] }])])).toThrow(RangeError);
+  });
+});
