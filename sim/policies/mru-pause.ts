@@ -151,6 +151,7 @@ export class MruPause implements Steps {
     const call = this.#calls.get(id);
     if (call === undefined) return;
     const { program, event } = call;
+    program.running.delete(call);
     if (usage !== undefined) program.saw(event.thread, usage.promptTokens + usage.outputTokens);
     program.rounds += 1;
     this.#end(call);

@@ -55,10 +55,11 @@ export class MruProgram {
     public usedMs: number,
   ) {}
 
-  /** A call of this thread has so large a context. */
+  /** A call of this thread has so large a context; beside others, at least as large a one as they have. */
   saw(thread: string, tokens: number): void {
-    const more = tokens - (this.#contexts.get(thread) ?? 0);
-    this.#contexts.set(thread, tokens);
+    const before = this.#contexts.get(thread) ?? 0;
+    const more = this.running.size > 0 ? Math.max(0, tokens - before) : tokens - before;
+    this.#contexts.set(thread, before + more);
     this.tokens += more;
     if (this.active) this.rank.usedTokens += more;
   }

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { SIM_POLICIES, type SimPolicyName } from '../../../sim/policies/policies.js';
+import { POLICY_NAMES } from '../../../src/index.js';
+import { agentProgram, play, programOf, recorded, stepsOf } from '../../support/sim-play.js';
+
+const small = { promptTokens: 100, outputTokens: 10 };
+/** Room for one call at a time, and nobody moved to the front. */
+const NARROW = { admission: { window: 1, gate: 0 }, starvation: { beta: 1e6, waitMsMax: 8e7 } };
+
+/** The order in which programs that come while a first one holds the only place get it. */
+function order(policy: SimPolicyName, programs: Parameters<typeof play>[0]): string[] {
+  const first = programOf('first', 0, [{ promptTokens: 100, outputTokens: 300 }]);
+  const { callRecords } = play([first, ...programs], { engines: 1, scheduler: stepsOf(policy, NARROW) });
+  const firsts = callRecords.filter(({ call, program }) => call === 0 && program !== 'first');
+  return firsts.sort((a, b) => a.dispatchedMs - b.dispatchedMs).map(({ program }) => program);
+}
+
+describe('the policies that can be compared', () => {
+  it('are those of the core and three more', () => {
+    expect(SIM_POLICIES).toEqual([...POLICY_NAMES, 'srpt', 'sjf', 'mru-pause']);
+  });
+
+  it('go by whole programs, by calls, or by arrival', () => {
+    const programs = [
+      programOf('long', 1, [{ ...small, outputTokens: 200 }]),
+      programOf('four short calls', 2, [small, small, small, small]),
+      programOf('middling', 3, [{ ...small, outputTokens: 25 }]),
+    ];
+    expect(order('srpt', programs)).toEqual(['middling', 'four short calls', 'long']);
+    expect(order('sjf', programs)).toEqual(['four short calls', 'middling', 'long']);
+    expect(order('fcfs-window', programs)).toEqual(['long', 'four short calls', 'middling']);
+  });
+
+  it.each([
+    ['srpt', 'nearly done'],
+    ['fcfs-window', 'new'],
+  ] as const)('count of a program what is left of it, under %s: first comes "%s"', (policy, first) => {
+    // While the second holds the place, the last call of the first comes, a little after a program of one call.
+    const programs = [
+      programOf('nearly done', 0, [
+        { ...small, outputTokens: 300 },
+        { ...small, gapMs: 2000 },
+      ]),
+      programOf('holds', 1, [{ ...small, outputTokens: 500 }]),
+      programOf('new', 4000, [{ ...small, outputTokens: 100 }]),
+    ];
+    const { callRecords } = play(programs, { engines: 1, scheduler: stepsOf(policy, NARROW) });
+    const last = callRecords.filter(({ program, call }) => program === 'new' || call === 1);
+    expect(last.map(({ program }) => program)[0]).toBe(first);
+  });
+});
+
+describe.each(SIM_POLICIES)('the policy %s', (policy) => {
+  const crowd = Array.from({ length: 12 }, (_, index) => agentProgram(`p${index}`, index * 200, 5));
+
+  it('gives every call an engine once, and the same commands each time', () => {
+    const runs = [1, 2].map(() => {
+      const { steps, log } = recorded(stepsOf(policy));
+      const { programOutcomes } = play(crowd, { scheduler: steps, kvTokens: 14_000, alone: false });
+      expect(programOutcomes).toEqual({ completed: 12 });
+      return log.flatMap(({ commands }) => commands);
+    });
+    expect(runs[0]).toEqual(runs[1]);
+    const sent = runs[0]!.flatMap((command) => (command.type === 'dispatch' ? [command.call] : []));
+    expect(sent).toHaveLength(60);
+    expect(new Set(sent).size).toBe(60);
+  });
+
+  it('leaves no call behind when it refuses some', () => {
+    const settings = { limits: { queuedMax: 2, programsMax: 30 }, timeouts: { queueMs: 3000 } };
+    const played = play(crowd, { scheduler: stepsOf(policy, settings), kvTokens: 8000, alone: false });
+    const ended = Object.values(played.callOutcomes).reduce((sum, count) => sum + count, 0);
+    expect(ended + played.callsCancelled).toBe(60);
+    expect(played.programs).toBe(12);
+    expect(Object.keys(played.callOutcomes)).not.toContain('no_engine');
+  });
+});
