@@ -15,19 +15,22 @@ section{margin-top:2.5rem}
 p{margin:.6rem 0;max-width:75ch}
 .callout{max-width:none;margin:0 0 .75rem;padding:.8rem 1rem;border-left:4px solid var(--series-1);background:var(--raised);border-radius:0 6px 6px 0}
 .callout.finding{font-size:1.08rem;font-weight:600}
+.callout.good{border-color:var(--series-3)}
 .callout.warning{border-color:var(--bad)}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:.75rem;margin:1.25rem 0}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(170px,1fr));gap:.75rem;margin:1.25rem 0}
 .tiles div{padding:.8rem 1rem;border:1px solid var(--line);border-radius:8px}
 .tiles dt{color:var(--soft);font-size:.82rem}
-.tiles dd{margin:.15rem 0 0;font-size:1.45rem;font-weight:600;line-height:1.25;font-variant-numeric:tabular-nums}
+.tiles dd{margin:.15rem 0 0;font-size:1.35rem;font-weight:600;line-height:1.25;font-variant-numeric:tabular-nums}
 .tiles small{display:block;font-size:.8rem;font-weight:400;color:var(--soft)}
 .scroll{overflow-x:auto;max-width:100%}
 .wide svg.chart{min-width:640px}
-table{border-collapse:collapse;margin:.5rem 0 1rem;font-variant-numeric:tabular-nums;font-size:.9rem}
-caption{text-align:left;color:var(--soft);padding:0 0 .35rem;font-size:.85rem}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}
+figure.table{margin:1.25rem 0}
+figure.table figcaption{margin:0 0 .25rem}
 th,td{padding:.32rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
 th{font-weight:600}
 thead th{color:var(--soft);font-weight:500}
+thead td,thead th[scope=colgroup]{border-bottom:0;padding-bottom:0;text-align:right}
 th:first-child{text-align:left;padding-left:0}
 tbody th{font-weight:500}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:1.75rem 2rem}

@@ -27,18 +27,23 @@ function textOf(content: Content): string {
 export interface Table {
   readonly caption: string;
   readonly columns: readonly string[];
+  /** Headings over some columns each, from the second on. */
+  readonly groups?: readonly { readonly heading: string; readonly columns: readonly string[] }[];
   /** The first cell names its row; the others are figures. */
   readonly rows: readonly (readonly string[])[];
 }
 
-export function table({ caption, columns, rows }: Table): Markup {
+export function table({ caption, columns, groups = [], rows }: Table): Markup {
   const [corner = '', ...headings] = columns;
-  const head = html`<tr><th scope="col">${corner}</th>${headings.map((text) => html`<th scope="col">${text}</th>`)}</tr>`; // prettier-ignore
+  const over = groups.some(({ heading }) => heading !== '')
+    ? html`<tr><td></td>${groups.map((group) => html`<th scope="colgroup" colspan="${group.columns.length}">${group.heading}</th>`)}</tr>`
+    : ''; // prettier-ignore
+  const head = html`${over}<tr><th scope="col">${corner}</th>${headings.map((text) => html`<th scope="col">${text}</th>`)}</tr>`; // prettier-ignore
   const body = rows.map(
     ([name = '', ...cells]) => html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`,
   ); // prettier-ignore
-  // A table that is wider than the screen scrolls by itself, with the keyboard too.
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table><caption>${caption}</caption><thead>${head}</thead><tbody>\n${body}</tbody></table></div>\n`; // prettier-ignore
+  // What is wider than the screen scrolls by itself, with the keyboard too; its caption stays.
+  return html`<figure class="table"><figcaption>${caption}</figcaption><div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table aria-label="${caption}"><thead>${head}</thead><tbody>\n${body}</tbody></table></div></figure>\n`; // prettier-ignore
 }
 
 export interface Figure {
@@ -71,7 +76,7 @@ export const tiles = (list: readonly { readonly name: string; readonly value: st
   html`<dl class="tiles">\n${list.map(({ name, value, note }) => html`<div><dt>${name}</dt><dd>${value}${note === undefined ? '' : html`<small>${note}</small>`}</dd></div>\n`)}</dl>\n`; // prettier-ignore
 
 /** A sentence that stands out. */
-export const callout = (kind: 'finding' | 'warning', content: Content): Markup =>
+export const callout = (kind: 'finding' | 'good' | 'warning', content: Content): Markup =>
   html`<p class="callout ${kind}" role="note">${content}</p> `;
 
 export const paragraph = (...content: readonly Content[]): Markup => html`<p>${content}</p> `;

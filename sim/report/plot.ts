@@ -3,6 +3,7 @@
  * bytes. The plotting library is loaded by the first chart, so that nobody else waits for it.
  */
 import type * as Observable from '@observablehq/plot';
+import { number } from './figures.js';
 import { addLegend, legendHeight, type LegendEntry } from './legend.js';
 import { colour, paletteStyle, SERIES_COLOURS } from './palette.js';
 import { SvgDocument, type SvgElement } from './svg-document.js';
@@ -51,8 +52,16 @@ export interface BarChart extends ChartText, ChartSize {
   readonly y: Axis;
   readonly groups: readonly string[];
   /** A bar in each group, side by side or one upon the other; null: none. */
-  readonly series: readonly { readonly name: string; readonly values: readonly (number | null)[] }[];
+  readonly series: readonly BarSeries[];
   readonly stacked?: boolean;
+}
+
+export interface BarSeries {
+  readonly name: string;
+  /** One for each group. */
+  readonly values: readonly (number | null)[];
+  /** Absent: by its place among the series. */
+  readonly fill?: string;
 }
 
 export interface DistributionChart extends ChartText, ChartSize {
@@ -92,7 +101,7 @@ export async function lineChart({ series, x, y, ...rest }: LineChart): Promise<s
         y: 'y',
         fill: stroke,
         symbol: SYMBOLS[index % SYMBOLS.length] ?? 'circle',
-        title: (point: Point) => `${name}: ${figure(point.y)} at ${figure(point.x)}`,
+        title: (point: Point) => `${name}: ${number(point.y)} at ${number(point.x)}`,
       }),
     ];
   });
@@ -106,14 +115,15 @@ export async function lineChart({ series, x, y, ...rest }: LineChart): Promise<s
 
 export async function barChart({ groups, series, y, stacked, ...rest }: BarChart): Promise<string> {
   const plot = await import('@observablehq/plot');
+  const legend = series.map(({ name, fill }, index) => ({ name, fill: fill ?? colour.series(index) }));
   const bars = groups.flatMap((group, at) =>
     series.flatMap(({ name, values }, index) => {
-      const value = values[at];
-      return value === null || value === undefined ? [] : [{ group, name, value, fill: colour.series(index) }];
+      const value = values[at] ?? null;
+      return value === null ? [] : [{ group, name, value, fill: legend[index]?.fill ?? '' }];
     }),
   );
   type Bar = (typeof bars)[number];
-  const title = ({ group, name, value }: Bar) => `${group}, ${name}: ${figure(value)}`;
+  const title = ({ group, name, value }: Bar) => `${group}, ${name}: ${number(value)}`;
   const fill = (bar: Bar) => bar.fill;
   const names = series.map(({ name }) => name);
   const band = { domain: groups, label: null, padding: 0.2 };
@@ -126,11 +136,11 @@ export async function barChart({ groups, series, y, stacked, ...rest }: BarChart
     marks: [
       plot.axisY(ticksOf(y)),
       plot.barY(bars, { ...place, y: 'value', fill, title }),
-      ...(labelled ? [plot.text(bars, { ...place, y: 'value', text: (bar: Bar) => figure(bar.value), dy: -7, fontSize: 11 })] : []), // prettier-ignore
+      ...(labelled ? [plot.text(bars, { ...place, y: 'value', text: (bar: Bar) => number(bar.value), dy: -7, fontSize: 11 })] : []), // prettier-ignore
       plot.ruleY([0]),
     ],
   } as const;
-  return draw(plot, options as unknown as Options, rest, series.map(({ name }, index) => ({ name, fill: colour.series(index) }))); // prettier-ignore
+  return draw(plot, options as unknown as Options, rest, legend);
 }
 
 /** The share of values that are at most as large as the axis says: steep where many lie, and further left is less. */
@@ -166,13 +176,14 @@ export function draw(
   legend: readonly LegendEntry[],
 ): string {
   const room = width - MARGIN.left - MARGIN.right;
-  const above = legend.length > 1 ? legendHeight(legend, room) : 0;
+  // Axis labels stand at the upper edge of what Plot draws; the legend gets room above it.
+  const above = legendHeight(legend, room);
   const drawn: unknown = plot.plot({
     document: new SvgDocument() as never,
     className: 'chart',
     width,
-    height: height + above,
-    marginTop: MARGIN.top + above,
+    height,
+    marginTop: MARGIN.top,
     marginRight: MARGIN.right,
     marginBottom: MARGIN.bottom,
     marginLeft: MARGIN.left,
@@ -183,7 +194,11 @@ export function draw(
   svg.setAttribute('role', 'img');
   svg.removeAttribute('font-family');
   svg.removeAttribute('font-size');
-  if (legend.length > 1) addLegend(svg, legend, { left: MARGIN.left, top: 4, width: room });
+  if (legend.length > 1) {
+    svg.setAttribute('height', height + above);
+    svg.setAttribute('viewBox', `0 ${-above} ${width} ${height + above}`);
+    addLegend(svg, legend, { left: MARGIN.left, top: -above, width: room });
+  }
   svg.prepend(child(svg, 'title', title), child(svg, 'desc', description), child(svg, 'style', STYLE));
   return svg.toString();
 }
@@ -194,8 +209,9 @@ function child(svg: SvgElement, name: string, text: string): SvgElement {
   return element;
 }
 
+/** Dashes show a line that lies on another, and tell those of one colour apart. */
 const strokeOf = (index: number) =>
-  [colour.series(index), DASHES[Math.floor(index / SERIES_COLOURS) % DASHES.length] ?? ''] as const;
+  [colour.series(index), DASHES[(index + Math.floor(index / SERIES_COLOURS)) % DASHES.length] ?? ''] as const;
 
 const linesOf = (series: readonly { readonly name: string }[]): LegendEntry[] =>
   series.map(({ name }, index) => ({ name, stroke: strokeOf(index)[0], dash: strokeOf(index)[1] }));
@@ -205,8 +221,5 @@ const axis = ({ log }: Axis) => (log ? { type: 'log' as const } : {});
 /** On a logarithmic axis only 1, 2 and 5 of each decade have room for their figures. */
 const ticksOf = ({ log }: Axis) => ({
   ticks: log ? 8 : 5,
-  tickFormat: (value: number) => (log && !/^[125]/.test(value.toExponential()) ? '' : figure(value)),
+  tickFormat: (value: number) => (log && !/^[125]/.test(value.toExponential()) ? '' : number(value)),
 });
-
-export const figure = (value: number | null): string =>
-  value === null ? '-' : value.toLocaleString('en-US', { maximumSignificantDigits: 3 });

@@ -61,6 +61,10 @@ export class SvgElement {
     this.#children = [text];
   }
 
+  get children(): readonly SvgElement[] {
+    return this.#children.filter((child) => typeof child !== 'string');
+  }
+
   /** Nothing that is drawn looks back at what was drawn before. */
   querySelector(): null {
     return null;

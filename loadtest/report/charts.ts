@@ -1,0 +1,106 @@
+import { integer, number } from '../../sim/report/figures.js';
+import { figures, paragraph, section, type Figure, type Markup } from '../../sim/report/page.js';
+import { colour } from '../../sim/report/palette.js';
+import { barChart, distributionChart } from '../../sim/report/plot.js';
+import { swimLanes, type Lane, type SpanKind } from '../../sim/report/swim-lanes.js';
+import type { PageSource } from './html.js';
+import { ENGINE, FAILED, QUEUE, TOOL } from './lanes.js';
+import { quarterName } from './rows.js';
+import type { TargetReport } from './target.js';
+
+/** A range wider than this is read on a logarithmic axis. */
+const WIDE = 30;
+const WIDE_PX = 1080;
+
+const DISTRIBUTIONS = [
+  { of: 'program', what: 'Program completion time', unit: 'seconds', scale: 1, items: 'programs' },
+  { of: 'ttft', what: 'Time to first token', unit: 'seconds', scale: 1, items: 'calls' },
+  { of: 'interToken', what: 'Time between tokens', unit: 'milliseconds', scale: 1000, items: 'calls' },
+  { of: 'slowdown', what: 'Slowdown', unit: 'times its time alone', scale: 1, items: 'programs' },
+] as const;
+
+/** Those of which something was measured. */
+export async function distributionFigures({ targets }: PageSource): Promise<Figure[]> {
+  const drawn = DISTRIBUTIONS.map(async ({ of, what, unit, scale, items }): Promise<Figure[]> => {
+    const series = targets.map((target) => ({ name: target.name, values: target.curve(of).map((value) => scale * value) })); // prettier-ignore
+    const all = series.flatMap(({ values }) => values).filter((value) => value > 0);
+    if (all.length === 0) return [];
+    const log = Math.max(...all) > WIDE * Math.min(...all);
+    const halves = series.map(({ name, values }) => `${name}: half within ${number(values[Math.ceil(values.length / 2) - 1] ?? null)}, all within ${number(values.at(-1) ?? null)} ${unit}`); // prettier-ignore
+    const svg = await distributionChart({
+      title: what,
+      description: `Share of ${items} by ${what.toLowerCase()}. ${halves.join('. ')}.`,
+      x: { label: `${unit}${log ? ', logarithmic' : ''}`, log },
+      series,
+    });
+    return [{ svg, caption: `${what}: the share of ${items} that took at most so long.` }];
+  });
+  return (await Promise.all(drawn)).flat();
+}
+
+const TIME_KINDS = [
+  { name: 'engine', fill: colour.series(0), of: 'engine_seconds_mean' },
+  { name: 'queue', fill: colour.series(1), of: 'queue_seconds_mean' },
+  { name: 'tools', fill: colour.muted, of: 'tool_seconds_mean' },
+] as const;
+
+export async function sizeFigures(targets: readonly TargetReport[]): Promise<Figure[]> {
+  const groups = [0, 1, 2, 3].map(quarterName);
+  const bars = async (
+    what: string,
+    label: string,
+    of: (size: TargetReport['by_size'][number]) => number | null,
+  ): Promise<Figure[]> => {
+    // prettier-ignore
+    const series = targets.map(({ name, by_size }) => ({ name, values: by_size.map(of) }));
+    if (series.every(({ values }) => values.every((value) => value === null))) return [];
+    const description = series.map(({ name, values }) => `${name}: ${values.map(number).join(', ')}`).join('. ');
+    const svg = await barChart({ title: what, description: `${label}, from small programs to large. ${description}.`, groups, series, y: { label } }); // prettier-ignore
+    return [{ svg, caption: `${what} in each quarter of the programs by their tokens.` }];
+  };
+  const splits = targets.map(async ({ name, by_size }): Promise<Figure> => {
+    const series = TIME_KINDS.map((kind) => ({ name: kind.name, fill: kind.fill, values: by_size.map((size) => size[kind.of]) })); // prettier-ignore
+    const what = targets.length > 1 ? `Where program time went at ${name}` : 'Where program time went';
+    const description = series.map((each) => `${each.name}: ${each.values.map(number).join(', ')}`).join('. ');
+    const svg = await barChart({ title: what, description: `Mean seconds, from small programs to large. ${description}.`, groups, series, y: { label: 'mean seconds' }, stacked: true }); // prettier-ignore
+    return { svg, caption: `${what}, by size, along the critical path.` };
+  });
+  return [
+    ...(await bars('Mean program time', 'mean seconds', (size) => size.program_seconds.mean)),
+    ...(await bars('Mean slowdown', 'times its time alone', (size) => size.slowdown.mean)),
+    ...(await Promise.all(splits)),
+  ];
+}
+
+const KINDS: SpanKind[] = [];
+KINDS[TOOL] = { name: 'tools', fill: colour.muted, thin: true };
+KINDS[ENGINE] = { name: 'engine', fill: colour.series(0) };
+KINDS[QUEUE] = { name: 'queue', fill: colour.series(1) };
+KINDS[FAILED] = { name: 'failed call', fill: colour.bad };
+
+export async function laneSection({ targets, lanes }: PageSource): Promise<Markup> {
+  const shown = lanes.lanes(targets.length);
+  const count = Math.max(...shown.map((each) => each.lanes.length));
+  if (count === 0) return section('Programs over time', paragraph('No program has ended.'));
+  const single = targets.length === 1;
+  const drawn = shown.map(async ({ lanes: list, from, until }, index): Promise<Figure> => {
+    const name = targets[index]?.name ?? '';
+    const title = single ? 'Programs over time' : `Programs over time at ${name}`;
+    const description = `${list.length} programs, one lane each, from ${number(from)} to ${number(until)} seconds. ${shareSentence(list)}`;
+    const svg = await swimLanes({ title, description, lanes: list, kinds: KINDS, from, until, ...(single ? { width: WIDE_PX } : {}) }); // prettier-ignore
+    return { svg, caption: `${single ? '' : `${name}: `}${shareSentence(list)}`, wide: single };
+  });
+  const whole = lanes.programs <= count ? 'All programs are shown.' : `${count} programs that arrived one after the other are shown, of ${integer(lanes.programs)}.`; // prettier-ignore
+  const about = 'Each lane is a program; calls that ran side by side share its height. A call waits in a queue as long as the gateway said that it did; where none says, all of its time counts as the engine’s.'; // prettier-ignore
+  const all = await Promise.all(drawn);
+  return section('Programs over time', paragraph(`${whole} ${about}`), figures(all));
+}
+
+function shareSentence(lanes: readonly Lane[]): string {
+  const totals = KINDS.map((_, kind) =>
+    lanes
+      .flatMap(({ spans }) => spans)
+      .reduce((sum, span) => sum + (span.kind === kind ? span.until - span.from : 0), 0),
+  );
+  return `Seconds in all: ${KINDS.map(({ name }, kind) => `${name} ${number(totals[kind] ?? 0)}`).join(', ')}.`;
+}

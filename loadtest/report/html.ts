@@ -1,0 +1,151 @@
+import type { Distribution } from '../../sim/measure/sample.js';
+import { integer, number, percent } from '../../sim/report/figures.js';
+import { callout, figures, html, page, paragraph, section, table, tiles, type Markup, type Table } from '../../sim/report/page.js'; // prettier-ignore
+import { distributionFigures, laneSection, sizeFigures } from './charts.js';
+import type { LoadDocument } from './document.js';
+import type { Lanes } from './lanes.js';
+import { errorRows, sizeRows, splitRows, workloadRows, type Rows } from './rows.js';
+import { ratioText, sloText } from './summary.js';
+import type { Target, TargetReport } from './target.js';
+
+/** What the page is made of: the document, and what no document holds. */
+export interface PageSource {
+  /** What was run, in a line. */
+  readonly title: string;
+  readonly document: LoadDocument;
+  readonly targets: readonly Target[];
+  readonly lanes: Lanes;
+}
+
+/** The document as one page that needs nothing else. As large for millions of calls as for hundreds. */
+export async function htmlOf(source: PageSource): Promise<string> {
+  const { title, document } = source;
+  const { targets, complete, elapsed_seconds } = document;
+  const many = workloadRows(targets);
+  const errors = errorRows(targets);
+  return page({
+    title: 'Load test',
+    subtitle: `${title}. ${complete ? 'Ran' : 'Stopped after'} ${number(elapsed_seconds)} s.`,
+    content: [
+      ...findings(document),
+      tiles(tilesOf(targets)),
+      section('Results', paragraph(targetLines(targets)), table(resultTable(targets)), ...comparison(document)),
+      section('How long it takes', figures(await distributionFigures(source))),
+      section('By program size', figures(await sizeFigures(targets)), table(asTable('Quarters of the programs by prompt and output tokens', sizeRows(targets)))), // prettier-ignore
+      section('Where the time went', table(asTable('Mean seconds of a program, along its critical path', splitRows(targets))), waits(targets)), // prettier-ignore
+      ...(many.rows.length > 0 ? [section('By workload', table(asTable('Kinds of programs', many)))] : []),
+      ...(errors.rows.length > 0 ? [section('What failed', table(asTable('Calls by class of error', errors)), cancelled(targets))] : []), // prettier-ignore
+      await laneSection(source),
+      section('How it was measured', table(settingsTable(document)), table(generatorTable(document))),
+    ],
+    foot: `Made by maitred load, begun ${document.started_at}.`,
+  });
+}
+
+function findings({ ab, slo, warnings, targets }: LoadDocument): Markup[] {
+  const lines = slo.map(
+    (result, index) => html`${index > 0 ? html`<br />` : ''}${sloText(result, targets.length > 1)}`,
+  );
+  return [
+    ...(ab === null ? [] : [callout('finding', ab.outcome)]),
+    ...(lines.length === 0 ? [] : [callout(slo.every(({ met }) => met) ? 'good' : 'warning', lines)]),
+    ...warnings.map((warning) => callout('warning', warning)),
+  ];
+}
+
+function tilesOf(targets: readonly TargetReport[]) {
+  const each = (of: (target: TargetReport) => number | null) =>
+    targets.map((target) => number(of(target))).join('\u00a0| ');
+  const two = targets.length > 1 ? ': A | B' : '';
+  return [
+    { name: `Program, mean seconds${two}`, value: each((target) => target.program_seconds.mean), note: `p99 ${each((target) => target.program_seconds.p99)}` }, // prettier-ignore
+    { name: `First token, median seconds${two}`, value: each((target) => target.ttft_seconds.p50), note: `p99 ${each((target) => target.ttft_seconds.p99)}` }, // prettier-ignore
+    { name: `Slowdown, mean${two}`, value: each((target) => target.slowdown.mean), note: `Jain’s index ${each((target) => target.jain_index)}` }, // prettier-ignore
+    { name: `Output tokens a second${two}`, value: each((target) => target.output_tokens_per_second), note: `programs ${each((target) => target.programs_per_second)}` }, // prettier-ignore
+    { name: `Programs failed${two}`, value: each((target) => target.failed), note: `of ${each((target) => target.programs)}` }, // prettier-ignore
+  ];
+}
+
+const seconds = (value: number | null): string => (value === null ? '-' : `${number(value)} s`);
+
+const targetLines = (targets: readonly TargetReport[]): Markup[] =>
+  targets.map(({ name, url, model, server, programs, calls }, index) => {
+    const what = [model, server].filter((text) => text !== null).join(', ');
+    return html`${index > 0 ? html`<br>` : ''}<strong>${name}</strong> ${url}${what === '' ? '' : ` (${what})`}: ${integer(programs)} programs, ${integer(calls)} calls`; // prettier-ignore
+  });
+
+const METRICS: readonly (readonly [string, (target: TargetReport) => Distribution, number])[] = [
+  ['Program, s', (target) => target.program_seconds, 1],
+  ['Slowdown', (target) => target.slowdown, 1],
+  ['Time to first token, s', (target) => target.ttft_seconds, 1],
+  ['Between tokens, ms', (target) => target.inter_token_seconds, 1000],
+  ['Call in gateway queue, s', (target) => target.queue_seconds, 1],
+  ['Program an output token, ms', (target) => target.seconds_per_token, 1000],
+];
+
+function resultTable(targets: readonly TargetReport[]): Table {
+  const statistics = ['mean', 'p50', 'p95', 'p99', 'max'] as const;
+  const groups = targets.map(({ name }) => ({ heading: targets.length > 1 ? name : '', columns: statistics }));
+  const rows = METRICS.map(([name, of, scale]) => [
+    name,
+    ...targets.flatMap((target) => statistics.map((statistic) => scaled(of(target)[statistic], scale))),
+  ]);
+  return { caption: 'Of programs and calls that completed', columns: ['', ...groups.flatMap(({ columns }) => columns)], groups, rows }; // prettier-ignore
+}
+
+const scaled = (value: number | null, scale: number): string => number(value === null ? null : value * scale);
+
+function comparison({ ab }: LoadDocument): Markup[] {
+  if (ab === null) return [];
+  const statistics = ['mean', 'p50', 'p95', 'p99'] as const;
+  return [
+    table({
+      caption: `Program times of B over those of A with 95 % intervals; ${integer(ab.pairs)} pairs, ${integer(ab.left_out)} left out`,
+      columns: ['', ...statistics],
+      rows: [['B / A', ...statistics.map((statistic) => ratioText(ab.program_seconds[statistic]))]],
+    }),
+  ];
+}
+
+const waits = (targets: readonly TargetReport[]): Markup =>
+  paragraph(
+    targets.flatMap(
+      ({ name, worst_waiting }) =>
+      worst_waiting === null ? [] : [`The longest wait of one call at ${name} was ${seconds(worst_waiting.seconds)}, of ${worst_waiting.program}. `], // prettier-ignore
+    ),
+  );
+
+const cancelled = (targets: readonly TargetReport[]): Markup =>
+  paragraph(targets.map(({ name, calls_cancelled }) => `At ${name}, ${integer(calls_cancelled)} calls were never made because one before them failed. `)); // prettier-ignore
+
+const asTable = (caption: string, { corner, groups, rows }: Rows): Table => ({
+  caption,
+  columns: [corner, ...groups.flatMap(({ columns }) => columns)],
+  groups,
+  rows,
+});
+
+const settingsTable = ({ settings }: LoadDocument): Table => ({
+  caption: 'Settings',
+  columns: ['setting', 'value'],
+  rows: Object.entries(settings).map(([name, value]) => [name, value === null ? '-' : String(value)]),
+});
+
+function generatorTable({ generator, targets }: LoadDocument): Table {
+  const { cpu_share, cpu_ms_per_call, calls_in_flight_max, loop_lag_ms, late_send_ms } = generator;
+  return {
+    caption: 'The load tester itself',
+    columns: ['measure', 'value'],
+    rows: [
+      ['Sent later than meant, ms: mean / p99 / max', [late_send_ms.mean, late_send_ms.p99, late_send_ms.max].map(number).join(' / ')], // prettier-ignore
+      ['Event loop lag, ms: mean / p99 / max', [loop_lag_ms.mean, loop_lag_ms.p99, loop_lag_ms.max].map(number).join(' / ')], // prettier-ignore
+      ['Processor time, of one core', percent(cpu_share)],
+      ['Processor time a call, ms', number(cpu_ms_per_call)],
+      ['Calls in flight, at most', integer(calls_in_flight_max)],
+      ...targets.map(({ name, tokenizer, prompt_tokens_wanted, prompt_tokens_counted }) => [
+        `Prompt tokens at ${name}: wanted / counted there`,
+        `${integer(prompt_tokens_wanted)} / ${integer(prompt_tokens_counted)}${tokenizer === null ? '' : ` (${tokenizer})`}`,
+      ]),
+    ],
+  };
+}

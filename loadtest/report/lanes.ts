@@ -1,0 +1,123 @@
+import type { Lane, Span } from '../../sim/report/swim-lanes.js';
+import { Dice } from '../../sim/workloads/dice.js';
+import type { LoadCallRecord, LoadProgramRecord } from '../records.js';
+
+/** What the spans of a lane are, drawn in this order. */
+export const [TOOL, ENGINE, QUEUE, FAILED] = [0, 1, 2, 3] as const;
+
+interface Kept {
+  readonly program: LoadProgramRecord;
+  readonly calls: readonly LaneCall[];
+}
+
+/** Of a call, what is drawn; seconds. */
+interface LaneCall {
+  readonly sent: number;
+  readonly dispatched: number;
+  readonly ended: number;
+  readonly failed: boolean;
+}
+
+/** Programs under way whose calls are remembered, and calls of each. */
+const OPEN_MAX = 2_048;
+const CALLS_MAX = 1_000;
+/** Two, because the better of them may turn out to be the last of the run, with few programs in it. */
+const BLOCKS_MAX = 2;
+
+/**
+ * Some programs with their calls: so many that arrived one after the other, of all that there were. Which ones follows from
+ * their numbers and the seed alone, so that both targets of a comparison show the same.
+ */
+export class Lanes {
+  readonly #open = new Map<string, LaneCall[]>();
+  readonly #blocks = new Map<number, Kept[]>();
+  #programs = 0;
+
+  constructor(
+    private readonly seed: number,
+    private readonly lanesMax: number,
+  ) {}
+
+  callEnded({ target, program, sentMs, queueMs, endedMs, outcome }: LoadCallRecord): void {
+    const calls = this.#callsOf(`${target} ${program}`);
+    if (calls.length >= CALLS_MAX) return;
+    const sent = sentMs / 1000;
+    const ended = endedMs / 1000;
+    const waited = Number.isNaN(queueMs) ? 0 : queueMs / 1000;
+    calls.push({ sent, dispatched: Math.min(ended, sent + waited), ended, failed: outcome !== 'completed' });
+  }
+
+  #callsOf(program: string): LaneCall[] {
+    const known = this.#open.get(program);
+    if (known) return known;
+    const calls: LaneCall[] = [];
+    this.#open.set(program, calls);
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > OPEN_MAX && oldest !== undefined) this.#open.delete(oldest);
+    return calls;
+  }
+
+  programEnded(program: LoadProgramRecord): void {
+    if (program.target === 0) this.#programs += 1;
+    const name = `${program.target} ${program.program}`;
+    const calls = this.#open.get(name) ?? [];
+    this.#open.delete(name);
+    this.#blockOf(program.index)?.push({ program, calls });
+  }
+
+  /** Blocks come in chance's order: one that has had to go is behind all that stay, and never comes back. */
+  #blockOf(index: number): Kept[] | undefined {
+    const block = Math.floor(index / this.lanesMax);
+    const known = this.#blocks.get(block);
+    if (known) return known;
+    const kept: Kept[] = [];
+    this.#blocks.set(block, kept);
+    if (this.#blocks.size <= BLOCKS_MAX) return kept;
+    const last = this.#inOrder().at(-1) ?? block;
+    this.#blocks.delete(last);
+    return last === block ? undefined : kept;
+  }
+
+  #inOrder(): number[] {
+    const keyOf = (block: number) => Dice.of(this.seed, block).share();
+    return [...this.#blocks.keys()].sort((a, b) => keyOf(a) - keyOf(b));
+  }
+
+  /** Programs that have ended at the first target: what the lanes are some of. */
+  get programs(): number {
+    return this.#programs;
+  }
+
+  /** Lanes of each target in the order of arrival, those of the block with the most programs. */
+  lanes(targets: number): { readonly lanes: readonly Lane[]; readonly from: number; readonly until: number }[] {
+    const blocks = this.#inOrder().map((block) => this.#blocks.get(block) ?? []);
+    const shown = blocks.reduce((most, block) => (block.length > most.length ? block : most), []);
+    const from = Math.min(...shown.map(({ program }) => program.arrivedMs)) / 1000;
+    const until = Math.max(...shown.map(({ program }) => program.endedMs)) / 1000;
+    const kept = shown.toSorted((a, b) => a.program.index - b.program.index);
+    return Array.from({ length: targets }, (_, target) => {
+      const own = kept.filter(({ program }) => program.target === target);
+      return { lanes: own.map(({ program, calls }) => laneOf(program, calls)), from, until };
+    });
+  }
+}
+
+/** Calls side by side in as few rows as they need, and tools where no call ran. */
+function laneOf({ program, arrivedMs, endedMs }: LoadProgramRecord, calls: readonly LaneCall[]): Lane {
+  const spans: Span[] = [];
+  const rowEnds: number[] = [];
+  let idleFrom = arrivedMs / 1000;
+  for (const { sent, dispatched, ended, failed } of calls.toSorted((a, b) => a.sent - b.sent || a.ended - b.ended)) {
+    const free = rowEnds.findIndex((end) => end <= sent);
+    const row = free < 0 ? rowEnds.length : free;
+    rowEnds[row] = ended;
+    if (sent > idleFrom) spans.push({ from: idleFrom, until: sent, kind: TOOL, row: 0 });
+    if (dispatched > sent) spans.push({ from: sent, until: dispatched, kind: QUEUE, row });
+    spans.push({ from: dispatched, until: ended, kind: failed ? FAILED : ENGINE, row });
+    idleFrom = Math.max(idleFrom, ended);
+  }
+  // A lane whose calls were too many ends with the last that is known.
+  if (endedMs / 1000 > idleFrom && calls.length < CALLS_MAX)
+    spans.push({ from: idleFrom, until: endedMs / 1000, kind: TOOL, row: 0 });
+  return { name: program, rows: Math.max(1, rowEnds.length), spans };
+}

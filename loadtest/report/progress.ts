@@ -1,0 +1,137 @@
+import { integer, number } from '../../sim/report/figures.js';
+import type { LoadProgress } from '../load.js';
+import type { LoadCallRecord, LoadProgramRecord } from '../records.js';
+import { Recent } from './recent.js';
+
+/** A terminal, a pipe or a file; `process.stderr` is one. */
+export interface Screen {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  write(text: string): unknown;
+}
+
+const DRAW_MS = 200;
+const LINE_MS = 5_000;
+const BAR = 20;
+const DEFAULT_COLUMNS = 80;
+const UP = (rows: number) => (rows > 0 ? `\u001B[${rows}A` : '');
+const CLEAR_BELOW = '\r\u001B[J';
+
+/** Tells how a run goes while it goes: in place on a terminal, line by line elsewhere. Its clock is the run's. */
+export class ProgressView {
+  readonly #targets: readonly Now[];
+  readonly #isLive: boolean;
+  #drawn: readonly string[] = [];
+  #nextMs = 0;
+
+  constructor(
+    private readonly screen: Screen,
+    names: readonly string[],
+  ) {
+    this.#isLive = screen.isTTY === true;
+    this.#targets = names.map((name) => new Now(name));
+    if (!this.#isLive) this.#nextMs = LINE_MS;
+  }
+
+  callEnded(call: LoadCallRecord): void {
+    this.#targets[call.target]?.callEnded(call);
+  }
+
+  programEnded(program: LoadProgramRecord): void {
+    this.#targets[program.target]?.programEnded(program);
+  }
+
+  progress(progress: LoadProgress): void {
+    const { elapsedMs } = progress;
+    if (elapsedMs < this.#nextMs) return;
+    this.#nextMs = elapsedMs + (this.#isLive ? DRAW_MS : LINE_MS);
+    const named = this.#targets.length > 1;
+    const targets = this.#targets.map((target) => target.fields(elapsedMs, named));
+    if (this.#isLive) this.#draw([[barOf(progress), ...overall(progress)], ...targets]);
+    else this.screen.write(`${[...overall(progress), ...targets.flat()].join(', ')}\n`);
+  }
+
+  /** Takes the view away, so that what is written next begins where it stood. */
+  end(): void {
+    if (this.#drawn.length > 0) this.screen.write(this.#erasure());
+    this.#drawn = [];
+  }
+
+  #draw(lines: readonly (readonly string[])[]): void {
+    const { columns = DEFAULT_COLUMNS, rows = lines.length + 1 } = this.screen;
+    const shown = lines.slice(0, Math.max(1, rows - 1)).map((fields) => fitting(fields, columns - 1));
+    this.screen.write(`${this.#erasure()}${shown.join('\n')}\n`);
+    this.#drawn = shown;
+  }
+
+  /** A terminal that has become narrower has wrapped what was drawn, which takes more rows now. */
+  #erasure(): string {
+    const { columns = DEFAULT_COLUMNS } = this.screen;
+    const rows = this.#drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / Math.max(1, columns))), 0);
+    return `${UP(rows)}${CLEAR_BELOW}`;
+  }
+}
+
+/** One target as it is now. */
+class Now {
+  readonly #programs = new Recent();
+  readonly #ttft = new Recent();
+  #errors = 0;
+
+  constructor(private readonly name: string) {}
+
+  callEnded({ outcome, arrivedMs, firstTokenMs, endedMs }: LoadCallRecord): void {
+    if (outcome !== 'completed') this.#errors += 1;
+    else if (!Number.isNaN(firstTokenMs)) this.#ttft.add(endedMs, (firstTokenMs - arrivedMs) / 1000);
+  }
+
+  programEnded({ outcome, arrivedMs, endedMs }: LoadProgramRecord): void {
+    if (outcome === 'completed') this.#programs.add(endedMs, (endedMs - arrivedMs) / 1000);
+  }
+
+  /** What matters most comes first. */
+  fields(nowMs: number, named: boolean): string[] {
+    const times = (recent: Recent) => {
+      const [p50, p99] = recent.percentiles([0.5, 0.99]).map((value) => (Number.isNaN(value) ? null : value));
+      return `p50 ${number(p50 ?? null)} p99 ${number(p99 ?? null)} s`;
+    };
+    const rate = `${number(this.#programs.rate(nowMs))} programs/s`;
+    const errors = `${integer(this.#errors)} error${this.#errors === 1 ? '' : 's'}`;
+    const program = `program ${times(this.#programs)}`;
+    return [named ? `${this.name}: ${rate}` : rate, errors, program, `TTFT ${times(this.#ttft)}`];
+  }
+}
+
+function overall({ elapsedMs, programsEnded, programsStarted, programsTotal, callsInFlight }: LoadProgress): string[] {
+  const of = programsTotal === undefined ? '' : ` of ${integer(programsTotal)}`;
+  return [
+    clock(elapsedMs),
+    `${integer(programsEnded)}${of} programs`,
+    `${integer(programsStarted - programsEnded)} under way`,
+    `${integer(callsInFlight)} calls in flight`,
+  ];
+}
+
+function barOf({ programsEnded, programsTotal }: LoadProgress): string {
+  if (programsTotal === undefined || programsTotal === 0) return '';
+  const share = Math.min(1, programsEnded / programsTotal);
+  const full = Math.floor(share * BAR);
+  return `[${'='.repeat(full)}${' '.repeat(BAR - full)}] ${String(Math.floor(100 * share)).padStart(3)} %`;
+}
+
+function clock(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+/** As many of the fields as find room, in their order, and of the first as much as does. */
+function fitting(fields: readonly string[], columns: number): string {
+  let line = '';
+  for (const field of fields.filter((each) => each !== '')) {
+    const longer = line === '' ? field : `${line}  ${field}`;
+    if (longer.length > columns) break;
+    line = longer;
+  }
+  return line === '' ? (fields.find((each) => each !== '') ?? '').slice(0, Math.max(0, columns)) : line;
+}

@@ -1,0 +1,77 @@
+import type { Ratio } from '../../sim/measure/comparison.js';
+import { integer, number, ratio } from '../../sim/report/figures.js';
+import { textTable, type ColumnGroup } from '../../sim/report/text-table.js';
+import type { LoadDocument } from './document.js';
+import type { SloResult } from './slo.js';
+import { COLUMN_GROUPS, errorRows, sizeRows, splitRows, workloadRows } from './rows.js';
+
+/** The document for people: tables, and a line for what stands alone. */
+export function summaryOf(document: LoadDocument): string {
+  const { targets, ab, warnings, slo } = document;
+  const corner = targets.length > 1 ? 'target' : '';
+  const blocks = [
+    headOf(document),
+    ...COLUMN_GROUPS.map((groups) =>
+      textTable(
+        corner,
+        groups.map(({ heading, columns }) => ({ heading, columns: columns.map((column) => column.heading) })),
+        targets.map((target) => [
+          targets.length > 1 ? target.name : 'all',
+          ...groups.flatMap(({ columns }) => columns.map(({ of, show = number }) => show(of(target)))),
+        ]),
+      ),
+    ),
+    grid(splitRows(targets)),
+    grid(sizeRows(targets)),
+    grid(workloadRows(targets)),
+    grid(errorRows(targets)),
+    targets.flatMap(
+      ({ name, worst_waiting }) =>
+      worst_waiting === null ? [] : [`Longest wait${targets.length > 1 ? ` at ${name}` : ''}: ${number(worst_waiting.seconds)} s, of ${worst_waiting.program}`], // prettier-ignore
+    ),
+    ab === null ? [] : [...ratioLines(ab.program_seconds), ab.outcome],
+    slo.map((result) => sloText(result, targets.length > 1)),
+    warnings.map((warning) => `Warning: ${warning}`),
+  ];
+  return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
+}
+
+function headOf({
+  targets,
+  complete,
+  elapsed_seconds,
+  programs_unfinished,
+  programs_too_long,
+}: LoadDocument): string[] {
+  const listed = targets.map(({ name, url, model, server, programs, failed, calls, calls_cancelled }) => {
+    const what = [model, server].filter((text) => text !== null).join(', ');
+    const failures = failed === 0 ? '' : `, ${integer(failed)} failed`;
+    const cancelled = calls_cancelled === 0 ? '' : `, ${integer(calls_cancelled)} cancelled behind failed ones`;
+    return `${targets.length > 1 ? `${name}  ` : ''}${url}${what === '' ? '' : ` (${what})`}: ${integer(programs)} programs${failures}; ${integer(calls)} calls${cancelled}`; // prettier-ignore
+  });
+  const stopped = `Stopped after ${number(elapsed_seconds)} s with ${integer(programs_unfinished)} programs under way, which are in no figure.`; // prettier-ignore
+  const left = `${integer(programs_too_long)} programs were left out: a call of theirs is longer than the model takes.`;
+  return [...listed, ...(complete ? [] : [stopped]), ...(programs_too_long > 0 ? [left] : [])];
+}
+
+interface Grid {
+  readonly corner: string;
+  readonly groups: readonly ColumnGroup[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+const grid = ({ corner, groups, rows }: Grid): string[] => (rows.length === 0 ? [] : textTable(corner, groups, rows));
+
+function ratioLines(ratios: Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>): string[] {
+  const columns = ['mean', 'p50', 'p95', 'p99'] as const;
+  const cells = columns.map((name) => ratioText(ratios[name]));
+  return [...textTable('B / A', [{ heading: 'program times, in brackets 95 % intervals', columns }], [['ratio', ...cells]]), '']; // prettier-ignore
+}
+
+export const ratioText = (value: Ratio): string =>
+  ratio(value.ratio) + (value.low === null ? '' : ` (${ratio(value.low)}–${ratio(value.high)})`);
+
+export function sloText({ expression, target, value, met }: SloResult, several: boolean): string {
+  const where = target === null || !several ? '' : ` at ${target}`;
+  return `${met ? 'Met' : 'Missed'}: ${expression}${where}; it was ${value === null ? 'not measured' : number(value)}`;
+}
