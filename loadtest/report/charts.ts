@@ -88,7 +88,7 @@ export async function laneSection({ targets, lanes }: PageSource): Promise<Marku
     const title = single ? 'Programs over time' : `Programs over time at ${name}`;
     const description = `${list.length} programs, one lane each, from ${number(from)} to ${number(until)} seconds. ${shareSentence(list)}`;
     const svg = await swimLanes({ title, description, lanes: list, kinds: KINDS, from, until, ...(single ? { width: WIDE_PX } : {}) }); // prettier-ignore
-    return { svg, caption: `${single ? '' : `${name}: `}${shareSentence(list)}`, wide: single };
+    return { svg, caption: `${single ? '' : `${name}: `}${shareSentence(list)}`, wide: single ? 'page' : 'column' };
   });
   const whole = lanes.programs <= count ? 'All programs are shown.' : `${count} programs that arrived one after the other are shown, of ${integer(lanes.programs)}.`; // prettier-ignore
   const about = 'Each lane is a program; calls that ran side by side share its height. A call waits in a queue as long as the gateway said that it did; where none says, all of its time counts as the engine’s.'; // prettier-ignore

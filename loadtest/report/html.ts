@@ -118,9 +118,9 @@ const waits = (targets: readonly TargetReport[]): Markup =>
 const cancelled = (targets: readonly TargetReport[]): Markup =>
   paragraph(targets.map(({ name, calls_cancelled }) => `At ${name}, ${integer(calls_cancelled)} calls were never made because one before them failed. `)); // prettier-ignore
 
-const asTable = (caption: string, { corner, groups, rows }: Rows): Table => ({
+const asTable = (caption: string, { groups, rows }: Rows): Table => ({
   caption,
-  columns: [corner, ...groups.flatMap(({ columns }) => columns)],
+  columns: ['', ...groups.flatMap(({ columns }) => columns)],
   groups,
   rows,
 });

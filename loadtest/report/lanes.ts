@@ -105,19 +105,38 @@ export class Lanes {
 /** Calls side by side in as few rows as they need, and tools where no call ran. */
 function laneOf({ program, arrivedMs, endedMs }: LoadProgramRecord, calls: readonly LaneCall[]): Lane {
   const spans: Span[] = [];
-  const rowEnds: number[] = [];
   let idleFrom = arrivedMs / 1000;
-  for (const { sent, dispatched, ended, failed } of calls.toSorted((a, b) => a.sent - b.sent || a.ended - b.ended)) {
-    const free = rowEnds.findIndex((end) => end <= sent);
-    const row = free < 0 ? rowEnds.length : free;
-    rowEnds[row] = ended;
-    if (sent > idleFrom) spans.push({ from: idleFrom, until: sent, kind: TOOL, row: 0 });
-    if (dispatched > sent) spans.push({ from: sent, until: dispatched, kind: QUEUE, row });
-    spans.push({ from: dispatched, until: ended, kind: failed ? FAILED : ENGINE, row });
-    idleFrom = Math.max(idleFrom, ended);
+  const idle = (until: number) => {
+    if (until > idleFrom) spans.push({ from: idleFrom, until, kind: TOOL, row: 0, rows: 1 });
+  };
+  let together: LaneCall[] = [];
+  for (const call of calls.toSorted((a, b) => a.sent - b.sent || a.ended - b.ended)) {
+    if (call.sent >= idleFrom) {
+      spans.push(...sideBySide(together));
+      together = [];
+      idle(call.sent);
+    }
+    together.push(call);
+    idleFrom = Math.max(idleFrom, call.ended);
   }
+  spans.push(...sideBySide(together));
   // A lane whose calls were too many ends with the last that is known.
-  if (endedMs / 1000 > idleFrom && calls.length < CALLS_MAX)
-    spans.push({ from: idleFrom, until: endedMs / 1000, kind: TOOL, row: 0 });
-  return { name: program, rows: Math.max(1, rowEnds.length), spans };
+  if (calls.length < CALLS_MAX) idle(endedMs / 1000);
+  return { name: program, spans };
+}
+
+/** Each call in the first row that is free when it is sent. */
+function sideBySide(calls: readonly LaneCall[]): Span[] {
+  const rowEnds: number[] = [];
+  const placed = calls.map((call) => {
+    const free = rowEnds.findIndex((end) => end <= call.sent);
+    const row = free < 0 ? rowEnds.length : free;
+    rowEnds[row] = call.ended;
+    return { call, row };
+  });
+  const rows = rowEnds.length;
+  return placed.flatMap(({ call: { sent, dispatched, ended, failed }, row }) => [
+    ...(dispatched > sent ? [{ from: sent, until: dispatched, kind: QUEUE, row, rows }] : []),
+    { from: dispatched, until: ended, kind: failed ? FAILED : ENGINE, row, rows },
+  ]);
 }

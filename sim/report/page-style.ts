@@ -23,7 +23,8 @@ p{margin:.6rem 0;max-width:75ch}
 .tiles dd{margin:.15rem 0 0;font-size:1.35rem;font-weight:600;line-height:1.25;font-variant-numeric:tabular-nums}
 .tiles small{display:block;font-size:.8rem;font-weight:400;color:var(--soft)}
 .scroll{overflow-x:auto;max-width:100%}
-.wide svg.chart{min-width:640px}
+.wide svg.chart{min-width:460px}
+.page .wide svg.chart{min-width:900px}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}
 figure.table{margin:1.25rem 0}
 figure.table figcaption{margin:0 0 .25rem}
@@ -35,7 +36,7 @@ th:first-child{text-align:left;padding-left:0}
 tbody th{font-weight:500}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:1.75rem 2rem}
 figure{margin:0;min-width:0}
-figure.full{grid-column:1/-1}
+figure.page{grid-column:1/-1}
 figure svg.chart{width:100%}
 figcaption{margin-top:.35rem;color:var(--soft);font-size:.87rem}
 details{margin-top:.35rem;font-size:.87rem}

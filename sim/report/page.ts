@@ -52,11 +52,11 @@ export interface Figure {
   readonly caption: string;
   /** The same in figures, for those who cannot see it or want them exactly. */
   readonly table?: Table;
-  /** It scrolls on a narrow screen, because it would be too small to be read. */
-  readonly wide?: boolean;
+  /** On a narrow screen it scrolls, because it would be too small to be read: one of a column, or of the whole page. */
+  readonly wide?: 'column' | 'page';
 }
 
-export function figure({ svg, caption, table: figures, wide = false }: Figure): Markup {
+export function figure({ svg, caption, table: figures, wide }: Figure): Markup {
   const drawing = new Markup(svg);
   const shown = wide ? html`<div class="scroll wide" tabindex="0" role="group" aria-label="${caption}">${drawing}</div>` : drawing; // prettier-ignore
   const details = figures
@@ -65,7 +65,7 @@ export function figure({ svg, caption, table: figures, wide = false }: Figure): 
         ${table(figures)}
       </details>`
     : '';
-  return html`<figure${wide ? new Markup(' class="full"') : ''}>${shown}<figcaption>${caption}</figcaption>${details}</figure>\n`; // prettier-ignore
+  return html`<figure class="${wide ?? 'column'}">${shown}<figcaption>${caption}</figcaption>${details}</figure>\n`; // prettier-ignore
 }
 
 /** Figures next to each other where there is room. */

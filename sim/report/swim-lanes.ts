@@ -13,14 +13,13 @@ export interface Span {
   readonly until: number;
   /** Index in the kinds. */
   readonly kind: number;
-  /** Which of the spans that run side by side, from 0. */
+  /** Its place among those that run side by side with it, from 0, and how many these are. */
   readonly row: number;
+  readonly rows: number;
 }
 
 export interface Lane {
   readonly name: string;
-  /** How many of its spans run side by side at most. */
-  readonly rows: number;
   readonly spans: readonly Span[];
 }
 
@@ -42,7 +41,7 @@ const NAME_MAX = 12;
 export async function swimLanes({ lanes, kinds, from, until, ...rest }: SwimLanes): Promise<string> {
   const plot = await import('@observablehq/plot');
   const spans = lanes.flatMap((lane, at) =>
-    lane.spans.map((span) => ({ ...placeOf(span, lane.rows, at, kinds[span.kind]?.thin === true), ...span })),
+    lane.spans.map((span) => ({ ...placeOf(span, at, kinds[span.kind]?.thin === true), ...span })),
   );
   const marks = kinds.map(
     ({ fill }, kind) =>
@@ -64,7 +63,7 @@ export async function swimLanes({ lanes, kinds, from, until, ...rest }: SwimLane
   return draw(plot, { ...options, marginLeft: 86 }, { height, ...rest }, kinds);
 }
 
-function placeOf({ row }: Span, rows: number, lane: number, thin: boolean): { top: number; bottom: number } {
+function placeOf({ row, rows }: Span, lane: number, thin: boolean): { top: number; bottom: number } {
   if (thin) return { top: lane + 0.5 - THIN_PX / LANE_PX / 2, bottom: lane + 0.5 + THIN_PX / LANE_PX / 2 };
   const height = (1 - FREE) / rows;
   const top = lane + FREE / 2 + row * height;
