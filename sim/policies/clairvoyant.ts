@@ -24,14 +24,17 @@ export class Foresight implements Oracle {
   }
 }
 
+/** Tells of a call what is known of it, if anything. */
+type Foreseeing = Pick<Foresight, 'of'>;
+
 /** Shortest remaining processing time, of whole programs: the bound for policies that must learn how long programs are. */
-export const srpt = (foresight: Foresight): Policy => byForesight('srpt', foresight, (call) => call.programMs);
+export const srpt = (foresight: Foreseeing): Policy => byForesight('srpt', foresight, (call) => call.programMs);
 
 /** Shortest job first, of single calls: what knowing calls, but not programs, would bring. */
-export const sjf = (foresight: Foresight): Policy => byForesight('sjf', foresight, (call) => call.callMs);
+export const sjf = (foresight: Foreseeing): Policy => byForesight('sjf', foresight, (call) => call.callMs);
 
 /** Least first, with the core's window, gate and promotions; a call of which nothing was told goes before all others. */
-function byForesight(name: string, foresight: Foresight, rankOf: (call: Foreseen) => number): Policy {
+function byForesight(name: string, foresight: Foreseeing, rankOf: (call: Foreseen) => number): Policy {
   return {
     name,
     admits: true,

@@ -1,28 +1,47 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
-import { views } from '../../src/index.js';
+import { sjf, srpt } from '../../sim/policies/clairvoyant.js';
+import { millis, views, type PolicyName } from '../../src/index.js';
+import type { CoreChanges } from '../support/core-config.js';
 import { POLICIES, play } from '../support/core-play.js';
-import { Desk, sentOut } from '../support/core-desk.js';
+import { Desk, balancerNamed, sentOut } from '../support/core-desk.js';
 import { ended } from '../support/core-events.js';
 
 const SEEDS = Array.from({ length: 60 }, (_, index) => 10_000 + index);
 
-describe.each(POLICIES)('the policy %s', (name) => {
+/** Ranks by what is foreseen: something else of each call, or nothing of any. */
+const SEEING = { of: (id: unknown) => ({ callMs: spread(id), programMs: spread(`${String(id)}'s`) }) };
+const BLIND = { of: () => undefined };
+
+const spread = (id: unknown): number => Buffer.from(String(id)).reduce((sum, byte) => (sum * 31 + byte) % 997, 7);
+
+const OWN = { srpt, sjf };
+const NAMES = [...POLICIES, ...(Object.keys(OWN) as (keyof typeof OWN)[])];
+
+describe.each(NAMES)('the policy %s', (name) => {
+  const policy = name in OWN ? OWN[name as keyof typeof OWN](SEEING) : (name as PolicyName);
+  const deskOf = (changes: CoreChanges = {}): Desk =>
+    name in OWN
+      ? new Desk(changes, 'program-affinity', OWN[name as keyof typeof OWN](BLIND))
+      : new Desk({ ...changes, policy: { name: name as PolicyName } });
   const desk = (window = 2): Desk => {
-    const made = new Desk({ policy: { name } });
+    const made = deskOf();
     made.join('A', { window });
     return made;
   };
 
-  it('is made by its name', () => {
-    expect(desk().scheduler.state.policy.name).toBe(name);
+  it('is what its name says, also after a change of settings', () => {
+    const { scheduler, ...made } = desk();
+    expect(scheduler.state.policy.name).toBe(name);
+    scheduler.configure(scheduler.state.floor.rules.config, balancerNamed('sticky'), millis(made.nowMs));
+    expect(scheduler.state.policy.name).toBe(name);
   });
 
   it('ends every call once, and keeps no engine idle that has room without a gate', () => {
     for (const seed of SEEDS) {
       play({
         seed,
-        policy: name,
+        policy,
         adjust: (config) => ({ ...config, admission: { ...config.admission, gate: 0 } }),
         onMoment({ book, scheduler, nowMs }) {
           for (const engine of views.engines(scheduler)) {
@@ -46,14 +65,14 @@ describe.each(POLICIES)('the policy %s', (name) => {
   });
 
   it('gives the same commands for the same events', () => {
-    for (const seed of SEEDS) assert.deepEqual(play({ seed, policy: name }), play({ seed, policy: name }));
+    for (const seed of SEEDS) assert.deepEqual(play({ seed, policy }), play({ seed, policy }));
   });
 
   it('places calls in queues that exist, and programs in one of them', () => {
     for (const seed of SEEDS) {
       play({
         seed,
-        policy: name,
+        policy,
         without: ['configure'],
         onMoment({ scheduler, commands }) {
           const { levels } = scheduler.state.policy;
@@ -68,7 +87,7 @@ describe.each(POLICIES)('the policy %s', (name) => {
   });
 
   it('works with no engine: waits for a lost one, refuses a model that nobody serves', () => {
-    const none = new Desk({ policy: { name } });
+    const none = deskOf();
     expect(none.arrive('a')).toEqual([{ type: 'reject', call: 'a', refusal: 'no_engine' }]);
     const made = desk();
     made.tell({ type: 'engineLost', engine: made.engine('A').id });
@@ -95,7 +114,7 @@ describe.each(POLICIES)('the policy %s', (name) => {
   });
 
   it('gives a call that has waited for waitMsMax its turn before younger ones', () => {
-    const made = new Desk({ policy: { name }, starvation: { waitMsMax: 1_000 } });
+    const made = deskOf({ starvation: { waitMsMax: 1_000 } });
     made.join('A', { window: 1 });
     made.arrive('past', { program: 'heavy' });
     made.pass(60_000);

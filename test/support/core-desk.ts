@@ -11,6 +11,7 @@ import {
   type Dispatch,
   type EngineView,
   type Event,
+  type Policy,
   type ProgramView,
   type Reject,
 } from '../../src/index.js';
@@ -38,10 +39,11 @@ export class Desk {
   nowMs = 0;
   wakeAtMs = Infinity;
 
-  constructor(changes: CoreChanges = {}, balancer: BalancerName | Balancer = 'program-affinity') {
+  constructor(changes: CoreChanges = {}, balancer: BalancerName | Balancer = 'program-affinity', policy?: Policy) {
     this.scheduler = new Scheduler(
       coreConfig(changes),
       typeof balancer === 'string' ? balancerNamed(balancer) : balancer,
+      policy,
     );
   }
 

@@ -5,6 +5,7 @@ import {
   Scheduler,
   type Command,
   type Event,
+  type Policy,
   type PolicyName,
   type SchedulerConfig,
 } from '../../src/index.js';
@@ -45,7 +46,8 @@ export interface PlayOptions {
   readonly seed: number;
   /** Random events before the world is closed down; 40. */
   readonly steps?: number;
-  readonly policy?: PolicyName;
+  /** By its name, or one of its own. */
+  readonly policy?: PolicyName | Policy;
   readonly balancer?: BalancerName;
   /** Settings laid over the random ones. */
   readonly adjust?: (config: SchedulerConfig) => SchedulerConfig;
@@ -79,7 +81,9 @@ class Player {
   constructor(readonly options: PlayOptions) {
     const dice = (this.#dice = new Dice(options.seed));
     this.#config = this.#randomConfig();
-    this.#scheduler = new Scheduler(this.#config, this.#randomBalancer());
+    const { policy } = options;
+    const own = typeof policy === 'object' ? policy : undefined;
+    this.#scheduler = new Scheduler(this.#config, this.#randomBalancer(), own);
     this.#engines = ['A', 'B', 'C'].slice(0, dice.int(1, 3));
     this.#nowMs = dice.pick([0, 12.5, 1_000_000]);
   }
@@ -101,7 +105,7 @@ class Player {
     const windowInitial = dice.int(1, 3);
     const config = coreConfig({
       policy: {
-        name: this.options.policy ?? dice.pick(POLICIES),
+        name: typeof this.options.policy === 'string' ? this.options.policy : dice.pick(POLICIES),
         levels: dice.int(1, 5),
         firstQuantumMs: dice.int(20, 400),
         quantumRatio: dice.pick([1, 2, 3]),
