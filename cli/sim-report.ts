@@ -54,14 +54,15 @@ export function addReportCommand(sim: Command): void {
 async function report(command: Command, flags: ReportFlags): Promise<void> {
   const experiments = EXPERIMENTS.filter(({ name }) => flags.only?.includes(name) ?? true);
   const recordings = await readRecordings(command, flags.traces);
+  const { config } = readScheduling({});
   const seedList = flags.seeds ?? (flags.smoke ? SEEDS.slice(0, 1) : SEEDS);
   const present = RECORDING_NAMES.filter((name) => recordings[name] !== undefined);
-  const scale = (flags.smoke ? smokeScale : fullScale)(present, seedList);
+  const scale = (flags.smoke ? smokeScale : fullScale)({ recordings: present, config });
   const planned = experiments.map((experiment) => ({ experiment, plan: experiment.plan(scale) }));
   const cases = [...new Map(planned.flatMap(({ plan }) => plan.cases.map((one) => [keyOf(one), one]))).values()];
   // Before anything is run: a folder that cannot be written would lose it all.
   mkdirSync(flags.out, { recursive: true });
-  const task = { cases, seeds: seedList, around: { config: readScheduling({}).config, recordings } };
+  const task = { cases, seeds: seedList, around: { config, recordings } };
   const { results, runs } = await resultsOf(task, flags.jobs);
   const isComplete = runs === cases.length * seedList.length;
   const chapters = planned.map(({ experiment, plan }) => ({

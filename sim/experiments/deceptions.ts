@@ -1,13 +1,15 @@
+import { misidentified, noisyService, untimed } from '../virtual/lenses.js';
 import type { WorldOptions } from '../virtual/options.js';
 
-/** Ways in which a scheduler is told what is not so, or more than it usually is. */
-export type Deception = 'stale-reports' | 'announced-ends';
+/** Ways in which a scheduler is told what is not so, or more than clients usually tell. */
+export const DECEPTIONS = {
+  'service-noise': (seed) => ({ lens: noisyService(0.5, seed) }),
+  'queueing-counted': () => ({ lens: untimed }),
+  'split-programs': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0 }, seed) }),
+  'merged-programs': (seed) => ({ lens: misidentified({ split: 0, merged: 0.05 }, seed) }),
+  'split-and-merged': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0.05 }, seed) }),
+  'stale-reports': () => ({ reports: { staleMs: 1000 } }),
+  'announced-ends': () => ({ announceEnds: true }),
+} satisfies Record<string, (seed: number) => Partial<WorldOptions>>;
 
-export function deceive(deception: Deception): Partial<WorldOptions> {
-  switch (deception) {
-    case 'stale-reports':
-      return { reports: { staleMs: 1000 } };
-    case 'announced-ends':
-      return { announceEnds: true };
-  }
-}
+export type Deception = keyof typeof DECEPTIONS;

@@ -1,6 +1,7 @@
 import type { BarChart, LineChart } from '../report/plot.js';
 import type { Case, RecordingName } from './case.js';
 import type { Results } from './results.js';
+import type { Config } from './run-case.js';
 
 /** One question, what is run to answer it, and what the answers are told by. */
 export interface Experiment {
@@ -27,7 +28,8 @@ export interface Scale {
   /** Points of a sweep: all, or a few of them in their order. */
   points<T>(values: readonly T[]): readonly T[];
   readonly recordings: readonly RecordingName[];
-  readonly seeds: readonly number[];
+  /** The defaults that settings change. */
+  readonly config: Config;
 }
 
 export type Block = Table | Chart | Paragraph | Findings;
@@ -60,17 +62,17 @@ const ENDS = <T>(values: readonly T[]): readonly T[] => values.filter((_, at) =>
 const SMOKE_SHARE = 0.02;
 const SMOKE_PROGRAMS_MIN = 8;
 
-export const fullScale = (recordings: readonly RecordingName[], seeds: readonly number[]): Scale => ({
+type Given = Pick<Scale, 'recordings' | 'config'>;
+
+export const fullScale = (given: Given): Scale => ({
   programs: (count) => count,
   points: (values) => values,
-  recordings,
-  seeds,
+  ...given,
 });
 
 /** Enough to see that all of it runs; its figures say nothing. */
-export const smokeScale = (recordings: readonly RecordingName[], seeds: readonly number[]): Scale => ({
+export const smokeScale = (given: Given): Scale => ({
   programs: (count) => Math.max(SMOKE_PROGRAMS_MIN, Math.round(count * SMOKE_SHARE)),
   points: ENDS,
-  recordings,
-  seeds,
+  ...given,
 });

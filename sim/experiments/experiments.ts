@@ -1,5 +1,19 @@
+import { balancers } from './balancers.js';
 import type { Experiment } from './experiment.js';
+import { mismeasured } from './mismeasured.js';
+import { parameters } from './parameters.js';
 import { rates } from './rates.js';
+import { recorded } from './recorded.js';
+import { reference } from './reference.js';
+import { starvation } from './starvation.js';
 
 /** The standing experiments, in the order of the report. */
-export const EXPERIMENTS: readonly Experiment[] = [rates];
+export const EXPERIMENTS: readonly Experiment[] = [
+  rates,
+  recorded,
+  balancers,
+  parameters,
+  starvation,
+  mismeasured,
+  reference,
+];

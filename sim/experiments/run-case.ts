@@ -8,7 +8,7 @@ import { recordedPrograms } from '../workloads/recorded.js';
 import { programs } from '../workloads/workload.js';
 import { WORKLOADS } from '../workloads/workloads.js';
 import type { Case, Machine, RecordingName, Scenario, Settings } from './case.js';
-import { deceive } from './deceptions.js';
+import { DECEPTIONS } from './deceptions.js';
 
 export type Config = SchedulerConfig & { readonly balancer: BalancerOptions };
 
@@ -37,7 +37,7 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       scheduler: makeSteps(policy, config, makeBalancer(balancer)),
       // Nothing here is told by slowdown, which takes another run of each program.
       alone: false,
-      ...(deception && deceive(deception)),
+      ...(deception && DECEPTIONS[deception](seed)),
     },
     hooks,
   );

@@ -1,0 +1,125 @@
+import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
+import { number, ratio } from '../report/figures.js';
+import { cross, type Setup } from './case.js';
+import type { Block, Experiment } from './experiment.js';
+import { fleet, recorded, type Load } from './loads.js';
+import { HITS, perToken, programTime, ratioText, type Results } from './results.js';
+
+const ENGINES = [2, 4, 8, 16, 64];
+const THRESHOLDS = [0, 512, 1024, 2048, 4096, 8192, 16_384, 1_000_000];
+const THRESHOLD_ENGINES = 4;
+
+const setupOf = (balancer: BalancerName): Setup => ({ policy: 'plas', balancer });
+const SETUPS = BALANCER_NAMES.map(setupOf);
+
+/** The default moves its threshold by itself; the others stay. */
+const ADAPTIVE: Setup = { policy: 'plas', balancer: 'program-affinity' };
+const fixed = (threshold: number): Setup => ({
+  ...ADAPTIVE,
+  settings: { 'balancer.thresholdTokens': threshold, 'balancer.adaptThreshold': false },
+});
+
+const COLUMNS = [programTime('mean'), programTime('p99'), perToken('mean'), perToken('p99'), HITS];
+
+export const balancers: Experiment = {
+  name: 'balancers',
+  title: 'Where a call runs',
+  about:
+    'What is it worth to send a program’s calls to the engine that holds its context, and how does that change with the number of engines? `plas` with each balancer, programs and their rate in proportion to the engines. Then the prompt length above which `program-affinity` sends a call home (`balancer.thresholdTokens`), fixed at several values, against the default that moves it by measured prefix hits.',
+  recordings: ['mini-swe-agent'],
+  plan(scale) {
+    const engines = scale.points(ENGINES);
+    const kinds = [
+      (count: number) => [fleet(scale, count)],
+      (count: number) => recorded('mini-swe-agent', scale, count),
+    ];
+    const sweeps = kinds.map((loadsOf) => engines.flatMap(loadsOf)).filter((loads) => loads.length > 0);
+    const swept = kinds.flatMap((loadsOf) => loadsOf(THRESHOLD_ENGINES));
+    const thresholds = [ADAPTIVE, ...scale.points(THRESHOLDS).map(fixed)];
+    const scenarios = (loads: readonly Load[]) => loads.map(({ scenario }) => scenario);
+    return {
+      cases: [...cross(scenarios(sweeps.flat()), SETUPS), ...cross(scenarios(swept), thresholds)],
+      tell: (results) => [
+        ...sweeps.flatMap((loads) => tellSweep(loads, results)),
+        ...swept.flatMap((load) => tellThresholds(load, thresholds, results)),
+      ],
+    };
+  },
+};
+
+function tellSweep(loads: readonly Load[], results: Results): Block[] {
+  const [{ name }] = loads as [Load];
+  const measure = programTime('mean');
+  const figureOf = ({ scenario }: Load, setup: Setup) => results.mean({ scenario, setup }, measure);
+  return [
+    {
+      type: 'chart',
+      name: `balancers-${name}`,
+      lines: {
+        title: `${name}: mean program time by number of engines`,
+        description: 'Load in proportion to the engines, a line for each balancer. Lower is better.',
+        x: { label: 'engines', log: true },
+        y: { label: 'program s' },
+        series: SETUPS.map((setup) => ({
+          name: setup.balancer ?? '',
+          points: loads.map((load) => ({ x: load.scenario.engines, y: figureOf(load, setup) })),
+        })),
+      },
+    },
+    {
+      type: 'table',
+      caption: `${name}: balancers`,
+      columns: ['engines, balancer', ...COLUMNS.map(({ label }) => label), 'mean, times program-affinity'],
+      rows: loads.flatMap(({ scenario }) =>
+        SETUPS.map((setup) => [
+          `${scenario.engines}, ${setup.balancer ?? ''}`,
+          ...COLUMNS.map((each) => results.shown({ scenario, setup }, each)),
+          ratioText(results.ratio({ scenario, setup: ADAPTIVE }, { scenario, setup }, measure)),
+        ]),
+      ),
+    },
+    { type: 'findings', sentences: loads.flatMap((load) => sentence(load, figureOf)) },
+  ];
+}
+
+function sentence(load: Load, figureOf: (load: Load, setup: Setup) => number | null): string[] {
+  const own = figureOf(load, ADAPTIVE);
+  const others = SETUPS.filter(({ balancer }) => balancer !== ADAPTIVE.balancer).flatMap((setup) => {
+    const value = figureOf(load, setup);
+    return value === null ? [] : [{ name: setup.balancer ?? '', value }];
+  });
+  const sorted = others.sort((a, b) => a.value - b.value);
+  const [best, worst] = [sorted[0], sorted.at(-1)];
+  if (own === null || best === undefined || worst === undefined) return [];
+  return [
+    `${load.name}, ${load.scenario.engines} engines: program-affinity takes ${number(own)} s in the mean; the best other, ${best.name}, ${ratio(best.value / own)} times that, the worst, ${worst.name}, ${ratio(worst.value / own)} times.`,
+  ];
+}
+
+function tellThresholds({ name, scenario }: Load, setups: readonly Setup[], results: Results): Block[] {
+  const label = ({ settings }: Setup) => String(settings?.['balancer.thresholdTokens'] ?? 'adaptive (default)');
+  const means = setups.slice(1).flatMap((setup) => results.mean({ scenario, setup }, programTime('mean')) ?? []);
+  const own = results.mean({ scenario, setup: ADAPTIVE }, programTime('mean'));
+  return [
+    {
+      type: 'table',
+      caption: `${name}, ${scenario.engines} engines: threshold of program-affinity, tokens`,
+      columns: ['threshold', ...COLUMNS.map((measure) => measure.label), 'mean, times default'],
+      rows: setups.map((setup) => [
+        label(setup),
+        ...COLUMNS.map((measure) => results.shown({ scenario, setup }, measure)),
+        ratioText(results.ratio({ scenario, setup: ADAPTIVE }, { scenario, setup }, programTime('mean'))),
+      ]),
+    },
+    ...(own === null || means.length === 0
+      ? []
+      : [
+          {
+            type: 'findings' as const,
+            sentences: [
+              `${name}: fixed thresholds take ${ratio(Math.min(...means) / own)} to ${ratio(Math.max(...means) / own)} times what the adaptive one does in the mean.`,
+            ],
+          },
+        ]),
+  ];
+}

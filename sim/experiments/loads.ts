@@ -1,0 +1,41 @@
+import type { RecordingName, Scenario } from './case.js';
+import type { Scale } from './experiment.js';
+
+const MACHINE = 'llama-3.1-8b-a100';
+
+/** A load that experiments have in common, and its name in tables. */
+export interface Load {
+  readonly name: string;
+  readonly scenario: Scenario;
+}
+
+/** Short programs of three kinds, nearly twice as many as one engine serves. */
+export const mixed = (scale: Scale): Load => ({
+  name: 'mixed',
+  scenario: { programs: { workload: 'mixed' }, count: scale.programs(600), ratePerSecond: 0.8, engines: 1, machine: MACHINE }, // prettier-ignore
+});
+
+/** Four kinds of programs, coding agents among them, and contexts that nearly fill the caches. */
+export const fleet = (scale: Scale, engines = 2): Load => ({
+  name: 'fleet',
+  scenario: { programs: { workload: 'fleet' }, count: scale.programs(200 * engines), ratePerSecond: rounded(0.45 * engines), engines, machine: MACHINE }, // prettier-ignore
+});
+
+/** Recorded agents whose contexts outgrow the caches several times over. */
+const RECORDED: Readonly<Record<RecordingName, Omit<Scenario, 'engines' | 'programs'>>> = {
+  'mini-swe-agent': { count: 125, ratePerSecond: 0.125, machine: MACHINE },
+  agentcgroup: { count: 75, ratePerSecond: 0.025, machine: MACHINE },
+  weka: { count: 40, ratePerSecond: 0.01, machine: 'long-context' },
+};
+
+/** Nothing where the recording is missing. @param engines each with its share of the programs and their rate */
+export function recorded(name: RecordingName, scale: Scale, engines = 2): Load[] {
+  if (!scale.recordings.includes(name)) return [];
+  const { count, ratePerSecond, machine } = RECORDED[name];
+  const programs = scale.programs(count * engines);
+  const scenario = { programs: { recording: name }, count: programs, ratePerSecond: rounded(ratePerSecond * engines), engines, machine }; // prettier-ignore
+  return [{ name, scenario }];
+}
+
+/** As it is read: products of decimals are not. */
+const rounded = (value: number): number => Number(value.toPrecision(6));

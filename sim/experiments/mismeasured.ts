@@ -1,0 +1,79 @@
+import { percent, ratio } from '../report/figures.js';
+import { cross, type Setup } from './case.js';
+import type { Block, Experiment } from './experiment.js';
+import { fleet, mixed, recorded, type Load } from './loads.js';
+import { HITS, perToken, programTime, ratioText, type Measure, type Results } from './results.js';
+
+const FCFS: Setup = { policy: 'fcfs' };
+const RIGHT: Setup = { policy: 'plas' };
+
+const WRONG = {
+  'service ± 50 %': { ...RIGHT, deception: 'service-noise' },
+  'engine queueing counted as service': { ...RIGHT, deception: 'queueing-counted' },
+  'service in tokens': { ...RIGHT, settings: { 'policy.service': 'tokens' } },
+  '5 % of programs split': { ...RIGHT, deception: 'split-programs' },
+  '5 % of programs merged': { ...RIGHT, deception: 'merged-programs' },
+  'load reports 1 s late': { ...RIGHT, deception: 'stale-reports' },
+  'ends announced': { ...RIGHT, deception: 'announced-ends' },
+} satisfies Record<string, Setup>;
+
+export const mismeasured: Experiment = {
+  name: 'mismeasured',
+  title: 'When what the scheduler is told is wrong',
+  about:
+    'How much of the gain over `fcfs` survives when `plas` is told wrongly what a gateway may be told wrongly? Everywhere else in this report service is what the engine says, programs are told apart, reports are fresh and clients never announce that a program has ended; the last row is what announcing would bring.',
+  recordings: ['mini-swe-agent'],
+  plan(scale) {
+    const loads = [mixed(scale), fleet(scale), ...recorded('mini-swe-agent', scale)];
+    return {
+      cases: cross(
+        loads.map(({ scenario }) => scenario),
+        [FCFS, RIGHT, ...Object.values(WRONG)],
+      ),
+      tell: (results) => loads.flatMap((load) => tellOf(load, results)),
+    };
+  },
+};
+
+function tellOf({ name, scenario }: Load, results: Results): Block[] {
+  const isLong = name === 'mini-swe-agent';
+  const [mean, p99] = isLong ? [programTime('mean'), programTime('p99')] : [perToken('mean'), perToken('p99')];
+  const of = (setup: Setup, measure: Measure) => results.mean({ scenario, setup }, measure);
+  const [fcfs, right] = [of(FCFS, mean), of(RIGHT, mean)];
+  /** Of the gain in the logarithm, so that twice as good and then half as good is nothing. */
+  const kept = (setup: Setup) => {
+    const value = of(setup, mean);
+    return !value || !fcfs || !right || fcfs <= right ? null : Math.log(fcfs / value) / Math.log(fcfs / right);
+  };
+  const rows = Object.entries({ fcfs: FCFS, 'plas, told rightly': RIGHT, ...WRONG });
+  const known = Object.entries<Setup>(WRONG).flatMap(([label, setup]) => {
+    const value = kept(setup);
+    return value === null ? [] : [{ label, value }];
+  });
+  const worst = known.sort((a, b) => a.value - b.value)[0];
+  return [
+    {
+      type: 'table',
+      caption: `${name}: told wrongly`,
+      columns: ['what is wrong', mean.label, p99.label, HITS.label, 'mean, times told rightly', 'gain that is left'],
+      rows: rows.map(([label, setup]) => [
+        label,
+        results.shown({ scenario, setup }, mean),
+        results.shown({ scenario, setup }, p99),
+        results.shown({ scenario, setup }, HITS),
+        ratioText(results.ratio({ scenario, setup: RIGHT }, { scenario, setup }, mean)),
+        percent(kept(setup)),
+      ]),
+    },
+    ...(worst === undefined || !fcfs || !right
+      ? []
+      : [
+          {
+            type: 'findings' as const,
+            sentences: [
+              `${name}: told rightly, plas is ${ratio(fcfs / right)} times better than fcfs in the mean; of that gain, counted in its logarithm, at least ${percent(worst.value)} is left whatever is told wrongly, the least with: ${worst.label}.`,
+            ],
+          },
+        ]),
+  ];
+}

@@ -1,0 +1,161 @@
+import { ratio } from '../report/figures.js';
+import { cross, type Settings, type Setup } from './case.js';
+import type { Block, Experiment, Scale } from './experiment.js';
+import { fleet, mixed, recorded, type Load } from './loads.js';
+import { programTime, ratioText, perToken, type Measure, type Results } from './results.js';
+
+interface Parameter {
+  readonly key: string;
+  /** Around the default, which is left out. */
+  readonly values: readonly (number | string)[];
+}
+
+const NEVER = 86_400_000;
+
+const PARAMETERS: readonly Parameter[] = [
+  { key: 'policy.levels', values: [2, 4, 6, 12, 16] },
+  { key: 'policy.firstQuantumMs', values: [250, 500, 1000, 2000, 4000, 8000] },
+  { key: 'policy.quantumRatio', values: [1.5, 2, 3, 4] },
+  { key: 'starvation.beta', values: [2, 4, 8, 16, 32, 1e6] },
+  { key: 'starvation.floorMs', values: [500, 1000, 2000, 4000, 8000, 16_000] },
+  { key: 'starvation.waitMsMax', values: [60_000, 150_000, 300_000, 600_000, 1_200_000, NEVER] },
+  { key: 'admission.window', values: [16, 32, 64, 128, 256, 'adaptive'] },
+  { key: 'admission.gate', values: [0, 0.6, 0.7, 0.8, 0.9, 1, 1.1] },
+  { key: 'admission.halfLifeMs', values: [2000, 5000, 10_000, 20_000, 40_000, 80_000] },
+  { key: 'admission.turnMs', values: [10_000, 20_000, 40_000, 80_000, 160_000, NEVER] },
+  { key: 'admission.reserveMs', values: [30_000, 60_000, 120_000, 240_000, 600_000, NEVER] },
+];
+
+export const parameters: Experiment = {
+  name: 'parameters',
+  title: 'What the settings are worth',
+  about:
+    'How sensitive is `plas` with the gate to its settings? One setting at a time is moved away from the defaults, all others stay. Changes are ratios to the default over the same seeds, below 1 is better; in `mixed` and `fleet` of latency per token, in `mini-swe-agent` of program time.',
+  recordings: ['mini-swe-agent'],
+  plan(scale) {
+    const loads = [mixed(scale), fleet(scale), ...recorded('mini-swe-agent', scale)];
+    const swept = PARAMETERS.map((parameter) => sweepOf(parameter, scale));
+    const setups = swept.flatMap(({ points }) => points.map(({ setup }) => setup));
+    return {
+      cases: cross(
+        loads.map(({ scenario }) => scenario),
+        [DEFAULT, ...setups],
+      ),
+      tell: (results) => [...defaultsTable(loads, results), ...swept.flatMap((sweep) => tellOf(sweep, loads, results))],
+    };
+  },
+};
+
+const DEFAULT: Setup = { policy: 'plas' };
+
+interface Sweep {
+  readonly key: string;
+  readonly points: readonly SweepPoint[];
+}
+
+interface SweepPoint {
+  readonly label: string;
+  readonly x: number;
+  readonly setup: Setup;
+  readonly isDefault: boolean;
+}
+
+/** The default among the others, so that a table shows where it stands. */
+function sweepOf({ key, values }: Parameter, scale: Scale): Sweep {
+  const [section = '', name = ''] = key.split('.');
+  const own = (scale.config as unknown as Record<string, Record<string, number | string>>)[section]?.[name] ?? NaN;
+  const others = scale.points(values.filter((value) => value !== own));
+  const point = (value: number | string): SweepPoint => {
+    const isDefault = value === own;
+    const setup = isDefault ? DEFAULT : { ...DEFAULT, settings: { [key]: value } satisfies Settings };
+    const text = value === NEVER ? 'a day' : typeof value === 'number' ? value.toLocaleString('en-US') : value;
+    return { label: isDefault ? `${text} (default)` : text, x: Number(value), setup, isDefault };
+  };
+  // Words come last.
+  const place = ({ x }: SweepPoint) => (Number.isNaN(x) ? Infinity : x);
+  return { key, points: [own, ...others].map(point).sort((a, b) => place(a) - place(b) || 0) };
+}
+
+const measuresOf = ({ name }: Load): readonly [Measure, Measure] =>
+  name === 'mini-swe-agent' ? [programTime('mean'), programTime('p99')] : [perToken('mean'), perToken('p99')];
+
+function defaultsTable(loads: readonly Load[], results: Results): Block[] {
+  const rows = loads.flatMap((load) => measuresOf(load).map((measure) => [`${load.name}, ${measure.label}`, results.shown({ scenario: load.scenario, setup: DEFAULT }, measure)])); // prettier-ignore
+  return [{ type: 'table', caption: 'The defaults', columns: ['load', 'figure'], rows }];
+}
+
+function tellOf({ key, points }: Sweep, loads: readonly Load[], results: Results): Block[] {
+  const ratioOf = (load: Load, { setup }: SweepPoint, measure: Measure) =>
+    results.ratio({ scenario: load.scenario, setup: DEFAULT }, { scenario: load.scenario, setup }, measure);
+  const columns = loads.flatMap((load) => measuresOf(load).map((measure) => ({ load, measure })));
+  return [
+    {
+      type: 'chart',
+      name: `parameters-${key.replace('.', '-')}`,
+      lines: {
+        title: `${key}: mean, times that of the default`,
+        description: 'A line for each load; the default is where they meet at 1. Lower is better.',
+        height: 240,
+        x: { label: key, log: true },
+        y: { label: 'times the default' },
+        series: loads.map((load) => ({
+          name: load.name,
+          points: points
+            .filter(({ x }) => x > 0 && x < NEVER)
+            .map((point) => ({ x: point.x, y: ratioOf(load, point, measuresOf(load)[0]).ratio })),
+        })),
+      },
+    },
+    {
+      type: 'table',
+      caption: key,
+      columns: [
+        'value',
+        ...columns.map(({ load, measure }) => `${load.name} ${measure.label.endsWith('mean') ? 'mean' : 'p99'}`),
+      ],
+      rows: points.map((point) => [
+        point.label,
+        ...columns.map(({ load, measure }) => ratioText(ratioOf(load, point, measure))),
+      ]),
+    },
+    {
+      type: 'findings',
+      sentences: sentences(key, points, (point) =>
+        columns.map(({ load, measure }) => ratioOf(load, point, measure).ratio),
+      ),
+    },
+  ];
+}
+
+/** Less than this is not told from chance with a few seeds. */
+const TOLERANCE = 0.03;
+
+/** Of each value, ratios of mean and p99 in turn, a pair for each load. */
+function sentences(
+  key: string,
+  points: readonly SweepPoint[],
+  ratiosOf: (point: SweepPoint) => readonly (number | null)[],
+): string[] {
+  const others = points.filter(({ isDefault }) => !isDefault).map((point) => ({ point, ratios: ratiosOf(point) }));
+  const known = others
+    .flatMap(({ ratios }) => ratios.filter((_, at) => at % 2 === 0))
+    .filter((value) => value !== null);
+  if (known.length === 0) return [];
+  const [least, most] = [Math.min(...known), Math.max(...known)];
+  const range = `the means change by a factor of ${ratio(least)} to ${ratio(most)} over all values and loads`;
+  const better = others.flatMap(({ point, ratios }) => {
+    const means = ratios.filter((value, at): value is number => at % 2 === 0 && value !== null);
+    const tails = ratios.filter((value, at): value is number => at % 2 === 1 && value !== null);
+    const gain = Math.exp(means.reduce((sum, value) => sum + Math.log(value), 0) / means.length);
+    const harms = Math.max(...means) > 1 + TOLERANCE || Math.max(...tails) > 1 + 2 * TOLERANCE;
+    return gain < 1 - TOLERANCE && !harms ? [{ label: point.label, gain, tail: Math.max(...tails) }] : [];
+  });
+  const best = better.sort((a, b) => a.gain - b.gain)[0];
+  if (best !== undefined)
+    return [
+      `\`${key}\`: ${range}; ${best.label} is better than the default, ${ratio(best.gain)} times in the geometric mean of the loads, with no p99 above ${ratio(best.tail)} times.`,
+    ];
+  return [
+    `\`${key}\`: ${range}; no value is better than the default by more than ${TOLERANCE * 100} % without harm to a load’s mean or p99.`,
+  ];
+}
