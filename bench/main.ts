@@ -8,6 +8,7 @@ import { benchThroughput } from './gateway/throughput.js';
 import { benchHistory } from './history/identify.js';
 import { say } from './numbers.js';
 import { ensurePackages } from './packages.js';
+import { benchSimulator } from './simulator/speed.js';
 
 /** Every bench by name, in the order in which all are run. docs/EXPERIMENTS.md tells what they printed. */
 const BENCHES = {
@@ -15,6 +16,7 @@ const BENCHES = {
   memory: benchProgramBytes,
   history: benchHistory,
   engine: benchSteps,
+  simulator: benchSimulator,
   latency: benchLatency,
   streams: benchStreams,
   throughput: benchThroughput,

@@ -1,0 +1,83 @@
+import { makeBalancer } from '../../loadbalancer/index.js';
+import { PRESETS } from '../../sim/index.js';
+import { makeSteps, type SimPolicyName } from '../../sim/policies/policies.js';
+import type { WorldResult } from '../../sim/virtual/options.js';
+import { runWorld } from '../../sim/virtual/world.js';
+import { programs } from '../../sim/workloads/workload.js';
+import { WORKLOADS } from '../../sim/workloads/workloads.js';
+import { printTable, say, show } from '../numbers.js';
+import { loadConfig } from '../policies/defaults.js';
+
+/** Started by `speed.ts` with --expose-gc and the scale of the runs, 1 being whole ones. */
+const scale = Number(process.argv[2]);
+/** Programs at any time for each engine, which keeps all of them busy. */
+const CONCURRENCY = 100;
+const PROGRAMS: readonly (readonly [engines: number, programs: number])[] = [
+  [1, 6000],
+  [8, 8000],
+  [64, 30_000],
+];
+
+interface Run {
+  readonly policy?: SimPolicyName;
+  readonly engines: number;
+  readonly count: number;
+  readonly alone?: boolean;
+  readonly ended?: (programs: number) => void;
+}
+
+function simulate({ policy = 'plas', engines, count, alone = false, ended }: Run): WorldResult {
+  const config = loadConfig();
+  let programsEnded = 0;
+  return runWorld({
+    programs: programs(WORKLOADS.mixed, 1),
+    maxPrograms: count,
+    arrivals: { type: 'closed', concurrency: CONCURRENCY * engines },
+    seed: 1,
+    engines,
+    engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16, scheduling: 'fcfs' },
+    scheduler: makeSteps(policy, config, makeBalancer(config.balancer)),
+    observer: { programEnded: () => ended?.(++programsEnded) },
+    alone,
+  });
+}
+
+function row(label: string, run: Run): string[] {
+  const [wallMs, cpu] = [performance.now(), process.cpuUsage()];
+  const { calls, makespanMs } = simulate(run);
+  const seconds = (performance.now() - wallMs) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  const cells = [run.engines, calls, calls / seconds, calls / ((user + system) / 1e6), makespanMs / 1000 / seconds];
+  return [label, ...cells.map((value) => show(value))];
+}
+
+/** Bytes in use when so many programs have ended, in one run of the larger number. */
+function heapAt(counts: readonly number[]): number[] {
+  const bytes: number[] = [];
+  simulate({
+    engines: 1,
+    count: Math.max(...counts) + CONCURRENCY,
+    ended(programsEnded) {
+      if (!counts.includes(programsEnded)) return;
+      globalThis.gc?.();
+      bytes.push(process.memoryUsage().heapUsed);
+    },
+  });
+  return bytes;
+}
+
+// Once through, so that all is compiled.
+simulate({ engines: 2, count: 1000 * Math.sqrt(scale) });
+const rows = PROGRAMS.map(([engines, count]) => row('plas', { engines, count: count * scale }));
+rows.push(row('plas, each program also alone', { engines: 1, count: 6000 * scale, alone: true }));
+for (const policy of ['fcfs', 'srpt', 'mru-pause'] as const)
+  rows.push(row(policy, { policy, engines: 1, count: 6000 * scale }));
+printTable(['mixed, at saturation', 'engines', 'calls', 'calls/s', 'calls/CPU s', 'times real time'], rows);
+
+const counts = [2000, 20_000].map((count) => count * scale);
+const heap = heapAt(counts);
+say('');
+printTable(
+  ['programs ended, one engine', 'heap'],
+  counts.map((count, index) => [show(count), show((heap[index] ?? NaN) / 1e6, ' MB')]),
+);
