@@ -1,5 +1,4 @@
 import type { GeneratorHealth, LoadSummary, Spread } from '../load.js';
-import { generatorWarning } from './health.js';
 import type { AbReport, Pairs } from './pairs.js';
 import { judge, type Slo, type SloResult } from './slo.js';
 import type { Target, TargetReport } from './target.js';
@@ -53,7 +52,7 @@ export function documentOf({ settings, targets, pairs, slos }: Gathered, summary
     programs_unfinished: summary.programsUnfinished,
     programs_too_long: summary.programsTooLong,
     settings,
-    warnings: [...generatorWarning(summary.generator), ...summary.warnings],
+    warnings: summary.warnings,
     generator: generatorOf(summary.generator),
     targets: reports,
     ab,

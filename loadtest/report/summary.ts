@@ -36,13 +36,7 @@ export function summaryOf(document: LoadDocument): string {
   return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
 }
 
-function headOf({
-  targets,
-  complete,
-  elapsed_seconds,
-  programs_unfinished,
-  programs_too_long,
-}: LoadDocument): string[] {
+function headOf({ targets, complete, elapsed_seconds, programs_unfinished }: LoadDocument): string[] {
   const listed = targets.map(({ name, url, model, server, programs, failed, calls, calls_cancelled }) => {
     const what = [model, server].filter((text) => text !== null).join(', ');
     const failures = failed === 0 ? '' : `, ${integer(failed)} failed`;
@@ -50,8 +44,7 @@ function headOf({
     return `${targets.length > 1 ? `${name}  ` : ''}${url}${what === '' ? '' : ` (${what})`}: ${integer(programs)} programs${failures}; ${integer(calls)} calls${cancelled}`; // prettier-ignore
   });
   const stopped = `Stopped after ${number(elapsed_seconds)} s with ${integer(programs_unfinished)} programs under way, which are in no figure.`; // prettier-ignore
-  const left = `${integer(programs_too_long)} programs were left out: a call of theirs is longer than the model takes.`;
-  return [...listed, ...(complete ? [] : [stopped]), ...(programs_too_long > 0 ? [left] : [])];
+  return [...listed, ...(complete ? [] : [stopped])];
 }
 
 interface Grid {

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { makeReporter } from '../../../loadtest/report/index.js';
+import { call, options, playRun, program, summary } from './made-up.js';
+
+/** The only target's report of what `play` does to it. */
+async function reportOf(play: (reporter: ReturnType<typeof makeReporter>) => void) {
+  const reporter = makeReporter(options());
+  play(reporter);
+  return (await reporter.finish(summary())).targets[0]!;
+}
+
+describe('a report', () => {
+  it('tells where the time of programs went', async () => {
+    const report = await reportOf((reporter) => {
+      const split = {
+        queueMs: 250,
+        engineMs: 500,
+        toolMs: 300,
+        criticalPathMs: 900,
+        aloneMs: 800,
+        longestQueueMs: 150,
+      };
+      reporter.programEnded(program({ index: 0, endedMs: 1000, ...split }));
+      reporter.programEnded(program({ index: 1, endedMs: 3000, ...split, queueMs: 2250, longestQueueMs: 1700 }));
+    });
+    expect(report).toMatchObject({
+      programs: 2,
+      completed: 2,
+      program_seconds: { mean: 2, p50: 1, p95: 3, max: 3 },
+      program_queue_seconds: { mean: 1.25 },
+      program_engine_seconds: { mean: 0.5 },
+      program_tool_seconds: { mean: 0.3 },
+      critical_path_seconds: { mean: 0.9 },
+      slowdown: { p50: 1.25, max: 3.75 },
+      worst_waiting: { program: 'p1', seconds: 1.7 },
+    });
+  });
+
+  it('counts failures by class, and times only what completed', async () => {
+    const report = await reportOf((reporter) => {
+      reporter.callEnded(call({ firstTokenMs: 250 }));
+      reporter.callEnded(call({ outcome: 'http_429', endedMs: 9000 }));
+      reporter.callEnded(call({ outcome: 'http_429', endedMs: 9000 }));
+      reporter.callEnded(call({ outcome: 'broken_stream', endedMs: 9000 }));
+      reporter.programEnded(program({ outcome: 'http_429', endedMs: 9000, callsCancelled: 4 }));
+    });
+    expect(report).toMatchObject({ calls: 4, calls_failed: 3, calls_cancelled: 4, programs: 1, failed: 1 });
+    expect(report.errors).toMatchObject({ http_429: 2, broken_stream: 1, http_503: 0, unreachable: 0 });
+    expect(report.ttft_seconds).toMatchObject({ mean: 0.25, max: 0.25 });
+    expect(report.program_seconds.mean).toBeNull();
+  });
+
+  it('counts a late send as the target’s users would have felt it', async () => {
+    const report = await reportOf((reporter) =>
+      reporter.callEnded(call({ arrivedMs: 0, sentMs: 900, firstTokenMs: 1000 })),
+    );
+    expect(report.ttft_seconds.mean).toBe(1);
+  });
+
+  it('says nothing of what nobody told: queues without a gateway, slowdown without a baseline', async () => {
+    const report = await reportOf((reporter) => {
+      reporter.callEnded(call({ firstTokenMs: NaN, interTokenMs: NaN }));
+      reporter.programEnded(program());
+    });
+    for (const field of ['queue_seconds', 'slowdown', 'program_queue_seconds', 'ttft_seconds'] as const)
+      expect(report[field]).toEqual({ mean: null, p50: null, p95: null, p99: null, max: null });
+    expect([report.jain_index, report.worst_waiting, report.by_workload]).toEqual([null, null, {}]);
+  });
+
+  it('splits by size with the time of each quarter', async () => {
+    const report = await reportOf((reporter) => {
+      for (let index = 0; index < 8; index += 1)
+        reporter.programEnded(program({ index, promptTokens: 100 * (index + 1), outputTokens: 0, queueMs: 1000 * index, endedMs: 1 })); // prettier-ignore
+    });
+    expect(report.by_size.map(({ programs, queue_seconds_mean }) => [programs, queue_seconds_mean])).toEqual([
+      [2, 0.5],
+      [2, 2.5],
+      [2, 4.5],
+      [2, 6.5],
+    ]);
+    expect(report.by_size[0]).toMatchObject({ tokens_min: 100, tokens_max: 200, engine_seconds_mean: null });
+  });
+
+  it('tells kinds of programs apart', async () => {
+    const report = await reportOf((reporter) => {
+      reporter.programEnded(program({ index: 0, workload: 'chat', endedMs: 2000 }));
+      reporter.programEnded(program({ index: 1, workload: 'mcts', endedMs: 8000 }));
+    });
+    expect(
+      Object.entries(report.by_workload).map(([name, { program_seconds }]) => [name, program_seconds.mean]),
+    ).toEqual([
+      ['chat', 2],
+      ['mcts', 8],
+    ]);
+  });
+
+  it('is the same of the same records', async () => {
+    const one = await reportOf((reporter) => playRun(reporter, { programs: 50, targets: 1 }));
+    const other = await reportOf((reporter) => playRun(reporter, { programs: 50, targets: 1 }));
+    expect(one).toEqual(other);
+  });
+});

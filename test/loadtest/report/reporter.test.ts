@@ -1,0 +1,146 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeReporter, parseSlo, type LoadDocument } from '../../../loadtest/report/index.js';
+import { ERROR_CLASSES } from '../../../loadtest/records.js';
+import { readText } from '../../support/tree.js';
+import { options, playRun, progress, summary, Written } from './made-up.js';
+
+const BOTH = ['http://127.0.0.1:8000', 'http://127.0.0.1:8001'];
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'maitred-report-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+const inFolder = (name: string) => join(folder, name);
+const read = (name: string) => readFileSync(inFolder(name), 'utf8');
+
+const FACTS = BOTH.map((url) => ({
+  url,
+  model: 'm',
+  server: 'vllm 0.32.0',
+  maxModelLen: 8192,
+  tokenizer: 'tokenize' as const,
+  isExact: true,
+  ignoresEos: true,
+  alone: undefined,
+  promptTokensWanted: 10,
+  promptTokensCounted: 10,
+}));
+
+/** Names of all that a document holds, as docs/LOADTEST-JSON.md writes them. */
+function fieldsOf(value: unknown, path: string): string[] {
+  if (Array.isArray(value)) return value.flatMap((each) => fieldsOf(each, `${path}[]`));
+  const isWhole = /^settings$|\.(errors|worst_waiting)$|^ab\.program_seconds$/.test(path);
+  if (typeof value !== 'object' || value === null || isWhole || 'max' in value) return [path];
+  return Object.entries(value).flatMap(([name, child]) => {
+    const below = path.endsWith('.by_workload') ? 'NAME' : name;
+    return fieldsOf(child, path === '' ? below : `${path}.${below}`);
+  });
+}
+
+describe('the document', () => {
+  it('is what docs/LOADTEST-JSON.md says', async () => {
+    const slos = [parseSlo('failed <= 0', 2, () => '')];
+    const reporter = makeReporter(options({ targets: BOTH, slos }));
+    playRun(reporter, { programs: 60, targets: 2 });
+    const document = await reporter.finish(summary({ targets: FACTS, warnings: ['One.'] }));
+    const told = [...readText('docs/LOADTEST-JSON.md').matchAll(/^\| `([^`]+)`/gm)].map((match) => match[1]!);
+    const fields = [...new Set(fieldsOf(document, ''))];
+    expect(told.toSorted()).toEqual([...fields, 'ab', ...ERROR_CLASSES].toSorted());
+  });
+
+  it('is one JSON text on standard output, with the tables beside it', async () => {
+    const [out, err] = [new Written(), new Written()];
+    const reporter = makeReporter(options({ json: '-', out, err, quiet: true }));
+    playRun(reporter, { programs: 5, targets: 1 });
+    const document = await reporter.finish(summary());
+    expect(JSON.parse(out.text)).toEqual(document);
+    expect(err.text).toContain('program, s');
+  });
+
+  it('goes into a file, and the tables to standard output', async () => {
+    const out = new Written();
+    const reporter = makeReporter(options({ json: inFolder('r.json'), out }));
+    playRun(reporter, { programs: 5, targets: 1 });
+    const document = await reporter.finish(summary());
+    expect(JSON.parse(read('r.json'))).toEqual(document);
+    expect(out.text).toContain('program, s');
+  });
+
+  it('tells of a run that was stopped before anything ended', async () => {
+    const out = new Written();
+    const reporter = makeReporter(options({ targets: BOTH, out, html: inFolder('r.html') }));
+    const { complete, targets, ab } = await reporter.finish(summary({ complete: false, programsUnfinished: 3 }));
+    expect([complete, targets.map(({ programs }) => programs), ab?.pairs]).toEqual([false, [0, 0], 0]);
+    expect(out.text).toContain('3 programs under way');
+    expect(read('r.html')).toContain('</html>');
+  });
+
+  it('is written even when the page cannot be, and the fault is told', async () => {
+    const out = new Written();
+    const reporter = makeReporter(options({ json: inFolder('r.json'), html: inFolder('no/such/folder.html'), out }));
+    await expect(reporter.finish(summary())).rejects.toMatchObject({ code: 'ENOENT' });
+    expect((JSON.parse(read('r.json')) as LoadDocument).version).toBe(1);
+    expect(out.text).not.toBe('');
+  });
+});
+
+describe('the summary', () => {
+  it('names what failed, what was missed and what to beware of', async () => {
+    const out = new Written();
+    const slos = [parseSlo('completed < 0', 2, () => '')];
+    const reporter = makeReporter(options({ targets: BOTH, slos, out }));
+    playRun(reporter, { programs: 120, targets: 2 });
+    const { ab } = await reporter.finish(summary({ targets: FACTS, warnings: ['The load tester itself was slow.'] }));
+    for (const part of [ab!.outcome, 'Missed: completed < 0 at B', 'Warning: The load tester', 'http_503', 'chat', 'largest quarter', 'Longest wait at A']) expect(out.text).toContain(part); // prettier-ignore
+    expect(Math.max(...out.text.split('\n').filter((line) => !/[.:]/.test(line)).map((line) => line.length))).toBeLessThanOrEqual(120); // prettier-ignore
+  });
+});
+
+describe('while it runs', () => {
+  it('shows how far it is, and nothing when it is to be quiet', () => {
+    const [err, none] = [new Written(), new Written(true)];
+    makeReporter(options({ err })).progress(progress({ elapsedMs: 6000 }));
+    makeReporter(options({ err: none, quiet: true })).progress(progress({ elapsedMs: 6000 }));
+    expect(err.text).toContain('4 of 40 programs');
+    expect(none.text).toBe('');
+  });
+});
+
+describe('the page', () => {
+  async function pageOf(programs: number, targets: number): Promise<string> {
+    const reporter = makeReporter(options({ targets: BOTH.slice(0, targets), html: inFolder('r.html') }));
+    playRun(reporter, { programs, targets });
+    await reporter.finish(summary());
+    return read('r.html');
+  }
+
+  it('needs nothing but itself, and no script', async () => {
+    const page = await pageOf(60, 2);
+    expect(page).not.toMatch(/<script|<link(?! rel="icon" href="data:,")|<img|<iframe|@import|url\(|src=/);
+    const named = [...page.matchAll(/https?:\/\/[^\s"<]+/g)].map(([url]) => url);
+    expect(new Set(named.filter((url) => !url.startsWith('http://127.0.0.1:')))).toEqual(
+      new Set(['http://www.w3.org/2000/svg']),
+    );
+  });
+
+  it('has the same bytes for the same run', async () => {
+    expect(await pageOf(40, 2)).toBe(await pageOf(40, 2));
+  });
+
+  it('does not grow with the run, and says what it left out', async () => {
+    const [small, large] = [await pageOf(400, 1), await pageOf(8_000, 1)];
+    expect(large.length / small.length).toBeLessThan(1.5);
+    expect(large).toMatch(/40 programs .*of 8,000/);
+  });
+
+  it('shows text of others as text', async () => {
+    const url = 'http://127.0.0.1/<script>alert(1)</script>&"';
+    const reporter = makeReporter(options({ title: '<b>', targets: [url], html: inFolder('r.html') }));
+    playRun(reporter, { programs: 3, targets: 1 });
+    await reporter.finish(summary());
+    expect(read('r.html')).not.toMatch(/<script>|<b>/);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { makeReporter, parseSlo, SloError } from '../../../loadtest/report/index.js';
+import { call, options, playRun, program, summary } from './made-up.js';
+
+const suggest = (word: string, known: readonly string[]) => ` [${word} of ${known.length}]`;
+const parse = (text: string, targets = 1) => parseSlo(text, targets, suggest);
+
+function codeOf(text: string, targets = 1): string {
+  try {
+    parse(text, targets);
+  } catch (error) {
+    if (error instanceof SloError) return error.code;
+  }
+  return 'understood';
+}
+
+/** Whether each is met by programs of 1, 2, ... 10 s at each target, twice as long at the second. */
+async function judged(texts: readonly string[], targets = 1) {
+  const urls = ['http://127.0.0.1:1', 'http://127.0.0.1:2'].slice(0, targets);
+  const reporter = makeReporter(options({ targets: urls, slos: texts.map((text) => parse(text, targets)) }));
+  for (let index = 0; index < 10; index += 1)
+    for (let target = 0; target < targets; target += 1)
+      reporter.programEnded(program({ index, target, endedMs: 1000 * (index + 1) * (target + 1), workload: 'chat' }));
+  reporter.callEnded(call({ outcome: 'http_503' }));
+  return (await reporter.finish(summary())).slo;
+}
+
+describe('an objective', () => {
+  it.each([
+    ['program_seconds.p99 < 60', true],
+    ['program_seconds.p99<10', false],
+    ['program_seconds.p99 <= 10', true],
+    ['program_seconds.max > 9.5', true],
+    ['  completed >= 1e1 ', true],
+    ['errors.http_503 <= 0', false],
+    ['errors.http_429 <= 0', true],
+    ['by_size.3.program_seconds.p50 < 1', false],
+    ['by_workload.chat.program_seconds.mean < 5.6', true],
+    ['A.programs >= 10', true],
+  ])('%s', async (text, met) => {
+    expect(await judged([text])).toMatchObject([{ expression: text.trim(), target: 'A', met }]);
+  });
+
+  it('that was not measured is missed, whichever way it points', async () => {
+    const results = await judged(['slowdown.mean < 2', 'slowdown.mean > 0', 'by_workload.mcts.programs >= 0']);
+    expect(results.map(({ value, met }) => [value, met])).toEqual(Array(3).fill([null, false]));
+  });
+
+  it('holds for each of two targets, or for the one that it names', async () => {
+    const results = await judged(['program_seconds.max < 15', 'B.program_seconds.max < 15', 'A.failed <= 0'], 2);
+    expect(results.map(({ target, value, met }) => [target, value, met])).toEqual([
+      ['A', 10, true],
+      ['B', 20, false],
+      ['B', 20, false],
+      ['A', 0, true],
+    ]);
+  });
+
+  it('may be about the comparison', async () => {
+    expect(await judged(['ab.program_seconds.mean.ratio < 1.9', 'ab.pairs >= 10'], 2)).toMatchObject([
+      { target: null, value: 2, met: false },
+      { target: null, value: 10, met: true },
+    ]);
+  });
+
+  it.each([
+    ['', 'malformed'],
+    ['program_seconds.p99', 'malformed'],
+    ['program_seconds.p99 < ', 'malformed'],
+    ['program_seconds.p99 < 60s', 'malformed'],
+    ['program_seconds.p99 == 60', 'malformed'],
+    ['program_seconds.p99 < NaN', 'malformed'],
+    ['60 > program_seconds.p99', 'malformed'],
+    ['process.exit() < 1', 'unknown_metric'],
+    ['__proto__.x < 1', 'unknown_metric'],
+    ['program_second.p99 < 1', 'unknown_metric'],
+    ['by_size.4.programs < 1', 'unknown_metric'],
+    ['B.programs < 1', 'unknown_metric'],
+    ['ab.pairs > 1', 'unknown_metric'],
+    ['url < 1', 'unknown_metric'],
+    ['program_seconds < 1', 'not_a_number'],
+    ['errors < 1', 'not_a_number'],
+  ])('is refused when it is "%s"', (text, code) => {
+    expect(codeOf(text)).toBe(code);
+  });
+
+  it('is offered words that may have been meant', () => {
+    expect(() => parse('program_second.p99 < 1')).toThrow(/\[program_second\.p99 of \d{2,}\]/);
+  });
+
+  it('knows every number that a run tells', async () => {
+    const reporter = makeReporter(options());
+    playRun(reporter, { programs: 60, targets: 1 });
+    const [report] = (await reporter.finish(summary())).targets;
+    const numbers = (value: object, before: string): string[] =>
+      Object.entries(value).flatMap(([name, child]: [string, unknown]) => {
+        if (typeof child === 'number') return [before + name];
+        return typeof child === 'object' && child !== null ? numbers(child, `${before}${name}.`) : [];
+      });
+    const unknown = numbers(report!, '').filter((path) => codeOf(`${path} < 1`) !== 'understood');
+    expect(unknown).toEqual([]);
+  });
+});
