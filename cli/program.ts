@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError, problemText } from '../sidecar/config/problems.js';
 import { addConfigCommand } from './config.js';
 import { addEngineCommand } from './engine.js';
+import { addLoadCommand } from './load.js';
 import { addReplayCommand } from './replay.js';
 import { addServeCommand } from './serve.js';
 import { Interrupted } from './signals.js';
@@ -47,6 +48,7 @@ function createProgram(): Command {
   addConfigCommand(program);
   addTraceCommand(program);
   addSimCommand(program);
+  addLoadCommand(program);
   addReplayCommand(program, version);
   for (const command of [program, ...program.commands]) command.version(version, '-V, --version', 'print the version');
   return program;

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { RECORDING_NAMES } from '../../sim/experiments/case.js';
 import { RECORDINGS, withShortGaps } from '../../sim/experiments/recordings.js';
 import type { Surroundings } from '../../sim/experiments/run-case.js';
-import { readRecording } from '../sim/recording.js';
+import { readRecording } from '../recording.js';
 import { Faults } from '../trace-file.js';
 
 /** The recordings that a folder has of those that experiments play; what is malformed in them is told on stderr. */
@@ -14,7 +14,7 @@ export async function readRecordings(command: Command, folder: string): Promise<
     const { file, format } = RECORDINGS[name];
     const path = join(folder, file);
     if (!existsSync(path)) continue;
-    const { programs } = await readRecording(command, path, format, new Faults());
+    const { programs } = await readRecording(command, path, format, 'lengths', new Faults());
     recordings[name] = withShortGaps(programs);
   }
   return recordings;

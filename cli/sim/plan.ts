@@ -3,11 +3,11 @@ import type { EngineSettings } from '../../sim/index.js';
 import type { SimPolicyName } from '../../sim/policies/policies.js';
 import type { Arrivals } from '../../sim/workloads/workload.js';
 import type { SchedulerConfig } from '../../src/index.js';
-import type { Recording } from './recording.js';
+import type { ProgramSource } from '../program-source.js';
 
 /** What to simulate: plain data, so that a thread can be given it. Each policy x balancer x seed is a run. */
 export interface Plan {
-  readonly source: Recording | GeneratedSource;
+  readonly source: ProgramSource;
   readonly arrivals: Arrivals;
   /** Programs of a run. */
   readonly programs: number;
@@ -19,12 +19,6 @@ export interface Plan {
   readonly policies: readonly SimPolicyName[];
   readonly balancers: readonly BalancerName[];
   readonly seeds: readonly number[];
-}
-
-export interface GeneratedSource {
-  readonly type: 'workload';
-  /** One of ours, or a YAML file. */
-  readonly workload: string;
 }
 
 /** What is compared: runs that differ in their seed alone. */

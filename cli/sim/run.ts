@@ -2,7 +2,7 @@ import { makeBalancer } from '../../loadbalancer/index.js';
 import { measureRun, type RunHooks, type RunMeasures } from '../../sim/measure/run.js';
 import { makeSteps } from '../../sim/policies/policies.js';
 import type { Combination, Plan } from './plan.js';
-import { programsOf } from './programs.js';
+import { programsOf } from '../program-source.js';
 
 /** One run, as `--json` prints it; docs/SIMULATOR.md tells every field. */
 export interface RunReport extends Combination, RunMeasures {
@@ -13,7 +13,7 @@ export function runOne(plan: Plan, combination: Combination, hooks: RunHooks): R
   const { policy, balancer, seed } = combination;
   const measures = measureRun(
     {
-      programs: programsOf(plan, seed),
+      programs: programsOf(plan.source, plan.arrivals, seed),
       maxPrograms: plan.programs,
       arrivals: plan.arrivals,
       seed,

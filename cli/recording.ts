@@ -1,15 +1,20 @@
 import type { Command } from 'commander';
-import type { AgentCall, AgentProgram, FormatName } from '../../sim/index.js';
-import { complain, openTraceFile, type Faults } from '../trace-file.js';
+import type { AgentCall, AgentProgram, FormatName } from '../sim/index.js';
+import { complain, openTraceFile, type Faults } from './trace-file.js';
 
 /** Calls and ids of KV blocks held of a recording, in all: some 500 MB. */
 const HELD_MAX = 4_000_000;
+/** Characters of what is said that take as much as one of these. */
+const CHARACTERS = 128;
+
+/** What is wanted of a recording: lengths alone, or what is said too. */
+export type Kept = 'lengths' | 'words';
 
 export interface Recording {
   readonly type: 'trace';
   readonly file: string;
   readonly format: FormatName;
-  /** In their order in the file. Lengths alone: what is said is left out. */
+  /** In their order in the file. */
   readonly programs: readonly AgentProgram[];
 }
 
@@ -21,6 +26,7 @@ export async function readRecording(
   command: Command,
   file: string,
   format: FormatName | undefined,
+  kept: Kept,
   faults: Faults,
 ): Promise<Recording> {
   const trace = await openTraceFile(command, file, format, faults);
@@ -31,8 +37,9 @@ export async function readRecording(
       complain(`${file}: larger than can be held; its first ${programs.length} programs are taken`);
       break;
     }
-    programs.push({ ...program, calls: program.calls.map(lengthsOf) });
-    held += program.calls.reduce((sum, call) => sum + sizeOf(call), 0);
+    const calls = kept === 'words' ? program.calls : program.calls.map(lengthsOf);
+    programs.push({ ...program, calls });
+    held += calls.reduce((sum, call) => sum + sizeOf(call), 0);
   }
   return { type: 'trace', file, format: trace.format, programs };
 }
@@ -50,4 +57,7 @@ function lengthsOf({ after, gapMs, thread, promptTokens, outputTokens, prefix, t
   };
 }
 
-const sizeOf = ({ prefix }: AgentCall): number => 1 + (prefix && 'blocks' in prefix ? prefix.blocks.length : 0);
+function sizeOf({ prefix, messages = [], answer = '' }: AgentCall): number {
+  const characters = messages.reduce((sum, { content }) => sum + content.length, answer.length);
+  return 1 + (prefix && 'blocks' in prefix ? prefix.blocks.length : 0) + characters / CHARACTERS;
+}

@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { LoadError, runLoad, type LoadErrorCode, type LoadSummary } from '../loadtest/index.js';
+import { makeReporter, type LoadDocument } from '../loadtest/report/index.js';
+import { addLoadOptions, type LoadFlags } from './load/flags.js';
+import { readLoad, type Load } from './load/read-load.js';
+import { Interrupted, untilStopped } from './signals.js';
+import { Faults } from './trace-file.js';
+
+/** Wrong usage, not a target that is not as it should be. */
+const USAGE: ReadonlySet<LoadErrorCode> = new Set(['bad_target', 'not_private']);
+
+/** `maitred load`: agent programs against an engine or gateway, or two of them side by side. */
+export function addLoadCommand(program: Command): void {
+  const load = addLoadOptions(program.command('load').description('send agent programs to an engine or gateway, and measure them')); // prettier-ignore
+  load.action((flags: LoadFlags) => run(load, flags));
+}
+
+async function run(command: Command, flags: LoadFlags): Promise<void> {
+  const faults = new Faults();
+  const load = await readLoad(command, flags, faults);
+  const reporter = makeReporter({ ...load.report, out: process.stdout, err: process.stderr });
+  const stop = new AbortController();
+  const ended = runLoad({ ...load.options, onProgress: (progress) => reporter.progress(progress) }, reporter, stop.signal); // prettier-ignore
+  const stopped = untilStopped({
+    stop: async () => {
+      stop.abort(new Interrupted('stopped before the first program was sent'));
+      await ended;
+    },
+  });
+  await Promise.race([ended, stopped]).catch((error: unknown) => {
+    if (error instanceof LoadError && USAGE.has(error.code)) command.error(error.message);
+    throw error;
+  });
+  const summary = await ended;
+  judge(load, summary, await reporter.finish(summary));
+  if (load.source.type === 'trace') faults.check(load.source.file, load.source.programs.length, false);
+}
+
+/** @throws Error for a run that is a failure, though it was measured */
+function judge({ options }: Load, { complete }: LoadSummary, { slo, targets }: LoadDocument): void {
+  const missed = slo.filter(({ met }) => !met);
+  if (missed.length > 0) throw new Error(`missed: ${missed.map(({ expression }) => expression).join(', ')}`);
+  const failed = targets.find(({ programs, completed }) => programs > 0 && completed === 0);
+  if (failed !== undefined && complete && options.hangUp === 0)
+    throw new Error(`no program of ${failed.programs} completed at ${failed.url}`);
+}

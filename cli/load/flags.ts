@@ -1,0 +1,82 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { API_NAMES, IDENTITY_NAMES, type ApiName, type IdentityName } from '../../loadtest/index.js';
+import { choice } from '../choice.js';
+import { numberFrom } from '../number.js';
+import { addSourceOptions, type SourceFlags } from '../program-source.js';
+
+export interface LoadFlags extends SourceFlags {
+  readonly target: readonly string[];
+  readonly duration?: number;
+  readonly timeScale: number;
+  readonly gapMax?: number;
+  readonly api: ApiName;
+  readonly stream: boolean;
+  readonly identity: IdentityName;
+  readonly model?: string;
+  readonly key?: string;
+  readonly seed: number;
+  readonly salt: boolean;
+  readonly ignoreEos: boolean;
+  readonly recordedAnswers: boolean;
+  readonly hangUp: number;
+  readonly timeout: number;
+  readonly connections: number;
+  readonly baseline: boolean;
+  readonly slo: readonly string[];
+  readonly json?: string;
+  readonly html?: string;
+  readonly quiet: boolean;
+  readonly iOwnThisTarget: boolean;
+}
+
+const SEED_MAX = 2 ** 32 - 1;
+const TARGETS_MAX = 2;
+/** Twenty-four days: what a timer can wait. */
+const WAIT_MS_MAX = 2 ** 31 - 1;
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, '': 1000, s: 1000, m: 60_000, h: 3_600_000 };
+
+export function addLoadOptions(command: Command): Command {
+  command.addOption(new Option('--target <url>', 'engine or gateway; a second one is compared with the first').argParser(target).makeOptionMandatory()); // prettier-ignore
+  return addSourceOptions(command, ', or what comes in the --duration')
+    .option('--duration <time>', 'no program begins later than this, such as 90s or 5m', duration)
+    .option('--time-scale <factor>', 'what gaps and times between arrivals are divided by', numberFrom(1e-3, 1e6), 1)
+    .option('--gap-max <time>', 'longest gap between two calls, before it is divided', duration)
+    .addOption(choice('--api <name>', 'which API', API_NAMES).default('chat'))
+    .option('--no-stream', 'ask for whole answers')
+    .addOption(choice('--identity <name>', 'what calls say of their program', IDENTITY_NAMES).default('none'))
+    .option('--model <name>', 'its name (default: the first that the target lists)')
+    .option('--key <variable>', 'environment variable that holds the API key')
+    .option('--seed <number>', 'of all chance', numberFrom(0, SEED_MAX, 'a whole number'), 0)
+    .option('--salt', 'begin every conversation with words of this run, so that no cache knows it', false)
+    .option('--no-ignore-eos', 'let the model end its answers')
+    .option('--recorded-answers', 'go on from the answers of the trace, not from those of the target', false)
+    .option('--hang-up <share>', 'share of the calls to leave in the middle of their stream', numberFrom(0, 1), 0)
+    .option('--timeout <time>', 'for a call, from its sending to its end', duration, 600_000)
+    .option('--connections <count>', 'most calls in flight to a target', numberFrom(1, 100_000, 'a whole number'), 4096)
+    .option('--no-baseline', 'do not measure what a call takes alone, which slowdowns are estimated by')
+    .option(
+      '--slo <expression>',
+      'exit 1 unless it holds, such as "program_seconds.p99 < 60"; several times',
+      collect,
+      [],
+    ) // prettier-ignore
+    .option('--json <file>', 'write all figures, - is stdout')
+    .option('--html <file>', 'write a page')
+    .option('--quiet', 'show nothing while it runs', false)
+    .option('--i-own-this-target', 'send load to a machine that is on no private network', false);
+}
+
+function target(text: string, before: readonly string[] = []): readonly string[] {
+  if (before.length === TARGETS_MAX) throw new InvalidArgumentError('Two targets can be compared, not more.');
+  return [...before, text];
+}
+
+const collect = (text: string, before: readonly string[]): readonly string[] => [...before, text];
+
+/** Milliseconds of a time with its unit; seconds without. */
+function duration(text: string): number {
+  const [, digits = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?\s*$/.exec(text) ?? [];
+  const ms = digits === '' ? NaN : Number(digits) * (UNIT_MS[unit] ?? NaN);
+  if (ms > 0 && ms <= WAIT_MS_MAX) return ms;
+  throw new InvalidArgumentError('It must be a time above 0, such as 500ms, 90s, 5m or 1h, and at most 24 days.');
+}

@@ -1,0 +1,143 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Command } from 'commander';
+import type { LoadOptions } from '../../loadtest/index.js';
+import { parseSlo, SloError, type ReporterOptions } from '../../loadtest/report/index.js';
+import { didYouMean } from '../../sidecar/config/similar.js';
+import type { Arrivals } from '../../sim/workloads/workload.js';
+import { countOf, programsOf, readArrivals, readSource, type ProgramSource } from '../program-source.js';
+import type { Faults } from '../trace-file.js';
+import type { LoadFlags } from './flags.js';
+
+/** A run as the command line describes it. */
+export interface Load {
+  readonly source: ProgramSource;
+  readonly options: LoadOptions;
+  readonly report: Omit<ReporterOptions, 'out' | 'err'>;
+}
+
+/**
+ * What the flags make; ends the command where they make nothing.
+ * @throws ConfigError, TraceError and Error of what the files they name are not
+ */
+export async function readLoad(command: Command, flags: LoadFlags, faults: Faults): Promise<Load> {
+  if (flags.hangUp > 0 && !flags.stream) command.error('--hang-up is of streams, not with --no-stream');
+  if (flags.recordedAnswers && flags.trace === undefined) command.error('--recorded-answers are of a --trace');
+  const slos = flags.slo.map((text) => slo(command, text, flags.target.length));
+  for (const file of [flags.json, flags.html]) if (file !== undefined && file !== '-') checkWritable(command, file);
+  if (flags.html === '-') command.error('--html wants a file');
+  const apiKey = flags.key === undefined ? undefined : keyIn(command, flags.key);
+  const source = await readSource(command, flags, 'words', faults);
+  const arrivals = readArrivals(command, flags, source);
+  const options = optionsOf(flags, source, arrivals, apiKey);
+  return {
+    source,
+    options,
+    report: {
+      title: titleOf(flags, source, arrivals),
+      settings: settingsOf(flags, source, arrivals, options.maxPrograms),
+      targets: flags.target,
+      seed: flags.seed,
+      slos,
+      quiet: flags.quiet,
+      json: flags.json,
+      html: flags.html,
+    },
+  };
+}
+
+function optionsOf(flags: LoadFlags, source: ProgramSource, arrivals: Arrivals, apiKey?: string): LoadOptions {
+  // A time alone ends the run, where the programs do not end before.
+  const isEndless = flags.programs === undefined && flags.duration !== undefined && arrivals.type !== 'trace';
+  return {
+    targets: flags.target,
+    programs: () => programsOf(source, arrivals, flags.seed),
+    maxPrograms: isEndless ? Infinity : countOf(flags, source, arrivals),
+    durationMs: flags.duration ?? Infinity,
+    arrivals,
+    timeScale: flags.timeScale,
+    gapMsMax: flags.gapMax ?? Infinity,
+    api: flags.api,
+    stream: flags.stream,
+    identity: flags.identity,
+    model: flags.model,
+    apiKey,
+    seed: flags.seed,
+    salt: flags.salt,
+    ignoreEos: flags.ignoreEos,
+    recordedAnswers: flags.recordedAnswers,
+    connections: flags.connections,
+    timeoutMs: flags.timeout,
+    hangUp: flags.hangUp,
+    ownsTargets: flags.iOwnThisTarget,
+    baseline: flags.baseline ? 'estimate' : 'none',
+  };
+}
+
+function slo(command: Command, text: string, targets: number) {
+  try {
+    return parseSlo(text, targets, didYouMean);
+  } catch (error) {
+    if (error instanceof SloError) command.error(`--slo: ${error.message}`);
+    throw error;
+  }
+}
+
+/** An hour's run must not be lost for a folder that is not there. */
+function checkWritable(command: Command, file: string): void {
+  const folder = dirname(file);
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch {
+    command.error(`${file} cannot be written: there is no folder ${folder}, or it is not ours`);
+  }
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) command.error(`${file} is a folder`);
+}
+
+function keyIn(command: Command, variable: string): string {
+  const key = process.env[variable]?.trim() ?? '';
+  return key === '' ? command.error(`--key: the environment variable ${variable} is not set`) : key;
+}
+
+function titleOf(flags: LoadFlags, source: ProgramSource, arrivals: Arrivals): string {
+  const of = source.type === 'workload' ? source.workload : `${source.file} (${source.format})`;
+  const scale = flags.timeScale === 1 ? [] : [`times ${flags.timeScale} as fast`];
+  return [of, comesHow(arrivals), ...scale, `seed ${flags.seed}`, `${flags.api} API`, `identity ${flags.identity}`].join(', '); // prettier-ignore
+}
+
+function comesHow(arrivals: Arrivals): string {
+  switch (arrivals.type) {
+    case 'open':
+      return `${arrivals.ratePerSecond} programs a second${arrivals.cv === 1 ? '' : ` (cv ${arrivals.cv})`}`;
+    case 'closed':
+      return `${arrivals.concurrency} programs at a time`;
+    case 'trace':
+      return 'arrivals of the trace';
+  }
+}
+
+function settingsOf(flags: LoadFlags, source: ProgramSource, arrivals: Arrivals, programs: number) {
+  return {
+    ...(source.type === 'workload' ? { workload: source.workload } : { trace: source.file, format: source.format }),
+    arrivals: arrivals.type,
+    rate_per_second: arrivals.type === 'open' ? arrivals.ratePerSecond : null,
+    cv: arrivals.type === 'open' ? arrivals.cv : null,
+    concurrency: arrivals.type === 'closed' ? arrivals.concurrency : null,
+    programs: Number.isFinite(programs) ? programs : null,
+    duration_seconds: flags.duration === undefined ? null : flags.duration / 1000,
+    time_scale: flags.timeScale,
+    gap_max_seconds: flags.gapMax === undefined ? null : flags.gapMax / 1000,
+    api: flags.api,
+    stream: flags.stream,
+    identity: flags.identity,
+    model: flags.model ?? null,
+    seed: flags.seed,
+    salt: flags.salt,
+    ignore_eos: flags.ignoreEos,
+    recorded_answers: flags.recordedAnswers,
+    hang_up: flags.hangUp,
+    timeout_seconds: flags.timeout / 1000,
+    connections: flags.connections,
+    baseline: flags.baseline,
+  };
+}

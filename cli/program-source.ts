@@ -1,0 +1,108 @@
+import { statSync } from 'node:fs';
+import { Option, type Command } from 'commander';
+import { ConfigError } from '../sidecar/config/problems.js';
+import { didYouMean } from '../sidecar/config/similar.js';
+import type { AgentProgram, FormatName } from '../sim/index.js';
+import { WorkloadError } from '../sim/workloads/problems.js';
+import { recordedPrograms } from '../sim/workloads/recorded.js';
+import { programs, type Arrivals } from '../sim/workloads/workload.js';
+import { openWorkload, WORKLOAD_NAMES } from '../sim/workloads/workloads.js';
+import { numberFrom } from './number.js';
+import { readRecording, type Kept, type Recording } from './recording.js';
+import { formatOption, type Faults } from './trace-file.js';
+
+/** Flags that say which programs come, and when: of every command that runs programs. */
+export interface SourceFlags {
+  readonly workload?: string;
+  readonly trace?: string;
+  readonly format?: FormatName;
+  readonly rate?: number;
+  readonly cv?: number;
+  readonly concurrency?: number;
+  readonly traceTimed?: true;
+  readonly traceSpeed?: number;
+  readonly programs?: number;
+}
+
+export interface GeneratedSource {
+  readonly type: 'workload';
+  /** One of ours, or a YAML file. */
+  readonly workload: string;
+}
+
+export type ProgramSource = Recording | GeneratedSource;
+
+const PROGRAMS_DEFAULT = 300;
+
+/** @param otherwise what else ends a run, for the help of `--programs` */
+export function addSourceOptions(command: Command, otherwise = ''): Command {
+  return command
+    .option('--workload <name>', `programs to make up: ${WORKLOAD_NAMES.join(', ')}, or a YAML file`)
+    .addOption(new Option('--trace <file>', 'recorded programs, of any format that maitred reads').conflicts('workload'))
+    .addOption(formatOption().conflicts('workload'))
+    .option('--rate <number>', 'programs that arrive in a second, on average', numberFrom(1e-6, 1e6))
+    .option('--cv <number>', 'how bursty they are: 0 is even, 1 Poisson (default: 1)', numberFrom(0, 10))
+    .addOption(new Option('--concurrency <count>', 'programs at a time, instead: the next comes when one ends').argParser(numberFrom(1, 1e6, 'a whole number')).conflicts(['rate', 'cv'])) // prettier-ignore
+    .addOption(new Option('--trace-timed', 'they arrive when their trace says, instead').conflicts(['workload', 'rate', 'cv', 'concurrency'])) // prettier-ignore
+    .option('--programs <count>', `programs of a run (default: ${PROGRAMS_DEFAULT}, or all of a trace${otherwise})`, numberFrom(1, 1e8, 'a whole number')); // prettier-ignore
+}
+
+/**
+ * Where the programs come from; ends the command where its flags do not tell.
+ * @throws ConfigError, TraceError and Error of what the file they name is not
+ */
+export async function readSource(
+  command: Command,
+  { workload, trace, format }: SourceFlags,
+  kept: Kept,
+  faults: Faults,
+): Promise<ProgramSource> {
+  if (trace !== undefined) {
+    const recording = await readRecording(command, trace, format, kept, faults);
+    if (recording.programs.length === 0) throw new Error(`${trace}: no program in it`);
+    return recording;
+  }
+  if (workload === undefined) return command.error('name the programs: --workload or --trace');
+  if (format !== undefined) command.error('--format is of a --trace');
+  if (!WORKLOAD_NAMES.some((name) => name === workload) && statSync(workload, { throwIfNoEntry: false }) === undefined)
+    command.error(
+      `--workload: ${workload} is none of ${WORKLOAD_NAMES.join(', ')}, nor a file${didYouMean(workload, WORKLOAD_NAMES)}`,
+    );
+  try {
+    openWorkload(workload);
+  } catch (error) {
+    // Told as what is wrong with any file that a command line names.
+    throw error instanceof WorkloadError ? new ConfigError(error.problems) : error;
+  }
+  return { type: 'workload', workload };
+}
+
+/** When they arrive; ends the command where its flags do not tell. */
+export function readArrivals(command: Command, flags: SourceFlags, source: ProgramSource): Arrivals {
+  const { rate, cv, concurrency, traceTimed, traceSpeed } = flags;
+  const isTold = source.type === 'trace' && source.programs.every(({ arrivalMs }) => arrivalMs !== undefined);
+  if (rate !== undefined || concurrency !== undefined) {
+    if (traceSpeed !== undefined) command.error('--trace-speed is of arrivals that the trace sets');
+    if (concurrency !== undefined) return { type: 'closed', concurrency };
+    if (rate !== undefined) return { type: 'open', ratePerSecond: rate, cv: cv ?? 1 };
+  }
+  if (cv !== undefined) command.error('--cv is of arrivals at a --rate');
+  if (isTold) return { type: 'trace', speed: traceSpeed ?? 1 };
+  if (traceTimed || traceSpeed !== undefined)
+    command.error(source.type === 'trace' ? `${source.file} does not say when its programs arrive; --rate or --concurrency does` : '--trace-speed is of a --trace'); // prettier-ignore
+  return command.error('say when programs arrive: --rate or --concurrency');
+}
+
+/** A recording that sets the arrivals has no more programs than it has. */
+export function countOf({ programs }: SourceFlags, source: ProgramSource, arrivals: Arrivals): number {
+  if (source.type === 'workload') return programs ?? PROGRAMS_DEFAULT;
+  const recorded = source.programs.length;
+  return arrivals.type === 'trace' ? Math.min(programs ?? recorded, recorded) : (programs ?? recorded);
+}
+
+/** Those of a run, drawn by its seed; those of a recording in the order of their arrivals where it sets these. */
+export function programsOf(source: ProgramSource, arrivals: Arrivals, seed: number): Iterable<AgentProgram> {
+  if (source.type === 'workload') return programs(openWorkload(source.workload), seed);
+  if (arrivals.type === 'trace') return source.programs.toSorted((a, b) => (a.arrivalMs ?? 0) - (b.arrivalMs ?? 0));
+  return recordedPrograms(source.programs, seed);
+}
