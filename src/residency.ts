@@ -1,6 +1,9 @@
+import type { Call } from './call.js';
 import type { Program } from './program.js';
 import { HORIZON_STEPS, STEPS_PER_HALF_LIFE, type ReturnKind, type Returns } from './returns.js';
 
+/** Part of a cache that a context is counted at for growth to come: so much of it that newcomers come one at a time is too much. */
+const GROWTH_SHARE_MAX = 1 / 4;
 /** What sums of shares may be off by, in tokens. */
 const ROUNDING = 1e-6;
 
@@ -12,6 +15,8 @@ export interface Context {
   active: number;
   /** Its size: the largest call in flight, or what the last ones left. */
   tokens: number;
+  /** What it counts in the working set: its size, or what it is expected to grow to. */
+  heldTokens: number;
   /** The largest context that a call of this active spell came out with. */
   finishedTokens: number;
   /** While idle: the tokens that the gate keeps for its return, before weighting. */
@@ -60,20 +65,26 @@ export class Residency {
   readonly #cohorts: Cohort[] = [];
   #step = 0;
   #activeTokens = 0;
+  #activeHeldTokens = 0;
   #wantedTokens = 0;
   #claimedTokens = 0;
   #idleTokens = 0;
 
   constructor(private readonly returns: Returns) {}
 
-  /** Tokens of the contexts with a call in flight. */
-  get activeTokens(): number {
-    return this.#activeTokens;
+  /** What the contexts with a call in flight count. */
+  get activeHeldTokens(): number {
+    return this.#activeHeldTokens;
   }
 
   /** R_e: active tokens and claims, as of the last `settle`. */
   get workingSetTokens(): number {
-    return this.#activeTokens + this.#wantedTokens + Math.max(0, Math.ceil(this.#claimedTokens - ROUNDING));
+    return this.#activeHeldTokens + this.#wantedTokens + Math.max(0, Math.ceil(this.#claimedTokens - ROUNDING));
+  }
+
+  /** What a context of so many tokens that is expected to grow counts here. */
+  heldTokens(tokens: number, grownTokens: number): number {
+    return Math.max(tokens, Math.min(grownTokens, Math.floor(this.capacityTokens * GROWTH_SHARE_MAX)));
   }
 
   /** The thread's context, if it is still there. */
@@ -82,20 +93,24 @@ export class Residency {
   }
 
   /**
-   * A call of the thread begins here and takes `needTokens`; claims make way until the working set is within
-   * `gateTokens`, longest idle first. Returns the contexts that were pushed out of the cache.
+   * The call begins here; claims make way until the working set is within `gateTokens`, longest idle first. Returns the
+   * contexts that were pushed out of the cache.
    */
-  enter(program: Program, thread: string, needTokens: number, gateTokens: number): Context[] {
+  enter({ program, thread, needTokens, grownTokens }: Call, gateTokens: number): Context[] {
     const context = this.#context(program, thread);
     this.want(program, thread);
     this.#leaveCohort(context);
     if (context.active === 0) {
       context.tokens = 0;
+      context.heldTokens = 0;
       context.finishedTokens = 0;
     }
     context.active += 1;
+    const heldTokens = Math.max(context.heldTokens, this.heldTokens(needTokens, grownTokens));
     this.#activeTokens += Math.max(0, needTokens - context.tokens);
+    this.#activeHeldTokens += heldTokens - context.heldTokens;
     context.tokens = Math.max(context.tokens, needTokens);
+    context.heldTokens = heldTokens;
     this.#reclaim(gateTokens);
     return this.#pushOut();
   }
@@ -107,7 +122,7 @@ export class Residency {
     this.#learn(context, this.#age(context.cohort));
     this.#unclaim(context, context.cohort);
     context.wanted = true;
-    this.#wantedTokens += context.tokens;
+    this.#wantedTokens += context.heldTokens;
   }
 
   /** No call of the thread waits any longer. */
@@ -117,25 +132,27 @@ export class Residency {
   }
 
   /**
-   * A call of the thread ended here. Returns the contexts that were pushed out of the cache.
+   * The call ended here. Returns the contexts that were pushed out of the cache.
    * @param contextTokens prompt and answer as they came out; undefined when it failed
    * @param kind what kind of context it leaves
    */
-  leave(program: Program, thread: string, contextTokens: number | undefined, kind: ReturnKind): Context[] {
+  leave({ program, thread, grownTokens }: Call, contextTokens: number | undefined, kind: ReturnKind): Context[] {
     const context = this.#context(program, thread);
     context.active -= 1;
     context.finishedTokens = Math.max(context.finishedTokens, contextTokens ?? 0);
     if (context.active > 0) return [];
     this.#activeTokens -= context.tokens;
+    this.#activeHeldTokens -= context.heldTokens;
     if (context.finishedTokens > 0) context.tokens = context.finishedTokens;
-    context.claimTokens = context.tokens;
+    context.heldTokens = this.heldTokens(context.tokens, grownTokens);
+    context.claimTokens = context.heldTokens;
     context.learnt = false;
     const cohort = this.#cohort(kind);
     context.cohort = cohort;
     cohort.members.add(context);
-    cohort.claimTokens += context.tokens;
+    cohort.claimTokens += context.claimTokens;
     this.#idleTokens += context.tokens;
-    this.#claimedTokens += context.tokens * cohort.share;
+    this.#claimedTokens += context.claimTokens * cohort.share;
     return this.#pushOut();
   }
 
@@ -201,7 +218,7 @@ export class Residency {
   #release(context: Context): void {
     if (!context.wanted) return;
     context.wanted = false;
-    this.#wantedTokens -= context.tokens;
+    this.#wantedTokens -= context.heldTokens;
   }
 
   #unclaim(context: Context, cohort: Cohort): void {
@@ -241,6 +258,7 @@ export class Residency {
         thread,
         active: 0,
         tokens: 0,
+        heldTokens: 0,
         finishedTokens: 0,
         claimTokens: 0,
         wanted: false,
