@@ -71,7 +71,7 @@ async function report(command: Command, flags: ReportFlags): Promise<void> {
     missing: experiment.recordings.filter((name) => !present.includes(name)),
   }));
   const notes = [
-    `Each figure is the mean over seed ${seedList.join(', ')} of the simulator: model time, the same on every machine.`,
+    `Figures are of the simulator, in model time: the same on every machine. ${seedList.length === 1 ? 'They are of seed' : 'Each is the mean over seeds'} ${seedList.join(', ')}.`,
     ...(flags.smoke ? ['This is the smoke version: it shows that all of it runs, and its figures say nothing.'] : []),
     ...(isComplete
       ? []

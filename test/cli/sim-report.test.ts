@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { EXPERIMENTS } from '../../sim/experiments/experiments.js';
+import { fileOf, folderOf } from '../support/folder.js';
+import { refused, sim } from '../support/sim-command.js';
+
+const NO_TRACES = ['--traces', 'nowhere'];
+
+function filesOf(folder: string): Record<string, string> {
+  const names = readdirSync(folder).sort();
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+}
+
+describe('maitred sim report --smoke', () => {
+  it('tells of every experiment, in a page that is complete in itself and in Markdown with charts beside it', async () => {
+    const out = join(folderOf({}), 'new', 'folder');
+    const { code, errors } = await sim('report', '--smoke', '--out', out, ...NO_TRACES);
+    expect({ code, errors }).toEqual({ code: 0, errors: [] });
+    const { 'report.html': page = '', 'report.md': text = '', ...charts } = filesOf(out);
+    for (const { title } of EXPERIMENTS) {
+      expect(text).toContain(`\n## ${title}\n`);
+      expect(page).toContain(`<h2>${title}</h2>`);
+    }
+    expect([...text.matchAll(/\]\((.+\.svg)\)/g)].map(([, name]) => name).sort()).toEqual(Object.keys(charts));
+    expect(page.match(/<svg /g)).toHaveLength(Object.keys(charts).length);
+    // Nothing is fetched: no address but the names of SVG's and XML's own vocabularies.
+    expect(page.replaceAll('http://www.w3.org/', '')).not.toMatch(/https?:|<script|@import|url\(/);
+    expect(text).toMatch(/recordings are not here: mini-swe-agent, weka, agentcgroup/);
+    expect(text.trimEnd().split('\n').at(-1)).toBe('```');
+    expect(text).toContain('\nmaitred sim report --out FOLDER --smoke --seeds 1 --traces nowhere\n');
+    expect(text).not.toMatch(/NaN|undefined|Infinity/);
+  }, 60_000);
+
+  it('writes the same bytes however many threads make the runs', async () => {
+    const [one, two] = [folderOf({}), folderOf({})];
+    for (const [out, jobs] of [[one, '1'], [four, '4']] as const) // prettier-ignore
+      await sim('report', '--smoke', '--only', 'mismeasured', '--seeds', '3,4', '--jobs', jobs, '--out', out, ...NO_TRACES); // prettier-ignore
+    const files = filesOf(one);
+    expect(Object.keys(files)).toEqual(['report.html', 'report.md']);
+    expect(files['report.md']).toContain('seeds 3, 4');
+    expect(filesOf(two)).toEqual(files);
+  }, 60_000);
+});
+
+describe('maitred sim report', () => {
+  it.each([
+    ['without a folder', []],
+    ['of an experiment that there is not', ['--out', 'x', '--only', 'rate']],
+    ['of one named twice', ['--out', 'x', '--only', 'rates,rates']],
+    ['with seeds that are none', ['--out', 'x', '--seeds', '1,-2']],
+    ['of words that mean nothing', ['--out', 'x', 'rates']],
+  ])('%s is wrong usage', async (_, args) => {
+    expect(await refused('report', ...args)).toMatchObject({ code: 2, out: '' });
+  });
+
+  it('says before it runs anything that it cannot write', async () => {
+    const { code, errors } = await refused('report', '--out', join(fileOf('file', ''), 'x'), ...NO_TRACES);
+    expect(code).toBe(1);
+    expect(errors).toHaveLength(1);
+  });
+});

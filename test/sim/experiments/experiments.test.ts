@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { keyOf, RECORDING_NAMES, type Case } from '../../../sim/experiments/case.js';
+import { fullScale, smokeScale } from '../../../sim/experiments/experiment.js';
+import { EXPERIMENTS } from '../../../sim/experiments/experiments.js';
+import { Results } from '../../../sim/experiments/results.js';
+import { configOf } from '../../../sim/experiments/run-case.js';
+import { Scheduler } from '../../../src/index.js';
+import { makeBalancer } from '../../../loadbalancer/index.js';
+import { configSchema } from '../../../sidecar/config/schema.js';
+
+const config = configSchema.parse({});
+const scales = {
+  full: fullScale({ recordings: RECORDING_NAMES, config }),
+  smoke: smokeScale({ recordings: RECORDING_NAMES, config }),
+  'without recordings': smokeScale({ recordings: [], config }),
+};
+
+function expecting(cases: readonly Case[]): Results {
+  const results = new Results();
+  for (const one of cases) results.expect(one, 1);
+  return results;
+}
+
+describe.each(EXPERIMENTS)('the experiment $name', (experiment) => {
+  it.each(Object.entries(scales))('plans all that it tells of, %s', (_, scale) => {
+    const { cases, tell } = experiment.plan(scale);
+    // A case that was not planned throws; one that was stopped is a dash.
+    const blocks = tell(expecting(cases));
+    for (const block of blocks)
+      if (block.type === 'table')
+        for (const row of block.rows)
+          expect([block.caption, row.length]).toEqual([block.caption, block.columns.length]);
+    expect(blocks.flatMap((block) => (block.type === 'findings' ? block.sentences : []))).toEqual([]);
+  });
+
+  it('changes settings that there are, to values that a scheduler takes', () => {
+    for (const { setup } of experiment.plan(scales.full).cases) {
+      const changed = configOf(config, setup.settings);
+      expect(() => new Scheduler(changed, makeBalancer(changed.balancer))).not.toThrow();
+    }
+  });
+
+  it('names its charts as no other does', () => {
+    const names = (one: (typeof EXPERIMENTS)[number]) => {
+      const { cases, tell } = one.plan(scales.full);
+      return tell(expecting(cases)).flatMap((block) => (block.type === 'chart' ? [block.name] : []));
+    };
+    const others = EXPERIMENTS.filter((other) => other !== experiment).flatMap(names);
+    const own = names(experiment);
+    expect(new Set([...own, ...others]).size).toBe(own.length + others.length);
+  });
+});
+
+describe('cases', () => {
+  it('are the same whatever the order of their settings', () => {
+    const scenario = { programs: { workload: 'chat' }, count: 1, ratePerSecond: 1, engines: 1, machine: 'tiny-cpu' } as const; // prettier-ignore
+    const keys = [{ a: 1, b: 2 }, { b: 2, a: 1 }, { a: 2, b: 1 }].map((settings) => keyOf({ scenario, setup: { policy: 'plas', settings } })); // prettier-ignore
+    expect(keys[1]).toBe(keys[0]);
+    expect(keys[2]).not.toBe(keys[0]);
+  });
+
+  it('with a setting that there is not are refused', () => {
+    expect(() => configOf(config, { 'policy.level': 3 })).toThrow(RangeError);
+    expect(() => configOf(config, { nothing: 3 })).toThrow(RangeError);
+  });
+});
