@@ -58,6 +58,9 @@ export class Call implements Key, Timed {
   spillable = false;
   /** Has waited `reserveMs`: idle programs' caches must make way for it. */
   insistent = false;
+  /** What its context is expected to come to (`growth.ts`), and what it counts for that in a working set. */
+  grownTokens = 0;
+  heldTokens = 0;
   /** What it adds to the working set where it waits, and by which rule it is let in (see `lane.ts`). */
   extraTokens = 0;
   entry: Entry = 'patient';

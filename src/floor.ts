@@ -149,7 +149,7 @@ export class Floor {
     if (call.entry === 'insistent' && call.extraTokens > engine.room(this.rules.config.admission.gate, 0).patient)
       engine.turnAtMs = nowMs + this.rules.config.admission.turnMs;
     const gateTokens = this.rules.admits ? engine.gateTokens(this.rules.config.admission.gate) : Infinity;
-    const dropped = engine.residency.enter(call.program, call.thread, call.needTokens, gateTokens);
+    const dropped = engine.residency.enter(call, gateTokens);
     engine.window.observe(engine.inFlight);
     this.#waiting.reread(engine, call, dropped);
   }
@@ -161,7 +161,7 @@ export class Floor {
     engine.running.delete(call);
     engine.runningTokens -= call.needTokens;
     const kind = kindOf(call, calledTool, call.program.home === engine);
-    const dropped = engine.residency.leave(call.program, call.thread, contextTokens, kind);
+    const dropped = engine.residency.leave(call, contextTokens, kind);
     if (engine.state !== 'up') engine.residency.clear();
     this.#waiting.reread(engine, call, dropped);
     this.touch(engine);

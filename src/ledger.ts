@@ -2,6 +2,7 @@ import type { Call } from './call.js';
 import type { SchedulerConfig } from './config.js';
 import type { Engine } from './engine.js';
 import type { CallFinished, ProgramGone } from './events.js';
+import { Growth } from './growth.js';
 import { ProcessTable, type Program } from './program.js';
 import type { Millis, ProgramId, TenantId } from './units.js';
 
@@ -15,6 +16,7 @@ import type { Millis, ProgramId, TenantId } from './units.js';
  */
 export class Ledger {
   readonly table: ProcessTable;
+  readonly #growth = new Growth();
   #config: SchedulerConfig;
 
   constructor(config: SchedulerConfig) {
@@ -32,6 +34,15 @@ export class Ledger {
     const admitted = this.table.admit(id, tenant, nowMs);
     this.table.wake(admitted.row);
     return admitted;
+  }
+
+  /** The call, just arrived, is its program's. Sub-agents are not counted on to grow: most are short. */
+  begin(call: Call): void {
+    const { program, thread, promptTokens } = call;
+    const isRoot = thread === '';
+    if (isRoot) this.#growth.arrived(program, promptTokens);
+    program.begin(call);
+    call.grownTokens = isRoot ? this.#growth.expectedTokens(program) : 0;
   }
 
   /** The call has stopped waiting: dispatched, cancelled or refused. */
@@ -70,7 +81,12 @@ export class Ledger {
     program.promptTokens += promptTokens;
     program.cachedTokens += cachedTokens;
     program.outputTokens += outputTokens;
-    program.contextTokens = promptTokens + outputTokens;
+    const contextTokens = promptTokens + outputTokens;
+    if (call.thread === '') {
+      this.#growth.finished(program, contextTokens);
+      call.grownTokens = this.#growth.expectedTokens(program);
+    }
+    program.contextTokens = contextTokens;
     return program.contextTokens;
   }
 

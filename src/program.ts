@@ -31,6 +31,8 @@ export class Program {
   /** Context last seen: prompt and answer of the last finished call. */
   contextTokens = 0;
 
+  /** Length of the first prompt of its root. */
+  firstPromptTokens = 0;
   callsTotal = 0;
   promotions = 0;
   promptTokens = 0;

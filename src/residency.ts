@@ -96,7 +96,7 @@ export class Residency {
    * The call begins here; claims make way until the working set is within `gateTokens`, longest idle first. Returns the
    * contexts that were pushed out of the cache.
    */
-  enter({ program, thread, needTokens, grownTokens }: Call, gateTokens: number): Context[] {
+  enter({ program, thread, needTokens, heldTokens }: Call, gateTokens: number): Context[] {
     const context = this.#context(program, thread);
     this.want(program, thread);
     this.#leaveCohort(context);
@@ -106,11 +106,10 @@ export class Residency {
       context.finishedTokens = 0;
     }
     context.active += 1;
-    const heldTokens = Math.max(context.heldTokens, this.heldTokens(needTokens, grownTokens));
     this.#activeTokens += Math.max(0, needTokens - context.tokens);
-    this.#activeHeldTokens += heldTokens - context.heldTokens;
+    this.#activeHeldTokens += Math.max(0, heldTokens - context.heldTokens);
     context.tokens = Math.max(context.tokens, needTokens);
-    context.heldTokens = heldTokens;
+    context.heldTokens = Math.max(context.heldTokens, heldTokens);
     this.#reclaim(gateTokens);
     return this.#pushOut();
   }

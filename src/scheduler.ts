@@ -174,7 +174,7 @@ export class Scheduler {
     const { call: id, thread, model, promptTokens } = event;
     const call = new Call(id, this.#seq++, row, thread, model, promptTokens, need, prefix, this.#nowMs);
     this.#calls.set(id, call);
-    row.begin(call);
+    this.#ledger.begin(call);
     this.#wait(call);
   }
 

@@ -29,11 +29,11 @@ export class Waiting {
     const { pinned } = call;
     const pool = this.#pool(call);
     this.#count(call, 1);
-    this.#laneOf(call).insert(read(call));
+    this.#laneOf(call).insert(read(call, pool));
     pinned?.residency.want(call.program, call.thread);
     if (pinned === undefined) return pool.live;
     pinned.pinnedTokens += call.needTokens;
-    if (call.spillable) pool.spillable.insert(call, call, call.needTokens);
+    if (call.spillable) pool.spillable.insert(call, call, call.heldTokens);
     return [pinned];
   }
 
@@ -50,7 +50,7 @@ export class Waiting {
     call.spillable = true;
     if (call.pinned === undefined) return [];
     const pool = this.#pool(call);
-    pool.spillable.insert(call, call, call.needTokens);
+    pool.spillable.insert(call, call, call.heldTokens);
     return pool.live;
   }
 
@@ -80,7 +80,7 @@ export class Waiting {
   #reseat(call: Call): void {
     const lane = this.#laneOf(call);
     lane.delete(call);
-    lane.insert(read(call));
+    lane.insert(read(call, this.#pool(call)));
   }
 
   #laneOf(call: Call): Lane {
@@ -110,8 +110,10 @@ function entryOf(call: Call): Entry {
 }
 
 /** Reads the call's need and entry anew; only for a call in no lane. */
-function read(call: Call): Call {
-  call.extraTokens = call.pinned?.extraTokens(call) ?? call.needTokens;
+function read(call: Call, pool: Pool): Call {
+  const { needTokens, grownTokens } = call;
+  call.heldTokens = call.pinned?.residency.heldTokens(needTokens, grownTokens) ?? pool.heldTokens(call);
+  call.extraTokens = call.pinned?.extraTokens(call) ?? call.heldTokens;
   call.entry = entryOf(call);
   return call;
 }

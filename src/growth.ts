@@ -1,0 +1,96 @@
+import type { Program } from './program.js';
+
+/** Kinds of programs by the size of their first prompt, two to a doubling. */
+const KINDS = 64;
+/** Calls that are remembered of a kind. */
+const MEMORY_CALLS = 256;
+/** What is believed of a kind before any was seen: as many calls of each sort, and the share of them that others followed. */
+const PRIOR_CALLS = 8;
+const PRIOR_FIRST = 0.25;
+const PRIOR_LATER = 0.9;
+/** Longest programs that room is kept for: agents that go on for hundreds of calls fill any cache. */
+const CALLS_MAX = 64;
+
+/** How many of the calls that ended were followed by another, newer ones weighing more. */
+class Following {
+  #ended = PRIOR_CALLS;
+  #followed: number;
+
+  constructor(prior: number) {
+    this.#followed = PRIOR_CALLS * prior;
+  }
+
+  get share(): number {
+    return Math.min(1, this.#followed / this.#ended);
+  }
+
+  follow(): void {
+    this.#followed += 1;
+  }
+
+  end(): void {
+    this.#ended = this.#ended * (1 - 1 / MEMORY_CALLS) + 1;
+    this.#followed *= 1 - 1 / MEMORY_CALLS;
+  }
+}
+
+/** What was seen of programs whose first prompts are about as long. */
+class Kind {
+  readonly first = new Following(PRIOR_FIRST);
+  readonly later = new Following(PRIOR_LATER);
+  /** Mean growth of the context from call to call. */
+  #growthTokens = 0;
+  #calls = 0;
+
+  grow(tokens: number): void {
+    this.#calls = Math.min(this.#calls + 1, MEMORY_CALLS);
+    this.#growthTokens += (tokens - this.#growthTokens) / this.#calls;
+  }
+
+  /** Growth over half of the calls of a program that goes on, as it would be with the same share going on each time. */
+  get halfLifeTokens(): number {
+    const calls = Math.min(CALLS_MAX, 1 / (1 - this.later.share));
+    return Math.max(0, this.#growthTokens * calls) / 2;
+  }
+}
+
+/**
+ * What programs' contexts grow to, learnt from those that began alike.
+ *
+ * An agent's first prompt is a tenth of what its context comes to. A gate that counts what it holds now lets in a
+ * newcomer for each few thousand tokens that are free, and all of them grow: then residents push each other out, and
+ * what was saved by letting them in is computed again many times over (docs/DESIGN.md has the figures). So a program
+ * counts at least as much as its like hold halfway: first prompt + growth a call x calls / 2, and of one that has
+ * made no second call yet, the share of the growth that its like come to.
+ */
+export class Growth {
+  readonly #kinds = Array.from({ length: KINDS }, () => new Kind());
+
+  /** A call of the root's arrives. */
+  arrived(program: Program, promptTokens: number): void {
+    if (program.callsTotal === 0) program.firstPromptTokens = promptTokens;
+    else this.#following(program).follow();
+  }
+
+  /** A call of the root's has left this context behind; the program's row tells that of the call before. */
+  finished(program: Program, contextTokens: number): void {
+    this.#following(program).end();
+    if (program.callsTotal > 1) this.#kind(program).grow(contextTokens - program.contextTokens);
+  }
+
+  /** What the root's context is expected to hold, or 0. */
+  expectedTokens(program: Program): number {
+    const { first, halfLifeTokens } = this.#kind(program);
+    const share = program.callsTotal > 1 ? 1 : first.share;
+    return program.firstPromptTokens + Math.round(share * halfLifeTokens);
+  }
+
+  #following(program: Program): Following {
+    const { first, later } = this.#kind(program);
+    return program.callsTotal > 1 ? later : first;
+  }
+
+  #kind({ firstPromptTokens }: Program): Kind {
+    return this.#kinds[Math.min(Math.floor(2 * Math.log2(1 + firstPromptTokens)), KINDS - 1)] as Kind;
+  }
+}
