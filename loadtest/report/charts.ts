@@ -1,3 +1,4 @@
+import { nearestRank } from '../../sim/measure/sample.js';
 import { integer, number } from '../../sim/report/figures.js';
 import { figures, paragraph, section, type Figure, type Markup } from '../../sim/report/page.js';
 import { colour } from '../../sim/report/palette.js';
@@ -19,6 +20,8 @@ const DISTRIBUTIONS = [
   { of: 'slowdown', what: 'Slowdown', unit: 'times its time alone', scale: 1, items: 'programs' },
 ] as const;
 
+const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1];
+
 /** Those of which something was measured. */
 export async function distributionFigures({ targets }: PageSource): Promise<Figure[]> {
   const drawn = DISTRIBUTIONS.map(async ({ of, what, unit, scale, items }): Promise<Figure[]> => {
@@ -26,17 +29,26 @@ export async function distributionFigures({ targets }: PageSource): Promise<Figu
     const all = series.flatMap(({ values }) => values).filter((value) => value > 0);
     if (all.length === 0) return [];
     const log = Math.max(...all) > WIDE * Math.min(...all);
-    const halves = series.map(({ name, values }) => `${name}: half within ${number(values[Math.ceil(values.length / 2) - 1] ?? null)}, all within ${number(values.at(-1) ?? null)} ${unit}`); // prettier-ignore
+    const halves = series.map(({ name, values }) => `${name}: half within ${number(rankOf(values, 0.5))}, all within ${number(rankOf(values, 1))} ${unit}`); // prettier-ignore
     const svg = await distributionChart({
       title: what,
       description: `Share of ${items} by ${what.toLowerCase()}. ${halves.join('. ')}.`,
       x: { label: `${unit}${log ? ', logarithmic' : ''}`, log },
       series,
     });
-    return [{ svg, caption: `${what}: the share of ${items} that took at most so long.` }];
+    const rows = SHARES.map((share) => [
+      `${100 * share} %`,
+      ...series.map(({ values }) => number(rankOf(values, share))),
+    ]);
+    const table = { caption: `${unit}, by the share of ${items} that took at most so long`, columns: ['share', ...series.map(({ name }) => name)], rows }; // prettier-ignore
+    return [{ svg, caption: `${what}: the share of ${items} that took at most so long.`, table }];
   });
   return (await Promise.all(drawn)).flat();
 }
+
+/** Null of none. */
+const rankOf = (sorted: readonly number[], share: number): number | null =>
+  sorted.length === 0 ? null : nearestRank(sorted, share);
 
 const TIME_KINDS = [
   { name: 'engine', fill: colour.series(0), of: 'engine_seconds_mean' },
@@ -51,7 +63,6 @@ export async function sizeFigures(targets: readonly TargetReport[]): Promise<Fig
     label: string,
     of: (size: TargetReport['by_size'][number]) => number | null,
   ): Promise<Figure[]> => {
-    // prettier-ignore
     const series = targets.map(({ name, by_size }) => ({ name, values: by_size.map(of) }));
     if (series.every(({ values }) => values.every((value) => value === null))) return [];
     const description = series.map(({ name, values }) => `${name}: ${values.map(number).join(', ')}`).join('. ');

@@ -60,10 +60,10 @@ export function documentOf({ settings, targets, pairs, slos }: Gathered, summary
   };
 }
 
-const generatorOf = ({ cpuShare, cpuMsPerCall, callsInFlightMax, loopLagMs, lateSendMs }: GeneratorHealth): GeneratorReport => ({
-  cpu_share: cpuShare,
-  cpu_ms_per_call: cpuMsPerCall,
-  calls_in_flight_max: callsInFlightMax,
-  loop_lag_ms: loopLagMs,
-  late_send_ms: lateSendMs,
-}); // prettier-ignore
+const generatorOf = (health: GeneratorHealth): GeneratorReport => ({
+  cpu_share: health.cpuShare,
+  cpu_ms_per_call: health.cpuMsPerCall,
+  calls_in_flight_max: health.callsInFlightMax,
+  loop_lag_ms: health.loopLagMs,
+  late_send_ms: health.lateSendMs,
+});

@@ -75,10 +75,12 @@ export function makeReporter(options: ReporterOptions): Reporter {
       const text = `${JSON.stringify(document, undefined, 2)}\n`;
       (json === '-' ? err : out).write(`${title}\n\n${summaryOf(document)}`);
       if (json === '-') out.write(text);
+      const writePage = async (file: string, drawn: Lanes) =>
+        writeFile(file, await htmlOf({ title, document, targets, lanes: drawn }));
       const written = await Promise.allSettled([
-        ...(json === undefined || json === '-' ? [] : [writeFile(json, text)]),
-        ...(html === undefined || lanes === undefined ? [] : [writeFile(html, await htmlOf({ title, document, targets, lanes }))]),
-      ]); // prettier-ignore
+        json === undefined || json === '-' ? undefined : writeFile(json, text),
+        html === undefined || lanes === undefined ? undefined : writePage(html, lanes),
+      ]);
       for (const each of written) if (each.status === 'rejected') throw each.reason;
       return document;
     },

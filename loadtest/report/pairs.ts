@@ -24,7 +24,7 @@ const STATISTICS = {
 /** Below it a bootstrap promises more than so few pairs can tell. */
 const PAIRS_MIN = 10;
 /** Drawn anew a thousand times over: more would keep the user waiting for an interval that is narrow already. */
-const PAIRS_KEPT = 5_000;
+const PAIRS_KEPT = 2_000;
 /** Programs whose twin has not ended yet. Twins run side by side: only a target that has stalled leaves so many. */
 const WAITING_MAX = 100_000;
 

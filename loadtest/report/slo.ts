@@ -63,14 +63,14 @@ export function parseSlo(
   const [first = '', ...rest] = metric.split('.');
   const target = TARGET_NAMES.slice(0, targets).findIndex((name) => name === first);
   const path = target < 0 ? [first, ...rest] : rest;
-  const known = metricsOf(targets);
-  const spelt = path[0] === 'by_workload' && path.length > 2 ? ['by_workload', ANY, ...path.slice(2)] : path;
-  if (!known.some((each) => isDeepStrictEqual(each, spelt)) || (target >= 0 && path[0] === 'ab')) {
+  const known = metricsOf(target < 0 ? targets : 1);
+  const spelt = path[0] === 'by_workload' && path.length > 1 ? ['by_workload', ANY, ...path.slice(2)] : path;
+  if (!known.some((each) => isDeepStrictEqual(each, spelt))) {
     const below = known.filter((each) => isDeepStrictEqual(each.slice(0, spelt.length), spelt));
-    const ends = [...new Set(below.map((each) => each.slice(spelt.length).join('.')))];
+    const next = [...new Set(below.map((each) => each[path.length]))];
     if (below.length > 0 && path.length > 0)
-      throw new SloError('not_a_number', `"${metric}" is not one number: say which of ${ends.map((end) => `.${end}`).join(', ')}`); // prettier-ignore
-    throw new SloError('unknown_metric', `no metric "${metric}" in the report${suggest(spelt.join('.'), known.map((each) => each.join('.')))}`); // prettier-ignore
+      throw new SloError('not_a_number', `"${metric}" is not one number; go on with one of .${next.join(', .')}`);
+    throw new SloError('unknown_metric', `no metric "${metric}" in the report${suggest(path.join('.'), known.map((each) => each.join('.')))}`); // prettier-ignore
   }
   return { expression: text.trim(), target: target < 0 ? undefined : target, path, operator: operator as Operator, limit: Number(limit) }; // prettier-ignore
 }
@@ -100,11 +100,12 @@ function metricsOf(targets: number): string[][] {
   });
 }
 
+/** Not numbers, though nothing tells so while they are null; the longest wait is `queue_seconds.max`. */
 const NOT_NUMBERS = new Set(['model', 'server', 'tokenizer', 'worst_waiting']);
 
 function numbersOf(value: object): string[][] {
   return Object.entries(value).flatMap(([name, child]: [string, unknown]) => {
-    if (NOT_NUMBERS.has(name)) return name === 'worst_waiting' ? [[name, 'seconds']] : [];
+    if (NOT_NUMBERS.has(name)) return [];
     if (child === null || typeof child === 'number') return [[name]];
     return typeof child === 'object' ? numbersOf(child).map((path) => [name, ...path]) : [];
   });

@@ -68,6 +68,14 @@ describe('the comparison of two targets', () => {
     expect(report.outcome).toContain('failed at A: 1');
   });
 
+  it('forgets the oldest that wait for a twin when one target has stalled', () => {
+    const pairs = new Pairs(1);
+    for (let index = 0; index <= 100_000; index += 1) pairs.programEnded(program({ index }));
+    pairs.programEnded(program({ index: 0, target: 1 }));
+    pairs.programEnded(program({ index: 100_000, target: 1 }));
+    expect(pairs.report([0, 0]).pairs).toBe(1);
+  });
+
   it('is the same of the same seed', () => {
     expect(paired(50, 0.8).report([0, 0])).toEqual(paired(50, 0.8).report([0, 0]));
   });

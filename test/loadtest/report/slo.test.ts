@@ -78,8 +78,13 @@ describe('an objective', () => {
     ['B.programs < 1', 'unknown_metric'],
     ['ab.pairs > 1', 'unknown_metric'],
     ['url < 1', 'unknown_metric'],
+    ['A < 1', 'unknown_metric'],
+    ['A.ab.pairs < 1', 'unknown_metric'],
+    ['worst_waiting.seconds < 1', 'unknown_metric'],
     ['program_seconds < 1', 'not_a_number'],
     ['errors < 1', 'not_a_number'],
+    ['by_workload.chat < 1', 'not_a_number'],
+    ['A.by_size < 1', 'not_a_number'],
   ])('is refused when it is "%s"', (text, code) => {
     expect(codeOf(text)).toBe(code);
   });
@@ -97,7 +102,9 @@ describe('an objective', () => {
         if (typeof child === 'number') return [before + name];
         return typeof child === 'object' && child !== null ? numbers(child, `${before}${name}.`) : [];
       });
-    const unknown = numbers(report!, '').filter((path) => codeOf(`${path} < 1`) !== 'understood');
+    const unknown = numbers({ ...report!, worst_waiting: null }, '').filter(
+      (path) => codeOf(`${path} < 1`) !== 'understood',
+    );
     expect(unknown).toEqual([]);
   });
 });
