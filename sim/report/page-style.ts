@@ -31,7 +31,8 @@ figure.table figcaption{margin:0 0 .25rem}
 th,td{padding:.32rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
 th{font-weight:600}
 thead th{color:var(--soft);font-weight:500}
-thead td,thead th[scope=colgroup]{border-bottom:0;padding-bottom:0;text-align:right}
+thead td,thead th[scope=colgroup]{border-bottom:0;padding-bottom:0}
+thead th[scope=colgroup]{text-align:center;font-weight:600}
 th:first-child{text-align:left;padding-left:0}
 tbody th{font-weight:500}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:1.75rem 2rem}
