@@ -6,7 +6,7 @@
  *   scheduler.ts   `step(event, now) -> commands`, the life of a call
  *   floor.ts       which waiting call some engine has room for
  * then, as needed: program.ts (the process table), ledger.ts (attained service), policies/ (who is next), engine.ts,
- * residency.ts and window.ts (what "room" means), fit-tree.ts and timer-heap.ts (the two data structures), views.ts,
+ * residency.ts, growth.ts and window.ts (what "room" means), fit-tree.ts and timer-heap.ts (the two data structures), views.ts,
  * event-log.ts (steps as a file).
  */
 export * from './units.js';

@@ -86,8 +86,10 @@ export const admission = z
         note('Wait after which idle contexts make way for a call, and nothing behind it may take its room.', STARTING),
       ),
     turnMs: ms(0, DAY_MS)
-      .default(40_000)
-      .meta(note('Least time between two such calls on one engine: each pushes idle contexts out.', STARTING)),
+      .default(300_000)
+      .meta(
+        note('Least time between two such calls on one engine: each pushes idle contexts out.', 'docs/EXPERIMENTS.md'),
+      ),
   })
   .transform(({ windowMin, windowInitial, ...rest }) => {
     const least = windowMin ?? Math.min(2, rest.windowMax);
