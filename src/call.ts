@@ -1,5 +1,6 @@
 import type { Engine } from './engine.js';
 import type { Key } from './fit-tree.js';
+import type { Reason } from './events.js';
 import type { Entry } from './lane.js';
 import type { Program } from './program.js';
 import type { Timed } from './timer-heap.js';
@@ -85,6 +86,13 @@ export class Call implements Key, Timed {
     this.service0Ms = program.serviceMs;
     this.starvedOnArrivalMs = program.starvedMs;
     this.windowEpoch = program.windowEpoch;
+  }
+
+  /** Why it is placed as it is, once it is. */
+  get reason(): Reason {
+    if (this.retried) return 'retried';
+    if (this.promoted) return 'promoted';
+    return this.waitedMs > 0 ? 'queued' : 'direct';
   }
 
   /** All its waiting up to `now`, W_c. */

@@ -46,7 +46,7 @@ interface Cohort {
  *     active   thread A, thread B ...                 in flight: all of their tokens
  *     idle     [step 90: C, D] [step 91: E] ...       cohorts, longest idle first
  *
- * The *working set*, R_e = sum of contextTokens x w (DESIGN.md, section 4.5):
+ * The *working set*, R_e = sum of heldTokens x w (DESIGN.md, section 4.5, where it is contextTokens; see `growth.ts`):
  *     w = 1                     with a call in flight,
  *     w = share(kind, idle)     afterwards: its claim. Clients rarely say that they are done, so claims fade, by what
  *                               was learnt of contexts like it (`returns.ts`),

@@ -3,7 +3,7 @@ import { Call } from './call.js';
 import { checkConfig, type SchedulerConfig } from './config.js';
 import { deadlinesOf, earliest } from './deadlines.js';
 import type { Engine } from './engine.js';
-import type { CallArrived, CallFailed, CallFinished, Command, Event, Reason, Refusal } from './events.js';
+import type { CallArrived, CallFailed, CallFinished, Command, Event, Refusal } from './events.js';
 import { Floor } from './floor.js';
 import { goneOf, Ledger } from './ledger.js';
 import { makePolicy, type Policy } from './policy.js';
@@ -214,7 +214,7 @@ export class Scheduler {
       engine: engine.id,
       level,
       queueMs,
-      reason: reasonOf(call),
+      reason: call.reason,
       placement,
     });
     this.#demote(call);
@@ -359,10 +359,4 @@ export class Scheduler {
     this.#wakeAtMs = at;
     this.#out.push({ type: 'wakeAt', at: at as Millis });
   }
-}
-
-function reasonOf(call: Call): Reason {
-  if (call.retried) return 'retried';
-  if (call.promoted) return 'promoted';
-  return call.waitedMs > 0 ? 'queued' : 'direct';
 }
