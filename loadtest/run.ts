@@ -13,6 +13,8 @@ import { Fitting } from './fitting.js';
 import { warningsOf } from './warnings.js';
 
 const PROGRESS_MS = 200;
+/** Programs a second that nothing tells from all at once, and the most that can be drawn. */
+const RATE_MAX = 1e6;
 /** Programs under way on a target, above which no more are begun: a target that far behind has no use for them. */
 const UNDER_WAY_MAX = 20_000;
 
@@ -91,15 +93,24 @@ class Run {
 
   #play(now: () => number): Promise<unknown> {
     const { arrivals } = this.options;
-    if (arrivals.type !== 'closed') return this.#playTimed(now, this.#source());
+    return arrivals.type === 'closed'
+      ? this.#playClosed(now, arrivals.concurrency)
+      : this.#playTimed(now, this.#source());
+  }
+
+  /** So many programs at any time, on each target by itself. */
+  async #playClosed(now: () => number, concurrency: number): Promise<void> {
     const sources = this.#players.map(() => ({ source: this.#source(), index: 0 }));
     const workers: Promise<void>[] = [];
-    for (let worker = 0; worker < arrivals.concurrency; worker += 1)
+    for (let worker = 0; worker < concurrency && !this.#stop.signal.aborted; worker += 1) {
       for (const player of this.#inOrder(worker)) {
         const pulled = sources[player.stage.index];
         if (pulled !== undefined) workers.push(this.#work(now, player, pulled));
       }
-    return Promise.all(workers);
+      // A thousand at once would keep the first answers from being seen.
+      await turn();
+    }
+    await Promise.all(workers);
   }
 
   #source(): Source {
@@ -195,7 +206,7 @@ class Run {
 function faster(arrivals: Arrivals, factor: number): Arrivals {
   switch (arrivals.type) {
     case 'open':
-      return { ...arrivals, ratePerSecond: arrivals.ratePerSecond * factor };
+      return { ...arrivals, ratePerSecond: Math.min(RATE_MAX, arrivals.ratePerSecond * factor) };
     case 'trace':
       return { ...arrivals, speed: arrivals.speed * factor };
     case 'closed':

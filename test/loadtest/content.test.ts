@@ -1,0 +1,215 @@
+import { request } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { API_NAMES } from '../../loadtest/index.js';
+import type { AgentMessage, AgentProgram } from '../../sim/index.js';
+import { programs } from '../../sim/workloads/workload.js';
+import { openWorkload, WORKLOAD_NAMES } from '../../sim/workloads/workloads.js';
+import { engine } from '../sim/client.js';
+import { bodiesOf, call, chain, load, program, serve, singles } from '../support/load.js';
+import { describeRecorded, readTrace } from '../support/traces.js';
+
+/** Prompt and answer of each call as the program has them, and as they were counted. */
+function lengths(all: readonly AgentProgram[], calls: Awaited<ReturnType<typeof load>>['calls']) {
+  const wanted = new Map(all.map((each) => [each.id, each.calls]));
+  return {
+    wanted: calls.map(({ program: id, call: index }) => {
+      const { promptTokens = NaN, outputTokens = NaN } = wanted.get(id)?.[index] ?? {};
+      return [id, index, promptTokens, outputTokens];
+    }),
+    counted: calls.map((each) => [each.program, each.call, each.promptTokens, each.outputTokens]),
+  };
+}
+
+describe.each(API_NAMES)('the %s API', (api) => {
+  it.each([true, false])('carries prompts and answers of exactly the wanted lengths (stream: %s)', async (stream) => {
+    const handle = await engine();
+    const all = [chain('chain', 4), ...singles(3, { promptTokens: 333, outputTokens: 21 })];
+    const { calls, programs: ended } = await load({ targets: [handle.url], programs: () => all, api, stream });
+    expect(calls.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 7 }, () => 'completed'));
+    const { wanted, counted } = lengths(all, calls);
+    expect(counted).toEqual(wanted);
+    expect(ended).toHaveLength(4);
+    // What the engine itself counted, not what it told.
+    const sequences = handle.stats().records.flatMap((record) => record.sequences);
+    expect(
+      sequences
+        .slice(-7)
+        .map(({ promptTokens, outputTokens }) => promptTokens * 1000 + outputTokens)
+        .sort(),
+    ).toEqual(wanted.map(([, , prompt = 0, output = 0]) => Number(prompt) * 1000 + Number(output)).sort());
+    expect(calls.every(({ firstTokenMs }) => Number.isNaN(firstTokenMs) !== stream)).toBe(true);
+  });
+
+  // In a text without messages, tokens of an answer begin where those of its prompt happen to end.
+  it.skipIf(api === 'completions')(
+    'goes on from the answers of the target, which then finds them in its cache',
+    async () => {
+      const handle = await engine();
+      const all = [chain('chain', 5, { outputTokens: 40 })];
+      const grown = { ...all[0]!, calls: all[0]!.calls.map((each, index) => ({ ...each, promptTokens: 100 + 80 * index, ...(index > 0 && { prefix: { call: index - 1, tokens: 60 + 80 * index } }) })) }; // prettier-ignore
+      const { calls } = await load({ targets: [handle.url], programs: () => [grown], api });
+      for (const { call: index, cachedTokens } of calls.slice(1))
+        expect(cachedTokens).toBeGreaterThan(60 + 80 * index - 16 - 4);
+    },
+  );
+
+  it.skipIf(api === 'completions')('follows tool calls with their results, under the ids of the target', async () => {
+    const handle = await engine({ recordBodies: true });
+    const tools = [{ name: 'look', id: 'recorded-1', arguments: '{}' }];
+    const said = (role: AgentMessage['role'], content: string, tool?: string): AgentMessage => ({ role, content, ...(tool !== undefined && { tool }) }); // prettier-ignore
+    const spoken = program(
+      'spoken',
+      call({ messages: [said('system', 'Be brief.'), said('user', 'What is there?')], tools, answer: 'I look.' }),
+      call({ after: [0], prefix: { call: 0, tokens: 10 }, messages: [said('tool', 'Nothing at all.', 'recorded-1')], outputTokens: 30 }), // prettier-ignore
+    );
+    const { calls } = await load({ targets: [handle.url], programs: () => [spoken], api });
+    expect(calls.map(({ outcome }) => outcome)).toEqual(['completed', 'completed']);
+    const [, second] = bodiesOf(handle, 2);
+    const text = JSON.stringify(second);
+    const id = /"(?:tool_call_id|call_id|tool_use_id)":"([^"]+)"/.exec(text)?.[1] ?? '';
+    expect(id).not.toBe('');
+    expect(id).not.toBe('recorded-1');
+    expect(text.split(`"${id}"`)).toHaveLength(3);
+    expect(text).toContain('Nothing at all.');
+  });
+});
+
+describe('made text', () => {
+  it.each(WORKLOAD_NAMES)('has the lengths of the workload %s', async (name) => {
+    const handle = await engine({ speed: 100_000, maxModelLen: 40_000 });
+    const take = () => programs(openWorkload(name), 3);
+    const { calls, summary } = await load({ targets: [handle.url], programs: take, maxPrograms: 4, timeScale: 1e5, gapMsMax: 1000 }); // prettier-ignore
+    const all = [...new Set(calls.map((each) => each.program))];
+    const drawn: AgentProgram[] = [];
+    for (const each of take()) {
+      if (all.includes(each.id)) drawn.push(each);
+      if (drawn.length === all.length) break;
+    }
+    const { wanted, counted } = lengths(drawn, calls);
+    expect(counted).toEqual(wanted);
+    expect(summary.targets[0]).toMatchObject({ tokenizer: 'tokenize', isExact: true });
+  });
+
+  it('begins alike where programs share a prefix, and else in no two programs', async () => {
+    const handle = await engine();
+    const prefix = { name: 'system', tokens: 64 };
+    const arrivals = { type: 'closed', concurrency: 1 } as const;
+    const shared = await load({ targets: [handle.url], programs: () => singles(3, { prefix }), arrivals });
+    expect(shared.calls.map(({ cachedTokens }) => cachedTokens)).toEqual([0, 64, 64]);
+    const own = await load({ targets: [handle.url], programs: () => singles(3), seed: 1, arrivals, salt: true });
+    expect(own.calls.map(({ cachedTokens }) => cachedTokens)).toEqual([0, 0, 0]);
+  });
+
+  it('is found in the cache by another run of it, unless it is salted', async () => {
+    const handle = await engine();
+    const run = async (salt: boolean) => (await load({ targets: [handle.url], programs: () => singles(1), salt })).calls[0]?.cachedTokens; // prettier-ignore
+    expect([await run(false), await run(false), await run(true), await run(true)]).toEqual([0, 96, 0, 0]);
+  });
+
+  it('is the same for the same blocks', async () => {
+    const handle = await engine();
+    const of = (...blocks: number[]) => call({ promptTokens: 32 * blocks.length, prefix: { blocks, blockTokens: 32 } });
+    const all = [program('a', of(1, 2, 3)), program('b', of(1, 2, 4)), program('c', of(5, 2, 3))];
+    const { calls } = await load({ targets: [handle.url], programs: () => all, arrivals: { type: 'closed', concurrency: 1 } }); // prettier-ignore
+    expect(calls.map(({ cachedTokens }) => cachedTokens)).toEqual([0, 48, 0]);
+    expect(calls.map(({ promptTokens }) => promptTokens)).toEqual([96, 96, 96]);
+  });
+
+  it('branches off where a prompt keeps only a part of an earlier one', async () => {
+    const handle = await engine();
+    const kept = (tokens: number, promptTokens: number) =>
+      call({ after: [0], promptTokens, prefix: { call: 0, tokens } });
+    const tree = program('tree', call({ promptTokens: 400 }), kept(200, 300), kept(400, 400), kept(16, 500));
+    const { calls } = await load({ targets: [handle.url], programs: () => [tree] });
+    expect(calls.map(({ promptTokens }) => promptTokens)).toEqual([400, 300, 400, 500]);
+    const cached = calls.toSorted((a, b) => a.call - b.call).map(({ cachedTokens }) => cachedTokens);
+    expect(cached[1]).toBeGreaterThan(200 - 32);
+    expect(cached[1]).toBeLessThanOrEqual(208);
+    expect(cached[2]).toBeGreaterThan(400 - 32);
+    expect(cached[3]).toBeLessThanOrEqual(16);
+  });
+
+  it('is calibrated by what calls cost where nobody counts tokens', async () => {
+    const handle = await engine();
+    const front = await serve((incoming, response) => {
+      if (incoming.url === '/tokenize') {
+        response.writeHead(404).end();
+        return;
+      }
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('end', () => {
+        const { method = 'GET', url = '' } = incoming;
+        const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
+        void request(handle.url + url, {
+          method: method as 'GET',
+          body,
+          headers: { 'content-type': 'application/json' },
+        }).then((answer) => {
+          response.writeHead(answer.statusCode, { 'content-type': String(answer.headers['content-type']) });
+          answer.body.pipe(response);
+        });
+      });
+    });
+    const all = [chain('chain', 3)];
+    const { calls, summary } = await load({ targets: [front], programs: () => all });
+    expect(summary.targets[0]).toMatchObject({ tokenizer: 'usage', isExact: true });
+    const { wanted, counted } = lengths(all, calls);
+    expect(counted).toEqual(wanted);
+  });
+});
+
+describe('recorded words', () => {
+  const spoken = program(
+    'spoken',
+    call({ messages: [{ role: 'system', content: 'You fix "bugs".' }, { role: 'user', content: 'It fails.\n' }], answer: 'I look at it.' }), // prettier-ignore
+    call({ after: [0], prefix: { call: 0, tokens: 20 }, messages: [{ role: 'user', content: 'Expected 1.' }], outputTokens: 12 }), // prettier-ignore
+  );
+
+  it('are sent as they are, with the answers of the target', async () => {
+    const handle = await engine({ recordBodies: true });
+    await load({ targets: [handle.url], programs: () => [spoken] });
+    const [first, second] = bodiesOf(handle, 2).map(({ messages }) => messages as AgentMessage[]);
+    expect(first).toEqual([
+      { role: 'system', content: 'You fix "bugs".' },
+      { role: 'user', content: 'It fails.\n' },
+    ]);
+    expect(second?.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
+    expect(second?.[2]?.content).not.toBe('I look at it.');
+    expect(second?.[2]?.content.length).toBe(32);
+  });
+
+  it('go on from recorded answers where these are wanted', async () => {
+    const handle = await engine({ recordBodies: true });
+    await load({ targets: [handle.url], programs: () => [spoken], recordedAnswers: true });
+    const [, second] = bodiesOf(handle, 2).map(({ messages }) => messages as AgentMessage[]);
+    expect(second?.[2]).toEqual({ role: 'assistant', content: 'I look at it.' });
+  });
+});
+
+for (const [file, count] of [
+  ['mini-swe-agent/gemini-3-pro_swebench-verified_first60.jsonl.gz', 2],
+  ['weka-claude-code/traces_with_subagents_first6.jsonl.gz', 1],
+  ['tree-of-thought/gpt-4_0.7_propose1_value3_greedy5_start900_end1000.json.gz', 2],
+  ['tau-bench/gpt-4o-airline.json.gz', 3],
+  ['agentcgroup/timings_first40.jsonl.gz', 1],
+  ['mooncake/synthetic_trace.jsonl.gz', 3],
+  ['azure/AzureLLMInferenceTrace_conv.csv.gz', 3],
+  ['tracelab/round_trace.jsonl', 1],
+] as const) {
+  describeRecorded(file, (path) => {
+    it('is played to its end', async () => {
+      const handle = await engine({ speed: 100_000, maxModelLen: 1e6, kvTokens: 2e6 });
+      const { programs: all } = await readTrace(path);
+      const shortest = all.toSorted((a, b) => a.calls.length - b.calls.length).slice(0, count);
+      const { calls, programs: ended } = await load({
+        targets: [handle.url],
+        programs: () => shortest,
+        timeScale: 1e6,
+      });
+      expect(calls.filter(({ outcome }) => outcome !== 'completed')).toEqual([]);
+      expect(ended).toHaveLength(count);
+      expect(calls).toHaveLength(shortest.reduce((sum, each) => sum + each.calls.length, 0));
+    });
+  });
+}

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach } from 'vitest';
+import { runLoad, type LoadOptions } from '../../loadtest/index.js';
+import type { LoadCallRecord, LoadProgramRecord } from '../../loadtest/records.js';
+import type { AgentCall, AgentProgram, EngineHandle } from '../../sim/index.js';
+
+/** All programs at once, and no longer than they take. */
+export const OPTIONS: LoadOptions = {
+  targets: [],
+  programs: () => [],
+  maxPrograms: Infinity,
+  durationMs: Infinity,
+  arrivals: { type: 'open', ratePerSecond: 1e6, cv: 0 },
+  timeScale: 1,
+  gapMsMax: Infinity,
+  api: 'chat',
+  stream: true,
+  identity: 'none',
+  seed: 0,
+  salt: false,
+  ignoreEos: true,
+  recordedAnswers: false,
+  connections: 4096,
+  timeoutMs: 20_000,
+  hangUp: 0,
+  ownsTargets: false,
+  baseline: 'none',
+};
+
+export async function load(options: Partial<LoadOptions>, signal = new AbortController().signal) {
+  const calls: LoadCallRecord[] = [];
+  const programs: LoadProgramRecord[] = [];
+  const observer = {
+    callEnded: (record: LoadCallRecord) => void calls.push(record),
+    programEnded: (record: LoadProgramRecord) => void programs.push(record),
+  };
+  const summary = await runLoad({ ...OPTIONS, ...options }, observer, signal);
+  return { summary, calls, programs };
+}
+
+export const call = (fields: Partial<AgentCall> = {}): AgentCall => ({
+  after: [],
+  gapMs: 0,
+  thread: '',
+  promptTokens: 100,
+  outputTokens: 8,
+  ...fields,
+});
+
+export const program = (id: string, ...calls: readonly AgentCall[]): AgentProgram => ({ id, calls });
+
+/** So many programs of a call each. */
+export const singles = (count: number, fields: Partial<AgentCall> = {}): AgentProgram[] =>
+  Array.from({ length: count }, (_, index) => program(`p${index}`, call(fields)));
+
+/** A chain in which each call goes on from the one before, by so many tokens. */
+export function chain(id: string, calls: number, fields: Partial<AgentCall> = {}): AgentProgram {
+  const grown = 30;
+  return program(
+    id,
+    ...Array.from({ length: calls }, (_, index) => {
+      const promptTokens = 100 + index * (8 + grown);
+      const prefix = { call: index - 1, tokens: promptTokens - grown };
+      return call({ after: index === 0 ? [] : [index - 1], promptTokens, ...(index > 0 && { prefix }), ...fields });
+    }),
+  );
+}
+
+/** The bodies of the calls of a run: what came before the run are probes, which are not of its programs. */
+export function bodiesOf(engine: EngineHandle, calls: number): Record<string, unknown>[] {
+  const { records } = engine.stats();
+  return records.slice(-calls).map(({ body = '{}' }) => JSON.parse(body) as Record<string, unknown>);
+}
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await Promise.all(closers.splice(0).map((close) => close()));
+});
+
+/** An HTTP server that the end of the test closes: its URL. */
+export async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(async () => {
+    server.close();
+    server.closeAllConnections();
+    if (server.listening) await once(server, 'close');
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
