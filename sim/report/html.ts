@@ -29,7 +29,7 @@ function blockOf(block: Block, charts: ReadonlyMap<string, string>): Markup {
     case 'paragraph':
       return withCode(block.text);
     case 'findings':
-      return html`<ul>${block.sentences.map((sentence) => html`<li>${codeOf(sentence)}</li>`)}</ul>`; // prettier-ignore
+      return block.sentences.length === 0 ? html`` : html`<ul>${block.sentences.map((sentence) => html`<li>${codeOf(sentence)}</li>`)}</ul>`; // prettier-ignore
     case 'table':
       return table(block);
     case 'chart': {

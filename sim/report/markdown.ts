@@ -16,7 +16,7 @@ export function markdownOf({ title, notes, chapters, commands }: Report): string
 
 function chapterOf(chapter: Chapter): string[] {
   const { title, about } = chapter.experiment;
-  return [`## ${title}`, about, ...missingText(chapter), ...chapter.blocks.map(blockOf)];
+  return [`## ${title}`, about, ...missingText(chapter), ...chapter.blocks.map(blockOf).filter((text) => text !== '')];
 }
 
 function blockOf(block: Block): string {
