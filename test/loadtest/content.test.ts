@@ -1,11 +1,10 @@
-import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { API_NAMES } from '../../loadtest/index.js';
 import type { AgentMessage, AgentProgram } from '../../sim/index.js';
 import { programs } from '../../sim/workloads/workload.js';
 import { openWorkload, WORKLOAD_NAMES } from '../../sim/workloads/workloads.js';
 import { engine } from '../sim/client.js';
-import { bodiesOf, call, chain, load, program, serve, singles } from '../support/load.js';
+import { bodiesOf, call, chain, front, load, program, singles } from '../support/load.js';
 import { describeRecorded, readTrace } from '../support/traces.js';
 
 /** Prompt and answer of each call as the program has them, and as they were counted. */
@@ -131,28 +130,9 @@ describe('made text', () => {
 
   it('is calibrated by what calls cost where nobody counts tokens', async () => {
     const handle = await engine();
-    const front = await serve((incoming, response) => {
-      if (incoming.url === '/tokenize') {
-        response.writeHead(404).end();
-        return;
-      }
-      const chunks: Buffer[] = [];
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-      incoming.on('end', () => {
-        const { method = 'GET', url = '' } = incoming;
-        const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
-        void request(handle.url + url, {
-          method: method as 'GET',
-          body,
-          headers: { 'content-type': 'application/json' },
-        }).then((answer) => {
-          response.writeHead(answer.statusCode, { 'content-type': String(answer.headers['content-type']) });
-          answer.body.pipe(response);
-        });
-      });
-    });
+    const url = await front(handle, (path) => (path === '/tokenize' ? { status: 404, text: '' } : undefined));
     const all = [chain('chain', 3)];
-    const { calls, summary } = await load({ targets: [front], programs: () => all });
+    const { calls, summary } = await load({ targets: [url], programs: () => all });
     expect(summary.targets[0]).toMatchObject({ tokenizer: 'usage', isExact: true });
     const { wanted, counted } = lengths(all, calls);
     expect(counted).toEqual(wanted);

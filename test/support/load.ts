@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { request } from 'undici';
 import { afterEach } from 'vitest';
 import { runLoad, type LoadOptions } from '../../loadtest/index.js';
 import type { LoadCallRecord, LoadProgramRecord } from '../../loadtest/records.js';
@@ -89,4 +90,34 @@ export async function serve(listener: RequestListener): Promise<string> {
     if (server.listening) await once(server, 'close');
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/**
+ * An engine behind a front of one's own: what `answer` gives for a path goes to the client, and all else to the engine.
+ * @param answer undefined: not its business
+ */
+export function front(
+  { url }: EngineHandle,
+  answer: (path: string, body: string) => { status: number; text: string } | undefined,
+): Promise<string> {
+  return serve((incoming, response) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', () => {
+      const { method = 'GET', url: path = '' } = incoming;
+      const body = Buffer.concat(chunks).toString();
+      const own = answer(path, body);
+      if (own !== undefined) {
+        response.writeHead(own.status).end(own.text);
+        return;
+      }
+      const headers = { 'content-type': 'application/json' };
+      void request(url + path, { method: method as 'GET', headers, body: method === 'GET' ? null : body }).then(
+        (given) => {
+          response.writeHead(given.statusCode, { 'content-type': String(given.headers['content-type']) });
+          given.body.pipe(response);
+        },
+      );
+    });
+  });
 }
