@@ -27,7 +27,8 @@ export async function measureAlone(
       const text = words.text({ seed: (seed += 1), words: words.wordsFor(promptTokens) });
       const startedAt = performance.now();
       const item = prober.api.item({ role: 'user', text, isPlain: true });
-      const { answer, endedAt } = await prober.call({ items: [item], outputTokens });
+      const { answer, endedAt, outcome } = await prober.call({ items: [item], outputTokens });
+      if (outcome !== 'completed') continue;
       const ms = endedAt - startedAt;
       if (ms < best.ms) best = { ms, prompt: answer.promptTokens, output: answer.outputTokens };
     }

@@ -5,9 +5,10 @@ import { COMMON_WORDS, Words } from './words.js';
 
 /** Fewer words than this make text too much alike. */
 const WORDS_MIN = 16;
-/** Words that texts are counted with: so many that one token more or less in the template does not matter. */
-const SHORT = 64;
+/** Words that texts are counted with, where the model takes so many. */
 const LONG = 512;
+/** How much shorter the others are. */
+const SHORTER = 8;
 
 /** How text for a target gets its length. */
 export interface Calibration {
@@ -23,33 +24,38 @@ type Count = (text: string) => Promise<number | undefined>;
  * Finds words that are one token each, by the target's tokenizer where it has one to ask, else by what it charges for two
  * calls of different lengths. What its chat template adds is always read off calls, since only these show all of it.
  */
-export async function calibrate(prober: Prober): Promise<Calibration> {
+export async function calibrate(prober: Prober, maxModelLen = Infinity): Promise<Calibration> {
+  const long = Math.min(LONG, Math.floor(maxModelLen / 4));
+  const short = Math.max(1, Math.floor(long / SHORTER));
   const count = await tokenizerOf(prober);
   const counted = count && (await countedWords(count));
   const words = counted?.words ?? new Words(COMMON_WORDS, 1);
   const charge = chargeOf(prober, words);
-  const [short, long] = [await charge(['user', SHORT]), await charge(['user', LONG])];
-  if (Number.isNaN(short) || Number.isNaN(long)) {
+  const [plain, more] = [await charge(['user', short]), await charge(['user', long])];
+  if (Number.isNaN(plain) || Number.isNaN(more)) {
     const template = { opening: 0, system: 0, turn: 0 };
     return { words, template, tokenizer: counted === undefined ? 'guess' : 'tokenize', isExact: false };
   }
-  const perWord = (long - short) / (LONG - SHORT);
+  const perWord = (more - plain) / (long - short);
   const calibrated = counted === undefined && perWord !== 1 ? new Words(COMMON_WORDS, perWord || 1) : words;
   const text = (count: number) => count * calibrated.tokensPerWord;
-  const opening = Math.round(short - text(SHORT));
-  const withSystem = await charge(['system', SHORT], ['user', SHORT]);
-  const withTurn = await charge(['user', SHORT], ['assistant', SHORT], ['user', SHORT]);
+  const opening = Math.round(plain - text(short));
+  const withSystem = await charge(['system', short], ['user', short]);
+  const withTurn = await charge(['user', short], ['assistant', short], ['user', short]);
   return {
     words: calibrated,
     template: {
-      opening: Math.max(0, opening),
-      system: Math.max(0, Math.round(withSystem - short - text(SHORT))),
-      turn: Math.max(0, Math.round(withTurn - short - text(2 * SHORT))),
+      opening: extra(opening),
+      system: extra(withSystem - plain - text(short)),
+      turn: extra(withTurn - plain - text(2 * short)),
     },
     tokenizer: counted === undefined ? 'usage' : 'tokenize',
     isExact: perWord === 1 && opening >= 0,
   };
 }
+
+/** Tokens of a template; none where nobody knows, as of roles that a target refuses. */
+const extra = (tokens: number): number => Math.max(0, Math.round(tokens) || 0);
 
 /** Prompt tokens that the target counts for messages of so many words; NaN where it does not tell. */
 function chargeOf({ api, call }: Prober, words: Words) {
@@ -59,8 +65,8 @@ function chargeOf({ api, call }: Prober, words: Words) {
       texts += 1;
       return api.item({ role, text: words.text({ seed: texts, words: count }), isPlain: true });
     });
-    const { answer } = await call({ items, outputTokens: 1 });
-    return answer.promptTokens;
+    const { answer, outcome } = await call({ items, outputTokens: 1 });
+    return outcome === 'completed' ? answer.promptTokens : NaN;
   };
 }
 

@@ -60,13 +60,16 @@ export class Player {
 
   /** Does it at a time of the run: now, where that has passed. */
   at(timeMs: number, action: () => void): void {
-    const timer = setTimeout(
-      () => {
-        this.#timers.delete(timer);
-        action();
-      },
-      Math.max(0, timeMs - this.stage.now()),
-    );
+    const waitMs = timeMs - this.stage.now();
+    if (waitMs <= 0) {
+      action();
+      return;
+    }
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      // A timer counts from when its turn of the event loop began, and so may come a little early.
+      this.at(timeMs, action);
+    }, Math.ceil(waitMs));
     this.#timers.add(timer);
   }
 

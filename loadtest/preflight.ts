@@ -28,7 +28,7 @@ export interface Prober {
   readonly model: string;
   /** Whether answers can be made so long. */
   readonly isExact: boolean;
-  /** @throws LoadError when the call is not answered as it should be */
+  /** One call, whatever becomes of it. */
   readonly call: (ask: Pick<Ask, 'items' | 'outputTokens'>) => Promise<Outcome>;
   /** POST of JSON; undefined where the answer is no JSON object, or no success. */
   readonly post: (path: string, body: object) => Promise<Record<string, unknown> | undefined>;
@@ -62,18 +62,14 @@ export async function preflight(target: Target, options: PreflightOptions, signa
     api,
     model,
     isExact,
-    call: async (part) => {
-      const result = await ask({ isExact, ...part });
-      check(target, model, result);
-      return result;
-    },
+    call: (part) => ask({ isExact, ...part }),
     post: async (path, body) => {
       const answer = await target.json('POST', path, body, limit(signal, timeoutMs)).catch(() => undefined);
       signal.throwIfAborted();
       return answer?.status === 200 ? objectIn(answer.text) : undefined;
     },
   };
-  const calibration = await calibrate(prober);
+  const calibration = await calibrate(prober, maxModelLen);
   const alone = options.baseline === 'none' ? undefined : await measureAlone(prober, calibration, maxModelLen);
   return {
     ...calibration,

@@ -51,9 +51,7 @@ export class ProgramPlay {
     const { gapMsMax, timeScale } = this.player.stage.options;
     const gapMs = Math.min(this.#call(index).gapMs, gapMsMax) / timeScale;
     const meantMs = this.#timeline.plan(index, gapMs);
-    const send = () => this.player.whenFree(() => this.#send(index, meantMs));
-    if (meantMs <= this.player.stage.now()) send();
-    else this.player.at(meantMs, send);
+    this.player.at(meantMs, () => this.player.whenFree(() => this.#send(index, meantMs)));
   }
 
   #send(index: number, meantMs: number): void {

@@ -136,8 +136,7 @@ class Run {
       const arrival = source.next(lastMs);
       if (arrival === undefined || arrival.atMs > this.options.durationMs) break;
       lastMs = arrival.atMs;
-      const waitMs = arrival.atMs - now();
-      await (waitMs > 0 ? sleep(waitMs, undefined, { signal: this.#stop.signal }) : turn());
+      await this.#until(arrival.atMs, now);
       if (this.#stop.signal.aborted) return;
       if (this.#players.some(({ underWay }) => underWay >= UNDER_WAY_MAX)) {
         this.#isTooMany = true;
@@ -150,6 +149,14 @@ class Run {
       }
     }
     await Promise.all(playing);
+  }
+
+  /** Gives way to what else has come, also where the time has passed. */
+  async #until(timeMs: number, now: () => number): Promise<void> {
+    await turn();
+    // A timer counts from when its turn of the event loop began, and so may come a little early.
+    for (let waitMs = timeMs - now(); waitMs > 0 && !this.#stop.signal.aborted; waitMs = timeMs - now())
+      await sleep(Math.ceil(waitMs), undefined, { signal: this.#stop.signal });
   }
 
   /** One of those that play a program behind the other. */

@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { engine } from '../sim/client.js';
+import { call, chain, load, program, serve, singles } from '../support/load.js';
+
+const byCall = <T extends { readonly call: number }>(records: readonly T[]): readonly T[] =>
+  records.toSorted((a, b) => a.call - b.call);
+
+describe('a program', () => {
+  it('makes each call when all those that it waits for have ended, and its gap is over', async () => {
+    const handle = await engine();
+    const graph = program(
+      'graph',
+      call(),
+      call({ after: [0], gapMs: 30, thread: 'a', outputTokens: 200 }),
+      call({ after: [0], thread: 'b' }),
+      call({ after: [1, 2], gapMs: 20 }),
+      call({ after: [], gapMs: 5 }),
+    );
+    const { calls, programs } = await load({ targets: [handle.url], programs: () => [graph] });
+    const [first, a, b, join, own] = byCall(calls);
+    const arrivedMs = programs[0]?.arrivedMs ?? NaN;
+    expect(first?.arrivedMs).toBe(arrivedMs);
+    expect(own?.arrivedMs).toBe(arrivedMs + 5);
+    expect(a?.arrivedMs).toBe((first?.endedMs ?? NaN) + 30);
+    expect(b?.arrivedMs).toBe(first?.endedMs);
+    expect(join?.arrivedMs).toBe(Math.max(a?.endedMs ?? NaN, b?.endedMs ?? NaN) + 20);
+    for (const { arrivedMs: meant, sentMs, firstTokenMs, endedMs } of calls) {
+      expect(sentMs).toBeGreaterThanOrEqual(meant);
+      expect(firstTokenMs).toBeGreaterThan(sentMs);
+      expect(endedMs).toBeGreaterThanOrEqual(firstTokenMs);
+    }
+    expect(programs[0]).toMatchObject({ calls: 5, callsCancelled: 0, outcome: 'completed', endedMs: join?.endedMs });
+  });
+
+  it('has its time told apart, along the chain that it took', async () => {
+    const handle = await engine();
+    const { calls, programs } = await load({ targets: [handle.url], programs: () => [chain('c', 3, { gapMs: 25 })] });
+    const [record] = programs;
+    if (record === undefined) throw new Error('no program');
+    const lateMs = calls.reduce((sum, { arrivedMs, sentMs }) => sum + sentMs - arrivedMs, 0);
+    expect(record.toolMs).toBe(75);
+    expect(record.queueMs).toBeNaN();
+    expect(record.toolMs + record.engineMs + lateMs).toBeCloseTo(record.endedMs - record.arrivedMs, 6);
+    expect(record.criticalPathMs).toBeCloseTo(record.toolMs + record.engineMs, 6);
+  });
+
+  it('has shorter gaps by a cap and a scale', async () => {
+    const handle = await engine();
+    const { programs } = await load({ targets: [handle.url], programs: () => [chain('c', 2, { gapMs: 1e6 })], gapMsMax: 100, timeScale: 10 }); // prettier-ignore
+    expect(programs[0]?.toolMs).toBe(20);
+  });
+
+  it('is told how long it would take alone, by an estimate', async () => {
+    const handle = await engine({ speed: 50 });
+    const { summary, programs } = await load({ targets: [handle.url], programs: () => [chain('c', 2, { gapMs: 100 })], baseline: 'estimate' }); // prettier-ignore
+    const { alone } = summary.targets[0] ?? {};
+    expect(alone?.outputTokenMs).toBeGreaterThan(0);
+    expect(programs[0]?.aloneMs).toBeGreaterThan(200 + 2 * 8 * (alone?.outputTokenMs ?? NaN));
+    expect(programs[0]?.aloneMs).toBeLessThan(2000);
+  });
+});
+
+describe('arrivals', () => {
+  it('keep to their times whatever the target does, and latencies count from there', async () => {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let posts = 0;
+    const stalled = await serve((request, response) => {
+      request.resume();
+      if (request.url === '/v1/models') {
+        response.end('{"data":[{"id":"m"}]}');
+        return;
+      }
+      if (request.url !== '/v1/chat/completions') {
+        response.writeHead(404).end();
+        return;
+      }
+      posts += 1;
+      const isProbe = request.headers['x-maitred-program'] === undefined;
+      const answer = () => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end('data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n');
+      };
+      if (isProbe) answer();
+      else void released.then(answer);
+    });
+    const ratePerSecond = 200;
+    const running = load({
+      targets: [stalled],
+      programs: () => singles(20),
+      arrivals: { type: 'open', ratePerSecond, cv: 0 },
+      identity: 'maitred',
+      connections: 4,
+    });
+    // Long after the last should have been sent.
+    setTimeout(release, 250);
+    const { calls, summary } = await running;
+    expect(posts).toBeGreaterThan(20);
+    expect(calls).toHaveLength(20);
+    const meant = calls.map(({ arrivedMs }) => arrivedMs).sort((a, b) => a - b);
+    meant.forEach((at, index) => expect(at).toBeCloseTo((1000 / ratePerSecond) * (index + 1), 6));
+    const late = calls.filter(({ arrivedMs, sentMs }) => sentMs - arrivedMs > 100);
+    expect(late.length).toBeGreaterThanOrEqual(12);
+    for (const { arrivedMs, firstTokenMs } of late) expect(firstTokenMs - arrivedMs).toBeGreaterThan(100);
+    expect(summary.generator.lateSendMs.max).toBeGreaterThan(100);
+    expect(summary.generator.callsInFlightMax).toBe(4);
+    expect(summary.warnings.length).toBeGreaterThan(0);
+  });
+
+  it('are so many at a time where that is wanted', async () => {
+    const handle = await engine();
+    const { programs } = await load({ targets: [handle.url], programs: () => singles(12), arrivals: { type: 'closed', concurrency: 3 } }); // prettier-ignore
+    expect(programs).toHaveLength(12);
+    for (const { arrivedMs } of programs) {
+      const underWay = programs.filter((other) => other.arrivedMs < arrivedMs && other.endedMs > arrivedMs);
+      expect(underWay.length).toBeLessThan(3);
+    }
+  });
+
+  it('are those of a trace, faster by the scale', async () => {
+    const handle = await engine();
+    const all = singles(3).map((each, index) => ({ ...each, arrivalMs: 5000 + 300 * index }));
+    const { programs } = await load({ targets: [handle.url], programs: () => all, arrivals: { type: 'trace', speed: 1 }, timeScale: 10 }); // prettier-ignore
+    expect(programs.map(({ arrivedMs }) => arrivedMs).sort((a, b) => a - b)).toEqual([0, 30, 60]);
+  });
+
+  it('end with the duration, and with the number of programs', async () => {
+    const handle = await engine();
+    const arrivals = { type: 'open', ratePerSecond: 100, cv: 0 } as const;
+    const timed = await load({ targets: [handle.url], programs: () => singles(1000), arrivals, durationMs: 95 });
+    expect(timed.programs).toHaveLength(9);
+    const counted = await load({ targets: [handle.url], programs: () => singles(1000), arrivals, maxPrograms: 4 });
+    expect(counted.programs).toHaveLength(4);
+  });
+
+  it('leave out programs that no target could answer', async () => {
+    const handle = await engine({ maxModelLen: 500 });
+    const all = [...singles(2), program('long', call(), call({ after: [0], promptTokens: 495 }))];
+    const { programs, summary } = await load({ targets: [handle.url], programs: () => all });
+    expect(programs.map((each) => each.program).sort()).toEqual(['p0', 'p1']);
+    expect(summary).toMatchObject({ programsTooLong: 1, complete: true });
+  });
+});
+
+describe('two targets', () => {
+  it('get the same programs at the same times, and take turns in being first', async () => {
+    const [one, other] = [await engine(), await engine()];
+    const all = singles(10, { promptTokens: 200 });
+    const { calls, programs, summary } = await load({
+      targets: [one.url, other.url],
+      programs: () => all,
+      arrivals: { type: 'open', ratePerSecond: 200, cv: 1 },
+    });
+    const of = (target: number) =>
+      programs.filter((each) => each.target === target).toSorted((a, b) => a.index - b.index);
+    expect(of(0).map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    const shape = ({ program: id, index, arrivedMs, promptTokens }: (typeof programs)[number]) => [id, index, arrivedMs, promptTokens]; // prettier-ignore
+    expect(of(0).map(shape)).toEqual(of(1).map(shape));
+    const sent = (target: number) => calls.filter((each) => each.target === target).map(({ sentMs }) => sentMs).sort((a, b) => a - b); // prettier-ignore
+    const isFirst = sent(0).map((at, index) => at < (sent(1)[index] ?? NaN));
+    expect(isFirst).toEqual(Array.from({ length: 10 }, (_, index) => index % 2 === 0));
+    expect(summary.targets.map(({ url }) => url)).toEqual([one.url, other.url]);
+  });
+
+  it('do not find the texts of one another in a cache that they share', async () => {
+    const { url } = await engine();
+    const { calls } = await load({ targets: [url, url], programs: () => singles(4, { promptTokens: 200 }) });
+    expect(calls).toHaveLength(8);
+    expect(calls.filter(({ cachedTokens }) => cachedTokens > 0)).toEqual([]);
+  });
+});
+
+describe('a run', () => {
+  it('ends with what there is when it is stopped', async () => {
+    const handle = await engine({ speed: 1 });
+    const stop = new AbortController();
+    const all = [...singles(2, { outputTokens: 1 }), ...singles(2, { outputTokens: 100_000 }).map((each) => ({ ...each, id: `long-${each.id}` }))]; // prettier-ignore
+    const running = load({ targets: [handle.url], programs: () => all, onProgress: ({ programsEnded }) => programsEnded === 2 && stop.abort() }, stop.signal); // prettier-ignore
+    const { summary, programs } = await running;
+    expect(programs.map((each) => each.program).sort()).toEqual(['p0', 'p1']);
+    expect(summary).toMatchObject({ complete: false, programsUnfinished: 2 });
+    await expect.poll(() => handle.stats().running + handle.stats().waiting).toBe(0);
+  });
+
+  it('draws the same for the same seed', async () => {
+    const run = async () => {
+      const handle = await engine();
+      const { calls } = await load({ targets: [handle.url], programs: () => singles(20, { outputTokens: 60 }), hangUp: 0.5, seed: 4 }); // prettier-ignore
+      return calls.map((each) => `${each.program} ${each.outcome}`).sort();
+    };
+    expect(await run()).toEqual(await run());
+  });
+
+  it('holds 500 streams at once', async () => {
+    const open: (() => void)[] = [];
+    const url = await serve((request, response) => {
+      request.resume();
+      if (request.url === '/v1/models') {
+        response.end('{"data":[{"id":"m"}]}');
+        return;
+      }
+      const part = 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n';
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(part);
+      const end = () => response.end(`${part}data: [DONE]\n\n`);
+      if (request.headers['x-maitred-program'] === undefined) end();
+      else open.push(end);
+      // None ends before all are there.
+      if (open.length === 500) open.forEach((each) => each());
+    });
+    const { calls, summary } = await load({ targets: [url], programs: () => singles(500), identity: 'maitred' });
+    expect(calls.filter(({ outcome, outputTokens }) => outcome === 'completed' && outputTokens === 2)).toHaveLength(
+      500,
+    );
+    expect(summary.generator.callsInFlightMax).toBe(500);
+  });
+});
