@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
-import type { Dispatcher } from 'undici';
+import { errors, type Dispatcher } from 'undici';
 import { newAnswer, type Answer, type LoadApi } from './apis/api.js';
 import { isObject } from './apis/json.js';
 import type { ErrorClass } from './records.js';
@@ -125,8 +125,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.#isOver) return;
     // What undici throws for a bad answer is no connection's fault.
-    const { code } = error as NodeJS.ErrnoException;
-    if (code?.startsWith('HPE_') === true) this.#settle('wrong_content', `not HTTP: ${error.message}`);
+    if (isNotHttp(error)) this.#settle('wrong_content', `not HTTP: ${error.message}`);
     else if (this.#status !== 0) this.#settle('broken_stream', reasonOf(error));
     else this.#settle(isTls(error) ? 'tls' : 'unreachable', reasonOf(error));
   }
@@ -217,6 +216,9 @@ function classOf(status: number): ErrorClass {
 }
 
 const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO$|HOSTNAME_MISMATCH)/;
+
+/** An answer, but none of HTTP. */
+export const isNotHttp = (error: Error): boolean => error instanceof errors.HTTPParserError;
 
 /** A connection that was made but could not be made safe. */
 export function isTls(error: Error): boolean {

@@ -2,7 +2,7 @@ import type { Ask, LoadApi } from './apis/api.js';
 import { countOf, isObject, listOf, objectOf, textOf } from './apis/json.js';
 import { measureAlone } from './alone.js';
 import { calibrate, type Calibration } from './calibrate.js';
-import { errorMessage, isTls, reasonOf, short, type Outcome } from './exchange.js';
+import { errorMessage, isNotHttp, isTls, reasonOf, short, type Outcome } from './exchange.js';
 import { LoadError, type LoadErrorCode, type LoadOptions, type TargetFacts } from './load.js';
 import type { Target } from './target.js';
 
@@ -121,8 +121,7 @@ async function serverOf(target: Target, owner: string, timeoutMs: number, signal
 function connectionError({ url }: Target, error: Error, timeoutMs: number): LoadError {
   if (error.name === 'TimeoutError') return new LoadError('timeout', `${url} did not answer within ${timeoutMs} ms`);
   if (isTls(error)) return new LoadError('tls', `${url}: no safe connection: ${reasonOf(error)}`);
-  const isHttp = (error as NodeJS.ErrnoException).code?.startsWith('HPE_') === true;
-  if (isHttp) return new LoadError('not_an_api', `${url} does not speak HTTP: ${reasonOf(error)}`);
+  if (isNotHttp(error)) return new LoadError('not_an_api', `${url} does not speak HTTP: ${reasonOf(error)}`);
   return new LoadError('unreachable', `${url} cannot be reached: ${reasonOf(error)}`);
 }
 

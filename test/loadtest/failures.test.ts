@@ -1,0 +1,239 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { LoadError, type LoadErrorCode, type LoadOptions } from '../../loadtest/index.js';
+import { isPrivate } from '../../loadtest/private-address.js';
+import { engine, post } from '../sim/client.js';
+import { call, load, program, serve, singles } from '../support/load.js';
+
+describe('a call that goes wrong', () => {
+  it.each([
+    ['status=408', 'http_408'],
+    ['status=429', 'http_429'],
+    ['status=499', 'http_499'],
+    ['status=503', 'http_503'],
+    ['status=400', 'http_4xx'],
+    ['status=500', 'http_5xx'],
+    ['reset', 'unreachable'],
+    ['reset-after=3', 'broken_stream'],
+    ['half', 'broken_stream'],
+    ['half=2', 'broken_stream'],
+    ['html', 'wrong_content'],
+    ['garbage', 'wrong_content'],
+    ['hang', 'timeout'],
+    ['hang-after=3', 'timeout'],
+  ])('by %s is counted as %s', async (fault, outcome) => {
+    const { calls, programs } = await faulty(fault, {});
+    expect(calls.map((each) => each.outcome)).toEqual([outcome]);
+    expect(calls[0]?.detail).not.toBe('');
+    expect(programs[0]).toMatchObject({ outcome, callsCancelled: 0 });
+  });
+
+  it.each([
+    ['reset-after=20', 'broken_stream'],
+    ['short-length', 'broken_stream'],
+    ['half', 'wrong_content'],
+    ['html', 'wrong_content'],
+    ['hang', 'timeout'],
+  ])('by %s is counted as %s without a stream', async (fault, outcome) => {
+    const { calls } = await faulty(fault, { stream: false });
+    expect(calls.map((each) => each.outcome)).toEqual([outcome]);
+  });
+
+  it.each([
+    ['chat', 'data: {"error":{"message":"no","code":500}}\n\n'],
+    ['chat', 'event: error\ndata: {"message":"no"}\n\n'],
+    ['chat', 'data: {"choices":[{"delta":{"content":"a"}}\n\n'],
+    ['chat', 'data: {"type":"message_start","message":{}}\n\n'],
+    ['completions', 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'],
+    ['responses', 'data: {"type":"response.failed","response":{}}\n\n'],
+    ['messages', 'data: {"type":"error","error":{"message":"no"}}\n\n'],
+  ] as const)('in a stream of %s is wrong content: %s', async (api, text) => {
+    const { calls } = await answered(api, { 'content-type': 'text/event-stream' }, text);
+    expect(calls.map((each) => each.outcome)).toEqual(['wrong_content']);
+  });
+
+  it.each([
+    ['chat', 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'],
+    ['responses', 'data: {"type":"response.output_text.delta","delta":"a"}\n\ndata: [DONE]\n\n'],
+    ['messages', 'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}\n\n'],
+    ['chat', ': still here\n\n'],
+  ] as const)('in a stream of %s that ends before its end is broken: %s', async (api, text) => {
+    const { calls } = await answered(api, { 'content-type': 'text/event-stream' }, text);
+    expect(calls.map((each) => each.outcome)).toEqual(['broken_stream']);
+  });
+
+  it('cancels what waits for it, and lets the rest of its program go on', async () => {
+    const tree = program(
+      'tree',
+      call(),
+      call({ after: [0], thread: 'bad' }),
+      call({ after: [0], thread: 'good', gapMs: 50 }),
+      call({ after: [1] }),
+      call({ after: [3] }),
+      call({ after: [2, 4] }),
+      call({ after: [2], thread: 'good' }),
+    );
+    const { calls, programs } = await faulty('status=503', { identity: 'maitred' }, [tree], 1);
+    expect(calls.map((each) => [each.call, each.outcome]).sort()).toEqual([
+      [0, 'completed'],
+      [1, 'http_503'],
+      [2, 'completed'],
+      [6, 'completed'],
+    ]);
+    expect(programs[0]).toMatchObject({ outcome: 'http_503', calls: 4, callsCancelled: 3 });
+  });
+});
+
+/** Plays with one faulty call, that of this place in the run. Faults wait until all probes are done. */
+async function faulty(fault: string, options: Partial<LoadOptions>, all = singles(1), place = 0) {
+  const handle = await engine({ speed: 50 });
+  const faults = [...Array.from({ length: place }, () => 'slow=0'), fault];
+  return load({
+    targets: [handle.url],
+    timeoutMs: 700,
+    arrivals: { type: 'open', ratePerSecond: 10, cv: 0 },
+    programs: () => withFirst(all, () => void post(handle, '/sim/faults', { faults })),
+    ...options,
+  });
+}
+
+/** The programs; tells when the first is pulled. */
+function* withFirst<T>(items: readonly T[], first: () => void): Generator<T> {
+  first();
+  yield* items;
+}
+
+/** Plays one call, whose answer is this one; probes are answered as they should be. */
+async function answered(api: LoadOptions['api'], headers: Record<string, string>, text: string) {
+  const handle = await engine();
+  const url = await serve((incoming, response) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', () => {
+      if (incoming.headers['x-maitred-program'] !== undefined) {
+        response.writeHead(200, headers).end(text);
+        return;
+      }
+      const { method = 'GET', url: path = '' } = incoming;
+      void fetch(handle.url + path, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        ...(method === 'POST' && { body: Buffer.concat(chunks) }),
+      }).then(async (given) => {
+        response.writeHead(given.status, { 'content-type': given.headers.get('content-type') ?? '' });
+        response.end(await given.text());
+      });
+    });
+  });
+  return load({ targets: [url], programs: () => singles(1), api, identity: 'maitred' });
+}
+
+describe('hanging up', () => {
+  it('leaves the wanted share of calls in the middle, and the engine notices', async () => {
+    const handle = await engine({ speed: 2, recordsMax: 100 });
+    const { calls, programs } = await load({ targets: [handle.url], programs: () => singles(40, { outputTokens: 80 }), hangUp: 0.5, seed: 1 }); // prettier-ignore
+    const left = calls.filter(({ outcome }) => outcome === 'hung_up');
+    expect(left.length).toBeGreaterThan(10);
+    expect(left.length).toBeLessThan(30);
+    expect(calls.filter(({ outcome }) => outcome === 'completed')).toHaveLength(40 - left.length);
+    expect(new Set(left.map(({ outputTokens }) => outputTokens)).size).toBeGreaterThan(5);
+    expect(programs.filter(({ outcome }) => outcome === 'hung_up')).toHaveLength(left.length);
+    await expect.poll(() => handle.stats().running).toBe(0);
+    expect(handle.stats().records.filter(({ disconnected }) => disconnected).length).toBeGreaterThan(left.length / 2);
+  });
+});
+
+async function refusal(options: Partial<LoadOptions>): Promise<LoadErrorCode> {
+  const error: unknown = await load({ programs: () => singles(1), ...options }).catch((reason: unknown) => reason);
+  if (!(error instanceof LoadError)) throw error instanceof Error ? error : new Error('no error');
+  expect(error.message).not.toContain('\n');
+  return error.code;
+}
+
+describe('a target that is not fit for a run', () => {
+  it('is no URL of ours', async () => {
+    for (const target of ['nonsense', 'ftp://127.0.0.1', 'http://user:secret@127.0.0.1:1', 'http://127.0.0.1:1/?a=b'])
+      expect(await refusal({ targets: [target] })).toBe('bad_target');
+  });
+
+  it('is on no private network', async () => {
+    for (const target of [
+      'http://8.8.8.8',
+      'http://[2001:4860:4860::8888]',
+      'http://[::ffff:8.8.8.8]',
+      'http://172.32.0.1',
+    ])
+      expect(await refusal({ targets: [target] })).toBe('not_private');
+  });
+
+  it('is not there', async () => {
+    const gone = createServer().listen(0, '127.0.0.1');
+    await once(gone, 'listening');
+    const { port } = gone.address() as AddressInfo;
+    gone.close();
+    await once(gone, 'close');
+    expect(await refusal({ targets: [`http://127.0.0.1:${port}`] })).toBe('unreachable');
+    expect(await refusal({ targets: ['http://no-such-host.invalid'] })).toBe('unreachable');
+  });
+
+  it('speaks no TLS', async () => {
+    const { url } = await engine();
+    expect(await refusal({ targets: [url.replace('http', 'https')] })).toBe('tls');
+  });
+
+  it('answers with a page', async () => {
+    const url = await serve((_, response) =>
+      response.setHeader('content-type', 'text/html').end('<!doctype html>Hello'),
+    );
+    expect(await refusal({ targets: [url] })).toBe('not_an_api');
+  });
+
+  it('does not speak HTTP', async () => {
+    const server = createServer((socket) => socket.on('error', () => undefined).end('SSH-2.0-OpenSSH_9.2\r\n'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    expect(await refusal({ targets: [`http://127.0.0.1:${(server.address() as AddressInfo).port}`] })).toBe(
+      'not_an_api',
+    );
+    server.close();
+  });
+
+  it('has no such model, or none at all', async () => {
+    const { url } = await engine();
+    expect(await refusal({ targets: [url], model: 'no-such-model' })).toBe('no_such_model');
+    const empty = await serve((_, response) => response.end('{"object":"list","data":[]}'));
+    expect(await refusal({ targets: [empty] })).toBe('no_such_model');
+  });
+
+  it('wants another key', async () => {
+    const { url } = await engine({ apiKey: 'right' });
+    expect(await refusal({ targets: [url] })).toBe('unauthorized');
+    expect(await refusal({ targets: [url], apiKey: 'wrong' })).toBe('unauthorized');
+    const { calls } = await load({ targets: [url], apiKey: 'right', programs: () => singles(1) });
+    expect(calls.map(({ outcome }) => outcome)).toEqual(['completed']);
+  });
+
+  it.each([
+    ['half', 'not_an_api'],
+    ['garbage', 'not_an_api'],
+    ['reset', 'unreachable'],
+    ['hang', 'timeout'],
+    ['hang-after=1', 'timeout'],
+    ['status=503', 'refused'],
+    ['status=404', 'not_an_api'],
+  ])('breaks its first call by %s', async (fault, code) => {
+    const { url } = await engine({ faults: [fault] });
+    expect(await refusal({ targets: [url], timeoutMs: 300, ignoreEos: false })).toBe(code);
+  });
+
+  it('never says a word', async () => {
+    const url = await serve(() => undefined);
+    expect(await refusal({ targets: [url], timeoutMs: 200 })).toBe('timeout');
+  });
+});
+
+describe('private addresses', () => {
+  it.each(['127.0.0.1', '127.9.9.9', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '169.254.1.1', '::1', 'fd00::1', 'fe80::1%eth0', '::ffff:10.0.0.1', '0.0.0.0'])('%s is one', (address) => expect(isPrivate(address)).toBe(true)); // prettier-ignore
+  it.each(['8.8.8.8', '172.15.0.1', '172.32.0.1', '192.169.0.1', '11.0.0.1', '2001:db8::1', '::ffff:8.8.8.8', 'fec0::1', 'localhost', ''])('%s is none', (address) => expect(isPrivate(address)).toBe(false)); // prettier-ignore
+});
