@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { main } from '../../cli/program.js';
+import { programLine } from '../../sim/index.js';
+import { engine } from '../sim/client.js';
+import { fileOf, folderOf } from '../support/folder.js';
+import { chain, serve } from '../support/load.js';
+import { Maitred } from '../support/maitred.js';
+
+const CHAT = ['--workload', 'chat', '--rate', '500', '--programs', '4', '--time-scale', '100', '--no-baseline'];
+
+/** Runs `maitred load` as it is installed. */
+async function load(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const maitred = new Maitred(['load', ...args], env);
+  const code = await maitred.ended;
+  return { code, out: maitred.stdout, errors: maitred.stderr };
+}
+
+/** The same in this process, for what ends before a run begins. */
+async function refused(...args: readonly string[]) {
+  let err = '';
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true));
+  try {
+    const code = await main(['node', 'maitred', 'load', ...args]);
+    return { code, errors: err.split('\n').filter((line) => line !== '') };
+  } finally {
+    vi.restoreAllMocks();
+  }
+}
+
+interface Document {
+  readonly version: number;
+  readonly complete: boolean;
+  readonly targets: readonly { readonly programs: number; readonly calls: number; readonly failed: number }[];
+  readonly ab: object | null;
+}
+
+describe('maitred load', () => {
+  it('measures programs, and says whether they were as fast as they must be', async () => {
+    const { url } = await engine();
+    const folder = folderOf({});
+    const json = join(folder, 'load.json');
+    const html = join(folder, 'load.html');
+    const files = ['--json', json, '--html', html];
+    const met = await load(['--target', url, ...CHAT, ...files, '--slo', 'program_seconds.p99 < 600']);
+    expect(met.code).toBe(0);
+    expect(met.out).not.toBe('');
+    const document = JSON.parse(readFileSync(json, 'utf8')) as Document;
+    expect(document).toMatchObject({ version: 1, complete: true, targets: [{ programs: 4, failed: 0 }], ab: null });
+    expect(readFileSync(html, 'utf8')).toMatch(/^<!doctype html>/i);
+    const missed = await load(['--target', url, ...CHAT, '--quiet', '--slo', 'program_seconds.p99 < 0']);
+    expect(missed.code).toBe(1);
+    expect(missed.errors.split('\n').filter((line) => line !== '')).toHaveLength(1);
+  });
+
+  it('compares two targets, over a trace in a file', async () => {
+    const [one, other] = [await engine(), await engine()];
+    const trace = fileOf('trace.jsonl', ['a', 'b', 'c'].map((id) => `${programLine(chain(id, 2))}\n`).join(''));
+    const args = ['--target', one.url, '--target', `${other.url}/v1/`, '--trace', trace, '--concurrency', '2'];
+    const { code, out } = await load([...args, '--api', 'responses', '--identity', 'codex', '--quiet', '--json', '-']);
+    expect(code).toBe(0);
+    const document = JSON.parse(out) as Document;
+    expect(document.targets).toMatchObject([{ programs: 3, calls: 6 }, { programs: 3, calls: 6 }]); // prettier-ignore
+    expect(document.ab).not.toBeNull();
+  });
+
+  it('takes the key from the environment, and shows it nowhere', async () => {
+    const { url } = await engine({ apiKey: 'very-secret' });
+    const args = ['--target', url, ...CHAT, '--key', 'LOAD_KEY', '--json', '-'];
+    const { code, out, errors } = await load(args, { LOAD_KEY: 'very-secret' });
+    expect(code).toBe(0);
+    expect(out + errors).not.toContain('very-secret');
+    expect((await load(args, { LOAD_KEY: 'other' })).code).toBe(1);
+  });
+
+  it('ends with the report so far at a signal', async () => {
+    const { url, stats } = await engine({ speed: 50 });
+    const endless = ['--workload', 'chat', '--concurrency', '4', '--time-scale', '100', '--duration', '1h'];
+    const maitred = new Maitred(['load', '--target', url, ...endless, '--no-baseline', '--json', '-']);
+    await expect.poll(() => stats().requests, { timeout: 10_000 }).toBeGreaterThan(60);
+    maitred.kill('SIGINT');
+    expect(await maitred.ended).toBe(0);
+    expect(JSON.parse(maitred.stdout)).toMatchObject({ complete: false });
+  });
+
+  it('fails where no program could be completed', async () => {
+    const url = await serve((request, response) => {
+      request.resume();
+      if (request.url === '/v1/models') response.end('{"data":[{"id":"m"}]}');
+      else if (request.headers['x-maitred-program'] !== undefined) response.writeHead(503).end();
+      else {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end('data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n');
+      }
+    });
+    const { code, out } = await load(['--target', url, ...CHAT, '--identity', 'maitred', '--quiet', '--json', '-']);
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ complete: true, targets: [{ failed: 4, errors: { http_503: 4 } }] });
+  });
+});
+
+describe('a wrong command line', () => {
+  const HERE = '--target http://127.0.0.1:1 --workload chat';
+  it.each([
+    '--workload chat --rate 1',
+    '--target http://127.0.0.1:1 --rate 1',
+    `${HERE}`,
+    `${HERE} --rate 0`,
+    `${HERE} --rate 1 --concurrency 2`,
+    `${HERE} --rate 1 --trace-timed`,
+    `${HERE} --rate 1 --trace x.jsonl`,
+    `${HERE} --rate 1 --api chats`,
+    `${HERE} --rate 1 --identity clade-code`,
+    `${HERE} --rate 1 --duration 0`,
+    `${HERE} --rate 1 --duration soon`,
+    `${HERE} --rate 1 --duration 1000h`,
+    `${HERE} --rate 1 --time-scale 0`,
+    `${HERE} --rate 1 --hang-up 1.5`,
+    `${HERE} --rate 1 --hang-up 0.5 --no-stream`,
+    `${HERE} --rate 1 --recorded-answers`,
+    `${HERE} --rate 1 --connections 0`,
+    `${HERE} --rate 1 --seed -1`,
+    `${HERE} --rate 1 --slo program_seconds.p98<1`,
+    `${HERE} --rate 1 --slo nonsense`,
+    `${HERE} --rate 1 --json no-such-folder/load.json`,
+    `${HERE} --rate 1 --html -`,
+    `${HERE} --rate 1 --key NO_SUCH_VARIABLE_HERE`,
+    `${HERE} --rate 1 --target http://127.0.0.1:2 --target http://127.0.0.1:3`,
+    `${HERE} --rate 1 --concurency 3`,
+    '--target http://127.0.0.1:1 --workload chatt --rate 1',
+    '--target http://127.0.0.1:1 --trace no-such-file.jsonl --rate 1',
+    '--target http://8.8.8.8 --workload chat --rate 1',
+    '--target nonsense --workload chat --rate 1',
+  ])('%s is refused', async (line) => {
+    const { code, errors } = await refused(...line.split(' '));
+    expect(code).toBe(2);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(/^maitred: /);
+  });
+
+  it('is not what a target that is not there is', async () => {
+    const { code, errors } = await refused(...HERE.split(' '), '--rate', '1');
+    expect(code).toBe(1);
+    expect(errors).toHaveLength(1);
+  });
+});
