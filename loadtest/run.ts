@@ -13,6 +13,8 @@ import { Fitting } from './fitting.js';
 import { warningsOf } from './warnings.js';
 
 const PROGRESS_MS = 200;
+/** Programs begun in one turn of the event loop. */
+const AT_ONCE = 16;
 /** Programs a second that nothing tells from all at once, and the most that can be drawn. */
 const RATE_MAX = 1e6;
 /** Programs under way on a target, above which no more are begun: a target that far behind has no use for them. */
@@ -107,8 +109,7 @@ class Run {
         const pulled = sources[player.stage.index];
         if (pulled !== undefined) workers.push(this.#work(now, player, pulled));
       }
-      // A thousand at once would keep the first answers from being seen.
-      await turn();
+      if (worker % AT_ONCE === 0) await turn();
     }
     await Promise.all(workers);
   }
@@ -136,7 +137,9 @@ class Run {
       const arrival = source.next(lastMs);
       if (arrival === undefined || arrival.atMs > this.options.durationMs) break;
       lastMs = arrival.atMs;
-      await this.#until(arrival.atMs, now);
+      // What is overdue goes out at once, but not so much of it that answers would wait to be seen.
+      if (arrival.atMs > now()) await this.#until(arrival.atMs, now);
+      else if (index % AT_ONCE === 0) await turn();
       if (this.#stop.signal.aborted) return;
       if (this.#players.some(({ underWay }) => underWay >= UNDER_WAY_MAX)) {
         this.#isTooMany = true;
@@ -151,9 +154,7 @@ class Run {
     await Promise.all(playing);
   }
 
-  /** Gives way to what else has come, also where the time has passed. */
   async #until(timeMs: number, now: () => number): Promise<void> {
-    await turn();
     // A timer counts from when its turn of the event loop began, and so may come a little early.
     for (let waitMs = timeMs - now(); waitMs > 0 && !this.#stop.signal.aborted; waitMs = timeMs - now())
       await sleep(Math.ceil(waitMs), undefined, { signal: this.#stop.signal });
