@@ -44,7 +44,7 @@ export async function preflight(target: Target, options: PreflightOptions, signa
   const { api } = target;
   const base = { model, tools: [], stream: options.stream, fields: {} };
   const ask = (part: Pick<Ask, 'items' | 'outputTokens' | 'isExact'> & Partial<Ask>) =>
-    target.ask(api.body({ ...base, ...part }), { timeoutMs }, signal);
+    target.ask(api.body({ ...base, ...part }), timeoutMs, signal);
 
   const first = { items: [api.item({ role: 'user', text: FIRST_WORDS })], outputTokens: FIRST_TOKENS };
   let isExact = options.ignoreEos;

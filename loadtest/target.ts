@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
 import { APIS, type ApiName, type LoadApi } from './apis/api.js';
-import { Exchange, type ExchangeOptions, type Outcome } from './exchange.js';
+import { Exchange, type Outcome } from './exchange.js';
 import { LoadError, type LoadOptions } from './load.js';
 import { privateAddresses } from './private-address.js';
 
@@ -13,6 +13,8 @@ export type TargetOptions = Pick<LoadOptions, 'api' | 'stream' | 'apiKey' | 'tim
 export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly hangUpAfter?: number | undefined;
+  /** Absent: that of all calls. */
+  readonly timeoutMs?: number;
 }
 
 /** An engine or gateway that is sent calls, and its connections. */
@@ -50,9 +52,9 @@ export class Target {
   }
 
   /** @param ended is told once how it ended, unless it is aborted */
-  send(body: string, { headers, hangUpAfter }: SendOptions, ended: (outcome: Outcome) => void): Exchange {
-    const { stream, timeoutMs } = this.options;
-    const exchange = new Exchange({ api: this.api, stream, timeoutMs, hangUpAfter }, ended);
+  send(body: string, options: SendOptions, ended: (outcome: Outcome) => void): Exchange {
+    const { headers, hangUpAfter, timeoutMs = this.options.timeoutMs } = options;
+    const exchange = new Exchange({ api: this.api, stream: this.options.stream, timeoutMs, hangUpAfter }, ended);
     exchange.start(this.pool, {
       path: this.basePath + this.api.path,
       headers: headers === undefined ? this.#headers : { ...this.#headers, ...headers },
@@ -61,10 +63,10 @@ export class Target {
     return exchange;
   }
 
-  /** One call by itself. */
-  ask(body: string, options: Pick<ExchangeOptions, 'timeoutMs'>, signal: AbortSignal): Promise<Outcome> {
+  /** One call by itself. Rejects when the signal is aborted, with its reason. */
+  ask(body: string, timeoutMs: number, signal: AbortSignal): Promise<Outcome> {
     return new Promise((resolve, reject) => {
-      const exchange = new Exchange({ api: this.api, stream: this.options.stream, ...options }, (outcome) => {
+      const exchange = this.send(body, { timeoutMs }, (outcome) => {
         signal.removeEventListener('abort', stop);
         resolve(outcome);
       });
@@ -72,8 +74,8 @@ export class Target {
         exchange.abort();
         reject(signal.reason as Error);
       };
-      signal.addEventListener('abort', stop, { once: true });
-      exchange.start(this.pool, { path: this.basePath + this.api.path, headers: this.#headers, body });
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop);
     });
   }
 

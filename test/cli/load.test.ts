@@ -75,10 +75,10 @@ describe('maitred load', () => {
   });
 
   it('ends with the report so far at a signal', async () => {
-    const { url, stats } = await engine({ speed: 50 });
+    const handle = await engine({ speed: 50 });
     const endless = ['--workload', 'chat', '--concurrency', '4', '--time-scale', '100', '--duration', '1h'];
-    const maitred = new Maitred(['load', '--target', url, ...endless, '--no-baseline', '--json', '-']);
-    await expect.poll(() => stats().requests, { timeout: 10_000 }).toBeGreaterThan(60);
+    const maitred = new Maitred(['load', '--target', handle.url, ...endless, '--no-baseline', '--json', '-']);
+    await expect.poll(() => handle.stats().requests, { timeout: 10_000 }).toBeGreaterThan(60);
     maitred.kill('SIGINT');
     expect(await maitred.ended).toBe(0);
     expect(JSON.parse(maitred.stdout)).toMatchObject({ complete: false });
@@ -105,7 +105,7 @@ describe('a wrong command line', () => {
   it.each([
     '--workload chat --rate 1',
     '--target http://127.0.0.1:1 --rate 1',
-    `${HERE}`,
+    HERE,
     `${HERE} --rate 0`,
     `${HERE} --rate 1 --concurrency 2`,
     `${HERE} --rate 1 --trace-timed`,
