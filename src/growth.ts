@@ -4,10 +4,16 @@ import type { Program } from './program.js';
 const KINDS = 64;
 /** Calls that are remembered of a kind. */
 const MEMORY_CALLS = 256;
-/** What is believed of a kind before any was seen: as many calls of each sort, and the share of them that others followed. */
+/**
+ * What is believed of a kind before any was seen: as many calls of each sort, and the share of them that others followed.
+ * High, since programs that end early are the first to be seen ending; it costs programs of one call nothing, as no
+ * growth is known of a kind until some have gone on.
+ */
 const PRIOR_CALLS = 8;
-const PRIOR_FIRST = 0.25;
-const PRIOR_LATER = 0.9;
+const PRIOR_FIRST = 0.9;
+const PRIOR_LATER = 0.97;
+/** How far into a program's calls its context is looked at. Of 1/2, 5/8, 3/4 and 1, best on recorded agents. */
+const PART = 5 / 8;
 /** Longest programs that room is kept for: agents that go on for hundreds of calls fill any cache. */
 const CALLS_MAX = 64;
 
@@ -47,10 +53,10 @@ class Kind {
     this.#growthTokens += (tokens - this.#growthTokens) / this.#calls;
   }
 
-  /** Growth over half of the calls of a program that goes on, as it would be with the same share going on each time. */
-  get halfLifeTokens(): number {
+  /** Growth over that part of the calls of a program that goes on, if the same share goes on each time. */
+  get growthTokens(): number {
     const calls = Math.min(CALLS_MAX, 1 / (1 - this.later.share));
-    return Math.max(0, this.#growthTokens * calls) / 2;
+    return Math.max(0, this.#growthTokens * calls * PART);
   }
 }
 
@@ -60,8 +66,8 @@ class Kind {
  * An agent's first prompt is a tenth of what its context comes to. A gate that counts what it holds now lets in a
  * newcomer for each few thousand tokens that are free, and all of them grow: then residents push each other out, and
  * what was saved by letting them in is computed again many times over (docs/DESIGN.md has the figures). So a program
- * counts at least as much as its like hold halfway: first prompt + growth a call x calls / 2, and of one that has
- * made no second call yet, the share of the growth that its like come to.
+ * counts at least as much as its like hold late in their lives: first prompt + growth a call x calls x 5/8, and of one
+ * that has made no second call yet, the share of that growth which its like come to.
  */
 export class Growth {
   readonly #kinds = Array.from({ length: KINDS }, () => new Kind());
@@ -80,9 +86,9 @@ export class Growth {
 
   /** What the root's context is expected to hold, or 0. */
   expectedTokens(program: Program): number {
-    const { first, halfLifeTokens } = this.#kind(program);
+    const { first, growthTokens } = this.#kind(program);
     const share = program.callsTotal > 1 ? 1 : first.share;
-    return program.firstPromptTokens + Math.round(share * halfLifeTokens);
+    return program.firstPromptTokens + Math.round(share * growthTokens);
   }
 
   #following(program: Program): Following {
