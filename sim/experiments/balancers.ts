@@ -8,6 +8,9 @@ import { HITS, perToken, programTime, ratioText, type Results } from './results.
 const ENGINES = [2, 4, 8, 16, 64];
 const THRESHOLDS = [0, 512, 1024, 2048, 4096, 8192, 16_384, 1_000_000];
 const THRESHOLD_ENGINES = 4;
+/** Enough to tell balancers apart; on 64 engines runs take long. */
+const FLEET_PER_ENGINE = 100;
+const RECORDED_ENGINES_MAX = 16;
 
 const setupOf = (balancer: BalancerName): Setup => ({ policy: 'plas', balancer });
 const SETUPS = BALANCER_NAMES.map(setupOf);
@@ -30,8 +33,8 @@ export const balancers: Experiment = {
   plan(scale) {
     const engines = scale.points(ENGINES);
     const kinds = [
-      (count: number) => [fleet(scale, count)],
-      (count: number) => recorded('mini-swe-agent', scale, count),
+      (count: number) => [fleet(scale, count, FLEET_PER_ENGINE)],
+      (count: number) => (count > RECORDED_ENGINES_MAX ? [] : recorded('mini-swe-agent', scale, count)),
     ];
     const sweeps = kinds.map((loadsOf) => engines.flatMap(loadsOf)).filter((loads) => loads.length > 0);
     const swept = kinds.flatMap((loadsOf) => loadsOf(THRESHOLD_ENGINES));

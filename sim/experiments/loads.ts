@@ -1,13 +1,31 @@
-import type { RecordingName, Scenario } from './case.js';
+import type { Case, RecordingName, Scenario, Settings, Setup } from './case.js';
 import type { Scale } from './experiment.js';
 
 const MACHINE = 'llama-3.1-8b-a100';
 
-/** A load that experiments have in common, and its name in tables. */
+/** What experiments ask of the engines in common, and its name in tables. */
 export interface Load {
   readonly name: string;
   readonly scenario: Scenario;
+  /** Of every setup, unless it says otherwise. */
+  readonly settings?: Settings;
 }
+
+export function caseOf({ scenario, settings }: Load, setup: Setup): Case {
+  return {
+    scenario,
+    setup: settings === undefined ? setup : { ...setup, settings: { ...settings, ...setup.settings } },
+  };
+}
+
+export const crossed = (loads: readonly Load[], setups: readonly Setup[]): Case[] =>
+  loads.flatMap((load) => setups.map((setup) => caseOf(load, setup)));
+
+/** People whose conversations come nearly as fast as one engine can serve them. */
+export const chat = (scale: Scale): Load => ({
+  name: 'chat',
+  scenario: { programs: { workload: 'chat' }, count: scale.programs(1000), ratePerSecond: 4, engines: 1, machine: MACHINE }, // prettier-ignore
+});
 
 /** Short programs of three kinds, nearly twice as many as one engine serves. */
 export const mixed = (scale: Scale): Load => ({
@@ -15,10 +33,17 @@ export const mixed = (scale: Scale): Load => ({
   scenario: { programs: { workload: 'mixed' }, count: scale.programs(600), ratePerSecond: 0.8, engines: 1, machine: MACHINE }, // prettier-ignore
 });
 
+/** The same before an engine that is kept from running so many calls at once that all of them crawl. */
+export const mixedHeld = (scale: Scale): Load => ({
+  ...mixed(scale),
+  name: 'mixed, window 64',
+  settings: { 'admission.window': 64 },
+});
+
 /** Four kinds of programs, coding agents among them, and contexts that nearly fill the caches. */
-export const fleet = (scale: Scale, engines = 2): Load => ({
+export const fleet = (scale: Scale, engines = 2, countPerEngine = 200): Load => ({
   name: 'fleet',
-  scenario: { programs: { workload: 'fleet' }, count: scale.programs(200 * engines), ratePerSecond: rounded(0.45 * engines), engines, machine: MACHINE }, // prettier-ignore
+  scenario: { programs: { workload: 'fleet' }, count: scale.programs(countPerEngine * engines), ratePerSecond: rounded(0.45 * engines), engines, machine: MACHINE }, // prettier-ignore
 });
 
 /** Recorded agents whose contexts outgrow the caches several times over. */

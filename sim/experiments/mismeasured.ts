@@ -1,7 +1,7 @@
 import { percent, ratio } from '../report/figures.js';
-import { cross, type Setup } from './case.js';
+import type { Setup } from './case.js';
 import type { Block, Experiment } from './experiment.js';
-import { fleet, mixed, recorded, type Load } from './loads.js';
+import { caseOf, crossed, fleet, mixedHeld, recorded, type Load } from './loads.js';
 import { HITS, perToken, programTime, ratioText, type Measure, type Results } from './results.js';
 
 const FCFS: Setup = { policy: 'fcfs' };
@@ -24,21 +24,18 @@ export const mismeasured: Experiment = {
     'How much of the gain over `fcfs` survives when `plas` is told wrongly what a gateway may be told wrongly? Everywhere else in this report service is what the engine says, programs are told apart, reports are fresh and clients never announce that a program has ended; the last row is what announcing would bring.',
   recordings: ['mini-swe-agent'],
   plan(scale) {
-    const loads = [mixed(scale), fleet(scale), ...recorded('mini-swe-agent', scale)];
+    const loads = [mixedHeld(scale), fleet(scale), ...recorded('mini-swe-agent', scale)];
     return {
-      cases: cross(
-        loads.map(({ scenario }) => scenario),
-        [FCFS, RIGHT, ...Object.values(WRONG)],
-      ),
+      cases: crossed(loads, [FCFS, RIGHT, ...Object.values(WRONG)]),
       tell: (results) => loads.flatMap((load) => tellOf(load, results)),
     };
   },
 };
 
-function tellOf({ name, scenario }: Load, results: Results): Block[] {
-  const isLong = name === 'mini-swe-agent';
+function tellOf(load: Load, results: Results): Block[] {
+  const isLong = load.name === 'mini-swe-agent';
   const [mean, p99] = isLong ? [programTime('mean'), programTime('p99')] : [perToken('mean'), perToken('p99')];
-  const of = (setup: Setup, measure: Measure) => results.mean({ scenario, setup }, measure);
+  const of = (setup: Setup, measure: Measure) => results.mean(caseOf(load, setup), measure);
   const [fcfs, right] = [of(FCFS, mean), of(RIGHT, mean)];
   /** Of the gain in the logarithm, so that twice as good and then half as good is nothing. */
   const kept = (setup: Setup) => {
@@ -54,14 +51,14 @@ function tellOf({ name, scenario }: Load, results: Results): Block[] {
   return [
     {
       type: 'table',
-      caption: `${name}: told wrongly`,
+      caption: `${load.name}: told wrongly`,
       columns: ['what is wrong', mean.label, p99.label, HITS.label, 'mean, times told rightly', 'gain that is left'],
       rows: rows.map(([label, setup]) => [
         label,
-        results.shown({ scenario, setup }, mean),
-        results.shown({ scenario, setup }, p99),
-        results.shown({ scenario, setup }, HITS),
-        ratioText(results.ratio({ scenario, setup: RIGHT }, { scenario, setup }, mean)),
+        results.shown(caseOf(load, setup), mean),
+        results.shown(caseOf(load, setup), p99),
+        results.shown(caseOf(load, setup), HITS),
+        ratioText(results.ratio(caseOf(load, RIGHT), caseOf(load, setup), mean)),
         percent(kept(setup)),
       ]),
     },
@@ -71,7 +68,7 @@ function tellOf({ name, scenario }: Load, results: Results): Block[] {
           {
             type: 'findings' as const,
             sentences: [
-              `${name}: told rightly, plas is ${ratio(fcfs / right)} times better than fcfs in the mean; of that gain, counted in its logarithm, at least ${percent(worst.value)} is left whatever is told wrongly, the least with: ${worst.label}.`,
+              `${load.name}: told rightly, plas is ${ratio(fcfs / right)} times better than fcfs in the mean; of that gain, counted in its logarithm, at least ${percent(worst.value)} is left whatever is told wrongly, the least with: ${worst.label}.`,
             ],
           },
         ]),

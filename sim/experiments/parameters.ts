@@ -1,7 +1,7 @@
 import { ratio } from '../report/figures.js';
-import { cross, type Settings, type Setup } from './case.js';
+import type { Settings, Setup } from './case.js';
 import type { Block, Experiment, Scale } from './experiment.js';
-import { fleet, mixed, recorded, type Load } from './loads.js';
+import { caseOf, chat, crossed, fleet, mixed, mixedHeld, recorded, type Load } from './loads.js';
 import { programTime, ratioText, perToken, type Measure, type Results } from './results.js';
 
 interface Parameter {
@@ -19,7 +19,8 @@ const PARAMETERS: readonly Parameter[] = [
   { key: 'starvation.beta', values: [2, 4, 8, 16, 32, 1e6] },
   { key: 'starvation.floorMs', values: [500, 1000, 2000, 4000, 8000, 16_000] },
   { key: 'starvation.waitMsMax', values: [60_000, 150_000, 300_000, 600_000, 1_200_000, NEVER] },
-  { key: 'admission.window', values: [16, 32, 64, 128, 256, 'adaptive'] },
+  { key: 'admission.window', values: [16, 32, 64, 96, 128, 256, 'adaptive'] },
+  { key: 'admission.windowMax', values: [32, 64, 96, 128, 192, 256, 1024] },
   { key: 'admission.gate', values: [0, 0.6, 0.7, 0.8, 0.9, 1, 1.1] },
   { key: 'admission.halfLifeMs', values: [2000, 5000, 10_000, 20_000, 40_000, 80_000] },
   { key: 'admission.turnMs', values: [10_000, 20_000, 40_000, 80_000, 160_000, NEVER] },
@@ -30,17 +31,14 @@ export const parameters: Experiment = {
   name: 'parameters',
   title: 'What the settings are worth',
   about:
-    'How sensitive is `plas` with the gate to its settings? One setting at a time is moved away from the defaults, all others stay. Changes are ratios to the default over the same seeds, below 1 is better; in `mixed` and `fleet` of latency per token, in `mini-swe-agent` of program time.',
+    'How sensitive is `plas` with the gate to its settings? One setting at a time is moved away from the defaults, all others stay. Changes are ratios to the default over the same seeds, below 1 is better; of latency per token, and in `mini-swe-agent` of program time.',
   recordings: ['mini-swe-agent'],
   plan(scale) {
-    const loads = [mixed(scale), fleet(scale), ...recorded('mini-swe-agent', scale)];
+    const loads = [mixed(scale), mixedHeld(scale), chat(scale), fleet(scale), ...recorded('mini-swe-agent', scale)];
     const swept = PARAMETERS.map((parameter) => sweepOf(parameter, scale));
     const setups = swept.flatMap(({ points }) => points.map(({ setup }) => setup));
     return {
-      cases: cross(
-        loads.map(({ scenario }) => scenario),
-        [DEFAULT, ...setups],
-      ),
+      cases: crossed(loads, [DEFAULT, ...setups]),
       tell: (results) => [...defaultsTable(loads, results), ...swept.flatMap((sweep) => tellOf(sweep, loads, results))],
     };
   },
@@ -80,13 +78,13 @@ const measuresOf = ({ name }: Load): readonly [Measure, Measure] =>
   name === 'mini-swe-agent' ? [programTime('mean'), programTime('p99')] : [perToken('mean'), perToken('p99')];
 
 function defaultsTable(loads: readonly Load[], results: Results): Block[] {
-  const rows = loads.flatMap((load) => measuresOf(load).map((measure) => [`${load.name}, ${measure.label}`, results.shown({ scenario: load.scenario, setup: DEFAULT }, measure)])); // prettier-ignore
+  const rows = loads.flatMap((load) => measuresOf(load).map((measure) => [`${load.name}, ${measure.label}`, results.shown(caseOf(load, DEFAULT), measure)])); // prettier-ignore
   return [{ type: 'table', caption: 'The defaults', columns: ['load', 'figure'], rows }];
 }
 
 function tellOf({ key, points }: Sweep, loads: readonly Load[], results: Results): Block[] {
   const ratioOf = (load: Load, { setup }: SweepPoint, measure: Measure) =>
-    results.ratio({ scenario: load.scenario, setup: DEFAULT }, { scenario: load.scenario, setup }, measure);
+    results.ratio(caseOf(load, DEFAULT), caseOf(load, setup), measure);
   const columns = loads.flatMap((load) => measuresOf(load).map((measure) => ({ load, measure })));
   return [
     {

@@ -1,8 +1,8 @@
 import { number, ratio } from '../report/figures.js';
 import { SIM_POLICIES } from '../policies/policies.js';
-import { cross, type Setup } from './case.js';
+import type { Setup } from './case.js';
 import type { Block, Experiment } from './experiment.js';
-import { fleet, mixed, recorded, type Load } from './loads.js';
+import { caseOf, crossed, fleet, mixedHeld, recorded, type Load } from './loads.js';
 import { programTime, PROMOTIONS, WORST_WAIT, type Measure, type Results } from './results.js';
 
 const FCFS: Setup = { policy: 'fcfs' };
@@ -27,22 +27,15 @@ export const starvation: Experiment = {
     'Who pays for what short programs gain? For each policy the longest wait of one call before an engine had it (`fcfs` holds nothing back: its calls wait inside the engines), and the 99th percentile of program time by quarters of the programs, from those with the fewest tokens to those with the most. Then `plas` with other settings of anti-starvation: a call is promoted when its program has waited `starvation.beta` times as long as it was served, or when it has waited `starvation.waitMsMax` itself.',
   recordings: ['mini-swe-agent'],
   plan(scale) {
-    const loads = [mixed(scale), fleet(scale), ...recorded('mini-swe-agent', scale)];
-    const grid = scale
-      .points(WAITS_MS)
-      .flatMap((waitMsMax) =>
-        scale
-          .points(BETAS)
-          .map((beta): Setup => ({
-            ...PLAS,
-            settings: { 'starvation.beta': beta, 'starvation.waitMsMax': waitMsMax },
-          })),
-      );
+    const loads = [mixedHeld(scale), fleet(scale), ...recorded('mini-swe-agent', scale)];
+    const grid = scale.points(WAITS_MS).flatMap((waitMsMax) =>
+      scale.points(BETAS).map((beta): Setup => ({
+        ...PLAS,
+        settings: { 'starvation.beta': beta, 'starvation.waitMsMax': waitMsMax },
+      })),
+    );
     return {
-      cases: cross(
-        loads.map(({ scenario }) => scenario),
-        [...POLICIES, ...grid],
-      ),
+      cases: crossed(loads, [...POLICIES, ...grid]),
       tell: (results) => [
         ...loads.flatMap((load) => tellPolicies(load, results)),
         ...loads.flatMap((load) => tellGrid(load, grid, results)),
@@ -51,18 +44,18 @@ export const starvation: Experiment = {
   },
 };
 
-function tellPolicies({ name, scenario }: Load, results: Results): Block[] {
-  const p99 = (setup: Setup) => results.mean({ scenario, setup }, programTime('p99'));
-  const wait = (setup: Setup) => results.most({ scenario, setup }, WORST_WAIT);
+function tellPolicies(load: Load, results: Results): Block[] {
+  const p99 = (setup: Setup) => results.mean(caseOf(load, setup), programTime('p99'));
+  const wait = (setup: Setup) => results.most(caseOf(load, setup), WORST_WAIT);
   const [fcfs, plas, longest] = [p99(FCFS), p99(PLAS), wait(PLAS)];
   return [
     {
       type: 'table',
-      caption: `${name}: who waits`,
+      caption: `${load.name}: who waits`,
       columns: ['policy', ...COLUMNS.map(({ label }) => label)],
       rows: POLICIES.map((setup) => [
         setup.policy,
-        ...COLUMNS.map((measure) => results.shown({ scenario, setup }, measure)),
+        ...COLUMNS.map((measure) => results.shown(caseOf(load, setup), measure)),
       ]),
     },
     ...(!fcfs || !plas || !longest
@@ -71,7 +64,7 @@ function tellPolicies({ name, scenario }: Load, results: Results): Block[] {
           {
             type: 'findings' as const,
             sentences: [
-              `${name}: the p99 of program time under plas is ${ratio(plas / fcfs)} times that under fcfs, and no call waited longer than ${number(longest)} s in the gateway.`,
+              `${load.name}: the p99 of program time under plas is ${ratio(plas / fcfs)} times that under fcfs, and no call waited longer than ${number(longest)} s in the gateway.`,
             ],
           },
         ]),
@@ -79,13 +72,13 @@ function tellPolicies({ name, scenario }: Load, results: Results): Block[] {
 }
 
 /** Settings whose p99 is no worse than that of fcfs, the best mean first. */
-function tellGrid({ name, scenario }: Load, grid: readonly Setup[], results: Results): Block[] {
+function tellGrid(load: Load, grid: readonly Setup[], results: Results): Block[] {
   const figures = [PLAS, ...grid].map((setup) => ({
     setup,
-    mean: results.mean({ scenario, setup }, programTime('mean')),
-    p99: results.mean({ scenario, setup }, programTime('p99')),
+    mean: results.mean(caseOf(load, setup), programTime('mean')),
+    p99: results.mean(caseOf(load, setup), programTime('p99')),
   }));
-  const of = (setup: Setup, measure: Measure) => results.mean({ scenario, setup }, measure);
+  const of = (setup: Setup, measure: Measure) => results.mean(caseOf(load, setup), measure);
   const [fcfsMean, fcfsP99, own] = [
     of(FCFS, programTime('mean')),
     of(FCFS, programTime('p99')),
@@ -95,18 +88,18 @@ function tellGrid({ name, scenario }: Load, grid: readonly Setup[], results: Res
   return [
     {
       type: 'table',
-      caption: `${name}: anti-starvation of plas, times fcfs`,
+      caption: `${load.name}: anti-starvation of plas, times fcfs`,
       columns: ['beta, waitMsMax', 'program s mean', 'program s p99', 'longest wait s'],
       rows: figures.map(({ setup, mean, p99 }) => [
         labelOf(setup),
         text(mean, fcfsMean),
         text(p99, fcfsP99),
-        results.shown({ scenario, setup }, WORST_WAIT),
+        results.shown(caseOf(load, setup), WORST_WAIT),
       ]),
     },
     {
       type: 'findings',
-      sentences: !fcfsMean || !fcfsP99 || !own ? [] : [bestOf(name, figures, { fcfsMean, fcfsP99, own })],
+      sentences: !fcfsMean || !fcfsP99 || !own ? [] : [bestOf(load.name, figures, { fcfsMean, fcfsP99, own })],
     },
   ];
 }
