@@ -47,7 +47,7 @@ export function addReportCommand(sim: Command): void {
     .option('--smoke', 'a few programs of a few runs: whether it works, in seconds', false)
     .addOption(jobsOption())
     .option('--seeds <numbers>', `seeds of chance, several with commas (default: ${SEEDS.join()}; smoke: 1)`, seeds)
-    .option('--traces <folder>', 'recordings, in folders as docs/EXPERIMENTS.md names them', '../shared/traces')
+    .option('--traces <folder>', 'folder of recordings, as docs/SIMULATOR.md names them', '../shared/traces')
     .action((flags: ReportFlags) => report(command, flags));
 }
 
