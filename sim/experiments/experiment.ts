@@ -32,12 +32,7 @@ export interface Scale {
   readonly config: Config;
 }
 
-export type Block = Table | Chart | Paragraph | Findings;
-
-export interface Paragraph {
-  readonly type: 'paragraph';
-  readonly text: string;
-}
+export type Block = Table | Chart | Findings;
 
 /** Sentences that the figures bear out. */
 export interface Findings {

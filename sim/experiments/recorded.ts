@@ -61,7 +61,7 @@ function chart(loads: readonly Load[], results: Results): Block {
       description: 'A group for each recording and number of engines, a bar for each policy. Lower is better.',
       width: 900,
       y: { label: 'share of fcfs' },
-      groups: loads.map(titleOf),
+      groups: loads.map(({ name, scenario }) => `${name}, ${scenario.engines}`),
       series: names.slice(1).map((name) => ({
         name,
         values: loads.map(

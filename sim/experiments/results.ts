@@ -31,7 +31,6 @@ export const WORST_WAIT: Measure = {
   of: (run) => run.worst_waiting?.seconds ?? 0,
   show: integer,
 };
-export const MAKESPAN: Measure = { label: 'makespan s', of: (run) => run.makespan_seconds, show: integer };
 export const PROMOTIONS: Measure = { label: 'promoted', of: (run) => run.starvation_promotions, show: integer };
 export const REFUSED: Measure = {
   label: 'refused',

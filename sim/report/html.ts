@@ -1,6 +1,9 @@
-import type { Block } from '../experiments/experiment.js';
-import { figure, html, page, paragraph, section, table, type Markup } from './page.js';
+import type { Block, Chart } from '../experiments/experiment.js';
+import { figures, html, page, paragraph, section, table, type Figure, type Markup } from './page.js';
 import { missingText, textOf, type Chapter, type Report } from './report.js';
+
+/** A wider chart has a row to itself. */
+const FIGURE_WIDTH = 500;
 
 /** The report as one page that needs no other file. */
 export function htmlOf({ title, notes, chapters, commands }: Report, charts: ReadonlyMap<string, string>): string {
@@ -20,22 +23,37 @@ function chapterOf(chapter: Chapter, charts: ReadonlyMap<string, string>): Marku
     chapter.experiment.title,
     withCode(chapter.experiment.about),
     ...missingText(chapter).map(withCode),
-    ...chapter.blocks.map((block) => blockOf(block, charts)),
+    ...contentOf(chapter.blocks, charts),
   );
 }
 
-function blockOf(block: Block, charts: ReadonlyMap<string, string>): Markup {
+function contentOf(blocks: readonly Block[], charts: ReadonlyMap<string, string>): Markup[] {
+  return blocks.flatMap((block, at) => {
+    if (block.type !== 'chart') return blockOf(block);
+    if (blocks[at - 1]?.type === 'chart') return [];
+    return figures(leadingCharts(blocks.slice(at)).map((chart) => figureOf(chart, charts)));
+  });
+}
+
+/** Charts that stand next to each other. */
+function leadingCharts(blocks: readonly Block[]): Chart[] {
+  const end = blocks.findIndex(({ type }) => type !== 'chart');
+  return blocks.slice(0, end < 0 ? undefined : end).filter((block) => block.type === 'chart');
+}
+
+function figureOf(chart: Chart, charts: ReadonlyMap<string, string>): Figure {
+  const { title, description, width = 0 } = textOf(chart);
+  const svg = charts.get(chart.name) ?? '';
+  return { svg, caption: `${title}. ${description}`, ...(width > FIGURE_WIDTH && { wide: 'page' as const }) };
+}
+
+function blockOf(block: Exclude<Block, Chart>): Markup[] {
   switch (block.type) {
-    case 'paragraph':
-      return withCode(block.text);
     case 'findings':
-      return block.sentences.length === 0 ? html`` : html`<ul>${block.sentences.map((sentence) => html`<li>${codeOf(sentence)}</li>`)}</ul>`; // prettier-ignore
+      if (block.sentences.length === 0) return [];
+      return [html`<ul>${block.sentences.map((sentence) => html`<li>${codeOf(sentence)}</li>`)}</ul>`]; // prettier-ignore
     case 'table':
-      return table(block);
-    case 'chart': {
-      const { title, description } = textOf(block);
-      return figure({ svg: charts.get(block.name) ?? '', caption: `${title}. ${description}` });
-    }
+      return [table(block)];
   }
 }
 

@@ -21,8 +21,6 @@ function chapterOf(chapter: Chapter): string[] {
 
 function blockOf(block: Block): string {
   switch (block.type) {
-    case 'paragraph':
-      return block.text;
     case 'findings':
       return block.sentences.map((sentence) => `- ${sentence}`).join('\n');
     case 'table':
