@@ -39,16 +39,15 @@ describe.each(EXPERIMENTS)('the experiment $name', (experiment) => {
       expect(() => new Scheduler(changed, makeBalancer(changed.balancer))).not.toThrow();
     }
   });
+});
 
-  it('names its charts as no other does', () => {
-    const names = (one: (typeof EXPERIMENTS)[number]) => {
-      const { cases, tell } = one.plan(scales.full);
-      return tell(expecting(cases)).flatMap((block) => (block.type === 'chart' ? [block.name] : []));
-    };
-    const others = EXPERIMENTS.filter((other) => other !== experiment).flatMap(names);
-    const own = names(experiment);
-    expect(new Set([...own, ...others]).size).toBe(own.length + others.length);
+it('experiments name their charts each as no other does', () => {
+  const names = EXPERIMENTS.flatMap(({ plan }) => {
+    const { cases, tell } = plan(scales.full);
+    return tell(expecting(cases)).flatMap((block) => (block.type === 'chart' ? [block.name] : []));
   });
+  expect(names.length).toBeGreaterThan(EXPERIMENTS.length);
+  expect(new Set(names).size).toBe(names.length);
 });
 
 describe('cases', () => {
