@@ -12,21 +12,21 @@ export interface Experiment {
   readonly about: string;
   /** Those that it plays; it goes without those that there are not. */
   readonly recordings: readonly RecordingName[];
-  plan(scale: Scale): Plan;
+  readonly plan: (scale: Scale) => Plan;
 }
 
 export interface Plan {
   readonly cases: readonly Case[];
   /** Told of whatever results there are: a figure that is missing is left out or a dash. */
-  tell(results: Results): Block[];
+  readonly tell: (results: Results) => Block[];
 }
 
 /** How much is run. */
 export interface Scale {
   /** Programs of a run, where so many are wanted. */
-  programs(count: number): number;
+  readonly programs: (count: number) => number;
   /** Points of a sweep: all, or its first few. */
-  points<T>(values: readonly T[]): readonly T[];
+  readonly points: <T>(values: readonly T[]) => readonly T[];
   readonly recordings: readonly RecordingName[];
   /** The defaults that settings change. */
   readonly config: Config;
