@@ -1,0 +1,196 @@
+import { cpus } from 'node:os';
+import { startStandIns } from '../../../demo/engines.js';
+import { startGateway } from '../../../demo/gateway.js';
+import { get } from '../../../demo/http.js';
+import { runLoad, type LoadCallRecord, type LoadProgramRecord, type LoadSummary } from '../../../loadtest/index.js';
+import { Pairs } from '../../../loadtest/report/pairs.js';
+import { parsePrometheus } from '../../../sidecar/engines/prometheus.js';
+import type { Ratio } from '../../../sim/measure/comparison.js';
+import { Gathering, type Measures } from '../../../sim/measure/measures.js';
+import type { PolicyName } from '../../../src/index.js';
+import { OPTIONS } from '../../support/load.js';
+import type { PromptTokens, Setting } from './setting.js';
+
+/** What came of the setting in real time. */
+export interface Live {
+  /** Of each policy. */
+  readonly runs: readonly LiveRun[];
+  /** Mean program time of the second over that of the first, where there are two. */
+  readonly ratio: Ratio;
+  /** Share of the machine's processors that was busy, with whatever else it did. */
+  readonly busy: number;
+  readonly summary: LoadSummary;
+}
+
+export interface LiveRun {
+  readonly policy: PolicyName;
+  /** In model time, as the simulator's. */
+  readonly measures: Measures;
+  readonly promptTokens: PromptTokens;
+  /** Share of prompt tokens that the engines found in their caches. */
+  readonly hitRate: number;
+  /** What a call takes besides its wait in the gateway and its time in the engine, in the mean: real milliseconds. */
+  readonly overheadMs: number;
+  /** Cores that the gateway took. */
+  readonly gatewayCores: number;
+}
+
+/**
+ * The setting in real time, under all of these policies at once: for each a gateway with engines of its own, in
+ * processes of their own, and one load tester for all of them in this one.
+ */
+export async function runLive(setting: Setting, policies: readonly PolicyName[]): Promise<Live> {
+  const { programs, ratePerSecond, seed, speed } = setting;
+  const stages: Stage[] = [];
+  try {
+    for (const policy of policies) stages.push(await Stage.open(setting, policy));
+    const pairs = new Pairs(seed);
+    const observer = {
+      callEnded: (call: LoadCallRecord) => stages[call.target]?.callEnded(call),
+      programEnded: (program: LoadProgramRecord) => {
+        stages[program.target]?.programEnded(program);
+        pairs.programEnded(program);
+      },
+    };
+    const options = {
+      ...OPTIONS,
+      targets: stages.map(({ gateway }) => gateway.url),
+      programs: () => programs,
+      arrivals: { type: 'open', ratePerSecond, cv: 1 } as const,
+      timeScale: speed,
+      // Names programs and threads, and does not say when one ends: nor does the simulator.
+      identity: 'claude-code' as const,
+      seed,
+      timeoutMs: 3_600_000,
+    };
+    const before = machine();
+    for (const stage of stages) await stage.begin();
+    const summary = await runLoad(options, observer, new AbortController().signal);
+    const after = machine();
+    const runs: LiveRun[] = [];
+    for (const stage of stages) runs.push(await stage.end(summary.elapsedMs));
+    const busyMs = after.busyMs - before.busyMs;
+    return {
+      runs,
+      ratio: pairs.report([]).program_seconds.mean,
+      busy: busyMs / (busyMs + after.idleMs - before.idleMs),
+      summary,
+    };
+  } finally {
+    for (const stage of stages) await stage.close();
+  }
+}
+
+type Server = Awaited<ReturnType<typeof startGateway>>;
+type Engines = Awaited<ReturnType<typeof startStandIns>>;
+
+/** Running totals of a gateway and its engines. */
+interface Reading {
+  readonly hits: number;
+  readonly queries: number;
+  readonly engineSeconds: number;
+  readonly queueSeconds: number;
+  readonly gatewayCpuSeconds: number;
+}
+
+/** A gateway under one policy with its engines, and what is seen of them. */
+class Stage {
+  readonly #gathering: Gathering;
+  readonly #promptTokens = new Map<string, number[]>();
+  #callMs = 0;
+  #calls = 0;
+  #before: Reading | undefined;
+
+  private constructor(
+    private readonly setting: Setting,
+    private readonly policy: PolicyName,
+    private readonly engines: Engines,
+    readonly gateway: Server,
+  ) {
+    this.#gathering = new Gathering(setting.seed);
+  }
+
+  static async open(setting: Setting, policy: PolicyName): Promise<Stage> {
+    const { engines: count, preset, kvTokens, speed, file } = setting;
+    const engines = await startStandIns({ count, preset, kvTokens, speed });
+    try {
+      return new Stage(setting, policy, engines, await startGateway({ policy, file, engines: engines.urls, speed }));
+    } catch (error) {
+      await engines.stop();
+      throw error;
+    }
+  }
+
+  callEnded(call: LoadCallRecord): void {
+    this.#gathering.callEnded(inModelTime(call, this.setting.speed));
+    this.#callMs += call.endedMs - call.sentMs;
+    this.#calls += 1;
+    const tokens = this.#promptTokens.get(call.program) ?? [];
+    tokens[call.call] = call.promptTokens;
+    this.#promptTokens.set(call.program, tokens);
+  }
+
+  programEnded(program: LoadProgramRecord): void {
+    this.#gathering.programEnded(inModelTime(program, this.setting.speed));
+  }
+
+  async begin(): Promise<void> {
+    this.#before = await this.#read();
+  }
+
+  async end(elapsedMs: number): Promise<LiveRun> {
+    const after = await this.#read();
+    const spent = (name: keyof Reading) => after[name] - (this.#before?.[name] ?? 0);
+    return {
+      policy: this.policy,
+      measures: this.#gathering.measures(),
+      promptTokens: this.#promptTokens,
+      hitRate: spent('hits') / spent('queries'),
+      overheadMs: (this.#callMs - 1000 * (spent('queueSeconds') + spent('engineSeconds'))) / this.#calls,
+      gatewayCores: (1000 * spent('gatewayCpuSeconds')) / elapsedMs,
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.gateway.stop();
+    await this.engines.stop();
+  }
+
+  async #read(): Promise<Reading> {
+    const engines = await Promise.all(this.engines.urls.map((url) => get(`${url}/metrics`)));
+    const gateway = [await get(`${this.gateway.url}/metrics`)];
+    return {
+      hits: total('vllm:prefix_cache_hits_total', engines),
+      queries: total('vllm:prefix_cache_queries_total', engines),
+      engineSeconds: total('vllm:e2e_request_latency_seconds_sum', engines),
+      queueSeconds: total('maitred_queue_seconds_sum', gateway),
+      gatewayCpuSeconds: total('process_cpu_seconds_total', gateway),
+    };
+  }
+}
+
+function total(name: string, texts: readonly string[]): number {
+  const samples = texts.flatMap((text) => parsePrometheus(text, new Set([name])).get(name) ?? []);
+  return samples.reduce((sum, { value }) => sum + value, 0);
+}
+
+/** Time of all processors so far. */
+function machine(): { readonly busyMs: number; readonly idleMs: number } {
+  const each = cpus().map(({ times: { user, nice, sys, irq, idle } }) => ({
+    busyMs: user + nice + sys + irq,
+    idleMs: idle,
+  }));
+  return {
+    busyMs: each.reduce((sum, { busyMs }) => sum + busyMs, 0),
+    idleMs: each.reduce((sum, { idleMs }) => sum + idleMs, 0),
+  };
+}
+
+/** The record with all times as long as they would be on a real machine. */
+function inModelTime<T extends LoadCallRecord | LoadProgramRecord>(record: T, speed: number): T {
+  const scaled = Object.entries(record).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === 'number' && name.endsWith('Ms') ? value * speed : value,
+  ]);
+  return Object.fromEntries(scaled) as T;
+}

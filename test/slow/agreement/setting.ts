@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openTrace, PRESETS, type AgentProgram, type PresetName } from '../../../sim/index.js';
+import { recordedPrograms } from '../../../sim/workloads/recorded.js';
+import { programs } from '../../../sim/workloads/workload.js';
+import { openWorkload } from '../../../sim/workloads/workloads.js';
+import { ROOT } from '../../support/tree.js';
+
+/** What is run in virtual time and in real time alike. */
+export interface Setting {
+  readonly name: string;
+  /** In the order of their arrivals. */
+  readonly programs: readonly AgentProgram[];
+  /** Programs a second, Poisson. */
+  readonly ratePerSecond: number;
+  readonly seed: number;
+  readonly engines: number;
+  readonly preset: PresetName;
+  /** KV cache of each engine. */
+  readonly kvTokens: number;
+  /** The gateway's configuration file, as for real time; absent: its defaults. */
+  readonly file?: string;
+  /** Times as fast as real that the live run goes. */
+  readonly speed: number;
+}
+
+const ENGINES = { engines: 2, preset: 'llama-3.1-8b-a100', kvTokens: PRESETS['llama-3.1-8b-a100'].kvTokens } as const;
+const AGENTS = { ...ENGINES, ratePerSecond: 0.1, seed: 2, kvTokens: 120_000, speed: 20 } as const;
+const RECORDING = join(ROOT, '../shared/traces/mini-swe-agent/gemini-3-pro_swebench-verified_first60.jsonl.gz');
+
+/** Coding agents, recorded ones where there are any, whose contexts outgrow the caches: the gate decides. */
+export async function agents(): Promise<Setting> {
+  const spoken = await spokenAgents();
+  if (spoken !== undefined) return { ...spoken, name: 'mini-swe-agent', programs: spoken.programs.map(wordless) };
+  return { ...AGENTS, name: 'coding', programs: take(programs(openWorkload('coding'), AGENTS.seed), 40).map(wordless) };
+}
+
+/** Recorded agents with the messages that their tools really gave; undefined: there is no recording. */
+export async function spokenAgents(): Promise<Setting | undefined> {
+  if (!existsSync(RECORDING)) return undefined;
+  const recorded: AgentProgram[] = [];
+  const trace = await openTrace(RECORDING, { format: 'mini-swe-agent' });
+  for await (const program of trace.programs) recorded.push(program);
+  const name = 'mini-swe-agent, real messages';
+  return { ...AGENTS, name, programs: take(recordedPrograms(recorded, AGENTS.seed), 40) };
+}
+
+/** Programs of all sorts before a narrow window: the order decides. */
+export function fleet(): Setting {
+  const seed = 2;
+  return {
+    ...ENGINES,
+    name: 'fleet, window 4',
+    programs: take(programs(openWorkload('fleet'), seed), 60).map(wordless),
+    ratePerSecond: 0.5,
+    seed,
+    kvTokens: 80_000,
+    file: join(import.meta.dirname, 'narrow-window.yaml'),
+    speed: 10,
+  };
+}
+
+function take(source: Iterable<AgentProgram>, count: number): AgentProgram[] {
+  const taken: AgentProgram[] = [];
+  for (const program of source) {
+    taken.push(program);
+    if (taken.length === count) break;
+  }
+  return taken;
+}
+
+/**
+ * Text made for the stand-in has exactly the tokens that the simulator counts, which recorded words have not. Nor does
+ * the stand-in call the tools that a recording's model called, unless it is told to.
+ */
+const wordless = ({ calls, ...program }: AgentProgram): AgentProgram => ({
+  ...program,
+  calls: calls.map(({ after, gapMs, thread, promptTokens, outputTokens, prefix }) => ({
+    after,
+    gapMs,
+    thread,
+    promptTokens,
+    outputTokens,
+    ...(prefix && { prefix }),
+  })),
+});
+
+/** Programs that go on from their own answers, with prompts as long as a target counted them. */
+export const counted = (programs: readonly AgentProgram[], promptTokens: PromptTokens): AgentProgram[] =>
+  programs.map((program) => {
+    const countOf = (call: number) => promptTokens.get(program.id)?.[call] ?? NaN;
+    const { calls, ...rest } = wordless(program);
+    return {
+      ...rest,
+      calls: calls.map((call, index) => {
+        const before = call.prefix !== undefined && 'call' in call.prefix ? call.prefix.call : undefined;
+        const kept = before === undefined ? 0 : countOf(before) + (calls[before]?.outputTokens ?? 0);
+        const prefix = before === undefined ? call.prefix : { call: before, tokens: kept };
+        return { ...call, promptTokens: countOf(index), ...(prefix && { prefix }) };
+      }),
+    };
+  });
+
+/** Of each call of a program, by the program's id. */
+export type PromptTokens = ReadonlyMap<string, readonly number[]>;
