@@ -15,6 +15,7 @@ const SETUPS = {
   'srpt + gate': { policy: 'srpt' },
   'mru-pause': { policy: 'mru-pause' },
 } satisfies Record<string, Setup>;
+type SetupName = keyof typeof SETUPS;
 
 const COLUMNS = [
   programTime('mean'),
@@ -52,7 +53,7 @@ export const recorded: Experiment = {
 const titleOf = ({ name, scenario }: Load): string => `${name}, ${scenario.engines} engines`;
 
 function chart(loads: readonly Load[], results: Results): Block {
-  const names = Object.keys(SETUPS) as (keyof typeof SETUPS)[];
+  const names = Object.keys(SETUPS) as SetupName[];
   return {
     type: 'chart',
     name: 'recorded-mean',
@@ -101,26 +102,28 @@ function tellOf(load: Load, results: Results): Block[] {
  */
 function sentences(load: Load, results: Results): string[] {
   const { scenario } = load;
-  const mean = (name: keyof typeof SETUPS) => results.mean({ scenario, setup: SETUPS[name] }, programTime('mean'));
-  const p99 = (name: keyof typeof SETUPS) => results.mean({ scenario, setup: SETUPS[name] }, programTime('p99'));
-  const [fcfs, neither, gate, order, both, bound] = [
-    mean('fcfs (pass-through)'),
+  const mean = (name: SetupName) => results.mean({ scenario, setup: SETUPS[name] }, programTime('mean'));
+  const [neither, gate, order, both] = [
     mean('fcfs-window, no gate'),
     mean('fcfs-window + gate'),
     mean('plas, no gate'),
     mean('plas + gate (default)'),
-    mean('srpt + gate'),
   ];
-  const [fcfsP99, bothP99] = [p99('fcfs (pass-through)'), p99('plas + gate (default)')];
-  if (!fcfs || !neither || !gate || !order || !both || !bound || !fcfsP99 || !bothP99) return [];
+  /** Of the default: how many times as long another takes. */
+  const times = (name: SetupName, statistic: 'mean' | 'p99') =>
+    ratio(
+      results.ratio(
+        { scenario, setup: SETUPS['plas + gate (default)'] },
+        { scenario, setup: SETUPS[name] },
+        programTime(statistic),
+      ).ratio,
+    );
+  if (!neither || !gate || !order || !both || neither <= both) return [];
   const gain = Math.log(neither / both);
-  const [first, last] = [Math.log(neither / gate) / gain, Math.log(order / both) / gain].sort((a, b) => a - b) as [
-    number,
-    number,
-  ];
+  const shares = [Math.log(neither / gate) / gain, Math.log(order / both) / gain].sort((a, b) => a - b).map(percent);
   const title = titleOf(load);
   return [
-    `${title}: plas with the gate takes ${ratio(fcfs / both)} times less than fcfs in the mean and ${ratio(fcfsP99 / bothP99)} times less in the p99, and ${ratio(both / bound)} times what srpt takes with the gate.`,
-    `${title}: against a window alone, the gate alone is worth ${ratio(neither / gate)} times, the order alone ${ratio(neither / order)} times, both ${ratio(neither / both)} times: ${first === last ? percent(first) : `${percent(first)} to ${percent(last)}`} of the gain is the gate’s.`,
+    `${title}: against plas with the gate, fcfs takes ${times('fcfs (pass-through)', 'mean')} times as long in the mean and ${times('fcfs (pass-through)', 'p99')} in the p99, mru-pause ${times('mru-pause', 'mean')} and ${times('mru-pause', 'p99')}, srpt with the gate ${times('srpt + gate', 'mean')} and ${times('srpt + gate', 'p99')}.`,
+    `${title}: against a window alone, the gate alone is worth ${ratio(neither / gate)} times, the order alone ${ratio(neither / order)}, both ${ratio(neither / both)}: the gate’s share of that, in its logarithm, is ${shares.join(' to ')}.`,
   ];
 }
