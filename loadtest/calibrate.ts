@@ -7,6 +7,8 @@ import { COMMON_WORDS, Words } from './words.js';
 const WORDS_MIN = 16;
 /** Words that texts are counted with, where the model takes so many. */
 const LONG = 512;
+/** Stands before words that are counted. */
+const LEAD = 'so';
 /** How much shorter the others are. */
 const SHORTER = 8;
 
@@ -91,19 +93,30 @@ function tokensIn(answer: Record<string, unknown> | undefined): number | undefin
 
 /** Words that are one token each; all of them, by their mean, where there are too few. */
 async function countedWords(count: Count): Promise<{ readonly words: Words } | undefined> {
-  const single = await singleTokens(count, COMMON_WORDS);
+  const single = await singleTokens(count, ' ', await singleTokens(count, '\n', COMMON_WORDS));
   const picked = single.length >= WORDS_MIN ? new Words(single, 1) : new Words(COMMON_WORDS, 1);
   const tokens = await count(picked.text({ seed: 0, words: LONG }));
   if (tokens === undefined || tokens === 0) return undefined;
   return { words: tokens === LONG ? picked : new Words(picked.words, tokens / LONG) };
 }
 
-/** Those words among some that add one token each to a text. Asks once where all do, else about each half. */
-async function singleTokens(count: Count, words: readonly string[]): Promise<readonly string[]> {
-  const tokens = await count(words.join(' '));
-  if (tokens === undefined) return [];
-  if (tokens === words.length) return words;
-  if (words.length === 1) return [];
-  const half = words.length >> 1;
-  return [...(await singleTokens(count, words.slice(0, half))), ...(await singleTokens(count, words.slice(half)))];
+/** What tells words from those before them, in tokens: a text begins on a new line of the chat template, and goes on. */
+const BETWEEN = { '\n': 1, ' ': 0 } as const;
+
+/** Those words among some that are one token each behind such a character. Asks once where all are, else about each half. */
+async function singleTokens(
+  count: Count,
+  between: keyof typeof BETWEEN,
+  words: readonly string[],
+): Promise<readonly string[]> {
+  const first = await count(LEAD);
+  const ask = async (some: readonly string[]): Promise<readonly string[]> => {
+    const tokens = await count([LEAD, ...some].join(between));
+    if (first === undefined || tokens === undefined) return [];
+    if (tokens - first === some.length * (1 + BETWEEN[between])) return some;
+    if (some.length <= 1) return [];
+    const half = some.length >> 1;
+    return [...(await ask(some.slice(0, half))), ...(await ask(some.slice(half)))];
+  };
+  return ask(words);
 }

@@ -3,6 +3,8 @@ import type { GeneratorHealth, LoadOptions, TargetFacts } from './load.js';
 /** Above these, what was measured is about the load tester too. */
 const LATE_MS = 50;
 const CPU_SHARE = 0.9;
+/** Who took so little of a core was held up by others. */
+const IDLE_SHARE = 0.25;
 /** Prompts that are longer or shorter by more than this are not what was wanted. */
 const LENGTH_SHARE = 0.01;
 
@@ -19,10 +21,12 @@ export function warningsOf({ options, targets, generator, programsTooLong, isToo
   const { loopLagMs, lateSendMs, cpuShare, callsInFlightMax } = generator;
   const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
   const warnings: string[] = [];
-  if (lateSendMs.p99 > LATE_MS || loopLagMs.p99 > LATE_MS || cpuShare > CPU_SHARE)
+  if (lateSendMs.p99 > LATE_MS || loopLagMs.p99 > LATE_MS || cpuShare > CPU_SHARE) {
+    const who = cpuShare > IDLE_SHARE ? 'The load tester itself is a bottleneck' : 'Something kept the load tester from its work, such as other load on this machine'; // prettier-ignore
     warnings.push(
-      `The load tester itself is a bottleneck: 1 % of its calls were sent ${ms(lateSendMs.p99)} late or more, its event loop was ${ms(loopLagMs.p99)} late in the worst 1 % of looks, and it took ${(100 * cpuShare).toFixed(0)} % of one core. Latencies count from when calls were meant to be sent.`,
+      `${who}: 1 % of its calls were sent ${ms(lateSendMs.p99)} late or more, its event loop was ${ms(loopLagMs.p99)} late in the worst 1 % of looks, and it took ${(100 * cpuShare).toFixed(0)} % of one core. Latencies count from when calls were meant to be sent.`,
     );
+  }
   if (callsInFlightMax >= options.connections)
     warnings.push(`All ${options.connections} connections to a target were in use, so that calls waited for one: --connections allows more.`); // prettier-ignore
   if (isTooMany)

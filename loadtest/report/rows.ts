@@ -1,5 +1,5 @@
 import type { Distribution } from '../../sim/measure/sample.js';
-import { integer, number } from '../../sim/report/figures.js';
+import { integer, number, percent } from '../../sim/report/figures.js';
 import type { ColumnGroup } from '../../sim/report/text-table.js';
 import { ERROR_CLASSES } from '../records.js';
 import type { TargetReport } from './target.js';
@@ -29,6 +29,9 @@ const spread = (of: (target: TargetReport) => Distribution, scale = 1): Column[]
     },
   }));
 
+const cachedShare = ({ cached_tokens, prompt_tokens }: TargetReport): number | null =>
+  cached_tokens === null || prompt_tokens === 0 ? null : cached_tokens / prompt_tokens;
+
 /** What a report says of each target, one table each; the same in the terminal and on the page. */
 export const COLUMN_GROUPS: readonly (readonly { readonly heading: string; readonly columns: readonly Column[] }[])[] =
   [
@@ -51,6 +54,7 @@ export const COLUMN_GROUPS: readonly (readonly { readonly heading: string; reado
           { heading: 'tokens', of: (target) => target.output_tokens_per_second },
         ],
       },
+      { heading: 'prompts', columns: [{ heading: 'cached', of: cachedShare, show: percent }] },
     ],
   ];
 

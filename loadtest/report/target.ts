@@ -12,6 +12,8 @@ export interface TargetReport extends Omit<Measures, 'refused' | 'by_size'>, Fac
   /** Calls that ended without an answer, by class; all classes, so that none has to be looked for. */
   readonly errors: Readonly<Record<ErrorClass, number>>;
   readonly calls_failed: number;
+  /** Of the prompt tokens of completed calls, those that the target found in a cache; null where it never told. */
+  readonly cached_tokens: number | null;
   /** Where the time of programs went, along their critical paths. */
   readonly program_queue_seconds: Distribution;
   readonly program_engine_seconds: Distribution;
@@ -51,6 +53,7 @@ export class Target {
   readonly #tool: Sample;
   readonly #criticalPath: Sample;
   readonly #splits: Reservoir<Split>;
+  #cachedTokens: number | null = null;
 
   constructor(
     readonly name: string,
@@ -68,7 +71,10 @@ export class Target {
 
   callEnded(call: LoadCallRecord): void {
     this.#measures.callEnded(call);
-    if (call.outcome === 'completed') addKnown(this.#interToken, call.interTokenMs / 1000);
+    if (call.outcome !== 'completed') return;
+    addKnown(this.#interToken, call.interTokenMs / 1000);
+    // Some engines say nothing of a prompt of which they had nothing.
+    if (!Number.isNaN(call.cachedTokens)) this.#cachedTokens = (this.#cachedTokens ?? 0) + call.cachedTokens;
   }
 
   programEnded(program: LoadProgramRecord): void {
@@ -108,6 +114,7 @@ export class Target {
       ...measures,
       inter_token_seconds: this.#interToken.distribution(),
       errors: errors as Record<ErrorClass, number>,
+      cached_tokens: this.#cachedTokens,
       calls_failed: Object.values(refused).reduce((sum, count) => sum + count, 0),
       program_queue_seconds: this.#queue.distribution(),
       program_engine_seconds: this.#engine.distribution(),

@@ -50,6 +50,13 @@ describe('a report', () => {
     expect(report.program_seconds.mean).toBeNull();
   });
 
+  it('sums what was found in caches, of calls that tell', async () => {
+    const cached = async (...tokens: number[]) =>
+      (await reportOf((reporter) => tokens.forEach((cachedTokens) => reporter.callEnded(call({ cachedTokens })))))
+        .cached_tokens;
+    expect([await cached(64, NaN, 32), await cached(0), await cached(NaN)]).toEqual([96, 0, null]);
+  });
+
   it('counts a late send as the target’s users would have felt it', async () => {
     const report = await reportOf((reporter) =>
       reporter.callEnded(call({ arrivedMs: 0, sentMs: 900, firstTokenMs: 1000 })),
