@@ -2,7 +2,7 @@ import { ratio } from '../report/figures.js';
 import type { LineChart } from '../report/plot.js';
 import type { WorkloadName } from '../workloads/workloads.js';
 import { cross, type Scenario, type Setup } from './case.js';
-import { rateAt } from './equal-latency.js';
+import { rateAt, type RateAt } from './equal-latency.js';
 import type { Block, Chart, Experiment, Scale, Table } from './experiment.js';
 import { perToken, type Measure, type Results } from './results.js';
 
@@ -17,7 +17,7 @@ const SWEEPS: readonly Sweep[] = [
   { workload: 'chat', count: 1000, rates: [1, 2, 2.5, 3, 3.5, 4, 5, 6, 8] },
   { workload: 'react', count: 1000, rates: [1, 2, 2.5, 3, 3.5, 4, 5, 6, 8] },
   { workload: 'mcts', count: 300, rates: [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6] },
-  { workload: 'mixed', count: 600, rates: [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1, 1.2] },
+  { workload: 'mixed', count: 600, rates: [0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.5, 2.5] },
 ];
 
 const held = { settings: { 'admission.window': 64 } };
@@ -88,6 +88,7 @@ function tellOf(sweep: Sweep, results: Results, scale: Scale): Block[] {
   ];
 }
 
+type RateOf = (setup: Setup, times: number, measure: Measure) => RateAt;
 type FigureOf = (setup: Setup, rate: number, measure: Measure) => number | null;
 
 function chart({ workload, rates: swept }: Sweep, statistic: 'mean' | 'p99', figureOf: FigureOf): Chart {
@@ -119,24 +120,23 @@ function figures({ workload, rates: swept }: Sweep, figureOf: FigureOf): Table {
   };
 }
 
-function sentences(
-  { workload }: Sweep,
-  rateOf: (setup: Setup, times: number, measure: Measure) => ReturnType<typeof rateAt>,
-): string[] {
+function sentences({ workload }: Sweep, rateOf: RateOf): string[] {
   return (['mean', 'p99'] as const).flatMap((statistic) => {
-    const told = LATENCIES.flatMap((times) => {
-      const [plas, fcfs, tuned] = [SETUPS.plas, SETUPS.fcfs, SETUPS['fcfs-window']].map((setup) =>
-        rateOf(setup, times, perToken(statistic)),
-      );
-      if (!plas?.rate || !fcfs?.rate || !tuned?.rate || fcfs.isLeast || tuned.isLeast) return [];
-      const most = plas.isLeast ? 'at least ' : '';
-      return [
-        `${most}${ratio(plas.rate / fcfs.rate)} and ${ratio(plas.rate / tuned.rate)} at ${times} times the latency`,
-      ];
+    const at = (setup: Setup) => LATENCIES.map((times) => rateOf(setup, times, perToken(statistic)));
+    const plas = at(SETUPS.plas);
+    const told = (['fcfs', 'fcfs-window'] as const).flatMap((name) => {
+      const ratios = at(SETUPS[name]).map((other, index) => ratioOf(plas[index], other));
+      return ratios.every((text) => text === '-') ? [] : [`${ratios.join(', ')} times as many programs as ${name}`];
     });
     if (told.length === 0) return [];
     return [
-      `${workload}, by the ${statistic}: with the latency of an idle engine multiplied, plas takes so many times the programs of fcfs and of fcfs-window: ${told.join('; ')}.`,
+      `${workload}: where the ${statistic} is ${LATENCIES.join(', ')} times that of an idle engine, plas takes ${told.join(', and ')}.`,
     ];
   });
+}
+
+/** Of two rates; where a curve ends before it comes to the latency, on which side of it the true ratio lies. */
+function ratioOf(rate: RateAt | undefined, other: RateAt): string {
+  if (!rate?.rate || !other.rate || other.isLeast) return '-';
+  return `${rate.isLeast ? '> ' : ''}${ratio(rate.rate / other.rate)}`;
 }
