@@ -1,0 +1,33 @@
+/**
+ * Puts a report of the standing experiments into docs/EXPERIMENTS.md, behind its mark, and its charts into docs/experiments:
+ *
+ *     npx maitred sim report --out report && node scripts/publish-report.mjs report
+ */
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const DOCUMENT = 'docs/EXPERIMENTS.md';
+const CHARTS = 'experiments';
+const MARK = '<!-- From here on made by scripts/publish-report.mjs. -->';
+
+const [, , folder] = process.argv;
+if (folder === undefined) {
+  process.stderr.write('maitred: name the folder of a report\n');
+  process.exit(2);
+}
+const report = resolve(folder);
+process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
+
+const charts = join('docs', CHARTS);
+rmSync(charts, { recursive: true, force: true });
+mkdirSync(charts);
+const drawings = readdirSync(report).filter((name) => name.endsWith('.svg'));
+for (const name of drawings) copyFileSync(join(report, name), join(charts, name));
+
+// Its headings one level down, its charts where they are now.
+const text = readFileSync(join(report, 'report.md'), 'utf8')
+  .replaceAll(/^#/gm, '##')
+  .replaceAll(/\]\(([^()]+\.svg)\)/g, `](${CHARTS}/$1)`);
+const [before] = readFileSync(DOCUMENT, 'utf8').split(MARK);
+writeFileSync(DOCUMENT, `${before.trimEnd()}\n\n${MARK}\n\n${text}`);
