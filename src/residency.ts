@@ -37,7 +37,6 @@ interface Cohort {
   claimTokens: number;
   /** Part of the claims that counts, as of the last `settle`: what was added is what is taken away. */
   share: number;
-  judged: boolean;
 }
 
 /**
@@ -62,7 +61,9 @@ export class Residency {
   /** Most tokens that it can hold. */
   capacityTokens = Infinity;
   readonly #contexts = new Map<Program, Map<string, Context>>();
-  readonly #cohorts: Cohort[] = [];
+  /** Idle for too long to be waited for, longest first, and younger ones by when they fell idle. */
+  readonly #old: Cohort = { step: -Infinity, kind: 0, members: new Set(), claimTokens: 0, share: 0 };
+  #cohorts: Cohort[] = [];
   #step = 0;
   #activeTokens = 0;
   #activeHeldTokens = 0;
@@ -167,7 +168,8 @@ export class Residency {
 
   /** The cache is lost: only what is active still counts. */
   clear(): void {
-    for (const cohort of this.#cohorts.splice(0)) for (const context of cohort.members) this.#drop(context);
+    for (const cohort of [this.#old, ...this.#cohorts]) for (const context of cohort.members) this.#drop(context);
+    this.#cohorts = [];
   }
 
   /** Lets claims fade up to `nowMs`. */
@@ -175,13 +177,13 @@ export class Residency {
     const step = Residency.stepOf(nowMs, halfLifeMs);
     if (step === this.#step) return;
     this.#step = step;
+    for (const cohort of this.#cohorts) if (this.#age(cohort) >= HORIZON_STEPS) this.#judge(cohort);
+    this.#cohorts = this.#cohorts.filter(({ members }) => members.size > 0);
     this.#claimedTokens = 0;
     for (const cohort of this.#cohorts) {
-      if (!cohort.judged && this.#age(cohort) >= HORIZON_STEPS) this.#judge(cohort);
-      cohort.share = cohort.judged ? 0 : this.returns.share(cohort.kind, this.#age(cohort));
+      cohort.share = this.returns.share(cohort.kind, this.#age(cohort));
       this.#claimedTokens += cohort.claimTokens * cohort.share;
     }
-    while (this.#cohorts[0]?.members.size === 0) this.#cohorts.shift();
   }
 
   /** Number of the step that holds this time. */
@@ -199,7 +201,8 @@ export class Residency {
   }
 
   #reclaim(gateTokens: number): void {
-    for (const cohort of this.#cohorts) {
+    if (this.workingSetTokens <= gateTokens) return;
+    for (const cohort of [this.#old, ...this.#cohorts]) {
       for (const context of cohort.members) {
         if (this.workingSetTokens <= gateTokens) return;
         this.#release(context);
@@ -230,14 +233,14 @@ export class Residency {
   #pushOut(): Context[] {
     const dropped: Context[] = [];
     while (this.#activeTokens + this.#idleTokens > this.capacityTokens) {
-      const cohort = this.#cohorts[0];
+      const cohort = this.#old.members.size > 0 ? this.#old : this.#cohorts[0];
       if (cohort === undefined) break;
       for (const context of cohort.members) {
         if (this.#activeTokens + this.#idleTokens <= this.capacityTokens) break;
         this.#drop(context);
         dropped.push(context);
       }
-      if (cohort.members.size === 0) this.#cohorts.shift();
+      if (cohort !== this.#old && cohort.members.size === 0) this.#cohorts.shift();
     }
     return dropped;
   }
@@ -275,17 +278,23 @@ export class Residency {
       if (cohort?.kind === kind) return cohort;
     }
     const share = this.returns.share(kind, 0);
-    const cohort = { step: this.#step, kind, members: new Set<Context>(), claimTokens: 0, share, judged: false };
+    const cohort = { step: this.#step, kind, members: new Set<Context>(), claimTokens: 0, share };
     this.#cohorts.push(cohort);
     return cohort;
   }
 
   /** None of its members has returned in time. Without a capacity they would stay for ever: then they are forgotten. */
   #judge(cohort: Cohort): void {
-    cohort.judged = true;
     for (const context of cohort.members) {
       this.#learn(context, undefined);
-      if (this.capacityTokens === Infinity) this.#drop(context);
+      if (this.capacityTokens === Infinity) {
+        this.#drop(context);
+        continue;
+      }
+      this.#unclaim(context, cohort);
+      cohort.members.delete(context);
+      context.cohort = this.#old;
+      this.#old.members.add(context);
     }
   }
 
