@@ -103,7 +103,10 @@ export class Layout {
     return blocks;
   }
 
-  /** What a gateway would tell a balancer of the prompt's beginning. */
+  /**
+   * What a gateway would tell a balancer of the prompt's beginning: hashes, as the numbers themselves say how many blocks
+   * lie between two texts, and so how long answers will be.
+   */
   prefix(call: number, promptTokens: number): number[] {
     const { blockSize } = this.texts;
     const blocks = this.blocks(call, promptTokens);
@@ -111,7 +114,7 @@ export class Layout {
     const stride = Math.max(1, Math.round(PREFIX_TOKENS / blockSize));
     const prefix: number[] = [];
     for (let block = stride - 1; block < full && prefix.length < PREFIX_BLOCKS_MAX; block += stride)
-      prefix.push(blocks[block] ?? NaN);
+      prefix.push(hashOf(blocks[block] ?? NaN));
     this.texts.giveBack(blocks);
     return prefix;
   }
@@ -139,4 +142,18 @@ export class Layout {
 function keptTokens(prefix: Prefix | undefined): number {
   if (prefix === undefined) return 0;
   return 'blocks' in prefix ? prefix.blocks.length * prefix.blockTokens : prefix.tokens;
+}
+
+/** 53 bits that tell whole numbers apart and no more: murmur's finisher over each half, with the other one in it. */
+function hashOf(value: number): number {
+  const upper = Math.floor(value / 2 ** 32) >>> 0;
+  const low = mixed(value >>> 0, upper);
+  return (mixed(upper, low) >>> 11) * 2 ** 32 + low;
+}
+
+function mixed(value: number, salt: number): number {
+  let hash = value ^ Math.imul(salt ^ 0x9e3779b9, 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
 }

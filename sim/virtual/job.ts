@@ -18,7 +18,8 @@ export interface Played {
 
 /** One call from its arrival to its end, as its engine and the world see it. */
 export class Job implements Work {
-  readonly id: CallId;
+  /** The scheduler's name for it, in order of arrival: a place among the calls of its program would tell of those to come. */
+  id: CallId = callId('');
   readonly call: AgentCall;
   arrivedMs = NaN;
   dispatchedMs = NaN;
@@ -38,7 +39,6 @@ export class Job implements Work {
     readonly index: number,
     contextTokensMax: number,
   ) {
-    this.id = callId(`${played.id}.${index}`);
     this.call = played.run.program.calls[index] as AgentCall;
     // An engine says at least one token, and ends the answer where its context does.
     this.outputTokens = Math.max(1, Math.min(this.call.outputTokens, contextTokensMax - this.call.promptTokens));

@@ -1,4 +1,5 @@
 import {
+  callId,
   engineId,
   millis,
   modelId,
@@ -64,6 +65,7 @@ class World {
   /** Programs that have arrived or are about to, and have not ended. */
   #open = 0;
   #arrivals = 0;
+  #callsArrived = 0;
 
   constructor(private readonly options: WorldOptions) {
     const { engine, alone = true } = options;
@@ -153,8 +155,9 @@ class World {
   }
 
   #arrive(job: Job): void {
-    const { played, id, call, index, promptTokens } = job;
+    const { played, call, index, promptTokens } = job;
     const { readsPrefix = false, oracle } = this.options.scheduler;
+    const id = (job.id = callId(`c${this.#callsArrived++}`));
     job.arrivedMs = this.#nowMs;
     played.run.made();
     const refusal = job.refusal(this.#contextTokensMax);

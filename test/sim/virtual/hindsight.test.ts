@@ -32,6 +32,14 @@ function programs(fork: number | undefined): AgentProgram[] {
 
 const before = (log: readonly Step[], atMs: number) => log.filter(({ now }) => now < atMs);
 
+const arrivals = (log: readonly Step[]) => log.flatMap(({ event }) => (event.type === 'callArrived' ? [event] : []));
+const namesOf = (log: readonly Step[]): string[] => arrivals(log).map(({ call }) => call);
+/** From each hash of a prompt to the next, and from one prompt to the other: block numbers would lie close together. */
+function gaps(log: readonly Step[]): number[] {
+  const hashes = arrivals(log).flatMap(({ prefix = [] }) => prefix);
+  return hashes.slice(1).map((hash, at) => hash - (hashes[at] ?? NaN));
+}
+
 describe('what a policy knows', () => {
   it.each(SIM_POLICIES)('%s: without the oracle, nothing of what is to come', (policy) => {
     const runs = [undefined, 5].map((fork) => {
@@ -46,6 +54,22 @@ describe('what a policy knows', () => {
     expect(differs).toBeGreaterThan(TURN_MS / 4);
     expect(before(forked.log, differs)).toEqual(before(long.log, differs));
     expect(before(long.log, differs).length).toBeGreaterThan(100);
+  });
+
+  it('names of calls and hashes of prompts say nothing of it either', () => {
+    const size = { promptTokens: 2000, outputTokens: 100 };
+    const [short, long] = [0, 30].map((more) => {
+      const deaf = stepsOf('plas');
+      const { steps, log } = recorded({ readsPrefix: true, step: (event, now) => deaf.step(event, now) });
+      // Of the first program, calls a minute later stand before one that comes soon, and its last answer is longer.
+      const later = Array.from({ length: more }, () => ({ ...size, after: [0], gapMs: 60_000 }));
+      const soon = { ...size, outputTokens: size.outputTokens + 20 * more, after: [0], gapMs: 5000 };
+      play([programOf('first', 0, [size, ...later, soon]), programOf('second', 1, [size])], { scheduler: steps });
+      return before(log, 20_000);
+    });
+    expect(arrivals(long!).map(({ prefix }) => prefix?.length)).toEqual([7, 7, 7]);
+    expect(namesOf(long!)).toEqual(namesOf(short!));
+    for (const log of [short!, long!]) expect(gaps(log).every((gap) => Math.abs(gap) > 1e6)).toBe(true);
   });
 
   it('clairvoyant policies see it with the oracle', () => {
