@@ -45,5 +45,7 @@ export function contextMs(preset: Preset): number {
  */
 function weightBytesRead({ weightBytes, experts }: Preset, tokens: number): number {
   if (experts === undefined) return weightBytes;
-  return weightBytes + experts.bytes * (1 - (1 - experts.perToken / experts.total) ** tokens);
+  // No `**`, whose last digit differs between versions of Node.
+  const spared = tokens === 0 ? 1 : Math.exp(tokens * Math.log1p(-experts.perToken / experts.total));
+  return weightBytes + experts.bytes * (1 - spared);
 }

@@ -33,7 +33,7 @@ export class Dice {
 
   /** Log-normal: half of the draws are below `median`, 95 % below `p95`. */
   logNormal(median: number, p95: number): number {
-    return median * (p95 / median) ** (this.normal() / 1.645);
+    return median * power(p95 / median, this.normal() / 1.645);
   }
 
   /**
@@ -41,12 +41,13 @@ export class Dice {
    * @param shape above 0; also its mean
    */
   gamma(shape: number): number {
-    if (shape < 1) return this.gamma(shape + 1) * (1 - this.share()) ** (1 / shape);
+    if (shape < 1) return this.gamma(shape + 1) * power(1 - this.share(), 1 / shape);
     const d = shape - 1 / 3;
     const c = 1 / Math.sqrt(9 * d);
     for (;;) {
       const x = this.normal();
-      const v = (1 + c * x) ** 3;
+      const root = 1 + c * x;
+      const v = root * root * root;
       if (v > 0 && Math.log(1 - this.share()) < 0.5 * x * x + d - d * v + d * Math.log(v)) return d * v;
     }
   }
@@ -56,3 +57,6 @@ export class Dice {
     return cv < 1e-6 ? mean : this.gamma(1 / cv ** 2) * mean * cv ** 2;
   }
 }
+
+/** Of a base above 0. `**` differs in its last digit between versions of Node; logarithms and exponentials do not. */
+const power = (base: number, exponent: number): number => Math.exp(exponent * Math.log(base));
