@@ -75,9 +75,11 @@ const usualAfter = (at: number): number[] => (at === 0 ? [] : [at - 1]);
 function check(call: AgentCall, at: number, calls: readonly AgentCall[], record: TraceRecord): TraceError | undefined {
   const { after, promptTokens, prefix, messages } = call;
   const fault = (field: string, problem: string) => record.fault(`calls.${at}.${field}`, problem);
+  const named = new Set<number>();
   for (const [place, earlier] of after.entries()) {
     if (earlier >= at) return fault(`after.${place}`, 'not a call before this one');
-    if (after.indexOf(earlier) < place) return fault(`after.${place}`, 'named twice');
+    if (named.has(earlier)) return fault(`after.${place}`, 'named twice');
+    named.add(earlier);
   }
   if (prefix === undefined) return undefined;
   if ('blocks' in prefix) {

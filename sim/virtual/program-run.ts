@@ -89,7 +89,7 @@ export class ProgramRun {
       if (this.#missing[next] === -1) continue;
       this.#missing[next] = -1;
       this.#cancelled += 1;
-      toCancel.push(...this.#behindOf(next));
+      for (const behind of this.#behindOf(next)) toCancel.push(behind);
     }
     this.open -= this.#cancelled - before;
     return this.#cancelled - before;

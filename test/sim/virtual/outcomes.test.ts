@@ -24,6 +24,19 @@ describe('what cannot be served', () => {
     expect(played.callsCancelled).toBe(2);
   });
 
+  it('never makes hundreds of thousands of calls that wait for one that is refused', () => {
+    const wide = Array.from({ length: 300_000 }, () => ({ ...small, after: [0] }));
+    const played = play([
+      programOf('wide', 0, [
+        { promptTokens: 0, outputTokens: 1 },
+        small,
+        { ...small, after: [1] },
+        ...wide.map((call) => ({ ...call, after: [2] })),
+      ]),
+    ]);
+    expect(played.callsCancelled).toBe(300_002);
+  });
+
   it('refuses an empty prompt, and an empty program', () => {
     const played = play([
       programOf('no-prompt', 0, [{ promptTokens: 0, outputTokens: 10 }, small]),
