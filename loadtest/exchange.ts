@@ -230,7 +230,7 @@ export function isTls(error: Error): boolean {
 export function reasonOf(error: Error): string {
   const inner = error instanceof AggregateError ? (error.errors as unknown[])[0] : error.cause;
   if (error.message === '' || inner instanceof Error) return inner instanceof Error ? reasonOf(inner) : error.name;
-  return error.message.replaceAll(/\s+/g, ' ').slice(0, DETAIL_MAX);
+  return short(error.message);
 }
 
 function parse(text: string): unknown {
@@ -250,4 +250,9 @@ export function errorMessage(text: string): string {
   return typeof message === 'string' ? message : text;
 }
 
-export const short = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, DETAIL_MAX);
+/** In one line, and nothing that a terminal would obey. */
+export const short = (text: string): string =>
+  text
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, DETAIL_MAX);

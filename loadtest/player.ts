@@ -28,7 +28,12 @@ export interface Stage {
   readonly meter: Meter;
   /** Milliseconds since the run began. */
   readonly now: () => number;
+  /** Ends the run with an error that is no target's. */
+  readonly fault: (error: unknown) => void;
 }
+
+/** Twenty-four days: what a timer can wait. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Plays programs on a target: any number at a time, with so many calls in flight at most. */
 export class Player {
@@ -65,11 +70,14 @@ export class Player {
       action();
       return;
     }
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      // A timer counts from when its turn of the event loop began, and so may come a little early.
-      this.at(timeMs, action);
-    }, Math.ceil(waitMs));
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer);
+        // A timer counts from when its turn of the event loop began, and so may come a little early.
+        this.at(timeMs, action);
+      },
+      Math.min(Math.ceil(waitMs), TIMER_MS_MAX),
+    );
     this.#timers.add(timer);
   }
 

@@ -10,6 +10,8 @@ import { Timeline } from './timeline.js';
 
 /** Mixed into the seed of a program, so that who hangs up does not hang on what else is drawn. */
 const HANG_UP_SEED = 0x68616e67;
+/** By so much a time in a header may be off. */
+const ROUNDED_MS = 1;
 
 /**
  * One program on one target. A call is meant to be sent when the last of those that it waits for has ended and its gap
@@ -81,7 +83,12 @@ export class ProgramPlay {
     meter.sent(sentMs - meantMs);
     const exchange: Exchange = target.send(body, { headers: marks.headers, hangUpAfter }, (outcome) => {
       this.player.done(exchange);
-      this.#answered(index, { meantMs, sentMs, prompt }, outcome);
+      try {
+        this.#answered(index, { meantMs, sentMs, prompt }, outcome);
+      } catch (error) {
+        // Whoever reads the connection would keep it, and the program would never end.
+        this.player.stage.fault(error);
+      }
     });
     this.player.began(exchange);
   }
@@ -109,7 +116,7 @@ export class ProgramPlay {
     const startedAt = performance.now() - now();
     const firstTokenMs = firstTokenAt - startedAt;
     const endedMs = endedAt - startedAt;
-    const queueMs = numberOf(headers['x-maitred-queue-ms']);
+    const queueMs = queueMsOf(headers, endedMs - sentMs);
     const outputTokens = Number.isNaN(answer.outputTokens) ? answer.parts : answer.outputTokens;
     const wanted = prompt.promptTokens;
     const promptTokens = Number.isNaN(answer.promptTokens) ? (Number.isNaN(wanted) ? this.#call(index).promptTokens : wanted) : answer.promptTokens; // prettier-ignore
@@ -162,5 +169,11 @@ export class ProgramPlay {
 }
 
 const textOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+/** What the gateway says, where that can be: no call waits for less than nothing, or for longer than it takes. */
+function queueMsOf(headers: Outcome['headers'], takenMs: number): number {
+  const ms = numberOf(headers['x-maitred-queue-ms']);
+  return ms >= 0 && ms <= takenMs + ROUNDED_MS ? Math.min(ms, takenMs) : NaN;
+}
+
 /** NaN for what is no number, or not there. */
 const numberOf = (value: string | string[] | undefined): number => Number.parseFloat(textOf(value) ?? '');

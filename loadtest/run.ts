@@ -5,7 +5,7 @@ import { Source } from '../sim/virtual/source.js';
 import type { Arrivals } from '../sim/workloads/workload.js';
 import type { LoadOptions, LoadSummary } from './load.js';
 import { Meter } from './meter.js';
-import { Player } from './player.js';
+import { Player, TIMER_MS_MAX } from './player.js';
 import { preflight, type Readiness } from './preflight.js';
 import type { LoadObserver } from './records.js';
 import { Target } from './target.js';
@@ -44,6 +44,7 @@ class Run {
   readonly #players: readonly Player[];
   readonly #fitting: Fitting;
   readonly #stop = new AbortController();
+  #fault: (error: unknown) => void = () => undefined;
   #started = 0;
   #ended = 0;
   #isTooMany = false;
@@ -66,7 +67,7 @@ class Run {
       const salt = `${index}${isSalted ? `-${runId.slice(0, 8)}` : ''}`;
       const style = { api: target.api, words, template, salt, isSalted, recordedAnswers, offersTools };
       const { model, ignoresEos: isExact, alone } = facts;
-      return new Player({ index, target, model, isExact, style, alone, options, runId, observer, meter: this.#meter, now }); // prettier-ignore
+      return new Player({ index, target, model, isExact, style, alone, options, runId, observer, meter: this.#meter, now, fault: (error) => this.#fault(error) }); // prettier-ignore
     });
     this.end = this.#run(now, signal);
   }
@@ -76,10 +77,11 @@ class Run {
       if (signal.aborted) resolve();
       else signal.addEventListener('abort', () => resolve(), { once: true });
     });
+    const broken = new Promise<never>((_, reject) => (this.#fault = reject));
     const timer = setInterval(() => this.#tell(now()), PROGRESS_MS);
     const played = this.#play(now);
     try {
-      await Promise.race([played, stopped]);
+      await Promise.race([played, stopped, broken]);
       this.#tell(now());
     } finally {
       clearInterval(timer);
@@ -157,7 +159,7 @@ class Run {
   async #until(timeMs: number, now: () => number): Promise<void> {
     // A timer counts from when its turn of the event loop began, and so may come a little early.
     for (let waitMs = timeMs - now(); waitMs > 0 && !this.#stop.signal.aborted; waitMs = timeMs - now())
-      await sleep(Math.ceil(waitMs), undefined, { signal: this.#stop.signal });
+      await sleep(Math.min(Math.ceil(waitMs), TIMER_MS_MAX), undefined, { signal: this.#stop.signal });
   }
 
   /** One of those that play a program behind the other. */

@@ -6,6 +6,8 @@ import { LoadError, type LoadOptions } from './load.js';
 import { privateAddresses } from './private-address.js';
 
 const CONNECT_MS = 10_000;
+/** Servers close idle connections, some after 5 s; a call that is sent at that very moment fails through nobody's fault. */
+const IDLE_MS_MAX = 1_000;
 const ANTHROPIC_VERSION = '2023-06-01';
 
 export type TargetOptions = Pick<LoadOptions, 'api' | 'stream' | 'apiKey' | 'timeoutMs' | 'ownsTargets'>;
@@ -45,6 +47,8 @@ export class Target {
       pipelining: 1,
       headersTimeout: 0,
       bodyTimeout: 0,
+      keepAliveTimeout: IDLE_MS_MAX,
+      keepAliveMaxTimeout: IDLE_MS_MAX,
       connect: { timeout: CONNECT_MS, ...(addresses && { lookup: alwaysTo(addresses) }) },
     });
     const basePath = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');

@@ -6,8 +6,11 @@ export const isObject = (value: unknown): value is JsonObject =>
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+/** Above it nothing counts tokens: what a target tells must not spoil sums. */
+const COUNT_MAX = 1e9;
+/** NaN for what is no count. */
 export const countOf = (value: unknown): number =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : NaN;
+  typeof value === 'number' && value >= 0 && value <= COUNT_MAX ? value : NaN;
 
 /** A text in quotes. What is known to be plain is not looked through, and stays a slice of what it was cut from. */
 export const quoted = ({ text, isPlain = false }: Pick<Message, 'text' | 'isPlain'>): string =>

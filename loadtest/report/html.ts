@@ -4,7 +4,7 @@ import { callout, figures, html, page, paragraph, section, table, tiles, type Ma
 import { distributionFigures, laneSection, sizeFigures } from './charts.js';
 import type { LoadDocument } from './document.js';
 import type { Lanes } from './lanes.js';
-import { errorRows, sizeRows, splitRows, workloadRows, type Rows } from './rows.js';
+import { errorExamples, errorRows, sizeRows, splitRows, workloadRows, type Rows } from './rows.js';
 import { ratioText, sloText } from './summary.js';
 import type { Target, TargetReport } from './target.js';
 
@@ -34,7 +34,7 @@ export async function htmlOf(source: PageSource): Promise<string> {
       section('By program size', figures(await sizeFigures(targets)), table(asTable('Quarters of the programs by prompt and output tokens', sizeRows(targets)))), // prettier-ignore
       section('Where the time went', table(asTable('Mean seconds of a program, along its critical path', splitRows(targets))), waits(targets)), // prettier-ignore
       ...(many.rows.length > 0 ? [section('By workload', table(asTable('Kinds of programs', many)))] : []),
-      ...(errors.rows.length > 0 ? [section('What failed', table(asTable('Calls by class of error', errors)), cancelled(targets))] : []), // prettier-ignore
+      ...(errors.rows.length > 0 ? [section('What failed', table(asTable('Calls by class of error', errors)), ...errorExamples(targets).map((line) => paragraph([`First ${line}`])), cancelled(targets))] : []), // prettier-ignore
       await laneSection(source),
       section('How it was measured', table(settingsTable(document)), table(generatorTable(document))),
     ],

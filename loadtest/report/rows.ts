@@ -126,6 +126,12 @@ export function errorRows(targets: readonly TargetReport[]): Rows {
   };
 }
 
+/** What the first failed call of each class had to say. */
+export const errorExamples = (targets: readonly TargetReport[]): string[] =>
+  targets.flatMap((target) =>
+    Object.entries(target.error_examples).map(([name, said]) => `${prefix(target, targets)}${name}: ${said}`),
+  );
+
 export const quarterName = (quarter: number): string =>
   ['smallest quarter', 'second', 'third', 'largest quarter'][quarter] ?? '';
 

@@ -3,7 +3,7 @@ import { integer, number, ratio } from '../../sim/report/figures.js';
 import { textTable, type ColumnGroup } from '../../sim/report/text-table.js';
 import type { LoadDocument } from './document.js';
 import type { SloResult } from './slo.js';
-import { COLUMN_GROUPS, errorRows, sizeRows, splitRows, workloadRows } from './rows.js';
+import { COLUMN_GROUPS, errorExamples, errorRows, sizeRows, splitRows, workloadRows } from './rows.js';
 
 /** The document for people: tables, and a line for what stands alone. */
 export function summaryOf(document: LoadDocument): string {
@@ -24,7 +24,7 @@ export function summaryOf(document: LoadDocument): string {
     grid(splitRows(targets)),
     grid(sizeRows(targets)),
     grid(workloadRows(targets)),
-    grid(errorRows(targets)),
+    [...grid(errorRows(targets)), ...errorExamples(targets).map((line) => `First ${line}`)],
     targets.flatMap(
       ({ name, worst_waiting }) =>
       worst_waiting === null ? [] : [`Longest wait${targets.length > 1 ? ` at ${name}` : ''}: ${number(worst_waiting.seconds)} s, of ${worst_waiting.program}`], // prettier-ignore

@@ -11,6 +11,8 @@ export interface TargetReport extends Omit<Measures, 'refused' | 'by_size'>, Fac
   readonly name: string;
   /** Calls that ended without an answer, by class; all classes, so that none has to be looked for. */
   readonly errors: Readonly<Record<ErrorClass, number>>;
+  /** What was said of the first failed call of a class: only those classes. */
+  readonly error_examples: Readonly<Partial<Record<ErrorClass, string>>>;
   readonly calls_failed: number;
   /** Of the prompt tokens of completed calls, those that the target found in a cache; null where it never told. */
   readonly cached_tokens: number | null;
@@ -53,6 +55,7 @@ export class Target {
   readonly #tool: Sample;
   readonly #criticalPath: Sample;
   readonly #splits: Reservoir<Split>;
+  readonly #examples: Partial<Record<ErrorClass, string>> = {};
   #cachedTokens: number | null = null;
 
   constructor(
@@ -71,7 +74,11 @@ export class Target {
 
   callEnded(call: LoadCallRecord): void {
     this.#measures.callEnded(call);
-    if (call.outcome !== 'completed') return;
+    const { outcome, detail = '' } = call;
+    if (outcome !== 'completed') {
+      if (detail !== '') this.#examples[outcome as ErrorClass] ??= detail;
+      return;
+    }
     addKnown(this.#interToken, call.interTokenMs / 1000);
     // Some engines say nothing of a prompt of which they had nothing.
     if (!Number.isNaN(call.cachedTokens)) this.#cachedTokens = (this.#cachedTokens ?? 0) + call.cachedTokens;
@@ -114,6 +121,7 @@ export class Target {
       ...measures,
       inter_token_seconds: this.#interToken.distribution(),
       errors: errors as Record<ErrorClass, number>,
+      error_examples: this.#examples,
       cached_tokens: this.#cachedTokens,
       calls_failed: Object.values(refused).reduce((sum, count) => sum + count, 0),
       program_queue_seconds: this.#queue.distribution(),

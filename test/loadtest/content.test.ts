@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { API_NAMES } from '../../loadtest/index.js';
+import { COMMON_WORDS } from '../../loadtest/words.js';
 import type { AgentMessage, AgentProgram } from '../../sim/index.js';
 import { programs } from '../../sim/workloads/workload.js';
 import { openWorkload, WORKLOAD_NAMES } from '../../sim/workloads/workloads.js';
@@ -126,6 +127,30 @@ describe('made text', () => {
     expect(cached[1]).toBeLessThanOrEqual(208);
     expect(cached[2]).toBeGreaterThan(400 - 32);
     expect(cached[3]).toBeLessThanOrEqual(16);
+  });
+
+  it('is of words that are one token each, wherever they stand', async () => {
+    const handle = await engine();
+    // Two tokens at the beginning of a line, and two behind a space.
+    const [opening, inner] = [COMMON_WORDS.slice(0, 30), COMMON_WORDS.slice(30, 60)];
+    const tokensOf = (text: string) =>
+      text
+        .split('\n')
+        .flatMap((line, at) => [
+          ...(at === 0 ? [] : ['newline']),
+          ...line
+            .split(' ')
+            .flatMap((word, place) => ((place === 0 ? opening : inner).includes(word) ? [word, ''] : [word])),
+        ]);
+    const url = await front(handle, (path, body) => {
+      if (path !== '/tokenize') return undefined;
+      const { prompt = '' } = JSON.parse(body) as { prompt?: string };
+      return { status: 200, text: JSON.stringify({ count: tokensOf(prompt).length }) };
+    });
+    await load({ targets: [url], programs: () => [chain('chain', 3), ...singles(9)] });
+    for (const { messages } of bodiesOf(handle, 12) as unknown as { messages: { role: string; content: string }[] }[])
+      for (const { content } of messages.filter(({ role }) => role === 'user'))
+        expect(tokensOf(content)).toHaveLength(content.split(' ').length);
   });
 
   it('is calibrated by what calls cost where nobody counts tokens', async () => {

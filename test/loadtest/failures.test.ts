@@ -1,10 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { LoadError, type LoadErrorCode, type LoadOptions } from '../../loadtest/index.js';
+import { LoadError, runLoad, type LoadErrorCode, type LoadOptions } from '../../loadtest/index.js';
 import { isPrivate } from '../../loadtest/private-address.js';
 import { engine, post } from '../sim/client.js';
-import { call, load, program, serve, singles } from '../support/load.js';
+import { call, load, OPTIONS, program, serve, singles } from '../support/load.js';
+
+const EVENTS = { 'content-type': 'text/event-stream' };
+const PART = 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n';
+const DONE = 'data: [DONE]\n\n';
 
 describe('a call that goes wrong', () => {
   it.each([
@@ -82,6 +86,34 @@ describe('a call that goes wrong', () => {
       [6, 'completed'],
     ]);
     expect(programs[0]).toMatchObject({ outcome: 'http_503', calls: 4, callsCancelled: 3 });
+  });
+});
+
+describe('what a target says of a call', () => {
+  it.each(['Infinity', '1e308', '-5000', '86400000', 'soon'])(
+    'is not believed where it cannot be: queued for %s ms',
+    async (ms) => {
+      const { calls, programs } = await answered('chat', { ...EVENTS, 'x-maitred-queue-ms': ms }, PART + DONE);
+      expect(calls).toMatchObject([{ outcome: 'completed', queueMs: NaN, dispatchedMs: NaN }]);
+      expect(programs).toMatchObject([{ outcome: 'completed', queueMs: NaN }]);
+    },
+  );
+
+  it.each([1e308, -1, '7', null])('is not believed where it cannot be: %s tokens', async (count) => {
+    const usage = JSON.stringify({ choices: [], usage: { prompt_tokens: count, completion_tokens: count } });
+    const { calls } = await answered('chat', EVENTS, `${PART}data: ${usage}\n\n${DONE}`);
+    expect(calls).toMatchObject([{ outcome: 'completed', outputTokens: 1 }]);
+    expect(calls[0]?.promptTokens).toBeLessThan(1000);
+  });
+
+  it('is not waited for without end where the observer breaks', async () => {
+    const handle = await engine();
+    const fails = () => {
+      throw new RangeError('full');
+    };
+    const observer = { callEnded: fails, programEnded: fails };
+    const options = { ...OPTIONS, targets: [handle.url], programs: () => singles(1) };
+    await expect(runLoad(options, observer, new AbortController().signal)).rejects.toThrow(RangeError);
   });
 });
 

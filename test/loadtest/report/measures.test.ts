@@ -39,13 +39,14 @@ describe('a report', () => {
   it('counts failures by class, and times only what completed', async () => {
     const report = await reportOf((reporter) => {
       reporter.callEnded(call({ firstTokenMs: 250 }));
-      reporter.callEnded(call({ outcome: 'http_429', endedMs: 9000 }));
+      reporter.callEnded(call({ outcome: 'http_429', endedMs: 9000, detail: 'slow down' }));
       reporter.callEnded(call({ outcome: 'http_429', endedMs: 9000 }));
       reporter.callEnded(call({ outcome: 'broken_stream', endedMs: 9000 }));
       reporter.programEnded(program({ outcome: 'http_429', endedMs: 9000, callsCancelled: 4 }));
     });
     expect(report).toMatchObject({ calls: 4, calls_failed: 3, calls_cancelled: 4, programs: 1, failed: 1 });
     expect(report.errors).toMatchObject({ http_429: 2, broken_stream: 1, http_503: 0, unreachable: 0 });
+    expect(report.error_examples).toEqual({ http_429: 'slow down' });
     expect(report.ttft_seconds).toMatchObject({ mean: 0.25, max: 0.25 });
     expect(report.program_seconds.mean).toBeNull();
   });
