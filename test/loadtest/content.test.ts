@@ -130,7 +130,7 @@ describe('made text', () => {
   });
 
   it('is of words that are one token each, wherever they stand', async () => {
-    const handle = await engine();
+    const handle = await engine({ recordBodies: true });
     // Two tokens at the beginning of a line, and two behind a space.
     const [opening, inner] = [COMMON_WORDS.slice(0, 30), COMMON_WORDS.slice(30, 60)];
     const tokensOf = (text: string) =>
