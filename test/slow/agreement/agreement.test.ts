@@ -69,10 +69,8 @@ describe.each([
 
 describe('two targets at once', () => {
   it('compare as simulated, with the messages that were recorded', async ({ skip }) => {
-    const spoken = await spokenAgents();
-    if (spoken === undefined) return skip('there is no recording in ../shared/traces');
-    // Twice the processes on the same machine.
-    const setting = { ...spoken, speed: spoken.speed / 2 };
+    const setting = await spokenAgents();
+    if (setting === undefined) return skip('there is no recording in ../shared/traces');
     const live = await runLive(setting, ['fcfs', 'plas']);
     const rows = live.runs.map((run) =>
       rowOf({ ...setting, programs: counted(setting.programs, run.promptTokens) }, run),

@@ -31,6 +31,8 @@ export interface LiveRun {
   readonly hitRate: number;
   /** What a call takes besides its wait in the gateway and its time in the engine, in the mean: real milliseconds. */
   readonly overheadMs: number;
+  /** The same as a share of all that it takes. */
+  readonly overheadShare: number;
   /** Cores that the gateway took. */
   readonly gatewayCores: number;
 }
@@ -141,12 +143,14 @@ class Stage {
   async end(elapsedMs: number): Promise<LiveRun> {
     const after = await this.#read();
     const spent = (name: keyof Reading) => after[name] - (this.#before?.[name] ?? 0);
+    const overheadMs = this.#callMs - 1000 * (spent('queueSeconds') + spent('engineSeconds'));
     return {
       policy: this.policy,
       measures: this.#gathering.measures(),
       promptTokens: this.#promptTokens,
       hitRate: spent('hits') / spent('queries'),
-      overheadMs: (this.#callMs - 1000 * (spent('queueSeconds') + spent('engineSeconds'))) / this.#calls,
+      overheadMs: overheadMs / this.#calls,
+      overheadShare: overheadMs / this.#callMs,
       gatewayCores: (1000 * spent('gatewayCpuSeconds')) / elapsedMs,
     };
   }

@@ -58,12 +58,13 @@ export function agreementTable(rows: readonly Row[]): string {
 
 /** What the live runs cost, and how far the machine kept up: in real milliseconds. */
 export function machineTable(lives: readonly Live[]): string {
-  const row = ({ policy, overheadMs, gatewayCores }: LiveRun, { busy, summary }: Live) => {
+  const row = ({ policy, overheadMs, overheadShare, gatewayCores }: LiveRun, { busy, summary }: Live) => {
     const { generator, elapsedMs } = summary;
     return [
       policy,
       (elapsedMs / 1000).toFixed(0),
       figure(overheadMs),
+      percent(overheadShare),
       percent(gatewayCores),
       percent(generator.cpuShare),
       figure(generator.loopLagMs.p99),
@@ -75,7 +76,8 @@ export function machineTable(lives: readonly Live[]): string {
     textTable(
       'live run',
       [
-        { heading: '', columns: ['took, s', 'overhead of a call, ms'] },
+        { heading: '', columns: ['took, s'] },
+        { heading: 'added to a call', columns: ['ms', 'share'] },
         { heading: 'of a core', columns: ['gateway', 'load tester'] },
         { heading: 'load tester, p99', columns: ['loop lag, ms', 'sent late, ms'] },
         { heading: '', columns: ['machine busy'] },

@@ -25,14 +25,19 @@ export interface Setting {
 }
 
 const ENGINES = { engines: 2, preset: 'llama-3.1-8b-a100', kvTokens: PRESETS['llama-3.1-8b-a100'].kvTokens } as const;
-const AGENTS = { ...ENGINES, ratePerSecond: 0.1, seed: 2, kvTokens: 120_000, speed: 20 } as const;
+const AGENTS = { ...ENGINES, ratePerSecond: 0.1, seed: 4, kvTokens: 80_000, speed: 10 } as const;
+const AGENT_COUNT = 24;
 const RECORDING = join(ROOT, '../shared/traces/mini-swe-agent/gemini-3-pro_swebench-verified_first60.jsonl.gz');
 
 /** Coding agents, recorded ones where there are any, whose contexts outgrow the caches: the gate decides. */
 export async function agents(): Promise<Setting> {
   const spoken = await spokenAgents();
   if (spoken !== undefined) return { ...spoken, name: 'mini-swe-agent', programs: spoken.programs.map(wordless) };
-  return { ...AGENTS, name: 'coding', programs: take(programs(openWorkload('coding'), AGENTS.seed), 40).map(wordless) };
+  return {
+    ...AGENTS,
+    name: 'coding',
+    programs: take(programs(openWorkload('coding'), AGENTS.seed), AGENT_COUNT).map(wordless),
+  };
 }
 
 /** Recorded agents with the messages that their tools really gave; undefined: there is no recording. */
@@ -42,7 +47,7 @@ export async function spokenAgents(): Promise<Setting | undefined> {
   const trace = await openTrace(RECORDING, { format: 'mini-swe-agent' });
   for await (const program of trace.programs) recorded.push(program);
   const name = 'mini-swe-agent, real messages';
-  return { ...AGENTS, name, programs: take(recordedPrograms(recorded, AGENTS.seed), 40) };
+  return { ...AGENTS, name, programs: take(recordedPrograms(recorded, AGENTS.seed), AGENT_COUNT) };
 }
 
 /** Programs of all sorts before a narrow window: the order decides. */
