@@ -6,6 +6,7 @@ import { benchLatency } from './gateway/latency.js';
 import { benchStreams } from './gateway/streams.js';
 import { benchThroughput } from './gateway/throughput.js';
 import { benchHistory } from './history/identify.js';
+import { benchLoad } from './load/generator.js';
 import { say } from './numbers.js';
 import { ensurePackages } from './packages.js';
 import { benchSimulator } from './simulator/speed.js';
@@ -20,10 +21,11 @@ const BENCHES = {
   latency: benchLatency,
   streams: benchStreams,
   throughput: benchThroughput,
+  load: benchLoad,
 } satisfies Record<string, (quick: boolean) => void | Promise<void>>;
 
 const command = new Command('bench')
-  .description('Measures what the gateway and the scheduler cost, against other proxies.')
+  .description('Measures what the gateway, the scheduler and the load tester cost, against other proxies.')
   .addArgument(new Argument('[names...]', 'what to run; absent: all').choices(Object.keys(BENCHES)))
   .option('--quick', 'a short run, whose times are rough', false)
   .showHelpAfterError()
