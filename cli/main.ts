@@ -1,18 +1,15 @@
 #!/usr/bin/env node
 import { main } from './program.js';
 
-/** A reader that has seen enough (`maitred config | head -1`) is no fault of ours, nor is one of messages that is gone. */
-const whenBroken = (then: () => void) => (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  then();
-};
-process.stdout.on(
-  'error',
-  whenBroken(() => process.exit(0)),
-);
-process.stderr.on(
-  'error',
-  whenBroken(() => undefined),
-);
+/** A reader that has seen enough (`maitred config | head -1`) is no fault of ours; a disk that is full is a failure. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  process.stderr.write(`maitred: the output cannot be written: ${error.message}\n`);
+  process.exit(1);
+});
+// Nobody is left to tell.
+process.stderr.on('error', () => undefined);
 
-process.exit(await main(process.argv));
+const code = await main(process.argv);
+// What the last write came to is told only when this turn is over.
+setImmediate(() => process.exit(code));

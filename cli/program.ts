@@ -4,6 +4,7 @@ import { ConfigError, problemText } from '../sidecar/config/problems.js';
 import { addConfigCommand } from './config.js';
 import { addEngineCommand } from './engine.js';
 import { addLoadCommand } from './load.js';
+import { plain } from '../sim/report/plain.js';
 import { addReplayCommand } from './replay.js';
 import { addServeCommand } from './serve.js';
 import { Interrupted } from './signals.js';
@@ -55,4 +56,4 @@ function createProgram(): Command {
 }
 
 const complain = (text: string) => process.stderr.write(oneLine(text));
-const oneLine = (text: string) => `maitred: ${text.trim().replaceAll(/\s*\n\s*/g, ' ')}\n`;
+const oneLine = (text: string) => `maitred: ${plain(text.trim().replaceAll(/\s*\n\s*/g, ' '))}\n`;

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { TraceError } from '../sim/index.js';
 import { readRecords } from '../sim/traces/records.js';
 import type { LogLine } from '../src/index.js';
+import { plain } from '../sim/report/plain.js';
 import { CoreReplay, ReplayFault, type Difference } from './core-replay.js';
 
 /** Steps shown before the one that differs. */
@@ -39,7 +40,7 @@ export function addReplayCommand(program: Command, version: string): void {
         `${file} was recorded by maitred ${replay.recordedBy}, this is ${version}: its core may decide otherwise`,
       );
     }
-    process.stdout.write(json ? `${JSON.stringify(documentOf(outcome))}\n` : textOf(outcome));
+    process.stdout.write(json ? `${JSON.stringify(documentOf(outcome))}\n` : plain(textOf(outcome)));
     if (difference !== undefined) throw new Error(`${file}, line ${difference.line}: not what the core does`);
     if (problem !== undefined) throw problem;
     if (replay?.ended === undefined) complain(`${file} has no end: its gateway was killed, or still runs`);

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { FORMAT_NAMES, openTrace, TraceError, type FormatName, type Trace } from '../sim/index.js';
 import { choice } from './choice.js';
+import { plain } from '../sim/report/plain.js';
 
 /** Malformed records told one by one; the others are only counted. */
 const TOLD_MAX = 20;
@@ -45,4 +46,4 @@ export class Faults {
   }
 }
 
-export const complain = (text: string) => process.stderr.write(`maitred: ${text}\n`);
+export const complain = (text: string) => process.stderr.write(`maitred: ${plain(text)}\n`);

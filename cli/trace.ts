@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Command } from 'commander';
 import { programLine, TraceSummary, type FormatName } from '../sim/index.js';
+import { plain } from '../sim/report/plain.js';
 import { complain, Faults, formatOption, openTraceFile } from './trace-file.js';
 
 interface TraceFlags {
@@ -56,7 +57,7 @@ async function runShow(command: Command, file: string, { format }: TraceFlags): 
   const trace = await openTraceFile(command, file, format, faults);
   const summary = new TraceSummary();
   for await (const program of trace.programs) summary.add(program);
-  process.stdout.write(`${file}: ${trace.format}\n\n${table(summary, faults.count)}\n`);
+  process.stdout.write(plain(`${file}: ${trace.format}\n\n${table(summary, faults.count)}\n`));
   faults.check(file, summary.programs, false);
 }
 

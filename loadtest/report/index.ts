@@ -6,6 +6,7 @@
  * `progress.ts` shows the run while it goes.
  */
 import { writeFile } from 'node:fs/promises';
+import { plain } from '../../sim/report/plain.js';
 import type { LoadProgress, LoadSummary } from '../load.js';
 import type { LoadCallRecord, LoadObserver, LoadProgramRecord } from '../records.js';
 import { documentOf, type LoadDocument, type Settings } from './document.js';
@@ -73,7 +74,7 @@ export function makeReporter(options: ReporterOptions): Reporter {
       view?.end();
       const document = documentOf({ settings, targets, pairs, slos }, summary);
       const text = `${JSON.stringify(document, undefined, 2)}\n`;
-      (json === '-' ? err : out).write(`${title}\n\n${summaryOf(document)}`);
+      (json === '-' ? err : out).write(plain(`${title}\n\n${summaryOf(document)}`));
       if (json === '-') out.write(text);
       const writePage = async (file: string, drawn: Lanes) =>
         writeFile(file, await htmlOf({ title, document, targets, lanes: drawn }));

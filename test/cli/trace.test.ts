@@ -1,11 +1,12 @@
-import { readFileSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { main } from '../../cli/program.js';
 import { programLine, type AgentProgram } from '../../sim/index.js';
 import { fileOf, folderOf } from '../support/folder.js';
-import { Maitred } from '../support/maitred.js';
+import { BINARY, Maitred } from '../support/maitred.js';
 import { readTrace } from '../support/traces.js';
 
 /** Runs `maitred trace` in this process: its exit code and what it wrote. */
@@ -209,5 +210,29 @@ describe('maitred trace', () => {
     maitred.process.stdout?.once('data', () => maitred.process.stdout?.destroy());
     expect(await maitred.ended).toBe(0);
     expect(maitred.stderr).toBe('');
+  });
+});
+
+describe('where the output goes', () => {
+  it.skipIf(!existsSync('/dev/full')).each([['convert'], ['show']])(
+    'a full disk is a failure of `trace %s`, told in a line',
+    (word) => {
+      const args = [BINARY, 'trace', word, fileOf('a.jsonl', GOOD)];
+      const { status, stderr } = spawnSync(process.execPath, args, {
+        stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+      });
+      expect(status).toBe(1);
+      expect(String(stderr)).toMatch(/^maitred: .*\n$/);
+    },
+  );
+
+  it('a terminal is told nothing that it would obey', async () => {
+    const id = '\u001b[2J\u009b';
+    const line = (promptTokens: number) =>
+      JSON.stringify({ maitredProgram: 1, id: `${id}${promptTokens}`, calls: [{ promptTokens, outputTokens: 1 }] });
+    const file = fileOf('a.jsonl', `${line(1)}\n${line(1)}\n`);
+    const { out, errors } = await trace('show', file);
+    expect(errors).toHaveLength(1);
+    expect(out + errors.join('\n')).not.toMatch(/[^\P{Cc}\n]/u);
   });
 });
