@@ -28,8 +28,12 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
     },
   });
   await Promise.race([ended, stopped]).catch((error: unknown) => {
-    if (error instanceof LoadError && USAGE.has(error.code)) command.error(error.message);
-    throw error;
+    if (!(error instanceof LoadError)) throw error;
+    // A target may say what it was sent.
+    const { apiKey } = load.options;
+    const message = apiKey === undefined ? error.message : error.message.replaceAll(apiKey, '[key]');
+    if (USAGE.has(error.code)) command.error(message);
+    throw new LoadError(error.code, message);
   });
   const summary = await ended;
   judge(load, summary, await reporter.finish(summary));

@@ -77,8 +77,8 @@ export async function readSource(
   return { type: 'workload', workload };
 }
 
-/** When they arrive; ends the command where its flags do not tell. */
-export function readArrivals(command: Command, flags: SourceFlags, source: ProgramSource): Arrivals {
+/** When they arrive; ends the command where its flags do not tell, and there is no `usual` way. */
+export function readArrivals(command: Command, flags: SourceFlags, source: ProgramSource, usual?: Arrivals): Arrivals {
   const { rate, cv, concurrency, traceTimed, traceSpeed } = flags;
   const isTold = source.type === 'trace' && source.programs.every(({ arrivalMs }) => arrivalMs !== undefined);
   if (rate !== undefined || concurrency !== undefined) {
@@ -90,7 +90,7 @@ export function readArrivals(command: Command, flags: SourceFlags, source: Progr
   if (isTold) return { type: 'trace', speed: traceSpeed ?? 1 };
   if (traceTimed || traceSpeed !== undefined)
     command.error(source.type === 'trace' ? `${source.file} does not say when its programs arrive; --rate or --concurrency does` : '--trace-speed is of a --trace'); // prettier-ignore
-  return command.error('say when programs arrive: --rate or --concurrency');
+  return usual ?? command.error('say when programs arrive: --rate or --concurrency');
 }
 
 /** A recording that sets the arrivals has no more programs than it has. */

@@ -57,6 +57,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #firstTokenAt = NaN;
+  /** There was an event. */
+  #isBegun = false;
   /** A line that no event stream has. */
   #isStrange = false;
   #isOver = false;
@@ -134,7 +136,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     const { api } = this.options;
     if (data === '[DONE]') {
-      if (api.endsWithMark) this.#complete();
+      if (api.endsWithMark && this.#isBegun) this.#complete();
+      else if (api.endsWithMark) this.#leave('wrong_content', 'an end, and no answer before it');
       return;
     }
     const value = parse(data);
@@ -142,6 +145,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#leave('wrong_content', `an event that is no JSON object: ${short(data)}`);
       return;
     }
+    this.#isBegun = true;
     const step = event === 'error' ? 'error' : api.event(value, this.#answer);
     if (step === 'part') {
       this.#answer.parts += 1;

@@ -120,10 +120,14 @@ async function serverOf(target: Target, owner: string, timeoutMs: number, signal
 
 function connectionError({ url }: Target, error: Error, timeoutMs: number): LoadError {
   if (error.name === 'TimeoutError') return new LoadError('timeout', `${url} did not answer within ${timeoutMs} ms`);
-  if (isTls(error)) return new LoadError('tls', `${url}: no safe connection: ${reasonOf(error)}`);
+  if (isTls(error)) return new LoadError('tls', `${url}: no safe connection: ${tlsReasonOf(error)}`);
   if (isNotHttp(error)) return new LoadError('not_an_api', `${url} does not speak HTTP: ${reasonOf(error)}`);
   return new LoadError('unreachable', `${url} cannot be reached: ${reasonOf(error)}`);
 }
+
+/** OpenSSL tells its reason among codes and the places in its source, which help nobody. */
+const tlsReasonOf = (error: Error): string =>
+  /:SSL routines:[^:]*:([^:]+)/.exec(reasonOf(error))?.[1] ?? reasonOf(error);
 
 const unauthorized = ({ url }: Target, status: number): LoadError =>
   new LoadError('unauthorized', `${url} refuses the key (status ${status}); --key names the variable that holds it`);

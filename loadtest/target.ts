@@ -109,7 +109,7 @@ function urlOf(text: string): URL {
   if (url.username !== '' || url.password !== '')
     throw new LoadError('bad_target', `the URL of ${url.host} holds credentials; --key names a variable that does`);
   if (url.search !== '' || url.hash !== '')
-    throw new LoadError('bad_target', `${text} has more than a path behind its host`);
+    throw new LoadError('bad_target', `the URL of ${url.host} has more than a path behind its host`);
   return url;
 }
 

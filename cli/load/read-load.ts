@@ -9,6 +9,9 @@ import { countOf, programsOf, readArrivals, readSource, type ProgramSource } fro
 import type { Faults } from '../trace-file.js';
 import type { LoadFlags } from './flags.js';
 
+/** What no target is hurt by, where nothing is said. */
+const ONE_BY_ONE: Arrivals = { type: 'closed', concurrency: 1 };
+
 /** A run as the command line describes it. */
 export interface Load {
   readonly source: ProgramSource;
@@ -28,7 +31,7 @@ export async function readLoad(command: Command, flags: LoadFlags, faults: Fault
   if (flags.html === '-') command.error('--html wants a file');
   const apiKey = flags.key === undefined ? undefined : keyIn(command, flags.key);
   const source = await readSource(command, flags, 'words', faults);
-  const arrivals = readArrivals(command, flags, source);
+  const arrivals = readArrivals(command, flags, source, ONE_BY_ONE);
   const options = optionsOf(flags, source, arrivals, apiKey);
   return {
     source,
@@ -110,7 +113,7 @@ function comesHow(arrivals: Arrivals): string {
     case 'open':
       return `${arrivals.ratePerSecond} programs a second${arrivals.cv === 1 ? '' : ` (cv ${arrivals.cv})`}`;
     case 'closed':
-      return `${arrivals.concurrency} programs at a time`;
+      return arrivals.concurrency === 1 ? 'one program at a time' : `${arrivals.concurrency} programs at a time`;
     case 'trace':
       return 'arrivals of the trace';
   }

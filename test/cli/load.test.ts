@@ -74,6 +74,30 @@ describe('maitred load', () => {
     expect((await load(args, { LOAD_KEY: 'other' })).code).toBe(1);
   });
 
+  it('shows neither the key nor what a terminal would obey, where a target says both', async () => {
+    const url = await serve(({ headers }, response) => {
+      response
+        .writeHead(500)
+        .end(JSON.stringify({ error: { message: `\u001b[2J\u009b no: ${headers.authorization}` } }));
+    });
+    const args = ['--target', url, ...CHAT, '--model', 'm', '--key', 'LOAD_KEY'];
+    const { code, out, errors } = await load(args, { LOAD_KEY: 'very-secret' });
+    expect(code).toBe(1);
+    expect(errors).toContain('no: Bearer');
+    expect(out + errors).not.toMatch(/very-secret|[^\P{Cc}\n]/u);
+  });
+
+  it('sends one program at a time where nothing says when they arrive', async () => {
+    const { url } = await engine();
+    const args = ['--target', url, '--workload', 'chat', '--programs', '2', '--time-scale', '100', '--no-baseline'];
+    const { code, out } = await load([...args, '--identity', 'NONE', '--quiet', '--json', '-']);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      settings: { arrivals: 'closed', concurrency: 1, identity: 'none' },
+      targets: [{ completed: 2 }],
+    });
+  });
+
   it('ends with the report so far at a signal', async () => {
     const handle = await engine({ speed: 50 });
     const endless = ['--workload', 'chat', '--concurrency', '4', '--time-scale', '100', '--duration', '1h'];
@@ -105,7 +129,6 @@ describe('a wrong command line', () => {
   it.each([
     '--workload chat --rate 1',
     '--target http://127.0.0.1:1 --rate 1',
-    HERE,
     `${HERE} --rate 0`,
     `${HERE} --rate 1 --concurrency 2`,
     `${HERE} --rate 1 --trace-timed`,

@@ -47,6 +47,8 @@ describe('a call that goes wrong', () => {
   it.each([
     ['chat', 'data: {"error":{"message":"no","code":500}}\n\n'],
     ['chat', 'event: error\ndata: {"message":"no"}\n\n'],
+    ['chat', 'data: [DONE]\n\n'],
+    ['completions', 'data: [DONE]\n\n'],
     ['chat', 'data: {"choices":[{"delta":{"content":"a"}}\n\n'],
     ['chat', 'data: {"type":"message_start","message":{}}\n\n'],
     ['completions', 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'],

@@ -30,7 +30,7 @@ export const OPTIONS: LoadOptions = {
   baseline: 'none',
 };
 
-export async function load(options: Partial<LoadOptions>, signal = new AbortController().signal) {
+export async function load(options: Partial<LoadOptions>, signal: AbortSignal = new AbortController().signal) {
   const calls: LoadCallRecord[] = [];
   const programs: LoadProgramRecord[] = [];
   const observer = {
