@@ -86,8 +86,8 @@ export class Results {
   }
 }
 
-/** With its interval, where it takes several seeds. */
+/** With its interval, where there is one. */
 export const ratioText = ({ ratio: value, low, high }: Ratio): string =>
-  low === null || high === null ? ratio(value) : `${ratio(value)} (${ratio(low)}–${ratio(high)})`;
+  low === null || high === null || low === high ? ratio(value) : `${ratio(value)} (${ratio(low)}–${ratio(high)})`;
 
 const times = (factor: number, value: number | null): number | null => (value === null ? null : factor * value);
