@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { keyOf, RECORDING_NAMES, type Case } from '../sim/experiments/case.js';
@@ -53,7 +53,11 @@ export function addReportCommand(sim: Command): void {
 
 async function report(command: Command, flags: ReportFlags): Promise<void> {
   const experiments = EXPERIMENTS.filter(({ name }) => flags.only?.includes(name) ?? true);
-  const recordings = await readRecordings(command, flags.traces);
+  const recordings = await readRecordings(
+    command,
+    flags.traces,
+    new Set(experiments.flatMap(({ recordings: played }) => played)),
+  );
   const { config } = readScheduling({});
   const seedList = flags.seeds ?? (flags.smoke ? SEEDS.slice(0, 1) : SEEDS);
   const present = RECORDING_NAMES.filter((name) => recordings[name] !== undefined);
@@ -62,6 +66,7 @@ async function report(command: Command, flags: ReportFlags): Promise<void> {
   const cases = [...new Map(planned.flatMap(({ plan }) => plan.cases.map((one) => [keyOf(one), one]))).values()];
   // Before anything is run: a folder that cannot be written would lose it all.
   mkdirSync(flags.out, { recursive: true });
+  accessSync(flags.out, constants.W_OK);
   const task = { cases, seeds: seedList, around: { config, recordings } };
   const { results, runs } = await resultsOf(task, flags.jobs);
   const isComplete = runs === cases.length * seedList.length;

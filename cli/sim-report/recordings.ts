@@ -1,19 +1,23 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { RECORDING_NAMES } from '../../sim/experiments/case.js';
+import { RECORDING_NAMES, type RecordingName } from '../../sim/experiments/case.js';
 import { RECORDINGS, withShortGaps } from '../../sim/experiments/recordings.js';
 import type { Surroundings } from '../../sim/experiments/run-case.js';
 import { readRecording } from '../recording.js';
 import { Faults } from '../trace-file.js';
 
-/** The recordings that a folder has of those that experiments play; what is malformed in them is told on stderr. */
-export async function readRecordings(command: Command, folder: string): Promise<Surroundings['recordings']> {
+/** Those of the recordings that a folder has; what is malformed in them is told on stderr. */
+export async function readRecordings(
+  command: Command,
+  folder: string,
+  wanted: ReadonlySet<RecordingName>,
+): Promise<Surroundings['recordings']> {
   const recordings: Record<string, Surroundings['recordings']['weka']> = {};
   for (const name of RECORDING_NAMES) {
     const { file, format } = RECORDINGS[name];
     const path = join(folder, file);
-    if (!existsSync(path)) continue;
+    if (!wanted.has(name) || !existsSync(path)) continue;
     const { programs } = await readRecording(command, path, format, 'lengths', new Faults());
     recordings[name] = withShortGaps(programs);
   }
