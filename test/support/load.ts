@@ -30,7 +30,9 @@ export const OPTIONS: LoadOptions = {
   baseline: 'none',
 };
 
-export async function load(options: Partial<LoadOptions>, signal: AbortSignal = new AbortController().signal) {
+type Signal = Parameters<typeof runLoad>[2];
+
+export async function load(options: Partial<LoadOptions>, signal: Signal = new AbortController().signal) {
   const calls: LoadCallRecord[] = [];
   const programs: LoadProgramRecord[] = [];
   const observer = {
