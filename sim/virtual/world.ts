@@ -26,6 +26,8 @@ import { Tally } from './tally.js';
 
 /** As the gateway scrapes its engines by default. */
 const REPORT_MS = 2000;
+/** Reports of a system without calls, one like the other, after which there are none until a call comes. */
+const IDLE_REPORTS_MAX = 1000;
 /** Things that happen between two looks at whether to stop. */
 const STOP_EVERY = 1024;
 const MODEL = modelId('m');
@@ -66,9 +68,14 @@ class World {
   #open = 0;
   #arrivals = 0;
   #callsArrived = 0;
+  readonly #reportMs: number;
+  /** Since there was a call; minus infinity while there is one. */
+  #idleReports = 0;
+  readonly #paused: Appointment[] = [];
 
   constructor(private readonly options: WorldOptions) {
-    const { engine, alone = true } = options;
+    const { engine, alone = true, reports: { everyMs: reportMs = REPORT_MS } = {} } = options;
+    this.#reportMs = reportMs;
     wholeFrom(1, 'engines', options.engines);
     this.#source = new Source(options);
     const ports: ReplicaPorts = {
@@ -96,7 +103,7 @@ class World {
         complete = false;
         break;
       }
-      // Load reports never end, so that there is always a next thing.
+      // Load reports end only where a call is to come, so that there is always a next thing.
       const next = this.#agenda.take() as Appointment;
       this.#nowMs = next.atMs;
       next.happen();
@@ -110,12 +117,20 @@ class World {
     const { kv } = replica.engine;
     const capacityTokens = tokens(kv.size * this.options.engine.blockSize);
     this.#tell({ type: 'engineJoined', engine: engineId(replica.id), models: [MODEL], capacityTokens });
-    const { everyMs = REPORT_MS } = this.options.reports ?? {};
     const report = new Appointment(RANK.report, () => {
       this.#report(replica);
-      this.#agenda.set(report, this.#nowMs + everyMs);
+      this.#idleReports += 1;
+      if (this.#idleReports > IDLE_REPORTS_MAX * this.options.engines) this.#paused.push(report);
+      else this.#agenda.set(report, this.#nowMs + this.#reportMs);
     });
     this.#agenda.set(report, 0);
+  }
+
+  /** A call comes: reports go on, at the times at which they would have come. */
+  #resumeReports(): void {
+    this.#idleReports = -Infinity;
+    for (const report of this.#paused.splice(0))
+      this.#agenda.set(report, Math.ceil(this.#nowMs / this.#reportMs) * this.#reportMs);
   }
 
   #report(replica: Replica): void {
@@ -158,6 +173,7 @@ class World {
     const { played, call, index, promptTokens } = job;
     const { readsPrefix = false, oracle } = this.options.scheduler;
     const id = (job.id = callId(`c${this.#callsArrived++}`));
+    this.#resumeReports();
     job.arrivedMs = this.#nowMs;
     played.run.made();
     const refusal = job.refusal(this.#contextTokensMax);
@@ -210,6 +226,7 @@ class World {
   #forget(job: Job): void {
     const { scheduler, engine } = this.options;
     this.#jobs.delete(job.id);
+    if (this.#jobs.size === 0) this.#idleReports = 0;
     if (scheduler.oracle === undefined) return;
     scheduler.oracle.ended(job.id);
     job.played.leftMs -= serviceMs(engine.preset, job.call);

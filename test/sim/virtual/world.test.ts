@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentProgram } from '../../../sim/traces/program.js';
 import type { EngineResult } from '../../../sim/virtual/options.js';
-import { agentProgram, play, programOf, type Played } from '../../support/sim-play.js';
+import { agentProgram, play, programOf, recorded, stepsOf, type Played } from '../../support/sim-play.js';
 
 const hitRate = ({ engines }: Played): number => total(engines, 'hitTokens') / total(engines, 'queriedTokens');
 const total = (engines: readonly EngineResult[], key: 'hitTokens' | 'queriedTokens'): number =>
@@ -37,6 +37,21 @@ describe('the virtual world', () => {
   it('takes a program alone exactly as long as it says that it takes alone', () => {
     const [record] = play(agents(1)).programRecords;
     expect(record!.aloneMs).toBeCloseTo(record!.endedMs - record!.arrivedMs, 6);
+  });
+
+  it('passes a gap of years in no time, and hears of load at the same times after it', () => {
+    const [shorter, longer] = [3_600_000, 1e12].map((gapMs) => {
+      const { steps, log } = recorded(stepsOf('plas'));
+      const size = { promptTokens: 4000, outputTokens: 400 };
+      const { callRecords } = play([programOf('p', 0, [size, { ...size, gapMs }])], { scheduler: steps });
+      const reports = log.filter(
+        ({ event, now }) => event.type === 'engineReported' && now >= callRecords[1]!.arrivedMs,
+      );
+      return { all: log.length, after: reports.map(({ now }) => now % 2000) };
+    });
+    expect(longer!.all).toBe(shorter!.all);
+    expect(longer!.after.length).toBeGreaterThan(2);
+    expect(new Set(longer!.after)).toEqual(new Set([0]));
   });
 
   it('makes a call when all that it waits for has ended, and its gap is over', () => {
