@@ -5,6 +5,7 @@ import { TIMES, type RelativeErrors, type TimeName } from '../sim/calibrate/fit.
 import { numberFrom } from './number.js';
 import { presetOption, type ChosenPreset } from './preset.js';
 import { Interrupted, untilStopped } from './signals.js';
+import { checkWritable } from './writable.js';
 
 interface CalibrateFlags {
   readonly target: string;
@@ -43,7 +44,13 @@ export function addCalibrateCommand(sim: Command): void {
     .option('--prompt-tokens <tokens>', 'longest prompt, if it takes that', numberFrom(64, 1e6, 'a whole number'), 4096)
     .option('-o, --out <file>', 'write the preset to a file that --preset of engine and sim reads')
     .option('--json', 'print what --out writes, not tables', false)
-    .action((flags: CalibrateFlags) => run(flags));
+    .action((flags: CalibrateFlags) => {
+      const { username, password, host } = new URL(flags.target);
+      // A message of the option itself would repeat them.
+      if (username + password !== '') command.error(`the URL of ${host} holds credentials; --api-key is for them`);
+      if (flags.out !== undefined) checkWritable(command, flags.out);
+      return run(flags);
+    });
 }
 
 async function run({ target, preset: { preset }, slots, batchTokens, out, json, ...flags }: CalibrateFlags) {

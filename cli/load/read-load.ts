@@ -1,10 +1,9 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import type { LoadOptions } from '../../loadtest/index.js';
 import { parseSlo, SloError, type ReporterOptions } from '../../loadtest/report/index.js';
 import { didYouMean } from '../../sidecar/config/similar.js';
 import type { Arrivals } from '../../sim/workloads/workload.js';
+import { checkWritable } from '../writable.js';
 import { countOf, programsOf, readArrivals, readSource, type ProgramSource } from '../program-source.js';
 import type { Faults } from '../trace-file.js';
 import type { LoadFlags } from './flags.js';
@@ -86,18 +85,9 @@ function slo(command: Command, text: string, targets: number) {
   }
 }
 
-/** An hour's run must not be lost for a folder that is not there. */
-function checkWritable(command: Command, file: string): void {
-  const folder = dirname(file);
-  try {
-    accessSync(folder, constants.W_OK);
-  } catch {
-    command.error(`${file} cannot be written: there is no folder ${folder}, or it is not ours`);
-  }
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) command.error(`${file} is a folder`);
-}
-
 function keyIn(command: Command, variable: string): string {
+  // Whoever takes it for the key itself must not read it in a log.
+  if (!/^[a-z_]\w*$/i.test(variable)) command.error('--key is the name of an environment variable, not the key');
   const key = process.env[variable]?.trim() ?? '';
   return key === '' ? command.error(`--key: the environment variable ${variable} is not set`) : key;
 }

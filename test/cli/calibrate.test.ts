@@ -38,6 +38,8 @@ describe('maitred sim calibrate', () => {
   it.each([
     ['no target', [], 2],
     ['a target that is no URL', ['--target', 'localhost:8000'], 2],
+    ['credentials in its URL', ['--target', 'http://me:very-secret@127.0.0.1:9'], 2],
+    ['a file that cannot be written', ['--target', 'http://127.0.0.1:9', '--out', 'no-such-folder/preset.json'], 2],
     ['a preset that is none', ['--target', 'http://127.0.0.1', '--preset', 'package.json'], 2],
     ['a server that is not there', ['--target', 'http://127.0.0.1:9'], 1],
   ])('with %s ends with what is wrong on one line', async (_, args, expected) => {
@@ -45,6 +47,7 @@ describe('maitred sim calibrate', () => {
     onTestFinished(() => void vi.restoreAllMocks());
     expect(await main(['node', 'maitred', ...LINE, ...args])).toBe(expected);
     expect(told).toHaveBeenCalledTimes(1);
+    expect(told.mock.calls.join()).not.toContain('very-secret');
   });
 
   it('stopped by a signal is no success', async () => {
