@@ -2,8 +2,11 @@ import type { Call } from './call.js';
 import type { Program } from './program.js';
 import { HORIZON_STEPS, STEPS_PER_HALF_LIFE, type ReturnKind, type Returns } from './returns.js';
 
-/** Part of a cache that a context is counted at for growth to come: so much of it that newcomers come one at a time is too much. */
-const GROWTH_SHARE_MAX = 1 / 4;
+/**
+ * Most of a cache that a context counts for growth to come. An engine that runs a few calls at a time reads its weights
+ * for next to nothing, so in a small cache there is room for this many, come what may.
+ */
+const GROWTH_SHARE_MAX = 1 / 16;
 /** What sums of shares may be off by, in tokens. */
 const ROUNDING = 1e-6;
 
