@@ -61,7 +61,11 @@ describe('maitred sim --json', () => {
 
   it('has the fields that docs/SIMULATOR.md lists, and no others', async () => {
     const document = await documentOfAll();
-    const told = [...readText('docs/SIMULATOR.md').split('## The report')[0]!.matchAll(/^\| `([\w.[\]]+)` +\|/gm)].map(([, path]) => path!);
+    const told = [
+      ...readText('docs/SIMULATOR.md')
+        .split('## The report')[0]!
+        .matchAll(/^\| `([\w.[\]]+)` +\|/gm),
+    ].map(([, path]) => path!);
     const found = new Set(fieldsOf(document));
     // Of a trace instead of a workload.
     for (const path of ['settings.trace', 'settings.format']) found.add(path);
