@@ -3,6 +3,7 @@ import { createParser, type EventSourceMessage, type EventSourceParser } from 'e
 import { errors, type Dispatcher } from 'undici';
 import { newAnswer, type Answer, type LoadApi } from './apis/api.js';
 import { isObject } from './apis/json.js';
+import { GatewayWords } from './gateway-words.js';
 import type { ErrorClass } from './records.js';
 
 /** Characters of one event, and bytes of a whole answer, above which it is no answer. */
@@ -31,7 +32,7 @@ export interface Outcome {
   readonly detail: string;
   /** 0: nothing was answered. */
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly gateway: GatewayWords;
   readonly answer: Answer;
   /** NaN: no token was seen to come. */
   readonly firstTokenAt: number;
@@ -55,7 +56,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #status = 0;
-  #headers: IncomingHttpHeaders = {};
+  readonly #gateway = new GatewayWords();
+  readonly #startedAt = performance.now();
   #firstTokenAt = NaN;
   /** There was an event. */
   #isBegun = false;
@@ -89,7 +91,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#isOver || status < 200) return;
     this.#status = status;
-    this.#headers = headers;
+    this.#gateway.takeHeaders(headers);
     if (status !== 200 || !this.options.stream) return;
     if (!/^\s*text\/event-stream\b/i.test(headers['content-type'] ?? '')) {
       this.#leave('wrong_content', `not an event stream but ${headers['content-type'] ?? 'of no type'}`);
@@ -98,6 +100,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#parser = createParser({
       maxBufferSize: ANSWER_MAX,
       onEvent: (event) => this.#event(event),
+      onComment: (comment) => this.#gateway.takeComment(comment, performance.now() - this.#startedAt),
       onError: ({ type }) => {
         if (type === 'unknown-field') this.#isStrange = true;
         if (type === 'max-buffer-size-exceeded') this.#leave('wrong_content', 'an event without an end');
@@ -193,7 +196,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       outcome,
       detail,
       status: this.#status,
-      headers: this.#headers,
+      gateway: this.#gateway,
       answer: this.#answer,
       firstTokenAt: this.#firstTokenAt,
       endedAt,

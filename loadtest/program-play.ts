@@ -110,13 +110,12 @@ export class ProgramPlay {
     { meantMs, sentMs, prompt }: { meantMs: number; sentMs: number; prompt: Prompt },
     outcome: Outcome,
   ): LoadCallRecord {
-    // prettier-ignore
-    const { answer, headers, firstTokenAt, endedAt } = outcome;
+    const { answer, gateway, firstTokenAt, endedAt } = outcome;
     const { now, index: target } = this.player.stage;
     const startedAt = performance.now() - now();
     const firstTokenMs = firstTokenAt - startedAt;
     const endedMs = endedAt - startedAt;
-    const queueMs = queueMsOf(headers, endedMs - sentMs);
+    const queueMs = queueMsOf(gateway.queueMs, endedMs - sentMs);
     const outputTokens = Number.isNaN(answer.outputTokens) ? answer.parts : answer.outputTokens;
     const wanted = prompt.promptTokens;
     const promptTokens = Number.isNaN(answer.promptTokens) ? (Number.isNaN(wanted) ? this.#call(index).promptTokens : wanted) : answer.promptTokens; // prettier-ignore
@@ -129,7 +128,7 @@ export class ProgramPlay {
       dispatchedMs: sentMs + queueMs,
       firstTokenMs,
       endedMs,
-      engine: textOf(headers['x-maitred-engine']),
+      engine: gateway.engine,
       promptTokens,
       outputTokens,
       cachedTokens: answer.cachedTokens,
@@ -137,7 +136,7 @@ export class ProgramPlay {
       detail: outcome.detail,
       target,
       queueMs,
-      level: numberOf(headers['x-maitred-level']),
+      level: gateway.level,
       interTokenMs: outputTokens > 1 ? (endedMs - firstTokenMs) / (outputTokens - 1) : NaN,
     };
   }
@@ -168,12 +167,7 @@ export class ProgramPlay {
   }
 }
 
-const textOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 /** What the gateway says, where that can be: no call waits for less than nothing, or for longer than it takes. */
-function queueMsOf(headers: Outcome['headers'], takenMs: number): number {
-  const ms = numberOf(headers['x-maitred-queue-ms']);
+function queueMsOf(ms: number, takenMs: number): number {
   return ms >= 0 && ms <= takenMs + ROUNDED_MS ? Math.min(ms, takenMs) : NaN;
 }
-
-/** NaN for what is no number, or not there. */
-const numberOf = (value: string | string[] | undefined): number => Number.parseFloat(textOf(value) ?? '');

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { LoadError, runLoad, type LoadErrorCode, type LoadOptions } from '../../loadtest/index.js';
@@ -101,6 +102,20 @@ describe('what a target says of a call', () => {
     },
   );
 
+  it('counts where it opens the stream of a call that is still queued, and says the rest in comments', async () => {
+    const headers = { ...EVENTS, 'x-maitred-queue-ms': '1', 'x-maitred-reason': 'queued' };
+    const { calls } = await answered('chat', headers, (response) => {
+      response.write(': queued waited_ms=2 waiting=1\n\n');
+      setTimeout(() => response.write(': dispatched engine=e1 level=3 reason=in_order\n\n'), 60);
+      setTimeout(() => response.write(': dispatched engine=e1 level=3 reason=in_order\n\n'), 120);
+      setTimeout(() => response.end(PART + DONE), 180);
+    });
+    expect(calls).toMatchObject([{ outcome: 'completed', engine: 'e1', level: 3 }]);
+    const { queueMs = NaN, dispatchedMs = NaN, endedMs = NaN } = calls[0] ?? {};
+    expect(queueMs).toBeGreaterThanOrEqual(58);
+    expect(endedMs - dispatchedMs).toBeGreaterThanOrEqual(58);
+  });
+
   it.each([1e308, -1, '7', null])('is not believed where it cannot be: %s tokens', async (count) => {
     const usage = JSON.stringify({ choices: [], usage: { prompt_tokens: count, completion_tokens: count } });
     const { calls } = await answered('chat', EVENTS, `${PART}data: ${usage}\n\n${DONE}`);
@@ -139,14 +154,20 @@ function* withFirst<T>(items: readonly T[], first: () => void): Generator<T> {
 }
 
 /** Plays one call, whose answer is this one; probes are answered as they should be. */
-async function answered(api: LoadOptions['api'], headers: Record<string, string>, text: string) {
+async function answered(
+  api: LoadOptions['api'],
+  headers: Record<string, string>,
+  answer: string | ((response: ServerResponse) => void),
+) {
   const handle = await engine();
   const url = await serve((incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {
       if (incoming.headers['x-maitred-program'] !== undefined) {
-        response.writeHead(200, headers).end(text);
+        response.writeHead(200, headers);
+        if (typeof answer === 'string') response.end(answer);
+        else answer(response);
         return;
       }
       const { method = 'GET', url: path = '' } = incoming;
