@@ -12,9 +12,13 @@ import { printTable, say, show } from '../numbers.js';
 /** Core of the load tester, and core of the engine. */
 const LOAD_CORE = 0;
 const ENGINE_CORE = 1;
-/** Calls of all lengths have such prompts. */
-const PROMPT_TOKENS = 512;
 const STREAMS = 2000;
+
+/** Tokens of a call. */
+interface Shape {
+  readonly prompt: number;
+  readonly output: number;
+}
 
 const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
 const pinned = (core: number, ...args: string[]): [string, string[]] =>
@@ -24,8 +28,8 @@ const pinned = (core: number, ...args: string[]): [string, string[]] =>
 export async function benchLoad(quick: boolean): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'maitred-bench-'));
   try {
-    say(`maitred load on one core, one stand-in engine on another${canPin ? '' : ' (not so: there is no taskset)'}. Programs are one call each of
-${PROMPT_TOKENS} prompt tokens. Late: how much later than meant the last 1 % of calls were sent.\n`);
+    say(`maitred load on one core, one stand-in engine on another${canPin ? '' : ' (not so: there is no taskset)'}. Each program is one
+call. Late: how much later than meant the last 1 % of calls were sent.\n`);
     await rates(folder, quick);
     await streams(folder, quick);
   } finally {
@@ -36,12 +40,12 @@ ${PROMPT_TOKENS} prompt tokens. Late: how much later than meant the last 1 % of 
 /** Calls at fixed rates, to an engine that answers as fast as it can. */
 async function rates(folder: string, quick: boolean): Promise<void> {
   const rows: string[][] = [];
-  for (const tokens of [16, 128]) {
+  for (const output of [16, 128]) {
     for (const tokensPerSecond of [4_000, 16_000, 24_000, 32_000, 48_000]) {
-      const rate = tokensPerSecond / tokens;
+      const rate = tokensPerSecond / output;
       const flags = ['--rate', String(rate), '--programs', String(Math.round(rate * (quick ? 2 : 10)))];
-      const document = await run(folder, tokens, ['--speed', '100'], flags);
-      rows.push([show(tokens), show(rate), ...figuresOf(document)]);
+      const document = await run(folder, { prompt: 512, output }, ['--speed', '100'], flags);
+      rows.push([show(output), show(rate), ...figuresOf(document)]);
     }
   }
   printTable(['output tokens', 'calls a second', ...FIGURES], rows);
@@ -49,16 +53,16 @@ async function rates(folder: string, quick: boolean): Promise<void> {
 
 /** As many streams at any time as is promised. */
 async function streams(folder: string, quick: boolean): Promise<void> {
-  const tokens = quick ? 64 : 400;
+  const output = quick ? 64 : 400;
   const rows: string[][] = [];
-  for (const speed of [1, 2]) {
+  for (const speed of [4, 8]) {
     const flags = ['--concurrency', String(STREAMS), '--programs', String(STREAMS)];
     const engine = ['--speed', String(speed), '--slots', String(STREAMS), '--kv-tokens', String(1e7)];
-    const document = await run(folder, tokens, engine, flags);
+    const document = await run(folder, { prompt: 32, output }, engine, flags);
     const seconds = document.targets[0]?.inter_token_seconds.p50 ?? NaN;
     rows.push([show(1 / seconds), ...figuresOf(document)]);
   }
-  say(`\n${STREAMS} streams at once, of ${tokens} tokens each:\n`);
+  say(`\n${STREAMS} streams at once, of ${output} tokens each:\n`);
   printTable(['tokens a second and stream', ...FIGURES], rows);
 }
 
@@ -75,13 +79,15 @@ const figuresOf = ({ targets, generator, warnings }: LoadDocument): string[] => 
 ];
 
 /** One run against a fresh engine, and what it wrote. */
-async function run(folder: string, tokens: number, engineFlags: string[], flags: string[]): Promise<LoadDocument> {
+async function run(
+  folder: string,
+  { prompt, output }: Shape,
+  engineFlags: string[],
+  flags: string[],
+): Promise<LoadDocument> {
   const workload = join(folder, 'workload.yaml');
   const result = join(folder, 'result.json');
-  writeFileSync(
-    workload,
-    `workloads: { bench: { kind: agent, inputTokens: ${PROMPT_TOKENS}, outputTokens: ${tokens} } }`,
-  );
+  writeFileSync(workload, `workloads: { bench: { kind: agent, inputTokens: ${prompt}, outputTokens: ${output} } }`);
   const engine = spawn(...pinned(ENGINE_CORE, main, 'engine', '--port', '0', ...engineFlags), {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
