@@ -51,12 +51,12 @@ describe('a program', () => {
   });
 
   it('is told how long it would take alone, by an estimate', async () => {
-    const handle = await engine({ speed: 50 });
+    const handle = await engine({ speed: 2 });
     const { summary, programs } = await load({ targets: [handle.url], programs: () => [chain('c', 2, { gapMs: 100 })], baseline: 'estimate' }); // prettier-ignore
     const { alone } = summary.targets[0] ?? {};
     expect(alone?.outputTokenMs).toBeGreaterThan(0);
     expect(programs[0]?.aloneMs).toBeGreaterThan(200 + 2 * 8 * (alone?.outputTokenMs ?? NaN));
-    expect(programs[0]?.aloneMs).toBeLessThan(2000);
+    expect(programs[0]?.aloneMs).toBeLessThan(5000);
   });
 });
 
