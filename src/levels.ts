@@ -5,9 +5,11 @@ export class Levels {
   readonly #upperMs: readonly number[];
 
   constructor(config: Pick<PolicySettings, 'levels' | 'firstQuantumMs' | 'quantumRatio'>) {
-    this.#upperMs = Array.from({ length: config.levels }, (_, level) =>
-      level === config.levels - 1 ? Infinity : config.firstQuantumMs * config.quantumRatio ** level,
-    );
+    const uppersMs: number[] = [];
+    // No `**`, whose last digit differs between versions of Node: a recording must replay on any.
+    for (let upperMs = config.firstQuantumMs; uppersMs.length < config.levels - 1; upperMs *= config.quantumRatio)
+      uppersMs.push(upperMs);
+    this.#upperMs = uppersMs;
   }
 
   /** The queue, 0 first, whose range holds this service. */
@@ -17,6 +19,7 @@ export class Levels {
     return level;
   }
 
+  /** The last has no end. */
   upperMs(level: number): number {
     return this.#upperMs[level] ?? Infinity;
   }

@@ -28,8 +28,9 @@ class Outcomes {
 
   /** Starts from a prior whose returns come with the configured half-life. */
   constructor(prior: number) {
-    const density = (age: number): number =>
-      2 ** (-age / STEPS_PER_HALF_LIFE) - 2 ** (-(age + 1) / STEPS_PER_HALF_LIFE);
+    // No `**`, whose last digit differs between versions of Node: a recording must replay on any.
+    const idle = (age: number): number => Math.exp((-Math.LN2 * age) / STEPS_PER_HALF_LIFE);
+    const density = (age: number): number => idle(age) - idle(age + 1);
     this.#returned = Float64Array.from({ length: HORIZON_STEPS }, (_, age) => PRIOR_WEIGHT * prior * density(age));
     this.#lost = PRIOR_WEIGHT * (1 - prior);
   }

@@ -34,6 +34,7 @@ export const lasDecayed: Policy = {
   },
 };
 
+/** No `**`, whose last digit differs between versions of Node: a recording must replay on any. */
 function fadedTokens(program: Program, nowMs: number): number {
-  return program.fadingTokens * 2 ** ((program.fadingAtMs - nowMs) / HALF_LIFE_MS);
+  return program.fadingTokens * Math.exp((Math.LN2 * (program.fadingAtMs - nowMs)) / HALF_LIFE_MS);
 }
