@@ -9,6 +9,7 @@ import { readPlan } from './sim/read-plan.js';
 import type { RunReport } from './sim/run.js';
 import { tablesOf } from './sim/tables.js';
 import { plain } from '../sim/report/plain.js';
+import { tableWidth } from '../sim/report/text-table.js';
 import { Interrupted } from './signals.js';
 import { addCalibrateCommand } from './sim-calibrate.js';
 import { addReportCommand } from './sim-report.js';
@@ -37,7 +38,7 @@ async function simulate(command: Command, flags: SimFlags): Promise<void> {
   const runs = await untilEnded(pool, programs);
   const document = documentOf(plan, [...runs.values()]);
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
-  else if (document.runs.length > 0) process.stdout.write(plain(tablesOf(document)));
+  else if (document.runs.length > 0) process.stdout.write(plain(tablesOf(document, tableWidth(process.stdout))));
   if (!document.complete) throw new Interrupted(`stopped with ${pool.programsDone} of ${programs} programs simulated`);
   if (plan.source.type === 'trace') faults.check(plan.source.file, plan.source.programs.length, false);
 }

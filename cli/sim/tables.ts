@@ -80,8 +80,11 @@ const TABLES: readonly (readonly Group[])[] = [
   ],
 ];
 
-/** The document for people: tables of at most 120 columns as long as names are short, and a line for what is rare. */
-export function tablesOf(document: SimDocument): string {
+/**
+ * The document for people: tables, and a line for what is rare.
+ * @param width of the tables, in characters
+ */
+export function tablesOf(document: SimDocument, width: number): string {
   const { runs, settings, ratios, complete } = document;
   const label = ({ policy, balancer }: Labelled) => (settings.balancers.length > 1 ? `${policy}, ${balancer}` : policy);
   const variants = settings.policies
@@ -99,11 +102,12 @@ export function tablesOf(document: SimDocument): string {
           variant.label,
           ...groups.flatMap(({ columns }) => columns.map(({ of, show = number }) => show(mean(variant.runs.map(of))))),
         ]),
+        width,
       ),
     ),
     variants.flatMap((variant) => worstWait(variant.label, variant.runs)),
     refusals(runs),
-    ratioTable(ratios, label),
+    ratioTable(ratios, label, width),
     complete ? [] : ['Stopped: some runs are missing or not whole; ratios are of whole ones.'],
   ];
   return `${blocks
@@ -156,7 +160,7 @@ function refusals(runs: readonly RunReport[]): string[] {
   });
 }
 
-function ratioTable(ratios: readonly VariantRatios[], label: (variant: Labelled) => string): string[] {
+function ratioTable(ratios: readonly VariantRatios[], label: (variant: Labelled) => string, width: number): string[] {
   const [first] = ratios;
   if (first === undefined) return [];
   const of = (each: Ratio): string =>
@@ -174,6 +178,7 @@ function ratioTable(ratios: readonly VariantRatios[], label: (variant: Labelled)
       ...[each.seconds_per_token, each.program_seconds].flatMap((two) => columns.map((name) => of(two[name]))),
       of(each.makespan_seconds),
     ]),
+    width,
   );
   const pairs = first.program_seconds.mean.pairs;
   return [

@@ -7,6 +7,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { plain } from '../../sim/report/plain.js';
+import { tableWidth } from '../../sim/report/text-table.js';
 import type { LoadProgress, LoadSummary } from '../load.js';
 import type { LoadCallRecord, LoadObserver, LoadProgramRecord } from '../records.js';
 import { documentOf, type LoadDocument, type Settings } from './document.js';
@@ -74,7 +75,8 @@ export function makeReporter(options: ReporterOptions): Reporter {
       view?.end();
       const document = documentOf({ settings, targets, pairs, slos }, summary);
       const text = `${JSON.stringify(document, undefined, 2)}\n`;
-      (json === '-' ? err : out).write(plain(`${title}\n\n${summaryOf(document)}`));
+      const screen = json === '-' ? err : out;
+      screen.write(plain(`${title}\n\n${summaryOf(document, tableWidth(screen))}`));
       if (json === '-') out.write(text);
       const writePage = async (file: string, drawn: Lanes) =>
         writeFile(file, await htmlOf({ title, document, targets, lanes: drawn }));

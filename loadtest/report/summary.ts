@@ -5,8 +5,11 @@ import type { LoadDocument } from './document.js';
 import type { SloResult } from './slo.js';
 import { COLUMN_GROUPS, errorExamples, errorRows, sizeRows, splitRows, workloadRows } from './rows.js';
 
-/** The document for people: tables, and a line for what stands alone. */
-export function summaryOf(document: LoadDocument): string {
+/**
+ * The document for people: tables, and a line for what stands alone.
+ * @param width of the tables, in characters
+ */
+export function summaryOf(document: LoadDocument, width: number): string {
   const { targets, ab, warnings, slo } = document;
   const corner = targets.length > 1 ? 'target' : '';
   const blocks = [
@@ -19,17 +22,18 @@ export function summaryOf(document: LoadDocument): string {
           targets.length > 1 ? target.name : 'all',
           ...groups.flatMap(({ columns }) => columns.map(({ of, show = number }) => show(of(target)))),
         ]),
+        width,
       ),
     ),
-    grid(splitRows(targets)),
-    grid(sizeRows(targets)),
-    grid(workloadRows(targets)),
-    [...grid(errorRows(targets)), ...errorExamples(targets).map((line) => `First ${line}`)],
+    grid(splitRows(targets), width),
+    grid(sizeRows(targets), width),
+    grid(workloadRows(targets), width),
+    [...grid(errorRows(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
     targets.flatMap(
       ({ name, worst_waiting }) =>
       worst_waiting === null ? [] : [`Longest wait${targets.length > 1 ? ` at ${name}` : ''}: ${number(worst_waiting.seconds)} s, of ${worst_waiting.program}`], // prettier-ignore
     ),
-    ab === null ? [] : [...ratioLines(ab.program_seconds), ab.outcome],
+    ab === null ? [] : [...ratioLines(ab.program_seconds, width), ab.outcome],
     slo.map((result) => sloText(result, targets.length > 1)),
     warnings.map((warning) => `Warning: ${warning}`),
   ];
@@ -53,12 +57,14 @@ interface Grid {
   readonly rows: readonly (readonly string[])[];
 }
 
-const grid = ({ corner, groups, rows }: Grid): string[] => (rows.length === 0 ? [] : textTable(corner, groups, rows));
+const grid = ({ corner, groups, rows }: Grid, width: number): string[] =>
+  rows.length === 0 ? [] : textTable(corner, groups, rows, width);
 
-function ratioLines(ratios: Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>): string[] {
+function ratioLines(ratios: Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>, width: number): string[] {
   const columns = ['mean', 'p50', 'p95', 'p99'] as const;
   const cells = columns.map((name) => ratioText(ratios[name]));
-  return [...textTable('B / A', [{ heading: 'program times, in brackets 95 % intervals', columns }], [['ratio', ...cells]]), '']; // prettier-ignore
+  const group = { heading: 'program times, in brackets 95 % intervals', columns };
+  return [...textTable('B / A', [group], [['ratio', ...cells]], width), ''];
 }
 
 export const ratioText = (value: Ratio): string =>

@@ -4,13 +4,17 @@ export interface ColumnGroup {
   readonly columns: readonly string[];
 }
 
-const WIDTH_MAX = 120;
+/** Where there is no terminal to fit into. */
+const WIDTH = 120;
 const GAP = 2;
 const GROUP_GAP = 4;
 
+/** Columns of text that a table may take there: those of a terminal, if it is one. */
+export const tableWidth = ({ columns }: { readonly columns?: number }): number => columns || WIDTH;
+
 /**
  * Lines of a table: labels to the left, all else to the right, groups further apart. Groups that find no room beside the
- * others begin anew below, with the labels before them.
+ * others begin anew below, with the labels before them; one that is too wide by itself is parted.
  *
  *                  program, s         TTFT, s
  *     policy     mean     p99      mean     p99
@@ -20,6 +24,7 @@ export function textTable(
   corner: string,
   groups: readonly ColumnGroup[],
   rows: readonly (readonly string[])[],
+  width = WIDTH,
 ): string[] {
   const labels = leftAligned(['', corner, ...rows.map((row) => row[0] ?? '')]);
   const parts: string[][] = [];
@@ -27,17 +32,27 @@ export function textTable(
   let from = 1;
   for (const { heading, columns } of groups) {
     const until = from + columns.length;
-    const cells = rightAligned([columns, ...rows.map((row) => row.slice(from, until))]);
-    const block = rightAligned([heading, ...cells].map((line) => [line]));
-    if (lines.length === 0 || widthOf(lines) + GROUP_GAP + widthOf(block) > WIDTH_MAX)
-      parts.push((lines = [...labels]));
-    block.forEach((text, index) => (lines[index] = `${lines[index] ?? ''}${' '.repeat(GROUP_GAP)}${text}`));
+    const cells = [columns, ...rows.map((row) => row.slice(from, until))];
+    for (const block of blocksOf(heading, cells, width - GROUP_GAP - widthOf(labels))) {
+      if (lines.length === 0 || widthOf(lines) + GROUP_GAP + widthOf(block) > width) parts.push((lines = [...labels]));
+      block.forEach((text, index) => (lines[index] = `${lines[index] ?? ''}${' '.repeat(GROUP_GAP)}${text}`));
+    }
     from = until;
   }
   return parts.flatMap((part, index) => [
     ...(index === 0 ? [] : ['']),
     ...part.map((line) => line.trimEnd()).filter((line) => line !== ''),
   ]);
+}
+
+/** The columns of a group, in halves as long as they are too wide. */
+function blocksOf(heading: string, cells: readonly (readonly string[])[], room: number): string[][] {
+  const block = rightAligned([heading, ...rightAligned(cells)].map((line) => [line]));
+  const count = cells[0]?.length ?? 0;
+  if (count < 2 || widthOf(block) <= room) return [block];
+  const half = Math.ceil(count / 2);
+  const halves = [cells.map((row) => row.slice(0, half)), cells.map((row) => row.slice(half))];
+  return halves.flatMap((part) => blocksOf(heading, part, room));
 }
 
 const widthOf = (lines: readonly string[]): number => Math.max(...lines.map((line) => line.length));

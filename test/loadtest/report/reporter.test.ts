@@ -69,6 +69,18 @@ describe('the document', () => {
     expect(out.text).toContain('program, s');
   });
 
+  it('comes as tables that fit into the terminal', async () => {
+    const out = new Written(true, 64);
+    const reporter = makeReporter(options({ out }));
+    playRun(reporter, { programs: 5, targets: 1 });
+    await reporter.finish(summary());
+    const lines = out.text.split('\n');
+    const from = lines.findIndex((line) => line.includes('program, s'));
+    const tables = lines.slice(from, lines.findIndex((line) => line.startsWith('Longest wait')));
+    expect(tables.length).toBeGreaterThan(9);
+    expect(Math.max(...tables.map((line) => line.length))).toBeLessThanOrEqual(64);
+  });
+
   it('tells of a run that was stopped before anything ended', async () => {
     const out = new Written();
     const reporter = makeReporter(options({ targets: BOTH, out, html: inFolder('r.html') }));
