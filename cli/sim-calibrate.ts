@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs';
+import type { LookupFunction } from 'node:net';
 import { InvalidArgumentError, type Command } from 'commander';
+import { LoadError, privateLookup } from '../loadtest/index.js';
 import { calibrate, type Calibration } from '../sim/calibrate/calibrate.js';
 import { TIMES, type RelativeErrors, type TimeName } from '../sim/calibrate/fit.js';
 import { numberFrom } from './number.js';
@@ -17,6 +19,7 @@ interface CalibrateFlags {
   readonly concurrency: number;
   readonly promptTokens: number;
   readonly out?: string;
+  readonly iOwnThisTarget: boolean;
   readonly json: boolean;
 }
 
@@ -44,19 +47,32 @@ export function addCalibrateCommand(sim: Command): void {
     .option('--prompt-tokens <tokens>', 'longest prompt, if it takes that', numberFrom(64, 1e6, 'a whole number'), 4096)
     .option('-o, --out <file>', 'write the preset to a file that --preset of engine and sim reads')
     .option('--json', 'print what --out writes, not tables', false)
-    .action((flags: CalibrateFlags) => {
-      const { username, password, host } = new URL(flags.target);
+    .option('--i-own-this-target', 'measure a machine that is on no private network', false)
+    .action(async (flags: CalibrateFlags) => {
+      const target = new URL(flags.target);
       // A message of the option itself would repeat them.
-      if (username + password !== '') command.error(`the URL of ${host} holds credentials; --api-key is for them`);
+      if (target.username + target.password !== '')
+        command.error(`the URL of ${target.host} holds credentials; --api-key is for them`);
       if (flags.out !== undefined) checkWritable(command, flags.out);
-      return run(flags);
+      return run(flags, flags.iOwnThisTarget ? undefined : await lookupOf(command, target));
     });
 }
 
-async function run({ target, preset: { preset }, slots, batchTokens, out, json, ...flags }: CalibrateFlags) {
+/** As `maitred load` does: both send a server all that it takes. */
+function lookupOf(command: Command, target: URL): Promise<LookupFunction> {
+  return privateLookup(target).catch((error: unknown) => {
+    if (error instanceof LoadError && error.code === 'not_private') command.error(error.message);
+    throw error;
+  });
+}
+
+async function run(
+  { target, preset: { preset }, slots, batchTokens, out, json, ...flags }: CalibrateFlags,
+  lookup: LookupFunction | undefined,
+): Promise<void> {
   const stopped = new AbortController();
   const base = { ...preset, slots: slots ?? preset.slots, batchTokens: batchTokens ?? preset.batchTokens };
-  const work = calibrate({ ...flags, target, base, signal: stopped.signal, onProgress: showProgress });
+  const work = calibrate({ ...flags, target, lookup, base, signal: stopped.signal, onProgress: showProgress });
   const stop = () => {
     stopped.abort(new Interrupted('stopped before it was done'));
     return Promise.resolve();

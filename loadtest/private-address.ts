@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { LoadError } from './load.js';
 
 /** Addresses that only a machine itself, or a network that somebody owns, can reach; unspecified ones are the machine's. */
@@ -28,10 +28,19 @@ export function isPrivate(address: string): boolean {
 }
 
 /**
- * All addresses of a host, each of them private.
+ * Looks up a host whose addresses are all private, and gives what connects to these alone: a name may come to mean
+ * another machine.
  * @throws LoadError `unreachable` for a name that has none; `not_private`
  */
-export async function privateAddresses(url: URL): Promise<readonly string[]> {
+export async function privateLookup(url: URL): Promise<LookupFunction> {
+  const found = (await privateAddresses(url)).map((address) => ({ address, family: isIP(address) }));
+  return (_, options, callback) => {
+    if (options.all === true) callback(null, found);
+    else callback(null, found[0]?.address ?? '', found[0]?.family);
+  };
+}
+
+async function privateAddresses(url: URL): Promise<readonly string[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const found =
     isIP(host) > 0
@@ -44,6 +53,6 @@ export async function privateAddresses(url: URL): Promise<readonly string[]> {
   if (addresses.length > 0 && foreign === undefined) return addresses;
   throw new LoadError(
     'not_private',
-    `${url.origin} is not on this machine or a private network${foreign === undefined || foreign === host ? '' : ` (${foreign})`}; a load test of it needs --i-own-this-target`,
+    `${url.origin} is not on this machine or a private network${foreign === undefined || foreign === host ? '' : ` (${foreign})`}; what sends it load needs --i-own-this-target`,
   );
 }

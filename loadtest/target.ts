@@ -1,9 +1,8 @@
-import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
 import { APIS, type ApiName, type LoadApi } from './apis/api.js';
 import { Exchange, type Outcome } from './exchange.js';
 import { LoadError, type LoadOptions } from './load.js';
-import { privateAddresses } from './private-address.js';
+import { privateLookup } from './private-address.js';
 
 const CONNECT_MS = 10_000;
 /** Servers close idle connections, some after 5 s; a call that is sent at that very moment fails through nobody's fault. */
@@ -40,7 +39,7 @@ export class Target {
    */
   static async open(text: string, options: TargetOptions): Promise<Target> {
     const url = urlOf(text);
-    const addresses = options.ownsTargets ? undefined : await privateAddresses(url);
+    const lookup = options.ownsTargets ? undefined : await privateLookup(url);
     const pool = new Pool(url.origin, {
       // Calls are held back before they come here, so that it is seen which ones are late.
       connections: null,
@@ -49,7 +48,7 @@ export class Target {
       bodyTimeout: 0,
       keepAliveTimeout: IDLE_MS_MAX,
       keepAliveMaxTimeout: IDLE_MS_MAX,
-      connect: { timeout: CONNECT_MS, ...(addresses && { lookup: alwaysTo(addresses) }) },
+      connect: { timeout: CONNECT_MS, ...(lookup && { lookup }) },
     });
     const basePath = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
     return new Target(url.origin + basePath, basePath, pool, options);
@@ -121,14 +120,5 @@ function headersOf(api: ApiName, key: string | undefined): Record<string, string
       'anthropic-version': ANTHROPIC_VERSION,
       ...(key !== undefined && { 'x-api-key': key }),
     }),
-  };
-}
-
-/** Connects to what was looked up, and checked, at the start: a name may come to mean another machine. */
-function alwaysTo(addresses: readonly string[]): LookupFunction {
-  const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-  return (_, options, callback) => {
-    if (options.all === true) callback(null, found);
-    else callback(null, found[0]?.address ?? '', found[0]?.family);
   };
 }

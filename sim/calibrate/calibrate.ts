@@ -4,14 +4,11 @@ import { Dice } from '../workloads/dice.js';
 import { errorsOf, fit, type Fit, type RelativeErrors } from './fit.js';
 import type { Group, Measured } from './measured.js';
 import { fittingPlan, testPlan, type Plan, type PlanLimits } from './plan.js';
-import { Server, ServerError, type ServerFacts } from './server.js';
+import { Server, ServerError, type ServerFacts, type ServerOptions } from './server.js';
 
-export interface CalibrationOptions {
-  /** Base URL of an OpenAI-compatible server, with or without `/v1`. */
-  readonly target: string;
+export interface CalibrationOptions extends ServerOptions {
   /** Absent: the first it serves. */
   readonly model?: string | undefined;
-  readonly apiKey?: string | undefined;
   /** Begun with: what timings do not tell is taken from it. */
   readonly base: Preset;
   /** Most requests at a time; at most the slots of `base`. */
@@ -44,13 +41,14 @@ export async function calibrate(options: CalibrationOptions): Promise<Calibratio
   // Requests that are still under way when another has failed are ended too.
   const end = new AbortController();
   const signal = AbortSignal.any([options.signal, end.signal]);
+  const server = new Server(options, signal);
   try {
-    const server = new Server(options.target, options.apiKey, signal);
     const facts = await server.facts(options.model);
     const meter = await Meter.start(server, facts.model, signal);
     return await measureAndFit(meter, facts, options);
   } finally {
     end.abort();
+    await server.close();
   }
 }
 

@@ -1,9 +1,19 @@
+import type { LookupFunction } from 'node:net';
 import { createParser } from 'eventsource-parser';
+import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import { z } from 'zod';
 
 /** What was asked of the server could not be had; the message says what. */
 export class ServerError extends Error {
   override readonly name = 'ServerError';
+}
+
+export interface ServerOptions {
+  /** Base URL of an OpenAI-compatible server, with or without `/v1`. */
+  readonly target: string;
+  readonly apiKey?: string | undefined;
+  /** Finds the addresses of its name. Absent: as the system does. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /** One answer as it came; times in milliseconds since the request was sent. */
@@ -36,21 +46,26 @@ const chunkSchema = z.object({
 /** An OpenAI-compatible server under measurement. Every method throws a ServerError, or the signal's reason. */
 export class Server {
   readonly #base: string;
+  readonly #agent: Agent;
   readonly #headers: Readonly<Record<string, string>>;
   /** Fields beyond OpenAI's: answers of exactly so many tokens. Dropped when the server does not know them. */
   #extras: object = { ignore_eos: true };
 
-  /** @param target base URL, with or without `/v1` */
   constructor(
-    target: string,
-    apiKey: string | undefined,
+    { target, apiKey, lookup }: ServerOptions,
     private readonly signal: AbortSignal,
   ) {
+    this.#agent = new Agent(lookup && { connect: { lookup } });
     this.#base = target.replace(/\/+$/, '').replace(/\/v1$/, '');
     this.#headers = {
       'content-type': 'application/json',
       ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
     };
+  }
+
+  /** Closes all connections, those with requests too. */
+  close(): Promise<void> {
+    return this.#agent.destroy();
   }
 
   async facts(model: string | undefined): Promise<ServerFacts> {
@@ -124,6 +139,9 @@ export class Server {
       return await fetch(this.#base + path, {
         ...init,
         headers: this.#headers,
+        dispatcher: this.#agent,
+        // Who may be measured is not for a server to say.
+        redirect: 'manual',
         signal: AbortSignal.any([this.signal, AbortSignal.timeout(ANSWER_MS_MAX)]),
       });
     } catch (error) {

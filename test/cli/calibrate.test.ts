@@ -38,10 +38,12 @@ describe('maitred sim calibrate', () => {
   it.each([
     ['no target', [], 2],
     ['a target that is no URL', ['--target', 'localhost:8000'], 2],
+    ['a target on no private network', ['--target', 'http://8.8.8.8'], 2],
     ['credentials in its URL', ['--target', 'http://me:very-secret@127.0.0.1:9'], 2],
     ['a file that cannot be written', ['--target', 'http://127.0.0.1:9', '--out', 'no-such-folder/preset.json'], 2],
     ['a preset that is none', ['--target', 'http://127.0.0.1', '--preset', 'package.json'], 2],
     ['a server that is not there', ['--target', 'http://127.0.0.1:9'], 1],
+    ['a name that nobody has', ['--target', 'http://no-such-host.invalid'], 1],
   ])('with %s ends with what is wrong on one line', async (_, args, expected) => {
     const told = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     onTestFinished(() => void vi.restoreAllMocks());

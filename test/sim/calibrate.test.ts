@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, LookupFunction } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { calibrate, type CalibrationOptions } from '../../sim/calibrate/calibrate.js';
 import { errorsOf, fit } from '../../sim/calibrate/fit.js';
@@ -106,6 +106,19 @@ describe('calibration', () => {
     expect([hitTokens, requests]).toEqual([0, result.requests]);
   }, 30_000);
 
+  it('connects to where its name was found', async () => {
+    const { port } = new URL((await engine({ preset: 'tiny-cpu', speed: 1000 })).url);
+    const asked: string[] = [];
+    const lookup: LookupFunction = (name, _, callback) => {
+      asked.push(name);
+      callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    };
+    const short = { concurrency: 1, promptTokens: 64 };
+    const { requests } = await calibrate(terms(`http://engine.invalid:${port}`, { ...short, lookup }));
+    expect(requests).toBeGreaterThan(0);
+    expect(new Set(asked)).toEqual(new Set(['engine.invalid']));
+  }, 30_000);
+
   it('ends at the signal, and leaves no request behind', async () => {
     const handle = await engine({ preset: 'tiny-cpu', speed: 1 });
     const stop = new AbortController();
@@ -136,6 +149,7 @@ describe('calibration', () => {
       (request, response) => response.end(request.method === 'GET' ? models : 'data: x\n\n'),
     ],
     ['breaks off', (request, response) => (request.method === 'GET' ? response.end(models) : response.destroy())],
+    ['sends elsewhere', (_, response) => response.writeHead(307, { location: 'http://127.0.0.1:9' }).end()],
   ])('of a server that %s is an error', async (_, answer) => {
     await expect(calibrate(terms(await serve(answer)))).rejects.toThrow(ServerError);
   });
