@@ -38,6 +38,8 @@ export class Call implements Key, Timed {
 
   /** The program's attained service on arrival: the priority that the call inherits (ATLAS). */
   readonly service0Ms: number;
+  /** The first that its program ever made. */
+  readonly isFirst: boolean;
   /** First token of the present attempt. */
   startedAtMs: number | undefined;
   /** The program's starvation window on arrival, and which window that was. */
@@ -59,6 +61,8 @@ export class Call implements Key, Timed {
   spillable = false;
   /** Has waited `reserveMs`: idle programs' caches must make way for it. */
   insistent = false;
+  /** First tokens of its context that other programs' contexts begin with as well (`sharing.ts`). */
+  sharedTokens = 0;
   /** What its context is expected to come to (`growth.ts`), and what it counts for that in a working set. */
   grownTokens = 0;
   heldTokens = 0;
@@ -84,6 +88,7 @@ export class Call implements Key, Timed {
   ) {
     this.queuedAtMs = arrivedAtMs;
     this.service0Ms = program.serviceMs;
+    this.isFirst = program.callsTotal === 0;
     this.starvedOnArrivalMs = program.starvedMs;
     this.windowEpoch = program.windowEpoch;
   }

@@ -151,11 +151,4 @@ export class Engine {
     const whole = gateTokens - this.residency.activeHeldTokens;
     return { returning: whole, insistent: nowMs >= this.turnAtMs ? whole : spare, patient: spare };
   }
-
-  /** What the call would add to the contexts in flight here: parallel calls of a thread share theirs. */
-  extraTokens(call: Call): number {
-    const context = this.residency.get(call.program, call.thread);
-    const shared = context !== undefined && context.active > 0 ? context.heldTokens : 0;
-    return Math.max(0, call.heldTokens - shared);
-  }
 }

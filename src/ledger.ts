@@ -3,6 +3,7 @@ import type { SchedulerConfig } from './config.js';
 import type { Engine } from './engine.js';
 import type { CallFinished, ProgramGone } from './events.js';
 import { Growth } from './growth.js';
+import { Sharing } from './sharing.js';
 import { ProcessTable, type Program } from './program.js';
 import type { Millis, ProgramId, TenantId } from './units.js';
 
@@ -17,6 +18,7 @@ import type { Millis, ProgramId, TenantId } from './units.js';
 export class Ledger {
   readonly table: ProcessTable;
   readonly #growth = new Growth();
+  readonly #sharing = new Sharing();
   #config: SchedulerConfig;
 
   constructor(config: SchedulerConfig) {
@@ -43,6 +45,7 @@ export class Ledger {
     if (isRoot) this.#growth.arrived(program, promptTokens);
     program.begin(call);
     call.grownTokens = isRoot ? this.#growth.expectedTokens(program) : 0;
+    call.sharedTokens = this.#sharing.expectedTokens(call);
   }
 
   /** The call has stopped waiting: dispatched, cancelled or refused. */
@@ -78,6 +81,7 @@ export class Ledger {
     const timeMs = event.serviceMs ?? elapsedMs - (event.queueMs ?? 0);
     this.#charge(call, this.#byTokens(promptTokens - cachedTokens, outputTokens) ?? Math.max(0, timeMs));
     program.lastEngine = engine;
+    if (call.isFirst && usage?.cachedTokens !== undefined) this.#sharing.began(call, cachedTokens);
     program.promptTokens += promptTokens;
     program.cachedTokens += cachedTokens;
     program.outputTokens += outputTokens;

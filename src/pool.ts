@@ -27,9 +27,9 @@ export class Pool {
   constructor(readonly model: ModelId) {}
 
   /** What the call counts in the working set of an engine that holds nothing of its program: of those that count it least. */
-  heldTokens({ needTokens, grownTokens }: Call): number {
-    const held = this.live.map(({ residency }) => residency.heldTokens(needTokens, grownTokens));
-    return held.length === 0 ? needTokens : Math.min(...held);
+  heldTokens(call: Call): number {
+    const held = this.live.map(({ residency }) => residency.heldTokens(call, call.needTokens));
+    return held.length === 0 ? call.needTokens : Math.min(...held);
   }
 
   /** Reads the engines' states anew. */

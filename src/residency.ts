@@ -7,6 +7,8 @@ import { HORIZON_STEPS, STEPS_PER_HALF_LIFE, type ReturnKind, type Returns } fro
  * for next to nothing, so in a small cache there is room for this many, come what may.
  */
 const GROWTH_SHARE_MAX = 1 / 16;
+/** Programs whose shared beginnings are remembered. */
+const MEMORY_PROGRAMS = 64;
 /** What sums of shares may be off by, in tokens. */
 const ROUNDING = 1e-6;
 
@@ -16,9 +18,11 @@ export interface Context {
   readonly thread: string;
   /** Calls of the thread in flight on the engine. */
   active: number;
-  /** Its size: the largest call in flight, or what the last ones left. */
+  /** Its size: the longest prompt of this active spell and the output reserved by calls in flight, or what the last left. */
   tokens: number;
-  /** What it counts in the working set: its size, or what it is expected to grow to. */
+  promptTokens: number;
+  reservedTokens: number;
+  /** What it alone counts in the working set: its size, or what it is expected to grow to, less what it shares. */
   heldTokens: number;
   /** The largest context that a call of this active spell came out with. */
   finishedTokens: number;
@@ -52,9 +56,11 @@ interface Cohort {
  *     w = 1                     with a call in flight,
  *     w = share(kind, idle)     afterwards: its claim. Clients rarely say that they are done, so claims fade, by what
  *                               was learnt of contexts like it (`returns.ts`),
- *     w = 0                     once its claim was given to another (`#reclaim`): longest idle first.
+ *     w = 0                     once its claim was given to another (`#reclaim`): longest idle first;
+ * and what contexts share with each other once.
  * The *contents* are whatever was used last and fits the capacity, as in the engine's own LRU: a context that newer ones
- * have pushed out is gone, claim or not.
+ * have pushed out is gone, claim or not. Contexts count in full there, since branches that nothing goes on from fill the
+ * cache as well, and to take for cached what is not costs more than the reverse.
  *
  * A thread counts once however many of its calls run: parallel calls of a thread share their prefix, while sub-agents
  * (threads of their own) do not. Fading costs O(cohorts) once a step however many contexts are idle; all else is O(1)
@@ -73,22 +79,48 @@ export class Residency {
   #wantedTokens = 0;
   #claimedTokens = 0;
   #idleTokens = 0;
+  /** What the contexts of programs that began here share with each other, in the mean of the last ones. */
+  #commonTokens = 0;
+  #begun = 0;
 
   constructor(private readonly returns: Returns) {}
 
   /** What the contexts with a call in flight count. */
   get activeHeldTokens(): number {
-    return this.#activeHeldTokens;
+    return this.#activeHeldTokens + (this.#contexts.size === 0 ? 0 : Math.round(this.#commonTokens));
   }
 
   /** R_e: active tokens and claims, as of the last `settle`. */
   get workingSetTokens(): number {
-    return this.#activeHeldTokens + this.#wantedTokens + Math.max(0, Math.ceil(this.#claimedTokens - ROUNDING));
+    return this.activeHeldTokens + this.#wantedTokens + Math.max(0, Math.ceil(this.#claimedTokens - ROUNDING));
   }
 
-  /** What a context of so many tokens that is expected to grow counts here. */
-  heldTokens(tokens: number, grownTokens: number): number {
-    return Math.max(tokens, Math.min(grownTokens, Math.floor(this.capacityTokens * GROWTH_SHARE_MAX)));
+  /** What the call's context of so many tokens, which is expected to grow, counts here. */
+  heldTokens({ sharedTokens, grownTokens }: Call, tokens: number): number {
+    const grown = Math.min(grownTokens - sharedTokens, Math.floor(this.capacityTokens * GROWTH_SHARE_MAX));
+    return Math.max(tokens - sharedTokens, grown);
+  }
+
+  /** What the call would add to the contexts in flight here: parallel calls of a thread share the prompt of one. */
+  extraTokens(call: Call): number {
+    const context = this.get(call.program, call.thread);
+    if (context === undefined || context.active === 0) return call.heldTokens;
+    const promptTokens = Math.max(context.promptTokens, call.promptTokens);
+    const reservedTokens = context.reservedTokens + call.needTokens - call.promptTokens;
+    return Math.max(0, this.heldTokens(call, promptTokens + reservedTokens) - context.heldTokens);
+  }
+
+  #began(sharedTokens: number): void {
+    this.#begun = Math.min(this.#begun + 1, MEMORY_PROGRAMS);
+    this.#commonTokens += (sharedTokens - this.#commonTokens) / this.#begun;
+  }
+
+  #resize(context: Context, heldTokens: number): void {
+    const tokens = context.promptTokens + context.reservedTokens;
+    this.#activeTokens += tokens - context.tokens;
+    this.#activeHeldTokens += heldTokens - context.heldTokens;
+    context.tokens = tokens;
+    context.heldTokens = heldTokens;
   }
 
   /** The thread's context, if it is still there. */
@@ -100,20 +132,23 @@ export class Residency {
    * The call begins here; claims make way until the working set is within `gateTokens`, longest idle first. Returns the
    * contexts that were pushed out of the cache.
    */
-  enter({ program, thread, needTokens, heldTokens }: Call, gateTokens: number): Context[] {
+  enter(call: Call, gateTokens: number): Context[] {
+    const { program, thread } = call;
     const context = this.#context(program, thread);
     this.want(program, thread);
     this.#leaveCohort(context);
     if (context.active === 0) {
       context.tokens = 0;
+      context.promptTokens = 0;
+      context.reservedTokens = 0;
       context.heldTokens = 0;
       context.finishedTokens = 0;
     }
+    const extraTokens = this.extraTokens(call);
     context.active += 1;
-    this.#activeTokens += Math.max(0, needTokens - context.tokens);
-    this.#activeHeldTokens += Math.max(0, heldTokens - context.heldTokens);
-    context.tokens = Math.max(context.tokens, needTokens);
-    context.heldTokens = Math.max(context.heldTokens, heldTokens);
+    context.promptTokens = Math.max(context.promptTokens, call.promptTokens);
+    context.reservedTokens += call.needTokens - call.promptTokens;
+    this.#resize(context, context.heldTokens + extraTokens);
     this.#reclaim(gateTokens);
     return this.#pushOut();
   }
@@ -139,15 +174,20 @@ export class Residency {
    * @param contextTokens prompt and answer as they came out; undefined when it failed
    * @param kind what kind of context it leaves
    */
-  leave({ program, thread, grownTokens }: Call, contextTokens: number | undefined, kind: ReturnKind): Context[] {
-    const context = this.#context(program, thread);
+  leave(call: Call, contextTokens: number | undefined, kind: ReturnKind): Context[] {
+    const context = this.#context(call.program, call.thread);
     context.active -= 1;
     context.finishedTokens = Math.max(context.finishedTokens, contextTokens ?? 0);
-    if (context.active > 0) return [];
+    if (call.isFirst) this.#began(call.sharedTokens);
+    context.reservedTokens -= call.needTokens - call.promptTokens;
+    if (context.active > 0) {
+      this.#resize(context, this.heldTokens(call, context.promptTokens + context.reservedTokens));
+      return [];
+    }
     this.#activeTokens -= context.tokens;
     this.#activeHeldTokens -= context.heldTokens;
     if (context.finishedTokens > 0) context.tokens = context.finishedTokens;
-    context.heldTokens = this.heldTokens(context.tokens, grownTokens);
+    context.heldTokens = this.heldTokens(call, context.tokens);
     context.claimTokens = context.heldTokens;
     context.learnt = false;
     const cohort = this.#cohort(kind);
@@ -263,6 +303,8 @@ export class Residency {
         thread,
         active: 0,
         tokens: 0,
+        promptTokens: 0,
+        reservedTokens: 0,
         heldTokens: 0,
         finishedTokens: 0,
         claimTokens: 0,

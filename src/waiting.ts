@@ -101,7 +101,7 @@ export class Waiting {
 }
 
 function isStale(call: Call, engine: Engine): boolean {
-  return call.extraTokens !== engine.extraTokens(call) || call.entry !== entryOf(call);
+  return call.extraTokens !== engine.residency.extraTokens(call) || call.entry !== entryOf(call);
 }
 
 function entryOf(call: Call): Entry {
@@ -111,9 +111,8 @@ function entryOf(call: Call): Entry {
 
 /** Reads the call's need and entry anew; only for a call in no lane. */
 function read(call: Call, pool: Pool): Call {
-  const { needTokens, grownTokens } = call;
-  call.heldTokens = call.pinned?.residency.heldTokens(needTokens, grownTokens) ?? pool.heldTokens(call);
-  call.extraTokens = call.pinned?.extraTokens(call) ?? call.heldTokens;
+  call.heldTokens = call.pinned?.residency.heldTokens(call, call.needTokens) ?? pool.heldTokens(call);
+  call.extraTokens = call.pinned?.residency.extraTokens(call) ?? call.heldTokens;
   call.entry = entryOf(call);
   return call;
 }

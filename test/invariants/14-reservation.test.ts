@@ -13,7 +13,7 @@ describe('room that is kept for a call goes to nothing behind it', () => {
       let reserved = new Map<string, { id: string; level: number; seq: number }>();
       return {
         policy: 'plas',
-        without: ['configure'],
+        without: ['configure', 'cached'],
         onMoment({ book, scheduler }) {
           for (const { command, call } of book.dispatches) {
             const holder = reserved.get(command.engine);

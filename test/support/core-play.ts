@@ -52,7 +52,7 @@ export interface PlayOptions {
   /** Settings laid over the random ones. */
   readonly adjust?: (config: SchedulerConfig) => SchedulerConfig;
   /** Leave out events that some statement does not cover. */
-  readonly without?: readonly ('configure' | 'trouble' | 'tokens')[];
+  readonly without?: readonly ('configure' | 'trouble' | 'tokens' | 'cached')[];
   readonly onMoment?: (moment: Moment) => void;
   /** Once everything has come to its end: all engines up again, all calls over, all leases out. */
   readonly onEnd?: (moment: Moment) => void;
@@ -233,7 +233,9 @@ class Player {
     if (dice.chance(0.2)) return this.#tell(finished(call));
     const prompt = Math.max(1, booked.promptTokens + dice.int(-20, 20));
     const output = dice.int(0, 120);
-    this.#tell(finished(call, { prompt, output, cached: dice.int(0, prompt), calledTool: dice.chance(0.5) }));
+    const cached = dice.int(0, prompt);
+    const told = this.options.without?.includes('cached') !== true && { cached };
+    this.#tell(finished(call, { prompt, output, ...told, calledTool: dice.chance(0.5) }));
   }
 
   #join(engine: string): void {
