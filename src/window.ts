@@ -6,13 +6,16 @@ import type { SchedulerConfig } from './config.js';
  * Fixed by config or by the engine's own limit; else adaptive, on each load report:
  *   the engine queues, preempts or is out of KV   ->  w - max(1, w/8), not below `windowMin`
  *   its queue is empty and the window was full    ->  w + max(1, w/8), not above `windowMax`
- * In-flight counts are ours and never stale; the report only moves the limit (slowly, since it is).
+ * In-flight counts are ours and never stale; the report only moves the limit (slowly, since it is). Until the first limit
+ * is met it doubles, and halves there, as TCP's slow start does (RFC 5681, section 3.1): by eighths it would keep an
+ * engine of 256 slots half empty for the first minute.
  */
 export class Window {
   #size: number;
   readonly #adapts: boolean;
   readonly #most: number;
   #wasFull = false;
+  #metLimit = false;
   #preemptions = 0;
 
   constructor(
@@ -40,10 +43,13 @@ export class Window {
     const preempted = preemptions > this.#preemptions;
     this.#preemptions = preemptions;
     if (!this.#adapts) return;
-    const stride = Math.max(1, this.#size >> 3);
+    const eighth = Math.max(1, this.#size >> 3);
     const least = Math.min(this.config.windowMin, this.#most);
-    if (waiting > 0 || preempted || kvUsage >= 0.99) this.#size = Math.max(least, this.#size - stride);
-    else if (this.#wasFull) this.#size = Math.min(this.#most, this.#size + stride);
+    if (preempted || waiting > eighth) {
+      this.#size = Math.max(least, this.#size - (this.#metLimit ? eighth : this.#size >> 1));
+      this.#metLimit = true;
+    } else if (this.#wasFull && waiting === 0 && kvUsage < 0.99)
+      this.#size = Math.min(this.#most, this.#size + (this.#metLimit ? eighth : this.#size));
     this.#wasFull = false;
   }
 }

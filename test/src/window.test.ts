@@ -38,7 +38,7 @@ describe('Window', () => {
     }
   });
 
-  it('adaptive: grows only when it was full since the last report, by an eighth but at least one', () => {
+  it('adaptive: doubles until it first meets a limit, and only when it was full since the last report', () => {
     const window = windowOf({ window: 'adaptive' });
     window.report(0, 0.5);
     expect(window.size).toBe(4);
@@ -47,39 +47,62 @@ describe('Window', () => {
     expect(window.size).toBe(4);
     window.observe(4);
     window.report(0, 0.5);
-    expect(window.size).toBe(5);
+    expect(window.size).toBe(8);
     window.report(0, 0.5);
-    expect(window.size).toBe(5);
-    grow(window, 11);
-    expect(window.size).toBe(16);
-    grow(window, 1);
-    expect(window.size).toBe(18);
-    grow(window, 5);
+    expect(window.size).toBe(8);
+    grow(window, 2);
     expect(window.size).toBe(20);
   });
 
+  /** One that has met its first limit, at 16. */
+  function settled(): Window {
+    const window = windowOf({ window: 'adaptive', windowMax: 100 });
+    grow(window, 2);
+    window.report(3);
+    return window;
+  }
+
+  it('adaptive: halves at the first limit, and from then on moves by an eighth but at least one', () => {
+    const window = settled();
+    expect(window.size).toBe(8);
+    grow(window, 8);
+    expect(window.size).toBe(16);
+    grow(window, 1);
+    expect(window.size).toBe(18);
+    window.report(3);
+    expect(window.size).toBe(16);
+  });
+
   it.each([
-    ['the engine queues', [1, 0, 0]],
+    ['the engine queues more than an eighth of it', [2, 0, 0]],
     ['the engine has preempted since the last report', [0, 0, 1]],
-    ['the KV cache is full', [0, 0.99, 0]],
   ] as const)('adaptive: shrinks when %s, not below windowMin', (_what, [waiting, kvUsage, preemptions]) => {
-    const window = windowOf({ window: 'adaptive' });
-    window.observe(4);
+    const window = settled();
     window.report(waiting, kvUsage, preemptions);
-    expect(window.size).toBe(3);
-    for (let total = 2; total < 6; total += 1) window.report(waiting, kvUsage, preemptions * total);
+    expect(window.size).toBe(7);
+    for (let total = 2; total < 8; total += 1) window.report(waiting, kvUsage, preemptions * total);
     expect(window.size).toBe(2);
   });
 
+  it.each([
+    ['an eighth of it queues: enough to keep the engine busy', [1, 0]],
+    ['the KV cache is full', [0, 0.99]],
+  ] as const)('adaptive: stays while %s', (_what, [waiting, kvUsage]) => {
+    const window = settled();
+    window.observe(8);
+    window.report(waiting, kvUsage);
+    expect(window.size).toBe(8);
+  });
+
   it('adaptive: preemptions are a running total, of which only the growth counts', () => {
-    const window = windowOf({ window: 'adaptive' });
+    const window = settled();
     window.report(0, 0, 7);
     window.report(0, 0, 7);
     window.report(0, 0);
-    expect(window.size).toBe(3);
+    expect(window.size).toBe(7);
     window.report(0, 0, 0); // The engine has started anew.
     window.report(0, 0, 1);
-    expect(window.size).toBe(2);
+    expect(window.size).toBe(6);
   });
 
   it("adaptive: never above the engine's own limit, even where that is below windowMin", () => {
