@@ -49,6 +49,7 @@ export function addSourceOptions(command: Command, otherwise = ''): Command {
 
 /**
  * Where the programs come from; ends the command where its flags do not tell.
+ * @param signal ends the reading of a recording where it is
  * @throws ConfigError, TraceError and Error of what the file they name is not
  */
 export async function readSource(
@@ -56,10 +57,11 @@ export async function readSource(
   { workload, trace, format }: SourceFlags,
   kept: Kept,
   faults: Faults,
+  signal?: AbortSignal,
 ): Promise<ProgramSource> {
   if (trace !== undefined) {
-    const recording = await readRecording(command, trace, format, kept, faults);
-    if (recording.programs.length === 0) throw new Error(`${trace}: no program in it`);
+    const recording = await readRecording(command, trace, { format, kept, signal }, faults);
+    if (recording.programs.length === 0 && signal?.aborted !== true) throw new Error(`${trace}: no program in it`);
     return recording;
   }
   if (workload === undefined) return command.error('name the programs: --workload or --trace');

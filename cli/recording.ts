@@ -10,6 +10,14 @@ const CHARACTERS = 128;
 /** What is wanted of a recording: lengths alone, or what is said too. */
 export type Kept = 'lengths' | 'words';
 
+export interface ReadingOptions {
+  /** Absent: the one that its records look like. */
+  readonly format?: FormatName | undefined;
+  readonly kept: Kept;
+  /** Ends the reading where it is. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface Recording {
   readonly type: 'trace';
   readonly file: string;
@@ -25,14 +33,14 @@ export interface Recording {
 export async function readRecording(
   command: Command,
   file: string,
-  format: FormatName | undefined,
-  kept: Kept,
+  { format, kept, signal }: ReadingOptions,
   faults: Faults,
 ): Promise<Recording> {
   const trace = await openTraceFile(command, file, format, faults);
   const programs: AgentProgram[] = [];
   let held = 0;
   for await (const program of trace.programs) {
+    if (signal?.aborted) break;
     if (held > HELD_MAX) {
       complain(`${file}: larger than can be held; its first ${programs.length} programs are taken`);
       break;

@@ -14,13 +14,15 @@ export interface SignalActions {
   readonly stop: () => Promise<void>;
   /** Takes a SIGHUP. Absent: SIGHUP ends the process like the others, so that a closed terminal leaves nothing behind. */
   readonly reload?: () => void;
+  /** When it has settled, signals are nobody's again. Absent: they are listened to for good. */
+  readonly until?: Promise<unknown>;
 }
 
 /**
  * Resolves when `stop` has, after a first signal.
  * @throws Error at a second signal, without waiting for `stop`; and what `stop` throws.
  */
-export function untilStopped({ stop, reload }: SignalActions): Promise<void> {
+export function untilStopped({ stop, reload, until }: SignalActions): Promise<void> {
   return new Promise((resolve, reject) => {
     let firstAt: number | undefined;
     const end = (signal: NodeJS.Signals) => {
@@ -31,8 +33,29 @@ export function untilStopped({ stop, reload }: SignalActions): Promise<void> {
         reject(new Error(`ended at once by a second signal, ${signal}`));
       }
     };
-    process.on('SIGTERM', end);
-    process.on('SIGINT', end);
-    process.on('SIGHUP', reload ?? end);
+    const listeners = Object.entries({ SIGTERM: end, SIGINT: end, SIGHUP: reload ?? end });
+    for (const [signal, listener] of listeners) process.on(signal, listener);
+    const leave = () => {
+      for (const [signal, listener] of listeners) process.off(signal, listener);
+    };
+    until?.then(leave, leave);
   });
+}
+
+/**
+ * What the work comes to, which a first signal asks to end early by its AbortSignal.
+ * @throws Error at a second signal, without waiting for it; and what the work throws.
+ */
+export async function stoppable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const ended = work(stop.signal);
+  const stopped = untilStopped({
+    stop: async () => {
+      stop.abort();
+      await ended;
+    },
+    until: ended,
+  });
+  await Promise.race([ended, stopped]);
+  return ended;
 }

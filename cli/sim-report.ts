@@ -15,7 +15,7 @@ import { Pool } from './sim/pool.js';
 import { untilEnded } from './sim/progress.js';
 import { jobsOption } from './sim/flags.js';
 import { readScheduling } from './sim/scheduling.js';
-import { Interrupted } from './signals.js';
+import { Interrupted, stoppable } from './signals.js';
 import { readRecordings } from './sim-report/recordings.js';
 import type { ReportTask } from './sim-report/worker.js';
 
@@ -48,10 +48,10 @@ export function addReportCommand(sim: Command): void {
     .addOption(jobsOption())
     .option('--seeds <numbers>', `seeds of chance, several with commas (default: ${SEEDS.join()}; smoke: 1)`, seeds)
     .option('--traces <folder>', 'folder of recordings, as docs/SIMULATOR.md names them', '../shared/traces')
-    .action((flags: ReportFlags) => report(command, flags));
+    .action((flags: ReportFlags) => stoppable((signal) => report(command, flags, signal)));
 }
 
-async function report(command: Command, flags: ReportFlags): Promise<void> {
+async function report(command: Command, flags: ReportFlags, signal: AbortSignal): Promise<void> {
   const experiments = EXPERIMENTS.filter(({ name }) => flags.only?.includes(name) ?? true);
   const recordings = await readRecordings(
     command,
@@ -68,7 +68,7 @@ async function report(command: Command, flags: ReportFlags): Promise<void> {
   mkdirSync(flags.out, { recursive: true });
   accessSync(flags.out, constants.W_OK);
   const task = { cases, seeds: seedList, around: { config, recordings } };
-  const { results, runs } = await resultsOf(task, flags.jobs);
+  const { results, runs } = await resultsOf(task, flags.jobs, signal);
   const isComplete = runs === cases.length * seedList.length;
   const chapters = planned.map(({ experiment, plan }) => ({
     experiment,
@@ -90,13 +90,14 @@ async function report(command: Command, flags: ReportFlags): Promise<void> {
 async function resultsOf(
   task: ReportTask,
   jobs: number,
+  signal: AbortSignal,
 ): Promise<{ readonly results: Results; readonly runs: number }> {
   const { cases, seeds: seedList } = task;
   const results = new Results();
   for (const one of cases) results.expect(one, seedList.length);
   const programs = cases.reduce((sum, { scenario }) => sum + scenario.count * seedList.length, 0);
   const pool = new Pool<ReportTask, RunMeasures>(WORKER, task, cases.length * seedList.length, jobs);
-  const made = [...(await untilEnded(pool, programs))].filter(([, run]) => run.complete);
+  const made = [...(await untilEnded(pool, programs, signal))].filter(([, run]) => run.complete);
   for (const [index, run] of made)
     results.set(cases[Math.floor(index / seedList.length)] as Case, index % seedList.length, run);
   return { results, runs: made.length };

@@ -10,7 +10,7 @@ import type { RunReport } from './sim/run.js';
 import { tablesOf } from './sim/tables.js';
 import { plain } from '../sim/report/plain.js';
 import { tableWidth } from '../sim/report/text-table.js';
-import { Interrupted } from './signals.js';
+import { Interrupted, stoppable } from './signals.js';
 import { addCalibrateCommand } from './sim-calibrate.js';
 import { addReportCommand } from './sim-report.js';
 import { Faults } from './trace-file.js';
@@ -24,21 +24,27 @@ export function addSimCommand(program: Command): void {
   sim.argument('[command]').usage('[options] [command]');
   sim.action(async (word: string | undefined, flags: SimFlags) => {
     if (word !== undefined) sim.error(`unknown command '${word}'${didYouMean(word, sim.commands.map((each) => each.name()))}`); // prettier-ignore
-    await simulate(sim, flags);
+    await stoppable((signal) => simulate(sim, flags, signal));
   });
   addCalibrateCommand(sim);
   addReportCommand(sim);
 }
 
-async function simulate(command: Command, flags: SimFlags): Promise<void> {
+async function simulate(command: Command, flags: SimFlags, signal: AbortSignal): Promise<void> {
   const faults = new Faults();
-  const plan = await readPlan(command, flags, faults);
-  const pool = new Pool<Plan, RunReport>(WORKER, plan, combinationsOf(plan).length, flags.jobs);
-  const programs = pool.runs * plan.programs;
-  const runs = await untilEnded(pool, programs);
-  const document = documentOf(plan, [...runs.values()]);
+  const plan = await readPlan(command, flags, faults, signal);
+  const document = documentOf(plan, signal.aborted ? [] : await runsOf(plan, flags.jobs, signal));
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
   else if (document.runs.length > 0) process.stdout.write(plain(tablesOf(document, tableWidth(process.stdout))));
-  if (!document.complete) throw new Interrupted(`stopped with ${pool.programsDone} of ${programs} programs simulated`);
+  if (!document.complete) {
+    const ended = document.runs.reduce((sum, { programs }) => sum + programs, 0);
+    throw new Interrupted(`stopped with ${ended} of ${plan.programs * combinationsOf(plan).length} programs simulated`);
+  }
   if (plan.source.type === 'trace') faults.check(plan.source.file, plan.source.programs.length, false);
+}
+
+async function runsOf(plan: Plan, jobs: number, signal: AbortSignal): Promise<RunReport[]> {
+  const runs = combinationsOf(plan).length;
+  const pool = new Pool<Plan, RunReport>(WORKER, plan, runs, jobs);
+  return [...(await untilEnded(pool, runs * plan.programs, signal)).values()];
 }

@@ -18,7 +18,7 @@ export async function readRecordings(
     const { file, format } = RECORDINGS[name];
     const path = join(folder, file);
     if (!wanted.has(name) || !existsSync(path)) continue;
-    const { programs } = await readRecording(command, path, format, 'lengths', new Faults());
+    const { programs } = await readRecording(command, path, { format, kept: 'lengths' }, new Faults());
     recordings[name] = withShortGaps(programs);
   }
   return recordings;

@@ -1,24 +1,21 @@
-import { untilStopped } from '../signals.js';
 import type { Pool, Progress } from './pool.js';
 
 const EVERY_MS = 200;
 
 /**
- * What the pool has made when it is done or a first signal has stopped it. A line on the terminal, if stderr is one, tells
- * meanwhile how far it is.
+ * What the pool has made when it is done, or when the signal has stopped it. A line on the terminal, if stderr is one,
+ * tells meanwhile how far it is.
  * @param programs of all its runs together
  */
-export async function untilEnded<Task, Report extends Progress>(
+export function untilEnded<Task, Report extends Progress>(
   pool: Pool<Task, Report>,
   programs: number,
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<number, Report>> {
   const hideProgress = showProgress(pool, programs);
-  const stop = async () => {
-    pool.stop();
-    await pool.ended;
-  };
-  await Promise.race([pool.ended, untilStopped({ stop })]).finally(hideProgress);
-  return pool.ended;
+  signal.addEventListener('abort', () => pool.stop());
+  if (signal.aborted) pool.stop();
+  return pool.ended.finally(hideProgress);
 }
 
 /** Call what it gives to take the line away. */

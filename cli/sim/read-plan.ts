@@ -6,12 +6,13 @@ import type { Plan } from './plan.js';
 import { readScheduling } from './scheduling.js';
 
 /**
- * The plan that the flags make; ends the command where they make none.
+ * The plan that the flags make; ends the command where they make none. When the signal is aborted, it is of the part of
+ * a recording that has been read until then.
  * @throws ConfigError, TraceError and Error of what the files they name are not
  */
-export async function readPlan(command: Command, flags: SimFlags, faults: Faults): Promise<Plan> {
+export async function readPlan(command: Command, flags: SimFlags, faults: Faults, signal: AbortSignal): Promise<Plan> {
   const { config, engines } = readScheduling(flags);
-  const source = await readSource(command, flags, 'lengths', faults);
+  const source = await readSource(command, flags, 'lengths', faults, signal);
   const arrivals = readArrivals(command, flags, source);
   const { name, preset } = flags.preset;
   return {

@@ -1,4 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createWriteStream, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../cli/sim/plan.js';
@@ -6,7 +9,9 @@ import type * as Pools from '../../cli/sim/pool.js';
 import type { RunReport } from '../../cli/sim/run.js';
 import { configSchema } from '../../sidecar/config/schema.js';
 import { PRESETS } from '../../sim/index.js';
+import { folderOf } from '../support/folder.js';
 import { Maitred } from '../support/maitred.js';
+import { recorded } from '../support/sim-command.js';
 import { ROOT } from '../support/tree.js';
 
 describe('stopping a simulation', () => {
@@ -48,7 +53,27 @@ describe('stopping a simulation', () => {
     expect(JSON.parse(maitred.stdout)).toMatchObject({ version: 1, complete: false, ratios: [] });
     expect(maitred.stderr).toMatch(/^maitred: .*\n$/);
   });
+
+  it.skipIf(process.platform !== 'linux')('while a recording is read ends with 130 and one document', async () => {
+    const fifo = join(folderOf({}), 'programs.jsonl');
+    execFileSync('mkfifo', [fifo]);
+    const maitred = new Maitred(['sim', '--trace', fifo, '--rate', '1', '--json']);
+    const written = pipeline(endless(), createWriteStream(fifo)).catch((error: unknown) => error);
+    while (!isListening(maitred)) await pause(5);
+    maitred.kill('SIGINT');
+    expect(await maitred.ended).toBe(130);
+    expect(JSON.parse(maitred.stdout)).toMatchObject({ version: 1, complete: false, runs: [] });
+    expect(await written).toMatchObject({ code: 'EPIPE' });
+  });
 });
+
+/** A recording that does not end by itself. */
+async function* endless(): AsyncGenerator<string> {
+  for (let count = 0; ; count += 1) {
+    yield recorded(`p${count}`);
+    await pause(1);
+  }
+}
 
 /** Whether it listens to signals: Node itself takes care of SIGINT from the beginning, but not of SIGHUP. */
 function isListening({ process: { pid } }: Maitred): boolean {
