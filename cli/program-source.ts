@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { ConfigError } from '../sidecar/config/problems.js';
 import { didYouMean } from '../sidecar/config/similar.js';
@@ -66,7 +66,7 @@ export async function readSource(
   }
   if (workload === undefined) return command.error('name the programs: --workload or --trace');
   if (format !== undefined) command.error('--format is of a --trace');
-  if (!WORKLOAD_NAMES.some((name) => name === workload) && statSync(workload, { throwIfNoEntry: false }) === undefined)
+  if (!WORKLOAD_NAMES.some((name) => name === workload) && !existsSync(workload))
     command.error(
       `--workload: ${workload} is none of ${WORKLOAD_NAMES.join(', ')}, nor a file${didYouMean(workload, WORKLOAD_NAMES)}`,
     );

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { statSync } from 'node:fs';
 import { TraceError } from '../sim/index.js';
 import { readRecords } from '../sim/traces/records.js';
 import type { LogLine } from '../src/index.js';
 import { plain } from '../sim/report/plain.js';
+import { checkReadable } from './files.js';
 import { CoreReplay, ReplayFault, type Difference } from './core-replay.js';
 
 /** Steps shown before the one that differs. */
@@ -32,7 +32,7 @@ export function addReplayCommand(program: Command, version: string): void {
     .argument('<file>', 'event log, plain or packed by gzip')
     .option('--json', 'print one JSON document', false);
   command.action(async (file: string, { json }: { readonly json: boolean }) => {
-    if (statSync(file, { throwIfNoEntry: false }) === undefined) command.error(`there is no file ${file}`);
+    checkReadable(command, file);
     const outcome = await replayFile(file);
     const { replay, difference, problem } = outcome;
     if (replay !== undefined && replay.recordedBy !== version) {

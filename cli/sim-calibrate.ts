@@ -7,7 +7,7 @@ import { TIMES, type RelativeErrors, type TimeName } from '../sim/calibrate/fit.
 import { numberFrom } from './number.js';
 import { presetOption, type ChosenPreset } from './preset.js';
 import { Interrupted, untilStopped } from './signals.js';
-import { checkWritable } from './writable.js';
+import { checkWritable } from './files.js';
 
 interface CalibrateFlags {
   readonly target: string;

@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { FORMAT_NAMES, openTrace, TraceError, type FormatName, type Trace } from '../sim/index.js';
 import { choice } from './choice.js';
+import { checkReadable } from './files.js';
 import { plain } from '../sim/report/plain.js';
 
 /** Malformed records told one by one; the others are only counted. */
@@ -17,7 +17,7 @@ export async function openTraceFile(
   format: FormatName | undefined,
   faults: Faults,
 ): Promise<Trace> {
-  if (statSync(file, { throwIfNoEntry: false }) === undefined) command.error(`there is no file ${file}`);
+  checkReadable(command, file);
   try {
     return await openTrace(file, { format, onMalformed: (error) => faults.add(error) });
   } catch (error) {

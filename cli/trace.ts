@@ -34,10 +34,10 @@ export function addTraceCommand(program: Command): void {
 }
 
 async function runConvert(command: Command, file: string, { format, out, strict }: ConvertFlags): Promise<void> {
-  const [from, to] = [file, out].map((path) => statSync(path, { throwIfNoEntry: false }));
-  if (from !== undefined && from.dev === to?.dev && from.ino === to.ino) command.error('--out is the recording itself');
   const faults = new Faults();
   const { programs } = await openTraceFile(command, file, format, faults);
+  const [from, to] = [file, out].map((path) => statSync(path, { throwIfNoEntry: false }));
+  if (from !== undefined && from.dev === to?.dev && from.ino === to.ino) command.error('--out is the recording itself');
   let written = 0;
   const lines = async function* () {
     for await (const program of programs) {

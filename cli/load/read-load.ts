@@ -3,7 +3,7 @@ import type { LoadOptions } from '../../loadtest/index.js';
 import { parseSlo, SloError, type ReporterOptions } from '../../loadtest/report/index.js';
 import { didYouMean } from '../../sidecar/config/similar.js';
 import type { Arrivals } from '../../sim/workloads/workload.js';
-import { checkWritable } from '../writable.js';
+import { checkWritable } from '../files.js';
 import { countOf, programsOf, readArrivals, readSource, type ProgramSource } from '../program-source.js';
 import type { Faults } from '../trace-file.js';
 import type { LoadFlags } from './flags.js';

@@ -154,6 +154,7 @@ describe('a wrong command line', () => {
     `${HERE} --rate 1 --concurency 3`,
     '--target http://127.0.0.1:1 --workload chatt --rate 1',
     '--target http://127.0.0.1:1 --trace no-such-file.jsonl --rate 1',
+    '--target http://127.0.0.1:1 --trace test --rate 1',
     '--target http://8.8.8.8 --workload chat --rate 1',
     '--target nonsense --workload chat --rate 1',
   ])('%s is refused', async (line) => {
