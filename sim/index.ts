@@ -1,5 +1,6 @@
 /**
- * The stand-in engine: a model of a vLLM-like server, and the same model behind HTTP in real or scaled time.
+ * The engine model, a vLLM-like server: behind HTTP in real or scaled time, as the stand-in engine, and in virtual time,
+ * as the simulator.
  *
  * Reading guide, in this order:
  * - `engine/engine.ts`: what a step does. Pure; `roofline.ts` says how long it takes, `kv-cache.ts` what is remembered.
@@ -7,7 +8,12 @@
  * - `apis/chat.ts`: one API's shapes; the other files of that folder are its siblings.
  * - `traces/program.ts`: an agent program as a workload; `traces/formats.ts` the recordings that are read as such, and
  *   `workloads/` those that are made up.
- * Then `text/` (tokens, answers, tool calls), `server/faults.ts` (misbehaviour for tests) and `options.ts`.
+ * - `virtual/world.ts`: programs, the gateway's scheduler and engines on one virtual clock; `policies/` has those that
+ *   live here alone, to compare with.
+ * - `measure/run.ts`: a run and what it came to.
+ * Then `text/` (tokens, answers, tool calls), `server/faults.ts` (misbehaviour for tests), `options.ts`, `calibrate/` (a
+ * preset from the timings of a real server), `experiments/` (the standing questions) and `report/` (their answers as tables,
+ * charts, Markdown and a page).
  */
 import { readOptions, type EngineOptions } from './options.js';
 import { EngineServer } from './server/server.js';

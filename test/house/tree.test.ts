@@ -34,18 +34,37 @@ describe('the tree', () => {
   });
 
   it('links only to files that are there', () => {
-    const broken = texts
-      .filter((file) => file.endsWith('.md'))
-      .flatMap((file) => {
-        const folder = file.includes('/') ? file.slice(0, file.lastIndexOf('/') + 1) : '';
-        const links = [...readText(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map((match) => match[1]!);
-        return links
-          .filter((link) => !exists(files, new URL(link, `file:///${folder}`).pathname.slice(1)))
-          .map((link) => `${file} -> ${link}`);
-      });
+    const documents = texts.filter((file) => file.endsWith('.md'));
+    const broken = documents.flatMap((file) =>
+      linksOf(file)
+        .filter((link) => !exists(files, link))
+        .map((link) => `${file} -> ${link}`),
+    );
     expect(broken).toEqual([]);
   });
+
+  it('leads from the README to every document', () => {
+    const reached = new Set(['README.md']);
+    for (const file of reached) if (file.endsWith('.md')) for (const link of linksOf(file)) reached.add(link);
+    const documents = files.filter((file) => /^docs\/[^/]+$/.test(file));
+    expect(documents.length).toBeGreaterThan(5);
+    expect(documents.filter((file) => !reached.has(file))).toEqual([]);
+  });
+
+  it.each(['src', 'sidecar', 'sim', 'loadtest'])('has a reading guide in %s that names its folders', (room) => {
+    const guide = readText(`${room}/index.ts`).split('*/', 1)[0]!;
+    const folders = files.flatMap((file) => new RegExp(`^${room}/([^/]+/)`).exec(file)?.[1] ?? []);
+    expect(folders).not.toEqual([]);
+    expect([...new Set(folders)].filter((folder) => !guide.includes(folder))).toEqual([]);
+  });
 });
+
+/** Files and folders that a document links to, from the root. */
+function linksOf(file: string): string[] {
+  const folder = file.includes('/') ? file.slice(0, file.lastIndexOf('/') + 1) : '';
+  const links = [...readText(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map((match) => match[1]!);
+  return links.map((link) => new URL(link, `file:///${folder}`).pathname.slice(1));
+}
 
 /** Whether a path names a file, or a folder that holds one. */
 const exists = (files: readonly string[], path: string) =>
