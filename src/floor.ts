@@ -6,7 +6,7 @@ import type { EngineJoined } from './events.js';
 import { before } from './fit-tree.js';
 import { firstOf, type Room } from './lane.js';
 import type { Pool } from './pool.js';
-import { Residency } from './residency.js';
+import { Residency, type Left } from './residency.js';
 import { kindOf } from './returns.js';
 import type { Program } from './program.js';
 import { Roster } from './roster.js';
@@ -154,14 +154,14 @@ export class Floor {
     this.#waiting.reread(engine, call, dropped);
   }
 
-  /** The call runs no longer. @param contextTokens what it left in the engine's cache, undefined when it failed */
-  unseat(call: Call, engine: Engine, contextTokens?: number, calledTool = false): void {
+  /** The call runs no longer. @param left what it left in the engine's cache, undefined when it failed */
+  unseat(call: Call, engine: Engine, left?: Left, calledTool = false): void {
     call.engine = undefined;
     this.#unsettled.add(engine);
     engine.running.delete(call);
     engine.runningTokens -= call.needTokens;
     const kind = kindOf(call, calledTool, call.program.home === engine);
-    const dropped = engine.residency.leave(call, contextTokens, kind);
+    const dropped = engine.residency.leave(call, left, kind);
     if (engine.state !== 'up') engine.residency.clear();
     this.#waiting.reread(engine, call, dropped);
     this.touch(engine);

@@ -3,6 +3,7 @@ import type { SchedulerConfig } from './config.js';
 import type { Engine } from './engine.js';
 import type { CallFinished, ProgramGone } from './events.js';
 import { Growth } from './growth.js';
+import type { Left } from './residency.js';
 import { Sharing } from './sharing.js';
 import { ProcessTable, type Program } from './program.js';
 import type { Millis, ProgramId, TenantId } from './units.js';
@@ -70,8 +71,8 @@ export class Ledger {
     call.forgive(nowMs);
   }
 
-  /** The call has its answer. Returns the context that it leaves in the engine's cache, in tokens. */
-  finished(call: Call, engine: Engine, event: CallFinished, nowMs: number): number {
+  /** The call has its answer. Returns what it leaves in the engine's cache. */
+  finished(call: Call, engine: Engine, event: CallFinished, nowMs: number): Left {
     const { program } = call;
     const { usage } = event;
     const promptTokens = usage?.promptTokens ?? call.promptTokens;
@@ -91,7 +92,7 @@ export class Ledger {
       call.grownTokens = this.#growth.expectedTokens(program);
     }
     program.contextTokens = contextTokens;
-    return program.contextTokens;
+    return { contextTokens, cachedTokens: usage?.cachedTokens };
   }
 
   /** The running call ends without an answer: it is charged what it used. */

@@ -18,10 +18,13 @@ export interface Context {
   readonly thread: string;
   /** Calls of the thread in flight on the engine. */
   active: number;
-  /** Its size: the longest prompt of this active spell and the output reserved by calls in flight, or what the last left. */
-  tokens: number;
+  /** What only it has put into the cache: of each call, the prompt that was not cached and the answer. */
+  ownTokens: number;
+  /** While active: the longest prompt of this spell, and the output reserved by calls in flight. */
   promptTokens: number;
   reservedTokens: number;
+  /** What it takes of the cache by all that. */
+  tokens: number;
   /** What it alone counts in the working set: its size, or what it is expected to grow to, less what it shares. */
   heldTokens: number;
   /** The largest context that a call of this active spell came out with. */
@@ -34,6 +37,14 @@ export interface Context {
   learnt: boolean;
   /** The others of its kind that fell idle in the same step; undefined while active. */
   cohort: Cohort | undefined;
+}
+
+/** What a call leaves in the engine's cache. */
+export interface Left {
+  /** Prompt and answer as they came out. */
+  readonly contextTokens: number;
+  /** Part of the prompt that was there already, if the engine says. */
+  readonly cachedTokens: number | undefined;
 }
 
 /** Contexts of one kind that fell idle in one step: they are equally likely to return. */
@@ -59,8 +70,8 @@ interface Cohort {
  *     w = 0                     once its claim was given to another (`#reclaim`): longest idle first;
  * and what contexts share with each other once.
  * The *contents* are whatever was used last and fits the capacity, as in the engine's own LRU: a context that newer ones
- * have pushed out is gone, claim or not. Contexts count in full there, since branches that nothing goes on from fill the
- * cache as well, and to take for cached what is not costs more than the reverse.
+ * have pushed out is gone, claim or not. There a context counts all that it has put into the cache: branches that nothing
+ * goes on from fill it as well.
  *
  * A thread counts once however many of its calls run: parallel calls of a thread share their prefix, while sub-agents
  * (threads of their own) do not. Fading costs O(cohorts) once a step however many contexts are idle; all else is O(1)
@@ -110,13 +121,21 @@ export class Residency {
     return Math.max(0, this.heldTokens(call, promptTokens + reservedTokens) - context.heldTokens);
   }
 
+  #grow(context: Context, { sharedTokens }: Call, { contextTokens, cachedTokens }: Left): void {
+    context.finishedTokens = Math.max(context.finishedTokens, contextTokens);
+    // Nothing of its own was cached: the engine had dropped it, or it is new.
+    if (cachedTokens !== undefined && cachedTokens <= sharedTokens) context.ownTokens = 0;
+    const knownTokens = cachedTokens ?? Math.min(contextTokens, context.ownTokens + sharedTokens);
+    context.ownTokens += contextTokens - knownTokens;
+  }
+
   #began(sharedTokens: number): void {
     this.#begun = Math.min(this.#begun + 1, MEMORY_PROGRAMS);
     this.#commonTokens += (sharedTokens - this.#commonTokens) / this.#begun;
   }
 
-  #resize(context: Context, heldTokens: number): void {
-    const tokens = context.promptTokens + context.reservedTokens;
+  #resize(context: Context, sharedTokens: number, heldTokens: number): void {
+    const tokens = Math.max(context.ownTokens, context.promptTokens - sharedTokens) + context.reservedTokens;
     this.#activeTokens += tokens - context.tokens;
     this.#activeHeldTokens += heldTokens - context.heldTokens;
     context.tokens = tokens;
@@ -148,7 +167,7 @@ export class Residency {
     context.active += 1;
     context.promptTokens = Math.max(context.promptTokens, call.promptTokens);
     context.reservedTokens += call.needTokens - call.promptTokens;
-    this.#resize(context, context.heldTokens + extraTokens);
+    this.#resize(context, call.sharedTokens, context.heldTokens + extraTokens);
     this.#reclaim(gateTokens);
     return this.#pushOut();
   }
@@ -171,23 +190,25 @@ export class Residency {
 
   /**
    * The call ended here. Returns the contexts that were pushed out of the cache.
-   * @param contextTokens prompt and answer as they came out; undefined when it failed
+   * @param left what it left behind; undefined when it failed
    * @param kind what kind of context it leaves
    */
-  leave(call: Call, contextTokens: number | undefined, kind: ReturnKind): Context[] {
+  leave(call: Call, left: Left | undefined, kind: ReturnKind): Context[] {
     const context = this.#context(call.program, call.thread);
     context.active -= 1;
-    context.finishedTokens = Math.max(context.finishedTokens, contextTokens ?? 0);
+    if (left !== undefined) this.#grow(context, call, left);
     if (call.isFirst) this.#began(call.sharedTokens);
     context.reservedTokens -= call.needTokens - call.promptTokens;
     if (context.active > 0) {
-      this.#resize(context, this.heldTokens(call, context.promptTokens + context.reservedTokens));
+      const heldTokens = this.heldTokens(call, context.promptTokens + context.reservedTokens);
+      this.#resize(context, call.sharedTokens, heldTokens);
       return [];
     }
     this.#activeTokens -= context.tokens;
     this.#activeHeldTokens -= context.heldTokens;
-    if (context.finishedTokens > 0) context.tokens = context.finishedTokens;
-    context.heldTokens = this.heldTokens(call, context.tokens);
+    const lastTokens = context.finishedTokens > 0 ? context.finishedTokens : context.promptTokens;
+    context.tokens = Math.max(context.ownTokens, lastTokens - call.sharedTokens);
+    context.heldTokens = this.heldTokens(call, lastTokens);
     context.claimTokens = context.heldTokens;
     context.learnt = false;
     const cohort = this.#cohort(kind);
@@ -275,11 +296,12 @@ export class Residency {
   /** As the engine's LRU does: drops the longest idle contexts while all together exceed the capacity. */
   #pushOut(): Context[] {
     const dropped: Context[] = [];
-    while (this.#activeTokens + this.#idleTokens > this.capacityTokens) {
+    const exceeds = () => this.#activeTokens + this.#idleTokens + this.#commonTokens > this.capacityTokens;
+    while (exceeds()) {
       const cohort = this.#old.members.size > 0 ? this.#old : this.#cohorts[0];
       if (cohort === undefined) break;
       for (const context of cohort.members) {
-        if (this.#activeTokens + this.#idleTokens <= this.capacityTokens) break;
+        if (!exceeds()) break;
         this.#drop(context);
         dropped.push(context);
       }
@@ -303,6 +325,7 @@ export class Residency {
         thread,
         active: 0,
         tokens: 0,
+        ownTokens: 0,
         promptTokens: 0,
         reservedTokens: 0,
         heldTokens: 0,

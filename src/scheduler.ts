@@ -223,8 +223,8 @@ export class Scheduler {
   #finish(call: Call, engine: Engine, event: CallFinished): void {
     const warm = call.program.lastEngine === engine;
     engine.finished(call, event, this.#nowMs);
-    const contextTokens = this.#ledger.finished(call, engine, event, this.#nowMs);
-    this.#floor.unseat(call, engine, contextTokens, event.calledTool);
+    const left = this.#ledger.finished(call, engine, event, this.#nowMs);
+    this.#floor.unseat(call, engine, left, event.calledTool);
     const { promptTokens, outputTokens } = event.usage ?? call;
     this.#policy.charge?.(call.program, promptTokens, outputTokens, this.#nowMs);
     if (event.usage !== undefined) this.#floor.rules.balancer.finished?.(call, event.usage, warm);

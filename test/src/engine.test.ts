@@ -169,7 +169,7 @@ describe('load reports', () => {
     for (const call of ['a', 'b', 'c', 'd', 'e']) desk.arrive(call);
     expect(sentOut(desk.log)).toEqual(['a@A', 'b@A']);
     expect(sentOut(desk.tell(reported('A', { waiting: 0 })))).toEqual(['c@A', 'd@A']);
-    desk.tell(reported('A', { waiting: 2 }));
+    for (const waiting of [2, 2]) desk.tell(reported('A', { waiting }));
     expect(desk.engine('A').window).toBe(2);
     for (const call of ['a', 'b']) expect(desk.finish(call)).toEqual([]);
     expect(sentOut(desk.finish('c'))).toEqual(['e@A']);

@@ -54,11 +54,13 @@ describe('Window', () => {
     expect(window.size).toBe(20);
   });
 
-  /** One that has met its first limit, at 16. */
+  /** One that has met its first limit, at 16, and whose engine has caught up. */
   function settled(): Window {
     const window = windowOf({ window: 'adaptive', windowMax: 100 });
     grow(window, 2);
     window.report(3);
+    window.report(3);
+    window.report(0);
     return window;
   }
 
@@ -70,14 +72,17 @@ describe('Window', () => {
     grow(window, 1);
     expect(window.size).toBe(18);
     window.report(3);
+    expect(window.size).toBe(18);
+    window.report(3);
     expect(window.size).toBe(16);
   });
 
   it.each([
-    ['the engine queues more than an eighth of it', [2, 0, 0]],
+    ['a queue of more than an eighth of it stands', [2, 0, 0]],
     ['the engine has preempted since the last report', [0, 0, 1]],
   ] as const)('adaptive: shrinks when %s, not below windowMin', (_what, [waiting, kvUsage, preemptions]) => {
     const window = settled();
+    window.report(waiting, kvUsage, 0);
     window.report(waiting, kvUsage, preemptions);
     expect(window.size).toBe(7);
     for (let total = 2; total < 8; total += 1) window.report(waiting, kvUsage, preemptions * total);
@@ -85,12 +90,18 @@ describe('Window', () => {
   });
 
   it.each([
-    ['an eighth of it queues: enough to keep the engine busy', [1, 0]],
-    ['the KV cache is full', [0, 0.99]],
-  ] as const)('adaptive: stays while %s', (_what, [waiting, kvUsage]) => {
+    ['an eighth of it queues: enough to keep the engine busy', [1, 1], 0],
+    ['a queue comes and goes: prompts that wait for their prefill', [0, 5], 0.99],
+    ['the KV cache is full', [0, 0], 0.99],
+  ] as const)('adaptive: stays while %s', (_what, queue, kvUsage) => {
     const window = settled();
-    window.observe(8);
-    window.report(waiting, kvUsage);
+    window.report(queue[1]);
+    for (let round = 0; round < 5; round += 1) {
+      for (const waiting of queue) {
+        window.observe(8);
+        window.report(waiting, kvUsage);
+      }
+    }
     expect(window.size).toBe(8);
   });
 
@@ -108,6 +119,7 @@ describe('Window', () => {
   it("adaptive: never above the engine's own limit, even where that is below windowMin", () => {
     const window = windowOf({ window: 'adaptive' }, 1);
     expect(window.size).toBe(1);
+    window.report(3);
     window.report(3);
     expect(window.size).toBe(1);
     grow(window, 3);
