@@ -23,6 +23,9 @@ export class Call implements Key, Timed {
   level = 0;
   rank = 0;
 
+  /** Its place among its program's active calls. */
+  programIndex = -1;
+
   // Its place among the timers (Timed).
   heapIndex = -1;
   timerAtMs = 0;

@@ -117,7 +117,7 @@ export class Ledger {
   /** Takes the row out of the table; undefined while it still has active calls. */
   detach(row: Program, cause: ProgramGone['cause']): Program | undefined {
     this.table.detach(row, cause);
-    return row.activeCalls.size === 0 ? row : undefined;
+    return row.activeCalls.length === 0 ? row : undefined;
   }
 
   /** Ends the leases that are over. */

@@ -3,7 +3,7 @@ import type { Engine } from './engine.js';
 import type { ProgramGone } from './events.js';
 import type { ProgramId, TenantId } from './units.js';
 
-const NO_CALLS: ReadonlySet<Call> = new Set();
+const NO_CALLS: readonly Call[] = [];
 
 /** One row of the process table (Autellix, "Process Table"): everything the scheduler knows of a program. */
 export class Program {
@@ -24,8 +24,8 @@ export class Program {
   /** Engine of its last dispatch. */
   lastEngine: Engine | undefined;
 
-  /** Active calls ("threads metadata"); no set while there are none, as idle rows are many. */
-  #calls: Set<Call> | undefined;
+  /** Active calls ("threads metadata") in no order; no array while there are none, as idle rows are many. */
+  #calls: Call[] | undefined;
   lastArrivalAtMs: number;
   lastCompletionAtMs: number | undefined;
   /** Context last seen: prompt and answer of the last finished call. */
@@ -58,20 +58,25 @@ export class Program {
     this.lastArrivalAtMs = createdAtMs;
   }
 
-  get activeCalls(): ReadonlySet<Call> {
+  get activeCalls(): readonly Call[] {
     return this.#calls ?? NO_CALLS;
   }
 
   begin(call: Call): void {
-    (this.#calls ??= new Set()).add(call);
+    call.programIndex = (this.#calls ??= []).push(call) - 1;
     this.lastArrivalAtMs = call.arrivedAtMs;
     this.callsTotal += 1;
   }
 
   /** Returns true when that was its last active call. */
   end(call: Call): boolean {
-    this.#calls?.delete(call);
-    if (this.#calls?.size === 0) this.#calls = undefined;
+    const last = this.#calls?.pop();
+    if (this.#calls?.length === 0) this.#calls = undefined;
+    // Not a set: what leaves one by the front stays in the way of who looks at the first few, until all are gone.
+    if (this.#calls !== undefined && last !== undefined && last !== call) {
+      this.#calls[call.programIndex] = last;
+      last.programIndex = call.programIndex;
+    }
     return this.#calls === undefined;
   }
 

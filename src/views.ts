@@ -109,9 +109,9 @@ export function queue(scheduler: Scheduler): QueueView {
 
 function programView(scheduler: Scheduler, row: Program): ProgramView {
   const { policy, nowMs } = scheduler.state;
-  const threads = [...row.activeCalls].map((call) => threadView(call, nowMs));
+  const threads = row.activeCalls.toSorted((a, b) => a.seq - b.seq).map((call) => threadView(call, nowMs));
   const running = threads.flatMap((thread) => (thread.state === 'running' && thread.engine ? [thread.engine] : []));
-  const waitingNow = [...row.activeCalls].reduce((sum, call) => sum + call.waitingMs(nowMs) - call.waitedMs, 0);
+  const waitingNow = row.activeCalls.reduce((sum, call) => sum + call.waitingMs(nowMs) - call.waitedMs, 0);
   return {
     id: row.id,
     tenant: row.tenant,

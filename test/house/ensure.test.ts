@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from '../support/tree.js';
 
@@ -58,6 +58,11 @@ function ensure(env: Record<string, string> = {}) {
   return { ran, status, output: stderr + stdout };
 }
 
+/** The rooms that the binary is built of. */
+const { references } = JSON.parse(readFileSync(join(ROOT, 'cli/tsconfig.json'), 'utf8')) as {
+  references: { path: string }[];
+};
+const ROOMS = ['cli', ...references.map(({ path }) => basename(path))];
 const READY = { ran: [], status: 0, output: '' };
 const TYPESCRIPT = { version: '6.0.0', dev: true };
 
@@ -67,7 +72,7 @@ beforeEach(() => {
   put('npm-cli.mjs', NPM);
   put('tsc.cjs', TSC);
   put('tsconfig.base.json', '{}');
-  for (const room of ['src', 'loadbalancer', 'sidecar', 'sim', 'cli']) put(`${room}/tsconfig.json`, '{}');
+  for (const room of ROOMS) put(`${room}/tsconfig.json`, '{}');
   put('src/a.ts', 'a');
   put('src/b.ts', 'b');
   lock({ typescript: TYPESCRIPT, yaml: { version: '1.0.0' }, other: { version: '1.0.0', optional: true } });
@@ -98,6 +103,13 @@ describe('scripts/ensure.mjs', () => {
       lock(packages);
       expect(ensure().ran).toContain('npm ci');
     }
+  });
+
+  it.each(ROOMS)('builds when a source of %s changed', (room) => {
+    put(`${room}/c.ts`, 'c');
+    ensure();
+    put(`${room}/c.ts`, 'changed');
+    expect(ensure().ran).toEqual(['tsc']);
   });
 
   it('builds without installing when a source changed', () => {
