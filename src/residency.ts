@@ -7,6 +7,8 @@ import { HORIZON_STEPS, STEPS_PER_HALF_LIFE, type ReturnKind, type Returns } fro
  * for next to nothing, so in a small cache there is room for this many, come what may.
  */
 const GROWTH_SHARE_MAX = 1 / 16;
+/** Most of a cache that branches which nothing goes on from count: a tree that is searched for hours has long lost most of them. */
+const BRANCH_SHARE_MAX = 1 / 16;
 /** Programs whose shared beginnings are remembered. */
 const MEMORY_PROGRAMS = 64;
 /** What sums of shares may be off by, in tokens. */
@@ -126,7 +128,8 @@ export class Residency {
     // Nothing of its own was cached: the engine had dropped it, or it is new.
     if (cachedTokens !== undefined && cachedTokens <= sharedTokens) context.ownTokens = 0;
     const knownTokens = cachedTokens ?? Math.min(contextTokens, context.ownTokens + sharedTokens);
-    context.ownTokens += contextTokens - knownTokens;
+    const mostTokens = contextTokens + this.capacityTokens * BRANCH_SHARE_MAX;
+    context.ownTokens = Math.min(context.ownTokens + contextTokens - knownTokens, mostTokens);
   }
 
   #began(sharedTokens: number): void {
@@ -197,7 +200,7 @@ export class Residency {
     const context = this.#context(call.program, call.thread);
     context.active -= 1;
     if (left !== undefined) this.#grow(context, call, left);
-    if (call.isFirst) this.#began(call.sharedTokens);
+    if (left !== undefined && call.isFirst) this.#began(call.sharedTokens);
     context.reservedTokens -= call.needTokens - call.promptTokens;
     if (context.active > 0) {
       const heldTokens = this.heldTokens(call, context.promptTokens + context.reservedTokens);

@@ -100,8 +100,15 @@ describe('a program stays in the cache until others have filled it, by what each
   it('branches of a tree count all of them', () => {
     const cache = new Cache();
     cache.use('p', 10_000, 0);
-    for (let branch = 0; branch < 30; branch += 1) cache.use('p', 11_000, 10_000);
-    expect(cache.until('p')).toBe(61_000);
+    for (let branch = 0; branch < 6; branch += 1) cache.use('p', 11_000, 10_000);
+    expect(cache.until('p')).toBe(85_000);
+  });
+
+  it('but no more than a sixteenth of it in branches besides the last', () => {
+    const cache = new Cache();
+    cache.use('p', 10_000, 0);
+    for (let branch = 0; branch < 300; branch += 1) cache.use('p', 10_100, 10_000);
+    expect(cache.until('p')).toBe(84_000);
   });
 
   it('a beginning that others share counts once', () => {
