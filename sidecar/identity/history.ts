@@ -27,6 +27,8 @@ import type { Ends, Seat } from './ends.js';
 const ANCHOR_CHARS_MIN = 32;
 /** Longer conversations are not matched: hashing a body made of a million tiny messages would hold up everyone else. */
 const MESSAGES_MAX = 10_000;
+/** Hashing costs a microsecond and more by itself; contents up to this are hashed together with what they are joined to. */
+const JOINED_CHARS_MAX = 2048;
 /** Programs that wait at one leaf; the oldest gives way. */
 const WAITING_MAX = 16;
 
@@ -34,7 +36,6 @@ const WAITING_MAX = 16;
 export interface Trail {
   readonly tenant: TenantId;
   readonly messages: readonly CanonicalMessage[];
-  readonly digests: readonly string[];
   readonly chain: readonly string[];
 }
 
@@ -75,10 +76,9 @@ export class History {
   /** Seats the program where its conversation now ends. @returns the place, for `leave`. */
   remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): string {
     const seat = this.#ends.seat(program);
-    const digest = digestOf(answer);
-    const place = linked(leaf.chain, digest);
+    const place = linked(leaf.chain, answer);
     this.#wait(place, { ...seat, callIds: callIdsOf(answer) });
-    if (answer.content.length >= ANCHOR_CHARS_MIN) this.#anchor(anchorOf(tenant, leaf.last, digest), seat);
+    if (answer.content.length >= ANCHOR_CHARS_MIN) this.#anchor(anchorOf(tenant, leaf.last, textOf(answer)), seat);
     return place;
   }
 
@@ -120,9 +120,10 @@ export class History {
   }
 
   #anchored(trail: Trail, i: number): Seat | undefined {
-    if ((trail.messages[i]?.content.length ?? 0) < ANCHOR_CHARS_MIN || i === 0) return undefined;
-    const { tenant, digests } = trail;
-    const seat = this.#anchors.get(anchorOf(tenant, digests[i - 1] ?? '', digests[i] ?? ''))?.seat;
+    const { tenant, messages } = trail;
+    const [before, answer] = [messages[i - 1], messages[i]];
+    if (before === undefined || answer === undefined || answer.content.length < ANCHOR_CHARS_MIN) return undefined;
+    const seat = this.#anchors.get(anchorOf(tenant, textOf(before), textOf(answer)))?.seat;
     return seat && this.#ends.isAlive(seat) ? seat : undefined;
   }
 }
@@ -130,21 +131,24 @@ export class History {
 /** `undefined` for a conversation that is empty or too long to match. */
 export function trailOf(tenant: TenantId, messages: readonly CanonicalMessage[]): Trail | undefined {
   if (messages.length === 0 || messages.length > MESSAGES_MAX) return undefined;
-  const digests = messages.map(digestOf);
   // Conversations of two tenants have no hash in common.
   let end = sha256(tenant);
-  const chain = digests.map((digest) => (end = linked(end, digest)));
-  return { tenant, messages, digests, chain };
+  const chain = messages.map((message) => (end = linked(end, message)));
+  return { tenant, messages, chain };
 }
 
-export function leafOf(trail: Trail): Leaf {
-  return { chain: trail.chain.at(-1) ?? '', last: trail.digests.at(-1) ?? '' };
+/** Where a conversation of at least one message ends. */
+export function leafOf({ chain, messages }: Trail): Leaf {
+  return { chain: chain.at(-1) as string, last: textOf(messages.at(-1) as CanonicalMessage) };
 }
 
 const sha256 = (text: string): string => hash('sha256', text, 'base64');
-/** Not a hash of both: putting a long content behind its role would copy it. Tells its own length, so it can be joined. */
-const digestOf = ({ role, content }: CanonicalMessage): string => `${role.length}:${role}${sha256(content)}`;
+/** Tells the lengths of its parts, so it can be joined. A long content is hashed by itself: to join it would copy it. */
+const textOf = ({ role, content }: CanonicalMessage): string =>
+  content.length > JOINED_CHARS_MAX
+    ? `${role.length}:${role}#${sha256(content)}`
+    : `${role.length}:${role}${content.length}:${content}`;
 const callIdsOf = ({ callIds }: CanonicalMessage): string => (callIds === undefined ? '' : sha256(callIds));
-const linked = (chain: string, digest: string): string => sha256(`${chain}${digest}`);
+const linked = (chain: string, message: CanonicalMessage): string => sha256(`${chain}${textOf(message)}`);
 const anchorOf = (tenant: TenantId, before: string, answer: string): string =>
   sha256(`${sha256(tenant)}${before}${answer}`);

@@ -20,7 +20,7 @@ export interface Identity {
   readonly leaf?: Leaf;
 }
 
-/** Hashes of a whole conversation and of its last message. */
+/** Hash of a whole conversation, and its last message by which an answer to it is known. */
 export interface Leaf {
   readonly chain: string;
   readonly last: string;
