@@ -133,7 +133,7 @@ describe('an engine that fails before the first byte', () => {
     const dead = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
     server.close();
     const good = await fakeEngine();
-    const { url } = await world([dead, good], { health: { timeoutMs: 50 } });
+    const { url } = await world([dead, good], { health: { timeoutMs: 500 } });
     expect((await chat(url)).headers['x-maitred-engine']).toBe(good.id);
   });
 
