@@ -7,6 +7,7 @@ import {
   DONE_EVENT,
   STREAM,
   TEXT_EVENT,
+  ask,
   chat,
   completion,
   completionBody,
@@ -134,6 +135,7 @@ describe('an engine that fails before the first byte', () => {
     server.close();
     const good = await fakeEngine();
     const { url } = await world([dead, good], { health: { timeoutMs: 500 } });
+    await until(async () => (await ask(`${url}/readyz`)).status === 200);
     expect((await chat(url)).headers['x-maitred-engine']).toBe(good.id);
   });
 
