@@ -55,6 +55,8 @@ export class Engine {
   finishedAtMs = -Infinity;
   /** When an insistent call may next take the place of idle programs. */
   turnAtMs = -Infinity;
+  /** Whether it is among those that are looked at next (`Floor.touch`). */
+  touched = false;
   /** A call that has waited for room here: nothing behind it may take the room. */
   reservedFor: Call | undefined;
 

@@ -31,7 +31,8 @@ export interface FloorRules {
 export class Floor {
   readonly roster = new Roster();
   readonly #waiting = new Waiting(this.roster);
-  readonly #touched = new Set<Engine>();
+  /** Engines to which something has happened that may let a waiting call go: no set, as it is emptied in every step. */
+  #touched: Engine[] = [];
   readonly #resting = new Set<Engine>();
   #fadeAtMs = Infinity;
   /** What contexts have last faded by, and the engines to which something has happened since. */
@@ -70,7 +71,6 @@ export class Floor {
     if (engine.state === 'draining') return [];
     engine.leave(state);
     this.rules.balancer.lost?.(engine);
-    this.#touched.delete(engine);
     const displaced = this.#serve(engine, state === 'lost' ? engine.pools.map((pool) => pool.model) : []);
     this.roster.removeIfDone(engine);
     return displaced;
@@ -86,11 +86,13 @@ export class Floor {
   /** The engine that the call must wait for, by the balancer. A call that an engine broke is tried elsewhere first. */
   #pin(call: Call): Engine | undefined {
     const { balancer } = this.rules;
-    const { live } = this.#pool(call);
-    const others = live.filter((engine) => engine !== call.avoid);
-    if (call.avoid !== undefined && others.length > 0) return balancer.choose(call, others);
+    const pool = this.#pool(call);
+    if (call.avoid !== undefined) {
+      const others = pool.live.filter((engine) => engine !== call.avoid);
+      if (others.length > 0) return balancer.choose(call, others);
+    }
     const { home } = call.program;
-    return balancer.place(call, home !== undefined && live.includes(home) ? home : undefined, live);
+    return balancer.place(call, home?.pools.includes(pool) === true ? home : undefined, pool.live);
   }
 
   /** The call waits no longer, for whatever reason. */
@@ -136,7 +138,9 @@ export class Floor {
 
   /** Something about the engine changed that may let a waiting call go. */
   touch(engine: Engine): void {
-    if (this.waiting > 0) this.#touched.add(engine);
+    if (this.waiting === 0 || engine.touched) return;
+    engine.touched = true;
+    this.#touched.push(engine);
   }
 
   /** The call runs on the engine. */
@@ -183,11 +187,13 @@ export class Floor {
 
   #first(nowMs: number): { call: Call; engine: Engine } | undefined {
     let first: { call: Call; engine: Engine } | undefined;
-    for (const engine of this.#touched) {
+    if (this.#touched.length === 0) return undefined;
+    this.#touched = this.#touched.filter((engine) => {
       const call = this.#pick(engine, nowMs);
-      if (call === undefined) this.#touched.delete(engine);
-      else if (first === undefined || before(call, first.call)) first = { call, engine };
-    }
+      if (call !== undefined && (first === undefined || before(call, first.call))) first = { call, engine };
+      engine.touched = call !== undefined;
+      return engine.touched;
+    });
     return first;
   }
 
@@ -221,9 +227,9 @@ export class Floor {
     const step = Residency.stepOf(nowMs, admission.halfLifeMs);
     const isNew = step !== this.#settledStep || this.rules !== this.#settledRules;
     // All engines in a new step, so that what comes next is counted from now: a context left here has not been idle yet.
-    for (const engine of isNew ? this.roster.engines.values() : this.#unsettled)
-      engine.settle(nowMs, admission.halfLifeMs, policy.msPerPromptToken);
-    this.#unsettled.clear();
+    if (isNew) for (const engine of this.roster.engines.values()) this.#unsettled.add(engine);
+    for (const engine of this.#unsettled) engine.settle(nowMs, admission.halfLifeMs, policy.msPerPromptToken);
+    if (this.#unsettled.size > 0) this.#unsettled.clear();
     this.#settledStep = step;
     this.#settledRules = this.rules;
     if (nowMs >= this.#fadeAtMs) for (const engine of this.roster.engines.values()) this.touch(engine);

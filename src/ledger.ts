@@ -120,16 +120,12 @@ export class Ledger {
     return row.activeCalls.length === 0 ? row : undefined;
   }
 
-  /** Ends the leases that are over. */
-  *expire(nowMs: number): Iterable<Program> {
-    for (
-      let row = this.table.oldestIdle;
-      row !== undefined && this.#leaseEndMs(row) <= nowMs;
-      row = this.table.oldestIdle
-    ) {
-      this.table.detach(row, 'expired');
-      yield row;
-    }
+  /** Ends a lease that is over, the oldest first, and returns its row; undefined when none is. */
+  expire(nowMs: number): Program | undefined {
+    const row = this.table.oldestIdle;
+    if (row === undefined || this.#leaseEndMs(row) > nowMs) return undefined;
+    this.table.detach(row, 'expired');
+    return row;
   }
 
   /** When the next lease is over; Infinity when no row is idle. */

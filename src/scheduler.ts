@@ -308,7 +308,7 @@ export class Scheduler {
       else this.#ripen(call);
     }
     this.#floor.passTime(now);
-    for (const row of this.#ledger.expire(now)) this.#gone(row);
+    for (let row = this.#ledger.expire(now); row !== undefined; row = this.#ledger.expire(now)) this.#gone(row);
   }
 
   /** What waiting has brought the call: an end, the front, or leave to go elsewhere. */

@@ -66,13 +66,15 @@ export class Waiting {
    * the first few of a program, so that a large fan-out stays cheap; the rest are checked before they run (`firstPinned`).
    */
   reread(engine: Engine, call: Call, dropped: readonly Context[]): void {
-    for (const { program, thread } of [call, ...dropped]) {
-      let left = SIBLINGS_MAX;
-      for (const sibling of program.activeCalls) {
-        if (left-- === 0) break;
-        if (sibling.state === 'waiting' && sibling.pinned === engine && sibling.thread === thread)
-          this.#reseat(sibling);
-      }
+    this.#rereadThread(engine, call);
+    for (const context of dropped) this.#rereadThread(engine, context);
+  }
+
+  #rereadThread(engine: Engine, { program, thread }: Pick<Call, 'program' | 'thread'>): void {
+    let left = SIBLINGS_MAX;
+    for (const sibling of program.activeCalls) {
+      if (left-- === 0) break;
+      if (sibling.state === 'waiting' && sibling.pinned === engine && sibling.thread === thread) this.#reseat(sibling);
     }
   }
 
