@@ -264,11 +264,13 @@ class World {
   }
 
   #tell(event: Event): void {
-    this.#pending.push(event);
-    if (this.#telling) return;
+    if (this.#telling) {
+      this.#pending.push(event);
+      return;
+    }
     this.#telling = true;
     const { scheduler, lens } = this.options;
-    for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift())
+    for (let next: Event | undefined = event; next !== undefined; next = this.#pending.shift())
       for (const command of scheduler.step(lens === undefined ? next : lens(next), millis(this.#nowMs)))
         this.#obey(command);
     this.#telling = false;
