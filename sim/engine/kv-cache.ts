@@ -28,7 +28,9 @@ export class KvHold {
  * An operation costs O(runs + hashes compared).
  */
 export class KvCache {
-  readonly #root = new Run(undefined, []);
+  readonly #root = new Run(undefined, NaN, 0);
+  /** Runs with content by the hash of their first block, which tells all before it as well. */
+  readonly #runs = new Map<number, Run>();
   readonly #freeRuns = new FreeRuns();
   #free: number;
   #freed = 0;
@@ -68,12 +70,9 @@ export class KvCache {
       const taken = Math.min(left, run.size);
       left -= taken;
       if (taken === run.size) {
-        run.detach();
+        this.#forget(run);
         this.#freeRuns.remove(run);
-      } else {
-        if (!run.isEmpty) run.hashes.length -= taken;
-        run.size -= taken;
-      }
+      } else run.size -= taken;
     }
   }
 
@@ -117,22 +116,26 @@ export class KvCache {
 
   /** Forgets all content that no sequence holds. */
   reset(): void {
-    for (let run = this.#freeRuns.oldest; run !== undefined; run = run.newer) {
-      run.detach();
-      run.children = undefined;
-      run.hashes.length = 0;
-    }
+    for (let run = this.#freeRuns.oldest; run !== undefined; run = run.newer) this.#forget(run);
+  }
+
+  /** Nobody finds its content any more. */
+  #forget(run: Run): void {
+    if (run.parent === undefined) return;
+    this.#runs.delete(run.first);
+    run.parent.children -= 1;
+    run.parent = undefined;
   }
 
   /** Follows a prefix from the end of `run`, which is its first `start` blocks, to its `end`th at most. */
   #locate(run: Run, start: number, hashes: ArrayLike<number>, end: number): void {
     let [last, lastCount, at, free] = [run, run.size, start, 0];
     while (at < end) {
-      const next = last.child(hashes[at] ?? NaN);
+      const next = this.#runs.get(hashes[at] ?? NaN);
       if (next === undefined) break;
       const most = Math.min(next.size, end - at);
       let count = 1;
-      while (count < most && next.hashes[count] === hashes[at + count]) count += 1;
+      while (count < most && next.hashOf(count) === hashes[at + count]) count += 1;
       if (next.holders === 0) free += count;
       [last, lastCount] = [next, count];
       at += count;
@@ -149,7 +152,9 @@ export class KvCache {
     if (this.#found === 0) return;
     let last = this.#foundRun;
     if (this.#foundInRun < last.size) {
-      last = last.splitOff(this.#foundInRun);
+      const lower = last;
+      last = lower.splitOff(this.#foundInRun);
+      this.#runs.set(last.first, last).set(lower.first, lower);
       // Its place there does not matter: it is taken out again below.
       if (last.holders === 0) this.#freeRuns.append(last);
     }
@@ -170,19 +175,25 @@ export class KvCache {
   #publish(hold: KvHold, hashes: ArrayLike<number>, full: number): number {
     const count = full - hold.cached;
     if (count <= 0) return 0;
-    const tail = hold.tail ?? this.#root;
-    // Content that only this sequence holds, to its end, goes on in the same run.
-    const goesOn = tail.holders === 1 && (tail.children?.size ?? 0) === 0;
-    const run = goesOn ? tail : new Run(tail, []);
-    for (let at = hold.cached; at < full; at += 1) run.hashes.push(hashes[at] ?? NaN);
-    run.size += count;
-    if (!goesOn) {
-      run.holders = 1;
-      tail.adopt(run);
+    let run = hold.tail ?? this.#root;
+    for (let at = hold.cached; at < full; at += 1) {
+      const hash = hashes[at] ?? NaN;
+      // Content that only this sequence holds, to its end, goes on in the same run.
+      const goesOn = run.holders === 1 && run.children === 0 && run.append(hash);
+      if (!goesOn) run = this.#branch(run, hash);
     }
     hold.tail = run;
     hold.cached = full;
     return count;
+  }
+
+  /** A block after `parent`, held by one sequence. */
+  #branch(parent: Run, hash: number): Run {
+    const run = new Run(parent, hash, 1);
+    run.holders = 1;
+    parent.children += 1;
+    this.#runs.set(hash, run);
+    return run;
   }
 
   #freeEmpty(count: number): void {

@@ -1,49 +1,49 @@
 /**
- * Consecutive blocks of one prefix, held by the same sequences and given back together; or, with no content, blocks
- * that nobody can find. The root is a run of no blocks.
+ * Consecutive blocks of one prefix, held by the same sequences and given back together; or, with no parent, blocks whose
+ * content nobody can find. The root is a run of no blocks.
  */
 export class Run {
   /** Sequences that hold all of it. */
   holders = 0;
-  children: Map<number, Run> | undefined;
+  /** Runs whose parent it is. */
+  children = 0;
   /** In the list of free runs: the one given back before it, and after it. */
   older: Run | undefined;
   newer: Run | undefined;
+  /** Hashes of its blocks, and perhaps of some handed out since; none where they are consecutive numbers, as of made-up texts. */
+  #hashes: number[] | undefined;
 
   constructor(
     public parent: Run | undefined,
-    /** Hashes of its blocks in order; empty when it has no content. */
-    public readonly hashes: number[],
-    public size = hashes.length,
+    /** Hash of its first block, by which it is found. */
+    public first: number,
+    public size: number,
   ) {}
 
-  get isEmpty(): boolean {
-    return this.hashes.length === 0;
+  hashOf(block: number): number {
+    return this.#hashes === undefined ? this.first + block : (this.#hashes[block] ?? NaN);
   }
 
-  child(hash: number): Run | undefined {
-    return this.children?.get(hash);
-  }
-
-  adopt(child: Run): void {
-    this.children ??= new Map();
-    this.children.set(child.hashes[0] ?? NaN, child);
-  }
-
-  /** Nobody finds its content any more. */
-  detach(): void {
-    this.parent?.children?.delete(this.hashes[0] ?? NaN);
-    this.parent = undefined;
+  /** Adds a block to its end. False: that would make a list of consecutive numbers, which are to be a run of their own. */
+  append(hash: number): boolean {
+    if (this.#hashes !== undefined) this.#hashes[this.size] = hash;
+    else if (hash !== this.first + this.size) {
+      if (this.size > 1) return false;
+      this.#hashes = [this.first, hash];
+    }
+    this.size += 1;
+    return true;
   }
 
   /** Cuts off its first blocks as a run of their own, now its parent; whoever held it to its end still does. */
   splitOff(count: number): Run {
-    const upper = new Run(this.parent, this.hashes.splice(0, count));
+    const upper = new Run(this.parent, this.first, count);
     upper.holders = this.holders;
-    this.size -= count;
-    this.parent?.adopt(upper);
+    upper.children = 1;
     this.parent = upper;
-    upper.adopt(this);
+    this.first = this.hashOf(count);
+    this.size -= count;
+    upper.#hashes = this.#hashes?.splice(0, count);
     return upper;
   }
 }
@@ -66,8 +66,9 @@ export class FreeRuns {
 
   /** Blocks without content; those given back one after the other are one run. */
   appendEmpty(size: number): void {
-    if (this.#newest?.isEmpty === true) this.#newest.size += size;
-    else if (size > 0) this.append(new Run(undefined, [], size));
+    if (size === 0) return;
+    if (this.#newest !== undefined && this.#newest.parent === undefined) this.#newest.size += size;
+    else this.append(new Run(undefined, NaN, size));
   }
 
   remove(run: Run): void {

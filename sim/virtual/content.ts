@@ -63,11 +63,17 @@ export class Texts {
   }
 }
 
-/** Where each call's own text begins in its conversation, for one program. */
+/**
+ * Where each call's own text begins in its conversation, for one program. The first call that goes on where another's
+ * conversation ends has no range of its own: that of the other goes on as well.
+ */
 export class Layout {
-  /** First block of each call that ends in its own text, and its number less its place. */
+  /** First block of each call that ends in its own text, or in that of the calls whose range it goes on with. */
   readonly #firstOwn: Int32Array;
+  /** The number of that block less its place. */
   readonly #base: Float64Array;
+  /** The call, or one that goes on alike, whose prefix tells of the blocks before that. */
+  readonly #opening: Int32Array;
 
   constructor(
     private readonly program: AgentProgram,
@@ -77,11 +83,29 @@ export class Layout {
     const { blockSize } = texts;
     this.#firstOwn = new Int32Array(calls.length);
     this.#base = new Float64Array(calls.length);
+    this.#opening = new Int32Array(calls.length);
+    // Full blocks of each call, -1 when another goes on from there; and of each range, its end.
+    const full = new Int32Array(calls.length);
+    const end = new Int32Array(calls.length);
     calls.forEach(({ prefix, promptTokens, outputTokens }, index) => {
       const first = Math.floor(Math.min(promptTokens, keptTokens(prefix)) / blockSize);
-      this.#firstOwn[index] = first;
-      this.#base[index] = texts.range(Math.ceil((promptTokens + outputTokens) / blockSize) - first) - first;
+      const before = prefix !== undefined && 'call' in prefix ? prefix.call : index;
+      const goesOn = before !== index && first === full[before];
+      if (goesOn) full[before] = -1;
+      const opening = goesOn ? (this.#opening[before] ?? 0) : index;
+      this.#opening[index] = opening;
+      this.#firstOwn[index] = goesOn ? (this.#firstOwn[before] ?? 0) : first;
+      // An engine says at least one token.
+      const blocks = (promptTokens + Math.max(1, outputTokens)) / blockSize;
+      full[index] = Math.floor(blocks);
+      end[opening] = Math.max(end[opening] ?? 0, Math.ceil(blocks));
     });
+    for (let index = 0; index < calls.length; index += 1) {
+      const opening = this.#opening[index] ?? 0;
+      const first = this.#firstOwn[index] ?? 0;
+      this.#base[index] =
+        opening === index ? texts.range((end[index] ?? 0) - first) - first : (this.#base[opening] ?? 0);
+    }
   }
 
   /**
@@ -98,7 +122,7 @@ export class Layout {
       for (let block = first; block < until; block += 1) blocks[block] = base + block;
       until = first;
       if (until === 0) break;
-      from = this.#fillShared(blocks, until, this.program.calls[from]?.prefix);
+      from = this.#fillShared(blocks, until, this.program.calls[this.#opening[from] ?? 0]?.prefix);
     }
     return blocks;
   }
@@ -132,7 +156,7 @@ export class Layout {
     for (let block = 0; block < until; block += 1) {
       const at = Math.floor(((block + 1) * blockSize - 1) / prefix.blockTokens);
       // Below zero, so that they are no other text's.
-      blocks[block] = -1 - ((prefix.blocks[at] ?? 0) * blocksMax + block);
+      blocks[block] = block - (1 + (prefix.blocks[at] ?? 0)) * blocksMax;
     }
     return undefined;
   }
