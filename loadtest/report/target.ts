@@ -4,7 +4,10 @@ import { Reservoir, Sample, type Distribution } from '../../sim/measure/sample.j
 import type { TargetFacts } from '../load.js';
 import { ERROR_CLASSES, type ErrorClass, type LoadCallRecord, type LoadProgramRecord } from '../records.js';
 
-/** What came of one target. Fields that are `Measures`' mean the same here; docs/LOADTEST.md tells each. */
+/**
+ * What came of one target. Fields that are `Measures`' mean the same here, but that `queue_seconds` is what the gateway says
+ * alone, without how late a call was sent; docs/LOADTEST-JSON.md tells each.
+ */
 export interface TargetReport extends Omit<Measures, 'refused' | 'by_size'>, Facts {
   readonly url: string;
   /** How the report calls it: A is the first target, B the other. */
@@ -50,6 +53,7 @@ interface Split {
 export class Target {
   readonly #measures: Gathering;
   readonly #interToken: Sample;
+  readonly #callQueue: Sample;
   readonly #queue: Sample;
   readonly #engine: Sample;
   readonly #tool: Sample;
@@ -65,6 +69,7 @@ export class Target {
   ) {
     this.#measures = new Gathering(seed);
     this.#interToken = new Sample(seed);
+    this.#callQueue = new Sample(seed);
     this.#queue = new Sample(seed);
     this.#engine = new Sample(seed);
     this.#tool = new Sample(seed);
@@ -80,6 +85,7 @@ export class Target {
       return;
     }
     addKnown(this.#interToken, call.interTokenMs / 1000);
+    addKnown(this.#callQueue, call.queueMs / 1000);
     // Some engines say nothing of a prompt of which they had nothing.
     if (!Number.isNaN(call.cachedTokens)) this.#cachedTokens = (this.#cachedTokens ?? 0) + call.cachedTokens;
   }
@@ -120,6 +126,7 @@ export class Target {
       prompt_tokens_counted: facts?.promptTokensCounted ?? null,
       ...measures,
       inter_token_seconds: this.#interToken.distribution(),
+      queue_seconds: this.#callQueue.distribution(),
       errors: errors as Record<ErrorClass, number>,
       error_examples: this.#examples,
       cached_tokens: this.#cachedTokens,

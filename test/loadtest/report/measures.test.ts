@@ -65,6 +65,14 @@ describe('a report', () => {
     expect(report.ttft_seconds.mean).toBe(1);
   });
 
+  it('tells of the gateway’s queue what the gateway says alone, however late the call was sent', async () => {
+    const report = await reportOf((reporter) => {
+      reporter.callEnded(call({ arrivedMs: 0, sentMs: 900, dispatchedMs: 900, queueMs: 0 }));
+      reporter.callEnded(call({ arrivedMs: 0, sentMs: 500, dispatchedMs: 750, queueMs: 250 }));
+    });
+    expect(report.queue_seconds).toMatchObject({ mean: 0.125, max: 0.25 });
+  });
+
   it('says nothing of what nobody told: queues without a gateway, slowdown without a baseline', async () => {
     const report = await reportOf((reporter) => {
       reporter.callEnded(call({ firstTokenMs: NaN, interTokenMs: NaN }));
