@@ -9,12 +9,13 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MIN = [20, 19];
 const ROOMS = ['src', 'loadbalancer', 'sidecar', 'sim', 'loadtest', 'cli'];
+const BINARY = 'dist/cli/main.js';
 const STAMP = 'dist/.sources';
 
 const say = (text) => process.stderr.write(`maitred: ${text}\n`);
@@ -109,6 +110,8 @@ function build(sources, hash) {
   const args = ['node_modules/typescript/bin/tsc', '-b', 'cli', ...force];
   const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', process.stderr, process.stderr] });
   if (status !== 0) fail('the build failed (see above)');
+  // npm makes a package's binary executable once, and the compiler writes a new file without that.
+  if (existsSync(BINARY)) chmodSync(BINARY, 0o755);
   mkdirSync(dirname(STAMP), { recursive: true });
   writeFileSync(STAMP, hash);
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -31,6 +31,10 @@ for (const file of fs.readdirSync('src')) {
   if (text === 'error') process.exit(2);
   fs.mkdirSync('dist/src', { recursive: true });
   fs.writeFileSync('dist/src/' + file.replace(/ts$/, 'js'), text);
+}
+if (fs.existsSync('cli/main.ts')) {
+  fs.mkdirSync('dist/cli', { recursive: true });
+  fs.writeFileSync('dist/cli/main.js', '');
 }
 `;
 
@@ -84,6 +88,15 @@ describe('scripts/ensure.mjs', () => {
     expect(ensure()).toMatchObject({ ran: ['npm ci', 'tsc'], status: 0 });
     expect(readFileSync(join(clone, 'dist/src/a.js'), 'utf8')).toBe('a');
     expect(ensure({ OFFLINE: '1' })).toEqual(READY);
+  });
+
+  it('makes a binary that can be run, each time', () => {
+    put('cli/main.ts', '');
+    for (let build = 0; build < 2; build += 1) {
+      expect(ensure().ran).toContain('tsc');
+      expect(statSync(join(clone, 'dist/cli/main.js')).mode & 0o111).toBe(0o111);
+      rmSync(join(clone, 'dist'), { recursive: true });
+    }
   });
 
   it('installs anew when the lock file names another version, and forgets no build', () => {
