@@ -42,9 +42,9 @@ export async function htmlOf(source: PageSource): Promise<string> {
   });
 }
 
-function findings({ ab, slo, warnings, targets }: LoadDocument): Markup[] {
+function findings({ ab, slo, warnings, targets, complete }: LoadDocument): Markup[] {
   const lines = slo.map(
-    (result, index) => html`${index > 0 ? html`<br />` : ''}${sloText(result, targets.length > 1)}`,
+    (result, index) => html`${index > 0 ? html`<br />` : ''}${sloText(result, targets.length > 1, complete)}`,
   );
   return [
     ...(ab === null ? [] : [callout('finding', ab.outcome)]),

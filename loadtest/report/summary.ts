@@ -34,7 +34,7 @@ export function summaryOf(document: LoadDocument, width: number): string {
       worst_waiting === null ? [] : [`Longest wait${targets.length > 1 ? ` at ${name}` : ''}: ${number(worst_waiting.seconds)} s, of ${worst_waiting.program}`], // prettier-ignore
     ),
     ab === null ? [] : [...ratioLines(ab.program_seconds, width), ab.outcome],
-    slo.map((result) => sloText(result, targets.length > 1)),
+    slo.map((result) => sloText(result, targets.length > 1, document.complete)),
     warnings.map((warning) => `Warning: ${warning}`),
   ];
   return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
@@ -70,7 +70,8 @@ function ratioLines(ratios: Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Rati
 export const ratioText = (value: Ratio): string =>
   ratio(value.ratio) + (value.low === null ? '' : ` (${ratio(value.low)}–${ratio(value.high)})`);
 
-export function sloText({ expression, target, value, met }: SloResult, several: boolean): string {
+/** @param complete of the run: one that was stopped speaks of the programs that had ended alone */
+export function sloText({ expression, target, value, met }: SloResult, several: boolean, complete: boolean): string {
   const where = target === null || !several ? '' : ` at ${target}`;
-  return `${met ? 'Met' : 'Missed'}: ${expression}${where}; it was ${value === null ? 'not measured' : number(value)}`;
+  return `${met ? 'Met' : 'Missed'}: ${expression}${where}; it was ${value === null ? 'not measured' : number(value)}${complete ? '' : ', of a run that was stopped'}`;
 }

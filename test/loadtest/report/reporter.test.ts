@@ -76,7 +76,10 @@ describe('the document', () => {
     await reporter.finish(summary());
     const lines = out.text.split('\n');
     const from = lines.findIndex((line) => line.includes('program, s'));
-    const tables = lines.slice(from, lines.findIndex((line) => line.startsWith('Longest wait')));
+    const tables = lines.slice(
+      from,
+      lines.findIndex((line) => line.startsWith('Longest wait')),
+    );
     expect(tables.length).toBeGreaterThan(9);
     expect(Math.max(...tables.map((line) => line.length))).toBeLessThanOrEqual(64);
   });
@@ -88,6 +91,19 @@ describe('the document', () => {
     expect([complete, targets.map(({ programs }) => programs), ab?.pairs]).toEqual([false, [0, 0], 0]);
     expect(out.text).toContain('3 programs under way');
     expect(read('r.html')).toContain('</html>');
+  });
+
+  it('says beside each objective that the run was stopped, and of a whole run nothing of the kind', async () => {
+    const told = async (complete: boolean) => {
+      const out = new Written();
+      const slos = [parseSlo('completed >= 1', 1, () => '')];
+      const reporter = makeReporter(options({ slos, out, html: inFolder('r.html') }));
+      playRun(reporter, { programs: 5, targets: 1 });
+      await reporter.finish(summary({ complete, programsUnfinished: complete ? 0 : 1 }));
+      return [out.text, read('r.html')].map((text) => text.includes('of a run that was stopped'));
+    };
+    expect(await told(false)).toEqual([true, true]);
+    expect(await told(true)).toEqual([false, false]);
   });
 
   it('is written even when the page cannot be, and the fault is told', async () => {
