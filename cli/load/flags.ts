@@ -51,7 +51,11 @@ export function addLoadOptions(command: Command): Command {
     .option('--no-ignore-eos', 'let the model end its answers')
     .option('--recorded-answers', 'go on from the answers of the trace, not from those of the target', false)
     .option('--hang-up <share>', 'share of the calls to leave in the middle of their stream', numberFrom(0, 1), 0)
-    .option('--timeout <time>', 'for a call, from its sending to its end', duration, 600_000)
+    .addOption(
+      new Option('--timeout <time>', 'for a call, from its sending to its end')
+        .argParser(duration)
+        .default(600_000, '10m'),
+    ) // prettier-ignore
     .option('--connections <count>', 'most calls in flight to a target', numberFrom(1, 100_000, 'a whole number'), 4096)
     .option('--no-baseline', 'do not measure what a call takes alone, which slowdowns are estimated by')
     .option(
