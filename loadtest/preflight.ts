@@ -126,8 +126,11 @@ function connectionError({ url }: Target, error: Error, timeoutMs: number): Load
 }
 
 /** OpenSSL tells its reason among codes and the places in its source, which help nobody. */
-const tlsReasonOf = (error: Error): string =>
-  /:SSL routines:[^:]*:([^:]+)/.exec(reasonOf(error))?.[1] ?? reasonOf(error);
+function tlsReasonOf(error: Error): string {
+  const reason = /:SSL routines:[^:]*:([^:]+)/.exec(reasonOf(error))?.[1] ?? reasonOf(error);
+  // What OpenSSL makes of an answer that is no TLS record.
+  return /wrong version number/i.test(reason) ? `${reason}; it seems to speak http` : reason;
+}
 
 const unauthorized = ({ url }: Target, status: number): LoadError =>
   new LoadError('unauthorized', `${url} refuses the key (status ${status}); --key names the variable that holds it`);

@@ -53,6 +53,6 @@ async function privateAddresses(url: URL): Promise<readonly string[]> {
   if (addresses.length > 0 && foreign === undefined) return addresses;
   throw new LoadError(
     'not_private',
-    `${url.origin} is not on this machine or a private network${foreign === undefined || foreign === host ? '' : ` (${foreign})`}; what sends it load needs --i-own-this-target`,
+    `${url.origin} is not on this machine or a private network${foreign === undefined || foreign === host ? '' : ` (${foreign})`}; add --i-own-this-target if it is yours`,
   );
 }
