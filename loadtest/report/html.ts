@@ -4,7 +4,16 @@ import { callout, figures, html, page, paragraph, section, table, tiles, type Ma
 import { distributionFigures, laneSection, sizeFigures } from './charts.js';
 import type { LoadDocument } from './document.js';
 import type { Lanes } from './lanes.js';
-import { errorExamples, errorRows, sizeRows, splitRows, workloadRows, type Rows } from './rows.js';
+import {
+  errorExamples,
+  errorRows,
+  isNoneCompleted,
+  NONE_COMPLETED,
+  sizeRows,
+  splitRows,
+  workloadRows,
+  type Rows,
+} from './rows.js';
 import { ratioText, sloText } from './summary.js';
 import type { Target, TargetReport } from './target.js';
 
@@ -21,25 +30,35 @@ export interface PageSource {
 export async function htmlOf(source: PageSource): Promise<string> {
   const { title, document } = source;
   const { targets, complete, elapsed_seconds } = document;
-  const many = workloadRows(targets);
   const errors = errorRows(targets);
   return page({
     title: 'Load test',
     subtitle: `${title}. ${complete ? 'Ran' : 'Stopped after'} ${number(elapsed_seconds)} s.`,
     content: [
       ...findings(document),
-      tiles(tilesOf(targets)),
-      section('Results', paragraph(targetLines(targets)), table(resultTable(targets)), ...comparison(document)),
-      section('How long it takes', figures(await distributionFigures(source))),
-      section('By program size', figures(await sizeFigures(targets)), table(asTable('Quarters of the programs by prompt and output tokens', sizeRows(targets)))), // prettier-ignore
-      section('Where the time went', table(asTable('Mean seconds of a program, along its critical path', splitRows(targets))), waits(targets)), // prettier-ignore
-      ...(many.rows.length > 0 ? [section('By workload', table(asTable('Kinds of programs', many)))] : []),
+      ...(isNoneCompleted(targets)
+        ? [section('Results', paragraph(targetLines(targets)), paragraph(NONE_COMPLETED))]
+        : await results(source)),
       ...(errors.rows.length > 0 ? [section('What failed', table(asTable('Calls by class of error', errors)), ...errorExamples(targets).map((line) => paragraph([`First ${line}`])), cancelled(targets))] : []), // prettier-ignore
       await laneSection(source),
       section('How it was measured', table(settingsTable(document)), table(generatorTable(document))),
     ],
     foot: `Made by maitred load, begun ${document.started_at}.`,
   });
+}
+
+async function results(source: PageSource): Promise<Markup[]> {
+  const { document } = source;
+  const { targets } = document;
+  const many = workloadRows(targets);
+  return [
+    tiles(tilesOf(targets)),
+    section('Results', paragraph(targetLines(targets)), table(resultTable(targets)), ...comparison(document)),
+    section('How long it takes', figures(await distributionFigures(source))),
+    section('By program size', figures(await sizeFigures(targets)), table(asTable('Quarters of the programs by prompt and output tokens', sizeRows(targets)))), // prettier-ignore
+    section('Where the time went', table(asTable('Mean seconds of a program, along its critical path', splitRows(targets))), waits(targets)), // prettier-ignore
+    ...(many.rows.length > 0 ? [section('By workload', table(asTable('Kinds of programs', many)))] : []),
+  ];
 }
 
 function findings({ ab, slo, warnings, targets, complete }: LoadDocument): Markup[] {

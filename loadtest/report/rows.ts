@@ -58,6 +58,11 @@ export const COLUMN_GROUPS: readonly (readonly { readonly heading: string; reado
     ],
   ];
 
+export const NONE_COMPLETED = 'No program was completed.';
+
+export const isNoneCompleted = (targets: readonly TargetReport[]): boolean =>
+  targets.every(({ completed }) => completed === 0);
+
 /** Where programs' time went. */
 export function splitRows(targets: readonly TargetReport[]): Rows {
   const columns = ['queue', 'engine', 'tools', 'critical path'];

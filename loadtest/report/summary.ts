@@ -3,7 +3,8 @@ import { integer, number, ratio } from '../../sim/report/figures.js';
 import { textTable, type ColumnGroup } from '../../sim/report/text-table.js';
 import type { LoadDocument } from './document.js';
 import type { SloResult } from './slo.js';
-import { COLUMN_GROUPS, errorExamples, errorRows, sizeRows, splitRows, workloadRows } from './rows.js';
+import type { TargetReport } from './target.js';
+import { COLUMN_GROUPS, errorExamples, errorRows, isNoneCompleted, NONE_COMPLETED, sizeRows, splitRows, workloadRows } from './rows.js'; // prettier-ignore
 
 /**
  * The document for people: tables, and a line for what stands alone.
@@ -11,9 +12,25 @@ import { COLUMN_GROUPS, errorExamples, errorRows, sizeRows, splitRows, workloadR
  */
 export function summaryOf(document: LoadDocument, width: number): string {
   const { targets, ab, warnings, slo } = document;
-  const corner = targets.length > 1 ? 'target' : '';
   const blocks = [
     headOf(document),
+    ...(isNoneCompleted(targets) ? [[NONE_COMPLETED]] : figureTables(targets, width)),
+    [...grid(errorRows(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
+    targets.flatMap(
+      ({ name, worst_waiting }) =>
+      worst_waiting === null ? [] : [`Longest wait${targets.length > 1 ? ` at ${name}` : ''}: ${number(worst_waiting.seconds)} s, of ${worst_waiting.program}`], // prettier-ignore
+    ),
+    ab === null ? [] : [...ratioLines(ab.program_seconds, width), ab.outcome],
+    slo.map((result) => sloText(result, targets.length > 1, document.complete)),
+    warnings.map((warning) => `Warning: ${warning}`),
+  ];
+  return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
+}
+
+/** Of programs that completed, and of their calls. */
+function figureTables(targets: readonly TargetReport[], width: number): string[][] {
+  const corner = targets.length > 1 ? 'target' : '';
+  return [
     ...COLUMN_GROUPS.map((groups) =>
       textTable(
         corner,
@@ -28,16 +45,7 @@ export function summaryOf(document: LoadDocument, width: number): string {
     grid(splitRows(targets), width),
     grid(sizeRows(targets), width),
     grid(workloadRows(targets), width),
-    [...grid(errorRows(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
-    targets.flatMap(
-      ({ name, worst_waiting }) =>
-      worst_waiting === null ? [] : [`Longest wait${targets.length > 1 ? ` at ${name}` : ''}: ${number(worst_waiting.seconds)} s, of ${worst_waiting.program}`], // prettier-ignore
-    ),
-    ab === null ? [] : [...ratioLines(ab.program_seconds, width), ab.outcome],
-    slo.map((result) => sloText(result, targets.length > 1, document.complete)),
-    warnings.map((warning) => `Warning: ${warning}`),
   ];
-  return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
 }
 
 function headOf({ targets, complete, elapsed_seconds, programs_unfinished }: LoadDocument): string[] {

@@ -90,6 +90,8 @@ describe('the document', () => {
     const { complete, targets, ab } = await reporter.finish(summary({ complete: false, programsUnfinished: 3 }));
     expect([complete, targets.map(({ programs }) => programs), ab?.pairs]).toEqual([false, [0, 0], 0]);
     expect(out.text).toContain('3 programs under way');
+    expect(out.text).not.toContain('program, s');
+    expect(read('r.html')).not.toContain('How long it takes');
     expect(read('r.html')).toContain('</html>');
   });
 
