@@ -62,12 +62,9 @@ async function results(source: PageSource): Promise<Markup[]> {
 }
 
 function findings({ ab, slo, warnings, targets, complete }: LoadDocument): Markup[] {
-  const lines = slo.map(
-    (result, index) => html`${index > 0 ? html`<br />` : ''}${sloText(result, targets.length > 1, complete)}`,
-  );
   return [
     ...(ab === null ? [] : [callout('finding', ab.outcome)]),
-    ...(lines.length === 0 ? [] : [callout(slo.every(({ met }) => met) ? 'good' : 'warning', lines)]),
+    ...slo.map((result) => callout(result.met ? 'good' : 'bad', [html`<strong aria-hidden="true">${result.met ? '✓' : '✗'}</strong> `, sloText(result, targets.length > 1, complete)])), // prettier-ignore
     ...warnings.map((warning) => callout('warning', warning)),
   ];
 }

@@ -15,8 +15,11 @@ section{margin-top:2.5rem}
 p{margin:.6rem 0;max-width:75ch}
 .callout{max-width:none;margin:0 0 .75rem;padding:.8rem 1rem;border-left:4px solid var(--series-1);background:var(--raised);border-radius:0 6px 6px 0}
 .callout.finding{font-size:1.08rem;font-weight:600}
-.callout.good{border-color:var(--series-3)}
+.callout.good{border-color:var(--series-3);background:color-mix(in srgb,var(--series-3) 12%,var(--background))}
+.callout.bad{border-color:var(--bad);background:color-mix(in srgb,var(--bad) 12%,var(--background))}
 .callout.warning{border-color:var(--bad)}
+.callout.good strong{color:var(--series-3)}
+.callout.bad strong{color:var(--bad)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(170px,1fr));gap:.75rem;margin:1.25rem 0}
 .tiles div{padding:.8rem 1rem;border:1px solid var(--line);border-radius:8px}
 .tiles dt{color:var(--soft);font-size:.82rem}

@@ -76,7 +76,7 @@ export const tiles = (list: readonly { readonly name: string; readonly value: st
   html`<dl class="tiles">\n${list.map(({ name, value, note }) => html`<div><dt>${name}</dt><dd>${value}${note === undefined ? '' : html`<small>${note}</small>`}</dd></div>\n`)}</dl>\n`; // prettier-ignore
 
 /** A sentence that stands out. */
-export const callout = (kind: 'finding' | 'good' | 'warning', content: Content): Markup =>
+export const callout = (kind: 'finding' | 'good' | 'bad' | 'warning', content: Content): Markup =>
   html`<p class="callout ${kind}" role="note">${content}</p> `;
 
 export const paragraph = (...content: readonly Content[]): Markup => html`<p>${content}</p> `;

@@ -166,6 +166,14 @@ describe('the page', () => {
     expect(large).toMatch(/40 programs .*of 8,000/);
   });
 
+  it('sets objectives that were met apart from those that were missed', async () => {
+    const slos = ['completed >= 0', 'completed < 0'].map((text) => parseSlo(text, 1, () => ''));
+    const reporter = makeReporter(options({ slos, html: inFolder('r.html') }));
+    playRun(reporter, { programs: 3, targets: 1 });
+    await reporter.finish(summary());
+    expect([...read('r.html').matchAll(/class="callout (\w+)"/g)].map(([, kind]) => kind)).toEqual(['good', 'bad']);
+  });
+
   it('shows text of others as text', async () => {
     const url = 'http://127.0.0.1/<script>alert(1)</script>&"';
     const reporter = makeReporter(options({ title: '<b>', targets: [url], html: inFolder('r.html') }));
