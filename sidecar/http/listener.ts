@@ -67,7 +67,11 @@ export async function listen(
   });
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   for (const [path, handlers] of Object.entries(routes)) addRoute(app, path, handlers, ports);
-  addRoute(app, '/*', {}, ports);
+  const nowhere: Handler = (request) => {
+    const { path } = splitTarget(request.url ?? '');
+    throw unknownPath(`/v1${path}` in routes ? ` A base URL ends in /v1: is it /v1${path}?` : '');
+  };
+  addRoute(app, '/*', { ALL: nowhere }, ports);
   app.setNotFoundHandler((request, reply) => {
     reply.hijack();
     refuse(request.raw, reply.raw, unknownPath(), ports);
@@ -193,14 +197,9 @@ async function run(
   }
 }
 
-/** Tells which methods there are: 204 to OPTIONS, else 405; 404 where there is none. */
+/** Tells which methods there are: 204 to OPTIONS, else 405. */
 function otherMethod(handlers: Handlers): Handler {
   const methods = Object.keys(handlers);
-  if (methods.length === 0) {
-    return () => {
-      throw unknownPath();
-    };
-  }
   if (methods.includes('GET')) methods.push('HEAD');
   const allow = [...methods, 'OPTIONS'].join(', ');
   return (request, response) => {
@@ -220,8 +219,8 @@ function refuse(request: IncomingMessage, response: ServerResponse, thrown: unkn
   else sendError(request, response, error, ports.apiFor(splitTarget(request.url ?? '').path));
 }
 
-function unknownPath(): GatewayError {
-  return new GatewayError('unknown_path', 'There is nothing at this path.');
+function unknownPath(hint = ''): GatewayError {
+  return new GatewayError('unknown_path', `There is nothing at this path.${hint}`);
 }
 
 function urlOf(server: Server, host: string): string {

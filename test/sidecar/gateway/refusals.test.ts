@@ -208,6 +208,15 @@ describe('a request that cannot become a call', () => {
 });
 
 describe('a path', () => {
+  it('that lacks its /v1 is unknown, and the refusal names the one that is meant', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const body = JSON.stringify({ model: 'm', messages: [] });
+    const got = await ask(`${url}/chat/completions?x=1`, { method: 'POST', body });
+    expectRefusal(got, 404, 'unknown_path');
+    expect(got.text).toContain('/v1/chat/completions');
+    expect((await ask(`${url}/nothing`)).text).not.toContain('/v1');
+  });
+
   it.each(['/', '/nothing', '/v2', '/v1', '/admin', '/v1x/models', '//v2'])('%s is unknown', async (path) => {
     const { url } = await world([await fakeEngine()]);
     expectRefusal(await ask(`${url}${path}`), 404, 'unknown_path');
