@@ -32,7 +32,7 @@ export class Floor {
   readonly roster = new Roster();
   readonly #waiting = new Waiting(this.roster);
   /** Engines to which something has happened that may let a waiting call go: no set, as it is emptied in every step. */
-  #touched: Engine[] = [];
+  readonly #touched: Engine[] = [];
   readonly #resting = new Set<Engine>();
   #fadeAtMs = Infinity;
   /** What contexts have last faded by, and the engines to which something has happened since. */
@@ -187,13 +187,15 @@ export class Floor {
 
   #first(nowMs: number): { call: Call; engine: Engine } | undefined {
     let first: { call: Call; engine: Engine } | undefined;
-    if (this.#touched.length === 0) return undefined;
-    this.#touched = this.#touched.filter((engine) => {
+    let kept = 0;
+    for (const engine of this.#touched) {
       const call = this.#pick(engine, nowMs);
-      if (call !== undefined && (first === undefined || before(call, first.call))) first = { call, engine };
       engine.touched = call !== undefined;
-      return engine.touched;
-    });
+      if (call === undefined) continue;
+      this.#touched[kept++] = engine;
+      if (first === undefined || before(call, first.call)) first = { call, engine };
+    }
+    while (this.#touched.length > kept) this.#touched.pop();
     return first;
   }
 

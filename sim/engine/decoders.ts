@@ -9,16 +9,15 @@ import type { DecodeClock, Sequence } from './sequence.js';
  *   computed    = prompt + generated - 1 = steps + (prompt - 1 - origin)
  *   new block     in a step that starts with computed a multiple of the block size: the same residue of
  *                 (prompt - 1 - origin) each time, so one count a residue tells the blocks of any number of steps
- *   finishes      at step origin + output: a heap
+ *   finishes      at step origin + output (`finishStep`): a heap
  *
  * To join or leave costs O(log n), the blocks of any number of steps O(block size).
  */
 export class Decoders<S extends Sequence> implements DecodeClock {
   readonly #members = new Set<S>();
-  readonly #byFinish = new SequenceHeap<S>((a, b) => {
-    const [first, second] = [finishStep(a), finishStep(b)];
-    return first !== second ? first < second : a.joined < b.joined;
-  });
+  readonly #byFinish = new SequenceHeap<S>((a, b) =>
+    a.finishStep !== b.finishStep ? a.finishStep < b.finishStep : a.joined < b.joined,
+  );
   readonly #phases: Int32Array;
   #steps = 0;
   #joins = 0;
@@ -50,13 +49,13 @@ export class Decoders<S extends Sequence> implements DecodeClock {
   /** Steps until the first of them finishes; Infinity without any. */
   get stepsToFinish(): number {
     const first = this.#byFinish.first;
-    return first === undefined ? Infinity : finishStep(first) - this.#steps;
+    return first === undefined ? Infinity : first.finishStep - this.#steps;
   }
 
   /** The next that has all its tokens, in the order in which they joined. */
   get finished(): S | undefined {
     const first = this.#byFinish.first;
-    return first !== undefined && finishStep(first) === this.#steps ? first : undefined;
+    return first !== undefined && first.finishStep === this.#steps ? first : undefined;
   }
 
   join(sequence: S): void {
@@ -107,5 +106,4 @@ export class Decoders<S extends Sequence> implements DecodeClock {
   }
 }
 
-const finishStep = (sequence: Sequence): number => sequence.decodeOrigin + sequence.work.outputTokens;
 const residue = (value: number, modulus: number): number => ((value % modulus) + modulus) % modulus;

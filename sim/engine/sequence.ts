@@ -46,9 +46,10 @@ export class Sequence<W extends Work = Work> {
   heapIndex = -1;
   /** Count of freed blocks when it last found no room: until it has grown, it need not be tried again. */
   refusedAtFreed = -1;
-  /** While it decodes: its place among the decoding, and the clock's reading when it had generated nothing. */
+  /** While it decodes: its place among the decoding, and the clock's reading when it had nothing and will have all. */
   joined = 0;
   decodeOrigin = 0;
+  finishStep = 0;
   #clock: DecodeClock | undefined;
   #generated = 0;
 
@@ -87,6 +88,7 @@ export class Sequence<W extends Work = Work> {
   /** From now on it gets a token at each tick of the clock. */
   startDecoding(clock: DecodeClock, joined: number): void {
     this.decodeOrigin = clock.steps - this.#generated;
+    this.finishStep = this.decodeOrigin + this.work.outputTokens;
     this.joined = joined;
     this.#clock = clock;
   }
