@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { LoadError, runLoad, type LoadErrorCode, type LoadSummary } from '../loadtest/index.js';
+import { LoadError, runLoad, type LoadErrorCode, type LoadProgress, type LoadSummary } from '../loadtest/index.js';
 import { makeReporter, type LoadDocument } from '../loadtest/report/index.js';
 import { addLoadOptions, type LoadFlags } from './load/flags.js';
 import { readLoad, type Load } from './load/read-load.js';
 import { Interrupted, untilStopped } from './signals.js';
-import { Faults } from './trace-file.js';
+import { complain, Faults } from './trace-file.js';
 
 /** Wrong usage, not a target that is not as it should be. */
 const USAGE: ReadonlySet<LoadErrorCode> = new Set(['bad_target', 'not_private']);
@@ -20,7 +20,11 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
   const load = await readLoad(command, flags, faults);
   const reporter = makeReporter({ ...load.report, out: process.stdout, err: process.stderr });
   const stop = new AbortController();
-  const ended = runLoad({ ...load.options, onProgress: (progress) => reporter.progress(progress) }, reporter, stop.signal); // prettier-ignore
+  const told = {
+    onProgress: (progress: LoadProgress) => reporter.progress(progress),
+    ...(!flags.quiet && { onWarning: (warning: string) => complain(`warning: ${warning}`) }),
+  };
+  const ended = runLoad({ ...load.options, ...told }, reporter, stop.signal);
   const stopped = untilStopped({
     stop: async () => {
       stop.abort(new Interrupted('stopped before the first program was sent'));

@@ -40,6 +40,8 @@ export interface LoadOptions {
   /** The user says that targets are theirs, wherever they are. */
   readonly ownsTargets: boolean;
   readonly baseline: 'estimate' | 'none';
+  /** Told in a sentence, before the first program is sent, what makes the run less than what was asked for. */
+  readonly onWarning?: ((warning: string) => void) | undefined;
   /** Told a few times a second how far the run is. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }

@@ -31,7 +31,10 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
     for (const url of options.targets) targets.push(await Target.open(url, options));
     const ready: Readiness[] = [];
     for (const target of targets) ready.push(await preflight(target, options, signal));
-    return await new Run(options, observer, signal, targets, ready).end;
+    const fitting = new Fitting(ready.map(({ facts }) => facts.maxModelLen ?? Infinity));
+    const warning = fitting.foresee(options.programs(), options.maxPrograms);
+    if (warning !== undefined) options.onWarning?.(warning);
+    return await new Run(options, observer, signal, targets, ready, fitting).end;
   } finally {
     await Promise.all(targets.map((target) => target.close()));
   }
@@ -42,7 +45,6 @@ class Run {
   readonly #meter = new Meter();
   readonly #startedAt = new Date();
   readonly #players: readonly Player[];
-  readonly #fitting: Fitting;
   readonly #stop = new AbortController();
   #fault: (error: unknown) => void = () => undefined;
   #started = 0;
@@ -55,11 +57,11 @@ class Run {
     signal: AbortSignal,
     targets: readonly Target[],
     private readonly ready: readonly Readiness[],
+    private readonly fitting: Fitting,
   ) {
     const began = performance.now();
     const now = () => performance.now() - began;
     const runId = randomUUID();
-    this.#fitting = new Fitting(ready.map(({ facts }) => facts.maxModelLen ?? Infinity));
     this.#players = targets.map((target, index) => {
       const { facts, words, template, offersTools } = ready[index] as Readiness;
       const { salt: isSalted, recordedAnswers } = options;
@@ -119,7 +121,7 @@ class Run {
   #source(): Source {
     const { programs, maxPrograms, seed, arrivals, timeScale } = this.options;
     return new Source({
-      programs: this.#fitting.of(programs()),
+      programs: this.fitting.of(programs()),
       maxPrograms,
       arrivals: faster(arrivals, timeScale),
       seed,
@@ -198,7 +200,7 @@ class Run {
       promptTokensWanted: this.#players[index]?.promptTokensWanted ?? 0,
       promptTokensCounted: this.#players[index]?.promptTokensCounted ?? 0,
     }));
-    const programsTooLong = this.#fitting.leftOut;
+    const programsTooLong = this.fitting.leftOut;
     return {
       startedAt: this.#startedAt,
       endedAt: new Date(),
