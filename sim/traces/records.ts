@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { issueText, UNKNOWN_KEY } from '../issue-text.js';
 import { behind, readBytes } from './bytes.js';
 import { TraceError, type Place, type TraceErrorCode } from './error.js';
 import { splitItems } from './items.js';
@@ -122,7 +123,7 @@ const cells = (text: string) => text.trim().split(',');
 function parse<T>(record: TraceRecord, schema: z.ZodType<T>): Parsed<T> | TraceError {
   let result: z.ZodSafeParseResult<T>;
   try {
-    result = schema.safeParse(record.value);
+    result = schema.safeParse(record.value, { reportInput: true });
   } catch (error) {
     // What is nested in itself, such as sub-agents, may be so thousands of times.
     if (error instanceof RangeError) return record.fault('', 'nested too deep');
@@ -133,14 +134,17 @@ function parse<T>(record: TraceRecord, schema: z.ZodType<T>): Parsed<T> | TraceE
   return record.fault(path.join('.'), message);
 }
 
-/** The most telling of what is wrong: of the shapes that a field may have, that of the one it is nearest to. */
+/**
+ * The most telling of what is wrong: an unknown key, which may be what is missing in another spelling; and of the shapes that
+ * a field may have, that of the one it is nearest to.
+ */
 function firstIssue(issues: readonly z.core.$ZodIssue[]): { path: PropertyKey[]; message: string } {
-  const issue = issues[0];
-  if (issue?.code === 'invalid_union' && issue.errors.length > 0) {
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
+  if (issue?.code === 'invalid_union' && issue.errors.length > 0 && issue.input !== undefined) {
     const nearest = issue.errors.reduce((best, each) => (each.length < best.length ? each : best));
     const { path, message } = firstIssue(nearest);
     return { path: [...issue.path, ...path], message };
   }
-  if (issue?.code === 'unrecognized_keys') return { path: [...issue.path, issue.keys[0] ?? ''], message: 'unknown' };
-  return { path: issue?.path ?? [], message: issue?.message ?? 'malformed' };
+  if (issue?.code === 'unrecognized_keys') return { path: [...issue.path, issue.keys[0] ?? ''], message: UNKNOWN_KEY };
+  return { path: issue?.path ?? [], message: issue === undefined ? 'malformed' : issueText(issue) };
 }

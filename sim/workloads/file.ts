@@ -40,25 +40,48 @@ export function readWorkloadFile(file: string, builtIn: ReadonlyMap<string, Spec
       })),
     );
   };
-  const result = fileSchema.safeParse(valuesOf(document, file), { reportInput: true });
-  if (!result.success) return fail(findingsOf(result.error.issues));
-  const own = new Map(Object.entries(result.data.workloads));
-  const specs = new Map([...builtIn, ...own]);
-  const findings = [...own.keys()].flatMap((name) => [
-    ...(builtIn.has(name) ? [{ path: ['workloads', name], message: 'is the name of a built-in workload' }] : []),
-    ...mixtureFindings(name, specs),
-  ]);
-  const name = result.data.workload ?? (own.size === 1 ? [...own.keys()][0] : undefined);
-  if (name === undefined)
-    findings.push({ path: ['workload'], message: `must be one of ${[...own.keys()].join(', ')}` });
-  else if (!own.has(name))
-    findings.push({
-      path: ['workload'],
-      message: `is no workload of this file; these are ${[...own.keys()].join(', ')}`,
-    });
-  if (name === undefined || findings.length > 0) return fail(findings);
-  return { name, specs };
+  const values = valuesOf(document, file);
+  const result = fileSchema.safeParse(values, { reportInput: true });
+  const findings = result.success ? [] : findingsOf(result.error.issues);
+  const told = new Set(findings.map(({ path }) => pathText(path)));
+  findings.push(...nameFindings(values, builtIn).filter(({ path }) => !told.has(pathText(path))));
+  if (!result.success || findings.length > 0) return fail(findings);
+  const { workload, workloads } = result.data;
+  return {
+    name: workload ?? Object.keys(workloads)[0] ?? '',
+    specs: new Map([...builtIn, ...Object.entries(workloads)]),
+  };
 }
+
+/** Names that are taken, or that there are not: of values that may have other faults, so that all are told at once. */
+function nameFindings(values: unknown, builtIn: ReadonlyMap<string, Spec>): Finding[] {
+  const given = mappingOf(values);
+  const own = Object.entries(mappingOf(given['workloads']));
+  if (own.length === 0) return [];
+  const parts: Parts = new Map([...builtIn, ...own].map(([name, spec]) => [name, partsOf(spec)]));
+  const names = own.map(([name]) => name);
+  const findings: Finding[] = names.flatMap((name) => [
+    ...(builtIn.has(name) ? [{ path: ['workloads', name], message: 'is the name of a built-in workload' }] : []),
+    ...mixtureFindings(name, parts),
+  ]);
+  const { workload } = given;
+  if (workload === undefined && names.length > 1)
+    findings.push({ path: ['workload'], message: `must be one of ${names.join(', ')}` });
+  else if (typeof workload === 'string' && !names.includes(workload))
+    findings.push({ path: ['workload'], message: `is no workload of this file; these are ${names.join(', ')}` });
+  return findings;
+}
+
+/** Of each workload the names of those that it mixes; of one that is no mixture, none. */
+type Parts = ReadonlyMap<string, readonly string[]>;
+
+function partsOf(spec: unknown): readonly string[] {
+  const { kind, of } = mappingOf(spec);
+  return kind === 'mixture' ? Object.keys(mappingOf(of)) : [];
+}
+
+const mappingOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
 function readText(file: string): string {
   try {
@@ -78,30 +101,22 @@ function valuesOf(document: Document, file: string): unknown {
 }
 
 /** Parts of a mixture that there are not, and the way on which it comes back to itself. */
-function mixtureFindings(name: string, specs: ReadonlyMap<string, Spec>): Finding[] {
-  const spec = specs.get(name);
-  if (spec?.kind !== 'mixture') return [];
-  return Object.keys(spec.of).flatMap((part): Finding[] => {
+function mixtureFindings(name: string, parts: Parts): Finding[] {
+  return (parts.get(name) ?? []).flatMap((part): Finding[] => {
     const path = ['workloads', name, 'of', part];
-    if (!specs.has(part)) return [{ path, message: 'is no workload of this file, nor a built-in one' }];
-    const circle = wayTo(name, part, specs, new Set());
+    if (!parts.has(part)) return [{ path, message: 'is no workload of this file, nor a built-in one' }];
+    const circle = wayTo(name, part, parts, new Set());
     return circle === undefined ? [] : [{ path, message: `comes back to itself: ${[name, ...circle].join(' > ')}` }];
   });
 }
 
 /** Mixtures from one to another, each naming the next. @param seen those that were looked at before */
-function wayTo(
-  target: string,
-  from: string,
-  specs: ReadonlyMap<string, Spec>,
-  seen: Set<string>,
-): readonly string[] | undefined {
+function wayTo(target: string, from: string, parts: Parts, seen: Set<string>): readonly string[] | undefined {
   if (from === target) return [from];
-  const spec = specs.get(from);
-  if (spec?.kind !== 'mixture' || seen.has(from)) return undefined;
+  if (seen.has(from)) return undefined;
   seen.add(from);
-  for (const part of Object.keys(spec.of)) {
-    const rest = wayTo(target, part, specs, seen);
+  for (const part of parts.get(from) ?? []) {
+    const rest = wayTo(target, part, parts, seen);
     if (rest !== undefined) return [from, ...rest];
   }
   return undefined;

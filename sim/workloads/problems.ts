@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { issueText, UNKNOWN_KEY } from '../issue-text.js';
 
 /** One thing wrong with a file of workloads. */
 export interface WorkloadProblem {
@@ -39,11 +40,11 @@ export function findingsOf(issues: readonly z.core.$ZodIssue[]): Finding[] {
   return issues.flatMap((issue): Finding[] => {
     const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ path: [...path, key], message: 'is not a known key' }));
+      return issue.keys.map((key) => ({ path: [...path, key], message: UNKNOWN_KEY }));
     if (issue.code === 'invalid_key') return [{ path, message: issue.issues[0]?.message ?? issue.message }];
-    if (issue.code !== 'invalid_union') return [{ path, message: messageOf(issue) }];
-    if ('discriminator' in issue && typeof issue.discriminator === 'string')
-      return [{ path, message: unknownKind(issue) }];
+    if (issue.code !== 'invalid_union') return [{ path, message: issueText(issue) }];
+    if (issue.input === undefined || ('discriminator' in issue && typeof issue.discriminator === 'string'))
+      return [{ path, message: issueText(issue) }];
     // A number, or a distribution: whichever of the two was meant.
     const meant = issue.errors.find(
       (each) => !each.some(({ code, path: at }) => code === 'invalid_type' && at.length === 0),
@@ -52,29 +53,3 @@ export function findingsOf(issues: readonly z.core.$ZodIssue[]): Finding[] {
     return findingsOf(meant).map((finding) => ({ ...finding, path: [...path, ...finding.path] }));
   });
 }
-
-function unknownKind(issue: z.core.$ZodIssueInvalidUnion): string {
-  return 'options' in issue && Array.isArray(issue.options)
-    ? `must be one of ${issue.options.join(', ')}`
-    : 'is of no known kind';
-}
-
-function messageOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_type')
-    return issue.input === undefined ? 'is missing' : `must be ${TYPES[issue.expected] ?? issue.expected}`;
-  if (issue.code === 'too_small')
-    return `must ${SIZES[issue.origin] ?? 'be'} ${issue.inclusive === false ? 'above' : 'at least'} ${issue.minimum}`;
-  if (issue.code === 'too_big') return `must ${SIZES[issue.origin] ?? 'be'} at most ${issue.maximum}`;
-  return issue.message;
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  int: 'a whole number',
-  number: 'a number',
-  string: 'text',
-  object: 'a mapping',
-  record: 'a mapping',
-  array: 'a list',
-  tuple: 'a pair of a share and a value',
-};
-const SIZES: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' };

@@ -144,6 +144,8 @@ describe('a malformed program', () => {
     ['calls.0.gapMs', -1, 'bad_field calls.0.gapMs'],
     ['calls.0.gapMs', null, 'bad_field calls.0.gapMs'],
     ['calls.0.gap', 1, 'bad_field calls.0.gap'],
+    ['calls.0', { promptTokns: 1, outputTokens: 1 }, 'bad_field calls.0.promptTokns'],
+    ['calls.0', undefined, 'bad_field calls.0'],
     ['calls.0.tools.1.ms', '1', 'bad_field calls.0.tools.1.ms'],
     ['calls.0.messages', [], 'bad_field calls.0.messages'],
     ['calls.0.messages.0.role', 'assistant', 'bad_field calls.0.messages.0.role'],

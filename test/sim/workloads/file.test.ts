@@ -88,6 +88,11 @@ describe('a file of workloads', () => {
       'workloads:\n  own: { kind: mixture, of: { chat: 1, talk: 1 } }\n',
       [':2 workloads.own.of.talk'],
     ],
+    [
+      'a missing key, and a part that there is not',
+      'workload: m\nworkloads:\n  a: { kind: agent, outputTokens: 5 }\n  m: { kind: mixture, of: { a: 1, talk: 0, chatt: 1 } }\n',
+      [':3 workloads.a.inputTokens', ':4 workloads.m.of.talk', ':4 workloads.m.of.chatt'],
+    ],
     ['a part without weight', 'workloads:\n  own: { kind: mixture, of: { chat: 0 } }\n', [':2 workloads.own.of.chat']],
     ['a mixture of itself', 'workloads:\n  own: { kind: mixture, of: { own: 1 } }\n', [':2 workloads.own.of.own']],
     [
