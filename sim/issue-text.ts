@@ -2,25 +2,18 @@ import type { z } from 'zod';
 
 /** What is wrong with a value, in our words, to stand behind its name. The input must be reported with the issue. */
 export function issueText(issue: z.core.$ZodIssue): string {
-  if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value'))
-    return 'is missing';
-  switch (issue.code) {
-    case 'invalid_type':
-      return `must be ${TYPES[issue.expected] ?? issue.expected}`;
-    case 'invalid_value':
-      return issue.values.length === 1
-        ? `must be ${String(issue.values[0])}`
-        : `must be one of ${issue.values.map(String).join(', ')}`;
-    case 'too_small':
-      return `must ${SIZES[issue.origin] ?? 'be'} ${issue.inclusive === false ? 'above' : 'at least'} ${issue.minimum}`;
-    case 'too_big':
-      return `must ${SIZES[issue.origin] ?? 'be'} at most ${issue.maximum}`;
-    case 'invalid_union':
-      return issue.input === undefined ? 'is missing' : unknownKind(issue);
-    default:
-      return issue.message;
-  }
+  if (issue.input === undefined && MISSING.has(issue.code)) return 'is missing';
+  if (issue.code === 'invalid_type') return `must be ${TYPES[issue.expected] ?? issue.expected}`;
+  if (issue.code === 'invalid_value')
+    return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
+  if (issue.code === 'too_small')
+    return `must ${SIZES[issue.origin] ?? 'be'} ${issue.inclusive === false ? 'above' : 'at least'} ${issue.minimum}`;
+  if (issue.code === 'too_big') return `must ${SIZES[issue.origin] ?? 'be'} at most ${issue.maximum}`;
+  return issue.code === 'invalid_union' ? unknownKind(issue) : issue.message;
 }
+
+/** What is wrong with a value that there is not. */
+const MISSING: ReadonlySet<string | undefined> = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 
 export const UNKNOWN_KEY = 'is not a known key';
 
