@@ -37,14 +37,18 @@ async function demo(options: DemoOptions, print: (text: string) => void): Promis
   const stage = await makeStage(options, say);
   const runs: Run[] = [];
   const workloads: string[] = [];
+  const startedAt = performance.now();
   for (const [round, seed] of seeds.entries()) {
     const workload = await stage.workload(seed);
     workloads.push(describe(workload, stage, options));
     if (!json) print(`${workloads.at(-1) ?? ''}\n`);
-    sayDuration(stage.estimateSeconds(workload), policies.length * (seeds.length - round));
+    if (round === 0) sayForecast(stage.estimateSeconds(workload), policies.length * seeds.length);
     // Whatever drifts while the runs go on must not be one policy's alone.
     const order = round % 2 === 0 ? policies : policies.toReversed();
-    for (const policy of order) runs.push(await run(policy, seed, workload, stage, options));
+    for (const policy of order) {
+      runs.push(await run(policy, seed, workload, stage, options));
+      sayRemaining((performance.now() - startedAt) / 1000 / runs.length, policies.length * seeds.length - runs.length);
+    }
   }
   const summaries = policies.map((policy) =>
     summarize(
@@ -53,7 +57,7 @@ async function demo(options: DemoOptions, print: (text: string) => void): Promis
     ),
   );
   const report = { options, workloads, summaries, comparisons: compare(summaries) };
-  print(json ? JSON.stringify(report, undefined, 2) : table(summaries));
+  print(json ? JSON.stringify(report, undefined, 2) : table(summaries, stage.speed));
   for (const { policy, overheadShare } of summaries) {
     if (overheadShare <= OVERHEAD_SHARE_MAX) continue;
     const advice = stage.speed > 1 ? `; use a --speed below ${stage.speed}` : '';
@@ -111,10 +115,18 @@ function describe({ name, programs, demand }: Workload, stage: Stage, { gapMax }
   ].join('\n');
 }
 
-function sayDuration(seconds: number | undefined, runs: number): void {
+/** Before anything is known of this machine. */
+function sayForecast(seconds: number | undefined, runs: number): void {
   if (seconds === undefined) return;
-  const all = seconds * runs;
   say(
-    `${runs} ${runs === 1 ? 'run' : 'runs'}, about ${all < 90 ? `${Math.ceil(all)} s` : `${Math.round(all / 60)} minutes`} in all`,
+    `${runs} ${runs === 1 ? 'run' : 'runs'}, about ${duration(seconds * runs)} in all, longer where this machine is busy`,
   );
 }
+
+/** @param secondsEach that runs took so far, with the start of their engines and gateway */
+function sayRemaining(secondsEach: number, runs: number): void {
+  if (runs > 0) say(`${runs} more, about ${duration(secondsEach * runs)} if they take as long`);
+}
+
+const duration = (seconds: number): string =>
+  seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} minutes`;

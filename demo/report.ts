@@ -13,7 +13,7 @@ export interface Run {
   readonly view: GatewayView;
 }
 
-/** What a run came to, in seconds of real time. */
+/** What a run came to, in seconds as on the real machine. */
 export interface Summary {
   readonly policy: string;
   readonly programs: number;
@@ -117,12 +117,22 @@ const COLUMNS: readonly [title: string, cell: (summary: Summary) => string][] = 
   ['| overhead', ({ overheadShare }) => percent(overheadShare)],
 ];
 
-const LEGEND = `Program times in seconds of real time; failed: programs that did not finish. The gateway's own view: how many programs
+const timesOf = (speed: number): string =>
+  speed === 1
+    ? 'Program times in seconds'
+    : `Times are seconds as on the real machine, ${speed} times those that passed here`;
+
+const legend = (
+  speed: number,
+): string => `${timesOf(speed)}; failed: programs that did not finish. The gateway's own view: how many programs
 it took the calls for, and how many of these rightly; hits by the engines' answers; time a program's calls were queued;
 calls promoted. Overhead: share of program time that this machine adds to that of the queue and the engines.`;
 
-/** The table, how to read it, and how the first policy compares with each other one. */
-export function table(summaries: readonly Summary[]): string {
+/**
+ * The table, how to read it, and how the first policy compares with each other one.
+ * @param speed times as fast as real
+ */
+export function table(summaries: readonly Summary[], speed: number): string {
   const rows = [
     COLUMNS.map(([title]) => title),
     ...summaries.map((summary) => COLUMNS.map(([, cell]) => cell(summary))),
@@ -134,7 +144,7 @@ export function table(summaries: readonly Summary[]): string {
     ({ policy, against, mean: ofMeans, p50, p99 }) =>
       `${policy} against ${against}: mean ${ratio(ofMeans)}, p50 ${ratio(p50)}, p99 ${ratio(p99)}`,
   );
-  return [...rows.map((row) => row.map(align).join('  ')), '', LEGEND, '', ...ratios].join('\n').trimEnd();
+  return [...rows.map((row) => row.map(align).join('  ')), '', legend(speed), '', ...ratios].join('\n').trimEnd();
 }
 
 const ratio = (value: number) => `${value.toFixed(2)}x`;
