@@ -32,8 +32,9 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
     const ready: Readiness[] = [];
     for (const target of targets) ready.push(await preflight(target, options, signal));
     const fitting = new Fitting(ready.map(({ facts }) => facts.maxModelLen ?? Infinity));
-    const warning = fitting.foresee(options.programs(), options.maxPrograms);
-    if (warning !== undefined) options.onWarning?.(warning);
+    const { onWarning } = options;
+    const warning = onWarning && fitting.foresee(options.programs(), options.maxPrograms);
+    if (warning !== undefined) onWarning?.(warning);
     return await new Run(options, observer, signal, targets, ready, fitting).end;
   } finally {
     await Promise.all(targets.map((target) => target.close()));
