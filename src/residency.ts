@@ -111,7 +111,8 @@ export class Residency {
   /** What the call's context of so many tokens, which is expected to grow, counts here. */
   heldTokens({ sharedTokens, grownTokens }: Call, tokens: number): number {
     const grown = Math.min(grownTokens - sharedTokens, Math.floor(this.capacityTokens * GROWTH_SHARE_MAX));
-    return Math.max(tokens - sharedTokens, grown);
+    // An engine may have found more cached than the prompt was taken to have.
+    return Math.max(0, tokens - sharedTokens, grown);
   }
 
   /** What the call would add to the contexts in flight here: parallel calls of a thread share the prompt of one. */

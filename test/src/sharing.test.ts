@@ -66,6 +66,15 @@ describe('what programs have in common', () => {
 });
 
 describe('parallel calls of a thread', () => {
+  it('count no less than nothing where the engine found more cached than their prompts were taken to have', () => {
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
+    desk.join('A', { window: 300, capacity: 100_000 });
+    desk.arrive('other', { program: 'q', prompt: 7_000 });
+    for (const call of ['a', 'b']) desk.arrive(call, { program: 'p', thread: 'sub', prompt: 100 });
+    desk.finish('a', { prompt: 6_000, output: 0, cached: 6_000 });
+    expect(desk.engine('A').workingSetTokens).toBeGreaterThanOrEqual(7_000 + 6_000);
+  });
+
   it('share the prompt of the longest, and each reserves an output of its own', () => {
     const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 256 } });
     desk.join('A', { window: 300, capacity: 100_000 });
