@@ -11,5 +11,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => undefined);
 
 const code = await main(process.argv);
-// What the last write came to is told only when this turn is over.
-setImmediate(() => process.exit(code));
+// A pipe takes what it has room for, and what is left would end with us; what a write came to is told after its turn.
+process.stdout.write('', () => process.stderr.write('', () => setImmediate(() => process.exit(code))));

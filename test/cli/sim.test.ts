@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import type { SimDocument } from '../../cli/sim/document.js';
 import { fileOf } from '../support/folder.js';
+import { BINARY } from '../support/maitred.js';
 import { CHAT, json, sim } from '../support/sim-command.js';
 import { readText } from '../support/tree.js';
 
@@ -27,6 +29,16 @@ describe('maitred sim --json', () => {
     ]);
     for (const run of document.runs)
       expect(run).toMatchObject({ engines: 2, complete: true, programs: 12, completed: 12, failed: 0, refused: {} });
+  });
+
+  it('comes whole through a pipe, however slowly it is read', () => {
+    const seeds = Array.from({ length: 24 }, (_, seed) => seed);
+    const args = ['sim', '--json', '--workload', 'chat', '--rate', '9', '--programs', '1', '--seed', seeds.join()];
+    // A pipe is full at 64 KiB; the wait is for a writer that does not mind and ends.
+    const slowly = '"$0" "$@" | { dd bs=1 count=1 2> /dev/null; sleep 0.3; cat; }';
+    const { stdout } = spawnSync('sh', ['-c', slowly, process.execPath, BINARY, ...args]);
+    expect(stdout.length).toBeGreaterThan(2 ** 16);
+    expect((JSON.parse(String(stdout)) as SimDocument).runs.map(({ seed }) => seed)).toEqual(seeds);
   });
 
   it('compares each policy and balancer with the first, over the seeds', async () => {
