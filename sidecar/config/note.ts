@@ -6,7 +6,7 @@ export const count = (min: number, max: number) => z.int().min(min).max(max);
 
 /** Where a default comes from, in the words that recur. */
 export const STARTING = 'starting value';
-export const NOT_PUBLISHED = 'starting value; Autellix publishes none';
+export const MEASURED = 'measured: EXPERIMENTS.md, “What the settings are worth”';
 export const NONE = 'no default';
 
 /** What docs/CONFIG.md says of a key besides what its type says. */

@@ -1,22 +1,22 @@
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { z } from 'zod';
-import { DAY_MS, NOT_PUBLISHED, STARTING, count, ms, note } from './note.js';
+import { DAY_MS, MEASURED, STARTING, count, ms, note } from './note.js';
 
 /** The keys that the scheduler core and the load balancer take; see the opening words of schema.ts. */
 
 export const policy = z.strictObject({
   name: z.enum(POLICY_NAMES).default('plas').meta(note('Which call runs next.', 'Autellix')),
-  levels: count(1, 32).default(8).meta(note('Number of queues, K.', NOT_PUBLISHED)),
+  levels: count(1, 32).default(10).meta(note('Number of queues, K.', MEASURED)),
   firstQuantumMs: ms(1, DAY_MS)
     .default(2000)
-    .meta(note('Attained service that ends the first queue’s range.', NOT_PUBLISHED)),
+    .meta(note('Attained service that ends the first queue’s range.', MEASURED)),
   quantumRatio: z
     .number()
     .min(1.1)
     .max(100)
     .default(2)
-    .meta(note('Each queue’s upper bound over the one before it.', NOT_PUBLISHED)),
+    .meta(note('Each queue’s upper bound over the one before it.', MEASURED)),
   service: z
     .enum(['time', 'tokens'])
     .default('time')
@@ -41,13 +41,13 @@ export const starvation = z.strictObject({
     .min(0.1)
     .max(1e6)
     .default(8)
-    .meta(note('Waiting over service at which a call is promoted.', NOT_PUBLISHED)),
+    .meta(note('Waiting over service at which a call is promoted.', MEASURED)),
   floorMs: ms(1, DAY_MS)
     .default(2000)
     .meta(note('Least service the ratio is taken against.', 'as `policy.firstQuantumMs`')),
   waitMsMax: ms(1, DAY_MS)
     .default(300_000)
-    .meta(note('Wait of one call that promotes it whatever the ratio.', STARTING)),
+    .meta(note('Wait of one call that promotes it whatever the ratio.', MEASURED)),
 });
 
 export const admission = z
@@ -60,7 +60,7 @@ export const admission = z
       .meta(
         note(
           'Calls in flight per engine: auto takes the engine’s own limit where known, else adapts; a number fixes it.',
-          STARTING,
+          MEASURED,
         ),
       ),
     windowInitial: count(1, 100_000)
@@ -69,27 +69,25 @@ export const admission = z
     windowMin: count(1, 100_000)
       .optional()
       .meta(note('Least adaptive window.', STARTING, { default: '2, at most `windowMax`' })),
-    windowMax: count(1, 100_000).default(1024).meta(note('Greatest adaptive window.', STARTING)),
+    windowMax: count(1, 100_000).default(1024).meta(note('Greatest adaptive window.', MEASURED)),
     gate: z
       .number()
       .min(0)
       .max(10)
       .default(0.9)
-      .meta(note('Share of an engine’s KV capacity the working set may take; 0: no gate.', STARTING)),
-    halfLifeMs: ms(1, DAY_MS).default(20_000).meta(note('Half-life of an idle program’s residency.', STARTING)),
+      .meta(note('Share of an engine’s KV capacity the working set may take; 0: no gate.', MEASURED)),
+    halfLifeMs: ms(1, DAY_MS).default(20_000).meta(note('Half-life of an idle program’s residency.', MEASURED)),
     outputReserveTokens: count(0, 1e6)
       .default(256)
       .meta(note('Output tokens set aside for a call whose length is unknown.', STARTING)),
     reserveMs: ms(0, DAY_MS)
       .default(120_000)
       .meta(
-        note('Wait after which idle contexts make way for a call, and nothing behind it may take its room.', STARTING),
+        note('Wait after which idle contexts make way for a call, and nothing behind it may take its room.', MEASURED),
       ),
     turnMs: ms(0, DAY_MS)
       .default(300_000)
-      .meta(
-        note('Least time between two such calls on one engine: each pushes idle contexts out.', 'docs/EXPERIMENTS.md'),
-      ),
+      .meta(note('Least time between two such calls on one engine: each pushes idle contexts out.', MEASURED)),
   })
   .transform(({ windowMin, windowInitial, ...rest }) => {
     const least = windowMin ?? Math.min(2, rest.windowMax);

@@ -13,7 +13,7 @@ interface Parameter {
 const NEVER = 86_400_000;
 
 const PARAMETERS: readonly Parameter[] = [
-  { key: 'policy.levels', values: [2, 4, 6, 12, 16] },
+  { key: 'policy.levels', values: [2, 4, 6, 8, 10, 12, 16] },
   { key: 'policy.firstQuantumMs', values: [250, 500, 1000, 2000, 4000, 8000] },
   { key: 'policy.quantumRatio', values: [1.5, 2, 3, 4] },
   { key: 'starvation.beta', values: [2, 4, 8, 16, 32, 1e6] },
