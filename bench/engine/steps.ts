@@ -1,4 +1,4 @@
-import { Engine, PRESETS, type Sequence, type Work } from '../../sim/index.js';
+import { Engine, HashList, PRESETS, type BlockHashes, type Sequence, type Work } from '../../sim/index.js';
 import { makeRandom, printTable, say, show } from '../numbers.js';
 
 const BLOCK = 16;
@@ -59,7 +59,7 @@ function drive(slots: number, stepsMax: number, calls: number) {
 interface Call extends Work {
   readonly turnsLeft: number;
   /** Hashes of the whole conversation to come, the same list for all its calls. */
-  readonly blockHashes: Float64Array;
+  readonly blockHashes: BlockHashes;
 }
 
 class Conversations {
@@ -69,9 +69,8 @@ class Conversations {
   start(): Call {
     this.#started += 1;
     const base = this.#started * 2 ** 20;
-    const blockHashes = new Float64Array(512);
-    for (let index = 0; index < blockHashes.length; index += 1) blockHashes[index] = base + index;
-    return this.#call(this.#int(200, 600), blockHashes, 9);
+    const hashes = Float64Array.from({ length: 512 }, (_, index) => base + index);
+    return this.#call(this.#int(200, 600), new HashList(hashes), 9);
   }
 
   next({ work }: Sequence<Call>): Call {
@@ -80,7 +79,7 @@ class Conversations {
     return this.#call(promptTokens, work.blockHashes, work.turnsLeft - 1);
   }
 
-  #call(promptTokens: number, blockHashes: Float64Array, turnsLeft: number): Call {
+  #call(promptTokens: number, blockHashes: BlockHashes, turnsLeft: number): Call {
     return { promptTokens, outputTokens: this.#int(1, 400), blockHashes, priority: 0, turnsLeft };
   }
 

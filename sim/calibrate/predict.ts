@@ -1,3 +1,4 @@
+import { HashList } from '../engine/blocks.js';
 import { Engine } from '../engine/engine.js';
 import type { Preset } from '../engine/presets.js';
 import type { Sequence, Work } from '../engine/sequence.js';
@@ -46,5 +47,5 @@ const sentMs = (group: Group, index: number): number => group[index]?.sentMs ?? 
 
 function workOf(group: Group, index: number): Work {
   const { promptTokens = 1, outputTokens = 1 } = group[index] ?? {};
-  return { promptTokens, outputTokens, blockHashes: [], priority: 0 };
+  return { promptTokens, outputTokens, blockHashes: new HashList([]), priority: 0 };
 }

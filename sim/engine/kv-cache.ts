@@ -1,3 +1,4 @@
+import type { BlockHashes } from './blocks.js';
 import { FreeRuns, Run } from './runs.js';
 
 /** A sequence's part of the cache: its leading blocks whose content can be found, and others that only it knows of. */
@@ -25,7 +26,7 @@ export class KvHold {
  * Who holds a run holds all before it, so a free run's descendants were given back, and are handed out, before it.
  * No content is there twice: a sequence that fills a block whose content can be found already shares that one.
  *
- * An operation costs O(runs + hashes compared).
+ * An operation costs O(runs + hashes compared), consecutive ones at once.
  */
 export class KvCache {
   readonly #root = new Run(undefined, NaN, 0);
@@ -56,7 +57,7 @@ export class KvCache {
   }
 
   /** Leading blocks of a prefix whose content can be found, held or free, `most` at most. */
-  match(hashes: ArrayLike<number>, most = hashes.length): number {
+  match(hashes: BlockHashes, most = hashes.length): number {
     this.#locate(this.#root, 0, hashes, most);
     return this.#found;
   }
@@ -80,7 +81,7 @@ export class KvCache {
    * Brings a hold to so many blocks, the leading `full` of them with this content; content that is there already is
    * shared. False, and nothing changed, when they do not fit.
    */
-  grow(hold: KvHold, hashes: ArrayLike<number>, full: number, blocks: number): boolean {
+  grow(hold: KvHold, hashes: BlockHashes, full: number, blocks: number): boolean {
     this.#locate(hold.tail ?? this.#root, hold.cached, hashes, full);
     const missing = blocks - hold.blocks - this.#found;
     if (this.#foundFree + missing > this.#free) return false;
@@ -96,7 +97,7 @@ export class KvCache {
    * Gives back a sequence's blocks; the leading `full` of them have this content and can be found from now on. Blocks
    * without content go first, then the last before the first.
    */
-  release(hold: KvHold, hashes: ArrayLike<number>, full: number): void {
+  release(hold: KvHold, hashes: BlockHashes, full: number): void {
     this.#locate(hold.tail ?? this.#root, hold.cached, hashes, full);
     const own = hold.blocks - hold.cached;
     this.#share(hold);
@@ -128,18 +129,19 @@ export class KvCache {
   }
 
   /** Follows a prefix from the end of `run`, which is its first `start` blocks, to its `end`th at most. */
-  #locate(run: Run, start: number, hashes: ArrayLike<number>, end: number): void {
-    let [last, lastCount, at, free] = [run, run.size, start, 0];
+  #locate(run: Run, start: number, hashes: BlockHashes, end: number): void {
+    let last = run;
+    let lastCount = run.size;
+    let at = start;
+    let free = 0;
     while (at < end) {
-      const next = this.#runs.get(hashes[at] ?? NaN);
+      const next = this.#runs.get(hashes.at(at));
       if (next === undefined) break;
-      const most = Math.min(next.size, end - at);
-      let count = 1;
-      while (count < most && next.hashOf(count) === hashes[at + count]) count += 1;
-      if (next.holders === 0) free += count;
-      [last, lastCount] = [next, count];
-      at += count;
-      if (count < next.size) break;
+      last = next;
+      lastCount = next.common(hashes, at, Math.min(next.size, end - at));
+      if (next.holders === 0) free += lastCount;
+      at += lastCount;
+      if (lastCount < next.size) break;
     }
     this.#found = at - start;
     this.#foundFree = free;
@@ -172,24 +174,26 @@ export class KvCache {
   }
 
   /** A sequence's own blocks, those after its findable ones up to the `full`th, can be found from now on; how many. */
-  #publish(hold: KvHold, hashes: ArrayLike<number>, full: number): number {
+  #publish(hold: KvHold, hashes: BlockHashes, full: number): number {
     const count = full - hold.cached;
     if (count <= 0) return 0;
     let run = hold.tail ?? this.#root;
-    for (let at = hold.cached; at < full; at += 1) {
-      const hash = hashes[at] ?? NaN;
+    for (let at = hold.cached; at < full;) {
+      const hash = hashes.at(at);
+      const size = Math.min(full - at, hashes.consecutive(at));
       // Content that only this sequence holds, to its end, goes on in the same run.
-      const goesOn = run.holders === 1 && run.children === 0 && run.append(hash);
-      if (!goesOn) run = this.#branch(run, hash);
+      const goesOn = run.holders === 1 && run.children === 0 && run.append(hash, size);
+      if (!goesOn) run = this.#branch(run, hash, size);
+      at += size;
     }
     hold.tail = run;
     hold.cached = full;
     return count;
   }
 
-  /** A block after `parent`, held by one sequence. */
-  #branch(parent: Run, hash: number): Run {
-    const run = new Run(parent, hash, 1);
+  /** Blocks after `parent`, held by one sequence, whose hashes count up from this one. */
+  #branch(parent: Run, hash: number, size: number): Run {
+    const run = new Run(parent, hash, size);
     run.holders = 1;
     parent.children += 1;
     this.#runs.set(hash, run);

@@ -1,3 +1,5 @@
+import type { BlockHashes } from './blocks.js';
+
 /**
  * Consecutive blocks of one prefix, held by the same sequences and given back together; or, with no parent, blocks whose
  * content nobody can find. The root is a run of no blocks.
@@ -20,19 +22,25 @@ export class Run {
     public size: number,
   ) {}
 
-  hashOf(block: number): number {
-    return this.#hashes === undefined ? this.first + block : (this.#hashes[block] ?? NaN);
+  /** How many of its blocks, `most` at most, are those of the prefix from its block `at` on: its first one is. */
+  common(prefix: BlockHashes, at: number, most: number): number {
+    let count = 1;
+    if (this.#hashes === undefined) count = Math.min(most, prefix.consecutive(at));
+    while (count < most && this.#hashOf(count) === prefix.at(at + count)) count += 1;
+    return count;
   }
 
-  /** Adds a block to its end. False: that would make a list of consecutive numbers, which are to be a run of their own. */
-  append(hash: number): boolean {
-    if (this.#hashes !== undefined) this.#hashes[this.size] = hash;
-    else if (hash !== this.first + this.size) {
-      if (this.size > 1) return false;
-      this.#hashes = [this.first, hash];
-    }
-    this.size += 1;
+  /** Adds blocks whose hashes count up from this one. False: consecutive numbers and others are to be runs of their own. */
+  append(hash: number, size: number): boolean {
+    const goesOn = hash === this.first + this.size && this.#hashes === undefined;
+    if (!goesOn && (size > 1 || (this.size > 1 && this.#hashes === undefined))) return false;
+    if (!goesOn) (this.#hashes ??= [this.first])[this.size] = hash;
+    this.size += size;
     return true;
+  }
+
+  #hashOf(block: number): number {
+    return this.#hashes === undefined ? this.first + block : (this.#hashes[block] ?? NaN);
   }
 
   /** Cuts off its first blocks as a run of their own, now its parent; whoever held it to its end still does. */
@@ -41,7 +49,7 @@ export class Run {
     upper.holders = this.holders;
     upper.children = 1;
     this.parent = upper;
-    this.first = this.hashOf(count);
+    this.first = this.#hashOf(count);
     this.size -= count;
     upper.#hashes = this.#hashes?.splice(0, count);
     return upper;

@@ -1,3 +1,4 @@
+import type { BlockHashes } from './blocks.js';
 import { KvHold } from './kv-cache.js';
 
 /** One request as the engine sees it: lengths and block hashes, no text. */
@@ -5,11 +6,8 @@ export interface Work {
   readonly promptTokens: number;
   /** Tokens it will generate, 1 or more: decided by whoever adds it, hidden from every scheduler outside. */
   readonly outputTokens: number;
-  /**
-   * Hashes of the full blocks of prompt and answer, in order; each covers all that precedes it, so that equal hashes
-   * mean equal prefixes. Blocks beyond the end of the list are never shared.
-   */
-  readonly blockHashes: ArrayLike<number>;
+  /** Of prompt and answer; blocks beyond their end are never shared. */
+  readonly blockHashes: BlockHashes;
   /** Lower goes first; read under `priority` scheduling only. */
   readonly priority: number;
 }

@@ -12,6 +12,7 @@ import {
 } from '../apis/api.js';
 import { ApiError } from '../apis/errors.js';
 import type { JsonObject } from '../apis/fields.js';
+import { HashList } from '../engine/blocks.js';
 import type { Sequence } from '../engine/sequence.js';
 import type { Settings } from '../options.js';
 import { Answer, Narrator } from '../text/answer.js';
@@ -170,7 +171,9 @@ export class Call implements Reply {
     const hash = promptHash(prompt);
     return Array.from({ length: terms.n }, (_, n) => {
       const answer = this.#answer(prompt, questionSeed(this.host.settings.seed, hash, n), max);
-      const hashes = blockHashes(prompt.ids.concat(answer.ids), this.host.settings.blockSize, terms.cacheSalt);
+      const hashes = new HashList(
+        blockHashes(prompt.ids.concat(answer.ids), this.host.settings.blockSize, terms.cacheSalt),
+      );
       return (index) => this.#submit(prompt, answer, hashes, index, n === 0);
     });
   }
@@ -200,7 +203,7 @@ export class Call implements Reply {
     return new Answer({ role: 'assistant', text, toolCalls }, { max, min: exact ?? 0, cost: scripted?.output_tokens });
   }
 
-  #submit(prompt: Prompt, answer: Answer, hashes: Float64Array, index: number, first: boolean): RunningChoice {
+  #submit(prompt: Prompt, answer: Answer, hashes: HashList, index: number, first: boolean): RunningChoice {
     const { terms } = this;
     const keepsIds = terms.returnTokenIds || terms.body['echo'] === true;
     const sequence = this.host.runner.submit({

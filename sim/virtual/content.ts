@@ -1,4 +1,5 @@
 import type { AgentProgram, Prefix } from '../traces/program.js';
+import { Spans } from './spans.js';
 
 /** Names of shared texts remembered; one forgotten is a new text when it comes again, long after engines let go of it. */
 const NAMES_MAX = 65_536;
@@ -20,8 +21,9 @@ const PREFIX_BLOCKS_MAX = 256;
 export class Texts {
   #given = 0;
   readonly #named = new Map<string, number>();
-  /** Buffers that nobody uses, by the logarithm of their size. */
-  readonly #spare: Float64Array[][] = [];
+
+  /** Lists that nobody uses. */
+  readonly #spare: Spans[] = [];
 
   /** @param blocksMax blocks of the longest conversation that an engine takes */
   constructor(
@@ -29,14 +31,13 @@ export class Texts {
     readonly blocksMax: number,
   ) {}
 
-  /** Room for so many numbers, or more: what was given back, which still holds what it held. */
-  buffer(blocks: number): Float64Array {
-    const size = Math.max(4, Math.ceil(Math.log2(blocks)));
-    return this.#spare[size]?.pop() ?? new Float64Array(2 ** size);
+  /** A list of so many blocks; whoever takes it gives it back. */
+  spans(blocks: number): Spans {
+    return (this.#spare.pop() ?? new Spans()).reset(blocks);
   }
 
-  giveBack(buffer: Float64Array): void {
-    (this.#spare[Math.log2(buffer.length)] ??= []).push(buffer);
+  giveBack(spans: Spans): void {
+    this.#spare.push(spans);
   }
 
   layOut(program: AgentProgram): Layout {
@@ -108,21 +109,13 @@ export class Layout {
     }
   }
 
-  /**
-   * The numbers of the full blocks of the call's prompt and answer, together so many tokens, and then anything.
-   * Whoever asked gives the buffer back.
-   */
-  blocks(call: number, tokens: number): Float64Array {
-    let until = Math.floor(tokens / this.texts.blockSize);
-    const blocks = this.texts.buffer(until);
+  /** The numbers of the full blocks of the call's prompt and answer, together so many tokens. Whoever asked gives them back. */
+  blocks(call: number, tokens: number): Spans {
+    const blocks = this.texts.spans(Math.floor(tokens / this.texts.blockSize));
     let from: number | undefined = call;
-    while (from !== undefined) {
-      const first = Math.min(until, this.#firstOwn[from] ?? 0);
-      const base = this.#base[from] ?? 0;
-      for (let block = first; block < until; block += 1) blocks[block] = base + block;
-      until = first;
-      if (until === 0) break;
-      from = this.#fillShared(blocks, until, this.program.calls[this.#opening[from] ?? 0]?.prefix);
+    while (from !== undefined && blocks.missing > 0) {
+      blocks.prepend(this.#firstOwn[from] ?? 0, this.#base[from] ?? 0);
+      from = this.#prependShared(blocks, this.program.calls[this.#opening[from] ?? 0]?.prefix);
     }
     return blocks;
   }
@@ -138,25 +131,25 @@ export class Layout {
     const stride = Math.max(1, Math.round(PREFIX_TOKENS / blockSize));
     const prefix: number[] = [];
     for (let block = stride - 1; block < full && prefix.length < PREFIX_BLOCKS_MAX; block += stride)
-      prefix.push(hashOf(blocks[block] ?? NaN));
+      prefix.push(hashOf(blocks.at(block)));
     this.texts.giveBack(blocks);
     return prefix;
   }
 
-  /** Fills in the blocks before `until`; where they are another call's, returns that call. */
-  #fillShared(blocks: Float64Array, until: number, prefix: Prefix | undefined): number | undefined {
-    if (prefix === undefined) return undefined;
+  /** Puts the shared blocks that are missing before the others; where they are another call's, returns that call. */
+  #prependShared(blocks: Spans, prefix: Prefix | undefined): number | undefined {
+    if (prefix === undefined || blocks.missing === 0) return undefined;
     if ('call' in prefix) return prefix.call;
     if ('name' in prefix) {
-      const first = this.texts.named(prefix.name);
-      for (let block = 0; block < until; block += 1) blocks[block] = first + block;
+      blocks.prepend(0, this.texts.named(prefix.name));
       return undefined;
     }
     const { blockSize, blocksMax } = this.texts;
-    for (let block = 0; block < until; block += 1) {
-      const at = Math.floor(((block + 1) * blockSize - 1) / prefix.blockTokens);
+    while (blocks.missing > 0) {
+      const at = Math.floor((blocks.missing * blockSize - 1) / prefix.blockTokens);
+      const first = Math.ceil((at * prefix.blockTokens + 1) / blockSize) - 1;
       // Below zero, so that they are no other text's.
-      blocks[block] = block - (1 + (prefix.blocks[at] ?? 0)) * blocksMax;
+      blocks.prepend(first, -(1 + (prefix.blocks[at] ?? 0)) * blocksMax);
     }
     return undefined;
   }

@@ -3,8 +3,9 @@ import type { Work } from '../engine/sequence.js';
 import type { AgentCall } from '../traces/program.js';
 import type { Layout } from './content.js';
 import type { ProgramRun } from './program-run.js';
+import { Spans } from './spans.js';
 
-const NO_BLOCKS = new Float64Array();
+const NO_BLOCKS = new Spans();
 
 /** A program under way, with what its prompts consist of. */
 export interface Played {
@@ -31,7 +32,7 @@ export class Job implements Work {
   toldMs = -Infinity;
   readonly outputTokens: number;
   /** Only while an engine has it, as there may be very many that wait. */
-  blockHashes: Float64Array = NO_BLOCKS;
+  blockHashes = NO_BLOCKS;
 
   constructor(
     readonly played: Played,

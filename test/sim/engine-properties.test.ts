@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Engine, PRESETS, type EngineScheduling, type Sequence, type Work } from '../../sim/index.js';
+import { Engine, HashList, PRESETS, type EngineScheduling, type Sequence, type Work } from '../../sim/index.js';
 
 const BLOCK = 4;
 
@@ -69,7 +69,7 @@ function request({ prefix, prompt, output, priority }: Extract<Action, { type: '
     promptTokens: prompt,
     outputTokens: output,
     priority,
-    blockHashes: Array.from({ length: count }, (_, index) => prefix * 1000 + index),
+    blockHashes: new HashList(Array.from({ length: count }, (_, index) => prefix * 1000 + index)),
   };
 }
 

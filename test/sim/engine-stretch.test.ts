@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Engine, PRESETS, type EngineScheduling, type Preset, type Sequence, type Work } from '../../sim/index.js';
+import {
+  Engine,
+  HashList,
+  PRESETS,
+  type EngineScheduling,
+  type Preset,
+  type Sequence,
+  type Work,
+} from '../../sim/index.js';
 
 const BLOCK = 4;
 
@@ -73,7 +81,7 @@ function workOf({ prefix, prompt, output, priority }: Request): Work {
   // The first ten blocks of a prefix's requests are alike, what follows is so for half of them.
   const own = prompt % 2 === 0 ? 0 : prompt * 100;
   const blockHashes = Array.from({ length: count }, (_, index) => prefix * 1e6 + index + (index < 10 ? 0 : own));
-  return { promptTokens: prompt, outputTokens: output, priority, blockHashes };
+  return { promptTokens: prompt, outputTokens: output, priority, blockHashes: new HashList(blockHashes) };
 }
 
 /** Plays both ways; all that can be seen must be the same. */

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { stepMs } from '../../sim/engine/roofline.js';
-import { Engine, PRESETS, type EngineScheduling, type Preset, type Sequence, type Work } from '../../sim/index.js';
+import {
+  Engine,
+  HashList,
+  PRESETS,
+  type EngineScheduling,
+  type Preset,
+  type Sequence,
+  type Work,
+} from '../../sim/index.js';
 
 const BLOCK = 16;
 const TINY = PRESETS['tiny-cpu'];
@@ -22,7 +30,7 @@ function work(
 ): Named {
   const { prefix = name.charCodeAt(0) * 1e6, ...rest } = more;
   const count = Math.floor((promptTokens + outputTokens) / BLOCK);
-  const blockHashes = Array.from({ length: count }, (_, index) => prefix + index);
+  const blockHashes = new HashList(Array.from({ length: count }, (_, index) => prefix + index));
   return { name, promptTokens, outputTokens, blockHashes, priority: 0, ...rest };
 }
 
@@ -199,8 +207,8 @@ describe('prefix cache', () => {
     // Four blocks each, two never used: eight blocks more take those two, all of a's, and b's last two.
     added(engine, work('c', 127, 1, { prefix: 300 }));
     run(engine);
-    expect(engine.kv.match([100, 101, 102])).toBe(0);
-    expect(engine.kv.match([200, 201, 202])).toBe(2);
+    expect(engine.kv.match(new HashList([100, 101, 102]))).toBe(0);
+    expect(engine.kv.match(new HashList([200, 201, 202]))).toBe(2);
   });
 
   it('shares blocks between sequences that run together', () => {
