@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Option, type Command } from 'commander';
+import { duration } from './duration.js';
 import { ConfigError } from '../sidecar/config/problems.js';
 import { didYouMean } from '../sidecar/config/similar.js';
 import type { AgentProgram, FormatName } from '../sim/index.js';
@@ -22,6 +23,7 @@ export interface SourceFlags {
   readonly traceTimed?: true;
   readonly traceSpeed?: number;
   readonly programs?: number;
+  readonly gapMax?: number;
 }
 
 export interface GeneratedSource {
@@ -38,13 +40,31 @@ const PROGRAMS_DEFAULT = 300;
 export function addSourceOptions(command: Command, otherwise = ''): Command {
   return command
     .option('--workload <name>', `programs to make up: ${WORKLOAD_NAMES.join(', ')}, or a YAML file`)
-    .addOption(new Option('--trace <file>', 'recorded programs, of any format that maitred reads').conflicts('workload'))
+    .addOption(
+      new Option('--trace <file>', 'recorded programs, of any format that maitred reads').conflicts('workload'),
+    )
     .addOption(formatOption().conflicts('workload'))
     .option('--rate <number>', 'programs that arrive in a second, on average', numberFrom(1e-6, 1e6))
     .option('--cv <number>', 'how bursty they are: 0 is even, 1 Poisson (default: 1)', numberFrom(0, 10))
-    .addOption(new Option('--concurrency <count>', 'programs at a time, instead: the next comes when one ends').argParser(numberFrom(1, 1e6, 'a whole number')).conflicts(['rate', 'cv'])) // prettier-ignore
-    .addOption(new Option('--trace-timed', 'they arrive when their trace says, instead').conflicts(['workload', 'rate', 'cv', 'concurrency'])) // prettier-ignore
-    .option('--programs <count>', `programs of a run (default: ${PROGRAMS_DEFAULT}, or all of a trace${otherwise})`, numberFrom(1, 1e8, 'a whole number')); // prettier-ignore
+    .addOption(
+      new Option('--concurrency <count>', 'programs at a time, instead: the next comes when one ends')
+        .argParser(numberFrom(1, 1e6, 'a whole number'))
+        .conflicts(['rate', 'cv']),
+    ) // prettier-ignore
+    .addOption(
+      new Option('--trace-timed', 'they arrive when their trace says, instead').conflicts([
+        'workload',
+        'rate',
+        'cv',
+        'concurrency',
+      ]),
+    ) // prettier-ignore
+    .option(
+      '--programs <count>',
+      `programs of a run (default: ${PROGRAMS_DEFAULT}, or all of a trace${otherwise})`,
+      numberFrom(1, 1e8, 'a whole number'),
+    ) // prettier-ignore
+    .option('--gap-max <time>', 'longest gap between two calls, such as 60s: longer ones are played as this', duration);
 }
 
 /**

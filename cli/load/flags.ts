@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { API_NAMES, IDENTITY_NAMES, type ApiName, type IdentityName } from '../../loadtest/index.js';
 import { choice } from '../choice.js';
+import { duration } from '../duration.js';
 import { numberFrom } from '../number.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
 
@@ -8,7 +9,6 @@ export interface LoadFlags extends SourceFlags {
   readonly target: readonly string[];
   readonly duration?: number;
   readonly timeScale: number;
-  readonly gapMax?: number;
   readonly api: ApiName;
   readonly stream: boolean;
   readonly identity: IdentityName;
@@ -31,16 +31,12 @@ export interface LoadFlags extends SourceFlags {
 
 const SEED_MAX = 2 ** 32 - 1;
 const TARGETS_MAX = 2;
-/** Twenty-four days: what a timer can wait. */
-const WAIT_MS_MAX = 2 ** 31 - 1;
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, '': 1000, s: 1000, m: 60_000, h: 3_600_000 };
 
 export function addLoadOptions(command: Command): Command {
   command.addOption(new Option('--target <url>', 'engine or gateway; a second one is compared with the first').argParser(target).makeOptionMandatory()); // prettier-ignore
   return addSourceOptions(command, ', or what comes in the --duration')
     .option('--duration <time>', 'no program begins later than this, such as 90s or 5m', duration)
     .option('--time-scale <factor>', 'what gaps and times between arrivals are divided by', numberFrom(1e-3, 1e6), 1)
-    .option('--gap-max <time>', 'longest gap between two calls, before it is divided', duration)
     .addOption(choice('--api <name>', 'which API', API_NAMES).default('chat'))
     .option('--no-stream', 'ask for whole answers')
     .addOption(choice('--identity <name>', 'what calls say of their program', IDENTITY_NAMES).default('none'))
@@ -76,11 +72,3 @@ function target(text: string, before: readonly string[] = []): readonly string[]
 }
 
 const collect = (text: string, before: readonly string[]): readonly string[] => [...before, text];
-
-/** Milliseconds of a time with its unit; seconds without. */
-function duration(text: string): number {
-  const [, digits = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?\s*$/.exec(text) ?? [];
-  const ms = digits === '' ? NaN : Number(digits) * (UNIT_MS[unit] ?? NaN);
-  if (ms > 0 && ms <= WAIT_MS_MAX) return ms;
-  throw new InvalidArgumentError('It must be a time above 0, such as 500ms, 90s, 5m or 1h, and at most 24 days.');
-}

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { RECORDING_NAMES, type RecordingName } from '../../sim/experiments/case.js';
-import { RECORDINGS, withShortGaps } from '../../sim/experiments/recordings.js';
+import { GAP_SECONDS_MAX, RECORDINGS } from '../../sim/experiments/recordings.js';
 import type { Surroundings } from '../../sim/experiments/run-case.js';
+import { withShortGaps } from '../../sim/workloads/recorded.js';
 import { readRecording } from '../recording.js';
 import { Faults } from '../trace-file.js';
 
@@ -19,7 +20,7 @@ export async function readRecordings(
     const path = join(folder, file);
     if (!wanted.has(name) || !existsSync(path)) continue;
     const { programs } = await readRecording(command, path, { format, kept: 'lengths' }, new Faults());
-    recordings[name] = withShortGaps(programs);
+    recordings[name] = [...withShortGaps(programs, 1000 * GAP_SECONDS_MAX)];
   }
   return recordings;
 }

@@ -24,6 +24,8 @@ export interface Settings extends Pick<Plan, 'programs' | 'engines' | 'preset' |
     | { readonly type: 'open'; readonly rate_per_second: number; readonly cv: number }
     | { readonly type: 'closed'; readonly concurrency: number }
     | { readonly type: 'trace'; readonly speed: number };
+  /** What longer gaps were played as; null: none was shortened. */
+  readonly gap_max_seconds: number | null;
   readonly kv_tokens: number;
   readonly engine_priority: boolean;
   /** The gateway's keys that a run depends on, by the names of docs/CONFIG.md; without those that runs differ in. */
@@ -51,7 +53,7 @@ export function documentOf(plan: Plan, runs: readonly RunReport[]): SimDocument 
 }
 
 function settingsOf(plan: Plan): Settings {
-  const { source, arrivals, programs, engines, preset, engine, config, policies, balancers, seeds } = plan;
+  const { source, arrivals, programs, gapMsMax, engines, preset, engine, config, policies, balancers, seeds } = plan;
   return {
     ...(source.type === 'workload' ? { workload: source.workload } : { trace: source.file, format: source.format }),
     arrivals:
@@ -59,6 +61,7 @@ function settingsOf(plan: Plan): Settings {
     programs,
     engines,
     preset,
+    gap_max_seconds: gapMsMax === Infinity ? null : gapMsMax / 1000,
     kv_tokens: engine.preset.kvTokens,
     engine_priority: engine.scheduling === 'priority',
     policies,

@@ -11,6 +11,8 @@ export interface Plan {
   readonly arrivals: Arrivals;
   /** Programs of a run. */
   readonly programs: number;
+  /** Longer gaps are played as this; Infinity: none is. */
+  readonly gapMsMax: number;
   readonly engines: number;
   /** Its name, or the file that it is in. */
   readonly preset: string;

@@ -19,6 +19,7 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
     source,
     arrivals,
     programs: countOf(flags, source, arrivals),
+    gapMsMax: flags.gapMax ?? Infinity,
     engines: flags.engines ?? Math.max(1, engines),
     preset: name,
     engine: {

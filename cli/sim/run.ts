@@ -1,6 +1,7 @@
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { measureRun, type RunHooks, type RunMeasures } from '../../sim/measure/run.js';
 import { makeSteps } from '../../sim/policies/policies.js';
+import { withShortGaps } from '../../sim/workloads/recorded.js';
 import type { Combination, Plan } from './plan.js';
 import { programsOf } from '../program-source.js';
 
@@ -13,7 +14,7 @@ export function runOne(plan: Plan, combination: Combination, hooks: RunHooks): R
   const { policy, balancer, seed } = combination;
   const measures = measureRun(
     {
-      programs: programsOf(plan.source, plan.arrivals, seed),
+      programs: withShortGaps(programsOf(plan.source, plan.arrivals, seed), plan.gapMsMax),
       maxPrograms: plan.programs,
       arrivals: plan.arrivals,
       seed,

@@ -1,12 +1,12 @@
 import type { Case } from './case.js';
-import { RECORDINGS } from './recordings.js';
+import { GAP_SECONDS_MAX, RECORDINGS } from './recordings.js';
 
 /** Settings that `maitred sim` has a flag for. */
 const FLAGS: Readonly<Record<string, string>> = { 'admission.window': '--window', 'admission.gate': '--gate' };
 
 /**
  * `maitred sim` commands that make the same runs, those that differ in their policy or balancer alone together. Cases with
- * other settings, changed machines or shortened pauses have none.
+ * other settings or changed machines have none.
  */
 export function commandsOf(cases: readonly Case[], seeds: readonly number[], traces: string): string[] {
   const lines = new Map<string, { policies: string[]; balancers: string[] }>();
@@ -34,8 +34,10 @@ function commonOf({ scenario, setup }: Case, traces: string): string | undefined
   const settings = Object.entries(setup.settings ?? {});
   const isPlain = machine !== 'ideal-bandwidth' && machine !== 'long-context' && setup.deception === undefined;
   if (!isPlain || settings.some(([key]) => FLAGS[key] === undefined)) return undefined;
-  if ('recording' in programs && programs.recording === 'weka') return undefined;
-  const source = 'workload' in programs ? `--workload ${programs.workload}` : `--trace ${traces}/${RECORDINGS[programs.recording].file}`; // prettier-ignore
+  const source =
+    'workload' in programs
+      ? `--workload ${programs.workload}`
+      : `--trace ${traces}/${RECORDINGS[programs.recording].file} --gap-max ${GAP_SECONDS_MAX}s`;
   return [
     `maitred sim ${source} --rate ${ratePerSecond} --programs ${count} --engines ${engines} --preset ${machine}`,
     ...settings.map(([key, value]) => `${FLAGS[key] ?? ''} ${value}`),

@@ -1,5 +1,4 @@
 import type { FormatName } from '../traces/formats.js';
-import type { AgentProgram } from '../traces/program.js';
 import type { RecordingName } from './case.js';
 
 /** Where a recording is, in the folder that holds them all. */
@@ -13,11 +12,4 @@ export const RECORDINGS: Readonly<Record<RecordingName, { readonly file: string;
 };
 
 /** Longer pauses are played as long as this: their people went to lunch, or home. */
-export const GAP_MS_MAX = 60_000;
-
-/** Programs as experiments play them. */
-export const withShortGaps = (programs: readonly AgentProgram[]): AgentProgram[] =>
-  programs.map((program) => ({
-    ...program,
-    calls: program.calls.map((call) => ({ ...call, gapMs: Math.min(call.gapMs, GAP_MS_MAX) })),
-  }));
+export const GAP_SECONDS_MAX = 60;

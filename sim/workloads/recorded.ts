@@ -8,6 +8,15 @@ export function* recordedPrograms(recorded: readonly AgentProgram[], seed: numbe
       yield pass === 1 ? program : { ...program, id: `${program.id}~${pass}` };
 }
 
+/** Programs whose longer gaps are as long as this. */
+export function* withShortGaps(programs: Iterable<AgentProgram>, gapMsMax: number): Generator<AgentProgram> {
+  for (const program of programs) {
+    const { calls } = program;
+    const isLong = calls.some(({ gapMs }) => gapMs > gapMsMax);
+    yield isLong ? { ...program, calls: calls.map((call) => ({ ...call, gapMs: Math.min(call.gapMs, gapMsMax) })) } : program; // prettier-ignore
+  }
+}
+
 /** Fisher and Yates. */
 function shuffled<T>(items: readonly T[], dice: Dice): T[] {
   const deck = [...items];

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXPERIMENTS } from '../../sim/experiments/experiments.js';
 import { fileOf, folderOf } from '../support/folder.js';
-import { refused, sim } from '../support/sim-command.js';
+import { number } from '../../sim/report/figures.js';
+import { json, refused, sim } from '../support/sim-command.js';
+import { describeRecorded } from '../support/traces.js';
 
 const NO_TRACES = ['--traces', 'nowhere'];
 
@@ -40,6 +42,25 @@ describe('maitred sim report --smoke', () => {
     expect(Object.keys(files)).toEqual(['report.html', 'report.md']);
     expect(files['report.md']).toContain('seeds 3, 4');
     expect(filesOf(two)).toEqual(files);
+  }, 60_000);
+});
+
+describeRecorded('agentcgroup/timings_first40.jsonl.gz', (file) => {
+  it('is played by the commands of the report as by the report', async () => {
+    const out = folderOf({});
+    const traces = dirname(dirname(file));
+    await sim('report', '--smoke', '--only', 'recorded', '--out', out, '--traces', traces);
+    const lines = readFileSync(join(out, 'report.md'), 'utf8').split('\n');
+    const command = lines.find((line) => line.startsWith(`maitred sim --trace ${file}`))!;
+    const { document } = await json(...command.split(' ').slice(2));
+    expect(document.runs.map(({ policy }) => policy)).toContain('fcfs');
+    const title = lines.findIndex((line) => line.startsWith('**agentcgroup, 2 engines'));
+    for (const { policy, program_seconds } of document.runs) {
+      const row = lines
+        .slice(title)
+        .find((line) => new RegExp(`^\\| ${policy}(?! \\+|, no)|^\\| ${policy} \\+ gate`).test(line));
+      expect(row!.split('|')[2]!.trim(), policy).toBe(number(program_seconds.mean));
+    }
   }, 60_000);
 });
 

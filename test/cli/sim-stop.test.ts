@@ -25,6 +25,7 @@ describe('stopping a simulation', () => {
       {
         source: { type: 'workload', workload: 'chat' },
         arrivals: { type: 'closed', concurrency: 4 },
+        gapMsMax: Infinity,
         programs: 100_000_000,
         engines: 1,
         preset: 'tiny-cpu',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { SimDocument } from '../../cli/sim/document.js';
 import { fileOf } from '../support/folder.js';
 import { BINARY } from '../support/maitred.js';
-import { CHAT, json, sim } from '../support/sim-command.js';
+import { call, CHAT, json, recorded, sim } from '../support/sim-command.js';
 import { readText } from '../support/tree.js';
 
 describe('maitred sim --json', () => {
@@ -139,6 +139,20 @@ describe('maitred sim', () => {
     const [run] = document.runs;
     expect(run!.refused['queue_full']).toBeGreaterThan(0);
     expect(run!.completed + run!.failed).toBe(20);
+  });
+
+  it('plays gaps no longer than it is told', async () => {
+    const file = fileOf('long.jsonl', recorded('p', { calls: [call, { ...call, after: [0], gapMs: 3_600_000 }] }));
+    const args = ['--trace', file, '--concurrency', '1', '--programs', '2'];
+    for (const [flags, gap, told] of [
+      [[], 3600, null],
+      [['--gap-max', '1.5m'], 90, 90],
+    ] as const) {
+      const { settings, runs } = (await json(...args, ...flags)).document;
+      expect(settings.gap_max_seconds).toBe(told);
+      expect(runs[0]!.makespan_seconds! / 2).toBeGreaterThan(gap);
+      expect(runs[0]!.makespan_seconds! / 2).toBeLessThan(gap + 5);
+    }
   });
 
   it('lets engines serve by priority, and have other sizes', async () => {
