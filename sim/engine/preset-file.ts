@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { issueText, UNKNOWN_KEY } from '../issue-text.js';
 import type { Preset } from './presets.js';
 
 const positive = z.number().positive().max(1e30);
@@ -39,7 +40,14 @@ export function readPreset(text: string): Preset {
   } catch (error) {
     throw new TypeError(`not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  const result = fileSchema.safeParse(document);
-  if (!result.success) throw new TypeError(z.prettifyError(result.error));
+  const result = fileSchema.safeParse(document, { reportInput: true });
+  if (!result.success) throw new TypeError(result.error.issues.flatMap(findings).join('; '));
   return result.data.preset;
+}
+
+/** What is wrong with each field, behind its name. */
+function findings(issue: z.core.$ZodIssue): string[] {
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => `${[...issue.path, key].join('.')} ${UNKNOWN_KEY}`);
+  return [`${issue.path.join('.')} ${issueText(issue)}`.trim()];
 }

@@ -55,7 +55,8 @@ export function measureRun(
       sum((engine) => engine.kvUsage * engine.busyMs),
       busyMs,
     ),
-    engine_busy: share(busyMs, spanMs * engines.length),
+    // Where a run is stopped, engines have computed on behind the end of its last program.
+    engine_busy: share(Math.min(busyMs, spanMs * engines.length), spanMs * engines.length),
     starvation_promotions: promotions,
   };
 }

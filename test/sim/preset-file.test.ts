@@ -25,6 +25,12 @@ describe('a preset file', () => {
     expect(() => readPreset(wrong)).toThrow(TypeError);
   });
 
+  it('is told every field that is wrong with it, by its name', () => {
+    const wrong = text({ ...tiny, model: undefined, wieghtBytes: 1, slots: 0.5 });
+    for (const field of ['preset.model', 'preset.wieghtBytes', 'preset.slots'])
+      expect(() => readPreset(wrong)).toThrow(field);
+  });
+
   it('serves an engine', async () => {
     const handle = await engine({ preset: { ...tiny, model: 'mine', maxModelLen: 4096 } });
     const { json } = await call(handle, 'GET', '/v1/models');
