@@ -58,10 +58,10 @@ describe('maitred trace convert', () => {
     const usual = await trace('convert', file);
     expect(usual.code).toBe(0);
     expect(usual.out.split('\n')).toHaveLength(2);
-    expect(usual.errors.map((line) => /line \d+, \w+|line \d+|1 programs/.exec(line)?.[0])).toEqual([
+    expect(usual.errors.map((line) => /line \d+, \w+|line \d+|written: 1/.exec(line)?.[0])).toEqual([
       'line 2, input_length',
       'line 3',
-      '1 programs',
+      'written: 1',
     ]);
     const strict = await trace('convert', file, '--strict');
     expect(strict.code).toBe(1);
