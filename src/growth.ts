@@ -74,26 +74,28 @@ export class Growth {
 
   /** A call of the root's arrives. */
   arrived(program: Program, promptTokens: number): void {
-    if (program.callsTotal === 0) program.firstPromptTokens = promptTokens;
+    if (program.rootCalls === 0) program.firstPromptTokens = promptTokens;
     else this.#following(program).follow();
+    program.rootCalls += 1;
   }
 
-  /** A call of the root's has left this context behind; the program's row tells that of the call before. */
+  /** A call of the root's has left this context behind. */
   finished(program: Program, contextTokens: number): void {
     this.#following(program).end();
-    if (program.callsTotal > 1) this.#kind(program).grow(contextTokens - program.contextTokens);
+    if (program.rootContextTokens > 0) this.#kind(program).grow(contextTokens - program.rootContextTokens);
+    program.rootContextTokens = contextTokens;
   }
 
   /** What the root's context is expected to hold, or 0. */
   expectedTokens(program: Program): number {
     const { first, growthTokens } = this.#kind(program);
-    const share = program.callsTotal > 1 ? 1 : first.share;
+    const share = program.rootCalls > 1 ? 1 : first.share;
     return program.firstPromptTokens + Math.round(share * growthTokens);
   }
 
   #following(program: Program): Following {
     const { first, later } = this.#kind(program);
-    return program.callsTotal > 1 ? later : first;
+    return program.rootCalls > 1 ? later : first;
   }
 
   #kind({ firstPromptTokens }: Program): Kind {

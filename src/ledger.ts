@@ -76,7 +76,7 @@ export class Ledger {
     const { program } = call;
     const { usage } = event;
     const promptTokens = usage?.promptTokens ?? call.promptTokens;
-    const cachedTokens = Math.min(usage?.cachedTokens ?? 0, promptTokens);
+    const cachedTokens = usage?.cachedTokens ?? 0;
     const outputTokens = usage?.outputTokens ?? call.outputTokens;
     const elapsedMs = nowMs - call.dispatchedAtMs;
     const timeMs = event.serviceMs ?? elapsedMs - (event.queueMs ?? 0);
@@ -120,11 +120,13 @@ export class Ledger {
     return row.activeCalls.length === 0 ? row : undefined;
   }
 
-  /** Ends a lease that is over, the oldest first, and returns its row; undefined when none is. */
+  /** Takes out the longest-idle row when its lease is over, or when the limit was lowered below the rows that there are. */
   expire(nowMs: number): Program | undefined {
     const row = this.table.oldestIdle;
-    if (row === undefined || this.#leaseEndMs(row) > nowMs) return undefined;
-    this.table.detach(row, 'expired');
+    if (row === undefined) return undefined;
+    const isOver = this.#leaseEndMs(row) <= nowMs;
+    if (!isOver && this.table.size <= this.table.programsMax) return undefined;
+    this.table.detach(row, isOver ? 'expired' : 'evicted');
     return row;
   }
 
@@ -161,4 +163,11 @@ export function goneOf(row: Program): ProgramGone {
     waitingMs: row.waitingMs as Millis,
     durationMs: ((row.lastCompletionAtMs ?? row.createdAtMs) - row.createdAtMs) as Millis,
   };
+}
+
+/** No more of a prompt can have been cached than there was of it, whatever the engine says. */
+export function plausible(event: CallFinished): CallFinished {
+  const { usage } = event;
+  if (usage?.cachedTokens === undefined || usage.cachedTokens <= usage.promptTokens) return event;
+  return { ...event, usage: { ...usage, cachedTokens: usage.promptTokens } };
 }

@@ -31,8 +31,10 @@ export class Program {
   /** Context last seen: prompt and answer of the last finished call. */
   contextTokens = 0;
 
-  /** Length of the first prompt of its root. */
+  /** Of its root alone: calls, the first prompt, and the context that the last finished call left. */
+  rootCalls = 0;
   firstPromptTokens = 0;
+  rootContextTokens = 0;
   callsTotal = 0;
   promotions = 0;
   promptTokens = 0;

@@ -5,7 +5,7 @@ import { deadlinesOf, earliest } from './deadlines.js';
 import type { Engine } from './engine.js';
 import type { CallArrived, CallFailed, CallFinished, Command, Event, Refusal } from './events.js';
 import { Floor } from './floor.js';
-import { goneOf, Ledger } from './ledger.js';
+import { goneOf, Ledger, plausible } from './ledger.js';
 import { makePolicy, type Policy } from './policy.js';
 import type { Program } from './program.js';
 import { TimerHeap } from './timer-heap.js';
@@ -123,7 +123,7 @@ export class Scheduler {
           this.#demote(call);
         });
       case 'callFinished':
-        return this.#withRunning(event.call, (call, engine) => this.#finish(call, engine, event));
+        return this.#withRunning(event.call, (call, engine) => this.#finish(call, engine, plausible(event)));
       case 'callFailed':
         return this.#withRunning(event.call, (call, engine) => this.#fail(call, engine, event));
       case 'callCancelled':
@@ -298,7 +298,10 @@ export class Scheduler {
   /** A call that could not go at once is refused when the queue, or its tenant's share, is over its limit. */
   #refuseOverflow(id: CallId): void {
     const call = this.#calls.get(id);
-    if (call?.state === 'waiting' && this.#floor.overflows(call.program.tenant)) this.#reject(call, 'queue_full');
+    if (call?.state !== 'waiting' || !this.#floor.overflows(call.program.tenant)) return;
+    this.#reject(call, 'queue_full');
+    // Its own context was kept for it until now.
+    this.#place();
   }
 
   #passTime(): void {

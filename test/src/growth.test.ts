@@ -67,4 +67,20 @@ describe('a newcomer to a gated engine', () => {
     );
     expect(sent.flat().filter(({ type }) => type === 'dispatch')).toHaveLength(20);
   });
+
+  it('is not counted on to grow by what sub-agents have held before its kind went on', () => {
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
+    desk.join('A', { window: 300, capacity: CAPACITY });
+    const run = (call: string, thread: string, prompt: number): void => {
+      desk.arrive(call, { program: call.split('.')[0]!, thread, prompt });
+      desk.finish(call, { prompt, output: 0 });
+      desk.pass(10);
+    };
+    for (let n = 0; n < 40; n += 1) {
+      run(`p${n}.0`, 'early', 100);
+      for (let at = 1; at < 20; at += 1) run(`p${n}.${at}`, at % 2 === 0 ? `t${at}` : '', at % 2 === 0 ? 100 : 8_000);
+      desk.tell(ended(`p${n}`));
+    }
+    expect(letIn(desk, 8_000)).toBe(20);
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Desk } from '../support/core-desk.js';
-import { cancelled, ended, progressed, started } from '../support/core-events.js';
+import { cancelled, ended, progressed, started, woke } from '../support/core-events.js';
 
 /** A desk with one wide engine. */
 function openDesk(changes: ConstructorParameters<typeof Desk>[0] = {}): Desk {
@@ -209,5 +209,19 @@ describe('the process table', () => {
     expect(desk.arrive('c', { program: 'r' })).toMatchObject([{ type: 'dispatch', call: 'c' }]);
     expect(desk.finish('c')).toMatchObject([{ type: 'programGone', program: 'r', cause: 'evicted', calls: 1 }]);
     expect(desk.program('q').activeCalls).toBe(1);
+  });
+
+  it('with a limit lowered: the longest idle leave until it is kept, and new programs have rows again', () => {
+    const desk = openDesk();
+    for (const call of ['a', 'b', 'c']) {
+      desk.arrive(call, { program: call });
+      if (call !== 'c') desk.finish(call);
+    }
+    const gone = (program: string) => ({ type: 'programGone', program, cause: 'evicted' });
+    desk.configure({ limits: { programsMax: 1 } });
+    expect(desk.tell(woke)).toMatchObject([gone('a'), gone('b')]);
+    desk.finish('c');
+    expect(desk.arrive('d', { program: 'd' })).toMatchObject([gone('c'), { type: 'dispatch', call: 'd' }]);
+    expect(desk.program('d').activeCalls).toBe(1);
   });
 });

@@ -224,6 +224,20 @@ describe('what drivers may get wrong', () => {
     );
   });
 
+  it('no more of a prompt counts as cached than there was of it', () => {
+    const told: unknown[] = [];
+    const balancer = {
+      ...balancerNamed('least-loaded'),
+      finished: (_call: unknown, usage: unknown) => told.push(usage),
+    };
+    const desk = new Desk({}, balancer);
+    desk.join('A', { capacity: 1_000 });
+    desk.arrive('a', { program: 'p' });
+    desk.finish('a', { prompt: 100, output: 10, cached: 5_000 });
+    expect(told).toEqual([{ promptTokens: 100, outputTokens: 10, cachedTokens: 100 }]);
+    expect(desk.program('p').cachedTokens).toBe(100);
+  });
+
   it('time that goes back counts as standing still', () => {
     const desk = new Desk();
     desk.join('A', { window: 1 });
