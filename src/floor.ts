@@ -61,6 +61,7 @@ export class Floor {
   /** Adds the engine or updates it. Returns the waiting calls that lost their place by it (see `Roster.serves`). */
   join(event: EngineJoined): Call[] {
     const engine = this.roster.join(event, this.rules.config.admission);
+    this.#resting.delete(engine);
     this.#unsettled.add(engine);
     return this.#serve(engine, event.models);
   }
@@ -98,7 +99,7 @@ export class Floor {
   /** The call waits no longer, for whatever reason. */
   withdraw(call: Call): void {
     this.#waiting.delete(call);
-    call.pinned?.residency.unwant(call.program, call.thread);
+    this.#unpin(call);
     call.spillable = false;
     const reserved = call.reservedOn;
     if (reserved === undefined) return;
@@ -113,10 +114,18 @@ export class Floor {
     call.level = 0;
     call.rank = 0;
     if (call.roams) {
-      call.pinned = undefined;
+      this.#unpin(call);
       call.spillable = false;
     }
     this.#insert(call);
+  }
+
+  /** The call waits for its engine no longer: what that keeps for it is free, unless another of its thread waits there. */
+  #unpin(call: Call): void {
+    const engine = call.pinned;
+    call.pinned = undefined;
+    if (engine === undefined || this.#waiting.hasSibling(call, engine)) return;
+    if (engine.residency.unwant(call.program, call.thread)) this.touch(engine);
   }
 
   /** The call has waited `reserveMs`: from now on idle programs must make way for it. */
@@ -259,12 +268,12 @@ export class Floor {
     if (!this.#hasSlot(engine, nowMs)) return undefined;
     const room = this.#room(engine, nowMs);
     let fit = this.#waiting.firstPinned(engine, room);
-    let head = engine.pinned.firstInsistent;
+    let head = engine.pinned.firstKept;
     for (const pool of engine.pools) {
       fit = firstOf(fit, pool.anywhere.firstFit(room));
-      head = firstOf(head, pool.anywhere.firstInsistent);
+      head = firstOf(head, pool.anywhere.firstKept);
     }
-    const reserved = head === fit ? undefined : this.#reservation(engine, head, nowMs);
+    const reserved = this.#reservation(engine, head === fit ? undefined : head, nowMs);
     if (reserved !== undefined && (fit === undefined || before(reserved, fit))) return undefined;
     if (fit !== undefined) return fit;
     for (const pool of engine.pools) fit = firstOf(fit, pool.spillable.firstFit(room.patient));
@@ -284,7 +293,8 @@ export class Floor {
    */
   #reservation(engine: Engine, head: Call | undefined, nowMs: number): Call | undefined {
     if (engine.reservedFor !== undefined) return engine.reservedFor;
-    if (head === undefined || head.reservedOn !== undefined || nowMs < engine.turnAtMs) return undefined;
+    if (head === undefined || head.reservedOn !== undefined) return undefined;
+    if (head.entry === 'insistent' && nowMs < engine.turnAtMs) return undefined;
     if (head.pinned === undefined && this.#roomiest(this.#pool(head), nowMs) !== engine) return undefined;
     engine.reservedFor = head;
     head.reservedOn = engine;
@@ -328,6 +338,7 @@ export class Floor {
     for (const call of homeless) this.withdraw(call);
     this.#release(engine);
     const left = this.roster.serve(engine, models);
+    for (const other of this.#waiting.resize(engine, [...left, ...engine.pools])) this.touch(other);
     for (const call of homeless) this.enqueue(call);
     this.touch(engine);
     const unserved = left.filter((pool) => pool.engines.length === 0).flatMap((pool) => [...pool.anywhere]);

@@ -17,6 +17,8 @@ export class Lane {
     insistent: new FitTree(),
     patient: new FitTree(),
   };
+  /** Those that have waited `reserveMs`, however they are let in. */
+  readonly #kept = new FitTree<Call>();
 
   get size(): number {
     return this.#trees.returning.size + this.#trees.insistent.size + this.#trees.patient.size;
@@ -24,10 +26,17 @@ export class Lane {
 
   insert(call: Call): void {
     this.#trees[call.entry].insert(call, call, call.extraTokens);
+    if (call.insistent) this.#kept.insert(call, call, 0);
   }
 
   delete(call: Call): void {
     this.#trees[call.entry].delete(call);
+    if (call.insistent) this.#kept.delete(call);
+  }
+
+  /** Reads anew what each call needs. */
+  refresh(needOf: (call: Call) => number): void {
+    for (const tree of Object.values(this.#trees)) tree.refresh(needOf);
   }
 
   /** The first call, in order, that fits. */
@@ -39,9 +48,9 @@ export class Lane {
     );
   }
 
-  /** The first insistent call, fit or not. */
-  get firstInsistent(): Call | undefined {
-    return this.#trees.insistent.first();
+  /** The first call that room is to be kept for, fit or not. */
+  get firstKept(): Call | undefined {
+    return this.#kept.first();
   }
 
   *[Symbol.iterator](): IterableIterator<Call> {

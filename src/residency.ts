@@ -55,6 +55,8 @@ interface Cohort {
   readonly kind: ReturnKind;
   readonly members: Set<Context>;
   claimTokens: number;
+  /** Members that a call waits to come back to. */
+  wanted: number;
   /** Part of the claims that counts, as of the last `settle`: what was added is what is taken away. */
   share: number;
 }
@@ -84,7 +86,7 @@ export class Residency {
   capacityTokens = Infinity;
   readonly #contexts = new Map<Program, Map<string, Context>>();
   /** Idle for too long to be waited for, longest first, and younger ones by when they fell idle. */
-  readonly #old: Cohort = { step: -Infinity, kind: 0, members: new Set(), claimTokens: 0, share: 0 };
+  readonly #old: Cohort = { step: -Infinity, kind: 0, members: new Set(), claimTokens: 0, wanted: 0, share: 0 };
   #cohorts: Cohort[] = [];
   #step = 0;
   #activeTokens = 0;
@@ -183,13 +185,16 @@ export class Residency {
     this.#learn(context, this.#age(context.cohort));
     this.#unclaim(context, context.cohort);
     context.wanted = true;
+    context.cohort.wanted += 1;
     this.#wantedTokens += context.heldTokens;
   }
 
-  /** No call of the thread waits any longer. */
-  unwant(program: Program, thread: string): void {
+  /** No call of the thread waits any longer. True: that has made room. */
+  unwant(program: Program, thread: string): boolean {
     const context = this.get(program, thread);
-    if (context !== undefined) this.#release(context);
+    if (context?.wanted !== true) return false;
+    this.#release(context);
+    return true;
   }
 
   /**
@@ -271,6 +276,7 @@ export class Residency {
   #reclaim(gateTokens: number): void {
     if (this.workingSetTokens <= gateTokens) return;
     for (const cohort of [this.#old, ...this.#cohorts]) {
+      if (cohort.claimTokens === 0 && cohort.wanted === 0) continue;
       for (const context of cohort.members) {
         if (this.workingSetTokens <= gateTokens) return;
         this.#release(context);
@@ -286,8 +292,9 @@ export class Residency {
   }
 
   #release(context: Context): void {
-    if (!context.wanted) return;
+    if (!context.wanted || context.cohort === undefined) return;
     context.wanted = false;
+    context.cohort.wanted -= 1;
     this.#wantedTokens -= context.heldTokens;
   }
 
@@ -350,7 +357,7 @@ export class Residency {
       if (cohort?.kind === kind) return cohort;
     }
     const share = this.returns.share(kind, 0);
-    const cohort = { step: this.#step, kind, members: new Set<Context>(), claimTokens: 0, share };
+    const cohort = { step: this.#step, kind, members: new Set<Context>(), claimTokens: 0, wanted: 0, share };
     this.#cohorts.push(cohort);
     return cohort;
   }
@@ -367,6 +374,7 @@ export class Residency {
       cohort.members.delete(context);
       context.cohort = this.#old;
       this.#old.members.add(context);
+      if (context.wanted) this.#old.wanted += 1;
     }
   }
 

@@ -23,6 +23,7 @@ export class Roster {
 
   /** Makes the engine's pools those of `models`. Returns the pools that it has left. */
   serve(engine: Engine, models: readonly ModelId[]): Pool[] {
+    for (const model of this.#pools.keys()) this.serves(model);
     const left = engine.pools.filter((pool) => !models.includes(pool.model));
     for (const pool of left) pool.engines = pool.engines.filter((other) => other !== engine);
     for (const model of models) {

@@ -70,12 +70,29 @@ export class Waiting {
     for (const context of dropped) this.#rereadThread(engine, context);
   }
 
-  #rereadThread(engine: Engine, { program, thread }: Pick<Call, 'program' | 'thread'>): void {
-    let left = SIBLINGS_MAX;
-    for (const sibling of program.activeCalls) {
-      if (left-- === 0) break;
-      if (sibling.state === 'waiting' && sibling.pinned === engine && sibling.thread === thread) this.#reseat(sibling);
+  /**
+   * An engine of these pools has come, gone or changed its size: what calls need there is read anew. O(calls), and rare.
+   * Returns the engines that may have room for one now.
+   */
+  resize(engine: Engine, pools: readonly Pool[]): Engine[] {
+    const needOf = (call: Call): number => readNeeds(call, this.#pool(call)).extraTokens;
+    engine.pinned.refresh(needOf);
+    for (const { anywhere, spillable } of pools) {
+      anywhere.refresh(needOf);
+      spillable.refresh((call) => call.heldTokens);
     }
+    return pools.flatMap((pool) => pool.live);
+  }
+
+  /** Whether another call of the thread, of the first few of its program, waits for the engine. */
+  hasSibling(call: Call, engine: Engine): boolean {
+    return siblings(call, engine).some((sibling) => sibling !== call);
+  }
+
+  #rereadThread(engine: Engine, thread: Pick<Call, 'program' | 'thread'>): void {
+    const waiting = siblings(thread, engine);
+    for (const sibling of waiting) this.#reseat(sibling);
+    if (waiting.length > 0) engine.residency.want(thread.program, thread.thread);
   }
 
   /** Puts the call into its lane by what is true of it now. */
@@ -102,6 +119,12 @@ export class Waiting {
   }
 }
 
+/** Calls of the thread that wait for the engine, of the first few of its program. */
+function siblings({ program, thread }: Pick<Call, 'program' | 'thread'>, engine: Engine): Call[] {
+  const few = program.activeCalls.slice(0, SIBLINGS_MAX);
+  return few.filter((call) => call.state === 'waiting' && call.pinned === engine && call.thread === thread);
+}
+
 function isStale(call: Call, engine: Engine): boolean {
   return call.extraTokens !== engine.residency.extraTokens(call) || call.entry !== entryOf(call);
 }
@@ -111,10 +134,14 @@ function entryOf(call: Call): Entry {
   return call.insistent ? 'insistent' : 'patient';
 }
 
-/** Reads the call's need and entry anew; only for a call in no lane. */
+/** Reads the call's needs and entry anew; only for a call in no lane. */
 function read(call: Call, pool: Pool): Call {
+  call.entry = entryOf(call);
+  return readNeeds(call, pool);
+}
+
+function readNeeds(call: Call, pool: Pool): Call {
   call.heldTokens = call.pinned?.residency.heldTokens(call, call.needTokens) ?? pool.heldTokens(call);
   call.extraTokens = call.pinned?.residency.extraTokens(call) ?? call.heldTokens;
-  call.entry = entryOf(call);
   return call;
 }

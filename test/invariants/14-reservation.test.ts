@@ -14,6 +14,7 @@ describe('room that is kept for a call goes to nothing behind it', () => {
       return {
         policy: 'plas',
         without: ['configure', 'cached'],
+        steps: 80,
         onMoment({ book, scheduler }) {
           for (const { command, call } of book.dispatches) {
             const holder = reserved.get(command.engine);

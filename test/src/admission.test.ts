@@ -126,6 +126,19 @@ describe('a reservation', () => {
     expect(desk.engine('A').reservedFor).toBeUndefined();
   });
 
+  it('keeps it for one that comes back to its own context as well', () => {
+    const desk = gatedDesk({ reserveMs: 300 });
+    leaveContext(desk, 'p', 200);
+    desk.arrive('a', { prompt: 100 });
+    desk.arrive('b', { prompt: 200 });
+    expect(desk.arrive('big', { program: 'p', prompt: 900 })).toEqual([]);
+    desk.pass(300);
+    desk.finish('a', { prompt: 1, output: 0 });
+    expect(desk.arrive('small', { prompt: 100 })).toEqual([]);
+    expect(desk.engine('A').reservedFor).toBe('big');
+    expect(sentOut(desk.finish('b', { prompt: 1, output: 0 }))).toEqual(['big@A', 'small@A']);
+  });
+
   it('ends with its call', () => {
     const desk = gatedDesk({ reserveMs: 300 });
     desk.arrive('a', { prompt: 600 });

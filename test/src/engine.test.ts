@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { views } from '../../src/index.js';
+import { modelId, views } from '../../src/index.js';
+import { Roster } from '../../src/roster.js';
+import { coreConfig } from '../support/core-config.js';
 import { Desk, sentOut } from '../support/core-desk.js';
-import { drained, lost, reported } from '../support/core-events.js';
+import { drained, joined, lost, reported } from '../support/core-events.js';
 
 const LONG = 5_000;
 
@@ -174,4 +176,34 @@ describe('load reports', () => {
     for (const call of ['a', 'b']) expect(desk.finish(call)).toEqual([]);
     expect(sentOut(desk.finish('c'))).toEqual(['e@A']);
   });
+
+  it('move it while all that it lets in takes longer than the time between two of them', () => {
+    const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 2 } });
+    desk.join('A');
+    for (const call of ['a', 'b', 'c', 'd', 'e']) desk.arrive(call);
+    desk.tell(reported('A', { waiting: 1 }));
+    expect(desk.engine('A').window).toBe(2);
+    expect(sentOut(desk.tell(reported('A', { waiting: 0 })))).toEqual(['c@A', 'd@A']);
+  });
+});
+
+describe('an engine that rests', () => {
+  it('is waited for no longer once it has joined again', () => {
+    const desk = new Desk();
+    desk.join('A');
+    desk.arrive('a');
+    desk.fail('a', 'busy', 5_000);
+    expect(desk.wakeAtMs).toBe(5_000);
+    expect(sentOut(desk.join('A'))).toEqual(['a@A']);
+    expect(desk.wakeAtMs).toBeGreaterThan(desk.nowMs);
+  });
+});
+
+it('a model that no engine serves any more is forgotten', () => {
+  const roster = new Roster();
+  const models = ['x', 'y', 'z'].map(modelId);
+  const engine = roster.join(joined('A'), coreConfig().admission);
+  for (const model of models) roster.serve(engine, [model]);
+  expect(roster.pool(models[0]!)).toBeUndefined();
+  expect(roster.serves(models[2]!)).toBe(true);
 });
