@@ -68,17 +68,16 @@ describe('a newcomer to a gated engine', () => {
     expect(sent.flat().filter(({ type }) => type === 'dispatch')).toHaveLength(20);
   });
 
-  it('is not counted on to grow by what sub-agents have held before its kind went on', () => {
+  it('is not counted on to grow by what sub-agents have held between the calls of its kind', () => {
     const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
     desk.join('A', { window: 300, capacity: CAPACITY });
-    const run = (call: string, thread: string, prompt: number): void => {
-      desk.arrive(call, { program: call.split('.')[0]!, thread, prompt });
-      desk.finish(call, { prompt, output: 0 });
-      desk.pass(10);
-    };
     for (let n = 0; n < 40; n += 1) {
-      run(`p${n}.0`, 'early', 100);
-      for (let at = 1; at < 20; at += 1) run(`p${n}.${at}`, at % 2 === 0 ? `t${at}` : '', at % 2 === 0 ? 100 : 8_000);
+      for (let at = 0; at < 10; at += 1) {
+        const [thread, prompt] = at % 2 === 0 ? ['', 8_000] : [`t${at}`, 100];
+        desk.arrive(`${n}.${at}`, { program: `p${n}`, thread, prompt });
+        desk.finish(`${n}.${at}`, { prompt, output: 0 });
+        desk.pass(10);
+      }
       desk.tell(ended(`p${n}`));
     }
     expect(letIn(desk, 8_000)).toBe(20);
