@@ -9,7 +9,7 @@
  *     [4 | 4]  [2 | 2]                          least is 2, its left child's 4 > 3, itself 9 > 3: take [2].
  *
  * A treap: a binary search tree by key and a heap by a hash of `seq`, which keeps it balanced without randomness, so
- * that the same events give the same tree. insert, delete, update, first and firstFit cost O(log n) expected; refresh O(n).
+ * that the same events give the same tree. insert, delete, first and firstFit cost O(log n) expected; refresh O(n).
  */
 
 /** Order of waiting calls: lower level first, then lower rank, then the earlier `seq`, which is unique. */
@@ -69,11 +69,6 @@ export class FitTree<T> {
     this.#root = remove(this.#root, key);
     this.#size -= 1;
     return true;
-  }
-
-  /** Sets the need of the entry under `key`, if it is there. */
-  update(key: Key, need: number): void {
-    update(this.#root, key, need);
   }
 
   /** First entry in order, whatever it needs. */
@@ -170,13 +165,6 @@ function merge<T>(a: Node<T> | undefined, b: Node<T> | undefined): Node<T> | und
   b.left = merge(a, b.left);
   b.pull();
   return b;
-}
-
-function update<T>(root: Node<T> | undefined, key: Key, need: number): void {
-  if (root === undefined) return;
-  if (root.key.seq === key.seq) root.need = need;
-  else update(before(key, root.key) ? root.left : root.right, key, need);
-  root.pull();
 }
 
 function refresh<T>(root: Node<T> | undefined, needOf: (value: T) => number): void {
