@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 
@@ -11,10 +11,30 @@ export function checkReadable(command: Command, file: string): void {
 /** Ends the command where a file cannot be written: an hour's run must not be lost for a folder that is not there. */
 export function checkWritable(command: Command, file: string): void {
   const folder = dirname(file);
+  const there = statSync(file, { throwIfNoEntry: false });
+  if (there?.isDirectory() === true) command.error(`${file} is a folder`);
   try {
-    accessSync(folder, constants.W_OK);
+    accessSync(there === undefined ? folder : file, constants.W_OK);
   } catch {
-    command.error(`${file} cannot be written: there is no folder ${folder}, or it is not ours`);
+    const why = there === undefined ? `there is no folder ${folder}, or it is not ours` : 'it is not ours';
+    command.error(`${file} cannot be written: ${why}`);
   }
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) command.error(`${file} is a folder`);
+}
+
+/** Makes the folder, and those that it is in; ends the command where that cannot be, or nothing can be written there. */
+export function makeFolder(command: Command, folder: string): void {
+  try {
+    make(folder);
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    command.error(`${folder} cannot be written: ${(error as Error).message}`);
+  }
+  if (!statSync(folder).isDirectory()) command.error(`${folder} is no folder`);
+}
+
+/** One by one: `mkdirSync` itself tries for ever in folders where nobody can make one (/proc). */
+function make(folder: string): void {
+  if (existsSync(folder)) return;
+  make(dirname(folder));
+  mkdirSync(folder);
 }

@@ -10,6 +10,7 @@ import { EventLog } from '../sidecar/record.js';
 import { DEFAULT_PRESET, PRESETS } from '../sim/index.js';
 import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
 import { startEmbedded } from './embedded.js';
+import { checkWritable } from './files.js';
 import { untilStopped } from './signals.js';
 
 interface ServeFlags extends ConfigFlags {
@@ -23,6 +24,7 @@ export function addServeCommand(program: Command, version: string): void {
     .action(({ record, ...flags }: ServeFlags) => {
       const there = record === undefined ? undefined : statSync(record, { throwIfNoEntry: false });
       if (there?.isFile() && there.size > 0) command.error(`--record: ${record} is there already, and not empty`);
+      if (record !== undefined) checkWritable(command, record);
       return serve(configInputs(flags), version, record);
     });
 }

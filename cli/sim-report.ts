@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { keyOf, RECORDING_NAMES, type Case } from '../sim/experiments/case.js';
@@ -10,6 +10,7 @@ import type { RunMeasures } from '../sim/measure/run.js';
 import { htmlOf } from '../sim/report/html.js';
 import { markdownOf } from '../sim/report/markdown.js';
 import { drawCharts, type Report } from '../sim/report/report.js';
+import { makeFolder } from './files.js';
 import { names, seeds } from './lists.js';
 import { Pool } from './sim/pool.js';
 import { untilEnded } from './sim/progress.js';
@@ -65,8 +66,7 @@ async function report(command: Command, flags: ReportFlags, signal: AbortSignal)
   const planned = experiments.map((experiment) => ({ experiment, plan: experiment.plan(scale) }));
   const cases = [...new Map(planned.flatMap(({ plan }) => plan.cases.map((one) => [keyOf(one), one]))).values()];
   // Before anything is run: a folder that cannot be written would lose it all.
-  mkdirSync(flags.out, { recursive: true });
-  accessSync(flags.out, constants.W_OK);
+  makeFolder(command, flags.out);
   const task = { cases, seeds: seedList, around: { config, recordings } };
   const { results, runs } = await resultsOf(task, flags.jobs, signal);
   const isComplete = runs === cases.length * seedList.length;

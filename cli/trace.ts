@@ -5,6 +5,7 @@ import { createGzip } from 'node:zlib';
 import type { Command } from 'commander';
 import { programLine, TraceSummary, type FormatName } from '../sim/index.js';
 import { plain } from '../sim/report/plain.js';
+import { checkWritable } from './files.js';
 import { complain, Faults, formatOption, openTraceFile } from './trace-file.js';
 
 interface TraceFlags {
@@ -35,6 +36,7 @@ export function addTraceCommand(program: Command): void {
 
 async function runConvert(command: Command, file: string, { format, out, strict }: ConvertFlags): Promise<void> {
   const faults = new Faults();
+  if (out !== '-') checkWritable(command, out);
   const { programs } = await openTraceFile(command, file, format, faults);
   const [from, to] = [file, out].map((path) => statSync(path, { throwIfNoEntry: false }));
   if (from !== undefined && from.dev === to?.dev && from.ino === to.ino) command.error('--out is the recording itself');

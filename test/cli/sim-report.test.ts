@@ -76,8 +76,10 @@ describe('maitred sim report', () => {
   });
 
   it('says before it runs anything that it cannot write', async () => {
-    const { code, errors } = await refused('report', '--out', join(fileOf('file', ''), 'x'), ...NO_TRACES);
-    expect(code).toBe(1);
-    expect(errors).toHaveLength(1);
+    const file = fileOf('file', '');
+    for (const out of [file, join(file, 'x'), '/proc/x/y']) {
+      const { code, errors } = await refused('report', '--out', out, ...NO_TRACES);
+      expect({ code, lines: errors.length }, out).toEqual({ code: 2, lines: 1 });
+    }
   });
 });

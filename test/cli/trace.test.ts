@@ -94,14 +94,14 @@ describe('maitred trace convert', () => {
     expect(statSync(join(folder, 'out.jsonl')).size).toBe('precious'.length);
   });
 
-  it('fails when it cannot write', async () => {
+  it('is wrong usage where it cannot write', async () => {
     const { code, errors } = await trace(
       'convert',
       fileOf('a.jsonl', GOOD),
       '--out',
       join(folderOf({}), 'no', 'folder'),
     );
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(errors).toHaveLength(1);
   });
 
