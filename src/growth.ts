@@ -1,3 +1,4 @@
+import type { Call } from './call.js';
 import type { Program } from './program.js';
 
 /** Kinds of programs by the size of their first prompt, two to a doubling. */
@@ -79,11 +80,17 @@ export class Growth {
     program.rootCalls += 1;
   }
 
-  /** A call of the root's has left this context behind. */
-  finished(program: Program, contextTokens: number): void {
+  /**
+   * A call of the root's has left this context behind, its answer at the end. Where it ran beside the one before, as in a tree
+   * that is searched, the answer is what it has added.
+   */
+  finished({ program, arrivedAtMs }: Call, contextTokens: number, answerTokens: number, nowMs: number): void {
     this.#following(program).end();
-    if (program.rootContextTokens > 0) this.#kind(program).grow(contextTokens - program.rootContextTokens);
+    const ranBeside = arrivedAtMs < program.rootEndedAtMs;
+    const grownTokens = ranBeside ? answerTokens : contextTokens - program.rootContextTokens;
+    if (program.rootContextTokens > 0) this.#kind(program).grow(grownTokens);
     program.rootContextTokens = contextTokens;
+    program.rootEndedAtMs = nowMs;
   }
 
   /** What the root's context is expected to hold, or 0. */

@@ -88,7 +88,7 @@ export class Ledger {
     program.outputTokens += outputTokens;
     const contextTokens = promptTokens + outputTokens;
     if (call.thread === '') {
-      this.#growth.finished(program, contextTokens);
+      this.#growth.finished(call, contextTokens, outputTokens, nowMs);
       call.grownTokens = this.#growth.expectedTokens(program);
     }
     program.contextTokens = contextTokens;

@@ -31,10 +31,11 @@ export class Program {
   /** Context last seen: prompt and answer of the last finished call. */
   contextTokens = 0;
 
-  /** Of its root alone: calls, the first prompt, and the context that the last finished call left. */
+  /** Of its root alone: calls, the first prompt, the context that the last finished call left, and when. */
   rootCalls = 0;
   firstPromptTokens = 0;
   rootContextTokens = 0;
+  rootEndedAtMs = -Infinity;
   callsTotal = 0;
   promotions = 0;
   promptTokens = 0;

@@ -55,6 +55,24 @@ describe('a newcomer to a gated engine', () => {
     expect(sent).toBeLessThan(120);
   });
 
+  it('counts the answers of calls that run side by side, each of which adds its own', () => {
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
+    desk.join('A', { window: 300, capacity: CAPACITY });
+    for (let n = 0; n < 40; n += 1) {
+      const ids = Array.from({ length: 9 }, (_, at) => `${n}.${at}`);
+      for (const beside of [ids.slice(0, 1), ids.slice(1)]) {
+        for (const id of beside) desk.arrive(id, { program: `p${n}`, prompt: 1_000 });
+        desk.pass(10);
+        for (const id of beside) desk.finish(id, { prompt: 1_000, output: 1_000 });
+      }
+      desk.tell(ended(`p${n}`));
+    }
+    // 1,000 + 1,000 x 9 x 5/8 at most; contexts of 2,000, as all of them are, would let in 80.
+    const sent = letIn(desk, 1_000);
+    expect(sent).toBeGreaterThanOrEqual(24);
+    expect(sent).toBeLessThanOrEqual(34);
+  });
+
   it('is let in beside fifteen others however much its kind grows', () => {
     expect(letIn(taught({ calls: 60 }), 1_000)).toBe(16);
   });
