@@ -8,6 +8,7 @@ import type { TenantId } from './units.js';
 
 /** Calls of a program whose needs are read anew when a context of it changes. */
 const SIBLINGS_MAX = 64;
+const NO_CALLS: readonly Call[] = [];
 
 /** The waiting calls, each in the lane of the engine that it is bound to or of its model's pool. */
 export class Waiting {
@@ -120,8 +121,11 @@ export class Waiting {
 }
 
 /** Calls of the thread that wait for the engine, of the first few of its program. */
-function siblings({ program, thread }: Pick<Call, 'program' | 'thread'>, engine: Engine): Call[] {
-  const few = program.activeCalls.slice(0, SIBLINGS_MAX);
+function siblings({ program, thread }: Pick<Call, 'program' | 'thread'>, engine: Engine): readonly Call[] {
+  const { activeCalls } = program;
+  // Most programs have one, and it runs.
+  if (activeCalls.length === 1 && activeCalls[0]?.state === 'running') return NO_CALLS;
+  const few = activeCalls.slice(0, SIBLINGS_MAX);
   return few.filter((call) => call.state === 'waiting' && call.pinned === engine && call.thread === thread);
 }
 
