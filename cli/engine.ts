@@ -1,8 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { pino } from 'pino';
-import { startEngine, type EngineOptions } from '../sim/index.js';
-import { readOptions } from '../sim/options.js';
-import { parseFault } from '../sim/server/faults.js';
+import { type EngineOptions, parseFault, readOptions, startEngine } from '../sim/index.js';
 import { choice } from './choice.js';
 import { presetOption, type ChosenPreset } from './preset.js';
 import { untilStopped } from './signals.js';

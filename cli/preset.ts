@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../sidecar/config/similar.js';
-import { DEFAULT_PRESET, PRESET_NAMES, PRESETS, readPreset, type Preset } from '../sim/index.js';
+import { DEFAULT_PRESET, type Preset, PRESET_NAMES, PRESETS, readPreset } from '../sim/index.js';
 
 /** A preset as it was named, and what it is. */
 export interface ChosenPreset {

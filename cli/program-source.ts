@@ -3,11 +3,16 @@ import { Option, type Command } from 'commander';
 import { duration } from './duration.js';
 import { ConfigError } from '../sidecar/config/problems.js';
 import { didYouMean } from '../sidecar/config/similar.js';
-import type { AgentProgram, FormatName } from '../sim/index.js';
-import { WorkloadError } from '../sim/workloads/problems.js';
-import { recordedPrograms } from '../sim/workloads/recorded.js';
-import { programs, type Arrivals } from '../sim/workloads/workload.js';
-import { openWorkload, WORKLOAD_NAMES } from '../sim/workloads/workloads.js';
+import {
+  type AgentProgram,
+  type Arrivals,
+  type FormatName,
+  openWorkload,
+  programs,
+  recordedPrograms,
+  WORKLOAD_NAMES,
+  WorkloadError,
+} from '../workloads/index.js';
 import { numberFrom } from './number.js';
 import { readRecording, type Kept, type Recording } from './recording.js';
 import { formatOption, type Faults } from './trace-file.js';

@@ -4,7 +4,7 @@ import { ConfigError, problemText } from '../sidecar/config/problems.js';
 import { addConfigCommand } from './config.js';
 import { addEngineCommand } from './engine.js';
 import { addLoadCommand } from './load.js';
-import { plain } from '../sim/report/plain.js';
+import { plain } from '../lab/index.js';
 import { addReplayCommand } from './replay.js';
 import { addServeCommand } from './serve.js';
 import { Interrupted } from './signals.js';

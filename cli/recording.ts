@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AgentCall, AgentProgram, FormatName } from '../sim/index.js';
+import type { AgentCall, AgentProgram, FormatName } from '../workloads/index.js';
 import { complain, openTraceFile, type Faults } from './trace-file.js';
 
 /** Calls and ids of KV blocks held of a recording, in all: some 500 MB. */

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { TraceError } from '../sim/index.js';
-import { readRecords } from '../sim/traces/records.js';
+import { plain } from '../lab/index.js';
+import { readRecords, TraceError } from '../workloads/index.js';
 import type { LogLine } from '../src/index.js';
-import { plain } from '../sim/report/plain.js';
 import { checkReadable } from './files.js';
 import { CoreReplay, ReplayFault, type Difference } from './core-replay.js';
 

@@ -1,15 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { keyOf, RECORDING_NAMES, type Case } from '../sim/experiments/case.js';
-import { commandsOf } from '../sim/experiments/commands.js';
-import { fullScale, smokeScale } from '../sim/experiments/experiment.js';
-import { EXPERIMENTS } from '../sim/experiments/experiments.js';
-import { Results } from '../sim/experiments/results.js';
-import type { RunMeasures } from '../sim/measure/run.js';
-import { htmlOf } from '../sim/report/html.js';
-import { markdownOf } from '../sim/report/markdown.js';
-import { drawCharts, type Report } from '../sim/report/report.js';
+import {
+  type Case,
+  commandsOf,
+  drawCharts,
+  EXPERIMENTS,
+  fullScale,
+  htmlOf,
+  keyOf,
+  markdownOf,
+  RECORDING_NAMES,
+  type Report,
+  Results,
+  type RunMeasures,
+  smokeScale,
+} from '../lab/index.js';
 import { makeFolder } from './files.js';
 import { names, seeds } from './lists.js';
 import { Pool } from './sim/pool.js';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { FORMAT_NAMES, openTrace, TraceError, type FormatName, type Trace } from '../sim/index.js';
+import { plain } from '../lab/index.js';
+import { FORMAT_NAMES, type FormatName, openTrace, type Trace, TraceError } from '../workloads/index.js';
 import { choice } from './choice.js';
 import { checkReadable } from './files.js';
-import { plain } from '../sim/report/plain.js';
 
 /** Malformed records told one by one; the others are only counted. */
 const TOLD_MAX = 20;

@@ -1,5 +1,5 @@
-import type { AgentProgram, Preset } from '../sim/index.js';
-import { stepMs } from '../sim/engine/roofline.js';
+import { type Preset, stepMs } from '../sim/index.js';
+import type { AgentProgram } from '../workloads/index.js';
 import { textTokens } from './tokens.js';
 
 const BYTES_PER_TOKEN = 4;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request, type Dispatcher } from 'undici';
-import type { AgentProgram, AgentCall } from '../sim/index.js';
+import type { AgentCall, AgentProgram } from '../workloads/index.js';
 
 /** How the programs are played. */
 export interface Pace {

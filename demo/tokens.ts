@@ -1,4 +1,4 @@
-import type { AgentProgram } from '../sim/index.js';
+import type { AgentProgram } from '../workloads/index.js';
 
 /**
  * Tokens of each call's prompt on an engine with so many bytes of text a token: the conversation so far, with its

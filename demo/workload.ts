@@ -1,8 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openTrace, smallAgent, SWE_AGENT, syntheticAgents, TraceError } from '../sim/index.js';
-import type { AgentProgram } from '../sim/index.js';
+import {
+  type AgentProgram,
+  openTrace,
+  smallAgent,
+  SWE_AGENT,
+  syntheticAgents,
+  TraceError,
+} from '../workloads/index.js';
 import { textTokens } from './tokens.js';
 
 /** What the stand-in's tokenizer makes of any text. */

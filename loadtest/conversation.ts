@@ -1,4 +1,4 @@
-import type { AgentCall, AgentProgram } from '../sim/index.js';
+import type { AgentCall, AgentProgram } from '../workloads/index.js';
 import type { Answer, LoadApi, Message, ToolCall } from './apis/api.js';
 import { seedOf, type Made, type Words } from './words.js';
 

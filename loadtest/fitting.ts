@@ -1,4 +1,4 @@
-import type { AgentProgram } from '../sim/index.js';
+import type { AgentProgram } from '../workloads/index.js';
 
 /** Tokens of a call that are too many for any model, where a target does not tell. */
 const TOKENS_MAX = 4_000_000;

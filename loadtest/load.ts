@@ -1,5 +1,4 @@
-import type { AgentProgram } from '../sim/index.js';
-import type { Arrivals } from '../sim/workloads/workload.js';
+import type { AgentProgram, Arrivals } from '../workloads/index.js';
 import type { ApiName } from './apis/api.js';
 import type { IdentityName } from './identity.js';
 

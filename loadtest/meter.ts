@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Sample } from '../sim/measure/sample.js';
+import { Sample } from '../lab/index.js';
 import type { GeneratorHealth, Spread } from './load.js';
 
 /** How often the event loop is looked at: the histogram counts from one look to the next. */

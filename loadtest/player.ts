@@ -1,4 +1,4 @@
-import type { AgentProgram } from '../sim/index.js';
+import type { AgentProgram } from '../workloads/index.js';
 import type { Style } from './conversation.js';
 import type { Exchange } from './exchange.js';
 import type { AloneSpeed, LoadOptions } from './load.js';

@@ -1,6 +1,5 @@
-import type { AgentCall, AgentProgram } from '../sim/index.js';
-import { ProgramRun } from '../sim/virtual/program-run.js';
-import { Dice } from '../sim/workloads/dice.js';
+import { ProgramRun } from '../sim/index.js';
+import { type AgentCall, type AgentProgram, Dice } from '../workloads/index.js';
 import { Conversations, type Prompt } from './conversation.js';
 import type { Exchange, Outcome } from './exchange.js';
 import { idOf, marksOf, releaseOf } from './identity.js';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
-import type { AgentProgram } from '../sim/index.js';
-import { Source } from '../sim/virtual/source.js';
-import type { Arrivals } from '../sim/workloads/workload.js';
+import { Source } from '../sim/index.js';
+import type { AgentProgram, Arrivals } from '../workloads/index.js';
 import type { LoadOptions, LoadSummary } from './load.js';
 import { Meter } from './meter.js';
 import { Player, TIMER_MS_MAX } from './player.js';

@@ -1,4 +1,4 @@
-import type { AgentProgram } from '../sim/index.js';
+import type { AgentProgram } from '../workloads/index.js';
 import type { AloneSpeed } from './load.js';
 import type { LoadCallRecord, LoadProgramRecord } from './records.js';
 

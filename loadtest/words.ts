@@ -1,5 +1,5 @@
-import { Dice } from '../sim/workloads/dice.js';
-import { hashText, mix } from '../sim/text/tokens.js';
+import { hashText, mix } from '../sim/index.js';
+import { Dice } from '../workloads/index.js';
 
 /**
  * Common English words of three letters: with the space before it, one token for every tokenizer that was trained on

@@ -14,7 +14,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MIN = [20, 19];
-const ROOMS = ['src', 'loadbalancer', 'sidecar', 'sim', 'loadtest', 'cli'];
+const ROOMS = ['src', 'loadbalancer', 'sidecar', 'workloads', 'sim', 'lab', 'loadtest', 'cli'];
 const BINARY = 'dist/cli/main.js';
 const STAMP = 'dist/.sources';
 

@@ -6,14 +6,10 @@
  * - `engine/engine.ts`: what a step does. Pure; `roofline.ts` says how long it takes, `kv-cache.ts` what is remembered.
  * - `server/call.ts`: one request from acceptance to its end; `server/runner.ts` drives the engine in wall time.
  * - `apis/chat.ts`: one API's shapes; the other files of that folder are its siblings.
- * - `traces/program.ts`: an agent program as a workload; `traces/formats.ts` the recordings that are read as such, and
- *   `workloads/` those that are made up.
  * - `virtual/world.ts`: programs, the gateway's scheduler and engines on one virtual clock; `policies/` has those that
  *   live here alone, to compare with.
- * - `measure/run.ts`: a run and what it came to.
- * Then `text/` (tokens, answers, tool calls), `server/faults.ts` (misbehaviour for tests), `options.ts`, `calibrate/` (a
- * preset from the timings of a real server), `experiments/` (the standing questions) and `report/` (their answers as tables,
- * charts, Markdown and a page).
+ * Then `text/` (tokens, answers, tool calls), `server/faults.ts` (misbehaviour for tests), `options.ts` and `calibrate/` (a
+ * preset from the timings of a real server). Programs come from `workloads/`, figures and reports are made in `lab/`.
  */
 import { readOptions, type EngineOptions } from './options.js';
 import { EngineServer } from './server/server.js';
@@ -24,18 +20,23 @@ export { DEFAULT_PRESET, PRESET_NAMES, PRESETS, type Preset, type PresetName } f
 export { HashList, type BlockHashes } from './engine/blocks.js';
 export { Engine, type EngineScheduling, type EngineSettings, type EngineTotals } from './engine/engine.js';
 export type { Sequence, Work } from './engine/sequence.js';
-export type { CallOutcome, CallRecord, Observer, ProgramRecord } from './measure/records.js';
+export type { CallOutcome, CallRecord, Observer, ProgramRecord } from './virtual/records.js';
 export type { EngineOptions } from './options.js';
 export type { EngineStats, RequestRecord, SequenceRecord } from './server/stats.js';
 export type { Script, ScriptedAnswer } from './text/choose.js';
 export type { Message, Tool, ToolCall } from './text/conversation.js';
-export { TraceError } from './traces/error.js';
-export { FORMAT_NAMES, type FormatName } from './traces/formats.js';
-export { programLine } from './traces/maitred.js';
-export { openTrace, type Trace } from './traces/open.js';
-export { TraceSummary } from './traces/summary.js';
-export type { AgentCall, AgentMessage, AgentProgram } from './traces/program.js';
-export { smallAgent, SWE_AGENT, syntheticAgents, type AgentShape } from './workloads/agents.js';
+export { type Calibration, calibrate } from './calibrate/calibrate.js';
+export { type RelativeErrors, TIMES, type TimeName } from './calibrate/fit.js';
+export { stepMs } from './engine/roofline.js';
+export { readOptions } from './options.js';
+export { SIM_POLICIES, type SimPolicyName, makeSteps } from './policies/policies.js';
+export { parseFault } from './server/faults.js';
+export { hashText, mix } from './text/tokens.js';
+export { misidentified, noisyService, untimed } from './virtual/lenses.js';
+export type { EngineResult, WorldOptions, WorldResult } from './virtual/options.js';
+export { ProgramRun } from './virtual/program-run.js';
+export { Source } from './virtual/source.js';
+export { runWorld } from './virtual/world.js';
 
 export interface EngineHandle {
   /** Base URL, without `/v1`. */

@@ -1,4 +1,4 @@
-import { Engine, HashList, PRESETS, type BlockHashes, type Sequence, type Work } from '../../sim/index.js';
+import { type BlockHashes, Engine, HashList, PRESETS, type Sequence, type Work } from '../../sim/index.js';
 import { makeRandom, printTable, say, show } from '../numbers.js';
 
 const BLOCK = 16;

@@ -8,10 +8,8 @@
  * outgrow the KV cache; `chat`, people who read between turns; `one-shot`, independent requests; `mixed`, all three.
  */
 import { makeBalancer } from '../../loadbalancer/index.js';
-import { PRESETS } from '../../sim/index.js';
-import type { ProgramRecord } from '../../sim/measure/records.js';
-import type { AgentProgram } from '../../sim/traces/program.js';
-import { runWorld } from '../../sim/virtual/world.js';
+import { PRESETS, type ProgramRecord, runWorld } from '../../sim/index.js';
+import type { AgentProgram } from '../../workloads/index.js';
 import { Scheduler, type PolicyName, type SchedulerConfig } from '../../src/index.js';
 import { percentile } from '../numbers.js';
 import { loadConfig } from './defaults.js';

@@ -1,5 +1,4 @@
-import { Dice } from '../../sim/workloads/dice.js';
-import { inChain, type AgentCall, type AgentProgram } from '../../sim/traces/program.js';
+import { type AgentCall, type AgentProgram, Dice, inChain } from '../../workloads/index.js';
 
 type Chain = Omit<AgentCall, 'after' | 'thread' | 'prefix'>[];
 type Draw = (dice: Dice) => Chain;

@@ -1,10 +1,6 @@
 import { makeBalancer } from '../../loadbalancer/index.js';
-import { PRESETS } from '../../sim/index.js';
-import { makeSteps, type SimPolicyName } from '../../sim/policies/policies.js';
-import type { WorldResult } from '../../sim/virtual/options.js';
-import { runWorld } from '../../sim/virtual/world.js';
-import { programs } from '../../sim/workloads/workload.js';
-import { WORKLOADS } from '../../sim/workloads/workloads.js';
+import { makeSteps, PRESETS, runWorld, type SimPolicyName, type WorldResult } from '../../sim/index.js';
+import { programs, WORKLOADS } from '../../workloads/index.js';
 import { printTable, say, show } from '../numbers.js';
 import { loadConfig } from '../policies/defaults.js';
 

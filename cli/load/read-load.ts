@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { LoadOptions } from '../../loadtest/index.js';
 import { parseSlo, SloError, type ReporterOptions } from '../../loadtest/report/index.js';
 import { didYouMean } from '../../sidecar/config/similar.js';
-import type { Arrivals } from '../../sim/workloads/workload.js';
+import type { Arrivals } from '../../workloads/index.js';
 import { checkWritable } from '../files.js';
 import { countOf, programsOf, readArrivals, readSource, type ProgramSource } from '../program-source.js';
 import type { Faults } from '../trace-file.js';

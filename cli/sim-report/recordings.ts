@@ -1,10 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { RECORDING_NAMES, type RecordingName } from '../../sim/experiments/case.js';
-import { GAP_SECONDS_MAX, RECORDINGS } from '../../sim/experiments/recordings.js';
-import type { Surroundings } from '../../sim/experiments/run-case.js';
-import { withShortGaps } from '../../sim/workloads/recorded.js';
+import {
+  GAP_SECONDS_MAX,
+  RECORDING_NAMES,
+  type RecordingName,
+  RECORDINGS,
+  type Surroundings,
+} from '../../lab/index.js';
+import { withShortGaps } from '../../workloads/index.js';
 import { readRecording } from '../recording.js';
 import { Faults } from '../trace-file.js';
 

@@ -1,6 +1,4 @@
-import type { Case } from '../../sim/experiments/case.js';
-import { runCase, type Surroundings } from '../../sim/experiments/run-case.js';
-import type { RunMeasures } from '../../sim/measure/run.js';
+import { type Case, runCase, type RunMeasures, type Surroundings } from '../../lab/index.js';
 import { serveRuns } from '../sim/thread.js';
 
 /** What the runs of a report are made from; run `index` is of case `index / seeds`, rounded down, with seed `index mod seeds`. */

@@ -1,5 +1,4 @@
-import { pairedRatio, type Ratio } from '../../sim/measure/comparison.js';
-import type { Distribution } from '../../sim/measure/sample.js';
+import { type Distribution, pairedRatio, type Ratio } from '../../lab/index.js';
 import { variantsOf, type Plan, type Variant } from './plan.js';
 import type { RunReport } from './run.js';
 

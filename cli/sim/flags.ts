@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
 import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
-import { SIM_POLICIES, type SimPolicyName } from '../../sim/policies/policies.js';
+import { SIM_POLICIES, type SimPolicyName } from '../../sim/index.js';
 import { names, seeds } from '../lists.js';
 import { numberFrom } from '../number.js';
 import { presetOption, type ChosenPreset } from '../preset.js';

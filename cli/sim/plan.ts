@@ -1,7 +1,6 @@
 import type { BalancerName, BalancerOptions } from '../../loadbalancer/index.js';
-import type { EngineSettings } from '../../sim/index.js';
-import type { SimPolicyName } from '../../sim/policies/policies.js';
-import type { Arrivals } from '../../sim/workloads/workload.js';
+import type { EngineSettings, SimPolicyName } from '../../sim/index.js';
+import type { Arrivals } from '../../workloads/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import type { ProgramSource } from '../program-source.js';
 

@@ -1,7 +1,7 @@
 import { makeBalancer } from '../../loadbalancer/index.js';
-import { measureRun, type RunHooks, type RunMeasures } from '../../sim/measure/run.js';
-import { makeSteps } from '../../sim/policies/policies.js';
-import { withShortGaps } from '../../sim/workloads/recorded.js';
+import { measureRun, type RunHooks, type RunMeasures } from '../../lab/index.js';
+import { makeSteps } from '../../sim/index.js';
+import { withShortGaps } from '../../workloads/index.js';
 import type { Combination, Plan } from './plan.js';
 import { programsOf } from '../program-source.js';
 

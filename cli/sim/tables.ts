@@ -1,9 +1,6 @@
-import type { Ratio } from '../../sim/measure/comparison.js';
-import type { Distribution } from '../../sim/measure/sample.js';
+import { type Distribution, integer, number, percent, ratio, type Ratio, textTable } from '../../lab/index.js';
 import { isOf, type SimDocument, type VariantRatios } from './document.js';
-import { integer, number, percent, ratio } from '../../sim/report/figures.js';
 import type { RunReport } from './run.js';
-import { textTable } from '../../sim/report/text-table.js';
 
 /** A figure of a run, and how it is written. Of several seeds, their mean is shown. */
 interface Column {

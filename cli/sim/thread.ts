@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { RunHooks } from '../../sim/measure/run.js';
+import type { RunHooks } from '../../lab/index.js';
 import type { WorkerData, WorkerMessage } from './pool.js';
 import { Signals } from './thread-signals.js';
 

@@ -1,9 +1,19 @@
-import { nearestRank } from '../../sim/measure/sample.js';
-import { integer, number } from '../../sim/report/figures.js';
-import { figures, paragraph, section, type Figure, type Markup } from '../../sim/report/page.js';
-import { colour } from '../../sim/report/palette.js';
-import { barChart, distributionChart } from '../../sim/report/plot.js';
-import { swimLanes, type Lane, type SpanKind } from '../../sim/report/swim-lanes.js';
+import {
+  barChart,
+  colour,
+  distributionChart,
+  type Figure,
+  figures,
+  integer,
+  type Lane,
+  type Markup,
+  nearestRank,
+  number,
+  paragraph,
+  section,
+  type SpanKind,
+  swimLanes,
+} from '../../lab/index.js';
 import type { PageSource } from './html.js';
 import { ENGINE, FAILED, QUEUE, TOOL } from './lanes.js';
 import { quarterName } from './rows.js';

@@ -1,6 +1,20 @@
-import type { Distribution } from '../../sim/measure/sample.js';
-import { integer, number, percent } from '../../sim/report/figures.js';
-import { callout, figures, html, page, paragraph, section, table, tiles, type Markup, type Table } from '../../sim/report/page.js'; // prettier-ignore
+import {
+  callout,
+  type Distribution,
+  figures,
+  html,
+  integer,
+  type Markup,
+  number,
+  page,
+  paragraph,
+  percent,
+  section,
+  table,
+  type Table,
+  tiles,
+} from '../../lab/index.js';
+// prettier-ignore
 import { distributionFigures, laneSection, sizeFigures } from './charts.js';
 import type { LoadDocument } from './document.js';
 import type { Lanes } from './lanes.js';

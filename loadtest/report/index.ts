@@ -6,8 +6,7 @@
  * `progress.ts` shows the run while it goes.
  */
 import { writeFile } from 'node:fs/promises';
-import { plain } from '../../sim/report/plain.js';
-import { tableWidth } from '../../sim/report/text-table.js';
+import { plain, tableWidth } from '../../lab/index.js';
 import type { LoadProgress, LoadSummary } from '../load.js';
 import type { LoadCallRecord, LoadObserver, LoadProgramRecord } from '../records.js';
 import { documentOf, type LoadDocument, type Settings } from './document.js';

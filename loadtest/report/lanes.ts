@@ -1,5 +1,5 @@
-import type { Lane, Span } from '../../sim/report/swim-lanes.js';
-import { Dice } from '../../sim/workloads/dice.js';
+import type { Lane, Span } from '../../lab/index.js';
+import { Dice } from '../../workloads/index.js';
 import type { LoadCallRecord, LoadProgramRecord } from '../records.js';
 
 /** What the spans of a lane are, drawn in this order. */

@@ -1,5 +1,4 @@
-import { bootstrapRatio, type Pair, type Ratio } from '../../sim/measure/comparison.js';
-import { nearestRank, Reservoir } from '../../sim/measure/sample.js';
+import { bootstrapRatio, nearestRank, type Pair, type Ratio, Reservoir } from '../../lab/index.js';
 import type { LoadProgramRecord } from '../records.js';
 
 /** How the second target's program times compare with the first's; ratios are B over A. */

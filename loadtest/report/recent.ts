@@ -1,4 +1,4 @@
-import { nearestRank } from '../../sim/measure/sample.js';
+import { nearestRank } from '../../lab/index.js';
 
 /** Values kept: enough for a 99th percentile, and little to sort a few times a second. */
 const KEPT = 1_000;

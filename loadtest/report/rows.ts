@@ -1,6 +1,4 @@
-import type { Distribution } from '../../sim/measure/sample.js';
-import { integer, number, percent } from '../../sim/report/figures.js';
-import type { ColumnGroup } from '../../sim/report/text-table.js';
+import { type ColumnGroup, type Distribution, integer, number, percent } from '../../lab/index.js';
 import { ERROR_CLASSES } from '../records.js';
 import type { TargetReport } from './target.js';
 

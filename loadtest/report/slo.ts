@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ProgramGroup } from '../../sim/measure/groups.js';
+import { ProgramGroup } from '../../lab/index.js';
 import { Pairs, type AbReport } from './pairs.js';
 import { Target, type TargetReport } from './target.js';
 

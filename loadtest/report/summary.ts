@@ -1,6 +1,4 @@
-import type { Ratio } from '../../sim/measure/comparison.js';
-import { integer, number, ratio } from '../../sim/report/figures.js';
-import { textTable, type ColumnGroup } from '../../sim/report/text-table.js';
+import { type ColumnGroup, integer, number, ratio, type Ratio, textTable } from '../../lab/index.js';
 import type { LoadDocument } from './document.js';
 import type { SloResult } from './slo.js';
 import type { TargetReport } from './target.js';

@@ -1,6 +1,4 @@
-import type { SizeMeasures } from '../../sim/measure/groups.js';
-import { Gathering, type Measures } from '../../sim/measure/measures.js';
-import { Reservoir, Sample, type Distribution } from '../../sim/measure/sample.js';
+import { type Distribution, Gathering, type Measures, Reservoir, Sample, type SizeMeasures } from '../../lab/index.js';
 import type { TargetFacts } from '../load.js';
 import { ERROR_CLASSES, type ErrorClass, type LoadCallRecord, type LoadProgramRecord } from '../records.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Preset } from '../engine/presets.js';
-import { Dice } from '../workloads/dice.js';
+import { Dice } from '../../workloads/index.js';
 import { errorsOf, fit, type Fit, type RelativeErrors } from './fit.js';
 import type { Group, Measured } from './measured.js';
 import { fittingPlan, testPlan, type Plan, type PlanLimits } from './plan.js';

@@ -1,4 +1,4 @@
-import type { Dice } from '../workloads/dice.js';
+import type { Dice } from '../../workloads/index.js';
 
 /** One request of a plan; tokens of the prompt are about so many. */
 export interface PlannedRequest {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { issueText, UNKNOWN_KEY } from '../issue-text.js';
+import { issueText, UNKNOWN_KEY } from '../../workloads/index.js';
 import type { Preset } from './presets.js';
 
 const positive = z.number().positive().max(1e30);

@@ -1,4 +1,4 @@
-import type { AgentProgram, Prefix } from '../traces/program.js';
+import type { AgentProgram, Prefix } from '../../workloads/index.js';
 import { Spans } from './spans.js';
 
 /** Names of shared texts remembered; one forgotten is a new text when it comes again, long after engines let go of it. */

@@ -1,6 +1,6 @@
 import { callId, type CallId } from '../../src/index.js';
 import type { Work } from '../engine/sequence.js';
-import type { AgentCall } from '../traces/program.js';
+import type { AgentCall } from '../../workloads/index.js';
 import type { Layout } from './content.js';
 import type { ProgramRun } from './program-run.js';
 import { Spans } from './spans.js';

@@ -1,5 +1,5 @@
 import { millis, programId, type Event, type ProgramId } from '../../src/index.js';
-import { Dice } from '../workloads/dice.js';
+import { Dice } from '../../workloads/index.js';
 import type { Lens } from './options.js';
 
 /** Programs whose false names are remembered; those behind them are long over. */

@@ -1,8 +1,7 @@
 import type { CallId, Command, Event, Millis } from '../../src/index.js';
 import type { EngineSettings, EngineTotals } from '../engine/engine.js';
-import type { Observer } from '../measure/records.js';
-import type { AgentProgram } from '../traces/program.js';
-import type { Arrivals } from '../workloads/workload.js';
+import type { Observer } from './records.js';
+import type { AgentProgram, Arrivals } from '../../workloads/index.js';
 
 /** The core's scheduler, or what answers as it does. */
 export interface Steps {

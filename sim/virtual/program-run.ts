@@ -1,5 +1,5 @@
-import type { CallOutcome, ProgramRecord } from '../measure/records.js';
-import type { AgentProgram } from '../traces/program.js';
+import type { CallOutcome, ProgramRecord } from './records.js';
+import type { AgentProgram } from '../../workloads/index.js';
 
 /**
  * One program under way: which of its calls may be made now.

@@ -1,6 +1,6 @@
 import type { Preset } from '../engine/presets.js';
 import { stepMs } from '../engine/roofline.js';
-import type { AgentCall } from '../traces/program.js';
+import type { AgentCall } from '../../workloads/index.js';
 
 /**
  * What a call takes of an engine by itself: the prefill of what its prompt does not share by a prefix, and a step for each

@@ -1,6 +1,4 @@
-import type { AgentProgram } from '../traces/program.js';
-import { arrivalTimes } from '../workloads/arrivals.js';
-import { Dice } from '../workloads/dice.js';
+import { type AgentProgram, arrivalTimes, Dice } from '../../workloads/index.js';
 import type { WorldOptions } from './options.js';
 
 export interface Arrival {

@@ -1,4 +1,4 @@
-import type { CallOutcome } from '../measure/records.js';
+import type { CallOutcome } from './records.js';
 import type { EngineResult, WorldResult } from './options.js';
 
 /** Counts what has come to an end. */

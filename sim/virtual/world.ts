@@ -12,7 +12,7 @@ import {
   type Event,
 } from '../../src/index.js';
 import type { Sequence } from '../engine/sequence.js';
-import type { CallOutcome } from '../measure/records.js';
+import type { CallOutcome } from './records.js';
 import { Agenda, Appointment, RANK } from './agenda.js';
 import { Alone } from './alone.js';
 import { Texts } from './content.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { main } from '../../cli/program.js';
-import { programLine } from '../../sim/index.js';
+import { programLine } from '../../workloads/index.js';
 import { engine } from '../sim/client.js';
 import { fileOf, folderOf } from '../support/folder.js';
 import { chain, serve } from '../support/load.js';

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { EXPERIMENTS } from '../../sim/experiments/experiments.js';
+import { EXPERIMENTS } from '../../lab/experiments/experiments.js';
 import { fileOf, folderOf } from '../support/folder.js';
-import { number } from '../../sim/report/figures.js';
+import { number } from '../../lab/report/figures.js';
 import { json, refused, sim } from '../support/sim-command.js';
 import { describeRecorded } from '../support/traces.js';
 

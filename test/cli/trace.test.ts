@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { main } from '../../cli/program.js';
-import { programLine, type AgentProgram } from '../../sim/index.js';
+import { programLine, type AgentProgram } from '../../workloads/index.js';
 import { fileOf, folderOf } from '../support/folder.js';
 import { BINARY, Maitred } from '../support/maitred.js';
 import { readTrace } from '../support/traces.js';

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { estimateSeconds } from '../../demo/estimate.js';
 import { recordedWorkload, smallWorkload, syntheticWorkload } from '../../demo/workload.js';
-import { PRESETS, type TraceError } from '../../sim/index.js';
+import { PRESETS } from '../../sim/index.js';
+import type { TraceError } from '../../workloads/index.js';
 import { folderOf } from '../support/folder.js';
 import { jsonLines, trajectory } from '../support/trajectory.js';
 

@@ -7,10 +7,12 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   src: [],
   loadbalancer: ['src'],
   sidecar: ['src', 'loadbalancer'],
-  sim: ['src', 'loadbalancer'],
-  loadtest: ['src', 'sim'],
-  cli: ['src', 'loadbalancer', 'sidecar', 'sim', 'loadtest'],
-  demo: ['src', 'sidecar', 'sim'],
+  workloads: ['src'],
+  sim: ['src', 'loadbalancer', 'workloads'],
+  lab: ['src', 'loadbalancer', 'workloads', 'sim'],
+  loadtest: ['src', 'workloads', 'sim', 'lab'],
+  cli: ['src', 'loadbalancer', 'sidecar', 'workloads', 'sim', 'lab', 'loadtest'],
+  demo: ['src', 'sidecar', 'workloads', 'sim'],
 };
 /** Rooms without I/O: nothing from outside but data structures that take their clock as an argument. */
 const PURE: Readonly<Record<string, readonly string[]>> = { src: ['lru-cache'], loadbalancer: ['lru-cache'] };
@@ -49,6 +51,8 @@ describe('imports', () => {
     ['loadbalancer/a.ts', "import { request } from 'undici';"],
     ['sidecar/a.ts', "import type { A } from '../sim/index.js';"],
     ['sim/server/a.ts', "import { a } from '../../sidecar/index.js';"],
+    ['workloads/a.ts', "import { runWorld } from '../sim/virtual/world.js';"],
+    ['sim/a.ts', "import { report } from '../lab/report/report.js';"],
     ['sim/a.ts', "import { main } from '../cli/program.js';"],
     ['sidecar/a.ts', "import { a } from '../test/support/tree.js';"],
   ])('in %s may not be %s', (file, text) => {

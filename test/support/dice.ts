@@ -1,4 +1,4 @@
-import { Dice as Stream } from '../../sim/workloads/dice.js';
+import { Dice as Stream } from '../../workloads/dice.js';
 
 /** Choices by chance: the same seed gives the same test. */
 export class Dice extends Stream {

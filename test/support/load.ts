@@ -5,7 +5,8 @@ import { request } from 'undici';
 import { afterEach } from 'vitest';
 import { runLoad, type LoadOptions } from '../../loadtest/index.js';
 import type { LoadCallRecord, LoadProgramRecord } from '../../loadtest/records.js';
-import type { AgentCall, AgentProgram, EngineHandle } from '../../sim/index.js';
+import type { EngineHandle } from '../../sim/index.js';
+import type { AgentCall, AgentProgram } from '../../workloads/index.js';
 
 /** All programs at once, and no longer than they take. */
 export const OPTIONS: LoadOptions = {

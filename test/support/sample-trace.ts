@@ -1,4 +1,4 @@
-import { programLine, type FormatName } from '../../sim/index.js';
+import { programLine, type FormatName } from '../../workloads/index.js';
 import { arrived, ended, finished } from './core-events.js';
 import { jsonLines, trajectory } from './trajectory.js';
 

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { main } from '../../cli/program.js';
 import type { SimDocument } from '../../cli/sim/document.js';
-import { programLine, type AgentProgram } from '../../sim/index.js';
+import { programLine, type AgentProgram } from '../../workloads/index.js';
 import { Maitred } from './maitred.js';
 
 /** Runs `maitred sim` as it is installed: its exit code and what it wrote. */

@@ -1,8 +1,8 @@
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { configSchema } from '../../sidecar/config/schema.js';
 import { PRESETS } from '../../sim/index.js';
-import type { CallRecord, ProgramRecord } from '../../sim/measure/records.js';
-import type { AgentCall, AgentProgram } from '../../sim/traces/program.js';
+import type { CallRecord, ProgramRecord } from '../../sim/virtual/records.js';
+import type { AgentCall, AgentProgram } from '../../workloads/program.js';
 import { makeSteps, type SimPolicyName } from '../../sim/policies/policies.js';
 import type { Steps, WorldOptions, WorldResult } from '../../sim/virtual/options.js';
 import { runWorld } from '../../sim/virtual/world.js';

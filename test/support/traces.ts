@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe } from 'vitest';
-import { openTrace, TraceError, type AgentProgram, type FormatName } from '../../sim/index.js';
+import { openTrace, TraceError, type AgentProgram, type FormatName } from '../../workloads/index.js';
 import { fileOf } from './folder.js';
 
 export interface ReadTrace {

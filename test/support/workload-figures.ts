@@ -1,5 +1,5 @@
-import { programs, type Workload } from '../../sim/workloads/workload.js';
-import type { AgentProgram } from '../../sim/traces/program.js';
+import { programs, type Workload } from '../../workloads/workload.js';
+import type { AgentProgram } from '../../workloads/program.js';
 
 export interface Spread {
   readonly mean: number;

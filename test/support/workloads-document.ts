@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { BUILT_IN } from '../../sim/workloads/built-in.js';
-import { fileSchema, specSchema } from '../../sim/workloads/spec.js';
-import { WORKLOAD_NAMES, WORKLOADS } from '../../sim/workloads/workloads.js';
+import { BUILT_IN } from '../../workloads/synthetic/built-in.js';
+import { fileSchema, specSchema } from '../../workloads/synthetic/spec.js';
+import { WORKLOAD_NAMES, WORKLOADS } from '../../workloads/synthetic/workloads.js';
 import { figuresOf, take } from './workload-figures.js';
 
 /** What is known of a workload's programs in the document: so many, of seed 1. */
@@ -9,7 +9,7 @@ export const DOCUMENTED_PROGRAMS = 1000;
 
 const HEAD = `# Workloads
 
-Made from \`sim/workloads/\` by \`npm run docs\`; a test fails when the two differ.
+Made from \`workloads/synthetic/\` by \`npm run docs\`; a test fails when the two differ.
 
 A workload makes agent programs up: calls, their lengths, what they share, what waits for what, and the time between
 them; no words. Programs are drawn one by one and without end. Each has a stream of chance of its own, so that program
@@ -87,7 +87,7 @@ export function renderWorkloadsDocument(): string {
     OWN,
     `\n### The file\n\n${keysTable(fileSchema, '', ['workloads'])}\n`,
     ...kinds,
-    `## Sources of the built-in ones\n\nThe values themselves are in \`sim/workloads/built-in.ts\`. *Measured* are the public recordings that \`maitred trace\` reads; where they are at hand, \`npx vitest run test/sim/workloads/recorded.test.ts\` measures them again. *Assumed* is what no source tells.\n\n${sourcesTable()}\n`,
+    `## Sources of the built-in ones\n\nThe values themselves are in \`workloads/synthetic/built-in.ts\`. *Measured* are the public recordings that \`maitred trace\` reads; where they are at hand, \`npx vitest run test/workloads/synthetic/recorded.test.ts\` measures them again. *Assumed* is what no source tells.\n\n${sourcesTable()}\n`,
   ].join('\n');
 }
 

@@ -1,4 +1,4 @@
-import { Dice } from '../../../sim/workloads/dice.js';
+import { Dice } from '../../../workloads/dice.js';
 import type { LoadProgress, LoadSummary } from '../../../loadtest/load.js';
 import type { LoadCallRecord, LoadObserver, LoadProgramRecord } from '../../../loadtest/records.js';
 import type { ReporterOptions } from '../../../loadtest/report/index.js';

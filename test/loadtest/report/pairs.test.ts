@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Pairs } from '../../../loadtest/report/pairs.js';
-import { Dice } from '../../../sim/workloads/dice.js';
+import { Dice } from '../../../workloads/dice.js';
 import { program } from './made-up.js';
 
 /** So many programs that take about 100 s at A, and at B that times a ratio which varies. */

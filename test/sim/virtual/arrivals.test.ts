@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentProgram } from '../../../sim/traces/program.js';
+import type { AgentProgram } from '../../../workloads/program.js';
 import { play, programOf, type Played } from '../../support/sim-play.js';
 
 const one = (id: string, arrivalMs = 0): AgentProgram =>

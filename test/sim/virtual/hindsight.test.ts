@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SIM_POLICIES } from '../../../sim/policies/policies.js';
-import type { AgentProgram } from '../../../sim/traces/program.js';
-import { Dice } from '../../../sim/workloads/dice.js';
+import type { AgentProgram } from '../../../workloads/program.js';
+import { Dice } from '../../../workloads/dice.js';
 import { play, programOf, recorded, stepsOf, type Step } from '../../support/sim-play.js';
 
 const PROGRAMS = 16;

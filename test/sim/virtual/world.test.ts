@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentProgram } from '../../../sim/traces/program.js';
+import type { AgentProgram } from '../../../workloads/program.js';
 import type { EngineResult } from '../../../sim/virtual/options.js';
 import { agentProgram, play, programOf, recorded, stepsOf, type Played } from '../../support/sim-play.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunMeasures } from '../../../sim/measure/run.js';
+import type { RunMeasures } from '../../../lab/measure/run.js';
 import type { PolicyName } from '../../../src/index.js';
 import { runLive, type Live, type LiveRun } from './live.js';
 import { agreementTable, figureOf, liveOverSimulated, machineTable, titleOf, type Figure, type Row } from './report.js';

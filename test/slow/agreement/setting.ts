@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openTrace, PRESETS, type AgentProgram, type PresetName } from '../../../sim/index.js';
-import { recordedPrograms } from '../../../sim/workloads/recorded.js';
-import { programs } from '../../../sim/workloads/workload.js';
-import { openWorkload } from '../../../sim/workloads/workloads.js';
+import { PRESETS, type PresetName } from '../../../sim/index.js';
+import { openTrace, type AgentProgram } from '../../../workloads/index.js';
+import { recordedPrograms } from '../../../workloads/synthetic/recorded.js';
+import { programs } from '../../../workloads/workload.js';
+import { openWorkload } from '../../../workloads/synthetic/workloads.js';
 import { ROOT } from '../../support/tree.js';
 
 /** What is run in virtual time and in real time alike. */

@@ -1,9 +1,9 @@
 import { configure } from '../../../demo/gateway.js';
 import { makeBalancer } from '../../../loadbalancer/index.js';
 import { PRESETS } from '../../../sim/index.js';
-import { measureRun, type RunMeasures } from '../../../sim/measure/run.js';
+import { measureRun, type RunMeasures } from '../../../lab/measure/run.js';
 import { makeSteps } from '../../../sim/policies/policies.js';
-import { Dice } from '../../../sim/workloads/dice.js';
+import { Dice } from '../../../workloads/dice.js';
 import type { PolicyName } from '../../../src/index.js';
 import type { Setting } from './setting.js';
 

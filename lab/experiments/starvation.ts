@@ -1,0 +1,124 @@
+import { number, ratio } from '../report/figures.js';
+import { SIM_POLICIES } from '../../sim/index.js';
+import type { Setup } from './case.js';
+import type { Block, Experiment } from './experiment.js';
+import { caseOf, crossed, fleet, mixedHeld, recorded, type Load } from './loads.js';
+import { programTime, PROMOTIONS, WORST_WAIT, type Measure, type Results } from './results.js';
+
+const FCFS: Setup = { policy: 'fcfs' };
+const PLAS: Setup = { policy: 'plas' };
+const POLICIES: readonly Setup[] = SIM_POLICIES.map((policy) => ({ policy }));
+
+const BETAS = [1, 2, 4, 8, 16];
+const WAITS_MS = [30_000, 60_000, 120_000, 300_000, 600_000];
+
+const quarter = (index: number): Measure => ({
+  label: `${['1st', '2nd', '3rd', '4th'][index] ?? ''} quarter p99 s`,
+  of: (run) => run.by_size[index]?.program_seconds.p99 ?? null,
+  show: number,
+});
+
+const COLUMNS = [WORST_WAIT, PROMOTIONS, programTime('mean'), programTime('p99'), ...[0, 1, 2, 3].map(quarter)];
+
+export const starvation: Experiment = {
+  name: 'starvation',
+  title: 'Who waits longest',
+  about:
+    'Who pays for what short programs gain? For each policy the longest wait of one call before an engine had it (`fcfs` holds nothing back: its calls wait inside the engines), and the 99th percentile of program time by quarters of the programs, from those with the fewest tokens to those with the most. Then `plas` with other settings of anti-starvation: a call is promoted when its program has waited `starvation.beta` times as long as it was served, or when it has waited `starvation.waitMsMax` itself.',
+  recordings: ['mini-swe-agent'],
+  plan(scale) {
+    const loads = [mixedHeld(scale), fleet(scale), ...recorded('mini-swe-agent', scale)];
+    const grid = scale.points(WAITS_MS).flatMap((waitMsMax) =>
+      scale.points(BETAS).map((beta): Setup => ({
+        ...PLAS,
+        settings: { 'starvation.beta': beta, 'starvation.waitMsMax': waitMsMax },
+      })),
+    );
+    return {
+      cases: crossed(loads, [...POLICIES, ...grid]),
+      tell: (results) => [
+        ...loads.flatMap((load) => tellPolicies(load, results)),
+        ...loads.flatMap((load) => tellGrid(load, grid, results)),
+      ],
+    };
+  },
+};
+
+function tellPolicies(load: Load, results: Results): Block[] {
+  const p99 = (setup: Setup) => results.mean(caseOf(load, setup), programTime('p99'));
+  const wait = (setup: Setup) => results.most(caseOf(load, setup), WORST_WAIT);
+  const [fcfs, plas, longest] = [p99(FCFS), p99(PLAS), wait(PLAS)];
+  return [
+    {
+      type: 'table',
+      caption: `${load.name}: who waits`,
+      columns: ['policy', ...COLUMNS.map(({ label }) => label)],
+      rows: POLICIES.map((setup) => [
+        setup.policy,
+        ...COLUMNS.map((measure) => results.shown(caseOf(load, setup), measure)),
+      ]),
+    },
+    ...(!fcfs || !plas || !longest
+      ? []
+      : [
+          {
+            type: 'findings' as const,
+            sentences: [
+              `${load.name}: the p99 of program time under plas is ${ratio(plas / fcfs)} times that under fcfs, and no call waited longer than ${number(longest)} s in the gateway.`,
+            ],
+          },
+        ]),
+  ];
+}
+
+/** Settings whose p99 is no worse than that of fcfs, the best mean first. */
+function tellGrid(load: Load, grid: readonly Setup[], results: Results): Block[] {
+  const figures = [PLAS, ...grid].map((setup) => ({
+    setup,
+    mean: results.mean(caseOf(load, setup), programTime('mean')),
+    p99: results.mean(caseOf(load, setup), programTime('p99')),
+  }));
+  const of = (setup: Setup, measure: Measure) => results.mean(caseOf(load, setup), measure);
+  const [fcfsMean, fcfsP99, own] = [
+    of(FCFS, programTime('mean')),
+    of(FCFS, programTime('p99')),
+    of(PLAS, programTime('mean')),
+  ];
+  const text = (value: number | null, other: number | null) => (value === null || !other ? '-' : ratio(value / other));
+  return [
+    {
+      type: 'table',
+      caption: `${load.name}: anti-starvation of plas, times fcfs`,
+      columns: ['beta, waitMsMax', 'program s mean', 'program s p99', 'longest wait s'],
+      rows: figures.map(({ setup, mean, p99 }) => [
+        labelOf(setup),
+        text(mean, fcfsMean),
+        text(p99, fcfsP99),
+        results.shown(caseOf(load, setup), WORST_WAIT),
+      ]),
+    },
+    {
+      type: 'findings',
+      sentences: !fcfsMean || !fcfsP99 || !own ? [] : [bestOf(load.name, figures, { fcfsMean, fcfsP99, own })],
+    },
+  ];
+}
+
+function bestOf(
+  name: string,
+  figures: readonly { readonly setup: Setup; readonly mean: number | null; readonly p99: number | null }[],
+  { fcfsMean, fcfsP99, own }: { readonly fcfsMean: number; readonly fcfsP99: number; readonly own: number },
+): string {
+  const fair = figures.flatMap(({ setup, mean, p99 }) =>
+    mean !== null && p99 !== null && p99 <= fcfsP99 ? [{ setup, mean, p99 }] : [],
+  );
+  const best = fair.sort((a, b) => a.mean - b.mean)[0];
+  if (best === undefined) return `${name}: no setting here keeps the p99 of program time at or below that of fcfs.`;
+  const kept = fcfsMean === own ? 1 : (fcfsMean - best.mean) / (fcfsMean - own);
+  return `${name}: the best mean with a p99 no worse than that of fcfs has ${labelOf(best.setup)}: a mean of ${ratio(best.mean / fcfsMean)} and a p99 of ${ratio(best.p99 / fcfsP99)} times fcfs, ${ratio(kept)} times the default’s gain in the mean.`;
+}
+
+const labelOf = ({ settings }: Setup): string =>
+  settings === undefined
+    ? 'default'
+    : `${settings['starvation.beta'] as number}, ${(settings['starvation.waitMsMax'] as number) / 1000} s`;

@@ -1,0 +1,42 @@
+/**
+ * Measuring and reporting: what runs come to, the standing experiments, and their answers as tables, charts and pages.
+ *
+ * Reading guide:
+ * - `measure/run.ts`: one simulated run and its figures; `measure/comparison.ts` compares runs of the same seeds.
+ * - `experiments/experiments.ts`: the standing questions, each with its loads, policies and table.
+ * - `report/`: text tables, charts, Markdown and the HTML page. Knows nothing of what the figures mean.
+ */
+export { type Case, RECORDING_NAMES, type RecordingName, keyOf } from './experiments/case.js';
+export { commandsOf } from './experiments/commands.js';
+export { fullScale, smokeScale } from './experiments/experiment.js';
+export { EXPERIMENTS } from './experiments/experiments.js';
+export { GAP_SECONDS_MAX, RECORDINGS } from './experiments/recordings.js';
+export { Results } from './experiments/results.js';
+export { type Surroundings, runCase } from './experiments/run-case.js';
+export { type Pair, type Ratio, bootstrapRatio, pairedRatio } from './measure/comparison.js';
+export { ProgramGroup, type SizeMeasures } from './measure/groups.js';
+export { Gathering, type Measures } from './measure/measures.js';
+export { type RunHooks, type RunMeasures, measureRun } from './measure/run.js';
+export { type Distribution, Reservoir, Sample, nearestRank } from './measure/sample.js';
+export { integer, number, percent, ratio } from './report/figures.js';
+export { htmlOf } from './report/html.js';
+export { markdownOf } from './report/markdown.js';
+export {
+  type Figure,
+  Markup,
+  type Table,
+  callout,
+  figures,
+  html,
+  page,
+  paragraph,
+  section,
+  table,
+  tiles,
+} from './report/page.js';
+export { colour } from './report/palette.js';
+export { plain } from './report/plain.js';
+export { barChart, distributionChart } from './report/plot.js';
+export { type Report, drawCharts } from './report/report.js';
+export { type Lane, type Span, type SpanKind, swimLanes } from './report/swim-lanes.js';
+export { type ColumnGroup, tableWidth, textTable } from './report/text-table.js';

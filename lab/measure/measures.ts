@@ -1,0 +1,174 @@
+import { bySize, ProgramGroup, type GroupMeasures, type ProgramFigures, type SizeMeasures } from './groups.js';
+import type { CallRecord, Observer, ProgramRecord } from '../../sim/index.js';
+import { Reservoir, Sample, type Distribution } from './sample.js';
+
+/**
+ * What programs and their calls came to, under the names that documents print; docs/SIMULATOR.md tells each. Times are
+ * seconds. Null: nothing of the kind was seen. Durations and ratios are of completed programs and calls alone.
+ */
+export interface Measures {
+  /** Programs that ended, and how: failed is one with a call that was refused or broke. */
+  readonly programs: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** Calls that ended without an answer, by their code. */
+  readonly refused: Readonly<Record<string, number>>;
+  /** Calls that were never made, because one before them failed. */
+  readonly calls_cancelled: number;
+  /** Calls that ended, and their tokens. */
+  readonly calls: number;
+  readonly prompt_tokens: number;
+  readonly output_tokens: number;
+  /** A program's time from its arrival to its end over the tokens that its calls put out: Autellix's measure. */
+  readonly seconds_per_token: Distribution;
+  readonly program_seconds: Distribution;
+  /** Of a call, from its arrival to its first token. */
+  readonly ttft_seconds: Distribution;
+  /** Of a call, from its arrival to the engine's having it. */
+  readonly queue_seconds: Distribution;
+  /** Of a call, mean time between tokens after the first. */
+  readonly inter_token_seconds: Distribution;
+  /** A program's time over its time in an empty system. */
+  readonly slowdown: Distribution;
+  /** Quarters of the programs by their tokens, prompts and answers together: the smallest first. */
+  readonly by_size: readonly SizeMeasures[];
+  /** Each kind of program by its name, where there are several; at most 32, and what comes after these as one. */
+  readonly by_workload: Readonly<Record<string, GroupMeasures>>;
+  /** Of the slowdowns: 1 when all programs are slowed alike. */
+  readonly jain_index: number | null;
+  /** From the first arrival to the last end. */
+  readonly makespan_seconds: number | null;
+  readonly programs_per_second: number | null;
+  readonly calls_per_second: number | null;
+  readonly output_tokens_per_second: number | null;
+  /** The program with the longest wait of one call before an engine had it; the first such. */
+  readonly worst_waiting: { readonly program: string; readonly seconds: number } | null;
+}
+
+/** Kinds of programs that are told apart. */
+const WORKLOADS_MAX = 32;
+/** Where those go that come when there are so many already. */
+const OTHERS = 'others';
+
+/** Gathers the measures of one run, in memory that does not grow with it: see `Sample` for what is exact. */
+export class Gathering implements Observer {
+  readonly #seed: number;
+  readonly #all: ProgramGroup;
+  readonly #byWorkload = new Map<string, ProgramGroup>();
+  readonly #ttft: Sample;
+  readonly #queue: Sample;
+  readonly #interToken: Sample;
+  readonly #sized: Reservoir<ProgramFigures>;
+  readonly #refused = new Map<string, number>();
+  #programs = 0;
+  #completed = 0;
+  #cancelled = 0;
+  #calls = 0;
+  #completedCalls = 0;
+  #promptTokens = 0;
+  #outputTokens = 0;
+  #firstMs = Infinity;
+  #lastMs = -Infinity;
+  #worst: Measures['worst_waiting'] = null;
+
+  constructor(seed: number) {
+    this.#seed = seed;
+    this.#sized = new Reservoir(seed);
+    this.#all = new ProgramGroup(seed);
+    this.#ttft = new Sample(seed);
+    this.#queue = new Sample(seed);
+    this.#interToken = new Sample(seed);
+  }
+
+  /** Programs that have ended so far. */
+  get programs(): number {
+    return this.#programs;
+  }
+
+  /** The values behind distributions, for charts. */
+  get samples(): Readonly<Record<'program' | 'slowdown' | 'ttft', Sample>> {
+    return { program: this.#all.program, slowdown: this.#all.slowdown, ttft: this.#ttft };
+  }
+
+  callEnded(call: CallRecord): void {
+    const { arrivedMs, dispatchedMs, firstTokenMs, endedMs, promptTokens, outputTokens, outcome } = call;
+    this.#calls += 1;
+    if (outcome !== 'completed') {
+      this.#refused.set(outcome, (this.#refused.get(outcome) ?? 0) + 1);
+      return;
+    }
+    this.#completedCalls += 1;
+    this.#promptTokens += promptTokens;
+    this.#outputTokens += outputTokens;
+    if (!Number.isNaN(dispatchedMs)) this.#queue.add((dispatchedMs - arrivedMs) / 1000);
+    if (Number.isNaN(firstTokenMs)) return;
+    this.#ttft.add((firstTokenMs - arrivedMs) / 1000);
+    if (outputTokens > 1) this.#interToken.add((endedMs - firstTokenMs) / (outputTokens - 1) / 1000);
+  }
+
+  programEnded(record: ProgramRecord): void {
+    const { arrivedMs, endedMs, promptTokens, outputTokens, longestQueueMs, aloneMs, outcome } = record;
+    this.#programs += 1;
+    this.#cancelled += record.callsCancelled;
+    this.#firstMs = Math.min(this.#firstMs, arrivedMs);
+    this.#lastMs = Math.max(this.#lastMs, endedMs);
+    const waited = longestQueueMs / 1000;
+    if (waited > (this.#worst?.seconds ?? 0)) this.#worst = { program: record.program, seconds: waited };
+    if (outcome !== 'completed') return;
+    this.#completed += 1;
+    const figures: ProgramFigures = {
+      tokens: promptTokens + outputTokens,
+      outputTokens,
+      seconds: (endedMs - arrivedMs) / 1000,
+      slowdown: aloneMs > 0 ? (endedMs - arrivedMs) / aloneMs : NaN,
+    };
+    this.#all.add(figures);
+    this.#groupOf(record.workload)?.add(figures);
+    this.#sized.add(figures);
+  }
+
+  /** Undefined: it is the only kind. */
+  #groupOf(workload: string): ProgramGroup | undefined {
+    if (workload === '') return undefined;
+    const isKnown = this.#byWorkload.has(workload) || this.#byWorkload.size < WORKLOADS_MAX;
+    const name = isKnown ? workload : OTHERS;
+    const group = this.#byWorkload.get(name) ?? new ProgramGroup(this.#seed);
+    this.#byWorkload.set(name, group);
+    return group;
+  }
+
+  measures(): Measures {
+    const { seconds_per_token, program_seconds, slowdown } = this.#all.measures();
+    const makespan = (this.#lastMs - this.#firstMs) / 1000;
+    const aSecond = (count: number) => (makespan > 0 ? count / makespan : null);
+    return {
+      programs: this.#programs,
+      completed: this.#completed,
+      failed: this.#programs - this.#completed,
+      refused: sortedByName([...this.#refused]),
+      calls_cancelled: this.#cancelled,
+      calls: this.#calls,
+      prompt_tokens: this.#promptTokens,
+      output_tokens: this.#outputTokens,
+      seconds_per_token,
+      program_seconds,
+      ttft_seconds: this.#ttft.distribution(),
+      queue_seconds: this.#queue.distribution(),
+      inter_token_seconds: this.#interToken.distribution(),
+      slowdown,
+      by_size: bySize(this.#sized.kept, this.#seed),
+      by_workload: sortedByName([...this.#byWorkload].map(([name, group]) => [name, group.measures()])),
+      jain_index: this.#all.fairness,
+      makespan_seconds: this.#programs === 0 ? null : makespan,
+      programs_per_second: aSecond(this.#completed),
+      calls_per_second: aSecond(this.#completedCalls),
+      output_tokens_per_second: aSecond(this.#outputTokens),
+      worst_waiting: this.#worst,
+    };
+  }
+}
+
+/** So that two runs in which things came in another order are easy to compare. */
+function sortedByName<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,63 @@
+import { type EngineResult, runWorld, type WorldOptions } from '../../sim/index.js';
+import { Gathering, type Measures } from './measures.js';
+
+/** What a run came to, its engines included; docs/SIMULATOR.md tells every field. */
+export interface RunMeasures extends Measures {
+  /** False: it was stopped before all of its programs had ended. */
+  readonly complete: boolean;
+  /** Share of prompt tokens that were found in a prefix cache. */
+  readonly prefix_hit_rate: number | null;
+  readonly preemptions: number;
+  /** Mean share of KV blocks held by running calls, over the time in which engines compute. */
+  readonly kv_use: number | null;
+  /** Share of the makespan in which an engine computes, in the mean. */
+  readonly engine_busy: number | null;
+  readonly starvation_promotions: number;
+}
+
+export interface RunHooks {
+  readonly shouldStop: () => boolean;
+  /** So many programs have ended. */
+  readonly onProgress: (programs: number) => void;
+}
+
+/** Runs a world to its end, or until it is told to stop, and measures it. */
+export function measureRun(
+  options: Omit<WorldOptions, 'observer' | 'shouldStop'>,
+  { shouldStop, onProgress }: RunHooks,
+): RunMeasures {
+  const gathering = new Gathering(options.seed);
+  const { complete, promotions, engines } = runWorld({
+    ...options,
+    observer: {
+      callEnded: (call) => gathering.callEnded(call),
+      programEnded: (program) => {
+        gathering.programEnded(program);
+        onProgress(gathering.programs);
+      },
+    },
+    shouldStop,
+  });
+  const measures = gathering.measures();
+  const sum = (of: (engine: EngineResult) => number) => engines.reduce((all, engine) => all + of(engine), 0);
+  const busyMs = sum((engine) => engine.busyMs);
+  const spanMs = 1000 * (measures.makespan_seconds ?? 0);
+  return {
+    complete,
+    ...measures,
+    prefix_hit_rate: share(
+      sum((engine) => engine.hitTokens),
+      sum((engine) => engine.queriedTokens),
+    ),
+    preemptions: sum((engine) => engine.preemptions),
+    kv_use: share(
+      sum((engine) => engine.kvUsage * engine.busyMs),
+      busyMs,
+    ),
+    // Where a run is stopped, engines have computed on behind the end of its last program.
+    engine_busy: share(Math.min(busyMs, spanMs * engines.length), spanMs * engines.length),
+    starvation_promotions: promotions,
+  };
+}
+
+const share = (part: number, whole: number): number | null => (whole > 0 ? part / whole : null);

@@ -1,0 +1,121 @@
+import { Dice } from '../../workloads/index.js';
+
+/** Values kept whole; above, a share of them stands for all. */
+const KEPT_MAX = 100_000;
+
+/** So many items of a stream, each that came with equal probability; all of them while they are few. O(1) an item. */
+export class Reservoir<T> {
+  readonly #kept: T[] = [];
+  readonly #dice: Dice;
+  #count = 0;
+
+  constructor(
+    seed: number,
+    private readonly keptMax = KEPT_MAX,
+  ) {
+    this.#dice = new Dice(seed);
+  }
+
+  /** How many came. */
+  get count(): number {
+    return this.#count;
+  }
+
+  get kept(): readonly T[] {
+    return this.#kept;
+  }
+
+  /** Vitter's algorithm R: the n-th item takes the place of one that is kept with probability kept / n. */
+  add(item: T): void {
+    this.#count += 1;
+    if (this.#kept.length < this.keptMax) {
+      this.#kept.push(item);
+      return;
+    }
+    const place = Math.floor(this.#dice.share() * this.#count);
+    if (place < this.keptMax) this.#kept[place] = item;
+  }
+}
+
+/** What a table tells of many values; null where there are none. */
+export interface Distribution {
+  readonly mean: number | null;
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+  readonly max: number | null;
+}
+
+/**
+ * Values of one measure in flat memory. Their number, mean, least and greatest are exact; percentiles are exact up to
+ * 100,000 values, and above those of a uniform sample of as many, drawn from the seed.
+ */
+export class Sample {
+  readonly #values: Reservoir<number>;
+  #sum = 0;
+  #squares = 0;
+  #min = Infinity;
+  #max = -Infinity;
+  #sorted: Float64Array | undefined;
+
+  constructor(seed: number, keptMax = KEPT_MAX) {
+    this.#values = new Reservoir(seed, keptMax);
+  }
+
+  /** @throws RangeError for what is no finite number: it would spoil every figure without a trace. */
+  add(value: number): void {
+    if (!Number.isFinite(value)) throw new RangeError(`cannot measure ${value}`);
+    this.#values.add(value);
+    this.#sum += value;
+    this.#squares += value * value;
+    this.#min = Math.min(this.#min, value);
+    this.#max = Math.max(this.#max, value);
+    this.#sorted = undefined;
+  }
+
+  get count(): number {
+    return this.#values.count;
+  }
+
+  /** NaN of none, like all below. */
+  get mean(): number {
+    return this.#sum / this.count;
+  }
+
+  get min(): number {
+    return this.count === 0 ? NaN : this.#min;
+  }
+
+  get max(): number {
+    return this.count === 0 ? NaN : this.#max;
+  }
+
+  /** The nearest rank: the least value that a share of all of this size is not above. `share` is from 0 to 1. */
+  percentile(share: number): number {
+    this.#sorted ??= Float64Array.from(this.#values.kept).sort();
+    return nearestRank(this.#sorted, share);
+  }
+
+  /** Jain's fairness index of the values: 1 when all are equal, 1 / count when one has everything. */
+  get fairness(): number {
+    return this.#sum ** 2 / (this.count * this.#squares);
+  }
+
+  distribution(): Distribution {
+    const told = (value: number) => (Number.isNaN(value) ? null : value);
+    return {
+      mean: told(this.mean),
+      p50: told(this.percentile(0.5)),
+      p95: told(this.percentile(0.95)),
+      p99: told(this.percentile(0.99)),
+      max: told(this.max),
+    };
+  }
+}
+
+/** Of values in ascending order: the least that so large a share of all is not above. NaN of none. */
+export function nearestRank(sorted: ArrayLike<number>, share: number): number {
+  // 0.95 x 100 is a hair above 95: without the allowance the rank would be one too high.
+  const rank = Math.ceil(share * sorted.length - 1e-9);
+  return sorted[Math.max(0, rank - 1)] ?? NaN;
+}

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nearestRank, Reservoir, Sample } from '../../../lab/measure/sample.js';
+
+const values = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 200 });
+
+function sampleOf(numbers: readonly number[], keptMax?: number): Sample {
+  const sample = new Sample(1, keptMax);
+  for (const value of numbers) sample.add(value);
+  return sample;
+}
+
+/** By its definition: the least of the values that at least so many in a hundred are not above. */
+function slowPercentile(numbers: readonly number[], percent: number): number {
+  const enough = numbers.filter(
+    (candidate) => 100 * numbers.filter((value) => value <= candidate).length >= percent * numbers.length,
+  );
+  return Math.min(...enough);
+}
+
+describe('a sample', () => {
+  it('tells what a slow count of all values tells, while it keeps them', () => {
+    fc.assert(
+      fc.property(values, fc.integer({ min: 0, max: 100 }), (numbers, percent) => {
+        const sample = sampleOf(numbers);
+        expect(sample.count).toBe(numbers.length);
+        expect(sample.mean).toBeCloseTo(numbers.reduce((sum, value) => sum + value, 0) / numbers.length, 6);
+        expect(sample.min).toBe(Math.min(...numbers));
+        expect(sample.max).toBe(Math.max(...numbers));
+        expect(sample.percentile(percent / 100)).toBe(slowPercentile(numbers, percent));
+      }),
+    );
+  });
+
+  it('knows the percentiles of 1 to 100', () => {
+    const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
+    expect(sampleOf(numbers.toReversed()).distribution()).toEqual({ mean: 50.5, p50: 50, p95: 95, p99: 99, max: 100 });
+  });
+
+  it('can be asked between values', () => {
+    const sample = sampleOf([3, 1]);
+    expect(sample.percentile(1)).toBe(3);
+    sample.add(9);
+    expect(sample.percentile(1)).toBe(9);
+  });
+
+  it('of nothing tells nothing', () => {
+    expect(new Sample(0).distribution()).toEqual({ mean: null, p50: null, p95: null, p99: null, max: null });
+  });
+
+  it.each([NaN, Infinity, -Infinity])('refuses %s', (value) => {
+    expect(() => sampleOf([1, value])).toThrow(RangeError);
+  });
+
+  it('keeps few of many, and its mean and extremes stay exact', () => {
+    fc.assert(
+      fc.property(values, fc.integer({ min: 1, max: 20 }), (numbers, keptMax) => {
+        const sample = sampleOf(numbers, keptMax);
+        expect(sample.mean).toBeCloseTo(numbers.reduce((sum, value) => sum + value, 0) / numbers.length, 6);
+        expect([sample.min, sample.max]).toEqual([Math.min(...numbers), Math.max(...numbers)]);
+        expect(numbers).toContain(sample.percentile(0.5));
+      }),
+    );
+  });
+
+  it('estimates percentiles of many values from those that it keeps', () => {
+    const sample = sampleOf(
+      Array.from({ length: 200_000 }, (_, index) => index),
+      10_000,
+    );
+    // Three standard deviations of a median of 10,000 draws are 1.5 % of the range.
+    expect(sample.percentile(0.5) / 200_000).toBeCloseTo(0.5, 1.5);
+    expect(sample.percentile(0.95) / 200_000).toBeCloseTo(0.95, 1.5);
+  });
+});
+
+describe("Jain's index", () => {
+  it.each([
+    [[2, 2, 2], 1],
+    [[1, 0, 0, 0], 0.25],
+    [[1, 2, 3], 36 / 42],
+  ])('of %j is %d', (numbers, index) => {
+    expect(sampleOf(numbers).fairness).toBeCloseTo(index, 12);
+  });
+});
+
+describe('a reservoir', () => {
+  it('keeps all while they are few', () => {
+    const reservoir = new Reservoir<string>(1, 3);
+    for (const item of ['a', 'b', 'c']) reservoir.add(item);
+    expect(reservoir.kept).toEqual(['a', 'b', 'c']);
+  });
+
+  it('keeps each item of a long stream as often as any other', () => {
+    const kept = new Array<number>(50).fill(0);
+    const rounds = 4000;
+    for (let seed = 0; seed < rounds; seed += 1) {
+      const reservoir = new Reservoir<number>(seed, 5);
+      for (let item = 0; item < kept.length; item += 1) reservoir.add(item);
+      for (const item of reservoir.kept) kept[item]! += 1;
+    }
+    // Chi-square of 49 degrees of freedom is below 94.6 but once in ten thousand.
+    const expected = (rounds * 5) / kept.length;
+    expect(kept.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)).toBeLessThan(94.6);
+  });
+
+  it('keeps the same for the same seed', () => {
+    const kept = (seed: number) => {
+      const reservoir = new Reservoir<number>(seed, 5);
+      for (let item = 0; item < 100; item += 1) reservoir.add(item);
+      return reservoir.kept;
+    };
+    expect(kept(3)).toEqual(kept(3));
+    expect(kept(3)).not.toEqual(kept(4));
+  });
+});
+
+describe('the nearest rank', () => {
+  it.each([
+    [[10, 20, 30], 0, 10],
+    [[10, 20, 30], 1 / 3, 10],
+    [[10, 20, 30], 0.34, 20],
+    [[10, 20, 30], 1, 30],
+  ])('of %j at %d is %d', (sorted, share, value) => {
+    expect(nearestRank(sorted, share)).toBe(value);
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { barChart, distributionChart, lineChart } from '../../../lab/report/plot.js';
+import { swimLanes } from '../../../lab/report/swim-lanes.js';
+
+const TEXT = { title: 'Latency & <load>', description: 'How "it" grows' };
+const x = { label: 'rate' };
+const y = { label: 'seconds' };
+const points = (...values: (number | null)[]) => values.map((value, index) => ({ x: index + 1, y: value }));
+
+/** Lines and curves of the marks, not those of axes. */
+const lines = (svg: string) => [...svg.matchAll(/<g aria-label="line"[^>]*>(.*?)<\/g>/g)].flatMap(([, inside = '']) => [...inside.matchAll(/ d="([^"]*)"/g)].map(([, d]) => d!)); // prettier-ignore
+const count = (svg: string, part: RegExp) => [...svg.matchAll(part)].length;
+
+const CHARTS: readonly (readonly [string, () => Promise<string>])[] = [
+  ['lines', () => lineChart({ ...TEXT, x, y, series: [{ name: 'a<b', points: points(1, 2) }, { name: 'c', points: points(3, 1) }] })], // prettier-ignore
+  ['bars', () => barChart({ ...TEXT, y, groups: ['a<b', 'q'], series: [{ name: 'one', values: [1, 2] }, { name: 'two', values: [2, null] }] })], // prettier-ignore
+  ['stacked bars', () => barChart({ ...TEXT, y, stacked: true, groups: ['a<b'], series: [{ name: 'one', values: [1] }] })], // prettier-ignore
+  ['distributions', () => distributionChart({ ...TEXT, x, series: [{ name: 'a<b', values: [1, 2, 5] }, { name: 'c', values: [] }] })], // prettier-ignore
+  ['lanes', () => swimLanes({ ...TEXT, from: 0, until: 9, kinds: [{ name: 'a<b', fill: 'red' }], lanes: [{ name: 'p', spans: [{ from: 1, until: 2, kind: 0, row: 0, rows: 1 }] }] })], // prettier-ignore
+];
+
+describe.each(CHARTS)('a chart of %s', (_, make) => {
+  it('is complete in itself and tells what it shows', async () => {
+    const svg = await make();
+    expect(svg).toMatch(/^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+    expect(svg).toContain('<title>Latency &amp; &lt;load&gt;</title><desc>How &quot;it&quot; grows</desc>');
+    expect(svg).toContain('prefers-color-scheme');
+    expect(svg).not.toMatch(/NaN|undefined|url\(|href|a<b/);
+  });
+
+  it('has the same bytes for the same data', async () => {
+    expect(await make()).toBe(await make());
+  });
+
+  it('has no number with more digits than can be seen', async () => {
+    expect(await make()).not.toMatch(/ (?:d|transform|x|y|width|height)="[^"]*\d\.\d{3}/);
+  });
+});
+
+describe('lines', () => {
+  it('leave gaps where nothing is known', async () => {
+    const svg = await lineChart({ ...TEXT, x, y, series: [{ name: 'a', points: points(1, 2, null, 4, 5) }] });
+    expect(lines(svg)[0]!.match(/M/g)).toHaveLength(2);
+  });
+
+  it('leave out what a logarithmic axis cannot show', async () => {
+    const series = [{ name: 'a', points: [{ x: 0, y: 1 }, { x: 1, y: 0 }, { x: 2, y: 3 }, { x: 4, y: 5 }] }]; // prettier-ignore
+    const svg = await lineChart({ ...TEXT, x: { ...x, log: true }, y: { ...y, log: true }, series });
+    expect(count(svg, /<g aria-label="dot"/g)).toBe(1);
+    expect(lines(svg)[0]!.match(/[ML]/g)).toEqual(['M', 'L']);
+  });
+
+  it('draw an interval as a band', async () => {
+    const banded = [{ x: 1, y: 2, low: 1, high: 3 }, { x: 2, y: 3, low: 2, high: 4 }]; // prettier-ignore
+    const svg = await lineChart({ ...TEXT, x, y, series: [{ name: 'a', points: banded }] });
+    expect(svg).toMatch(/aria-label="area"[^>]*fill-opacity/);
+  });
+
+  it('tell as many as eighteen series apart', async () => {
+    const series = Array.from({ length: 18 }, (_, index) => ({ name: `policy ${index}`, points: points(1, index) }));
+    const svg = await lineChart({ ...TEXT, x, y, series });
+    const looks = [...svg.matchAll(/<path d="M0,8H20" stroke="([^"]*)" stroke-width="2" stroke-dasharray="([^"]*)"/g)].map(([, stroke, dash]) => `${stroke} ${dash}`); // prettier-ignore
+    expect(new Set(looks).size).toBe(18);
+  });
+
+  it('come with a legend of several, and without for one', async () => {
+    const one = await lineChart({ ...TEXT, x, y, series: [{ name: 'a', points: points(1, 2) }] });
+    expect(one).not.toContain('aria-label="legend"');
+  });
+});
+
+describe('distributions', () => {
+  it('climb to all at the greatest value, in few steps however many there are', async () => {
+    const values = Array.from({ length: 50_000 }, (_, index) => index);
+    const svg = await distributionChart({ ...TEXT, x, series: [{ name: 'a', values }] });
+    expect(svg.length).toBeLessThan(20_000);
+    const steps = lines(svg)[0]!
+      .match(/-?[\d.]+/g)!
+      .map(Number);
+    expect(steps.at(-1)).toBe(26);
+  });
+});
+
+describe('lanes', () => {
+  it('share the height of a lane among spans side by side', async () => {
+    const span = { from: 0, until: 5, kind: 0 };
+    const kinds = [{ name: 'call', fill: 'red' }, { name: 'tool', fill: 'blue', thin: true }]; // prettier-ignore
+    const heights = async (rows: number) => {
+      const spans = Array.from({ length: rows }, (_, row) => ({ ...span, row, rows }));
+      const svg = await swimLanes({ ...TEXT, from: 0, until: 5, kinds, lanes: [{ name: 'p', spans }] });
+      return [...svg.matchAll(/<g aria-label="rect"[^>]*>(.*?)<\/g>/g)].flatMap(([, inside = '']) => [...inside.matchAll(/height="([\d.]+)"/g)].map(([, height]) => Number(height))); // prettier-ignore
+    };
+    const [alone, halves] = [await heights(1), await heights(2)];
+    expect(halves).toHaveLength(2);
+    expect(halves[0]! * 2).toBeCloseTo(alone[0]!, 0);
+  });
+});

@@ -1,0 +1,144 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { BUILT_IN } from '../../../workloads/synthetic/built-in.js';
+import { WorkloadError } from '../../../workloads/synthetic/problems.js';
+import { openWorkload, WORKLOADS, type WorkloadName } from '../../../workloads/synthetic/workloads.js';
+import { fileOf, folderOf } from '../../support/folder.js';
+import { ROOT } from '../../support/tree.js';
+import { take } from '../../support/workload-figures.js';
+
+/** What is wrong with a file: the line and the path of each problem. */
+function problemsOf(file: string): string[] {
+  try {
+    openWorkload(file);
+  } catch (error) {
+    if (!(error instanceof WorkloadError)) throw error;
+    return error.problems.map(({ path, origin, message }) => {
+      expect(message).not.toBe('');
+      return `${origin.startsWith(file) ? origin.slice(file.length) : origin} ${path}`.trim();
+    });
+  }
+  return [];
+}
+const problemsIn = (text: string | Uint8Array): string[] => problemsOf(fileOf('own.yaml', text));
+
+const AGENT = '{ kind: agent, inputTokens: 5, outputTokens: 7 }';
+const with1 = (keys: string): string =>
+  `workloads:\n  own: { kind: agent, inputTokens: 5, outputTokens: 7, ${keys} }\n`;
+
+describe('a file of workloads', () => {
+  it('runs the only one, or the one that it names', () => {
+    expect(openWorkload(fileOf('own.yaml', `workloads: { own: ${AGENT} }`)).name).toBe('own');
+    const two = `workload: second\nworkloads: { first: ${AGENT}, second: ${AGENT} }`;
+    expect(openWorkload(fileOf('own.yaml', two)).name).toBe('second');
+  });
+
+  it('has the shape of the built-in ones', () => {
+    for (const [name, spec] of Object.entries(BUILT_IN)) {
+      const own = openWorkload(fileOf('own.yaml', stringify({ workloads: { own: spec } })));
+      const calls = (workload: typeof own) => take(workload, 5, 2).map((program) => program.calls);
+      expect(calls(own)).toEqual(calls(WORKLOADS[name as WorkloadName]));
+    }
+  });
+
+  it.each(readdirSync(`${ROOT}examples/workloads`))('examples/workloads/%s draws programs', (name) => {
+    const all = take(openWorkload(`${ROOT}examples/workloads/${name}`), 50);
+    expect(all.every(({ calls }) => calls.length > 0)).toBe(true);
+  });
+
+  it('mixes its own with the built-in ones', () => {
+    const file = fileOf(
+      'own.yaml',
+      `workload: all\nworkloads: { own: ${AGENT}, all: { kind: mixture, of: { own: 1, mixed: 3 } } }`,
+    );
+    const names = new Set(take(openWorkload(file), 300).map(({ workload }) => workload));
+    expect([...names].toSorted()).toEqual(['chat', 'mcts', 'own', 'react']);
+  });
+
+  it.each<[string, string, string[]]>([
+    ['an unknown key', with1('turn: 3'), [':2 workloads.own.turn']],
+    ['an unknown kind', 'workloads:\n  own: { kind: chain }\n', [':2 workloads.own.kind']],
+    ['no kind', 'workloads:\n  own:\n    turns: 3\n', [':3 workloads.own.kind']],
+    ['a missing key', 'workloads:\n  own: { kind: agent, inputTokens: 5 }\n', [':2 workloads.own.outputTokens']],
+    ['NaN', with1('turns: .nan'), [':2 workloads.own.turns']],
+    ['an infinite number', with1('thinkMs: .inf'), [':2 workloads.own.thinkMs']],
+    ['a negative number', with1('thinkMs: -1'), [':2 workloads.own.thinkMs']],
+    ['text for a number', with1('turns: many'), [':2 workloads.own.turns']],
+    ['zero calls', with1('callsPerTurn: 0'), [':2 workloads.own.callsPerTurn']],
+    ['zero calls now and then', with1('turns: { dist: uniform, min: 0, max: 2 }'), [':2 workloads.own.turns.min']],
+    ['a size without bound', with1('turns: { dist: geometric, mean: 3 }'), [':2 workloads.own.turns.max']],
+    ['a distribution that is none', with1('turns: { dist: zipf }'), [':2 workloads.own.turns.dist']],
+    ['bounds the wrong way round', with1('turns: { dist: uniform, min: 3, max: 2 }'), [':2 workloads.own.turns.max']],
+    ['a bad point', with1('turns: { dist: quantiles, points: [[0, 1], [1]] }'), [':2 workloads.own.turns.points[1]']],
+    [
+      'too many calls',
+      with1('turns: 1000, callsPerTurn: 11, tools: [{ name: a, ms: 0, resultTokens: 0 }]'),
+      [':2 workloads.own.callsPerTurn'],
+    ],
+    ['several calls without a tool', with1('callsPerTurn: 2'), [':2 workloads.own.tools']],
+    ['a context that holds no answer', with1('contextTokensMax: 7'), [':2 workloads.own.contextTokensMax']],
+    ['a bad tool', with1('tools: [{ name: "", ms: 1, resultTokens: 1 }]'), [':2 workloads.own.tools[0].name']],
+    ['a bad name', `workloads:\n  "a b": ${AGENT}\n`, [':2 workloads.a b']],
+    ['the name of a built-in one', `workloads:\n  chat: ${AGENT}\n`, [':2 workloads.chat']],
+    ['several problems', with1('turns: 0, thinkMs: -1'), [':2 workloads.own.turns', ':2 workloads.own.thinkMs']],
+    ['an empty mixture', 'workloads:\n  own: { kind: mixture, of: {} }\n', [':2 workloads.own.of']],
+    [
+      'a part that there is not',
+      'workloads:\n  own: { kind: mixture, of: { chat: 1, talk: 1 } }\n',
+      [':2 workloads.own.of.talk'],
+    ],
+    [
+      'a missing key, and a part that there is not',
+      'workload: m\nworkloads:\n  a: { kind: agent, outputTokens: 5 }\n  m: { kind: mixture, of: { a: 1, talk: 0, chatt: 1 } }\n',
+      [':3 workloads.a.inputTokens', ':4 workloads.m.of.talk', ':4 workloads.m.of.chatt'],
+    ],
+    ['a part without weight', 'workloads:\n  own: { kind: mixture, of: { chat: 0 } }\n', [':2 workloads.own.of.chat']],
+    ['a mixture of itself', 'workloads:\n  own: { kind: mixture, of: { own: 1 } }\n', [':2 workloads.own.of.own']],
+    [
+      'mixtures in a circle',
+      'workload: a\nworkloads:\n  a: { kind: mixture, of: { chat: 1, b: 1 } }\n  b: { kind: mixture, of: { a: 1 } }\n',
+      [':3 workloads.a.of.b', ':4 workloads.b.of.a'],
+    ],
+    ['several workloads and none named', `workloads: { a: ${AGENT}, b: ${AGENT} }`, ['workload']],
+    ['one named that there is not', `workload: c\nworkloads: { a: ${AGENT}, b: ${AGENT} }`, [':1 workload']],
+    ['a built-in one named', `workload: chat\nworkloads: { a: ${AGENT} }`, [':1 workload']],
+    ['no workload', 'workloads: {}\n', [':1 workloads']],
+    ['nothing', '', ['workloads']],
+    ['a list', '- 1\n', ['']],
+    ['text', 'chat\n', ['']],
+    ['no YAML', 'workloads: [\n', [':2']],
+    ['a key twice', `workloads:\n  a: ${AGENT}\n  a: ${AGENT}\n`, [':3']],
+    ['an unknown tag', 'workloads: !nope {}\n', [':1']],
+  ])('with %s is refused, with the place', (_, text, problems) => {
+    expect(problemsIn(text)).toEqual(problems);
+  });
+
+  it.each<[string, string | Uint8Array]>([
+    ['not UTF-8', Uint8Array.of(0x61, 0xff, 0xfe)],
+    ['too long', `# ${'x'.repeat(2 ** 20)}\n`],
+    [
+      'blown up by aliases',
+      `a: &a [1,1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: [${'*b,'.repeat(60)}]\n`,
+    ],
+  ])('that is %s is refused', (_, text) => {
+    expect(problemsIn(text)).toEqual(['']);
+  });
+
+  it('must be there', () => {
+    expect(problemsOf('/nowhere/own.yaml')).toEqual(['']);
+    expect(problemsOf('nowhere')).toEqual(['']);
+    expect(problemsOf(folderOf({}))).toEqual(['']);
+  });
+
+  it('looks at mixtures of mixtures once each', () => {
+    const layers = Array.from(
+      { length: 60 },
+      (_, at) =>
+        `  a${at}: { kind: mixture, of: { a${at + 1}: 1, b${at + 1}: 1 } }\n  b${at}: { kind: mixture, of: { a${at + 1}: 1, b${at + 1}: 1 } }\n`,
+    );
+    const file = fileOf('own.yaml', `workload: a0\nworkloads:\n${layers.join('')}  a60: ${AGENT}\n  b60: ${AGENT}\n`);
+    const names = new Set(take(openWorkload(file), 50).map(({ workload }) => workload));
+    expect([...names].toSorted()).toEqual(['a60', 'b60']);
+  });
+});

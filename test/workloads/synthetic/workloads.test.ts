@@ -1,0 +1,236 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { programLine } from '../../../workloads/traces/maitred.js';
+import type { AgentProgram } from '../../../workloads/program.js';
+import { compose } from '../../../workloads/synthetic/compose.js';
+import { specSchema, type SpecInput } from '../../../workloads/synthetic/spec.js';
+import { openWorkload, WORKLOAD_NAMES, WORKLOADS, type WorkloadName } from '../../../workloads/synthetic/workloads.js';
+import { readText } from '../../support/traces.js';
+import { figuresOf, take } from '../../support/workload-figures.js';
+
+/** Whether each program can be made: its calls name earlier ones, and keep no more of them than there is. */
+async function faultsOf(all: readonly AgentProgram[]): Promise<string[]> {
+  const { programs, problems } = await readText(all.map((each) => `${programLine(each)}\n`).join(''));
+  expect(programs).toEqual(all);
+  return problems;
+}
+
+describe.each(WORKLOAD_NAMES)('%s', (name) => {
+  const workload = WORKLOADS[name];
+
+  it('is found by its name', () => {
+    expect(openWorkload(name)).toBe(workload);
+    expect(workload.name).toBe(name);
+  });
+
+  it('gives the same programs for the same seed, and others for another', () => {
+    expect(take(workload, 20, 7)).toEqual(take(workload, 20, 7));
+    expect(take(workload, 20, 7).map(({ calls }) => calls)).not.toEqual(
+      take(workload, 20, 8).map(({ calls }) => calls),
+    );
+  });
+
+  it('gives each program the same whatever is drawn before it', () => {
+    const [, , third] = take(workload, 3, 5);
+    expect(take(workload, 30, 5)[2]).toEqual(third);
+  });
+
+  it('gives programs of different names that can be made', async () => {
+    const all = take(workload, 40, 3);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(40);
+    expect(await faultsOf(all)).toEqual([]);
+  });
+});
+
+// The stated figures: docs/WORKLOADS.md has the sources.
+type Stated = readonly [
+  figure: keyof ReturnType<typeof figuresOf>,
+  of: 'mean' | 'median' | 'p95',
+  stated: number,
+  slack: number,
+];
+describe.each<[WorkloadName, number, readonly Stated[]]>([
+  [
+    'chat',
+    4000,
+    [
+      ['calls a program', 'mean', 3.51, 0.03],
+      ['output tokens a call', 'mean', 348, 0.03],
+      ['output tokens a call', 'p95', 880, 0.03],
+    ],
+  ],
+  [
+    'react',
+    3000,
+    [
+      ['calls a program', 'mean', 3.67 * (1 + 1.56), 0.03],
+      ['calls a program', 'p95', 14, 0.15],
+      // 5.71 tool calls and 3.67 answers.
+      ['output tokens a program', 'mean', 5.71 * 21 + 3.67 * 79, 0.05],
+    ],
+  ],
+  [
+    'mcts',
+    2000,
+    [
+      ['calls a program', 'mean', 160, 0.05],
+      ['output tokens a call', 'mean', 76, 0.05],
+    ],
+  ],
+  [
+    'map-reduce',
+    1000,
+    [
+      // The parent's two, and 5.5 sub-agents of 10.3 calls.
+      ['calls a program', 'mean', 2 + 5.5 * 10.3, 0.1],
+      ['output tokens a call', 'mean', 498, 0.05],
+    ],
+  ],
+  [
+    'coding',
+    2000,
+    [
+      ['calls a program', 'mean', 37.8, 0.05],
+      ['calls a program', 'median', 33, 0.05],
+      ['calls a program', 'p95', 78, 0.1],
+      ['prompt tokens a call', 'mean', 16_391, 0.05],
+      ['prompt tokens a call', 'median', 13_578, 0.05],
+      ['prompt tokens a call', 'p95', 40_878, 0.1],
+      ['output tokens a call', 'mean', 292, 0.06],
+      ['output tokens a call', 'median', 93, 0.05],
+      ['output tokens a call', 'p95', 1114, 0.1],
+    ],
+  ],
+])('programs of %s', (name, count, stated) => {
+  const figures = figuresOf(take(WORKLOADS[name], count));
+  it.each(stated)('have %s, %s: %d', (figure, of, value, slack) => {
+    const share = figures[figure][of] / value;
+    expect(share).toBeGreaterThan(1 - slack);
+    expect(share).toBeLessThan(1 + slack);
+  });
+});
+
+describe('a mixture', () => {
+  it.each([
+    ['mixed', ['chat', 'mcts', 'react']],
+    ['fleet', ['chat', 'coding', 'mcts', 'react']],
+  ] as const)('%s has equal parts of %j, each named', (name, parts) => {
+    const counts = new Map<string, number>();
+    for (const { workload = '' } of take(WORKLOADS[name], 4000)) counts.set(workload, (counts.get(workload) ?? 0) + 1);
+    expect([...counts.keys()].toSorted()).toEqual(parts);
+    for (const count of counts.values()) expect(Math.abs(count / 4000 - 1 / parts.length)).toBeLessThan(0.02);
+  });
+
+  it('of mixtures has the shares of shares', () => {
+    const input: Record<string, SpecInput> = {
+      one: { kind: 'agent', inputTokens: 1, outputTokens: 1 },
+      two: { kind: 'agent', inputTokens: 2, outputTokens: 1 },
+      inner: { kind: 'mixture', of: { one: 1, two: 3 } },
+      outer: { kind: 'mixture', of: { inner: 2, one: 2 } },
+    };
+    const specs = new Map(Object.entries(input).map(([name, spec]) => [name, specSchema.parse(spec)]));
+    const all = take(compose('outer', specs), 4000);
+    const share = all.filter(({ workload }) => workload === 'one').length / 4000;
+    expect(Math.abs(share - (0.5 + 0.125))).toBeLessThan(0.02);
+    expect(all.every(({ workload, calls }) => calls[0]!.promptTokens === (workload === 'one' ? 1 : 2))).toBe(true);
+  });
+});
+
+describe('shapes', () => {
+  it('a tree expands and judges side by side, each time after all that came before', () => {
+    const [{ calls }] = take(WORKLOADS.mcts, 1) as [AgentProgram];
+    for (const [at, call] of calls.entries()) {
+      const round = Math.floor(at / 5);
+      expect(call.after).toEqual(round === 0 ? [] : [0, 1, 2, 3, 4].map((index) => (round - 1) * 5 + index));
+      const isFirst = at % 5 === 0;
+      if (!isFirst && round % 2 === 0) expect(call.prefix).toEqual({ call: round * 5, tokens: call.promptTokens });
+    }
+  });
+
+  it('sub-agents are threads between two calls of their parent', () => {
+    const [{ calls }] = take(WORKLOADS['map-reduce'], 1) as [AgentProgram];
+    const threads = new Set(calls.map(({ thread }) => thread));
+    const last = calls.at(-1)!;
+    expect([calls[0]!.thread, last.thread]).toEqual(['', '']);
+    expect(last.after).toHaveLength(threads.size);
+    for (const thread of threads) {
+      const own = calls.flatMap((call, index) => (call.thread === thread ? [index] : []));
+      if (thread === '') continue;
+      expect(calls[own[0]!]!.after).toEqual([0]);
+      expect(last.after).toContain(own.at(-1)!);
+    }
+  });
+
+  it('what was reasoned is not sent back', () => {
+    const spec = { kind: 'agent', turns: 2, inputTokens: 10, outputTokens: 50, reasoningTokens: 20 } as const;
+    const [{ calls }] = take(compose('x', new Map([['x', specSchema.parse(spec)]])), 1) as [AgentProgram];
+    expect(calls[1]).toMatchObject({ promptTokens: 10 + 30 + 10, prefix: { call: 0, tokens: 10 } });
+  });
+
+  it('a program ends before its context is full, but not before its first call', () => {
+    const spec = { kind: 'agent', turns: 9, inputTokens: 90, outputTokens: 50, contextTokensMax: 300 } as const;
+    const [{ calls }] = take(compose('x', new Map([['x', specSchema.parse(spec)]])), 1) as [AgentProgram];
+    expect(calls.map(({ promptTokens }) => promptTokens)).toEqual([90, 230]);
+    const long = { ...spec, inputTokens: 1000 };
+    const [cut] = take(compose('x', new Map([['x', specSchema.parse(long)]])), 1) as [AgentProgram];
+    expect(cut.calls.map(({ promptTokens }) => promptTokens)).toEqual([250]);
+  });
+});
+
+const size = (least: number, most: number): fc.Arbitrary<number | { dist: 'uniform'; min: number; max: number }> =>
+  fc.oneof(
+    fc.integer({ min: least, max: most }),
+    fc.tuple(fc.integer({ min: least, max: most }), fc.integer({ min: least, max: most })).map(([a, b]) => ({
+      dist: 'uniform' as const,
+      min: Math.min(a, b),
+      max: Math.max(a, b),
+    })),
+  );
+const system = fc.record({ name: fc.constantFrom('a', 'b'), tokens: fc.integer({ min: 1, max: 500 }) });
+const agent = fc.record({
+  system: fc.array(system, { maxLength: 2 }),
+  turns: size(1, 4),
+  inputTokens: size(1, 2000),
+  callsPerTurn: size(1, 4),
+  outputTokens: size(1, 500),
+  reasoningTokens: size(0, 800),
+  tools: fc.record({ name: fc.constant('tool'), ms: size(0, 50), resultTokens: size(0, 90) }).map((tool) => [tool]),
+  thinkMs: size(0, 1000),
+  contextTokensMax: fc.integer({ min: 1001, max: 8000 }),
+});
+const asked = fc.record({ system, outputTokens: size(1, 100) });
+const anySpec: fc.Arbitrary<SpecInput> = fc.oneof(
+  agent.map((keys) => ({ kind: 'agent' as const, ...keys })),
+  fc.record({
+    kind: fc.constant('tree' as const),
+    inputTokens: size(1, 100),
+    expansions: size(1, 9),
+    branch: size(1, 4),
+    depthMax: size(1, 4),
+    rolloutDepth: size(1, 6),
+    expand: asked,
+    evaluate: asked,
+    resultTokens: size(0, 50),
+    toolMs: size(0, 9),
+  }),
+  fc.record({
+    kind: fc.constant('map-reduce' as const),
+    system,
+    inputTokens: size(1, 100),
+    outputTokens: size(1, 100),
+    rounds: size(1, 3),
+    subAgents: size(1, 4),
+    subAgent: agent,
+  }),
+);
+
+describe('any workload', () => {
+  it('gives programs that can be made', async () => {
+    const drawn = fc.sample(anySpec, { numRuns: 150, seed: 11 });
+    const all = drawn.flatMap((spec, index) =>
+      take(compose(`w${index}`, new Map([[`w${index}`, specSchema.parse(spec)]])), 2),
+    );
+    expect(await faultsOf(all)).toEqual([]);
+    for (const { calls } of all) for (const call of calls) expect(call.outputTokens).toBeGreaterThan(0);
+  });
+});

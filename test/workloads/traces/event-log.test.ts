@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest';
+import { programLine, type AgentCall } from '../../../workloads/index.js';
+import { callId, engineId, millis, programId, type Command, type Event } from '../../../src/index.js';
+import {
+  arrived,
+  cancelled,
+  ended,
+  failed,
+  finished,
+  joined,
+  progressed,
+  started,
+  type ArrivalFacts,
+  type FinishFacts,
+} from '../../support/core-events.js';
+import { readText } from '../../support/traces.js';
+import { jsonLines } from '../../support/trajectory.js';
+
+const HEADER = { maitredEventLog: 1, maitred: '0', startedAt: '1970-01-01T00:00:10.000Z', now: 1000, settings: {} };
+type Line = readonly [now: number, event: Event, ...commands: Command[]];
+const logOf = (lines: readonly Line[]) =>
+  jsonLines([HEADER, ...lines.map(([now, event, ...commands]) => ({ now, event, commands }))]);
+
+const come = (now: number, call: string, facts: ArrivalFacts = {}): Line => [
+  now,
+  arrived(call, { program: 'p', prompt: 100, ...facts }),
+];
+const done = (now: number, call: string, facts: FinishFacts = { prompt: 100, output: 10 }): Line => [
+  now,
+  finished(call, facts),
+];
+
+/** The programs of a log, and what they are as lines of our own format, which checks them. */
+async function read(...lines: readonly Line[]) {
+  const { programs, problems, format } = await readText(logOf(lines));
+  expect(format).toBe('event-log');
+  const again = await readText(programs.map((program) => `${programLine(program)}\n`).join(''), 'maitred');
+  if (programs.length > 0) expect(again.problems).toEqual([]);
+  return { programs, problems };
+}
+
+async function callsOf(...lines: readonly Line[]): Promise<readonly AgentCall[]> {
+  const { programs, problems } = await read(...lines);
+  expect(problems).toEqual([]);
+  expect(programs).toHaveLength(1);
+  return programs[0]!.calls;
+}
+
+describe('a program of an event log', () => {
+  it('arrives by the wall clock, with the gaps between its calls and what they share', async () => {
+    const { programs } = await read(
+      [900, joined('e')],
+      come(3000.4, 'a'),
+      done(3500, 'a', { prompt: 120, output: 30 }),
+      come(4000.2, 'b', { prompt: 170 }),
+      done(4100, 'b', { prompt: 160, output: 5 }),
+      come(4100, 'c', { prompt: 163 }),
+      done(4200, 'c', {}),
+      come(4250, 'd', { prompt: 90 }),
+      done(4300, 'd', { prompt: 90, output: 1, cached: 64 }),
+    );
+    expect(programs).toEqual([
+      {
+        id: 'p@3',
+        arrivalMs: 12_000,
+        calls: [
+          { after: [], gapMs: 0, thread: '', promptTokens: 120, outputTokens: 30 },
+          { after: [0], gapMs: 500, thread: '', promptTokens: 160, outputTokens: 5, prefix: { call: 0, tokens: 150 } },
+          // No usage: what the gateway thought. Not long enough for the answer before it.
+          { after: [1], gapMs: 0, thread: '', promptTokens: 163, outputTokens: 0, prefix: { call: 1, tokens: 160 } },
+          // Shorter than the call before it: what the engine had.
+          { after: [2], gapMs: 50, thread: '', promptTokens: 90, outputTokens: 1, prefix: { call: 2, tokens: 64 } },
+        ],
+      },
+    ]);
+  });
+
+  it('shares the beginning of its first prompt with others of its tenant and model', async () => {
+    const facts = { prompt: 100, output: 10, cached: 48 };
+    const { programs } = await read(
+      come(1000, 'a'),
+      done(1100, 'a', facts),
+      come(1200, 'b', { program: 'q', model: 'm\0engine' }),
+      done(1300, 'b', facts),
+      come(1400, 'c', { program: 'r', tenant: 'other' }),
+      done(1500, 'c', facts),
+    );
+    const [one, two, three] = programs.map(({ calls }) => calls[0]!.prefix as { name: string; tokens: number });
+    expect(one!.tokens).toBe(48);
+    expect(two).toEqual(one);
+    expect(three!.name).not.toBe(one!.name);
+  });
+
+  it('fans out and joins as its calls came and ended', async () => {
+    const calls = await callsOf(
+      come(1000, 'plan'),
+      done(1100, 'plan'),
+      come(1100, 'left'),
+      come(1130, 'right'),
+      done(1300, 'right'),
+      done(1400, 'left'),
+      come(1500, 'join'),
+      done(1600, 'join'),
+    );
+    // In the order of their ends.
+    expect(calls.map(({ after, gapMs }) => [after, gapMs])).toEqual([
+      [[], 0],
+      [[0], 30],
+      [[0], 0],
+      [[1, 2], 100],
+    ]);
+  });
+
+  it('has sub-agents that wait for their own calls alone, and that the root waits for', async () => {
+    const calls = await callsOf(
+      come(1000, 'plan'),
+      done(1100, 'plan'),
+      come(1100, 'a1', { thread: 'a' }),
+      come(1100, 'b1', { thread: 'b' }),
+      done(1200, 'a1'),
+      done(1250, 'b1'),
+      come(1300, 'a2', { thread: 'a', prompt: 130 }),
+      done(1400, 'a2', { prompt: 130, output: 1 }),
+      come(1500, 'join', { prompt: 150 }),
+      done(1600, 'join', { prompt: 150, output: 1 }),
+    );
+    expect(calls.map(({ thread, after, gapMs, prefix }) => [thread, after, gapMs, prefix])).toEqual([
+      ['', [], 0, undefined],
+      ['a', [0], 0, undefined],
+      ['b', [0], 0, undefined],
+      ['a', [1], 100, { call: 1, tokens: 110 }],
+      ['', [2, 3], 100, { call: 0, tokens: 110 }],
+    ]);
+  });
+
+  it('keeps what was answered of calls that did not end well, and leaves out the others', async () => {
+    const reject = { type: 'reject', call: callId('full'), refusal: 'queue_full' } as const;
+    const calls = await callsOf(
+      come(1000, 'left'),
+      [1100, started('left')],
+      [1200, progressed('left', 17)],
+      [1300, cancelled('left')],
+      come(1400, 'never'),
+      [1500, cancelled('never')],
+      come(1500, 'full'),
+      [1500, arrived('other', { program: 'q' }), reject],
+      come(1600, 'lost'),
+      [1700, started('lost')],
+      [1750, failed('lost', 'broken')],
+      [1800, started('lost')],
+      [1850, progressed('lost', 3)],
+      [1900, failed('lost', 'lost')],
+      come(2000, 'runs'),
+    );
+    expect(calls.map(({ after, gapMs, outputTokens }) => [after, gapMs, outputTokens])).toEqual([
+      [[], 0, 17],
+      [[0], 300, 3],
+    ]);
+  });
+
+  it('ends where the gateway forgets it; the next of its name is another', async () => {
+    const gone = (cause: 'ended' | 'expired'): Command => {
+      const facts = { calls: 1, serviceMs: millis(1), waitingMs: millis(0), durationMs: millis(9) };
+      return { type: 'programGone', program: programId('p'), cause, ...facts };
+    };
+    const { programs, problems } = await read(
+      come(1000, 'a'),
+      done(1100, 'a'),
+      [2000, { type: 'engineLost', engine: engineId('e') }, gone('expired')],
+      come(2100, 'b'),
+      [2200, ended('p')],
+      come(2300, 'c'),
+      [2400, finished('b', { prompt: 1, output: 1 }), gone('ended')],
+      done(2500, 'c'),
+      come(2600, 'd', { program: 'q' }),
+    );
+    expect(problems).toEqual([]);
+    expect(programs.map(({ id, calls }) => [id, calls.length])).toEqual([
+      ['p@2', 1],
+      ['p@5', 1],
+      ['p@7', 1],
+    ]);
+  });
+});
+
+describe('an event log', () => {
+  const good = [come(1000, 'a'), done(1100, 'a')];
+  const later = [come(1200, 'b', { program: 'q' }), done(1300, 'b')];
+
+  it.each<[string, unknown, string]>([
+    ['a field of the wrong type', { now: 1, event: { type: 'callStarted', call: 3 }, commands: [] }, 'event.call'],
+    ['a call that came before', { now: 1, event: come(1, 'b')[1], commands: [] }, 'event.call'],
+    [
+      'more tokens than a program has',
+      { now: 1, event: arrived('z', { prompt: 2e9 }), commands: [] },
+      'event.promptTokens',
+    ],
+    ['a time that is none', { now: -5, event: { type: 'woke' }, commands: [] }, 'now'],
+    ['a second header', HEADER, 'maitredEventLog'],
+    ['what is no line of one', { hello: 1 }, ''],
+  ])('with %s leaves that line out, and tells it', async (_, line, field) => {
+    const text = logOf([...good, later[0]!]) + jsonLines([line]) + logOf([later[1]!]).split('\n').slice(1).join('\n');
+    const { programs, problems } = await readText(text);
+    expect(programs).toHaveLength(2);
+    expect(problems).toEqual([`5 bad_field${field && ` ${field}`}`]);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['of a newer version', { ...HEADER, maitredEventLog: 2 }, '1 bad_field maitredEventLog'],
+    ['without a date', { ...HEADER, startedAt: 'noon' }, '1 bad_field startedAt'],
+    ['without its header', come(1, 'a'), '1 bad_field'],
+  ])('%s is not read', async (_, header, problem) => {
+    const text = jsonLines([header]) + logOf(good).split('\n').slice(1).join('\n');
+    const { programs, problems } = await readText(text, 'event-log');
+    expect(programs).toEqual([]);
+    expect(problems).toEqual([problem]);
+  });
+});

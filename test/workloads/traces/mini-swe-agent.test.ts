@@ -1,0 +1,172 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { openTrace } from '../../../workloads/index.js';
+import { fileOf } from '../../support/folder.js';
+import { describeRecorded, readText, readTrace, spoilt } from '../../support/traces.js';
+import { jsonLines, trajectory } from '../../support/trajectory.js';
+
+const good = trajectory('good', ['first', 'second', 'third'], 4);
+
+describe('a recorded program', () => {
+  it('is what its client sent, call by call', async () => {
+    const { programs, problems } = await readText(jsonLines([good]));
+    expect(problems).toEqual([]);
+    expect(programs).toEqual([
+      {
+        id: 'good',
+        arrivalMs: 1_700_000_000_000,
+        calls: [
+          {
+            after: [],
+            gapMs: 0,
+            thread: '',
+            // Four bytes a token of what is not counted: 17 of the system and 12 of the task.
+            promptTokens: 5 + 3,
+            outputTokens: 20,
+            prefix: { name: expect.stringMatching(/^system-[\da-f]{12}$/) as string, tokens: 5 },
+            messages: [
+              { role: 'system', content: 'You are an agent.' },
+              { role: 'user', content: 'Task of good' },
+            ],
+            answer: 'first',
+          },
+          {
+            after: [0],
+            // Four seconds from call to call, less one for the model and 10 ms for each of its tokens.
+            gapMs: 2800,
+            thread: '',
+            promptTokens: 8 + 2 + 4,
+            outputTokens: 21,
+            prefix: { call: 0, tokens: 14 },
+            messages: [{ role: 'user', content: 'Output 0 of good' }],
+            answer: 'second',
+          },
+          {
+            after: [1],
+            gapMs: 2790,
+            thread: '',
+            promptTokens: 14 + 2 + 4,
+            outputTokens: 22,
+            prefix: { call: 1, tokens: 20 },
+            messages: [{ role: 'user', content: 'Output 1 of good' }],
+            answer: 'third',
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('has the tokens that were counted, and keeps no answer that was reasoned', async () => {
+    const usage = (prompt_tokens: number, completion_tokens: number, reasoning_tokens?: number) => ({
+      prompt_tokens,
+      completion_tokens,
+      completion_tokens_details: { reasoning_tokens },
+    });
+    let counted = spoilt(good, 'messages.2.extra.response.usage', usage(1000, 50));
+    counted = spoilt(counted, 'messages.4.extra.response.usage', usage(1200, 300, 250));
+    counted = spoilt(counted, 'messages.6.extra.response.usage', usage(1400, 0));
+    const { programs } = await readText(jsonLines([counted]));
+    expect(programs[0]?.calls).toMatchObject([
+      { promptTokens: 1000, outputTokens: 50 },
+      { promptTokens: 1200, outputTokens: 300, prefix: { call: 0, tokens: 1050 } },
+      { promptTokens: 1400, outputTokens: 0, prefix: { call: 1, tokens: 1200 } },
+    ]);
+  });
+
+  it('never has a gap below zero', async () => {
+    const { programs } = await readText(jsonLines([trajectory('quick', ['a', 'b'], 0)]));
+    expect(programs[0]?.calls.map(({ gapMs }) => gapMs)).toEqual([0, 0]);
+  });
+});
+
+const TOKENS = 'messages.2.extra.response.usage.completion_tokens';
+const CREATED = 'messages.2.extra.response.created';
+const changed = (path: string, value: unknown) => JSON.stringify(spoilt(good, path, value));
+
+describe('a malformed recording', () => {
+  it.each([
+    ['not JSON', '{"instance_id": "cut', 'not_json'],
+    ['a number', '7', 'bad_field'],
+    ['null', 'null', 'bad_field'],
+    ['a list', '[]', 'bad_field'],
+    ['no id', changed('instance_id', undefined), 'bad_field instance_id'],
+    ['an empty id', changed('instance_id', ''), 'bad_field instance_id'],
+    ['an id that was there', changed('instance_id', 'good'), 'duplicate'],
+    ['no messages', changed('messages', undefined), 'bad_field messages'],
+    ['no message', JSON.stringify({ instance_id: 'none', messages: [] }), 'empty'],
+    ['no answer', JSON.stringify({ instance_id: 'none', messages: good.messages.slice(0, 2) }), 'empty'],
+    ['a message of null', changed('messages.1', null), 'bad_field messages.1'],
+    ['a role unheard of', changed('messages.1.role', 'oracle'), 'bad_field messages.1.role'],
+    ['content of a number', changed('messages.3.content', 1), 'bad_field messages.3.content'],
+    ['an answer without its data', changed('messages.2.extra', undefined), 'bad_field messages.2.extra'],
+    ['tokens below zero', changed(TOKENS, -1), `bad_field ${TOKENS}`],
+    ['tokens as text', changed(TOKENS, '9'), `bad_field ${TOKENS}`],
+    ['a time below zero', changed(CREATED, -1), `bad_field ${CREATED}`],
+    ['a time without end', changed(CREATED, 0).replace('"created":0', '"created":1e999'), `bad_field ${CREATED}`],
+    ['an answer to nothing', changed('messages', good.messages.slice(2)), 'bad_field messages.0'],
+    ['two answers in a row', changed('messages', good.messages.toSpliced(3, 1)), 'bad_field messages.3'],
+  ])('of %s is named by line and field, and left out', async (_, line, problem) => {
+    const text = `${jsonLines([good])}\n${line}\n${jsonLines([trajectory('last', ['a'])])}`;
+    const { programs, problems } = await readText(text);
+    expect(programs.map(({ id }) => id)).toEqual(['good', 'last']);
+    expect(problems).toEqual([`3 ${problem}`]);
+  });
+
+  it('is thrown where nobody wants to be told', async () => {
+    const { programs } = await openTrace(fileOf('a.jsonl', `${jsonLines([good])}{}\n`));
+    expect((await programs.next()).value).toMatchObject({ id: 'good' });
+    const place = { unit: 'line', number: 2 };
+    await expect(programs.next()).rejects.toMatchObject({ code: 'bad_field', place, field: 'instance_id' });
+  });
+});
+
+describe('a damaged file', () => {
+  const rows = Array.from({ length: 20 }, (_, row) => trajectory(`program-${row}`, ['a', 'b', 'c']));
+  const plain = Buffer.from(jsonLines(rows));
+  const packed = gzipSync(plain);
+
+  it('gives the programs before the place where it is cut, and one problem', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.boolean(), fc.double({ min: 0, max: 0.999, noNaN: true }), async (isPacked, share) => {
+        const bytes = isPacked ? packed : plain;
+        const cut = bytes.subarray(0, Math.floor(share * bytes.length));
+        const { programs, problems } = await readTrace(fileOf(isPacked ? 'a.jsonl.gz' : 'a.jsonl', cut));
+        expect(programs.map(({ id }) => id)).toEqual(rows.slice(0, programs.length).map((row) => row.instance_id));
+        // A cut between two lines of a plain file cannot be seen.
+        expect(problems.length).toBeLessThanOrEqual(1);
+        if (isPacked && cut.length > 0) expect(problems[0]).toMatch(/unreadable$/);
+      }),
+      { numRuns: 60, seed: 2 },
+    );
+  });
+
+  it('never does worse than leave programs out', async () => {
+    const place = fc.nat(plain.length - 1);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.boolean(),
+        fc.array(fc.tuple(place, fc.nat(255)), { minLength: 1 }),
+        async (isPacked, hits) => {
+          const bytes = Buffer.from(isPacked ? packed : plain);
+          for (const [at, value] of hits) bytes[at % bytes.length] = value;
+          const { programs } = await readTrace(fileOf(isPacked ? 'a.jsonl.gz' : 'a.jsonl', bytes), 'mini-swe-agent');
+          for (const program of programs) expect(program.calls.length).toBeGreaterThan(0);
+        },
+      ),
+      { numRuns: 100, seed: 3 },
+    );
+  });
+});
+
+describeRecorded('mini-swe-agent/gemini-3-pro_swebench-verified_first60.jsonl.gz', (path) => {
+  it('are read whole', async () => {
+    const { format, programs, problems } = await readTrace(path);
+    expect({ format, problems }).toEqual({ format: 'mini-swe-agent', problems: [] });
+    expect(programs).toHaveLength(60);
+    const calls = programs.flatMap((program) => program.calls);
+    expect(calls).toHaveLength(2265);
+    expect(Math.max(...calls.map(({ gapMs }) => gapMs))).toBeLessThan(600_000);
+    expect(Math.max(...calls.map(({ promptTokens }) => promptTokens))).toBeGreaterThan(40_000);
+  });
+});

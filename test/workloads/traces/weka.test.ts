@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentCall, AgentProgram } from '../../../workloads/index.js';
+import { describeRecorded, readText, readTrace, spoilt } from '../../support/traces.js';
+import { jsonLines } from '../../support/trajectory.js';
+
+/** A call of the recording: when it is sent and how long it takes in seconds, its tokens and its blocks of four. */
+function call(t: number, api_time: number, size: number, hash_ids: number[], rest: object = {}) {
+  return { type: 'n', t, api_time, in: size, out: 3, hash_ids, model: 'm', stop: 'tool_use', ...rest };
+}
+const helper = (agent_id: string, endedAt: number, seconds: number, requests: object[]) => ({
+  type: 'subagent',
+  agent_id,
+  t: endedAt,
+  duration_ms: seconds * 1000,
+  status: 'completed',
+  requests,
+});
+const session = (id: string, requests: object[]) => ({ id, block_size: 4, hash_id_scope: 'local', requests });
+
+const chain = session('chain', [
+  call(0, 2, 10, [1, 2], { think_time: 0 }),
+  // Keeps all blocks of the first, and is long enough for its answer.
+  call(5, 1, 14, [1, 2, 3], { think_time: 3 }),
+  // Keeps the blocks, and is too short for the answer.
+  call(7, 1, 16, [1, 2, 3, 4], { think_time: 1 }),
+  // Goes back to the first block, behind which it says something else.
+  call(9, 1, 8, [1, 9], { think_time: 1 }),
+  // And this goes on from the third call.
+  call(11, 1, 40, [1, 2, 3, 4, 5], { think_time: 1 }),
+  // Nothing is known.
+  call(13, 1, 4, [77], { think_time: 1 }),
+]);
+
+async function readOne(recorded: object): Promise<AgentProgram> {
+  const { programs, problems } = await readText(jsonLines([recorded]), 'weka');
+  expect(problems).toEqual([]);
+  return programs[0]!;
+}
+const links = ({ calls }: AgentProgram) =>
+  calls.map(({ thread, after, gapMs }: AgentCall) => [thread, after, gapMs] as const);
+
+describe('a session', () => {
+  it('is a chain of calls with the lengths and think times that were recorded', async () => {
+    const program = await readOne(chain);
+    expect(program.id).toBe('chain');
+    expect(program.calls.map(({ promptTokens }) => promptTokens)).toEqual([10, 14, 16, 8, 40, 4]);
+    expect(program.calls.map(({ outputTokens }) => outputTokens)).toEqual([3, 3, 3, 3, 3, 3]);
+    expect(links(program)).toEqual([
+      ['', [], 0],
+      ['', [0], 3000],
+      ['', [1], 1000],
+      ['', [2], 1000],
+      ['', [3], 1000],
+      ['', [4], 1000],
+    ]);
+  });
+
+  it('shares what the blocks tell, with the answer where a call goes on from the one before', async () => {
+    const { calls } = await readOne(chain);
+    expect(calls.map(({ prefix }) => prefix)).toEqual([
+      undefined,
+      { call: 0, tokens: 13 },
+      { call: 1, tokens: 14 },
+      { call: 0, tokens: 4 },
+      { call: 2, tokens: 16 },
+      undefined,
+    ]);
+  });
+
+  it('takes gaps from the times where the recording lacks what it needs', async () => {
+    const program = await readOne(
+      session('gaps', [
+        call(0, 2, 4, [1]),
+        call(5, 2, 4, [1]),
+        { ...call(10, 0, 4, [1], { think_time: 4 }), api_time: null },
+        call(30, 1, 4, [1], { think_time: 23 }),
+      ]),
+    );
+    expect(links(program).map(([, , gapMs]) => gapMs)).toEqual([0, 3000, 4000, 20_000]);
+  });
+
+  it('is put into order when its requests are not', async () => {
+    const calls = [call(9, 1, 12, [1, 2, 3]), call(0, 1, 4, [1]), call(4, 1, 8, [1, 2])];
+    const program = await readOne(session('disordered', calls));
+    expect(program.calls.map(({ promptTokens }) => promptTokens)).toEqual([4, 8, 12]);
+  });
+
+  it('keeps calls of no token and of very many', async () => {
+    const { calls } = await readOne(session('odd', [{ ...call(0, 1, 0, []), out: 0 }, call(2, 1, 890_000, [1])]));
+    expect(calls).toMatchObject([
+      { promptTokens: 0, outputTokens: 0 },
+      { promptTokens: 890_000, outputTokens: 3 },
+    ]);
+  });
+});
+
+describe('sub-agents', () => {
+  it('begin when their parent has asked for them, and it waits for all of them', async () => {
+    const program = await readOne(
+      session('helpers', [
+        call(0, 10, 8, [1, 2]),
+        helper('a', 40, 29, [call(0, 5, 4, [50]), call(9, 5, 8, [50, 51], { think_time: 4 })]),
+        helper('b', 50, 38, [call(0, 5, 8, [50, 60])]),
+        call(55, 5, 16, [1, 2, 3], { think_time: 45 }),
+      ]),
+    );
+    expect(links(program)).toEqual([
+      ['', [], 0],
+      ['a', [0], 1000],
+      ['a', [1], 4000],
+      ['b', [0], 2000],
+      // Five seconds from the end of the last of them, and not 45 from the answer before it.
+      ['', [0, 2, 3], 5000],
+    ]);
+    expect(program.calls.map(({ prefix }) => prefix)).toEqual([
+      undefined,
+      undefined,
+      { call: 1, tokens: 7 },
+      { call: 1, tokens: 4 },
+      { call: 0, tokens: 11 },
+    ]);
+  });
+
+  it('are not waited for when their parent went on before their end', async () => {
+    const background = helper('a', 90, 79, [call(0, 5, 4, [50])]);
+    const program = await readOne(
+      session('background', [call(0, 10, 4, [1]), call(15, 1, 4, [1], { think_time: 5 }), background]),
+    );
+    expect(links(program)).toEqual([
+      ['', [], 0],
+      ['a', [0], 1000],
+      ['', [0], 5000],
+    ]);
+  });
+
+  it('have sub-agents of their own', async () => {
+    const inner = helper('b', 8, 4, [call(0, 1, 4, [70])]);
+    const outer = helper('a', 30, 20, [call(0, 4, 4, [50]), inner, call(9, 2, 4, [51])]);
+    const program = await readOne(session('nested', [call(0, 10, 4, [1]), outer, call(31, 1, 4, [1])]));
+    expect(links(program)).toEqual([
+      ['', [], 0],
+      ['a', [0], 0],
+      ['a/b', [1], 0],
+      ['a', [1, 2], 1000],
+      ['', [0, 3], 1000],
+    ]);
+  });
+
+  it('without calls are nothing to wait for, and without a parent’s call begin by themselves', async () => {
+    const idle = await readOne(
+      session('idle', [call(0, 1, 4, [1]), helper('a', 5, 3, []), call(9, 1, 4, [1], { think_time: 8 })]),
+    );
+    expect(links(idle)).toEqual([
+      ['', [], 0],
+      ['', [0], 8000],
+    ]);
+    expect(links(await readOne(session('alone', [helper('a', 5, 3, [call(0, 1, 4, [1])])])))).toEqual([['a', [], 0]]);
+  });
+});
+
+describe('a malformed session', () => {
+  it.each([
+    ['id', undefined, 'bad_field id'],
+    ['block_size', 0, 'bad_field block_size'],
+    ['requests', {}, 'bad_field requests'],
+    ['requests', [], 'empty'],
+    ['requests.1.t', -1, 'bad_field requests.1.t'],
+    ['requests.1.t', null, 'bad_field requests.1.t'],
+    ['requests.1.in', 1.5, 'bad_field requests.1.in'],
+    ['requests.2.out', undefined, 'bad_field requests.2.out'],
+    ['requests.2.api_time', -0.1, 'bad_field requests.2.api_time'],
+    ['requests.2.think_time', '1', 'bad_field requests.2.think_time'],
+    ['requests.3.hash_ids', undefined, 'bad_field requests.3.hash_ids'],
+    ['requests.3.hash_ids.1', 'x', 'bad_field requests.3.hash_ids.1'],
+    ['requests.3.type', 'z', 'bad_field requests.3.type'],
+    ['requests.4', helper('a', 1, 1, [{}]), 'bad_field requests.4.requests.0.type'],
+    ['requests.4', helper('a', -1, 1, []), 'bad_field requests.4.t'],
+    ['requests.4', { type: 'subagent' }, 'bad_field requests.4.agent_id'],
+  ])('with %s of %j is left out, and told', async (path, value, problem) => {
+    const last = session('last', [call(0, 1, 4, [1])]);
+    const { programs, problems } = await readText(
+      jsonLines([chain, spoilt({ ...chain, id: 'bad' }, path, value), last]),
+    );
+    expect(problems).toEqual([`2 ${problem}`]);
+    expect(programs.map(({ id }) => id)).toEqual(['chain', 'last']);
+  });
+});
+
+it('a session whose sub-agents are nested too deep is left out, and told', async () => {
+  const depth = 20_000;
+  const opening = '{"type":"subagent","agent_id":"a","t":1,"duration_ms":1,"requests":[';
+  const text = `{"id":"deep","block_size":4,"requests":[${opening.repeat(depth)}${']}'.repeat(depth)}]}`;
+  const { programs, problems } = await readText(`${text}\n${jsonLines([chain])}`);
+  expect(problems).toEqual(['1 bad_field']);
+  expect(programs.map(({ id }) => id)).toEqual(['chain']);
+});
+
+const sorted = (values: number[]) => values.toSorted((a, b) => a - b);
+const median = (values: number[]) => sorted(values)[Math.floor(values.length / 2)]!;
+const shareKept = (calls: readonly AgentCall[]) => {
+  const kept = calls.map(({ prefix }) => (prefix && 'call' in prefix ? prefix.tokens : 0));
+  return kept.reduce((sum, tokens) => sum + tokens, 0) / calls.reduce((sum, { promptTokens }) => sum + promptTokens, 0);
+};
+
+describeRecorded('weka-claude-code/traces_first50.jsonl.gz', (path) => {
+  it('are read whole, in their known shape', async () => {
+    const { format, programs, problems } = await readTrace(path);
+    expect({ format, problems }).toEqual({ format: 'weka', problems: [] });
+    expect(programs).toHaveLength(50);
+    const calls = programs.flatMap((program) => program.calls);
+    expect(calls).toHaveLength(3846);
+    expect(new Set(programs.flatMap(({ id, calls }) => calls.map(({ thread }) => `${id} ${thread}`))).size).toBe(61);
+    // Of the whole public set: 108 k and 237 tokens, a gap of 10 s, 95 % of prompts known.
+    expect(median(calls.map(({ promptTokens }) => promptTokens))).toBeGreaterThan(90_000);
+    expect(median(calls.map(({ promptTokens }) => promptTokens))).toBeLessThan(120_000);
+    expect(median(calls.map(({ outputTokens }) => outputTokens))).toBeGreaterThan(200);
+    expect(median(calls.map(({ outputTokens }) => outputTokens))).toBeLessThan(270);
+    expect(median(calls.map(({ gapMs }) => gapMs))).toBeGreaterThan(8000);
+    expect(median(calls.map(({ gapMs }) => gapMs))).toBeLessThan(13_000);
+    expect(shareKept(calls)).toBeGreaterThan(0.94);
+    expect(shareKept(calls)).toBeLessThan(0.97);
+  });
+});
+
+describeRecorded('weka-claude-code/traces_with_subagents_first6.jsonl.gz', (path) => {
+  it('have their sub-agents side by side, and joined', async () => {
+    const { programs, problems } = await readTrace(path);
+    expect(problems).toEqual([]);
+    expect(programs.map(({ id }) => id)).toHaveLength(6);
+    expect(new Set(programs.flatMap(({ id, calls }) => calls.map(({ thread }) => `${id} ${thread}`))).size).toBe(
+      6 + 33,
+    );
+    const [first] = programs;
+    const joins = first!.calls.filter(({ after }) => after.length > 1);
+    // Three helpers together, and then two.
+    expect(joins.map(({ thread, after }) => [thread, after.length])).toEqual([
+      ['', 4],
+      ['', 3],
+    ]);
+  });
+});

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { Dice } from '../dice.js';
+
+/**
+ * How large something is: a number, or a distribution to draw from. Those without an end of their own have a `max`, and
+ * what is drawn beyond `min` or `max` becomes that.
+ */
+export type Distribution = number | Shape;
+type Shape = z.output<ReturnType<typeof shapes>>;
+/** As it is written, without what is filled in. */
+export type DistributionInput = number | z.input<ReturnType<typeof shapes>>;
+
+/** Of numbers from `least` to `most`: no draw is outside. */
+export const distribution = (least: number, most: number) =>
+  z.union([z.number().min(least).max(most), shapes(least, most).superRefine(checkOrder)]);
+
+function shapes(least: number, most: number) {
+  const value = z.number().min(least).max(most);
+  const positive = z.number().gt(0).max(most);
+  const source = z.string().min(1).exactOptional().describe('Where it is from; nothing reads it.');
+  const clamp = { min: value.default(least), max: value, source };
+  return z.discriminatedUnion('dist', [
+    z.strictObject({ dist: z.literal('constant'), value, source }),
+    z.strictObject({ dist: z.literal('uniform'), min: value, max: value, source }),
+    z.strictObject({ dist: z.literal('log-normal'), median: positive, p95: positive, ...clamp }),
+    z.strictObject({ dist: z.literal('gamma'), mean: positive, cv: z.number().min(0).max(100), ...clamp }),
+    z.strictObject({ dist: z.literal('geometric'), mean: z.number().min(1).max(most), ...clamp }),
+    z.strictObject({ dist: z.literal('quantiles'), points: z.array(point(value)).min(2).max(1000), source }),
+  ]);
+}
+
+/** So many of the draws, from 0 to 1, are at most so large. */
+const point = (value: z.ZodNumber) => z.tuple([z.number().min(0).max(1), value]);
+
+function checkOrder(given: Shape, context: z.RefinementCtx): void {
+  const problem = (key: string | number, message: string, ...path: (string | number)[]) =>
+    context.addIssue({ code: 'custom', path: [key, ...path], message });
+  if ('max' in given && given.max < given.min) problem('max', 'must be at least min');
+  if (given.dist === 'log-normal' && given.p95 < given.median) problem('p95', 'must be at least the median');
+  if (given.dist !== 'quantiles') return;
+  if (given.points[0]?.[0] !== 0) problem('points', 'must begin at 0', 0);
+  if (given.points.at(-1)?.[0] !== 1) problem('points', 'must end at 1', given.points.length - 1);
+  given.points.forEach(([share, value], index) => {
+    const before = given.points[index - 1];
+    if (before !== undefined && (share < before[0] || value < before[1]))
+      problem('points', 'must not be below the point before it', index);
+  });
+}
+
+export function draw(from: Distribution, dice: Dice): number {
+  if (typeof from === 'number') return from;
+  switch (from.dist) {
+    case 'constant':
+      return from.value;
+    case 'uniform':
+      return from.min + dice.share() * (from.max - from.min);
+    case 'log-normal':
+      return clamped(dice.logNormal(from.median, from.p95), from);
+    case 'gamma':
+      return clamped(dice.gammaOf(from.mean, from.cv), from);
+    case 'geometric':
+      return clamped(
+        from.mean === 1 ? 1 : 1 + Math.floor(Math.log(1 - dice.share()) / Math.log(1 - 1 / from.mean)),
+        from,
+      );
+    case 'quantiles':
+      return quantile(from.points, dice.share());
+  }
+}
+
+/** A whole number; of a uniform distribution each is as likely as the others. */
+export function drawWhole(from: Distribution, dice: Dice): number {
+  const isUniform = typeof from !== 'number' && from.dist === 'uniform';
+  return Math.round(isUniform ? dice.int(from.min, from.max) : draw(from, dice));
+}
+
+/** The largest that can be drawn. */
+export function largest(from: Distribution): number {
+  if (typeof from === 'number') return from;
+  if (from.dist === 'constant') return from.value;
+  return from.dist === 'quantiles' ? (from.points.at(-1)?.[1] ?? 0) : from.max;
+}
+
+const clamped = (value: number, { min, max }: { readonly min: number; readonly max: number }): number =>
+  Math.min(max, Math.max(min, value));
+
+/** On the line between the two points about that share. */
+function quantile(points: readonly (readonly [number, number])[], share: number): number {
+  let [shareBelow, below] = points[0] ?? [0, 0];
+  for (const [shareAbove, above] of points) {
+    if (share < shareAbove) return below + ((share - shareBelow) / (shareAbove - shareBelow)) * (above - below);
+    [shareBelow, below] = [shareAbove, above];
+  }
+  return below;
+}

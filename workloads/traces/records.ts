@@ -1,0 +1,150 @@
+import type { z } from 'zod';
+import { issueText, UNKNOWN_KEY } from '../issue-text.js';
+import { behind, readBytes } from './bytes.js';
+import { TraceError, type Place, type TraceErrorCode } from './error.js';
+import { splitItems } from './items.js';
+import { splitLines, type Piece } from './lines.js';
+import type { AgentProgram } from '../program.js';
+
+/** One record of a trace: JSON, or a row of a table as an object of texts. */
+export class TraceRecord {
+  constructor(
+    private readonly file: string,
+    readonly place: Place,
+    readonly value: unknown,
+  ) {}
+
+  /** What is wrong with it. @param field the path to it, such as `calls.3.gapMs` */
+  fault(field: string, problem: string, code: TraceErrorCode = 'bad_field'): TraceError {
+    return new TraceError(code, this.file, this.place, field, problem);
+  }
+}
+
+/** A program, and the record that it was read from (the last of several). */
+export interface Found {
+  readonly program: AgentProgram;
+  readonly record: TraceRecord;
+}
+
+/** Makes programs of records. What it cannot use it gives as an error, and goes on. */
+export type Reader = (records: AsyncIterable<TraceRecord | TraceError>) => AsyncIterable<Found | TraceError>;
+
+/** A record that has the shape it should have. */
+interface Parsed<T> {
+  readonly value: T;
+  readonly record: TraceRecord;
+}
+
+export async function* parseEach<T>(
+  records: AsyncIterable<TraceRecord | TraceError>,
+  schema: z.ZodType<T>,
+): AsyncGenerator<Parsed<T> | TraceError> {
+  for await (const record of records) yield record instanceof TraceError ? record : parse(record, schema);
+}
+
+/** Reads programs that are one record each. */
+export function oneEach<T>(
+  schema: z.ZodType<T>,
+  make: (value: T, record: TraceRecord) => AgentProgram | TraceError,
+): Reader {
+  return async function* (records) {
+    for await (const parsed of parseEach(records, schema)) {
+      if (parsed instanceof TraceError) {
+        yield parsed;
+        continue;
+      }
+      const { value, record } = parsed;
+      const program = make(value, record);
+      yield program instanceof TraceError ? program : { program, record };
+    }
+  };
+}
+
+/**
+ * The records of a file, one at a time: the items of a list where it begins with a bracket, the rows of a table where
+ * it begins with names and commas, else lines of JSON. What is none comes as an error in its place.
+ * @throws TraceError `unreadable` when the file cannot be read (further).
+ */
+export async function* readRecords(file: string): AsyncGenerator<TraceRecord | TraceError> {
+  const { isList, bytes } = await lookAt(readBytes(file)).catch((error: unknown) => {
+    throw new TraceError('unreadable', file, undefined, '', error instanceof Error ? error.message : String(error));
+  });
+  let columns: string[] | undefined;
+  let isFirst = true;
+  for await (const piece of isList ? splitItems(file, bytes) : splitLines(file, bytes)) {
+    if (piece instanceof TraceError) {
+      yield piece;
+      continue;
+    }
+    if (isFirst && HEADER.test(piece.text.trim())) columns = cells(piece.text);
+    else yield columns === undefined ? readJson(file, piece) : readRow(file, piece, columns);
+    isFirst = false;
+  }
+}
+
+/** The first line of a table: two names or more, and commas. */
+const HEADER = /^\w+(,\w+)+$/;
+
+/** Pieces of nothing but space that are passed over in search of the first bracket. */
+const BLANK_MAX = 64;
+
+async function lookAt(all: AsyncGenerator<Buffer>): Promise<{ isList: boolean; bytes: AsyncIterable<Buffer> }> {
+  const taken: Buffer[] = [];
+  let text = '';
+  while (text === '' && taken.length < BLANK_MAX) {
+    const next = await all.next();
+    if (next.done === true) break;
+    taken.push(next.value);
+    // The decoder leaves out the mark of its byte order that a file may begin with.
+    text = new TextDecoder().decode(next.value).trimStart();
+  }
+  return { isList: text.startsWith('['), bytes: behind(taken, all) };
+}
+
+function readJson(file: string, { place, text }: Piece): TraceRecord | TraceError {
+  try {
+    return new TraceRecord(file, place, JSON.parse(text));
+  } catch (error) {
+    return new TraceError('not_json', file, place, '', (error as SyntaxError).message);
+  }
+}
+
+function readRow(file: string, { place, text }: Piece, columns: readonly string[]): TraceRecord | TraceError {
+  const values = cells(text);
+  if (values.length === columns.length) {
+    return new TraceRecord(file, place, Object.fromEntries(columns.map((column, index) => [column, values[index]])));
+  }
+  const problem = `${values.length} fields where the first line has ${columns.length}`;
+  return new TraceError('bad_field', file, place, columns[values.length] ?? '', problem);
+}
+
+const cells = (text: string) => text.trim().split(',');
+
+function parse<T>(record: TraceRecord, schema: z.ZodType<T>): Parsed<T> | TraceError {
+  let result: z.ZodSafeParseResult<T>;
+  try {
+    result = schema.safeParse(record.value, { reportInput: true });
+  } catch (error) {
+    // What is nested in itself, such as sub-agents, may be so thousands of times.
+    if (error instanceof RangeError) return record.fault('', 'nested too deep');
+    throw error;
+  }
+  if (result.success) return { value: result.data, record };
+  const { path, message } = firstIssue(result.error.issues);
+  return record.fault(path.join('.'), message);
+}
+
+/**
+ * The most telling of what is wrong: an unknown key, which may be what is missing in another spelling; and of the shapes that
+ * a field may have, that of the one it is nearest to.
+ */
+function firstIssue(issues: readonly z.core.$ZodIssue[]): { path: PropertyKey[]; message: string } {
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
+  if (issue?.code === 'invalid_union' && issue.errors.length > 0 && issue.input !== undefined) {
+    const nearest = issue.errors.reduce((best, each) => (each.length < best.length ? each : best));
+    const { path, message } = firstIssue(nearest);
+    return { path: [...issue.path, ...path], message };
+  }
+  if (issue?.code === 'unrecognized_keys') return { path: [...issue.path, issue.keys[0] ?? ''], message: UNKNOWN_KEY };
+  return { path: issue?.path ?? [], message: issue === undefined ? 'malformed' : issueText(issue) };
+}

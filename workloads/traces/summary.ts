@@ -1,0 +1,87 @@
+import type { AgentProgram } from '../program.js';
+
+/** Values kept of each measure: 8 MiB. */
+const VALUES_MAX = 2 ** 20;
+/** Names of shared texts and ids of blocks that are remembered. */
+const NAMES_MAX = 10_000;
+const BLOCKS_MAX = 4_000_000;
+
+/** What the programs of a trace are like. In memory that does not grow with the trace, beyond some size. */
+export class TraceSummary {
+  programs = 0;
+  calls = 0;
+  /** The root threads, and those of sub-agents. */
+  threads = 0;
+  promptTokens = 0;
+  /** Of these, those that a call with the same text before had already, in its prompt or its answer. */
+  sharedTokens = 0;
+  readonly callsAProgram = new Spread();
+  readonly promptTokensACall = new Spread();
+  readonly outputTokensACall = new Spread();
+  /** Before each call but those that open their programs. */
+  readonly gapMs = new Spread();
+  /** The most that was taken of each shared text. */
+  readonly #names = new Map<string, number>();
+  readonly #blocks = new Set<number>();
+
+  add({ calls }: AgentProgram): void {
+    this.programs += 1;
+    this.calls += calls.length;
+    this.threads += new Set(calls.map(({ thread }) => thread)).size;
+    this.callsAProgram.add(calls.length);
+    for (const { after, gapMs, promptTokens, outputTokens, prefix } of calls) {
+      this.promptTokens += promptTokens;
+      this.promptTokensACall.add(promptTokens);
+      this.outputTokensACall.add(outputTokens);
+      if (after.length > 0) this.gapMs.add(gapMs);
+      if (prefix === undefined) continue;
+      if ('call' in prefix) this.sharedTokens += prefix.tokens;
+      else if ('name' in prefix) this.sharedTokens += this.#takeName(prefix.name, prefix.tokens);
+      else this.sharedTokens += Math.min(promptTokens, this.#takeBlocks(prefix.blocks) * prefix.blockTokens);
+    }
+  }
+
+  #takeName(name: string, tokens: number): number {
+    const known = this.#names.get(name) ?? 0;
+    if (tokens > known && (known > 0 || this.#names.size < NAMES_MAX)) this.#names.set(name, tokens);
+    return Math.min(known, tokens);
+  }
+
+  /** How many of them were there before. */
+  #takeBlocks(blocks: readonly number[]): number {
+    const fresh = blocks.findIndex((id) => !this.#blocks.has(id));
+    for (const id of blocks) {
+      if (this.#blocks.size >= BLOCKS_MAX) break;
+      this.#blocks.add(id);
+    }
+    return fresh < 0 ? blocks.length : fresh;
+  }
+}
+
+/** How values are spread. Exact up to a million of them; above, quantiles are those of every second, fourth, ... value. */
+export class Spread {
+  #count = 0;
+  #sum = 0;
+  #kept: number[] = [];
+  #stride = 1;
+
+  add(value: number): void {
+    if (this.#count % this.#stride === 0) this.#kept.push(value);
+    this.#count += 1;
+    this.#sum += value;
+    if (this.#kept.length < VALUES_MAX) return;
+    this.#kept = this.#kept.filter((_, index) => index % 2 === 0);
+    this.#stride *= 2;
+  }
+
+  /** NaN of none, like the quantiles. */
+  get mean(): number {
+    return this.#sum / this.#count;
+  }
+
+  /** The least value that is not below so large a share of all. */
+  quantile(share: number): number {
+    const sorted = this.#kept.toSorted((a, b) => a - b);
+    return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN;
+  }
+}
