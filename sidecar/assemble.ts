@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { makeBalancer } from '../loadbalancer/index.js';
-import { views } from '../src/index.js';
 import { ActiveSet } from './active.js';
 import { Auth } from './auth.js';
 import type { CallPorts } from './calls/ports.js';
@@ -10,7 +9,6 @@ import type { Config } from './config/schema.js';
 import { responseKey, type Context, type HeldResponse } from './context.js';
 import { Driver, type Recorder } from './driver.js';
 import { createFleet } from './engines/index.js';
-import { withOwnNames } from './holder.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
 import { logCall, makeLog } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
@@ -35,8 +33,8 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     recorder: options.recorder,
   });
   const fleet = createFleet(config, {
-    emit: (event) => driver.emit(withOwnNames(event)),
-    inFlight: (id) => views.engine(driver.scheduler, id)?.inFlight ?? 0,
+    emit: (event) => driver.emit(event),
+    inFlight: (id) => driver.scheduler.views.engine(id)?.inFlight ?? 0,
     setTimer: (fn, ms) => {
       const timer = setTimeout(fn, ms);
       return () => clearTimeout(timer);

@@ -67,7 +67,7 @@ export class Driver {
 
   /** Calls in the queues. */
   get waiting(): number {
-    return this.#scheduler.state.floor.waiting;
+    return this.#scheduler.views.waiting;
   }
 
   /** Read-only state, for views. */
@@ -131,8 +131,6 @@ export class Driver {
         owner?.rejected(command.refusal);
         return;
       }
-      case 'preempt':
-        throw new Error(`call ${command.call} was to be preempted, which is not switched on`);
       case 'programGone':
         this.ports.programGone(command);
         return;

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TenantId } from '../src/index.js';
-import { views } from '../src/index.js';
 import type { Api } from './apis/index.js';
 import { isServing, responseKey, type Context } from './context.js';
 import type { Engine } from './engines/index.js';
@@ -92,7 +91,7 @@ function enginesFor(context: Context, model?: string): Engine[] {
 }
 
 function inFlight(context: Context, engine: Engine): number {
-  const scheduled = views.engine(context.driver.scheduler, engine.id)?.inFlight ?? 0;
+  const scheduled = context.driver.scheduler.views.engine(engine.id)?.inFlight ?? 0;
   return scheduled + Relay.inFlight(engine);
 }
 

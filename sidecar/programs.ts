@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { views, type ProgramId, type ProgramView, type TenantId } from '../src/index.js';
+import { type ProgramId, type ProgramView, type TenantId } from '../src/index.js';
 import type { Context } from './context.js';
 import { GatewayError } from './errors.js';
 import { sendJson } from './http/answer.js';
@@ -20,10 +20,10 @@ export function endProgram(context: Context, program: ProgramId): void {
 export function findProgram(context: Context, id: string, tenant: TenantId | undefined): ProgramView {
   const { scheduler } = context.driver;
   const named = tenant === undefined ? undefined : context.identifier.named(tenant, id);
-  const exact = views.program(scheduler, named ?? (id as ProgramId));
+  const exact = scheduler.views.program(named ?? (id as ProgramId));
   if (exact !== undefined && (tenant === undefined || exact.tenant === tenant)) return exact;
   let found: ProgramView | undefined;
-  for (const row of views.programs(scheduler)) {
+  for (const row of scheduler.views.programs()) {
     if (labelOf(row.id) !== id || (tenant !== undefined && row.tenant !== tenant)) continue;
     if (found !== undefined) {
       throw new GatewayError('bad_request', 'Several tenants have such a program: name the tenant.', {
@@ -53,7 +53,7 @@ export async function releaseProgram(
   const { body } = await readJsonBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs });
   const program = context.identifier.named(tenant, body[field]);
   if (program === undefined) throw new GatewayError('invalid_body', `${field} must name a program.`, { param: field });
-  const released = views.program(context.driver.scheduler, program) !== undefined;
+  const released = context.driver.scheduler.views.program(program) !== undefined;
   endProgram(context, program);
   sendJson(request, response, 200, 'ended', { [field]: body[field], released });
 }

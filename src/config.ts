@@ -1,4 +1,4 @@
-import type { PolicyName } from './policy.js';
+import type { PolicyName } from './policies/policy.js';
 
 /** What a policy can be told. */
 export interface PolicySettings {

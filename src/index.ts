@@ -9,13 +9,12 @@
  * residency.ts, growth.ts and window.ts (what "room" means), fit-tree.ts and timer-heap.ts (the two data structures), views.ts,
  * event-log.ts (steps as a file).
  */
-export * from './units.js';
-export * from './events.js';
-export { EVENT_LOG_VERSION, logLine, type LogChange, type LogLine, type LogStep } from './event-log.js';
-export { LogFault, readLogLine } from './event-log-check.js';
-export type { Balancer, Candidate, Placeable } from './balancer.js';
+export * from './protocol/units.js';
+export * from './protocol/events.js';
+export { EVENT_LOG_VERSION, logLine, type LogChange, type LogLine, type LogStep } from './protocol/event-log.js';
+export { LogFault, readLogLine } from './protocol/event-log-schema.js';
+export type { Balancer, Candidate, Placeable } from './placement/balancer.js';
 export type { SchedulerConfig } from './config.js';
-export { POLICY_NAMES, type Policy, type PolicyName } from './policy.js';
+export { POLICY_NAMES, type Policy, type PolicyName } from './policies/policy.js';
 export { Scheduler } from './scheduler.js';
-export * as views from './views.js';
-export type { EngineView, ProgramView, QueueView, ThreadView } from './views.js';
+export type { EngineView, ProgramView, QueueView, ThreadView, Views } from './views.js';

@@ -1,21 +1,22 @@
-import type { Balancer } from './balancer.js';
-import { Call } from './call.js';
+import type { Balancer } from './placement/balancer.js';
+import { Call } from './programs/call.js';
 import { checkConfig, type SchedulerConfig } from './config.js';
-import { deadlinesOf, earliest } from './deadlines.js';
-import type { Engine } from './engine.js';
-import type { CallArrived, CallFailed, CallFinished, Command, Event, Refusal } from './events.js';
-import { Floor } from './floor.js';
-import { goneOf, Ledger, plausible } from './ledger.js';
-import { makePolicy, type Policy } from './policy.js';
-import type { Program } from './program.js';
-import { TimerHeap } from './timer-heap.js';
-import type { CallId, Millis } from './units.js';
+import { deadlinesOf, earliest, maySpill } from './programs/escalation.js';
+import type { Engine } from './engines/engine.js';
+import type { CallArrived, CallFailed, CallFinished, Command, Event, Refusal } from './protocol/events.js';
+import { Placement } from './placement/placement.js';
+import { goneNotice, Accounting, clampUsage } from './programs/accounting.js';
+import { makePolicy, type Policy } from './policies/policy.js';
+import type { Program } from './programs/process-table.js';
+import { TimerHeap } from './queues/timer-heap.js';
+import { Views } from './views.js';
+import type { CallId, Millis } from './protocol/units.js';
 
 /**
  * The scheduler: `step(event, now) -> commands`. It owns the process table, the queues and the engine table, and nothing
  * that is not a function of the events given so far: no clock, no I/O, no randomness.
  *
- *     step:  1. what time brings   timers that are due: promotions, spills, demotions, timeouts, leases
+ *     step:  1. what time brings   timers that are due: promotions, spills, timeouts, leases
  *            2. the event          the one thing that happened
  *            3. placement          calls that now have room go out, first in order first
  *            4. the next wake      when time alone will bring something
@@ -24,8 +25,8 @@ import type { CallId, Millis } from './units.js';
  * Events about calls and engines that are not known (any more) change nothing.
  */
 export class Scheduler {
-  readonly #floor: Floor;
-  readonly #ledger: Ledger;
+  readonly #placement: Placement;
+  readonly #accounting: Accounting;
   #config: SchedulerConfig;
   #policy: Policy;
   readonly #calls = new Map<CallId, Call>();
@@ -34,8 +35,16 @@ export class Scheduler {
   #nowMs = -Infinity;
   #wakeAtMs = Infinity;
   #out: Command[] = [];
+  /** Read-only pictures of the tables and queues. */
+  readonly views = new Views(() => ({
+    placement: this.#placement,
+    table: this.#accounting.table,
+    policy: this.#policy,
+    calls: this.#calls,
+    nowMs: this.#nowMs,
+  }));
   /** Running totals, for metrics. */
-  readonly totals = { promotions: 0, demotions: 0, overdue: 0, spilled: 0 };
+  readonly totals = { promotions: 0, overdue: 0, spilled: 0 };
 
   /**
    * @param policy in place of the one that the configuration names, for as long as the scheduler lives
@@ -49,8 +58,8 @@ export class Scheduler {
     checkConfig(config);
     this.#config = config;
     this.#policy = policy ?? makePolicy(config.policy);
-    this.#floor = new Floor({ config, balancer, admits: this.#policy.admits });
-    this.#ledger = new Ledger(config);
+    this.#placement = new Placement({ config, balancer, admits: this.#policy.admits });
+    this.#accounting = new Accounting(config);
   }
 
   /**
@@ -79,28 +88,16 @@ export class Scheduler {
     checkConfig(config);
     this.#begin(now);
     const waiting = [...this.#calls.values()].filter((call) => call.state === 'waiting').sort((a, b) => a.seq - b.seq);
-    for (const call of waiting) this.#floor.withdraw(call);
+    for (const call of waiting) this.#placement.withdraw(call);
     this.#config = config;
     this.#policy = this.policy ?? makePolicy(config.policy);
-    this.#floor.rules = { config, balancer, admits: this.#policy.admits };
-    this.#ledger.configure(config);
-    for (const engine of this.#floor.roster.engines.values()) engine.resetWindow(config.admission);
+    this.#placement.rules = { config, balancer, admits: this.#policy.admits };
+    this.#accounting.configure(config);
+    for (const engine of this.#placement.engineTable.engines.values()) engine.resetLimit(config.admission);
     for (const call of waiting) this.#wait(call);
-    for (const call of this.#calls.values()) if (call.state === 'running') this.#demote(call);
     this.#place();
     this.#planWake();
     return this.#out;
-  }
-
-  /** Read-only state for `views.ts`. */
-  get state() {
-    return {
-      floor: this.#floor,
-      table: this.#ledger.table,
-      policy: this.#policy,
-      calls: this.#calls,
-      nowMs: this.#nowMs,
-    };
   }
 
   #begin(now: Millis): void {
@@ -120,30 +117,29 @@ export class Scheduler {
       case 'callProgressed':
         return this.#withRunning(event.call, (call) => {
           call.outputTokens = Math.max(call.outputTokens, event.outputTokens);
-          this.#demote(call);
         });
       case 'callFinished':
-        return this.#withRunning(event.call, (call, engine) => this.#finish(call, engine, plausible(event)));
+        return this.#withRunning(event.call, (call, engine) => this.#finish(call, engine, clampUsage(event)));
       case 'callFailed':
         return this.#withRunning(event.call, (call, engine) => this.#fail(call, engine, event));
       case 'callCancelled':
         return this.#cancel(event.call);
       case 'programEnded': {
-        const row = this.#ledger.table.get(event.program);
-        if (row !== undefined) this.#gone(this.#ledger.detach(row, 'ended'));
+        const row = this.#accounting.table.get(event.program);
+        if (row !== undefined) this.#gone(this.#accounting.detach(row, 'ended'));
         return;
       }
       case 'engineJoined':
-        return this.#displaced(this.#floor.join(event));
+        return this.#displaced(this.#placement.join(event));
       case 'engineReported':
         return this.#withEngine(event.engine, (engine) => {
           engine.report(event);
-          this.#floor.touch(engine);
+          this.#placement.touch(engine);
         });
       case 'engineLost':
-        return this.#withEngine(event.engine, (engine) => this.#displaced(this.#floor.leave(engine, 'lost')));
+        return this.#withEngine(event.engine, (engine) => this.#displaced(this.#placement.leave(engine, 'lost')));
       case 'engineDrained':
-        return this.#withEngine(event.engine, (engine) => this.#displaced(this.#floor.leave(engine, 'draining')));
+        return this.#withEngine(event.engine, (engine) => this.#displaced(this.#placement.leave(engine, 'draining')));
       case 'woke':
         return;
       default:
@@ -157,24 +153,24 @@ export class Scheduler {
   }
 
   #withEngine(id: Engine['id'], then: (engine: Engine) => void): void {
-    const engine = this.#floor.roster.engines.get(id);
+    const engine = this.#placement.engineTable.engines.get(id);
     if (engine !== undefined) then(engine);
   }
 
   #arrive(event: CallArrived): void {
-    if (!this.#floor.roster.serves(event.model)) {
+    if (!this.#placement.serves(event.model, event.engine)) {
       this.#out.push({ type: 'reject', call: event.call, refusal: 'no_engine' });
       return;
     }
-    const { row, evicted } = this.#ledger.admit(event.program, event.tenant, this.#nowMs);
+    const { row, evicted } = this.#accounting.admit(event.program, event.tenant, this.#nowMs);
     this.#gone(evicted);
     const output = Math.min(event.maxTokens ?? Infinity, this.#config.admission.outputReserveTokens);
     const need = event.promptTokens + output;
     const prefix = event.prefix ?? [];
-    const { call: id, thread, model, promptTokens } = event;
-    const call = new Call(id, this.#seq++, row, thread, model, promptTokens, need, prefix, this.#nowMs);
+    const { call: id, thread, model, engine, promptTokens } = event;
+    const call = new Call(id, this.#seq++, row, thread, model, engine, promptTokens, need, prefix, this.#nowMs);
     this.#calls.set(id, call);
-    this.#ledger.begin(call);
+    this.#accounting.begin(call);
     this.#wait(call);
   }
 
@@ -183,28 +179,29 @@ export class Scheduler {
     const standing = call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs);
     call.level = standing.level;
     call.rank = standing.rank;
-    this.#floor.enqueue(call);
+    this.#placement.enqueue(call);
     this.#arm(call);
   }
 
   /** Sends out every call that has room. */
   #place(): void {
-    for (let next = this.#floor.next(this.#nowMs); next !== undefined; next = this.#floor.next(this.#nowMs))
+    for (let next = this.#placement.next(this.#nowMs); next !== undefined; next = this.#placement.next(this.#nowMs))
       this.#dispatch(next.call, next.engine);
   }
 
   #dispatch(call: Call, engine: Engine): void {
-    const { balancer } = this.#floor.rules;
+    const { balancer } = this.#placement.rules;
     const { program, level } = call;
-    this.#ledger.waited(call, this.#nowMs);
+    this.#accounting.waited(call, this.#nowMs);
     const binds = balancer.binds(call, engine);
     const home = program.home;
     const placement = !binds ? 'spread' : home === undefined ? 'bound' : home === engine ? 'home' : 'spilled';
     if (placement === 'spilled') this.totals.spilled += 1;
-    this.#floor.seat(call, engine, this.#nowMs);
+    this.#placement.occupy(call, engine, this.#nowMs);
     call.dispatchedAtMs = this.#nowMs;
     call.startedAtMs = undefined;
     call.outputTokens = 0;
+    this.#timers.delete(call);
     if (binds) program.bind(engine);
     balancer.dispatched?.(call, engine);
     const queueMs = call.waitedMs as Millis;
@@ -217,32 +214,31 @@ export class Scheduler {
       reason: call.reason,
       placement,
     });
-    this.#demote(call);
   }
 
   #finish(call: Call, engine: Engine, event: CallFinished): void {
     const warm = call.program.lastEngine === engine;
     engine.finished(call, event, this.#nowMs);
-    const left = this.#ledger.finished(call, engine, event, this.#nowMs);
-    this.#floor.unseat(call, engine, left, event.calledTool);
+    const left = this.#accounting.finished(call, engine, event, this.#nowMs);
+    this.#placement.vacate(call, engine, left, event.calledTool);
     const { promptTokens, outputTokens } = event.usage ?? call;
     this.#policy.charge?.(call.program, promptTokens, outputTokens, this.#nowMs);
-    if (event.usage !== undefined) this.#floor.rules.balancer.finished?.(call, event.usage, warm);
+    if (event.usage !== undefined) this.#placement.rules.balancer.finished?.(call, event.usage, warm);
     this.#end(call);
   }
 
   #fail(call: Call, engine: Engine, event: CallFailed): void {
     if (event.failure === 'lost') return this.#abandon(call, engine);
-    this.#floor.unseat(call, engine);
+    this.#placement.vacate(call, engine);
     if (event.failure === 'busy') {
-      this.#floor.rest(engine, this.#nowMs + Math.max(0, event.restMs ?? 0));
-      call.roams = true;
+      this.#placement.rest(engine, this.#nowMs + Math.max(0, event.restMs ?? 0));
+      call.isUnbound = call.onlyOn === undefined;
     } else {
       call.attempts += 1;
-      call.avoid = engine;
+      call.excluded = engine;
       if (call.attempts >= this.#config.limits.attemptsMax) return this.#reject(call, 'attempts_exhausted');
     }
-    if (!this.#floor.roster.serves(call.model)) return this.#reject(call, 'no_engine');
+    if (!this.#placement.serves(call.model, call.onlyOn)) return this.#reject(call, 'no_engine');
     call.retried = true;
     call.queuedAtMs = this.#nowMs;
     this.#wait(call);
@@ -257,15 +253,15 @@ export class Scheduler {
   }
 
   #leaveQueue(call: Call): void {
-    this.#ledger.waited(call, this.#nowMs);
-    this.#floor.withdraw(call);
+    this.#accounting.waited(call, this.#nowMs);
+    this.#placement.withdraw(call);
   }
 
   /** A running call ends without an answer, charged what it used. */
   #abandon(call: Call, engine: Engine): void {
-    this.#ledger.abandoned(call, this.#nowMs);
+    this.#accounting.abandoned(call, this.#nowMs);
     this.#policy.charge?.(call.program, call.promptTokens, call.outputTokens, this.#nowMs);
-    this.#floor.unseat(call, engine);
+    this.#placement.vacate(call, engine);
     this.#end(call);
   }
 
@@ -278,19 +274,19 @@ export class Scheduler {
   #end(call: Call): void {
     this.#timers.delete(call);
     this.#calls.delete(call.id);
-    this.#gone(this.#ledger.ended(call, this.#nowMs));
+    this.#gone(this.#accounting.ended(call, this.#nowMs));
   }
 
   #gone(row: Program | undefined): void {
     if (row === undefined) return;
-    this.#floor.forget(row);
-    this.#out.push(goneOf(row));
+    this.#placement.forget(row);
+    this.#out.push(goneNotice(row));
   }
 
   /** Calls that lost their place with an engine: placed anew already, unless nothing serves them now. */
   #displaced(calls: readonly Call[]): void {
     for (const call of calls) {
-      if (this.#floor.roster.serves(call.model)) this.#arm(call);
+      if (this.#placement.serves(call.model, call.onlyOn)) this.#arm(call);
       else this.#reject(call, 'no_engine');
     }
   }
@@ -298,7 +294,7 @@ export class Scheduler {
   /** A call that could not go at once is refused when the queue, or its tenant's share, is over its limit. */
   #refuseOverflow(id: CallId): void {
     const call = this.#calls.get(id);
-    if (call?.state !== 'waiting' || !this.#floor.overflows(call.program.tenant)) return;
+    if (call?.state !== 'waiting' || !this.#placement.overflows(call.program.tenant)) return;
     this.#reject(call, 'queue_full');
     // Its own context was kept for it until now.
     this.#place();
@@ -307,57 +303,47 @@ export class Scheduler {
   #passTime(): void {
     const now = this.#nowMs;
     for (let call = this.#timers.peek(); call !== undefined && call.timerAtMs <= now; call = this.#timers.peek()) {
-      if (call.state === 'running') this.#demote(call);
-      else this.#ripen(call);
+      this.#escalate(call);
     }
-    this.#floor.passTime(now);
-    for (let row = this.#ledger.expire(now); row !== undefined; row = this.#ledger.expire(now)) this.#gone(row);
+    this.#placement.passTime(now);
+    for (let row = this.#accounting.expire(now); row !== undefined; row = this.#accounting.expire(now)) this.#gone(row);
   }
 
   /** What waiting has brought the call: an end, the front, or leave to go elsewhere. */
-  #ripen(call: Call): void {
-    const { balancer } = this.#floor.rules;
-    const due = deadlinesOf(call, this.#config, balancer.spills);
+  #escalate(call: Call): void {
+    const { balancer } = this.#placement.rules;
+    const due = deadlinesOf(call, this.#config, balancer);
     if (due.timeoutAtMs <= this.#nowMs) return this.#reject(call, 'queue_timeout');
     if (due.overdueAtMs <= this.#nowMs) {
       this.totals.overdue += 1;
       call.overdue = true;
-      call.insistent = true;
-      call.roams ||= balancer.spills && !this.#floor.isMoving(call);
+      call.isAged = true;
+      call.isUnbound ||= maySpill(call, balancer) && !this.#placement.isMoving(call);
       this.#promote(call);
     } else if (due.promoteAtMs <= this.#nowMs) {
       this.#promote(call);
-    } else if (due.insistAtMs <= this.#nowMs) {
-      this.#floor.insist(call);
-    } else if (due.spillAtMs <= this.#nowMs) {
-      this.#floor.letSpill(call);
+    } else if (due.ageAtMs <= this.#nowMs) {
+      this.#placement.age(call);
+    } else if (due.stealableAtMs <= this.#nowMs) {
+      this.#placement.makeStealable(call);
     }
     this.#arm(call);
   }
 
   #promote(call: Call): void {
     this.totals.promotions += 1;
-    this.#ledger.promoted(call, this.#nowMs);
-    this.#floor.promote(call);
-  }
-
-  /** A running call that has outlasted its queue's quantum sinks by as many levels as it has outlasted. */
-  #demote(call: Call): void {
-    const byTime = this.#config.policy.service === 'time';
-    const startMs = byTime ? call.dispatchedAtMs : this.#nowMs - this.#ledger.runningServiceMs(call, this.#nowMs);
-    const endsAtMs = () => startMs + this.#policy.quantumEndMs(call, call.level);
-    for (; endsAtMs() <= this.#nowMs; this.totals.demotions += 1) call.level += 1;
-    this.#timers.set(call, byTime ? endsAtMs() : Infinity);
+    this.#accounting.promoted(call, this.#nowMs);
+    this.#placement.promote(call);
   }
 
   /** Sets the waiting call's timer to the next time at which something changes for it by time alone. */
   #arm(call: Call): void {
-    this.#timers.set(call, earliest(deadlinesOf(call, this.#config, this.#floor.rules.balancer.spills)));
+    this.#timers.set(call, earliest(deadlinesOf(call, this.#config, this.#placement.rules.balancer)));
   }
 
   #planWake(): void {
     const timerAtMs = this.#timers.peek()?.timerAtMs ?? Infinity;
-    const at = Math.min(timerAtMs, this.#floor.nextChangeMs(this.#nowMs), this.#ledger.nextExpiryMs);
+    const at = Math.min(timerAtMs, this.#placement.nextChangeMs(this.#nowMs), this.#accounting.nextExpiryMs);
     if (at === this.#wakeAtMs || at === Infinity) return;
     this.#wakeAtMs = at;
     this.#out.push({ type: 'wakeAt', at: at as Millis });

@@ -1,8 +1,9 @@
-import type { Call } from './call.js';
-import type { Engine } from './engine.js';
-import type { Program } from './program.js';
-import type { Scheduler } from './scheduler.js';
-import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './units.js';
+import type { Call } from './programs/call.js';
+import type { Engine } from './engines/engine.js';
+import type { ProcessTable, Program } from './programs/process-table.js';
+import type { Placement } from './placement/placement.js';
+import type { Policy } from './policies/policy.js';
+import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './protocol/units.js';
 
 /** A row of the process table, for people and metrics. Times are on the driver's clock. */
 export interface ProgramView {
@@ -69,53 +70,86 @@ export interface QueueView {
   readonly longestWaitMs: Millis;
 }
 
-/** Every row of the process table, in order of creation. Rows are made one at a time: stop early at no cost. */
-export function* programs(scheduler: Scheduler): IterableIterator<ProgramView> {
-  for (const row of scheduler.state.table.rows()) yield programView(scheduler, row);
+/** What a scheduler consists of, as its views read it. */
+interface State {
+  readonly placement: Placement;
+  readonly table: ProcessTable;
+  readonly policy: Policy;
+  readonly calls: ReadonlyMap<CallId, Call>;
+  readonly nowMs: number;
 }
 
-export function program(scheduler: Scheduler, id: ProgramId): ProgramView | undefined {
-  const row = scheduler.state.table.get(id);
-  return row && programView(scheduler, row);
-}
+/** Read-only pictures of a scheduler, each made when it is asked for. */
+export class Views {
+  readonly #read: () => State;
 
-export function programCount(scheduler: Scheduler): number {
-  return scheduler.state.table.size;
-}
-
-export function engines(scheduler: Scheduler): EngineView[] {
-  return [...scheduler.state.floor.roster.engines.values()].map((engine) => engineView(scheduler, engine));
-}
-
-export function engine(scheduler: Scheduler, id: EngineId): EngineView | undefined {
-  const found = scheduler.state.floor.roster.engines.get(id);
-  return found && engineView(scheduler, found);
-}
-
-/** O(calls in the system). */
-export function queue(scheduler: Scheduler): QueueView {
-  const { calls, policy, nowMs } = scheduler.state;
-  const byLevel = new Array<number>(policy.levels).fill(0);
-  let waiting = 0;
-  let longest = 0;
-  for (const call of calls.values()) {
-    if (call.state !== 'waiting') continue;
-    waiting += 1;
-    byLevel[call.level] = (byLevel[call.level] ?? 0) + 1;
-    longest = Math.max(longest, call.waitingMs(nowMs));
+  constructor(read: () => State) {
+    this.#read = read;
   }
-  return { waiting, byLevel, longestWaitMs: longest as Millis };
+
+  /** Every row of the process table, in order of creation. Rows are made one at a time: stop early at no cost. */
+  *programs(): IterableIterator<ProgramView> {
+    const state = this.#read();
+    for (const row of state.table.rows()) yield programView(state, row);
+  }
+
+  program(id: ProgramId): ProgramView | undefined {
+    const state = this.#read();
+    const row = state.table.get(id);
+    return row && programView(state, row);
+  }
+
+  /** Name of the policy in force. */
+  get policyName(): string {
+    return this.#read().policy.name;
+  }
+
+  /** Rows of the process table. */
+  get programCount(): number {
+    return this.#read().table.size;
+  }
+
+  /** In order of joining. */
+  engines(): EngineView[] {
+    const state = this.#read();
+    return [...state.placement.engineTable.engines.values()].map((engine) => engineView(state, engine));
+  }
+
+  engine(id: EngineId): EngineView | undefined {
+    const state = this.#read();
+    const found = state.placement.engineTable.engines.get(id);
+    return found && engineView(state, found);
+  }
+
+  /** Calls in the queues. O(1). */
+  get waiting(): number {
+    return this.#read().placement.waiting;
+  }
+
+  /** O(calls in the system). */
+  queue(): QueueView {
+    const { calls, policy, nowMs } = this.#read();
+    const byLevel = new Array<number>(policy.levels).fill(0);
+    let waiting = 0;
+    let longest = 0;
+    for (const call of calls.values()) {
+      if (call.state !== 'waiting') continue;
+      waiting += 1;
+      byLevel[call.level] = (byLevel[call.level] ?? 0) + 1;
+      longest = Math.max(longest, call.waitingMs(nowMs));
+    }
+    return { waiting, byLevel, longestWaitMs: longest as Millis };
+  }
 }
 
-function programView(scheduler: Scheduler, row: Program): ProgramView {
-  const { policy, nowMs } = scheduler.state;
+function programView({ policy, nowMs }: State, row: Program): ProgramView {
   const threads = row.activeCalls.toSorted((a, b) => a.seq - b.seq).map((call) => threadView(call, nowMs));
   const running = threads.flatMap((thread) => (thread.state === 'running' && thread.engine ? [thread.engine] : []));
   const waitingNow = row.activeCalls.reduce((sum, call) => sum + call.waitingMs(nowMs) - call.waitedMs, 0);
   return {
     id: row.id,
     tenant: row.tenant,
-    level: policy.stand({ service0Ms: row.serviceMs, arrivedAtMs: nowMs }, row, nowMs).level,
+    level: policy.stand({ serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs }, row, nowMs).level,
     serviceMs: row.serviceMs as Millis,
     waitingMs: (row.waitingMs + waitingNow) as Millis,
     waitMsMax: threads.reduce((most, thread) => Math.max(most, thread.waitingMs), row.waitMsMax) as Millis,
@@ -143,7 +177,7 @@ function threadView(call: Call, nowMs: number): ThreadView {
     state: call.state,
     level: call.level,
     model: call.model,
-    engine: (call.engine ?? call.pinned)?.id,
+    engine: (call.engine ?? call.boundTo)?.id,
     arrivedAtMs: call.arrivedAtMs as Millis,
     waitingMs: call.waitingMs(nowMs) as Millis,
     serviceMs: (running ? nowMs - call.dispatchedAtMs : 0) as Millis,
@@ -151,17 +185,16 @@ function threadView(call: Call, nowMs: number): ThreadView {
   };
 }
 
-function engineView(scheduler: Scheduler, found: Engine): EngineView {
-  const { policy, nowMs } = scheduler.state;
+function engineView({ policy, nowMs }: State, found: Engine): EngineView {
   return {
     id: found.id,
     state: found.state,
     probation: found.probation,
     resting: nowMs < found.restUntilMs,
-    window: policy.admits ? found.windowSize : Infinity,
+    window: policy.admits ? found.limitSize : Infinity,
     inFlight: found.inFlight,
-    pinned: found.pinned.size,
-    workingSetTokens: found.residency.workingSetTokens as Tokens,
+    pinned: found.bound.size,
+    workingSetTokens: found.workingSet.workingSetTokens as Tokens,
     capacityTokens: found.capacityTokens as Tokens | undefined,
     reservedFor: found.reservedFor?.id,
   };

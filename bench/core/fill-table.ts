@@ -27,7 +27,7 @@ for (let i = 0; i < programs; i += 1) {
   tell(arrived(call, idOf(i), 4000));
   tell(finished(call, 4000));
 }
-const rows = scheduler.state.table.size;
+const rows = scheduler.views.programCount;
 if (rows !== programs) throw new Error(`the table holds ${rows} rows of ${programs}`);
 const idle = heapBytes();
 say(

@@ -25,7 +25,6 @@ const ROWS: readonly Row[] = [
   { label: 'fcfs (pass-through)', policy: 'fcfs' },
   { label: 'fcfs-window, no gate', policy: 'fcfs-window', admission: { gate: 0 } },
   { label: 'fcfs-window + gate', policy: 'fcfs-window' },
-  { label: 'mlfq-call + gate', policy: 'mlfq-call' },
   { label: 'las-decayed + gate', policy: 'las-decayed' },
   { label: 'plas, no gate', policy: 'plas', admission: { gate: 0 } },
   { label: 'plas + gate (default)', policy: 'plas' },

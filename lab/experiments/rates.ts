@@ -24,7 +24,6 @@ const held = { settings: { 'admission.window': 64 } };
 const SETUPS = {
   fcfs: { policy: 'fcfs' },
   'fcfs-window': { policy: 'fcfs-window', ...held },
-  'mlfq-call': { policy: 'mlfq-call', ...held },
   'las-decayed': { policy: 'las-decayed', ...held },
   plas: { policy: 'plas', ...held },
   srpt: { policy: 'srpt', ...held },

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { engineId, tenantId, views, type EngineId } from '../../src/index.js';
+import { engineId, tenantId, type EngineId } from '../../src/index.js';
 import { problemsOf, pathText } from '../config/problems.js';
 import { configSchema, type EngineConfig } from '../config/schema.js';
 import { redact } from '../config/secrets.js';
@@ -101,7 +101,7 @@ function listPrograms(context: Context, { limit, offset, tenant, compare }: Prog
   const now = context.driver.now();
   const rows = [];
   let total = 0;
-  for (const row of views.programs(scheduler)) {
+  for (const row of scheduler.views.programs()) {
     if (tenant !== undefined && row.tenant !== tenant) continue;
     total += 1;
     if (compare !== undefined || (total > offset && rows.length < limit)) rows.push(row);

@@ -1,7 +1,6 @@
-import { views, type ProgramView, type ThreadView } from '../../src/index.js';
+import { type ProgramView, type ThreadView } from '../../src/index.js';
 import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
-import { modelName } from '../holder.js';
 import { labelOf } from '../identity/names.js';
 
 /** The scheduler's state as admin answers show it: base units, one shape everywhere. */
@@ -43,7 +42,7 @@ function threadRow(thread: ThreadView) {
     thread: thread.thread,
     state: thread.state,
     level: thread.level,
-    model: modelName(thread.model),
+    model: thread.model,
     engine: thread.engine ?? null,
     waiting_seconds: seconds(thread.waitingMs),
     service_seconds: seconds(thread.serviceMs),
@@ -51,7 +50,7 @@ function threadRow(thread: ThreadView) {
 }
 
 export function engineRow(context: Context, engine: Engine) {
-  const view = views.engine(context.driver.scheduler, engine.id);
+  const view = context.driver.scheduler.views.engine(engine.id);
   return {
     id: engine.id,
     url: engine.url.href,
@@ -71,7 +70,7 @@ export function engineRow(context: Context, engine: Engine) {
 }
 
 export function queueRow(context: Context) {
-  const { waiting, byLevel, longestWaitMs } = views.queue(context.driver.scheduler);
+  const { waiting, byLevel, longestWaitMs } = context.driver.scheduler.views.queue();
   return {
     waiting,
     limit: context.config.limits.queuedMax,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { millis, tokens } from '../../src/index.js';
+import { millis, modelId, tokens } from '../../src/index.js';
 import type { Dispatch, Event, Millis, Refusal, Usage } from '../../src/index.js';
 import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import type { CallOwner } from '../driver.js';
@@ -71,7 +71,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   /** Hands the call to the scheduler. */
   start(): void {
-    const { id, tenant, identity, facts, model, promptTokens, prefix } = this.spec;
+    const { id, tenant, identity, facts, engine, promptTokens, prefix } = this.spec;
     this.ports.driver.arrive(
       {
         type: 'callArrived',
@@ -79,7 +79,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         program: identity.program,
         tenant,
         thread: identity.thread,
-        model,
+        model: modelId(facts.model),
+        ...(engine !== undefined && { engine }),
         promptTokens,
         ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
         ...(prefix !== undefined && { prefix }),

@@ -1,4 +1,4 @@
-import type { CallId, Dispatch, EngineId, ModelId, TenantId, Tokens, Usage } from '../../src/index.js';
+import type { CallId, Dispatch, EngineId, TenantId, Tokens, Usage } from '../../src/index.js';
 import type { Active } from '../active.js';
 import type { AnswerFacts, Api, JsonObject, RequestFacts } from '../apis/api.js';
 import type { Config } from '../config/schema.js';
@@ -18,8 +18,8 @@ export interface CallSpec {
   readonly tenant: TenantId;
   readonly identity: Identity;
   readonly facts: RequestFacts;
-  /** As the scheduler knows it: the name that one engine alone serves it by, where only that one will do. */
-  readonly model: ModelId;
+  /** The only engine that may run it; absent: any that serves the model. */
+  readonly engine?: EngineId;
   readonly promptTokens: Tokens;
   readonly prefix: readonly number[] | undefined;
   readonly raw: Buffer;

@@ -1,5 +1,5 @@
 import { Counter, Gauge } from 'prom-client';
-import { views, type EngineView } from '../../src/index.js';
+import { type EngineView } from '../../src/index.js';
 import { isServing, type Context } from '../context.js';
 
 /** Metrics that are read off the scheduler and the fleet when someone asks, and cost nothing in between. */
@@ -28,7 +28,7 @@ export function registerGauges(context: Context): void {
     });
 
   gauge('calls_in_system', 'Accepted calls that have not ended.', () => driver.callsInSystem);
-  gauge('programs', 'Rows of the process table.', () => views.programCount(driver.scheduler));
+  gauge('programs', 'Rows of the process table.', () => driver.scheduler.views.programCount);
   gauge('programs_limit', 'Most rows of the process table.', () => context.config.limits.programsMax);
   const { totals } = driver.scheduler;
   total('starvation_promotions_total', 'Calls moved to the front because they starved.', () => totals.promotions);
@@ -37,7 +37,6 @@ export function registerGauges(context: Context): void {
     'Of these, the ones that had waited for the longest time allowed.',
     () => totals.overdue,
   );
-  total('demotions_total', 'Levels that running calls sank by outlasting their quantum.', () => totals.demotions);
   total('spills_total', 'Calls that ran away from their program’s engine.', () => totals.spilled);
   new Gauge({
     name: 'maitred_queue_calls',
@@ -46,7 +45,7 @@ export function registerGauges(context: Context): void {
     registers,
     collect() {
       this.reset();
-      views.queue(driver.scheduler).byLevel.forEach((waiting, level) => this.set({ level }, waiting));
+      driver.scheduler.views.queue().byLevel.forEach((waiting, level) => this.set({ level }, waiting));
     },
   });
   registerEngineGauges(context);
@@ -63,7 +62,7 @@ function registerEngineGauges(context: Context): void {
         // Engines come and go: one that has gone must not leave its last value behind.
         this.reset();
         for (const engine of context.fleet.list()) {
-          const view = views.engine(context.driver.scheduler, engine.id);
+          const view = context.driver.scheduler.views.engine(engine.id);
           const value = view && read(view);
           if (value !== undefined) this.set({ engine: engine.id }, value);
         }

@@ -43,6 +43,5 @@ function byForesight(name: string, foresight: Foreseeing, rankOf: (call: Foresee
       const call = foresight.of(arrival.id);
       return { level: 1, rank: call === undefined ? 0 : rankOf(call) };
     },
-    quantumEndMs: () => Infinity,
   };
 }

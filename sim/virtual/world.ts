@@ -284,8 +284,6 @@ class World {
         return this.#fail(this.#jobs.get(command.call) as Job, command.refusal);
       case 'wakeAt':
         return this.#agenda.set(this.#wake, Math.max(this.#nowMs, command.at));
-      case 'preempt':
-        throw new Error(`call ${command.call} was to be preempted, which engines here do not offer`);
       case 'programGone':
         return;
       default:

@@ -1,4 +1,4 @@
-import type { Policy } from '../policy.js';
+import type { Policy } from './policy.js';
 
 /** First come, first served among the calls that wait here, with window and gate. */
 export const fcfsWindow: Policy = {
@@ -6,7 +6,6 @@ export const fcfsWindow: Policy = {
   admits: true,
   levels: 1,
   stand: () => ({ level: 0, rank: 0 }),
-  quantumEndMs: () => Infinity,
 };
 
 /** A true pass-through: nothing waits here while an engine is up, order is the engine's own. The honest baseline. */

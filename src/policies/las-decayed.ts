@@ -1,5 +1,5 @@
-import type { Policy } from '../policy.js';
-import type { Program } from '../program.js';
+import type { Policy } from './policy.js';
+import type { Program } from '../programs/process-table.js';
 
 const HALF_LIFE_MS = 60_000;
 /** Weight of an output token over a prompt token. */
@@ -27,7 +27,6 @@ export const lasDecayed: Policy = {
       (SERVICE_SHARE * fadedTokens(program, nowMs)) / SERVICE_UNIT_TOKENS +
       (WAIT_SHARE * arrival.arrivedAtMs) / WAIT_UNIT_MS,
   }),
-  quantumEndMs: () => Infinity,
   charge(program, promptTokens, outputTokens, nowMs) {
     program.fadingTokens = fadedTokens(program, nowMs) + promptTokens + OUTPUT_WEIGHT * outputTokens;
     program.fadingAtMs = nowMs;

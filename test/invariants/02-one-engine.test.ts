@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { views } from '../../src/index.js';
 import { playMany } from '../support/core-many.js';
 
 it('no call runs on two engines at once, and both sides agree on where it runs', () => {
   playMany({
     onMoment({ book, scheduler }) {
       for (const { command, stateBefore } of book.dispatches) assert.equal(stateBefore, 'waiting', command.call);
-      for (const engine of views.engines(scheduler))
+      for (const engine of scheduler.views.engines())
         assert.equal(engine.inFlight, book.running(engine.id).length, `in flight on ${engine.id}`);
-      assert.equal(views.queue(scheduler).waiting, book.waiting().length);
+      assert.equal(scheduler.views.queue().waiting, book.waiting().length);
     },
   });
 });

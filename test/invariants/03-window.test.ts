@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { views } from '../../src/index.js';
 import { playMany } from '../support/core-many.js';
 
 it('a call is dispatched only into a free slot of the window, which is no larger than config and engine allow', () => {
@@ -10,7 +9,7 @@ it('a call is dispatched only into a free slot of the window, which is no larger
     onMoment({ book, scheduler, config }) {
       for (const { command, runningBefore } of book.dispatches) {
         const engine = book.engines.get(command.engine)!;
-        const { window } = views.engine(scheduler, command.engine)!;
+        const { window } = scheduler.views.engine(command.engine)!;
         assert.ok(runningBefore < window, `${runningBefore + 1} calls in a window of ${window}`);
         assert.ok(!engine.probation || runningBefore === 0, 'one call at a time on probation');
         const { window: set, windowMax } = config.admission;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { views } from '../../src/index.js';
 import type { BookedCall } from '../support/core-book.js';
 import { playMany } from '../support/core-many.js';
 
@@ -46,7 +45,7 @@ it('a call is dispatched past the gate only into an empty engine', () => {
           held += 1;
           const tokens = inFlightTokens(book.running(id), asks, sharedTokens);
           assert.ok(tokens <= gate * capacityTokens, `contexts in flight on ${id}`);
-          assert.ok(views.engine(scheduler, id)!.workingSetTokens <= gate * capacityTokens, `working set of ${id}`);
+          assert.ok(scheduler.views.engine(id)!.workingSetTokens <= gate * capacityTokens, `working set of ${id}`);
         }
       },
     };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { programId, views } from '../../src/index.js';
+import { programId } from '../../src/index.js';
 import { playMany } from '../support/core-many.js';
 
 interface Row {
@@ -44,7 +44,7 @@ it('the service charged is the service used, along the longest chain; promotions
           if (command.type === 'programGone' && command.cause === 'expired') rows.delete(command.program);
         for (const { command } of book.dispatches) chains.get(command.call)!.dispatchedAtMs = nowMs;
         for (const [id, row] of rows)
-          assert.ok(Math.abs(views.program(scheduler, programId(id))!.serviceMs - row.serviceMs) < 1e-6, id);
+          assert.ok(Math.abs(scheduler.views.program(programId(id))!.serviceMs - row.serviceMs) < 1e-6, id);
       },
       onEnd({ scheduler }) {
         promotions += scheduler.totals.promotions;

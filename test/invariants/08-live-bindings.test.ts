@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { views } from '../../src/index.js';
 import { playMany } from '../support/core-many.js';
 import { standings } from '../support/core-standing.js';
 
@@ -8,7 +7,7 @@ it('a binding names a live engine, and a call waits only for a live engine that 
   let bound = 0;
   playMany({
     onMoment({ book, scheduler }) {
-      for (const { id, home } of views.programs(scheduler)) {
+      for (const { id, home } of scheduler.views.programs()) {
         if (home === undefined) continue;
         bound += 1;
         assert.equal(book.engines.get(home)?.state, 'up', `home of ${id}`);

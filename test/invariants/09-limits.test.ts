@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { views } from '../../src/index.js';
 import { playMany } from '../support/core-many.js';
 
 it('the table and the queue stay within their limits', () => {
@@ -10,7 +9,7 @@ it('the table and the queue stay within their limits', () => {
     without: ['configure'],
     onMoment({ event, commands, book, scheduler, config }) {
       const { programsMax, queuedMax, queuedPerTenantMax } = config.limits;
-      assert.ok(views.programCount(scheduler) <= programsMax, 'programs');
+      assert.ok(scheduler.views.programCount <= programsMax, 'programs');
       for (const command of commands) {
         if (command.type === 'reject' && command.refusal === 'queue_full') refused += 1;
         if (command.type === 'programGone' && command.cause === 'evicted') evicted += 1;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { views } from '../../src/index.js';
 import { playMany } from '../support/core-many.js';
 import { play } from '../support/core-play.js';
 
@@ -12,9 +11,9 @@ it('the same events give the same commands, and looking changes nothing', () => 
       const watched = play({
         seed,
         onMoment({ scheduler }) {
-          views.queue(scheduler);
-          views.engines(scheduler);
-          for (const program of views.programs(scheduler)) views.program(scheduler, program.id);
+          scheduler.views.queue();
+          scheduler.views.engines();
+          for (const program of scheduler.views.programs()) scheduler.views.program(program.id);
         },
       });
       commands += plain.length;

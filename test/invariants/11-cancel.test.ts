@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { views } from '../../src/index.js';
 import { playMany } from '../support/core-many.js';
 
 it('a cancelled call frees its slot or its place in the step that cancels it', () => {
@@ -14,10 +13,10 @@ it('a cancelled call frees its slot or its place in the step that cancels it', (
           running += 1;
           const stayed = [...before.values()].filter(({ engine }) => engine === was.engine).length - 1;
           const came = book.dispatches.filter(({ command }) => command.engine === was.engine).length;
-          assert.equal(views.engine(scheduler, was.engine as never)?.inFlight ?? 0, stayed + came);
+          assert.equal(scheduler.views.engine(was.engine as never)?.inFlight ?? 0, stayed + came);
         }
         if (event?.type === 'callCancelled')
-          for (const program of views.programs(scheduler))
+          for (const program of scheduler.views.programs())
             assert.ok(program.threads.every((thread) => thread.call !== event.call));
         before = new Map([...book.active.values()].map(({ id, engine }) => [id, { engine }]));
       },

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { views } from '../../src/index.js';
 import { playMany } from '../support/core-many.js';
 
 it('tenants never share a program', () => {
   let rows = 0;
   playMany({
     onMoment({ book, scheduler }) {
-      for (const { id, tenant, threads } of views.programs(scheduler)) {
+      for (const { id, tenant, threads } of scheduler.views.programs()) {
         rows += 1;
         for (const { call } of threads) {
           assert.equal(book.calls.get(call)?.tenant, tenant, `${call} in ${id}`);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
-import { views } from '../../src/index.js';
 import { Desk, sentOut } from '../support/core-desk.js';
 import { playMany } from '../support/core-many.js';
 import { standings } from '../support/core-standing.js';
@@ -12,7 +11,7 @@ describe('no engine with room idles while a call that may use it waits', () => {
       adjust: (config) => ({ ...config, admission: { ...config.admission, gate: 0 } }),
       onMoment({ book, scheduler, nowMs }) {
         const waiting = standings(book, scheduler);
-        for (const engine of views.engines(scheduler)) {
+        for (const engine of scheduler.views.engines()) {
           const booked = book.engines.get(engine.id)!;
           const limit = engine.probation ? 1 : engine.window;
           if (booked.state !== 'up' || nowMs < booked.restUntilMs || engine.inFlight >= limit) continue;

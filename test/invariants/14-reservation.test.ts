@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
-import { views } from '../../src/index.js';
 import { Desk, sentOut } from '../support/core-desk.js';
 import { lost } from '../support/core-events.js';
 import { playMany } from '../support/core-many.js';
@@ -18,7 +17,7 @@ describe('room that is kept for a call goes to nothing behind it', () => {
         onMoment({ book, scheduler }) {
           for (const { command, call } of book.dispatches) {
             const holder = reserved.get(command.engine);
-            if (holder === undefined || views.engine(scheduler, command.engine)?.reservedFor !== holder.id) continue;
+            if (holder === undefined || scheduler.views.engine(command.engine)?.reservedFor !== holder.id) continue;
             kept += 1;
             // Promotion since then can only have moved it forward.
             const ahead = command.level < holder.level || (command.level === holder.level && call!.seq < holder.seq);
@@ -26,7 +25,7 @@ describe('room that is kept for a call goes to nothing behind it', () => {
           }
           const waiting = new Map(standings(book, scheduler).map((each) => [each.id, each]));
           reserved = new Map();
-          for (const { id, reservedFor } of views.engines(scheduler)) {
+          for (const { id, reservedFor } of scheduler.views.engines()) {
             const holder = reservedFor && waiting.get(reservedFor);
             if (holder !== undefined) reserved.set(id, holder);
           }

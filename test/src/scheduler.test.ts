@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { millis } from '../../src/index.js';
-import { Scheduler, views } from '../../src/index.js';
+import { Scheduler } from '../../src/index.js';
 import { coreConfig } from '../support/core-config.js';
 import { balancerNamed, Desk, sentOut } from '../support/core-desk.js';
 import { cancelled, ended, lost, progressed, woke } from '../support/core-events.js';
@@ -24,7 +24,7 @@ describe('order', () => {
     desk.arrive('blocker');
     desk.arrive('old-call', { program: 'old' });
     desk.arrive('young-call', { program: 'young' });
-    expect(views.queue(desk.scheduler)).toMatchObject({ waiting: 2, byLevel: [1, 0, 1, 0] });
+    expect(desk.scheduler.views.queue()).toMatchObject({ waiting: 2, byLevel: [1, 0, 1, 0] });
     expect(sentOut(desk.finish('blocker'))).toEqual(['young-call@A']);
     expect(sentOut(desk.finish('young-call'))).toEqual(['old-call@A']);
     expect(desk.dispatchOf('old-call')?.level).toBe(2);
@@ -41,47 +41,6 @@ describe('order', () => {
     expect(desk.dispatchOf('b')).toMatchObject({ reason: 'queued', queueMs: 70 });
     desk.fail('b', 'broken');
     expect(desk.dispatchOf('b')).toMatchObject({ reason: 'retried', queueMs: 70 });
-  });
-});
-
-describe('demotion', () => {
-  const levelOf = (desk: Desk, program: string) => desk.program(program).threads[0]?.level;
-
-  it("moves a running call down at the end of each quantum, counted from its program's service", () => {
-    const desk = new Desk();
-    desk.join('A');
-    desk.arrive('past', { program: 'p' });
-    desk.pass(400);
-    desk.finish('past');
-    desk.arrive('call', { program: 'p' });
-    const levels = [599, 600, 1_599, 1_600, 3_599, 3_600, 9_999_999].map((elapsedMs) => {
-      desk.passTo(400 + elapsedMs);
-      return levelOf(desk, 'p');
-    });
-    expect(levels).toEqual([0, 1, 1, 2, 2, 3, 3]);
-    expect(desk.scheduler.totals.demotions).toBe(3);
-  });
-
-  it('moves it down several levels at once when the driver comes late', () => {
-    const desk = new Desk();
-    desk.join('A');
-    desk.arrive('call', { program: 'p' });
-    desk.nowMs = 2_500;
-    desk.tell(woke);
-    expect(levelOf(desk, 'p')).toBe(2);
-  });
-
-  it('follows reported output when service is measured in tokens', () => {
-    const desk = new Desk({ policy: { service: 'tokens', msPerPromptToken: 1, msPerOutputToken: 10 } });
-    desk.join('A');
-    desk.arrive('call', { program: 'p', prompt: 900 });
-    desk.pass(60_000);
-    desk.tell(progressed('call', 9));
-    expect(levelOf(desk, 'p')).toBe(0);
-    desk.tell(progressed('call', 10));
-    expect(levelOf(desk, 'p')).toBe(1);
-    desk.tell(progressed('call', 5)); // A count that went back changes nothing.
-    expect(levelOf(desk, 'p')).toBe(1);
   });
 });
 
@@ -157,7 +116,7 @@ describe('refusals', () => {
     expect(desk.arrive('early')).toEqual([{ type: 'reject', call: 'early', refusal: 'no_engine' }]);
     desk.join('A', { models: ['m'] });
     expect(desk.arrive('other', { model: 'n' })).toEqual([{ type: 'reject', call: 'other', refusal: 'no_engine' }]);
-    expect(views.programCount(desk.scheduler)).toBe(0);
+    expect(desk.scheduler.views.programCount).toBe(0);
   });
 
   it('queue_full: the queue is at its limit, for calls that cannot go at once', () => {
@@ -169,7 +128,7 @@ describe('refusals', () => {
     desk.arrive('e');
     desk.arrive('f');
     expect(desk.arrive('g')).toEqual([{ type: 'reject', call: 'g', refusal: 'queue_full' }]);
-    expect(views.queue(desk.scheduler).waiting).toBe(2);
+    expect(desk.scheduler.views.queue().waiting).toBe(2);
   });
 
   it("queue_full: a tenant's share is its own", () => {
@@ -213,7 +172,7 @@ describe('what drivers may get wrong', () => {
     expect(desk.finish('x')).toEqual([]);
     for (const event of [cancelled('x'), ended('x'), lost('x'), progressed('x', 1)])
       expect(desk.tell(event)).toEqual([]);
-    expect([desk.engine('A').inFlight, views.queue(desk.scheduler).waiting]).toEqual([1, 1]);
+    expect([desk.engine('A').inFlight, desk.scheduler.views.queue().waiting]).toEqual([1, 1]);
   });
 
   it.each([NaN, Infinity, -Infinity])('%s is no time', (now) => {

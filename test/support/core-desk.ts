@@ -5,7 +5,6 @@ import {
   millis,
   programId,
   Scheduler,
-  views,
   type Balancer,
   type Command,
   type Dispatch,
@@ -100,11 +99,11 @@ export class Desk {
   }
 
   engine(id: string): EngineView {
-    return views.engine(this.scheduler, engineId(id))!;
+    return this.scheduler.views.engine(engineId(id))!;
   }
 
   program(id: string): ProgramView {
-    return views.program(this.scheduler, programId(id))!;
+    return this.scheduler.views.program(programId(id))!;
   }
 
   #heed(commands: Command[]): Command[] {

@@ -1,4 +1,4 @@
-import { views, type ModelId, type Scheduler } from '../../src/index.js';
+import { type ModelId, type Scheduler } from '../../src/index.js';
 import type { Book } from './core-book.js';
 
 /** Where a waiting call stands. */
@@ -14,7 +14,7 @@ export interface Standing {
 /** All waiting calls whose programs are in the table, as the views show them. */
 export function standings(book: Book, scheduler: Scheduler): Standing[] {
   const found: Standing[] = [];
-  for (const program of views.programs(scheduler))
+  for (const program of scheduler.views.programs())
     for (const { call, state, model, level, engine } of program.threads)
       if (state === 'waiting') found.push({ id: call, seq: book.calls.get(call)!.seq, model, level, engine });
   return found;

@@ -3,7 +3,7 @@ import { Desk, sentOut } from '../../support/core-desk.js';
 import { cancelled } from '../../support/core-events.js';
 
 /** One slot, so that everything after the first call waits. */
-function narrowDesk(name: 'plas' | 'fcfs' | 'fcfs-window' | 'mlfq-call' | 'las-decayed', changes = {}): Desk {
+function narrowDesk(name: 'plas' | 'fcfs' | 'fcfs-window' | 'las-decayed', changes = {}): Desk {
   const desk = new Desk({ ...changes, policy: { name } });
   desk.join('A', { window: 1 });
   return desk;
@@ -76,21 +76,6 @@ describe('fcfs-window', () => {
     desk.arrive('h', { program: 'heavy' });
     desk.arrive('n');
     expect(orderFrom(desk, 'run')).toEqual(['h', 'n']);
-  });
-});
-
-describe('mlfq-call', () => {
-  it('starts every call in the first queue, and lets it sink by its own time alone', () => {
-    const desk = narrowDesk('mlfq-call');
-    use(desk, 'heavy', 50_000, 100, 10);
-    desk.arrive('h', { program: 'heavy' });
-    expect(desk.dispatchOf('h')?.level).toBe(0);
-    desk.pass(999);
-    expect(desk.program('heavy').threads[0]?.level).toBe(0);
-    desk.pass(1);
-    expect(desk.program('heavy').threads[0]?.level).toBe(1);
-    desk.pass(1_000);
-    expect(desk.program('heavy').threads[0]?.level).toBe(2);
   });
 });
 

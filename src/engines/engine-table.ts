@@ -1,0 +1,55 @@
+import type { SchedulerConfig } from '../config.js';
+import { Engine } from './engine.js';
+import type { EngineJoined } from '../protocol/events.js';
+import { ModelPool } from '../queues/model-pool.js';
+import type { EngineId, ModelId } from '../protocol/units.js';
+
+/** The engines, and for each model the pool of those that serve it. */
+export class EngineTable {
+  readonly engines = new Map<EngineId, Engine>();
+  readonly #pools = new Map<ModelId, ModelPool>();
+  #joins = 0;
+
+  /** The engine's row, made or updated; its pools are set by `serve`. */
+  join(event: EngineJoined, admission: SchedulerConfig['admission']): Engine {
+    let engine = this.engines.get(event.engine);
+    if (engine === undefined) {
+      engine = new Engine(event.engine, this.#joins++, admission, event);
+      this.engines.set(engine.id, engine);
+    }
+    engine.join(admission, event);
+    return engine;
+  }
+
+  /** Makes the engine's pools those of `models`. Returns the pools that it has left. */
+  serve(engine: Engine, models: readonly ModelId[]): ModelPool[] {
+    for (const model of this.#pools.keys()) this.serves(model);
+    const left = engine.pools.filter((pool) => !models.includes(pool.model));
+    for (const pool of left) pool.engines = pool.engines.filter((other) => other !== engine);
+    for (const model of models) {
+      let pool = this.#pools.get(model);
+      if (pool === undefined) this.#pools.set(model, (pool = new ModelPool(model)));
+      if (!pool.engines.includes(engine)) pool.engines = [...pool.engines, engine].sort((a, b) => a.index - b.index);
+    }
+    engine.pools = models.map((model) => this.pool(model));
+    for (const pool of [...left, ...engine.pools]) pool.refresh();
+    return left;
+  }
+
+  /** Pool of a model that is served, or that calls still wait for. */
+  pool(model: ModelId): ModelPool {
+    return this.#pools.get(model) as ModelPool;
+  }
+
+  /** Whether any engine, up or lost, serves the model: without one its calls cannot wait. */
+  serves(model: ModelId): boolean {
+    const pool = this.#pools.get(model);
+    if (pool?.engines.length === 0 && pool.unbound.size === 0) this.#pools.delete(model);
+    return pool !== undefined && pool.engines.length > 0;
+  }
+
+  /** A drained engine is forgotten with its last call. */
+  removeIfDone(engine: Engine): void {
+    if (engine.state === 'draining' && engine.inFlight === 0) this.engines.delete(engine.id);
+  }
+}

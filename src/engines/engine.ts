@@ -1,0 +1,158 @@
+import type { Call } from '../programs/call.js';
+import type { SchedulerConfig } from '../config.js';
+import type { CallFinished, EngineJoined, EngineReported } from '../protocol/events.js';
+import { WaitQueue, type Headroom } from '../queues/wait-queue.js';
+import type { ModelPool } from '../queues/model-pool.js';
+import { WorkingSet } from '../kv/working-set.js';
+import { LearnedRetention, STEPS_PER_HALF_LIFE } from '../kv/retention.js';
+import type { EngineId } from '../protocol/units.js';
+import { ConcurrencyLimit } from './concurrency-limit.js';
+
+/** Least uncached prompt that tells of prefill speed: shorter ones tell of the engine's steps. */
+const PREFILL_TOKENS_MIN = 1024;
+/**
+ * Part of T* (`returns.ts`) that holding a context may cost. Below 1 since measured prefill times include waiting for other
+ * work, and since room lost also thins the batch that shares each step's cost; 0.25 by `npm run bench:policies`.
+ */
+const HOLDING_SHARE = 0.25;
+/**
+ * What a return is worth at least. A small cache is filled in no time, and by T* alone nothing would be held in it; but an
+ * engine that has work for all of its steps gains nothing by one context more, so the room costs less than its share of the
+ * engine. Large caches are above this by themselves. By runs on a real engine of 12,800 tokens (docs/EXPERIMENTS.md).
+ */
+const WORTH_MS_MIN = 4000;
+
+/**
+ * One engine replica as the scheduler sees it.
+ *
+ *     up ──engineLost──> lost ──engineJoined──> up          lost: its waiting calls go elsewhere, its row stays
+ *      └──engineDrained──> draining ──last call ends──> removed
+ */
+export class Engine {
+  state: 'up' | 'lost' | 'draining' = 'up';
+  /** Counts losses: what was bound to an earlier life is bound to nothing. */
+  life = 0;
+  /** Half-open: one call at a time until one has finished. */
+  probation = false;
+  /** Said "no room": nothing goes there before this time. */
+  restUntilMs = -Infinity;
+
+  pools: readonly ModelPool[] = [];
+  limit: ConcurrencyLimit;
+  #windowMax: number | undefined;
+  capacityTokens: number | undefined;
+  readonly #retention = new LearnedRetention();
+  readonly workingSet = new WorkingSet(this.#retention);
+  /** Prefill time of a token, measured; undefined until it was. */
+  #prefillMs: number | undefined;
+  readonly running = new Set<Call>();
+  /** Context tokens of its running calls, and of the calls that wait for it alone. */
+  runningTokens = 0;
+  boundTokens = 0;
+  /** Calls that wait for this engine alone. */
+  readonly bound = new WaitQueue();
+  /** Its last finished call. */
+  finishedAtMs = -Infinity;
+  /** When an aged call may next take the place of idle programs. */
+  evictableAtMs = -Infinity;
+  /** Whether it is among those that are looked at next (`Placement.touch`). */
+  touched = false;
+  /** A call that has waited for room here: nothing behind it may take the room. */
+  reservedFor: Call | undefined;
+
+  constructor(
+    readonly id: EngineId,
+    /** Order of joining: breaks every tie between engines. */
+    readonly index: number,
+    config: SchedulerConfig['admission'],
+    joined: EngineJoined,
+  ) {
+    this.#windowMax = joined.windowMax;
+    this.limit = new ConcurrencyLimit(config, joined.windowMax);
+  }
+
+  /** Takes what `engineJoined` says; pools apart. What the window has learnt stays unless its limit is another. */
+  join(config: SchedulerConfig['admission'], joined: EngineJoined): void {
+    this.state = 'up';
+    this.restUntilMs = -Infinity;
+    this.probation = joined.probation ?? false;
+    this.capacityTokens = joined.capacityTokens;
+    this.workingSet.capacityTokens = joined.capacityTokens ?? Infinity;
+    if (joined.windowMax === this.#windowMax) return;
+    this.#windowMax = joined.windowMax;
+    this.resetLimit(config);
+  }
+
+  resetLimit(config: SchedulerConfig['admission']): void {
+    this.limit = new ConcurrencyLimit(config, this.#windowMax);
+  }
+
+  leave(state: 'lost' | 'draining'): void {
+    this.state = state;
+    this.life += 1;
+    this.workingSet.clear();
+  }
+
+  report(event: EngineReported): void {
+    // Full of calls that all take longer than the time between two reports, it has seen none begin.
+    this.limit.observe(this.inFlight);
+    this.limit.report(event.waiting, event.kvUsage, event.preemptions);
+  }
+
+  /** A call has finished here: the engine is well, and what its first token took tells how fast it prefills. */
+  finished(call: Call, event: CallFinished, nowMs: number): void {
+    this.probation = false;
+    this.finishedAtMs = nowMs;
+    const { usage, queueMs = 0 } = event;
+    if (call.startedAtMs === undefined || usage?.cachedTokens === undefined) return;
+    const tokens = usage.promptTokens - usage.cachedTokens;
+    const tookMs = call.startedAtMs - call.dispatchedAtMs - queueMs;
+    if (tokens < PREFILL_TOKENS_MIN || tookMs <= 0) return;
+    const prefillMs = tookMs / tokens;
+    this.#prefillMs ??= prefillMs;
+    // Other work only adds to it, so low values count for more.
+    this.#prefillMs += (prefillMs - this.#prefillMs) / (prefillMs < this.#prefillMs ? 16 : 64);
+  }
+
+  /** Lets idle contexts fade up to `nowMs`. @param prefillMs prefill time of a token until it was measured */
+  settle(nowMs: number, halfLifeMs: number, prefillMs: number): void {
+    const fillMs = (this.capacityTokens ?? 0) * (this.#prefillMs ?? prefillMs);
+    const worthMs = Math.max(WORTH_MS_MIN, HOLDING_SHARE * fillMs);
+    this.#retention.worthSteps = Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
+    this.workingSet.settle(nowMs, halfLifeMs);
+  }
+
+  /** In-flight work and work bound to come, in tokens: what load balancing compares. */
+  get loadTokens(): number {
+    return this.runningTokens + this.boundTokens;
+  }
+
+  get inFlight(): number {
+    return this.running.size;
+  }
+
+  get limitSize(): number {
+    return this.probation ? 1 : this.limit.size;
+  }
+
+  /** Whether it takes calls at all now. */
+  isOpen(nowMs: number): boolean {
+    return this.state === 'up' && nowMs >= this.restUntilMs;
+  }
+
+  /** Most tokens that the working set may take. Without a gate or with unknown capacity: no bound. */
+  gateTokens(gate: number): number {
+    return gate === 0 || this.capacityTokens === undefined ? Infinity : gate * this.capacityTokens;
+  }
+
+  /**
+   * What the gate has left at `nowMs`. An empty engine has room for anything, so that nothing can deadlock. Returning calls may
+   * take the place of idle contexts; so may an aged one, but no sooner than `turnMs` after the last.
+   */
+  headroom(gate: number, nowMs: number): Headroom {
+    const gateTokens = this.running.size === 0 ? Infinity : this.gateTokens(gate);
+    const spare = gateTokens - this.workingSet.workingSetTokens;
+    const whole = gateTokens - this.workingSet.activeCountedTokens;
+    return { resident: whole, aged: nowMs >= this.evictableAtMs ? whole : spare, new: spare };
+  }
+}

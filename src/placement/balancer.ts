@@ -1,0 +1,50 @@
+import type { Usage } from '../protocol/events.js';
+import type { EngineId, ProgramId } from '../protocol/units.js';
+
+/** What a balancer sees of an engine. All counts are the scheduler's own, never a stale scrape. */
+export interface Candidate {
+  readonly id: EngineId;
+  /** Order of joining, unique: breaks every tie. */
+  readonly index: number;
+  readonly inFlight: number;
+  /** In-flight work, and work bound to come, in tokens. */
+  readonly loadTokens: number;
+  /** Size of its KV cache, where it tells. */
+  readonly capacityTokens: number | undefined;
+}
+
+/** What a balancer sees of a call. */
+export interface Placeable {
+  readonly program: { readonly id: ProgramId };
+  readonly promptTokens: number;
+  /** Chained hashes of the prompt's leading blocks. */
+  readonly prefix: readonly number[];
+}
+
+/**
+ * Answers the question "where does this call run?". The scheduler decides when; a balancer never sees the queues.
+ * What it remembers is its own, bounded, and a function of the calls it was shown: same events, same answers.
+ */
+export interface Balancer {
+  readonly name: string;
+  /** Whether a call may leave the engine it was placed on when that stays full or the call is overdue. */
+  readonly spills: boolean;
+  /** Whether it wants `prefix`, which costs the driver a pass over the prompt. */
+  readonly readsPrefix: boolean;
+  /**
+   * A call starts to wait. The engine that it must run on, or undefined: any, decided when it runs.
+   * @param home the live engine that its program is bound to
+   * @param live the engines that serve its model, in order of joining; may be empty
+   */
+  place<E extends Candidate>(call: Placeable, home: E | undefined, live: readonly E[]): E | undefined;
+  /** Its turn has come: one of `open`, never empty, each of which has room for it. */
+  choose<E extends Candidate>(call: Placeable, open: readonly E[]): E;
+  /** Whether the engine that runs this call becomes its program's home. */
+  binds(call: Placeable, engine: Candidate): boolean;
+  /** The call runs there. */
+  dispatched?(call: Placeable, engine: Candidate): void;
+  /** It has finished. `warm`: on the engine where its program ran before. */
+  finished?(call: Placeable, usage: Usage, warm: boolean): void;
+  /** The engine's cache is lost. */
+  lost?(engine: Candidate): void;
+}

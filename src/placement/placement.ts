@@ -1,0 +1,355 @@
+import type { Balancer } from './balancer.js';
+import type { Call } from '../programs/call.js';
+import type { SchedulerConfig } from '../config.js';
+import type { Engine } from '../engines/engine.js';
+import type { EngineJoined } from '../protocol/events.js';
+import { before } from '../queues/fit-tree.js';
+import { firstOf, type Headroom } from '../queues/wait-queue.js';
+import type { ModelPool } from '../queues/model-pool.js';
+import { WorkingSet, type CacheFootprint } from '../kv/working-set.js';
+import { classOf } from '../kv/retention.js';
+import type { Program } from '../programs/process-table.js';
+import { EngineTable } from '../engines/engine-table.js';
+import type { EngineId, ModelId, TenantId } from '../protocol/units.js';
+import { WaitQueues } from '../queues/wait-queues.js';
+
+/** What decides placement; replaced as a whole on reload. */
+export interface PlacementRules {
+  readonly config: SchedulerConfig;
+  readonly balancer: Balancer;
+  /** False: no window and no gate. */
+  readonly admits: boolean;
+}
+
+/**
+ * Placement: engines, and the calls that wait for them. It knows where a call stands and what has room; it knows
+ * nothing of programs' service, of timers or of how calls end.
+ *
+ * Between two events no waiting call can be placed: only engines that an event touched are looked at (`#touched`), each
+ * at O(pools x log n), so a call that waits for a full engine costs the others nothing.
+ */
+export class Placement {
+  readonly engineTable = new EngineTable();
+  readonly #queues = new WaitQueues(this.engineTable);
+  /** Engines to which something has happened that may let a waiting call go: no set, as it is emptied in every step. */
+  readonly #touched: Engine[] = [];
+  readonly #resting = new Set<Engine>();
+  #fadeAtMs = Infinity;
+  /** What contexts have last faded by, and the engines to which something has happened since. */
+  #settledStep = NaN;
+  #settledRules: PlacementRules | undefined;
+  readonly #unsettled = new Set<Engine>();
+
+  constructor(public rules: PlacementRules) {}
+
+  /** Waiting calls. */
+  get waiting(): number {
+    return this.#queues.size;
+  }
+
+  /** Whether more calls wait, in all or of the tenant, than may. */
+  overflows(tenant: TenantId): boolean {
+    const { queuedMax, queuedPerTenantMax } = this.rules.config.limits;
+    return this.waiting > queuedMax || this.#queues.of(tenant) > queuedPerTenantMax;
+  }
+
+  /** The program is over: no engine need keep anything of it. */
+  forget(program: Program): void {
+    for (const engine of this.engineTable.engines.values()) if (engine.workingSet.forget(program)) this.touch(engine);
+  }
+
+  /** Adds the engine or updates it. Returns the waiting calls that lost their place by it (see `EngineTable.serves`). */
+  join(event: EngineJoined): Call[] {
+    const engine = this.engineTable.join(event, this.rules.config.admission);
+    this.#resting.delete(engine);
+    this.#unsettled.add(engine);
+    return this.#serve(engine, event.models);
+  }
+
+  /** Takes the engine out of service. Returns the waiting calls that lost their place by it (see `EngineTable.serves`). */
+  leave(engine: Engine, state: 'lost' | 'draining'): Call[] {
+    // What drains is leaving already: as lost, its row would stay for ever.
+    if (engine.state === 'draining') return [];
+    engine.leave(state);
+    this.rules.balancer.lost?.(engine);
+    const displaced = this.#serve(engine, state === 'lost' ? engine.pools.map((pool) => pool.model) : []);
+    this.engineTable.removeIfDone(engine);
+    return displaced;
+  }
+
+  /** The call, whose model is served, starts to wait where the balancer says. */
+  enqueue(call: Call): void {
+    call.state = 'waiting';
+    call.boundTo = call.isUnbound ? undefined : this.#bindingOf(call);
+    this.#insert(call);
+  }
+
+  /** Whether some engine, up or lost, may run a call for the model, or the named one may. */
+  serves(model: ModelId, only?: EngineId): boolean {
+    if (only === undefined) return this.engineTable.serves(model);
+    const engine = this.engineTable.engines.get(only);
+    return engine?.pools.some((pool) => pool.model === model) === true;
+  }
+
+  /** The engine that the call must wait for, by its client or the balancer. A call that an engine broke is tried elsewhere first. */
+  #bindingOf(call: Call): Engine | undefined {
+    if (call.onlyOn !== undefined) return this.engineTable.engines.get(call.onlyOn);
+    const { balancer } = this.rules;
+    const pool = this.#pool(call);
+    if (call.excluded !== undefined) {
+      const others = pool.live.filter((engine) => engine !== call.excluded);
+      if (others.length > 0) return balancer.choose(call, others);
+    }
+    const { home } = call.program;
+    return balancer.place(call, home?.pools.includes(pool) === true ? home : undefined, pool.live);
+  }
+
+  /** The call waits no longer, for whatever reason. */
+  withdraw(call: Call): void {
+    this.#queues.delete(call);
+    this.#unbind(call);
+    call.isStealable = false;
+    const reserved = call.reservedOn;
+    if (reserved === undefined) return;
+    call.reservedOn = undefined;
+    if (reserved.reservedFor === call) reserved.reservedFor = undefined;
+    this.touch(reserved);
+  }
+
+  /** Moves a waiting call to the front; one that is unbound may then run anywhere. */
+  promote(call: Call): void {
+    this.#queues.delete(call);
+    call.level = 0;
+    call.rank = 0;
+    if (call.isUnbound) {
+      this.#unbind(call);
+      call.isStealable = false;
+    }
+    this.#insert(call);
+  }
+
+  /** The call waits for its engine no longer: what that keeps for it is free, unless another of its thread waits there. */
+  #unbind(call: Call): void {
+    const engine = call.boundTo;
+    call.boundTo = undefined;
+    if (engine === undefined || this.#queues.hasSibling(call, engine)) return;
+    if (engine.workingSet.cancelReturn(call.program, call.thread)) this.touch(engine);
+  }
+
+  /** The call has waited `reserveMs`: from now on idle programs must make way for it. */
+  age(call: Call): void {
+    call.isAged = true;
+    this.#queues.delete(call);
+    this.#insert(call);
+  }
+
+  /** Whether the engine that the call waits for has finished anything since it began to wait. */
+  isMoving(call: Call): boolean {
+    return call.boundTo !== undefined && call.boundTo.finishedAtMs >= call.queuedAtMs;
+  }
+
+  /** The call has waited long enough to leave its engine. */
+  makeStealable(call: Call): void {
+    for (const engine of this.#queues.makeStealable(call)) this.touch(engine);
+  }
+
+  /** Something about the engine changed that may let a waiting call go. */
+  touch(engine: Engine): void {
+    if (this.waiting === 0 || engine.touched) return;
+    engine.touched = true;
+    this.#touched.push(engine);
+  }
+
+  /** The call runs on the engine. */
+  occupy(call: Call, engine: Engine, nowMs: number): void {
+    this.withdraw(call);
+    call.state = 'running';
+    call.engine = engine;
+    engine.running.add(call);
+    engine.runningTokens += call.needTokens;
+    if (call.admissionClass === 'aged' && call.extraTokens > engine.headroom(this.rules.config.admission.gate, 0).new)
+      engine.evictableAtMs = nowMs + this.rules.config.admission.turnMs;
+    const gateTokens = this.rules.admits ? engine.gateTokens(this.rules.config.admission.gate) : Infinity;
+    const dropped = engine.workingSet.enter(call, gateTokens);
+    engine.limit.observe(engine.inFlight);
+    this.#queues.reread(engine, call, dropped);
+  }
+
+  /** The call runs no longer. @param left what it left in the engine's cache, undefined when it failed */
+  vacate(call: Call, engine: Engine, left?: CacheFootprint, calledTool = false): void {
+    call.engine = undefined;
+    this.#unsettled.add(engine);
+    engine.running.delete(call);
+    engine.runningTokens -= call.needTokens;
+    const kind = classOf(call, calledTool, call.program.home === engine);
+    const dropped = engine.workingSet.leave(call, left, kind);
+    if (engine.state !== 'up') engine.workingSet.clear();
+    this.#queues.reread(engine, call, dropped);
+    this.touch(engine);
+    this.engineTable.removeIfDone(engine);
+  }
+
+  /**
+   * The first call, in order, that some engine has room for, and that engine. Called until there is none.
+   * The caller seats the call before it asks again.
+   */
+  next(nowMs: number): { call: Call; engine: Engine } | undefined {
+    let first = this.#first(nowMs);
+    while (first !== undefined && this.#sendHome(first.call)) first = this.#first(nowMs);
+    if (first === undefined || first.call.boundTo !== undefined) return first;
+    const { call } = first;
+    const open = this.#pool(call).live.filter((engine) => this.#takes(engine, call, nowMs));
+    return { call, engine: this.rules.balancer.choose(call, open) };
+  }
+
+  #first(nowMs: number): { call: Call; engine: Engine } | undefined {
+    let first: { call: Call; engine: Engine } | undefined;
+    let kept = 0;
+    for (const engine of this.#touched) {
+      const call = this.#pick(engine, nowMs);
+      engine.touched = call !== undefined;
+      if (call === undefined) continue;
+      this.#touched[kept++] = engine;
+      if (first === undefined || before(call, first.call)) first = { call, engine };
+    }
+    while (this.#touched.length > kept) this.#touched.pop();
+    return first;
+  }
+
+  /** Binds a call whose program has got a home since it began to wait, where the balancer wants that. */
+  #sendHome(call: Call): boolean {
+    if (call.boundTo !== undefined || call.isUnbound || call.program.home === undefined) return false;
+    const bound = this.#bindingOf(call);
+    if (bound === undefined) return false;
+    if (call.reservedOn !== undefined) this.#release(call.reservedOn);
+    this.#queues.delete(call);
+    call.boundTo = bound;
+    this.#insert(call);
+    return true;
+  }
+
+  /** The engine said "no room": it gets nothing before `untilMs`. */
+  rest(engine: Engine, untilMs: number): void {
+    engine.restUntilMs = untilMs;
+    this.#resting.add(engine);
+    this.#release(engine);
+  }
+
+  /** Looks again at what time has opened: engines that have rested, gates behind which contexts have faded. */
+  passTime(nowMs: number): void {
+    for (const engine of this.#resting) {
+      if (engine.restUntilMs > nowMs) continue;
+      this.#resting.delete(engine);
+      this.touch(engine);
+    }
+    const { admission, policy } = this.rules.config;
+    const step = WorkingSet.stepOf(nowMs, admission.halfLifeMs);
+    const isNew = step !== this.#settledStep || this.rules !== this.#settledRules;
+    // All engines in a new step, so that what comes next is counted from now: a context left here has not been idle yet.
+    if (isNew) for (const engine of this.engineTable.engines.values()) this.#unsettled.add(engine);
+    for (const engine of this.#unsettled) engine.settle(nowMs, admission.halfLifeMs, policy.msPerPromptToken);
+    if (this.#unsettled.size > 0) this.#unsettled.clear();
+    this.#settledStep = step;
+    this.#settledRules = this.rules;
+    if (nowMs >= this.#fadeAtMs) for (const engine of this.engineTable.engines.values()) this.touch(engine);
+  }
+
+  /** When `passTime` may next find something; Infinity when only events can. */
+  nextChangeMs(nowMs: number): number {
+    const { halfLifeMs } = this.rules.config.admission;
+    this.#fadeAtMs = this.#gateHolds(nowMs) ? WorkingSet.nextStepMs(nowMs, halfLifeMs) : Infinity;
+    let at = this.#fadeAtMs;
+    for (const engine of this.#resting) at = Math.min(at, engine.restUntilMs);
+    return at;
+  }
+
+  /** Whether calls wait while a gated engine has a free slot: then only the gate keeps them, and it opens by itself. */
+  #gateHolds(nowMs: number): boolean {
+    if (this.waiting === 0 || !this.rules.admits || this.rules.config.admission.gate === 0) return false;
+    for (const engine of this.engineTable.engines.values())
+      if (engine.capacityTokens !== undefined && this.#hasSlot(engine, nowMs)) return true;
+    return false;
+  }
+
+  /** The first call, in order, that the engine has room for; its own and its pools' first, others' when there are none. */
+  #pick(engine: Engine, nowMs: number): Call | undefined {
+    if (!this.#hasSlot(engine, nowMs)) return undefined;
+    const room = this.#headroom(engine, nowMs);
+    let fit = this.#queues.firstBound(engine, room);
+    let head = engine.bound.firstAged;
+    for (const pool of engine.pools) {
+      fit = firstOf(fit, pool.unbound.firstFit(room));
+      head = firstOf(head, pool.unbound.firstAged);
+    }
+    const reserved = this.#reservation(engine, head === fit ? undefined : head, nowMs);
+    if (reserved !== undefined && (fit === undefined || before(reserved, fit))) return undefined;
+    if (fit !== undefined) return fit;
+    for (const pool of engine.pools) fit = firstOf(fit, pool.stealable.firstFit(room.new));
+    return fit;
+  }
+
+  /** Whether the engine would run the call, which is bound to none, now. */
+  #takes(engine: Engine, call: Call, nowMs: number): boolean {
+    if (!this.#hasSlot(engine, nowMs)) return false;
+    if (call.extraTokens > this.#headroom(engine, nowMs)[call.admissionClass]) return false;
+    return engine.reservedFor === undefined || !before(engine.reservedFor, call);
+  }
+
+  /**
+   * The call that the engine's room is kept for: an aged one that does not fit even beside what is in flight. What is
+   * behind it waits until it does. A call that may run anywhere reserves one engine only, that with most room.
+   */
+  #reservation(engine: Engine, head: Call | undefined, nowMs: number): Call | undefined {
+    if (engine.reservedFor !== undefined) return engine.reservedFor;
+    if (head === undefined || head.reservedOn !== undefined) return undefined;
+    if (head.admissionClass === 'aged' && nowMs < engine.evictableAtMs) return undefined;
+    if (head.boundTo === undefined && this.#roomiest(this.#pool(head), nowMs) !== engine) return undefined;
+    engine.reservedFor = head;
+    head.reservedOn = engine;
+    return head;
+  }
+
+  /** The engine keeps no room any more: who waits for it may find some elsewhere. */
+  #release(engine: Engine): void {
+    if (engine.reservedFor === undefined) return;
+    engine.reservedFor.reservedOn = undefined;
+    engine.reservedFor = undefined;
+    this.touch(engine);
+  }
+
+  #roomiest(pool: ModelPool, nowMs: number): Engine | undefined {
+    const whole = (engine: Engine): number => this.#headroom(engine, nowMs).aged;
+    const open = pool.live.filter((engine) => engine.isOpen(nowMs));
+    return open.reduce<Engine | undefined>((a, b) => (a === undefined || whole(b) > whole(a) ? b : a), undefined);
+  }
+
+  #hasSlot(engine: Engine, nowMs: number): boolean {
+    if (!engine.isOpen(nowMs)) return false;
+    return engine.inFlight < engine.limitSize || (!this.rules.admits && !engine.probation);
+  }
+
+  #headroom(engine: Engine, nowMs: number): Headroom {
+    return engine.headroom(this.rules.admits ? this.rules.config.admission.gate : 0, nowMs);
+  }
+
+  #pool(call: Call): ModelPool {
+    return this.engineTable.pool(call.model);
+  }
+
+  #insert(call: Call): void {
+    for (const engine of this.#queues.insert(call)) this.touch(engine);
+  }
+
+  /** Makes the engine's pools those of `models`, and gives back, placed anew, the calls that it ran or would have run. */
+  #serve(engine: Engine, models: readonly ModelId[]): Call[] {
+    const homeless = [...engine.bound].filter((call) => engine.state !== 'up' || !models.includes(call.model));
+    for (const call of homeless) this.withdraw(call);
+    this.#release(engine);
+    const left = this.engineTable.serve(engine, models);
+    for (const other of this.#queues.resize(engine, [...left, ...engine.pools])) this.touch(other);
+    for (const call of homeless) this.enqueue(call);
+    this.touch(engine);
+    const unserved = left.filter((pool) => pool.engines.length === 0).flatMap((pool) => [...pool.unbound]);
+    return [...new Set([...homeless, ...unserved])];
+  }
+}

@@ -1,0 +1,21 @@
+import type { PolicySettings } from '../config.js';
+
+/** The K ranges [lo, hi) of attained service: lo_1 = 0, hi_i = firstQuantumMs x quantumRatio^(i-1), hi_K = Infinity. */
+export class MlfqLevels {
+  readonly #upperMs: readonly number[];
+
+  constructor(config: Pick<PolicySettings, 'levels' | 'firstQuantumMs' | 'quantumRatio'>) {
+    const uppersMs: number[] = [];
+    // No `**`, whose last digit differs between versions of Node: a recording must replay on any.
+    for (let upperMs = config.firstQuantumMs; uppersMs.length < config.levels - 1; upperMs *= config.quantumRatio)
+      uppersMs.push(upperMs);
+    this.#upperMs = uppersMs;
+  }
+
+  /** The queue, 0 first, whose range holds this service. */
+  of(serviceMs: number): number {
+    let level = 0;
+    while (serviceMs >= (this.#upperMs[level] ?? Infinity)) level += 1;
+    return level;
+  }
+}

@@ -1,0 +1,173 @@
+import type { Call } from './call.js';
+import type { SchedulerConfig } from '../config.js';
+import type { Engine } from '../engines/engine.js';
+import type { CallFinished, ProgramGone } from '../protocol/events.js';
+import { ContextForecast } from '../kv/context-forecast.js';
+import type { CacheFootprint } from '../kv/working-set.js';
+import { SharedPrefixes } from '../kv/shared-prefixes.js';
+import { ProcessTable, type Program } from './process-table.js';
+import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
+
+/**
+ * Accounting: what each call has used and waited, written into its program's row.
+ *
+ * Service is charged once, when the call ends, along its chain (Autellix, PLAS and ATLAS as one rule):
+ *     P.service = max(P.service, c.service0 + t_c)
+ * Waiting along a chain is kept by the same rule, since the starvation ratio compares the two: a sum over twenty parallel
+ * calls against one critical path would promote every fan-out. Promotion empties the window, never the service.
+ */
+export class Accounting {
+  readonly table: ProcessTable;
+  readonly #growth = new ContextForecast();
+  readonly #sharing = new SharedPrefixes();
+  #config: SchedulerConfig;
+
+  constructor(config: SchedulerConfig) {
+    this.#config = config;
+    this.table = new ProcessTable(config.limits.programsMax);
+  }
+
+  configure(config: SchedulerConfig): void {
+    this.#config = config;
+    this.table.programsMax = config.limits.programsMax;
+  }
+
+  /** The row of a program with a new call, and the idle program that had to leave for it. */
+  admit(id: ProgramId, tenant: TenantId, nowMs: number): { row: Program; evicted: Program | undefined } {
+    const admitted = this.table.admit(id, tenant, nowMs);
+    this.table.wake(admitted.row);
+    return admitted;
+  }
+
+  /** The call, just arrived, is its program's. Sub-agents are not counted on to grow: most are short. */
+  begin(call: Call): void {
+    const { program, thread, promptTokens } = call;
+    const isRoot = thread === '';
+    if (isRoot) this.#growth.arrived(program, promptTokens);
+    program.begin(call);
+    call.forecastTokens = isRoot ? this.#growth.expectedTokens(program) : 0;
+    call.sharedTokens = this.#sharing.expectedTokens(call);
+  }
+
+  /** The call has stopped waiting: dispatched, cancelled or refused. */
+  waited(call: Call, nowMs: number): void {
+    const { program } = call;
+    const waitMs = nowMs - call.queuedAtMs;
+    call.waitedMs += waitMs;
+    call.queuedAtMs = nowMs;
+    program.waitingMs += waitMs;
+    program.waitMsMax = Math.max(program.waitMsMax, call.waitedMs);
+    if (call.windowEpoch === program.windowEpoch)
+      program.waitSincePromotionMs = Math.max(program.waitSincePromotionMs, call.waitSincePromotionMs(nowMs));
+  }
+
+  /** The waiting call moves to the front: its program's starvation window starts anew. */
+  promoted(call: Call, nowMs: number): void {
+    const { program } = call;
+    program.waitSincePromotionMs = 0;
+    program.windowEpoch += 1;
+    program.promotions += 1;
+    call.windowEpoch = program.windowEpoch;
+    call.resetWait(nowMs);
+  }
+
+  /** The call has its answer. Returns what it leaves in the engine's cache. */
+  finished(call: Call, engine: Engine, event: CallFinished, nowMs: number): CacheFootprint {
+    const { program } = call;
+    const { usage } = event;
+    const promptTokens = usage?.promptTokens ?? call.promptTokens;
+    const cachedTokens = usage?.cachedTokens ?? 0;
+    const outputTokens = usage?.outputTokens ?? call.outputTokens;
+    const elapsedMs = nowMs - call.dispatchedAtMs;
+    const timeMs = event.serviceMs ?? elapsedMs - (event.queueMs ?? 0);
+    this.#charge(call, this.#byTokens(promptTokens - cachedTokens, outputTokens) ?? Math.max(0, timeMs));
+    program.lastEngine = engine;
+    if (call.isFirst && usage?.cachedTokens !== undefined) this.#sharing.began(call, cachedTokens);
+    program.promptTokens += promptTokens;
+    program.cachedTokens += cachedTokens;
+    program.outputTokens += outputTokens;
+    const contextTokens = promptTokens + outputTokens;
+    if (call.thread === '') {
+      this.#growth.finished(call, contextTokens, outputTokens, nowMs);
+      call.forecastTokens = this.#growth.expectedTokens(program);
+    }
+    program.contextTokens = contextTokens;
+    return { contextTokens, cachedTokens: usage?.cachedTokens };
+  }
+
+  /** The running call ends without an answer: it is charged what it used. */
+  abandoned(call: Call, nowMs: number): void {
+    this.#charge(call, this.runningServiceMs(call, nowMs));
+    call.program.outputTokens += call.outputTokens;
+  }
+
+  /** Service of a running call so far, T_c. */
+  runningServiceMs(call: Call, nowMs: number): number {
+    return this.#byTokens(call.promptTokens, call.outputTokens) ?? nowMs - call.dispatchedAtMs;
+  }
+
+  /** The call is over. Returns its program when that is over as well. */
+  ended(call: Call, nowMs: number): Program | undefined {
+    const { program } = call;
+    program.lastCompletionAtMs = nowMs;
+    if (!program.end(call)) return undefined;
+    return this.table.rest(program, nowMs) ? program : undefined;
+  }
+
+  /** Takes the row out of the table; undefined while it still has active calls. */
+  detach(row: Program, cause: ProgramGone['cause']): Program | undefined {
+    this.table.detach(row, cause);
+    return row.activeCalls.length === 0 ? row : undefined;
+  }
+
+  /** Takes out the longest-idle row when its lease is over, or when the limit was lowered below the rows that there are. */
+  expire(nowMs: number): Program | undefined {
+    const row = this.table.oldestIdle;
+    if (row === undefined) return undefined;
+    const isOver = this.#leaseEndMs(row) <= nowMs;
+    if (!isOver && this.table.size <= this.table.programsMax) return undefined;
+    this.table.detach(row, isOver ? 'expired' : 'evicted');
+    return row;
+  }
+
+  /** When the next lease is over; Infinity when no row is idle. */
+  get nextExpiryMs(): number {
+    const row = this.table.oldestIdle;
+    return row === undefined ? Infinity : this.#leaseEndMs(row);
+  }
+
+  #leaseEndMs(row: Program): number {
+    return (row.idleSinceMs ?? Infinity) + this.#config.timeouts.leaseMs;
+  }
+
+  #charge(call: Call, serviceMs: number): void {
+    const { program } = call;
+    program.serviceMs = Math.max(program.serviceMs, call.serviceAtArrivalMs + serviceMs);
+  }
+
+  /** Token-weighted service, for engines whose clock lies; undefined when time is the meter. */
+  #byTokens(promptTokens: number, outputTokens: number): number | undefined {
+    const { service, msPerPromptToken, msPerOutputToken } = this.#config.policy;
+    return service === 'time' ? undefined : promptTokens * msPerPromptToken + outputTokens * msPerOutputToken;
+  }
+}
+
+/** The notice that a row has left the table. */
+export function goneNotice(row: Program): ProgramGone {
+  return {
+    type: 'programGone',
+    program: row.id,
+    cause: row.detached ?? 'ended',
+    calls: row.callsTotal,
+    serviceMs: row.serviceMs as Millis,
+    waitingMs: row.waitingMs as Millis,
+    durationMs: ((row.lastCompletionAtMs ?? row.createdAtMs) - row.createdAtMs) as Millis,
+  };
+}
+
+/** No more of a prompt can have been cached than there was of it, whatever the engine says. */
+export function clampUsage(event: CallFinished): CallFinished {
+  const { usage } = event;
+  if (usage?.cachedTokens === undefined || usage.cachedTokens <= usage.promptTokens) return event;
+  return { ...event, usage: { ...usage, cachedTokens: usage.promptTokens } };
+}

@@ -1,0 +1,175 @@
+import type { Call } from './call.js';
+import type { Engine } from '../engines/engine.js';
+import type { ProgramGone } from '../protocol/events.js';
+import type { ProgramId, TenantId } from '../protocol/units.js';
+
+const NO_CALLS: readonly Call[] = [];
+
+/** One row of the process table (Autellix, "Process Table"): everything the scheduler knows of a program. */
+export class Program {
+  /** Attained service: engine time of the longest observed chain of calls. One rule for PLAS and ATLAS. */
+  serviceMs = 0;
+  /** Waiting of all its calls together. */
+  waitingMs = 0;
+  /** Longest wait of one call. */
+  waitMsMax = 0;
+  /** Waiting along a chain of calls since the last promotion: the numerator of the starvation ratio. */
+  waitSincePromotionMs = 0;
+  /** Counts promotions, so that a wait begun before one is not charged to the window after it. */
+  windowEpoch = 0;
+
+  /** Where its long calls go, and that engine's life then: an engine that came back empty is no home. */
+  #home: Engine | undefined;
+  #homeLife = 0;
+  /** Engine of its last dispatch. */
+  lastEngine: Engine | undefined;
+
+  /** Active calls ("threads metadata") in no order; no array while there are none, as idle rows are many. */
+  #calls: Call[] | undefined;
+  lastArrivalAtMs: number;
+  lastCompletionAtMs: number | undefined;
+  /** Context last seen: prompt and answer of the last finished call. */
+  contextTokens = 0;
+
+  /** Of its root alone: calls, the first prompt, the context that the last finished call left, and when. */
+  rootCalls = 0;
+  firstPromptTokens = 0;
+  rootContextTokens = 0;
+  rootEndedAtMs = -Infinity;
+  callsTotal = 0;
+  promotions = 0;
+  promptTokens = 0;
+  cachedTokens = 0;
+  outputTokens = 0;
+
+  /** Tokens that fade with time, for policies that forget (`las-decayed`): the amount, and when it was right. */
+  fadingTokens = 0;
+  fadingAtMs = 0;
+
+  /** No longer in the table: the row lives until its last active call ends. */
+  detached: ProgramGone['cause'] | undefined;
+  /** Neighbours in the list of idle rows. */
+  idleSinceMs: number | undefined;
+  olderIdle: Program | undefined;
+  newerIdle: Program | undefined;
+
+  constructor(
+    readonly id: ProgramId,
+    readonly tenant: TenantId,
+    readonly createdAtMs: number,
+  ) {
+    this.lastArrivalAtMs = createdAtMs;
+  }
+
+  get activeCalls(): readonly Call[] {
+    return this.#calls ?? NO_CALLS;
+  }
+
+  begin(call: Call): void {
+    call.programIndex = (this.#calls ??= []).push(call) - 1;
+    this.lastArrivalAtMs = call.arrivedAtMs;
+    this.callsTotal += 1;
+  }
+
+  /** Returns true when that was its last active call. */
+  end(call: Call): boolean {
+    const last = this.#calls?.pop();
+    if (this.#calls?.length === 0) this.#calls = undefined;
+    // Not a set: what leaves one by the front stays in the way of who looks at the first few, until all are gone.
+    if (this.#calls !== undefined && last !== undefined && last !== call) {
+      this.#calls[call.programIndex] = last;
+      last.programIndex = call.programIndex;
+    }
+    return this.#calls === undefined;
+  }
+
+  /** The live engine that holds its cache. */
+  get home(): Engine | undefined {
+    return this.#home?.state === 'up' && this.#home.life === this.#homeLife ? this.#home : undefined;
+  }
+
+  bind(engine: Engine): void {
+    this.#home = engine;
+    this.#homeLife = engine.life;
+  }
+}
+
+/**
+ * The process table: rows by id, and the idle ones in the order in which they fell idle.
+ *
+ *     rows:   id ─> Program                            Map, at most `programsMax`
+ *     idle:   oldest <─> ... <─> newest                doubly linked through the rows
+ *
+ *     first call ──> active ──last call ends──> idle ──lease over, or table full──> gone
+ *                      ^                         │
+ *                      └───────next call─────────┘        explicit end: gone at once, or with its last active call
+ *
+ * Every operation is O(1). An active row is never removed for room: when every row is active, a new program gets a row
+ * outside the table (`detached`), which serves its call all the same and leaves with it.
+ */
+export class ProcessTable {
+  readonly #rows = new Map<ProgramId, Program>();
+  #oldestIdle: Program | undefined;
+  #newestIdle: Program | undefined;
+
+  constructor(public programsMax: number) {}
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  get(id: ProgramId): Program | undefined {
+    return this.#rows.get(id);
+  }
+
+  rows(): IterableIterator<Program> {
+    return this.#rows.values();
+  }
+
+  /** When the longest-idle row fell idle; undefined when none is idle. */
+  get oldestIdle(): Program | undefined {
+    return this.#oldestIdle;
+  }
+
+  /** The program's row, made if need be. `evicted`: the idle row that had to go for it. */
+  admit(id: ProgramId, tenant: TenantId, nowMs: number): { row: Program; evicted: Program | undefined } {
+    const known = this.#rows.get(id);
+    if (known !== undefined) return { row: known, evicted: undefined };
+    const row = new Program(id, tenant, nowMs);
+    const evicted = this.#rows.size >= this.programsMax ? this.#oldestIdle : undefined;
+    if (evicted !== undefined) this.detach(evicted, 'evicted');
+    if (this.#rows.size < this.programsMax) this.#rows.set(id, row);
+    else row.detached = 'evicted';
+    return { row, evicted };
+  }
+
+  /** Takes the row out of the table. */
+  detach(row: Program, cause: ProgramGone['cause']): void {
+    if (row.detached !== undefined) return;
+    this.#rows.delete(row.id);
+    this.wake(row);
+    row.detached = cause;
+  }
+
+  /** The row has an active call again. */
+  wake(row: Program): void {
+    if (row.idleSinceMs === undefined) return;
+    const { olderIdle, newerIdle } = row;
+    if (olderIdle === undefined) this.#oldestIdle = newerIdle;
+    else olderIdle.newerIdle = newerIdle;
+    if (newerIdle === undefined) this.#newestIdle = olderIdle;
+    else newerIdle.olderIdle = olderIdle;
+    row.olderIdle = row.newerIdle = row.idleSinceMs = undefined;
+  }
+
+  /** The row's last active call has ended. Returns true when that was the end of the row as well. */
+  rest(row: Program, nowMs: number): boolean {
+    if (row.detached !== undefined) return true;
+    row.idleSinceMs = nowMs;
+    row.olderIdle = this.#newestIdle;
+    if (this.#newestIdle === undefined) this.#oldestIdle = row;
+    else this.#newestIdle.newerIdle = row;
+    this.#newestIdle = row;
+    return false;
+  }
+}

@@ -1,0 +1,194 @@
+import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './units.js';
+
+/**
+ * What a driver tells the scheduler (`Event`) and what the scheduler tells the driver (`Command`).
+ * Both are plain data, so that a log of events can be written, read and replayed.
+ * Nothing here holds a true output length: a policy cannot know what a live gateway would not.
+ */
+export type Event =
+  | CallArrived
+  | CallStarted
+  | CallProgressed
+  | CallFinished
+  | CallFailed
+  | CallCancelled
+  | ProgramEnded
+  | EngineJoined
+  | EngineReported
+  | EngineLost
+  | EngineDrained
+  | Woke;
+
+/** A call asks for a place. Answered, now or later, by exactly one `dispatch` or `reject` (or it is cancelled). */
+export interface CallArrived {
+  readonly type: 'callArrived';
+  readonly call: CallId;
+  readonly program: ProgramId;
+  readonly tenant: TenantId;
+  /** A sub-agent's own id inside the program, '' for the root: threads hold separate contexts in the KV cache. */
+  readonly thread: string;
+  /** Only engines that serve this model may run the call. */
+  readonly model: ModelId;
+  /** The only engine that may run it, such as one that holds the response it goes on from; absent: any. */
+  readonly engine?: EngineId;
+  /** Prompt length, estimated by the driver. */
+  readonly promptTokens: Tokens;
+  /** The client's own limit on the answer; absent when it gave none. */
+  readonly maxTokens?: Tokens;
+  /** Hashes of the prompt's leading blocks, first block first, for prefix-aware placement. Absent: no prefix known. */
+  readonly prefix?: readonly number[];
+}
+
+/** The first token of the answer was seen. */
+export interface CallStarted {
+  readonly type: 'callStarted';
+  readonly call: CallId;
+}
+
+/** The running call has produced this many output tokens so far. */
+export interface CallProgressed {
+  readonly type: 'callProgressed';
+  readonly call: CallId;
+  readonly outputTokens: Tokens;
+}
+
+/** What an engine said of a finished call. */
+export interface Usage {
+  readonly promptTokens: Tokens;
+  readonly outputTokens: Tokens;
+  /** Prompt tokens served from the engine's prefix cache; absent when the engine does not say. */
+  readonly cachedTokens?: Tokens;
+}
+
+export interface CallFinished {
+  readonly type: 'callFinished';
+  readonly call: CallId;
+  /** Absent when the engine gave no usage: the estimates of the arrival stand. */
+  readonly usage?: Usage;
+  /** Execution time by the engine's own clock, queueing apart; absent: dispatch-to-end less `queueMs`. */
+  readonly serviceMs?: Millis;
+  /** Time in the engine's own queue, where it says so. */
+  readonly queueMs?: Millis;
+  /** The answer calls a tool: its program is likely to be back. */
+  readonly calledTool?: boolean;
+}
+
+/**
+ * A dispatched call did not run to its end.
+ * - `busy`: the engine had no room (429, 503). The call goes back to its place, the engine rests for `restMs`.
+ * - `broken`: the engine failed before the client saw a byte. The call is tried elsewhere, in its place.
+ * - `lost`: the engine failed after the first byte: the call ends here, charged what it used.
+ */
+export interface CallFailed {
+  readonly type: 'callFailed';
+  readonly call: CallId;
+  readonly failure: 'busy' | 'broken' | 'lost';
+  /** With `busy`: how long to leave the engine alone. */
+  readonly restMs?: Millis;
+}
+
+/** The client is gone, or its driver gave up: the call leaves, wherever it is, charged what it used. */
+export interface CallCancelled {
+  readonly type: 'callCancelled';
+  readonly call: CallId;
+}
+
+/** Nothing more will come of the program. Its running calls finish; the next call with its id is a new program. */
+export interface ProgramEnded {
+  readonly type: 'programEnded';
+  readonly program: ProgramId;
+}
+
+/** An engine takes calls from now on; sent again, it replaces what is known of the engine and brings it back. */
+export interface EngineJoined {
+  readonly type: 'engineJoined';
+  readonly engine: EngineId;
+  readonly models: readonly ModelId[];
+  /** Most calls in flight by config or by the engine's `max_num_seqs`; absent: the window adapts. */
+  readonly windowMax?: number;
+  /** KV cache capacity; absent: no working-set gate on this engine. */
+  readonly capacityTokens?: Tokens;
+  /** One call at a time until one has finished: a half-open engine after a failure. */
+  readonly probation?: boolean;
+}
+
+/** A load report: gauges as last scraped, `preemptions` as a running total. */
+export interface EngineReported {
+  readonly type: 'engineReported';
+  readonly engine: EngineId;
+  readonly waiting?: number;
+  /** Share of KV blocks in use, 0 to 1. */
+  readonly kvUsage?: number;
+  readonly preemptions?: number;
+}
+
+/** Nothing more is dispatched there; what waits for it is placed anew. Its running calls still end one by one. */
+export interface EngineLost {
+  readonly type: 'engineLost';
+  readonly engine: EngineId;
+}
+
+/** As `engineLost`, but the engine is well: its running calls are expected to finish. */
+export interface EngineDrained {
+  readonly type: 'engineDrained';
+  readonly engine: EngineId;
+}
+
+/** The time of the last `wakeAt` has come. Harmless at any other time. */
+export interface Woke {
+  readonly type: 'woke';
+}
+
+export type Command = Dispatch | Reject | WakeAt | ProgramGone;
+
+/** Why a call was placed as it was; shown to the client. */
+export type Reason =
+  | 'direct' // did not wait
+  | 'queued' // its turn came
+  | 'promoted' // anti-starvation moved it to the front
+  | 'retried'; // placed again after an engine failed or was full
+
+export interface Dispatch {
+  readonly type: 'dispatch';
+  readonly call: CallId;
+  readonly engine: EngineId;
+  /** Queue the call ran from, 0 first. */
+  readonly level: number;
+  /** Time this call has spent queued here, in all its attempts. */
+  readonly queueMs: Millis;
+  readonly reason: Reason;
+  /** How the engine was chosen. */
+  readonly placement: 'home' | 'bound' | 'spread' | 'spilled';
+}
+
+/** Why a call ended without an answer. */
+export type Refusal =
+  | 'queue_full' // the queue, or this tenant's share of it, is at its limit
+  | 'queue_timeout' // waited longer than allowed
+  | 'no_engine' // no engine serves the model
+  | 'attempts_exhausted'; // engines failed it too often
+
+export interface Reject {
+  readonly type: 'reject';
+  readonly call: CallId;
+  readonly refusal: Refusal;
+}
+
+/** Send `woke` at this time; replaces the `wakeAt` before it. */
+export interface WakeAt {
+  readonly type: 'wakeAt';
+  readonly at: Millis;
+}
+
+/** A program has left the process table; nothing is to be done, but drivers count and forget. Its calls have all ended. */
+export interface ProgramGone {
+  readonly type: 'programGone';
+  readonly program: ProgramId;
+  /** `ended`: said so. `expired`: idle for its lease. `evicted`: idle, and the table needed the row. */
+  readonly cause: 'ended' | 'expired' | 'evicted';
+  readonly calls: number;
+  readonly serviceMs: Millis;
+  readonly waitingMs: Millis;
+  /** From its first arrival to its last completion. */
+  readonly durationMs: Millis;
+}

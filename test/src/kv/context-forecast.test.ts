@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { Desk } from '../../support/core-desk.js';
+import { ended } from '../../support/core-events.js';
+
+const CAPACITY = 160_000;
+
+/** An engine on which programs have run that began with `first` tokens and grew by 1,000 in each of `calls` calls. */
+function taught({ programs = 40, calls = 10, first = 1_000 } = {}): Desk {
+  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
+  desk.join('A', { window: 300, capacity: CAPACITY });
+  for (let n = 0; n < programs; n += 1) {
+    for (let at = 0; at < calls; at += 1) {
+      const prompt = first + 1_000 * at;
+      desk.arrive(`${n}.${at}`, { program: `p${n}`, prompt });
+      desk.finish(`${n}.${at}`, { prompt, output: 0 });
+      desk.pass(10);
+    }
+    desk.tell(ended(`p${n}`));
+  }
+  return desk;
+}
+
+/** How many newcomers of this length are let in at once. */
+function letIn(desk: Desk, prompt: number): number {
+  let sent = 0;
+  for (let n = 0; n < 200; n += 1) {
+    const commands = desk.arrive(`new${n}`, { program: `new${n}`, prompt });
+    sent += commands.filter(({ type }) => type === 'dispatch').length;
+  }
+  return sent;
+}
+
+describe('a newcomer to a gated engine', () => {
+  it('counts as much as those that began alike came to hold late in their lives', () => {
+    // Each of them counts 1,000 + 1,000 x 10 x 5/8 tokens, or a little less: nearly all of those before it went on.
+    const sent = letIn(taught(), 1_000);
+    expect(sent).toBeGreaterThanOrEqual(20);
+    expect(sent).toBeLessThanOrEqual(26);
+  });
+
+  it('counts what it holds where nothing is known of its kind, or where its kind does not go on', () => {
+    expect(letIn(taught(), 8_000)).toBe(20);
+    expect(letIn(taught({ calls: 1 }), 1_000)).toBe(160);
+  });
+
+  it('counts the share of the growth that its kind comes to, when only some go on', () => {
+    const desk = taught({ programs: 20 });
+    for (let n = 0; n < 60; n += 1) {
+      desk.arrive(`once${n}`, { program: `once${n}`, prompt: 1_000 });
+      desk.finish(`once${n}`, { prompt: 1_000, output: 0 });
+      desk.tell(ended(`once${n}`));
+    }
+    const sent = letIn(desk, 1_000);
+    expect(sent).toBeGreaterThan(30);
+    expect(sent).toBeLessThan(120);
+  });
+
+  it('counts the answers of calls that run side by side, each of which adds its own', () => {
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
+    desk.join('A', { window: 300, capacity: CAPACITY });
+    for (let n = 0; n < 40; n += 1) {
+      const ids = Array.from({ length: 9 }, (_, at) => `${n}.${at}`);
+      for (const beside of [ids.slice(0, 1), ids.slice(1)]) {
+        for (const id of beside) desk.arrive(id, { program: `p${n}`, prompt: 1_000 });
+        desk.pass(10);
+        for (const id of beside) desk.finish(id, { prompt: 1_000, output: 1_000 });
+      }
+      desk.tell(ended(`p${n}`));
+    }
+    // 1,000 + 1,000 x 9 x 5/8 at most; contexts of 2,000, as all of them are, would let in 80.
+    const sent = letIn(desk, 1_000);
+    expect(sent).toBeGreaterThanOrEqual(24);
+    expect(sent).toBeLessThanOrEqual(34);
+  });
+
+  it('is let in beside fifteen others however much its kind grows', () => {
+    expect(letIn(taught({ calls: 60 }), 1_000)).toBe(16);
+  });
+
+  it('is not counted on to grow when it is a sub-agent', () => {
+    const desk = taught();
+    desk.arrive('root', { program: 'p', prompt: 1_000 });
+    const sent = Array.from({ length: 20 }, (_, n) =>
+      desk.arrive(`sub${n}`, { program: 'p', thread: `t${n}`, prompt: 1_000 }),
+    );
+    expect(sent.flat().filter(({ type }) => type === 'dispatch')).toHaveLength(20);
+  });
+
+  it('is not counted on to grow by what sub-agents have held between the calls of its kind', () => {
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
+    desk.join('A', { window: 300, capacity: CAPACITY });
+    for (let n = 0; n < 40; n += 1) {
+      for (let at = 0; at < 10; at += 1) {
+        const [thread, prompt] = at % 2 === 0 ? ['', 8_000] : [`t${at}`, 100];
+        desk.arrive(`${n}.${at}`, { program: `p${n}`, thread, prompt });
+        desk.finish(`${n}.${at}`, { prompt, output: 0 });
+        desk.pass(10);
+      }
+      desk.tell(ended(`p${n}`));
+    }
+    expect(letIn(desk, 8_000)).toBe(20);
+  });
+});

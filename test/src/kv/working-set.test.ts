@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { callId, modelId, programId, tenantId } from '../../../src/index.js';
+import { Call } from '../../../src/programs/call.js';
+import { Program } from '../../../src/programs/process-table.js';
+import { WorkingSet } from '../../../src/kv/working-set.js';
+import { LearnedRetention } from '../../../src/kv/retention.js';
+import { Desk } from '../../support/core-desk.js';
+
+/** Prefill is so dear here that holding a context always pays. */
+function gatedDesk(): Desk {
+  const desk = new Desk({
+    policy: { msPerPromptToken: 100 },
+    admission: { gate: 1, halfLifeMs: 1_600, outputReserveTokens: 0 },
+  });
+  desk.join('A', { window: 8, capacity: 100_000 });
+  return desk;
+}
+
+const fractionLeft = (desk: Desk, idleMs: number) => {
+  desk.pass(idleMs);
+  desk.tell({ type: 'woke' });
+  return desk.engine('A').workingSetTokens;
+};
+
+describe('an idle context', () => {
+  it('is counted from when its call ended, however long that ran', () => {
+    const [short, long] = [gatedDesk(), gatedDesk()];
+    for (const desk of [short, long]) {
+      for (const call of ['p1', 'p2', 'p3']) {
+        desk.arrive(call, { program: 'p', prompt: 10_000 });
+        desk.pass(desk === short ? 10 : 100_000);
+        desk.finish(call, { prompt: 10_000, output: 0 });
+      }
+    }
+    expect(long.engine('A').workingSetTokens).toBeGreaterThan(1_000);
+    expect(long.engine('A').workingSetTokens).toBe(short.engine('A').workingSetTokens);
+  });
+
+  it('counts for less the longer it is idle, and in the end for nothing', () => {
+    const desk = gatedDesk();
+    for (const call of ['p1', 'p2', 'p3']) {
+      desk.arrive(call, { program: 'p', prompt: 10_000 });
+      desk.finish(call, { prompt: 10_000, output: 0 });
+    }
+    const course = [0, 800, 800, 800, 20_000].map((idleMs) => fractionLeft(desk, idleMs));
+    expect(course).toEqual(course.toSorted((a, b) => b - a));
+    expect(new Set(course.slice(0, 4)).size).toBe(4);
+    expect(course.at(-1)).toBe(0);
+  });
+});
+
+let calls = 0;
+
+/** An engine's cache of 100,000 tokens by our own count. */
+class Cache {
+  readonly #residency = new WorkingSet(new LearnedRetention());
+  readonly #programs = new Map<string, Program>();
+
+  constructor() {
+    this.#residency.capacityTokens = 100_000;
+  }
+
+  /** A call comes and goes. Returns the programs that it pushed out. */
+  use(name: string, promptTokens: number, cachedTokens: number | undefined, sharedTokens = 0): string[] {
+    const program = this.#programs.get(name) ?? new Program(programId(name), tenantId('t'), 0);
+    this.#programs.set(name, program);
+    const seq = calls++;
+    const call = new Call(
+      callId(`${seq}`),
+      seq,
+      program,
+      '',
+      modelId('m'),
+      undefined,
+      promptTokens,
+      promptTokens,
+      [],
+      0,
+    );
+    call.sharedTokens = sharedTokens;
+    call.countedTokens = promptTokens - sharedTokens;
+    program.begin(call);
+    const entered = this.#residency.enter(call, Infinity);
+    const left = this.#residency.leave(call, { contextTokens: promptTokens, cachedTokens }, 0);
+    program.end(call);
+    return [...entered, ...left].map((context) => context.program.id);
+  }
+
+  /** Tokens that others use, in contexts of 1,000, until the program is pushed out. */
+  until(name: string): number {
+    for (let n = 1; n <= 200; n += 1) if (this.use(`other${n}`, 1_000, 0).includes(name)) return n * 1_000;
+    throw new Error(`${name} stays`);
+  }
+}
+
+describe('a program stays in the cache until others have filled it, by what each has put in', () => {
+  it('a context that grows counts its size', () => {
+    const cache = new Cache();
+    cache.use('p', 10_000, 0);
+    cache.use('p', 20_000, 10_000);
+    expect(cache.until('p')).toBe(81_000);
+  });
+
+  it('so does one on an engine that does not say what it found cached', () => {
+    const cache = new Cache();
+    cache.use('p', 10_000, undefined);
+    cache.use('p', 20_000, undefined);
+    expect(cache.until('p')).toBe(81_000);
+  });
+
+  it('branches of a tree count all of them', () => {
+    const cache = new Cache();
+    cache.use('p', 10_000, 0);
+    for (let branch = 0; branch < 6; branch += 1) cache.use('p', 11_000, 10_000);
+    expect(cache.until('p')).toBe(85_000);
+  });
+
+  it('but no more than a sixteenth of it in branches besides the last', () => {
+    const cache = new Cache();
+    cache.use('p', 10_000, 0);
+    for (let branch = 0; branch < 300; branch += 1) cache.use('p', 10_100, 10_000);
+    expect(cache.until('p')).toBe(84_000);
+  });
+
+  it('a beginning that others share counts once', () => {
+    const cache = new Cache();
+    for (let n = 0; n < 20; n += 1) cache.use(`p${n}`, 9_000, n === 0 ? 0 : 8_000, n === 0 ? 0 : 8_000);
+    // 9,000 of the first, 19 times 1,000, and a little less than 8,000 that they share in the mean, less so with each other.
+    const until = cache.until('p0');
+    expect(until).toBeGreaterThan(60_000);
+    expect(until).toBeLessThan(75_000);
+  });
+
+  it('what the engine had dropped and computes again counts once', () => {
+    const cache = new Cache();
+    for (let time = 0; time < 5; time += 1) cache.use('p', 30_000, 0);
+    expect(cache.until('p')).toBe(71_000);
+  });
+});

@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest';
+import { Desk } from '../../support/core-desk.js';
+import { cancelled, ended, progressed, started, woke } from '../../support/core-events.js';
+
+/** A desk with one wide engine. */
+function openDesk(changes: ConstructorParameters<typeof Desk>[0] = {}): Desk {
+  const desk = new Desk(changes);
+  desk.join('A', { window: 50 });
+  return desk;
+}
+
+/** Runs calls of program `p` one after another, each for its time. */
+function runSerially(desk: Desk, ...durationsMs: readonly number[]): void {
+  for (const durationMs of durationsMs) {
+    const call = `s${desk.nowMs}`;
+    desk.arrive(call, { program: 'p' });
+    desk.pass(durationMs);
+    desk.finish(call);
+  }
+}
+
+describe('attained service', () => {
+  it('of a serial program is the sum of its calls (PLAS)', () => {
+    const desk = openDesk();
+    runSerially(desk, 300, 500, 20);
+    expect(desk.program('p').serviceMs).toBe(820);
+  });
+
+  it('of a parallel program is its longest observed chain (ATLAS)', () => {
+    const desk = openDesk();
+    runSerially(desk, 100);
+    desk.arrive('long', { program: 'p' });
+    desk.arrive('short', { program: 'p' });
+    desk.pass(50);
+    desk.finish('short');
+    expect(desk.program('p').serviceMs).toBe(150);
+    desk.arrive('after-short', { program: 'p' }); // Inherits 150.
+    desk.pass(350);
+    desk.finish('long'); // 100 + 400.
+    expect(desk.program('p').serviceMs).toBe(500);
+    desk.pass(50);
+    desk.finish('after-short'); // 150 + 400.
+    expect(desk.program('p').serviceMs).toBe(550);
+  });
+
+  it('never sinks', () => {
+    const desk = openDesk();
+    desk.arrive('slow', { program: 'p' });
+    desk.pass(900);
+    desk.finish('slow');
+    runSerially(desk, 0);
+    expect(desk.program('p').serviceMs).toBe(900);
+  });
+
+  it('is engine time: the time in our queue is not in it', () => {
+    const desk = new Desk();
+    desk.join('A', { window: 1 });
+    desk.arrive('first');
+    desk.arrive('second', { program: 'p' });
+    desk.pass(700);
+    desk.finish('first');
+    desk.pass(40);
+    desk.finish('second');
+    expect(desk.program('p')).toMatchObject({ serviceMs: 40, waitingMs: 700, waitMsMax: 700 });
+  });
+
+  it("is the engine's own execution time where it says so, else dispatch to end less its own queue", () => {
+    const desk = openDesk();
+    desk.arrive('told', { program: 'p' });
+    desk.pass(100);
+    desk.finish('told', { serviceMs: 60, queueMs: 10 });
+    expect(desk.program('p').serviceMs).toBe(60);
+    desk.arrive('queued', { program: 'p' });
+    desk.pass(100);
+    desk.finish('queued', { queueMs: 30 });
+    expect(desk.program('p').serviceMs).toBe(130);
+    desk.arrive('odd', { program: 'p' });
+    desk.pass(100);
+    desk.finish('odd', { queueMs: 5_000 });
+    expect(desk.program('p').serviceMs).toBe(130);
+  });
+
+  it('can be measured in tokens: uncached prompt and output, each by its weight', () => {
+    const desk = openDesk({ policy: { service: 'tokens', msPerPromptToken: 0.5, msPerOutputToken: 10 } });
+    desk.arrive('a', { program: 'p', prompt: 100 });
+    desk.pass(9_999);
+    desk.finish('a', { prompt: 120, cached: 100, output: 3 });
+    expect(desk.program('p').serviceMs).toBe(40);
+    desk.arrive('b', { program: 'p', prompt: 100 });
+    desk.tell(progressed('b', 7));
+    desk.finish('b');
+    expect(desk.program('p').serviceMs).toBe(40 + 50 + 70);
+  });
+
+  it.each(['cancelled', 'lost'])('charges a %s call what it used', (how) => {
+    const desk = openDesk();
+    desk.arrive('a', { program: 'p' });
+    desk.tell(progressed('a', 12));
+    desk.pass(250);
+    if (how === 'lost') desk.fail('a', 'lost');
+    else desk.tell(cancelled('a'));
+    expect(desk.program('p')).toMatchObject({ serviceMs: 250, outputTokens: 12, activeCalls: 0 });
+  });
+
+  it.each(['busy', 'broken'] as const)('does not charge an attempt that an engine failed (%s)', (failure) => {
+    const desk = openDesk();
+    desk.arrive('a', { program: 'p' });
+    desk.pass(250);
+    desk.fail('a', failure, 0);
+    desk.pass(30);
+    desk.finish('a');
+    expect(desk.program('p').serviceMs).toBe(30);
+  });
+
+  it('does not charge a call that was cancelled while it waited', () => {
+    const desk = new Desk();
+    desk.join('A', { window: 1 });
+    desk.arrive('first');
+    desk.arrive('second', { program: 'p' });
+    desk.pass(80);
+    desk.tell(cancelled('second'));
+    expect(desk.program('p')).toMatchObject({ serviceMs: 0, waitingMs: 80, activeCalls: 0 });
+  });
+});
+
+describe('the process table', () => {
+  it('keeps what Autellix keeps of a program and its active calls', () => {
+    const desk = new Desk();
+    desk.join('A', { window: 1 });
+    desk.nowMs = 10;
+    desk.arrive('run', { program: 'p', thread: 'sub', prompt: 2_000 });
+    desk.nowMs = 30;
+    desk.arrive('wait', { program: 'p', prompt: 2_000 });
+    desk.tell(started('run'));
+    desk.nowMs = 100;
+    desk.tell({ type: 'woke' });
+    expect(desk.program('p')).toMatchObject({
+      waitingMs: 70,
+      waitMsMax: 70,
+      home: 'A',
+      engines: ['A'],
+      activeCalls: 2,
+      callsTotal: 2,
+      createdAtMs: 10,
+      lastArrivalAtMs: 30,
+      lastCompletionAtMs: undefined,
+      threads: [
+        {
+          call: 'run',
+          thread: 'sub',
+          state: 'running',
+          engine: 'A',
+          arrivedAtMs: 10,
+          waitingMs: 0,
+          serviceMs: 90,
+          startedAtMs: 30,
+        },
+        { call: 'wait', thread: '', state: 'waiting', engine: 'A', arrivedAtMs: 30, waitingMs: 70, serviceMs: 0 },
+      ],
+    });
+    desk.finish('run', { prompt: 2_100, output: 50, cached: 900 });
+    expect(desk.program('p')).toMatchObject({
+      contextTokens: 2_150,
+      promptTokens: 2_100,
+      cachedTokens: 900,
+      outputTokens: 50,
+      lastCompletionAtMs: 100,
+    });
+  });
+
+  it('says what a program was when it leaves', () => {
+    const desk = openDesk();
+    runSerially(desk, 100, 200);
+    expect(desk.tell(ended('p'))).toEqual([
+      { type: 'programGone', program: 'p', cause: 'ended', calls: 2, serviceMs: 300, waitingMs: 0, durationMs: 300 },
+    ]);
+  });
+
+  it('an end with calls in flight waits for them, and the id begins anew meanwhile', () => {
+    const desk = openDesk();
+    runSerially(desk, 500);
+    desk.arrive('last', { program: 'p' });
+    expect(desk.tell(ended('p'))).toEqual([]);
+    desk.arrive('new', { program: 'p' });
+    expect(desk.program('p')).toMatchObject({ callsTotal: 1, serviceMs: 0 });
+    desk.pass(100);
+    expect(desk.finish('last')).toMatchObject([{ type: 'programGone', cause: 'ended', calls: 2, serviceMs: 600 }]);
+    desk.finish('new');
+    expect(desk.program('p')).toMatchObject({ callsTotal: 1, serviceMs: 100 });
+  });
+
+  it('forgets a program whose lease is over, unless it came back in time', () => {
+    const desk = openDesk({ timeouts: { leaseMs: 1_000 } });
+    runSerially(desk, 0);
+    expect(desk.passTo(999)).toEqual([]);
+    runSerially(desk, 1);
+    expect(desk.passTo(1_999)).toEqual([]);
+    expect(desk.passTo(2_000)).toMatchObject([{ type: 'programGone', program: 'p', cause: 'expired', calls: 2 }]);
+    expect(desk.program('p')).toBeUndefined();
+  });
+
+  it('full: tells of the idle program that had to go, and serves a call for which there is no row', () => {
+    const desk = openDesk({ limits: { programsMax: 1 } });
+    runSerially(desk, 0);
+    expect(desk.arrive('b', { program: 'q' })).toMatchObject([
+      { type: 'programGone', program: 'p', cause: 'evicted' },
+      { type: 'dispatch', call: 'b' },
+    ]);
+    expect(desk.arrive('c', { program: 'r' })).toMatchObject([{ type: 'dispatch', call: 'c' }]);
+    expect(desk.finish('c')).toMatchObject([{ type: 'programGone', program: 'r', cause: 'evicted', calls: 1 }]);
+    expect(desk.program('q').activeCalls).toBe(1);
+  });
+
+  it('with a limit lowered: the longest idle leave until it is kept, and new programs have rows again', () => {
+    const desk = openDesk();
+    for (const call of ['a', 'b', 'c']) {
+      desk.arrive(call, { program: call });
+      if (call !== 'c') desk.finish(call);
+    }
+    const gone = (program: string) => ({ type: 'programGone', program, cause: 'evicted' });
+    desk.configure({ limits: { programsMax: 1 } });
+    expect(desk.tell(woke)).toMatchObject([gone('a'), gone('b')]);
+    desk.finish('c');
+    expect(desk.arrive('d', { program: 'd' })).toMatchObject([gone('c'), { type: 'dispatch', call: 'd' }]);
+    expect(desk.program('d').activeCalls).toBe(1);
+  });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { Desk, sentOut } from '../../support/core-desk.js';
+import { cancelled } from '../../support/core-events.js';
+
+/** One slot, taken; a program that has had `serviceMs`. */
+function busyDesk(starvation: { beta: number; floorMs: number; waitMsMax?: number }, serviceMs: number): Desk {
+  const desk = new Desk({ starvation });
+  desk.join('A', { window: 1 });
+  desk.arrive('past', { program: 'old' });
+  desk.pass(serviceMs);
+  desk.finish('past');
+  desk.arrive('blocker');
+  return desk;
+}
+
+describe('promotion', () => {
+  it('comes when waiting over service reaches beta, and moves the call before younger programs', () => {
+    const desk = busyDesk({ beta: 2, floorMs: 100 }, 3_000);
+    desk.arrive('starved', { program: 'old' });
+    desk.pass(5_999);
+    desk.arrive('young');
+    expect(desk.scheduler.totals.promotions).toBe(0);
+    desk.pass(1);
+    expect(desk.scheduler.totals.promotions).toBe(1);
+    expect(sentOut(desk.finish('blocker'))).toEqual(['starved@A']);
+    expect(desk.dispatchOf('starved')).toMatchObject({ level: 0, reason: 'promoted', queueMs: 6_000 });
+  });
+
+  it('takes the ratio against the floor, without which a new program would be promoted at once', () => {
+    const desk = new Desk({ starvation: { beta: 2, floorMs: 4_000 }, policy: { firstQuantumMs: 10 } });
+    desk.join('A', { window: 1 });
+    desk.arrive('past', { program: 'old' });
+    desk.pass(20);
+    desk.finish('past');
+    desk.arrive('blocker');
+    desk.arrive('waits', { program: 'old' });
+    desk.pass(7_999);
+    expect(desk.scheduler.totals.promotions).toBe(0);
+    desk.pass(1);
+    expect(desk.scheduler.totals.promotions).toBe(1);
+  });
+
+  it('counts the waiting of the calls before, and a promotion starts that window anew', () => {
+    const desk = busyDesk({ beta: 2, floorMs: 100 }, 3_000);
+    desk.arrive('w1', { program: 'old' });
+    desk.pass(4_000);
+    desk.tell(cancelled('w1'));
+    desk.arrive('w2', { program: 'old' });
+    desk.pass(2_000);
+    expect(desk.scheduler.totals.promotions).toBe(1);
+    desk.tell(cancelled('w2'));
+    desk.arrive('w3', { program: 'old' });
+    desk.pass(5_999);
+    expect(desk.scheduler.totals.promotions).toBe(1);
+    desk.pass(1);
+    expect(desk.scheduler.totals.promotions).toBe(2);
+  });
+
+  it('changes nothing of the service that is charged', () => {
+    const desk = busyDesk({ beta: 2, floorMs: 100 }, 3_000);
+    desk.arrive('starved', { program: 'old' });
+    desk.pass(6_000);
+    desk.finish('blocker');
+    desk.pass(500);
+    desk.finish('starved');
+    expect(desk.program('old')).toMatchObject({ serviceMs: 3_500, waitingMs: 6_000, promotions: 1 });
+  });
+
+  it('is not for a call that is in the first queue already', () => {
+    const desk = busyDesk({ beta: 2, floorMs: 100 }, 10);
+    desk.arrive('starved', { program: 'old' });
+    desk.pass(60_000);
+    expect(desk.scheduler.totals).toMatchObject({ promotions: 0, overdue: 0 });
+  });
+
+  it('comes after waitMsMax whatever the ratio, and is counted', () => {
+    const desk = busyDesk({ beta: 1_000, floorMs: 100, waitMsMax: 5_000 }, 9_000);
+    desk.arrive('overdue', { program: 'old' });
+    desk.pass(4_999);
+    for (let n = 0; n < 5; n += 1) desk.arrive(`young${n}`);
+    expect(desk.scheduler.totals.overdue).toBe(0);
+    desk.pass(1);
+    expect(desk.scheduler.totals.overdue).toBe(1);
+    expect(sentOut(desk.finish('blocker'))).toEqual(['overdue@A']);
+  });
+});
+
+describe('spilling', () => {
+  /** `p` lives on A, which is full for good; B is there. */
+  function homeDesk(balancer: 'program-affinity' | 'sticky', bWindow = 1): Desk {
+    const desk = new Desk({ balancer: { spillMs: 2_000 } }, balancer);
+    desk.join('A', { window: 1 });
+    desk.arrive('past', { program: 'p', prompt: 5_000 });
+    desk.finish('past');
+    desk.join('B', { window: bWindow });
+    desk.arrive('blocker', { program: 'blocking', prompt: 50, ...(balancer === 'sticky' && { program: 'p' }) });
+    expect(desk.dispatchOf('blocker')?.engine).toBe('A');
+    return desk;
+  }
+
+  it('lets a long call leave its full home after spillMs, and binds its program anew', () => {
+    const desk = homeDesk('program-affinity');
+    expect(desk.arrive('long', { program: 'p', prompt: 5_000 })).toEqual([]);
+    expect(desk.pass(1_999)).toEqual([]);
+    expect(sentOut(desk.pass(1))).toEqual(['long@B']);
+    expect(desk.dispatchOf('long')?.placement).toBe('spilled');
+    expect(desk.program('p').home).toBe('B');
+    expect(desk.scheduler.totals.spilled).toBe(1);
+  });
+
+  it('comes after what the other engine has of its own to run', () => {
+    const desk = homeDesk('program-affinity');
+    desk.arrive('b1', { prompt: 60 });
+    desk.arrive('long', { program: 'p', prompt: 5_000 });
+    desk.pass(2_000);
+    desk.arrive('b2', { prompt: 60 });
+    expect(sentOut(desk.finish('b1'))).toEqual(['b2@B']);
+    expect(sentOut(desk.finish('b2'))).toEqual(['long@B']);
+  });
+
+  it('is not for balancers that do not spill', () => {
+    const desk = homeDesk('sticky');
+    desk.arrive('long', { program: 'p', prompt: 5_000 });
+    expect(desk.pass(600_000)).toEqual([]);
+    expect(sentOut(desk.finish('blocker'))).toEqual(['long@A']);
+  });
+});
+
+describe('the queue timeout', () => {
+  it('ends a call that has waited as long, in all its attempts together', () => {
+    const desk = new Desk({ timeouts: { queueMs: 1_000 } });
+    desk.join('A', { window: 1 });
+    desk.arrive('a');
+    desk.arrive('b');
+    desk.pass(600);
+    desk.finish('a');
+    desk.pass(5_000); // Running is not waiting.
+    desk.fail('b', 'busy', 10_000);
+    expect(desk.pass(399)).toEqual([]);
+    expect(desk.pass(1)).toEqual([{ type: 'reject', call: 'b', refusal: 'queue_timeout' }]);
+  });
+});

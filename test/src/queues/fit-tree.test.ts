@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { before, FitTree, type Key } from '../../../src/queues/fit-tree.js';
+import { Dice } from '../../support/dice.js';
+
+interface Entry extends Key {
+  need: number;
+}
+
+const entry = (seq: number, need: number, level = 0, rank = 0): Entry => ({ level, rank, seq, need });
+
+function treeOf(...entries: readonly Entry[]): FitTree<Entry> {
+  const tree = new FitTree<Entry>();
+  for (const each of entries) tree.insert(each, each, each.need);
+  return tree;
+}
+
+describe('FitTree', () => {
+  it('orders by level, then rank, then seq', () => {
+    const sorted = [entry(9, 1, 0, 0), entry(2, 1, 0, 0.5), entry(5, 1, 0, 0.5), entry(1, 1, 1, -3)];
+    expect([...treeOf(...sorted.toReversed())]).toEqual(sorted);
+    for (const [index, each] of sorted.entries())
+      for (const other of sorted.slice(index + 1))
+        expect([before(each, other), before(other, each)]).toEqual([true, false]);
+    expect(before(sorted[0]!, sorted[0]!)).toBe(false);
+  });
+
+  it('has nothing to give when empty', () => {
+    const tree = treeOf();
+    expect([tree.first(), tree.firstFit(Infinity), tree.size, [...tree]]).toEqual([undefined, undefined, 0, []]);
+    expect(tree.delete(entry(1, 1))).toBe(false);
+  });
+
+  it('passes over what needs more than there is', () => {
+    const [big, mid, small] = [entry(1, 9), entry(2, 5), entry(3, 2)];
+    const tree = treeOf(big, mid, small);
+    expect([9, 8, 5, 4, 2, 1].map((room) => tree.firstFit(room))).toEqual([big, mid, mid, small, small, undefined]);
+    expect(tree.first()).toBe(big);
+  });
+
+  it('takes needs of zero and below, and room without bound', () => {
+    const tree = treeOf(entry(1, Infinity), entry(2, -5), entry(3, 0));
+    expect(tree.firstFit(-5)?.seq).toBe(2);
+    expect(tree.firstFit(-6)).toBeUndefined();
+    expect(tree.firstFit(Infinity)?.seq).toBe(1);
+  });
+
+  it('does as a sorted array does under random operations', () => {
+    for (let seed = 0; seed < 200; seed += 1) {
+      const dice = new Dice(seed);
+      const tree = new FitTree<Entry>();
+      let model: Entry[] = [];
+      for (let seq = 0; seq < 80; seq += 1) {
+        if (dice.chance(0.6)) {
+          const added = entry(seq, dice.int(0, 20), dice.int(0, 3), dice.pick([0, 0, 0.5, 1]));
+          tree.insert(added, added, added.need);
+          model = [...model, added].sort((a, b) => a.level - b.level || a.rank - b.rank || a.seq - b.seq);
+        } else if (model.length > 0) {
+          const gone = dice.pick(model);
+          expect(tree.delete(gone)).toBe(true);
+          expect(tree.delete(gone)).toBe(false);
+          model = model.filter((each) => each !== gone);
+        }
+        const room = dice.int(-1, 21);
+        expect(tree.firstFit(room)).toBe(model.find((each) => each.need <= room));
+        expect(tree.first()).toBe(model[0]);
+        expect(tree.size).toBe(model.length);
+      }
+      expect([...tree]).toEqual(model);
+    }
+  });
+
+  it('stays shallow: a search among 65,536 entries reads few of them, whatever their order of coming', () => {
+    for (const seqOf of [(n: number) => n, (n: number) => 65_536 - n]) {
+      let reads = 0;
+      const tree = new FitTree<number>();
+      for (let n = 0; n < 65_536; n += 1) {
+        const seq = seqOf(n);
+        const key = {
+          level: 0,
+          rank: 0,
+          get seq() {
+            reads += 1;
+            return seq;
+          },
+        };
+        tree.insert(key, seq, 1);
+      }
+      reads = 0;
+      expect(tree.delete({ level: 0, rank: 0, seq: 12_345 })).toBe(true);
+      // Finding and removing read each key on the way a few times; a list would read tens of thousands.
+      expect(reads).toBeLessThan(500);
+    }
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { Desk, sentOut } from '../../support/core-desk.js';
+import { cancelled, ended } from '../../support/core-events.js';
+
+/** One engine of 1,000 tokens, all of which the gate gives; `p` has left a context of 300 there. */
+function heldDesk(changes: ConstructorParameters<typeof Desk>[0] = {}): Desk {
+  const desk = new Desk({
+    ...changes,
+    policy: { msPerPromptToken: 100 },
+    admission: { gate: 1, outputReserveTokens: 0, ...changes.admission },
+  });
+  desk.join('A', { window: 8, capacity: 1_000 });
+  for (const n of [1, 2, 3]) {
+    desk.arrive(`p${n}`, { program: 'p', prompt: 300 });
+    desk.finish(`p${n}`, { prompt: 300, output: 0 });
+  }
+  return desk;
+}
+
+describe('a context that a call waits to come back to', () => {
+  it('counts no longer once its call is gone, and what fits then goes at once', () => {
+    const desk = heldDesk();
+    desk.arrive('run', { prompt: 600 });
+    desk.arrive('back', { program: 'p', prompt: 500 });
+    expect(desk.arrive('new', { prompt: 350 })).toEqual([]);
+    expect(sentOut(desk.tell(cancelled('back')))).toEqual(['new@A']);
+  });
+
+  it('so it does when its call is refused for want of a place in the queue', () => {
+    const desk = heldDesk({ limits: { queuedMax: 1 } });
+    desk.arrive('run', { prompt: 600 });
+    expect(desk.arrive('new', { prompt: 350 })).toEqual([]);
+    const commands = desk.arrive('back', { program: 'p', prompt: 500 });
+    expect(commands).toMatchObject([
+      { type: 'reject', call: 'back', refusal: 'queue_full' },
+      { type: 'dispatch', call: 'new' },
+    ]);
+  });
+
+  it('counts no longer on an engine that its call has left', () => {
+    const desk = heldDesk({ starvation: { waitMsMax: 500 } });
+    desk.arrive('run', { prompt: 600 });
+    desk.pass(1);
+    desk.arrive('back', { program: 'p', prompt: 500 });
+    expect(desk.engine('A').workingSetTokens).toBe(900);
+    desk.pass(500);
+    expect(desk.engine('A').workingSetTokens).toBe(600);
+  });
+
+  it('counts as long as another call of its thread waits for it', () => {
+    const desk = heldDesk();
+    desk.arrive('run', { prompt: 600 });
+    for (const call of ['back', 'again']) desk.arrive(call, { program: 'p', prompt: 500 });
+    desk.tell(cancelled('back'));
+    expect(desk.engine('A').workingSetTokens).toBe(900);
+    desk.tell(cancelled('again'));
+    expect(desk.engine('A').workingSetTokens).toBe(600);
+  });
+
+  it('counts in full when it falls idle while a call of its thread waits', () => {
+    const desk = heldDesk();
+    desk.arrive('run', { prompt: 600 });
+    desk.arrive('first', { program: 'p', prompt: 300 });
+    desk.arrive('second', { program: 'p', prompt: 700 });
+    desk.finish('first', { prompt: 300, output: 0 });
+    desk.pass(60_000);
+    expect(desk.engine('A').workingSetTokens).toBe(900);
+  });
+});
+
+it('what a call needs follows the size of the engines that may run it', () => {
+  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
+  desk.join('A', { window: 1, capacity: 160_000 });
+  for (let n = 0; n < 40; n += 1) {
+    for (let at = 0; at < 10; at += 1) {
+      desk.arrive(`${n}.${at}`, { program: `p${n}`, prompt: 1_000 * (at + 1) });
+      desk.finish(`${n}.${at}`, { prompt: 1_000 * (at + 1), output: 0 });
+    }
+    desk.tell(ended(`p${n}`));
+  }
+  // Expected to grow to some 7,000 tokens, of which a cache of 8,000 counts a sixteenth of itself at most.
+  for (let n = 0; n < 9; n += 1) desk.arrive(`new${n}`, { prompt: 1_000 });
+  expect(desk.join('B', { window: 20, capacity: 8_000 })).toHaveLength(8);
+});
