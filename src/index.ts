@@ -1,13 +1,13 @@
 /**
  * The core of maitred: decides which call runs next, and nothing else. Pure: facts and time come in, decisions go out.
  *
- * Reading guide, three files to start with:
- *   events.ts      what a driver tells the scheduler, and what it is told to do
- *   scheduler.ts   `step(event, now) -> commands`, the life of a call
- *   floor.ts       which waiting call some engine has room for
- * then, as needed: program.ts (the process table), ledger.ts (attained service), policies/ (who is next), engine.ts,
- * residency.ts, growth.ts and window.ts (what "room" means), fit-tree.ts and timer-heap.ts (the two data structures), views.ts,
- * event-log.ts (steps as a file).
+ * Reading guide, four files to start with:
+ *   protocol/events.ts            what a driver tells the scheduler, and what it is told to do
+ *   scheduler.ts                  `step(event, now) -> commands`, the life of a call
+ *   programs/process-table.ts     what is known of a program
+ *   placement/placement.ts        which waiting call some engine has room for
+ * then, as needed: programs/ (accounting, escalation), policies/ (who is next), queues/ (wait queues and their trees), engines/
+ * (engine table, concurrency limit), kv/ (cache and working set), views.ts, protocol/event-log.ts (steps as a file).
  */
 export * from './protocol/units.js';
 export * from './protocol/events.js';
