@@ -8,6 +8,7 @@ export const HEADINGS = [
   'x peer',
   'ms/token',
   'x peer',
+  'cached',
   'completed',
   'refused',
   'failed',
@@ -32,6 +33,7 @@ function rowOf(run: Run, peer: Run | undefined): string[] {
     run.target,
     `${run.seed}`,
     ...figures(run, peer),
+    run.cachedShare === null ? '-' : `${(100 * run.cachedShare).toFixed(0)} %`,
     `${run.completed}/${run.programs}${unfinished}`,
     `${run.refused}`,
     `${run.failed}`,
@@ -59,7 +61,7 @@ function meanRows(runs: readonly Run[], seeds: number): string[][] {
     const own = runs.filter((run) => run.target === target);
     if (own.length === seeds) means.set(target, meanOf(own));
   }
-  const blank = ['', '', '', '', ''];
+  const blank = ['', '', '', '', '', ''];
   return [...means].map(([target, mean]) => [target, 'mean', ...figures(mean, means.get(TARGETS[0])), ...blank]);
 }
 

@@ -24,6 +24,8 @@ export interface Run {
   readonly p99Seconds: number | null;
   /** Mean over programs of their time divided by their output tokens. */
   readonly msPerToken: number | null;
+  /** Share of prompt tokens that the engines found in their caches. */
+  readonly cachedShare: number | null;
   readonly programs: number;
   readonly completed: number;
   /** Calls answered with 429 or 503. */
@@ -104,6 +106,7 @@ export function resultOf(
     meanSeconds: scale(seconds.mean, speed),
     p99Seconds: scale(seconds.p99, speed),
     msPerToken: scale(perToken.mean, speed * 1000),
+    cachedShare: scale(report.cached_tokens, 1 / report.prompt_tokens),
     programs,
     completed,
     refused,

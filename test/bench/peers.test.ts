@@ -148,6 +148,7 @@ const run = (more: Partial<Run>): Run => ({
   meanSeconds: 90,
   p99Seconds: 200,
   msPerToken: 30,
+  cachedShare: 0.875,
   programs: 10,
   completed: 10,
   refused: 0,
@@ -167,9 +168,9 @@ describe('the table', () => {
   it('sets each run against the peer of its seed', () => {
     const rows = rowsOf([run({}), peer(), run({ target: 'fcfs', meanSeconds: 150 })]);
     expect(rows).toEqual([
-      ['vllm-router', '1', '100 (200)', '1.00', '25', '1.00', '10/10', '0', '0', '2', '1.0-2.0'],
-      ['maitred', '1', '90 (200)', '0.90', '30', '1.20', '10/10', '0', '0', '2', '1.0-2.0'],
-      ['fcfs', '1', '150 (200)', '1.50', '30', '1.20', '10/10', '0', '0', '2', '1.0-2.0'],
+      ['vllm-router', '1', '100 (200)', '1.00', '25', '1.00', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
+      ['maitred', '1', '90 (200)', '0.90', '30', '1.20', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
+      ['fcfs', '1', '150 (200)', '1.50', '30', '1.20', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
     ]);
     expect(rows[0]).toHaveLength(HEADINGS.length);
   });
@@ -201,13 +202,14 @@ describe('the table', () => {
         meanSeconds: null,
         p99Seconds: null,
         msPerToken: null,
+        cachedShare: null,
         completed: 0,
         refused: 4,
         failed: 3,
         unfinished: 2,
       }),
     ]);
-    expect(row!.slice(2, 9)).toEqual(['- (-)', '-', '-', '-', '0/10 (2 unfinished)', '4', '3']);
+    expect(row!.slice(2, 10)).toEqual(['- (-)', '-', '-', '-', '-', '0/10 (2 unfinished)', '4', '3']);
   });
 });
 
@@ -221,6 +223,8 @@ describe('a result', () => {
         {
           programs: 12,
           completed: 8,
+          prompt_tokens: 1000,
+          cached_tokens: 250,
           calls_failed: 6,
           errors: { http_429: 1, http_503: 2, timeout: 3 },
           program_seconds: { mean: 4, p99: 10 },
@@ -235,6 +239,7 @@ describe('a result', () => {
       meanSeconds: 80,
       p99Seconds: 200,
       msPerToken: 40,
+      cachedShare: 0.25,
       programs: 12,
       completed: 8,
       refused: 3,
