@@ -25,7 +25,7 @@ export function makeLoad(name: LoadName, traces: string | undefined): Load {
     case 'fleet':
       return { title: 'fleet, 2 programs/s, 160 programs', speed: 20, args: synthetic('fleet', 2, 160) };
     case 'mixed':
-      // Many short calls: at 20 times the pace of real ones, load tester and engines would need more than two cores.
+      // Ten times the calls of the others in a second.
       return { title: 'mixed, 3.2 programs/s (saturated), 600 programs', speed: 5, args: synthetic('mixed', 3.2, 600) };
   }
 }

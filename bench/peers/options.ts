@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { duration } from '../../cli/duration.js';
 import { names, seeds } from '../../cli/lists.js';
+import { numberFrom } from '../../cli/number.js';
 import { LOAD_NAMES, type LoadName } from './loads.js';
 
 export interface PeerOptions {
@@ -10,6 +11,8 @@ export interface PeerOptions {
   readonly traces?: string;
   readonly loads: readonly LoadName[];
   readonly seeds: readonly number[];
+  /** How much faster than real; absent: as each load can be on two idle cores. */
+  readonly speed?: number;
   /** Milliseconds that one run may take. */
   readonly timeLimit: number;
   readonly quick: boolean;
@@ -26,6 +29,11 @@ export function makeCommand(): Command {
     )
     .addOption(names('--loads <names>', 'loads to run (default: all)', LOAD_NAMES))
     .addOption(new Option('--seeds <numbers>', 'one round of all runs for each').argParser(seeds))
+    .option(
+      '--speed <factor>',
+      'times as fast as real (default: 20, mixed 5); less on a busy machine',
+      numberFrom(1, 100),
+    )
     .option('--time-limit <time>', 'longest time of one run', duration, 600_000)
     .addOption(new Option('--quick', 'one short load, whose figures are rough').default(false).conflicts('loads'))
     .option('--json', 'print JSON', false)

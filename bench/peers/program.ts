@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 import { printTable, say } from '../numbers.js';
 import { makeLoad, QUICK, type Load } from './loads.js';
 import { readOptions, type PeerOptions } from './options.js';
-import { HEADINGS, rowsOf } from './report.js';
+import { brief, HEADINGS, rowsOf } from './report.js';
 import { findRouter, SKIPPED } from './router.js';
 import { run, TARGETS, type Run, type RunChoice } from './run.js';
 
@@ -15,8 +15,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     options = readOptions(argv);
     router = findRouter(options.router, process.env['PATH'] ?? '');
-    const { traces } = options;
-    loads = options.quick ? [QUICK] : options.loads.map((name) => makeLoad(name, traces));
+    loads = loadsOf(options);
   } catch (error) {
     // Commander has said itself what was wrong.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -28,6 +27,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   return 0;
 }
 
+export function loadsOf({ quick, loads, traces, speed }: PeerOptions): Load[] {
+  const chosen = quick ? [QUICK] : loads.map((name) => makeLoad(name, traces));
+  return speed === undefined ? chosen : chosen.map((load) => ({ ...load, speed }));
+}
+
 async function compare(options: PeerOptions, router: string, loads: readonly Load[]): Promise<number> {
   const runs: Run[] = [];
   const failures: string[] = [];
@@ -37,6 +41,7 @@ async function compare(options: PeerOptions, router: string, loads: readonly Loa
     try {
       const result = await run(choice);
       for (const warning of result.warnings) complain(`${title}: ${warning}`);
+      complain(`${title}: ${brief(result)}`);
       runs.push(result);
     } catch (error) {
       failures.push(`${title}: ${error instanceof Error ? error.message : String(error)}`);
@@ -44,7 +49,7 @@ async function compare(options: PeerOptions, router: string, loads: readonly Loa
     }
   }
   if (options.json) say(JSON.stringify({ version: 1, router, runs, failures }, undefined, 2));
-  else for (const { title } of loads) printLoad(title, runs.filter((each) => each.load === title)); // prettier-ignore
+  else for (const load of loads) printLoad(load, runs.filter((each) => each.load === load.title)); // prettier-ignore
   return failures.length === 0 ? 0 : 1;
 }
 
@@ -52,14 +57,14 @@ async function compare(options: PeerOptions, router: string, loads: readonly Loa
 export function plan(options: PeerOptions, router: string, loads: readonly Load[]): RunChoice[] {
   const { seeds, timeLimit } = options;
   return seeds.flatMap((seed, round) =>
-    loads.flatMap((load) => {
-      const order = round % 2 === 0 ? TARGETS : TARGETS.toReversed();
+    loads.flatMap((load, index) => {
+      const order = (round + index) % 2 === 0 ? TARGETS : TARGETS.toReversed();
       return order.map((target) => ({ load, target, seed, router, timeLimit }));
     }),
   );
 }
 
-function printLoad(title: string, runs: readonly Run[]): void {
-  say(`\n${title}; model time\n`);
+function printLoad({ title, speed }: Load, runs: readonly Run[]): void {
+  say(`\n${title}; model time, ${speed} times as fast as real\n`);
   printTable(HEADINGS, rowsOf(runs));
 }

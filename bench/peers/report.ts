@@ -16,6 +16,10 @@ export const HEADINGS = [
   'load',
 ];
 
+/** What a run came to, for whoever watches. */
+export const brief = ({ meanSeconds, p99Seconds, msPerToken }: Figures): string =>
+  `mean ${show(meanSeconds ?? undefined)} s, p99 ${show(p99Seconds ?? undefined)} s, ${show(msPerToken ?? undefined)} ms/token`;
+
 /** Rows of one load's runs, seed by seed, then the means of targets that ran with several seeds. */
 export function rowsOf(runs: readonly Run[]): string[][] {
   const seeds = [...new Set(runs.map(({ seed }) => seed))];

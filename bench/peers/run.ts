@@ -18,6 +18,7 @@ const KV_TOKENS = 110_500;
 /** One load through one target. Times are in model time, as on engines of real pace, and of completed programs only. */
 export interface Run {
   readonly load: string;
+  readonly speed: number;
   readonly target: TargetName;
   readonly seed: number;
   readonly meanSeconds: number | null;
@@ -101,6 +102,7 @@ export function resultOf(
   const refused = errors.http_429 + errors.http_503;
   return {
     load: title,
+    speed,
     target,
     seed,
     meanSeconds: scale(seconds.mean, speed),

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeLoad, QUICK } from '../../bench/peers/loads.js';
 import { readOptions } from '../../bench/peers/options.js';
-import { main, plan } from '../../bench/peers/program.js';
+import { loadsOf, main, plan } from '../../bench/peers/program.js';
 import { HEADINGS, rowsOf } from '../../bench/peers/report.js';
 import { findRouter, schedulingConfig } from '../../bench/peers/router.js';
 import { resultOf, type Run } from '../../bench/peers/run.js';
@@ -40,12 +40,13 @@ describe('the options of bench:peers', () => {
   });
 
   it('are read', () => {
-    const argv = '--router r --traces t --loads mixed,fleet --seeds 1,2,3 --time-limit 5m --json'.split(' ');
+    const argv = '--router r --traces t --loads mixed,fleet --seeds 1,2,3 --speed 2 --time-limit 5m --json'.split(' ');
     expect(readOptions(argv)).toEqual({
       router: 'r',
       traces: 't',
       loads: ['mixed', 'fleet'],
       seeds: [1, 2, 3],
+      speed: 2,
       timeLimit: 300_000,
       quick: false,
       json: true,
@@ -59,6 +60,7 @@ describe('the options of bench:peers', () => {
     '--seeds 1,x',
     '--seeds 1,1',
     '--time-limit 0',
+    '--speed 0',
     '--quick --loads fleet',
     '--router no/such/file',
   ])('are refused: %s', async (line) => {
@@ -135,14 +137,28 @@ describe('the loads', () => {
     }
   });
 
+  it('run at a pace of their own, unless it is given', () => {
+    const speeds = (line: string) => loadsOf(readOptions(line.split(' '))).map(({ speed }) => speed);
+    expect(speeds('--loads fleet,mixed')).toEqual([20, 5]);
+    expect(speeds('--loads fleet,mixed --speed 2')).toEqual([2, 2]);
+    expect(speeds('--quick --speed 2')).toEqual([2]);
+  });
+
   it('give every target its turn in each round, in alternating order', () => {
-    const order = plan(readOptions(['--seeds', '7,8']), 'r', [QUICK]).map(({ target, seed }) => `${seed} ${target}`);
-    expect(order).toEqual(['7 vllm-router', '7 maitred', '7 fcfs', '8 fcfs', '8 maitred', '8 vllm-router']);
+    const order = plan(readOptions(['--seeds', '7,8']), 'r', [QUICK, { ...QUICK, title: 'other' }]);
+    const turns = order.map(({ target, seed, load }) => [seed, load === QUICK ? 'quick' : 'other', target].join(' '));
+    expect(turns).toEqual([
+      ...['7 quick vllm-router', '7 quick maitred', '7 quick fcfs'],
+      ...['7 other fcfs', '7 other maitred', '7 other vllm-router'],
+      ...['8 quick fcfs', '8 quick maitred', '8 quick vllm-router'],
+      ...['8 other vllm-router', '8 other maitred', '8 other fcfs'],
+    ]);
   });
 });
 
 const run = (more: Partial<Run>): Run => ({
   load: 'a load',
+  speed: 20,
   target: 'maitred',
   seed: 1,
   meanSeconds: 90,
@@ -234,6 +250,7 @@ describe('a result', () => {
     } as unknown as LoadDocument;
     expect(resultOf(document, QUICK, 'fcfs', 3, [1, 2])).toEqual({
       load: QUICK.title,
+      speed: 20,
       target: 'fcfs',
       seed: 3,
       meanSeconds: 80,
