@@ -41,6 +41,7 @@ async function compare(options: PeerOptions, router: string, loads: readonly Loa
     try {
       const result = await run(choice);
       for (const warning of result.warnings) complain(`${title}: ${warning}`);
+      for (const [name, example] of Object.entries(result.errors)) complain(`${title}: ${name}: ${example}`);
       complain(`${title}: ${brief(result)}`);
       runs.push(result);
     } catch (error) {

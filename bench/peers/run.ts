@@ -33,6 +33,8 @@ export interface Run {
   readonly refused: number;
   /** Calls that failed otherwise. */
   readonly failed: number;
+  /** The first failed call of each class, in the target's words. */
+  readonly errors: LoadDocument['targets'][number]['error_examples'];
   /** Programs that were under way at the time limit. */
   readonly unfinished: number;
   /** How late the load tester sent its calls, p99, in real milliseconds. */
@@ -113,6 +115,7 @@ export function resultOf(
     completed,
     refused,
     failed: report.calls_failed - refused,
+    errors: report.error_examples,
     unfinished: document.programs_unfinished,
     lateMsP99: document.generator.late_send_ms.p99,
     loadAverage,
