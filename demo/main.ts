@@ -2,7 +2,7 @@
  * `npm run demo`: agent programs through a gateway, `fcfs` against `plas`, as a table. Reading guide:
  * - `program.ts`: what is run, and in what order.
  * - `replay.ts`: the client, which plays programs through a base URL.
- * - `gateway.ts`, `engines.ts`: what stands behind the URL, in processes of their own.
+ * - `../processes/`: the gateway and the engines behind the URL, in processes of their own.
  * - `workload.ts`: where the programs come from. `report.ts`: what is made of their times.
  */
 import { main } from './program.js';

@@ -1,5 +1,5 @@
-import type { PrefixCounters } from './engines.js';
-import type { GatewayView } from './gateway.js';
+import type { PrefixCounters } from '../processes/engines.js';
+import type { GatewayView } from '../processes/gateway.js';
 import type { ProgramOutcome } from './replay.js';
 
 /** One policy's run. */

@@ -1,9 +1,9 @@
 import { POLICY_NAMES } from '../src/index.js';
 import { PRESETS } from '../sim/index.js';
-import { startStandIns, type Engines } from './engines.js';
+import { startStandIns, type Engines } from '../processes/engines.js';
 import { estimateSeconds } from './estimate.js';
-import { readEngines, readModel, startGateway } from './gateway.js';
-import { get } from './http.js';
+import { readEngines, readModel, startGateway } from '../processes/gateway.js';
+import { get } from '../processes/http.js';
 import { UsageError, type DemoOptions } from './options.js';
 import { recordedWorkload, smallWorkload, syntheticWorkload, type Demand, type Workload } from './workload.js';
 

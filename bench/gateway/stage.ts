@@ -1,11 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../processes/process.js';
 import type { HoldJob, Latency, PacedJob, Throughput, ThroughputJob } from './load.js';
 
 /** Core of the proxies, and core of all else. Two proxies are never under load at once. */
@@ -107,15 +107,6 @@ const isReady = (url: string): Promise<boolean> =>
     (answer) => answer.ok,
     () => false,
   );
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 function proxyOf(name: TargetName, url: string, child: ChildProcess): Proxy {
   const read = (file: string): string | undefined => {

@@ -12,7 +12,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   lab: ['src', 'loadbalancer', 'workloads', 'sim'],
   loadtest: ['src', 'workloads', 'sim', 'lab'],
   cli: ['src', 'loadbalancer', 'sidecar', 'workloads', 'sim', 'lab', 'loadtest'],
-  demo: ['src', 'sidecar', 'workloads', 'sim'],
+  processes: ['src', 'sidecar', 'sim'],
+  demo: ['src', 'sidecar', 'workloads', 'sim', 'processes'],
 };
 /** Rooms without I/O: nothing from outside but data structures that take their clock as an argument. */
 const PURE: Readonly<Record<string, readonly string[]>> = { src: ['lru-cache'], loadbalancer: ['lru-cache'] };

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
-import { startStandIns } from '../../../demo/engines.js';
-import { startGateway } from '../../../demo/gateway.js';
-import { get } from '../../../demo/http.js';
+import { startStandIns } from '../../../processes/engines.js';
+import { startGateway } from '../../../processes/gateway.js';
+import { get } from '../../../processes/http.js';
 import { runLoad, type LoadCallRecord, type LoadProgramRecord, type LoadSummary } from '../../../loadtest/index.js';
 import { Pairs } from '../../../loadtest/report/pairs.js';
 import { parsePrometheus } from '../../../sidecar/engines/prometheus.js';

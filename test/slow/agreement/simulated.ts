@@ -1,4 +1,4 @@
-import { configure } from '../../../demo/gateway.js';
+import { configure } from '../../../processes/gateway.js';
 import { makeBalancer } from '../../../loadbalancer/index.js';
 import { PRESETS } from '../../../sim/index.js';
 import { measureRun, type RunMeasures } from '../../../lab/measure/run.js';

@@ -1,12 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { loadConfig } from '../sidecar/config/load.js';
 import type { Config } from '../sidecar/config/schema.js';
 import { parsePrometheus } from '../sidecar/engines/prometheus.js';
-import { get } from './http.js';
+import { get, untilReady } from './http.js';
 import { serve, type Server } from './process.js';
 
 export interface GatewayChoice {
@@ -18,22 +17,19 @@ export interface GatewayChoice {
   readonly speed: number;
 }
 
-const READY_MS_MAX = 30_000;
-const READY_POLL_MS = 20;
-
 /**
  * Starts a gateway whose scheduling keeps `speed` times the pace that its configuration says, and waits until all its
  * engines take calls. @throws ConfigError @throws Error when an engine is not up in time.
  */
 export async function startGateway(choice: GatewayChoice): Promise<Server> {
   const config = configure(choice);
-  const folder = await mkdtemp(join(tmpdir(), 'maitred-demo-'));
+  const folder = await mkdtemp(join(tmpdir(), 'maitred-gateway-'));
   try {
     const path = join(folder, 'maitred.yaml');
     await writeFile(path, stringify(config));
     const gateway = await serve(['serve', '--config', path]);
     try {
-      await untilReady(gateway.url);
+      await untilReady(() => whoIsDown(gateway.url));
     } catch (error) {
       await gateway.stop();
       throw error;
@@ -44,10 +40,10 @@ export async function startGateway(choice: GatewayChoice): Promise<Server> {
   }
 }
 
-/** The configuration of a gateway that is the demo's own: it must be able to ask for its state, and to hear it listen. */
+/** The configuration of a gateway that its starter can hear listen, and ask for its state. */
 export function configure({ policy, balancer, file, engines, speed }: GatewayChoice): Config {
   const flag = (path: string, text: string | readonly string[] | undefined) =>
-    text === undefined ? [] : [{ path, origin: 'demo', text }];
+    text === undefined ? [] : [{ path, origin: 'command line', text }];
   const flags = [...flag('policy.name', policy), ...flag('balancer.name', balancer), ...flag('engines', engines)];
   const config = quicken(loadConfig({ file, flags }), speed);
   const { listen, admin, auth, log } = loadConfig({});
@@ -103,14 +99,9 @@ export async function readEngines(gateway: string): Promise<readonly EngineRow[]
   return engines;
 }
 
-async function untilReady(gateway: string): Promise<void> {
-  const deadline = performance.now() + READY_MS_MAX;
-  for (;;) {
-    const down = (await readEngines(gateway)).filter(({ state }) => state !== 'up');
-    if (down.length === 0) return;
-    if (performance.now() > deadline) throw new Error(`not up: ${down.map(({ url }) => url).join(', ')}`);
-    await sleep(READY_POLL_MS);
-  }
+async function whoIsDown(gateway: string): Promise<string | undefined> {
+  const down = (await readEngines(gateway)).filter(({ state }) => state !== 'up');
+  return down.length === 0 ? undefined : `not up: ${down.map(({ url }) => url).join(', ')}`;
 }
 
 /** The first model that the gateway lists, and the longest prompt and answer it takes where that is told. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configure } from '../../demo/gateway.js';
+import { configure } from '../../processes/gateway.js';
 import { configSchema } from '../../sidecar/config/schema.js';
 import { fileOf } from '../support/folder.js';
 

@@ -1,3 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const READY_MS_MAX = 30_000;
+const READY_POLL_MS = 20;
+
 /** The body of a 200. @throws Error that names the URL. */
 export async function get(url: string): Promise<string> {
   const response = await fetch(url).catch((error: unknown) => {
@@ -11,4 +16,15 @@ export async function get(url: string): Promise<string> {
 function reasonOf(error: unknown): string {
   const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return reason instanceof Error ? reason.message : String(reason);
+}
+
+/** Asks again and again for what is missing, until nothing is. @throws Error with what is missing after 30 seconds. */
+export async function untilReady(missing: () => Promise<string | undefined>): Promise<void> {
+  const deadline = performance.now() + READY_MS_MAX;
+  for (;;) {
+    const reason = await missing();
+    if (reason === undefined) return;
+    if (performance.now() > deadline) throw new Error(reason);
+    await sleep(READY_POLL_MS);
+  }
 }

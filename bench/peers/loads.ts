@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const LOAD_NAMES = ['agents', 'fleet', 'mixed'] as const;
+export type LoadName = (typeof LOAD_NAMES)[number];
+
+/** What one run sends. */
+export interface Load {
+  readonly title: string;
+  /** How much faster than real all times are. */
+  readonly speed: number;
+  /** Options of `maitred load` that say which programs arrive, and when. */
+  readonly args: readonly string[];
+}
+
+const TRACES = '../shared/traces/mini-swe-agent';
+const TRACE_FILE = /\.jsonl(\.gz)?$/;
+const ALL_AT_ONCE = ['--programs', '30', '--concurrency', '30'];
+
+/** @throws Error when the named recording is missing or ambiguous */
+export function makeLoad(name: LoadName, traces: string | undefined): Load {
+  switch (name) {
+    case 'agents':
+      return agents(findTrace(traces));
+    case 'fleet':
+      return { title: 'fleet, 2 programs/s, 160 programs', speed: 20, args: synthetic('fleet', 2, 160) };
+    case 'mixed':
+      // Ten times the calls of the others in a second.
+      return { title: 'mixed, 3.2 programs/s (saturated), 600 programs', speed: 5, args: synthetic('mixed', 3.2, 600) };
+  }
+}
+
+/** Shows in half a minute that everything runs. */
+export const QUICK: Load = { title: 'fleet, 2 programs/s, 16 programs', speed: 20, args: synthetic('fleet', 2, 16) };
+
+function agents(trace: string | undefined): Load {
+  return trace === undefined
+    ? {
+        title: '30 synthetic agents at once (no recording found)',
+        speed: 20,
+        args: ['--workload', 'coding', ...ALL_AT_ONCE],
+      }
+    : { title: '30 recorded agents at once', speed: 20, args: ['--trace', trace, ...ALL_AT_ONCE] };
+}
+
+function synthetic(workload: string, rate: number, programs: number): string[] {
+  return ['--workload', workload, '--rate', `${rate}`, '--programs', `${programs}`];
+}
+
+/** The recording at the path; without a path, the one in the usual place, or undefined. @throws Error without exactly one file */
+function findTrace(path: string | undefined): string | undefined {
+  if (path === undefined && !existsSync(TRACES)) return undefined;
+  const place = path ?? TRACES;
+  if (!existsSync(place)) throw new Error(`--traces: no such file or directory: ${place}`);
+  if (!statSync(place).isDirectory()) return place;
+  const files = readdirSync(place).filter((file) => TRACE_FILE.test(file));
+  const [file] = files;
+  if (file !== undefined && files.length === 1) return join(place, file);
+  throw new Error(`--traces: ${place} holds ${files.length} recordings (.jsonl, .jsonl.gz); name one file`);
+}

@@ -1,0 +1,52 @@
+import { Command, Option } from 'commander';
+import { duration } from '../../cli/duration.js';
+import { names, seeds } from '../../cli/lists.js';
+import { numberFrom } from '../../cli/number.js';
+import { LOAD_NAMES, type LoadName } from './loads.js';
+
+export interface PeerOptions {
+  /** Absent: `vllm-router` on the PATH. */
+  readonly router?: string;
+  /** Absent: where recordings usually are, and synthetic agents where there are none. */
+  readonly traces?: string;
+  readonly loads: readonly LoadName[];
+  readonly seeds: readonly number[];
+  /** How much faster than real; absent: as each load can be on two idle cores. */
+  readonly speed?: number;
+  /** Milliseconds that one run may take. */
+  readonly timeLimit: number;
+  readonly quick: boolean;
+  readonly json: boolean;
+}
+
+export function makeCommand(): Command {
+  return new Command('bench:peers')
+    .description('Compares maitred with vLLM Router 0.1.17 and its program scheduling, on two stand-in engines.')
+    .option('--router <path>', 'the vllm-router command (default: the one on the PATH)')
+    .option(
+      '--traces <path>',
+      'file of recorded agents, or folder with one such file (default: ../shared/traces/mini-swe-agent, and synthetic agents where it is missing)',
+    )
+    .addOption(names('--loads <names>', 'loads to run (default: all)', LOAD_NAMES))
+    .addOption(new Option('--seeds <numbers>', 'one round of all runs for each').argParser(seeds))
+    .option(
+      '--speed <factor>',
+      'times as fast as real (default: 20, mixed 5); less on a busy machine',
+      numberFrom(1, 100),
+    )
+    .option('--time-limit <time>', 'longest time of one run', duration, 600_000)
+    .addOption(new Option('--quick', 'one short load, whose figures are rough').default(false).conflicts('loads'))
+    .option('--json', 'print JSON', false)
+    .showHelpAfterError()
+    .exitOverride();
+}
+
+/** @throws CommanderError, which has been told already */
+export function readOptions(argv: readonly string[]): PeerOptions {
+  const given = makeCommand().parse(argv, { from: 'user' }).opts<Partial<PeerOptions>>();
+  return {
+    ...given,
+    loads: given.loads ?? LOAD_NAMES,
+    seeds: given.seeds ?? [1],
+  } as PeerOptions;
+}

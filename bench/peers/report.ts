@@ -1,0 +1,83 @@
+import { show } from '../numbers.js';
+import { TARGETS, type Run, type TargetName } from './run.js';
+
+export const HEADINGS = [
+  'target',
+  'seed',
+  'mean s (p99)',
+  'x peer',
+  'ms/token',
+  'x peer',
+  'cached',
+  'completed',
+  'refused',
+  'failed',
+  'late ms',
+  'load',
+];
+
+/** What a run came to, for whoever watches. */
+export const brief = ({ meanSeconds, p99Seconds, msPerToken }: Figures): string =>
+  `mean ${show(meanSeconds ?? undefined)} s, p99 ${show(p99Seconds ?? undefined)} s, ${show(msPerToken ?? undefined)} ms/token`;
+
+/** Rows of one load's runs, seed by seed, then the means of targets that ran with several seeds. */
+export function rowsOf(runs: readonly Run[]): string[][] {
+  const seeds = [...new Set(runs.map(({ seed }) => seed))];
+  const rows = seeds.flatMap((seed) => {
+    const round = TARGETS.flatMap((target) => runs.filter((run) => run.seed === seed && run.target === target));
+    const peer = round.find(({ target }) => target === TARGETS[0]);
+    return round.map((run) => rowOf(run, peer));
+  });
+  return seeds.length > 1 ? [...rows, ...meanRows(runs, seeds.length)] : rows;
+}
+
+function rowOf(run: Run, peer: Run | undefined): string[] {
+  const unfinished = run.unfinished === 0 ? '' : ` (${run.unfinished} unfinished)`;
+  return [
+    run.target,
+    `${run.seed}`,
+    ...figures(run, peer),
+    run.cachedShare === null ? '-' : `${(100 * run.cachedShare).toFixed(0)} %`,
+    `${run.completed}/${run.programs}${unfinished}`,
+    `${run.refused}`,
+    `${run.failed}`,
+    show(run.lateMsP99),
+    run.loadAverage.map((value) => value.toFixed(1)).join('-'),
+  ];
+}
+
+type Figures = Pick<Run, 'meanSeconds' | 'p99Seconds' | 'msPerToken'>;
+
+const figures = (run: Figures, peer: Figures | undefined): string[] => [
+  `${show(run.meanSeconds ?? undefined)} (${show(run.p99Seconds ?? undefined)})`,
+  times(run.meanSeconds, peer?.meanSeconds),
+  show(run.msPerToken ?? undefined),
+  times(run.msPerToken, peer?.msPerToken),
+];
+
+const times = (value: number | null, other: number | null | undefined): string =>
+  value === null || other === null || other === undefined ? '-' : (value / other).toFixed(2);
+
+/** Only of targets with a run for every seed: other means would be of different programs. */
+function meanRows(runs: readonly Run[], seeds: number): string[][] {
+  const means = new Map<TargetName, Figures>();
+  for (const target of TARGETS) {
+    const own = runs.filter((run) => run.target === target);
+    if (own.length === seeds) means.set(target, meanOf(own));
+  }
+  const blank = ['', '', '', '', '', ''];
+  return [...means].map(([target, mean]) => [target, 'mean', ...figures(mean, means.get(TARGETS[0])), ...blank]);
+}
+
+function meanOf(runs: readonly Figures[]): Figures {
+  const mean = (of: (run: Figures) => number | null): number | null =>
+    runs.reduce<number | null>((sum, run) => {
+      const value = of(run);
+      return sum === null || value === null ? null : sum + value / runs.length;
+    }, 0);
+  return {
+    meanSeconds: mean((run) => run.meanSeconds),
+    p99Seconds: mean((run) => run.p99Seconds),
+    msPerToken: mean((run) => run.msPerToken),
+  };
+}

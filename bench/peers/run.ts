@@ -1,0 +1,124 @@
+import { loadavg } from 'node:os';
+import type { LoadDocument } from '../../loadtest/report/index.js';
+import { startStandIns } from '../../processes/engines.js';
+import { startGateway } from '../../processes/gateway.js';
+import { runToEnd, type Server } from '../../processes/process.js';
+import { DEFAULT_PRESET } from '../../sim/index.js';
+import type { Load } from './loads.js';
+import { startRouter } from './router.js';
+
+/** The peer first: others are compared with it. */
+export const TARGETS = ['vllm-router', 'maitred', 'fcfs'] as const;
+export type TargetName = (typeof TARGETS)[number];
+
+const ENGINES = 2;
+/** Tokens of each engine's KV cache: a third of the contexts that 30 recorded agents have at their largest. */
+const KV_TOKENS = 110_500;
+
+/** One load through one target. Times are in model time, as on engines of real pace, and of completed programs only. */
+export interface Run {
+  readonly load: string;
+  readonly speed: number;
+  readonly target: TargetName;
+  readonly seed: number;
+  readonly meanSeconds: number | null;
+  readonly p99Seconds: number | null;
+  /** Mean over programs of their time divided by their output tokens. */
+  readonly msPerToken: number | null;
+  /** Share of prompt tokens that the engines found in their caches. */
+  readonly cachedShare: number | null;
+  readonly programs: number;
+  readonly completed: number;
+  /** Calls answered with 429 or 503. */
+  readonly refused: number;
+  /** Calls that failed otherwise. */
+  readonly failed: number;
+  /** The first failed call of each class, in the target's words. */
+  readonly errors: LoadDocument['targets'][number]['error_examples'];
+  /** Programs that were under way at the time limit. */
+  readonly unfinished: number;
+  /** How late the load tester sent its calls, p99, in real milliseconds. */
+  readonly lateMsP99: number;
+  /** Of the machine, over the minute before the start and before the end. */
+  readonly loadAverage: readonly [start: number, end: number];
+  readonly warnings: readonly string[];
+}
+
+export interface RunChoice {
+  readonly load: Load;
+  readonly target: TargetName;
+  readonly seed: number;
+  readonly router: string;
+  /** Milliseconds. */
+  readonly timeLimit: number;
+}
+
+/** Runs a load through a target on engines of its own. @throws Error when something does not start, or says no figures */
+export async function run(choice: RunChoice): Promise<Run> {
+  const { load, target, seed, timeLimit } = choice;
+  const engines = await startStandIns({
+    count: ENGINES,
+    preset: DEFAULT_PRESET,
+    kvTokens: KV_TOKENS,
+    speed: load.speed,
+  });
+  try {
+    const server = await startTarget(choice, engines.urls);
+    try {
+      const before = loadavg()[0] ?? NaN;
+      const { stdout, stderr } = await runToEnd(loadArgs(load, server.url, seed), timeLimit);
+      if (!stdout.startsWith('{')) throw new Error(stderr || 'the load tester ended without a report');
+      return resultOf(JSON.parse(stdout) as LoadDocument, load, target, seed, [before, loadavg()[0] ?? NaN]);
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await engines.stop();
+  }
+}
+
+/** The gateway has its default settings, but its times are divided by the speed, as the router's are. */
+function startTarget({ load: { speed }, target, router }: RunChoice, engines: readonly string[]): Promise<Server> {
+  return target === 'vllm-router'
+    ? startRouter({ command: router, engines, kvTokens: KV_TOKENS, speed })
+    : startGateway({ policy: target === 'maitred' ? 'plas' : target, engines, speed });
+}
+
+/** All targets hear the same of their programs, in the router's own header and field. */
+const loadArgs = (load: Load, url: string, seed: number): string[] => [
+  ...['load', '--target', `${url}/v1`, ...load.args, '--gap-max', '60s', '--time-scale', `${load.speed}`],
+  ...['--identity', 'vllm-router', '--seed', `${seed}`, '--quiet', '--json', '-'],
+];
+
+export function resultOf(
+  document: LoadDocument,
+  { title, speed }: Load,
+  target: TargetName,
+  seed: number,
+  loadAverage: Run['loadAverage'],
+): Run {
+  const [report] = document.targets;
+  if (report === undefined) throw new Error('the load tester reports no target');
+  const { program_seconds: seconds, seconds_per_token: perToken, errors, programs, completed } = report;
+  const scale = (value: number | null, factor: number) => (value === null ? null : value * factor);
+  const refused = errors.http_429 + errors.http_503;
+  return {
+    load: title,
+    speed,
+    target,
+    seed,
+    meanSeconds: scale(seconds.mean, speed),
+    p99Seconds: scale(seconds.p99, speed),
+    msPerToken: scale(perToken.mean, speed * 1000),
+    cachedShare: scale(report.cached_tokens, 1 / report.prompt_tokens),
+    programs,
+    completed,
+    refused,
+    failed: report.calls_failed - refused,
+    errors: report.error_examples,
+    unfinished: document.programs_unfinished,
+    lateMsP99: document.generator.late_send_ms.p99,
+    loadAverage,
+    warnings: document.warnings,
+  };
+}

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { createServer, type AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+
+const STDERR_KEPT = 2000;
+/** Time that an interrupted command has to say what it measured. */
+const FAREWELL_MS_MAX = 10_000;
+
+/** A server in a process of its own. */
+export interface Server {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** A process that this one started, and that does not outlive it. */
+export interface Child {
+  readonly stdout: Readable;
+  /** Resolves when it has ended and its output is read. Rejects when it could not be started. */
+  readonly ended: Promise<unknown>;
+  /** The end of its errors so far. */
+  readonly stderr: () => string;
+  readonly interrupt: () => void;
+  /** Kills it, and waits until it has ended. */
+  readonly stop: () => Promise<void>;
+}
+
+const binary = join(dirname(createRequire(import.meta.url).resolve('maitred/package.json')), 'dist/cli/main.js');
+
+/** Starts a command. Its stdout must be read. */
+export function start(command: string, args: readonly string[]): Child {
+  // Settings of the user's own gateway are not for this one.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MAITRED_')));
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const kill = () => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  const ended = once(child, 'close').finally(() => process.off('exit', kill));
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-STDERR_KEPT)));
+  return {
+    stdout: child.stdout,
+    ended,
+    stderr: () => stderr.trim(),
+    interrupt: () => void child.kill('SIGINT'),
+    stop: async () => {
+      kill();
+      await ended;
+    },
+  };
+}
+
+/**
+ * Starts a `maitred` command that serves, and waits until it listens.
+ * @throws Error with what it wrote to stderr, when it ends before that.
+ */
+export async function serve(args: readonly string[]): Promise<Server> {
+  const { stdout, ended, stderr, stop } = start(process.execPath, [binary, ...args]);
+  const lines = createInterface({ input: stdout });
+  const url = await new Promise<string>((resolve, reject) => {
+    lines.on('line', (line) => {
+      if (!line.includes('"msg":"listening"')) return;
+      resolve((JSON.parse(line) as { readonly url: string }).url);
+      // From here on its log is of no interest, but must be read.
+      lines.removeAllListeners('line');
+      stdout.resume();
+    });
+    ended.then(() => reject(new Error(`maitred ${args.join(' ')} ended: ${stderr()}`)), reject);
+  });
+  return { url, stop };
+}
+
+/**
+ * Runs a `maitred` command to its end, and returns its stdout and the end of its stderr. A command that takes longer
+ * than `msMax` is interrupted, and killed if it goes on.
+ */
+export async function runToEnd(args: readonly string[], msMax: number): Promise<{ stdout: string; stderr: string }> {
+  const child = start(process.execPath, [binary, ...args]);
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  const timers = [
+    setTimeout(() => child.interrupt(), msMax),
+    setTimeout(() => void child.stop(), msMax + FAREWELL_MS_MAX),
+  ];
+  try {
+    await child.ended;
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+  }
+  return { stdout, stderr: child.stderr() };
+}
+
+/** A port that is free now, for servers that cannot choose one themselves. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,273 @@
+import { chmodSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { makeLoad, QUICK } from '../../bench/peers/loads.js';
+import { readOptions } from '../../bench/peers/options.js';
+import { loadsOf, main, plan } from '../../bench/peers/program.js';
+import { HEADINGS, rowsOf } from '../../bench/peers/report.js';
+import { findRouter, schedulingConfig } from '../../bench/peers/router.js';
+import { resultOf, type Run } from '../../bench/peers/run.js';
+import type { LoadDocument } from '../../loadtest/report/index.js';
+import { fileOf, folderOf } from '../support/folder.js';
+
+let said = '';
+beforeEach(() => {
+  said = '';
+  const take = (text: string | Uint8Array) => ((said += String(text)), true);
+  vi.spyOn(process.stderr, 'write').mockImplementation(take);
+  vi.spyOn(process.stdout, 'write').mockImplementation(take);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+function routerFile(): string {
+  const file = fileOf('vllm-router', '#!/bin/sh\n');
+  chmodSync(file, 0o755);
+  return file;
+}
+
+describe('the options of bench:peers', () => {
+  it('are all loads and one seed by default', () => {
+    expect(readOptions([])).toEqual({
+      loads: ['agents', 'fleet', 'mixed'],
+      seeds: [1],
+      timeLimit: 600_000,
+      quick: false,
+      json: false,
+    });
+  });
+
+  it('are read', () => {
+    const argv = '--router r --traces t --loads mixed,fleet --seeds 1,2,3 --speed 2 --time-limit 5m --json'.split(' ');
+    expect(readOptions(argv)).toEqual({
+      router: 'r',
+      traces: 't',
+      loads: ['mixed', 'fleet'],
+      seeds: [1, 2, 3],
+      speed: 2,
+      timeLimit: 300_000,
+      quick: false,
+      json: true,
+    });
+  });
+
+  it.each([
+    '--no-such-option',
+    '--loads chat',
+    '--loads fleet,fleet',
+    '--seeds 1,x',
+    '--seeds 1,1',
+    '--time-limit 0',
+    '--speed 0',
+    '--quick --loads fleet',
+    '--router no/such/file',
+  ])('are refused: %s', async (line) => {
+    expect(await main(line.split(' '))).toBe(2);
+    expect(said).not.toBe('');
+  });
+
+  it('are refused where they name no one recording', async () => {
+    const several = folderOf({ 'a.jsonl': '', 'b.jsonl.gz': '' });
+    for (const traces of [several, folderOf({ 'notes.txt': '' }), `${several}/missing`]) {
+      said = '';
+      expect(await main(['--traces', traces])).toBe(2);
+      expect(said).toContain(traces);
+    }
+  });
+});
+
+/** The same with every number at six digits, as quotients are not exact. */
+const rounded = (value: object): unknown =>
+  JSON.parse(JSON.stringify(value), (_, each: unknown) =>
+    typeof each === 'number' ? Number(each.toPrecision(6)) : each,
+  );
+
+describe('the peer', () => {
+  it('is skipped with the line that installs it where it is missing', async () => {
+    vi.stubEnv('PATH', folderOf({ 'vllm-router': 'not executable' }));
+    expect(await main(['--loads', 'fleet'])).toBe(0);
+    expect(said).toMatch(/^skipped: .*\n {2}pip install vllm-router==0\.1\.17\n/);
+    said = '';
+    expect(await main(['--loads', 'fleet', '--json'])).toBe(0);
+    const { skipped, ...rest } = JSON.parse(said) as { readonly skipped: string };
+    expect(skipped).toContain('pip install');
+    expect(rest).toEqual({ version: 1, runs: [] });
+  });
+
+  it('is found on the PATH, unless it is named', () => {
+    const [one, other] = [routerFile(), routerFile()];
+    expect(findRouter(undefined, `/no/such/folder:${dirname(one)}:${dirname(other)}`)).toBe(one);
+    expect(findRouter(other, dirname(one))).toBe(other);
+    expect(findRouter(undefined, '')).toBeUndefined();
+  });
+
+  it('is calibrated to the engine model, with every time divided by the speed', () => {
+    expect(rounded(schedulingConfig(110_500, 20))).toEqual({
+      program_scheduling_enable_key: 'auto',
+      global_queue: true,
+      resume_order: 'mru',
+      token_capacity_per_target: 110_500,
+      metrics_interval_seconds: 0.1,
+      max_acting_ttl_seconds: 0.5,
+      force_resume_timeout_seconds: 15,
+      prefill_cost_model: {
+        intercept_seconds: 0.0005,
+        linear_seconds_per_1k_tokens: 0.005,
+        quadratic_seconds_per_1k_tokens_squared: 0.000084,
+        decode_throughput_alpha: 0.15,
+      },
+      decode_throughput_model: {
+        fixed_step_seconds: 0.000535,
+        batch_step_seconds_per_request: 5e-7,
+        context_step_seconds_per_token: 4e-9,
+      },
+    });
+  });
+});
+
+describe('the loads', () => {
+  it('replay the one recording of a folder, or a file', () => {
+    const folder = folderOf({ 'runs.jsonl.gz': '', 'LICENSE.md': '' });
+    for (const path of [folder, `${folder}/runs.jsonl.gz`]) {
+      const { title, args } = makeLoad('agents', path);
+      expect(title).toContain('recorded');
+      expect(args.slice(0, 2)).toEqual(['--trace', `${folder}/runs.jsonl.gz`]);
+    }
+  });
+
+  it('run at a pace of their own, unless it is given', () => {
+    const speeds = (line: string) => loadsOf(readOptions(line.split(' '))).map(({ speed }) => speed);
+    expect(speeds('--loads fleet,mixed')).toEqual([20, 5]);
+    expect(speeds('--loads fleet,mixed --speed 2')).toEqual([2, 2]);
+    expect(speeds('--quick --speed 2')).toEqual([2]);
+  });
+
+  it('give every target its turn in each round, in alternating order', () => {
+    const order = plan(readOptions(['--seeds', '7,8']), 'r', [QUICK, { ...QUICK, title: 'other' }]);
+    const turns = order.map(({ target, seed, load }) => [seed, load === QUICK ? 'quick' : 'other', target].join(' '));
+    expect(turns).toEqual([
+      ...['7 quick vllm-router', '7 quick maitred', '7 quick fcfs'],
+      ...['7 other fcfs', '7 other maitred', '7 other vllm-router'],
+      ...['8 quick fcfs', '8 quick maitred', '8 quick vllm-router'],
+      ...['8 other vllm-router', '8 other maitred', '8 other fcfs'],
+    ]);
+  });
+});
+
+const run = (more: Partial<Run>): Run => ({
+  load: 'a load',
+  speed: 20,
+  target: 'maitred',
+  seed: 1,
+  meanSeconds: 90,
+  p99Seconds: 200,
+  msPerToken: 30,
+  cachedShare: 0.875,
+  programs: 10,
+  completed: 10,
+  refused: 0,
+  failed: 0,
+  errors: {},
+  unfinished: 0,
+  lateMsP99: 2,
+  loadAverage: [1, 2],
+  warnings: [],
+  ...more,
+});
+const peer = (more: Partial<Run> = {}) => run({ target: 'vllm-router', meanSeconds: 100, msPerToken: 25, ...more });
+
+/** Columns of the ratios: of the mean, and of the time per token. */
+const [MEAN_RATIO, TOKEN_RATIO] = [3, 5];
+
+describe('the table', () => {
+  it('sets each run against the peer of its seed', () => {
+    const rows = rowsOf([run({}), peer(), run({ target: 'fcfs', meanSeconds: 150 })]);
+    expect(rows).toEqual([
+      ['vllm-router', '1', '100 (200)', '1.00', '25', '1.00', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
+      ['maitred', '1', '90 (200)', '0.90', '30', '1.20', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
+      ['fcfs', '1', '150 (200)', '1.50', '30', '1.20', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
+    ]);
+    expect(rows[0]).toHaveLength(HEADINGS.length);
+  });
+
+  it('ends with the means of several seeds', () => {
+    const rows = rowsOf([run({}), peer(), peer({ seed: 2, meanSeconds: 200 }), run({ seed: 2, meanSeconds: 120 })]);
+    expect(rows.slice(4).map((row) => row.slice(0, 4))).toEqual([
+      ['vllm-router', 'mean', '150 (200)', '1.00'],
+      ['maitred', 'mean', '105 (200)', '0.70'],
+    ]);
+    expect(rows[5]).toHaveLength(HEADINGS.length);
+  });
+
+  it('makes no mean for a target that misses a seed, and no ratio without the peer', () => {
+    const rows = rowsOf([run({}), run({ seed: 2 }), peer()]);
+    expect(rows.map((row) => row.slice(0, 2).join(' '))).toEqual([
+      'vllm-router 1',
+      'maitred 1',
+      'maitred 2',
+      'maitred mean',
+    ]);
+    for (const row of rows.slice(2)) expect([row[MEAN_RATIO], row[TOKEN_RATIO]]).toEqual(['-', '-']);
+  });
+
+  it('shows runs without a completed program, and programs that the time limit cut off', () => {
+    const [, row] = rowsOf([
+      peer(),
+      run({
+        meanSeconds: null,
+        p99Seconds: null,
+        msPerToken: null,
+        cachedShare: null,
+        completed: 0,
+        refused: 4,
+        failed: 3,
+        unfinished: 2,
+      }),
+    ]);
+    expect(row!.slice(2, 10)).toEqual(['- (-)', '-', '-', '-', '-', '0/10 (2 unfinished)', '4', '3']);
+  });
+});
+
+describe('a result', () => {
+  it('is in model time, and counts refusals apart from other failures', () => {
+    const document = {
+      programs_unfinished: 1,
+      warnings: ['late'],
+      generator: { late_send_ms: { mean: 1, p99: 5, max: 9 } },
+      targets: [
+        {
+          programs: 12,
+          completed: 8,
+          prompt_tokens: 1000,
+          cached_tokens: 250,
+          calls_failed: 6,
+          errors: { http_429: 1, http_503: 2, timeout: 3 },
+          error_examples: { timeout: 'no answer' },
+          program_seconds: { mean: 4, p99: 10 },
+          seconds_per_token: { mean: 0.002 },
+        },
+      ],
+    } as unknown as LoadDocument;
+    expect(resultOf(document, QUICK, 'fcfs', 3, [1, 2])).toEqual({
+      load: QUICK.title,
+      speed: 20,
+      target: 'fcfs',
+      seed: 3,
+      meanSeconds: 80,
+      p99Seconds: 200,
+      msPerToken: 40,
+      cachedShare: 0.25,
+      programs: 12,
+      completed: 8,
+      refused: 3,
+      failed: 3,
+      errors: { timeout: 'no answer' },
+      unfinished: 1,
+      lateMsP99: 5,
+      loadAverage: [1, 2],
+      warnings: ['late'],
+    });
+  });
+});
