@@ -61,7 +61,7 @@ function run(row: Row, { programs, count, ratePerSecond, engines, kvTokens }: Lo
     seed: 1,
     engines,
     engine: { preset: { ...PRESETS['llama-3.1-8b-a100'], kvTokens }, blockSize: 16, scheduling: 'fcfs' },
-    scheduler: new Scheduler(config, makeBalancer(base.balancer)),
+    scheduler: () => new Scheduler(config, makeBalancer(base.balancer)),
     observer: { programEnded: (record) => void records.push(record) },
     alone: false,
   });

@@ -32,7 +32,7 @@ function simulate({ policy = 'plas', engines, count, alone = false, ended }: Run
     seed: 1,
     engines,
     engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16, scheduling: 'fcfs' },
-    scheduler: makeSteps(policy, config, makeBalancer(config.balancer)),
+    scheduler: () => makeSteps(policy, config, makeBalancer(config.balancer)),
     observer: { programEnded: () => ended?.(++programsEnded) },
     alone,
   });

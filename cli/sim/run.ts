@@ -20,7 +20,7 @@ export function runOne(plan: Plan, combination: Combination, hooks: RunHooks): R
       seed,
       engines: plan.engines,
       engine: plan.engine,
-      scheduler: makeSteps(policy, plan.config, makeBalancer({ ...plan.config.balancer, name: balancer })),
+      scheduler: () => makeSteps(policy, plan.config, makeBalancer({ ...plan.config.balancer, name: balancer })),
     },
     hooks,
   );

@@ -30,7 +30,7 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       seed,
       engines: scenario.engines,
       engine: { preset: presetOf(scenario.machine), blockSize: BLOCK_TOKENS, scheduling: 'fcfs' },
-      scheduler: makeSteps(policy, config, makeBalancer(balancer)),
+      scheduler: () => makeSteps(policy, config, makeBalancer(balancer)),
       // Nothing here is told by slowdown, which takes another run of each program.
       alone: false,
       ...(deception && DECEPTIONS[deception](seed)),
