@@ -31,15 +31,14 @@ export function makeSteps(name: SimPolicyName, config: SchedulerConfig, balancer
 }
 
 /**
- * Without anti-starvation, as the literature has it: waiting moves no call. Nor is one refused or let in for its waiting, as
- * a bound that loses its longest programs would be none.
+ * Without anti-starvation, as the literature has it: waiting changes no call's place. Nor is a call refused for it, as a bound
+ * that loses its longest programs would be none. Admission stays that of the others.
  */
 function unpromoted(config: SchedulerConfig): SchedulerConfig {
-  const { starvation, admission, timeouts } = config;
+  const { starvation, timeouts } = config;
   return {
     ...config,
     starvation: { ...starvation, beta: NEVER, waitMsMax: NEVER },
-    admission: { ...admission, reserveMs: NEVER },
     timeouts: { ...timeouts, queueMs: NEVER },
   };
 }
