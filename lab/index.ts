@@ -17,6 +17,7 @@ export { type Pair, type Ratio, bootstrapRatio, pairedRatio } from './measure/co
 export { ProgramGroup, type SizeMeasures } from './measure/groups.js';
 export { Gathering, type Measures } from './measure/measures.js';
 export { type RunHooks, type RunMeasures, measureRun } from './measure/run.js';
+export { overSamePrograms } from './measure/same-programs.js';
 export { type Distribution, Reservoir, Sample, nearestRank } from './measure/sample.js';
 export { integer, number, percent, ratio } from './report/figures.js';
 export { htmlOf } from './report/html.js';

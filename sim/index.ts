@@ -6,8 +6,9 @@
  * - `engine/engine.ts`: what a step does. Pure; `roofline.ts` says how long it takes, `kv-cache.ts` what is remembered.
  * - `server/call.ts`: one request from acceptance to its end; `server/runner.ts` drives the engine in wall time.
  * - `apis/chat.ts`: one API's shapes; the other files of that folder are its siblings.
- * - `virtual/world.ts`: programs, the gateway's scheduler and engines on one virtual clock; `policies/` has those that
- *   live here alone, to compare with.
+ * - `virtual/world.ts`: programs, the gateway's scheduler and engines on one virtual clock; `virtual/calls.ts`: a call
+ *   between its client, the gateway and an engine, and `virtual/conditions.ts` all that may go wrong with it.
+ *   `policies/` has those that live here alone, to compare with.
  * Then `text/` (tokens, answers, tool calls), `server/faults.ts` (misbehaviour for tests), `options.ts` and `calibrate/` (a
  * preset from the timings of a real server). Programs come from `workloads/`, figures and reports are made in `lab/`.
  */
@@ -32,6 +33,7 @@ export { readOptions } from './options.js';
 export { SIM_POLICIES, type SimPolicyName, makeSteps } from './policies/policies.js';
 export { parseFault } from './server/faults.js';
 export { hashText, mix } from './text/tokens.js';
+export { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from './virtual/conditions.js';
 export { misidentified, noisyService, untimed } from './virtual/lenses.js';
 export type { EngineResult, WorldOptions, WorldResult } from './virtual/options.js';
 export { ProgramRun } from './virtual/program-run.js';

@@ -1,18 +1,20 @@
 /**
  * What each policy does to programs, in virtual time: the gateway's core before the stand-in engine's model.
  *
- *     npm run bench:policies [-- --quick]
+ *     npm run bench:policies [-- --quick] [-- --production]
  *
  * Every number is model time, so it does not depend on the machine; the same command prints the same table. Lower is
- * better, except for hits. Arrivals and sizes come from one fixed seed. Workloads: `agents`, coding agents with growing contexts that
+ * better, except for hits. Limits and timeouts are the gateway's own: beside the mean, which is of programs completed, stand
+ * the programs lost, calls refused for good and calls asked again. With `--production`, under docs/SIMULATOR.md's conditions.
+ * Arrivals and sizes come from one fixed seed. Workloads: `agents`, coding agents with growing contexts that
  * outgrow the KV cache; `chat`, people who read between turns; `one-shot`, independent requests; `mixed`, all three.
  */
 import { makeBalancer } from '../../loadbalancer/index.js';
-import { PRESETS, type ProgramRecord, runWorld } from '../../sim/index.js';
+import { loadConfig } from '../../sidecar/config/load.js';
+import { CONDITIONS, PRESETS, type ProgramRecord, runWorld } from '../../sim/index.js';
 import type { AgentProgram } from '../../workloads/index.js';
 import { Scheduler, type PolicyName, type SchedulerConfig } from '../../src/index.js';
 import { percentile } from '../numbers.js';
-import { loadConfig } from './defaults.js';
 import { agents, chat, mixed, oneShot } from './workloads.js';
 
 interface Row {
@@ -46,7 +48,7 @@ interface Load {
 }
 
 function run(row: Row, { programs, count, ratePerSecond, engines, kvTokens }: Load): string[] {
-  const base = loadConfig();
+  const base = loadConfig({});
   const config = {
     ...base,
     policy: { ...base.policy, name: row.policy },
@@ -59,13 +61,15 @@ function run(row: Row, { programs, count, ratePerSecond, engines, kvTokens }: Lo
     arrivals: { type: 'open', ratePerSecond, cv: 1 },
     seed: 1,
     engines,
+    conditions,
     engine: { preset: { ...PRESETS['llama-3.1-8b-a100'], kvTokens }, blockSize: 16, scheduling: 'fcfs' },
-    scheduler: new Scheduler(config, makeBalancer(base.balancer)),
+    scheduler: () => new Scheduler(config, makeBalancer(base.balancer)),
     observer: { programEnded: (record) => void records.push(record) },
     alone: false,
   });
-  const seconds = records.map(({ arrivedMs, endedMs }) => (endedMs - arrivedMs) / 1000);
-  const perToken = records.map(({ outputTokens }, index) => (1000 * (seconds[index] ?? 0)) / outputTokens);
+  const completed = records.filter(({ outcome }) => outcome === 'completed');
+  const seconds = completed.map(({ arrivedMs, endedMs }) => (endedMs - arrivedMs) / 1000);
+  const perToken = completed.map(({ outputTokens }, index) => (1000 * (seconds[index] ?? 0)) / outputTokens);
   const longestQueueMs = Math.max(...records.map((record) => record.longestQueueMs));
   const total = (key: 'hitTokens' | 'queriedTokens') => sum(result.engines.map((engine) => engine[key]));
   const cells = [
@@ -76,19 +80,26 @@ function run(row: Row, { programs, count, ratePerSecond, engines, kvTokens }: Lo
     longestQueueMs / 1000,
     result.makespanMs / 1000,
   ];
+  const totalOf = (counts: Readonly<Record<string, number>>) => sum(Object.values(counts));
+  const lost = totalOf(result.programOutcomes) - completed.length - (result.programOutcomes['cancelled'] ?? 0);
+  const refused = totalOf(result.callOutcomes) - (result.callOutcomes['completed'] ?? 0);
   const hits = (100 * total('hitTokens')) / total('queriedTokens');
-  return [...cells.map((value) => value.toFixed(value < 100 ? 1 : 0)), `${hits.toFixed(0)} %`];
+  const [mean = '', ...others] = cells.map((value) => value.toFixed(value < 100 ? 1 : 0));
+  return [mean, ...[lost, refused, totalOf(result.retries)].map(String), ...others, `${hits.toFixed(0)} %`];
 }
 
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
 
 function print(load: Load): void {
   console.log(`\n### ${load.title}: ${load.count} programs, ${load.engines} engine(s) of ${load.kvTokens} KV tokens\n`);
-  console.log('| policy | mean s | p50 s | p99 s | ms per token | longest wait s | makespan s | hits |');
-  console.log('|---|---|---|---|---|---|---|---|');
+  console.log(
+    '| policy | mean s | lost | refused | retried | p50 s | p99 s | ms per token | longest wait s | makespan s | hits |',
+  );
+  console.log('|---|---|---|---|---|---|---|---|---|---|---|');
   for (const row of ROWS) console.log(`| ${[row.label, ...run(row, load)].join(' | ')} |`);
 }
 
+const conditions = CONDITIONS[process.argv.includes('--production') ? 'production' : 'none'];
 const scale = process.argv.includes('--quick') ? 0.1 : 1;
 const count = (programs: number): number => Math.ceil(programs * scale);
 const LOADS: readonly Load[] = [

@@ -2,7 +2,7 @@ import { makeBalancer } from '../../loadbalancer/index.js';
 import { makeSteps, PRESETS, runWorld, type SimPolicyName, type WorldResult } from '../../sim/index.js';
 import { programs, WORKLOADS } from '../../workloads/index.js';
 import { printTable, say, show } from '../numbers.js';
-import { loadConfig } from '../policies/defaults.js';
+import { loadConfig } from '../../sidecar/config/load.js';
 
 /** Started by `speed.ts` with --expose-gc and the scale of the runs, 1 being whole ones. */
 const scale = Number(process.argv[2]);
@@ -23,7 +23,7 @@ interface Run {
 }
 
 function simulate({ policy = 'plas', engines, count, alone = false, ended }: Run): WorldResult {
-  const config = loadConfig();
+  const config = loadConfig({});
   let programsEnded = 0;
   return runWorld({
     programs: programs(WORKLOADS.mixed, 1),
@@ -32,7 +32,7 @@ function simulate({ policy = 'plas', engines, count, alone = false, ended }: Run
     seed: 1,
     engines,
     engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16, scheduling: 'fcfs' },
-    scheduler: makeSteps(policy, config, makeBalancer(config.balancer)),
+    scheduler: () => makeSteps(policy, config, makeBalancer(config.balancer)),
     observer: { programEnded: () => ended?.(++programsEnded) },
     alone,
   });

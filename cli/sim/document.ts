@@ -1,4 +1,5 @@
-import { type Distribution, pairedRatio, type Ratio } from '../../lab/index.js';
+import { type Distribution, overSamePrograms, pairedRatio, type Ratio } from '../../lab/index.js';
+import type { Conditions } from '../../sim/index.js';
 import { variantsOf, type Plan, type Variant } from './plan.js';
 import type { RunReport } from './run.js';
 
@@ -8,10 +9,13 @@ export interface SimDocument {
   /** False: it was stopped, so that runs are missing or not complete. */
   readonly complete: boolean;
   readonly settings: Settings;
-  readonly runs: readonly RunReport[];
+  readonly runs: readonly PrintedRun[];
   /** Of each variant but the first, over the seeds of which both have a complete run. */
   readonly ratios: readonly VariantRatios[];
 }
+
+/** A run as it is printed: its programs one by one would be most of the document. */
+export type PrintedRun = Omit<RunReport, 'completions'> & { readonly completions: undefined };
 
 /** What the runs have in common: what the command line said, and what it left to defaults. */
 export interface Settings extends Pick<Plan, 'programs' | 'engines' | 'preset' | 'policies' | 'balancers' | 'seeds'> {
@@ -27,6 +31,8 @@ export interface Settings extends Pick<Plan, 'programs' | 'engines' | 'preset' |
   readonly gap_max_seconds: number | null;
   readonly kv_tokens: number;
   readonly engine_priority: boolean;
+  /** Of them, the name or the file, and what that says. */
+  readonly conditions: { readonly name: string } & Conditions;
   /** The gateway's keys that a run depends on, by the names of docs/CONFIG.md; without those that runs differ in. */
   readonly config: object;
 }
@@ -46,13 +52,26 @@ export function documentOf(plan: Plan, runs: readonly RunReport[]): SimDocument 
     version: 1,
     complete: runs.length === wanted && runs.every(({ complete }) => complete),
     settings: settingsOf(plan),
-    runs,
+    runs: runs.map((run) => ({ ...run, completions: undefined })),
     ratios: ratiosOf(plan, runs),
   };
 }
 
 function settingsOf(plan: Plan): Settings {
-  const { source, arrivals, programs, gapMsMax, engines, preset, engine, config, policies, balancers, seeds } = plan;
+  const {
+    source,
+    arrivals,
+    programs,
+    gapMsMax,
+    engines,
+    preset,
+    engine,
+    conditions,
+    config,
+    policies,
+    balancers,
+    seeds,
+  } = plan;
   return {
     ...(source.type === 'workload' ? { workload: source.workload } : { trace: source.file, format: source.format }),
     arrivals:
@@ -63,6 +82,7 @@ function settingsOf(plan: Plan): Settings {
     gap_max_seconds: gapMsMax === Infinity ? null : gapMsMax / 1000,
     kv_tokens: engine.preset.kvTokens,
     engine_priority: engine.scheduling === 'priority',
+    conditions: { name: conditions.name, ...conditions.conditions },
     policies,
     balancers,
     seeds,
@@ -93,7 +113,7 @@ function ratiosOf(plan: Plan, runs: readonly RunReport[]): VariantRatios[] {
   });
 }
 
-/** The value of each seed under both. */
+/** The value of each seed under both, over the programs that both completed. */
 function pairsOf(
   runs: readonly RunReport[],
   first: Variant,
@@ -104,7 +124,8 @@ function pairsOf(
   return whole.flatMap((run) => {
     if (!isOf(run, first)) return [];
     const twin = whole.find((each) => isOf(each, other) && each.seed === run.seed);
-    const [one, two] = [valueOf(run), twin ? valueOf(twin) : null];
+    if (twin === undefined) return [];
+    const [one, two] = overSamePrograms(run, twin).map(valueOf) as [number | null, number | null];
     return one === null || two === null ? [] : [[one, two] as const];
   });
 }

@@ -6,6 +6,7 @@ import { names, seeds } from '../lists.js';
 import { numberFrom } from '../number.js';
 import { presetOption, type ChosenPreset } from '../preset.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
+import { conditionsOption, type ChosenConditions } from './conditions.js';
 import type { SchedulingFlags } from './scheduling.js';
 
 export interface SimFlags extends SourceFlags, SchedulingFlags {
@@ -13,6 +14,7 @@ export interface SimFlags extends SourceFlags, SchedulingFlags {
   readonly preset: ChosenPreset;
   readonly kvTokens?: number;
   readonly enginePriority: boolean;
+  readonly conditions: ChosenConditions;
   readonly policy?: readonly SimPolicyName[];
   readonly balancer?: readonly BalancerName[];
   readonly seed?: readonly number[];
@@ -27,6 +29,7 @@ export function addSimOptions(command: Command): Command {
     .addOption(presetOption('model and machine of each'))
     .addOption(numeric('--kv-tokens <tokens>', 'tokens the KV cache of each holds; absent: the preset’s', 16, 1e8))
     .option('--engine-priority', 'engines serve by the queue that a call came from, not in order of arrival', false)
+    .addOption(conditionsOption())
     .addOption(names('--policy <names>', 'which call runs next; several with commas', SIM_POLICIES))
     .addOption(names('--balancer <names>', 'where a call runs; several with commas', BALANCER_NAMES))
     .option('--window <calls>', 'calls in flight per engine: a number, auto or adaptive (admission.window)')

@@ -3,6 +3,7 @@ import type { EngineSettings, SimPolicyName } from '../../sim/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import type { ProgramSource } from '../program-source.js';
+import type { ChosenConditions } from './conditions.js';
 
 /** What to simulate: plain data, so that a thread can be given it. Each policy x balancer x seed is a run. */
 export interface Plan {
@@ -16,6 +17,7 @@ export interface Plan {
   /** Its name, or the file that it is in. */
   readonly preset: string;
   readonly engine: EngineSettings;
+  readonly conditions: ChosenConditions;
   readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
   readonly policies: readonly SimPolicyName[];
   readonly balancers: readonly BalancerName[];

@@ -12,6 +12,10 @@ import { readScheduling } from './scheduling.js';
  */
 export async function readPlan(command: Command, flags: SimFlags, faults: Faults, signal: AbortSignal): Promise<Plan> {
   const { config, engines } = readScheduling(flags);
+  const policies = flags.policy ?? [config.policy.name];
+  const { busy, broken, engineLoss } = flags.conditions.conditions;
+  if (policies.includes('mru-pause') && (busy ?? broken ?? engineLoss) !== undefined)
+    command.error('--policy mru-pause knows no engines that fail: leave busy, broken and engineLoss out of --conditions'); // prettier-ignore
   const source = await readSource(command, flags, 'lengths', faults, signal);
   const arrivals = readArrivals(command, flags, source);
   const { name, preset } = flags.preset;
@@ -27,8 +31,9 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
       blockSize: 16,
       scheduling: flags.enginePriority ? 'priority' : 'fcfs',
     },
+    conditions: flags.conditions,
     config,
-    policies: flags.policy ?? [config.policy.name],
+    policies,
     balancers: flags.balancer ?? [config.balancer.name],
     seeds: flags.seed ?? [0],
   };

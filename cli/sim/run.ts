@@ -5,7 +5,7 @@ import { withShortGaps } from '../../workloads/index.js';
 import type { Combination, Plan } from './plan.js';
 import { programsOf } from '../program-source.js';
 
-/** One run, as `--json` prints it; docs/SIMULATOR.md tells every field. */
+/** One run. `--json` prints all but its completions; docs/SIMULATOR.md tells every field. */
 export interface RunReport extends Combination, RunMeasures {
   readonly engines: number;
 }
@@ -20,7 +20,8 @@ export function runOne(plan: Plan, combination: Combination, hooks: RunHooks): R
       seed,
       engines: plan.engines,
       engine: plan.engine,
-      scheduler: makeSteps(policy, plan.config, makeBalancer({ ...plan.config.balancer, name: balancer })),
+      conditions: plan.conditions.conditions,
+      scheduler: () => makeSteps(policy, plan.config, makeBalancer({ ...plan.config.balancer, name: balancer })),
     },
     hooks,
   );

@@ -1,11 +1,10 @@
 import { type Distribution, integer, number, percent, ratio, type Ratio, textTable } from '../../lab/index.js';
-import { isOf, type SimDocument, type VariantRatios } from './document.js';
-import type { RunReport } from './run.js';
+import { isOf, type PrintedRun, type SimDocument, type VariantRatios } from './document.js';
 
 /** A figure of a run, and how it is written. Of several seeds, their mean is shown. */
 interface Column {
   readonly heading: string;
-  readonly of: (run: RunReport) => number | null;
+  readonly of: (run: PrintedRun) => number | null;
   readonly show?: (value: number | null) => string;
 }
 
@@ -18,7 +17,7 @@ type Labelled = Readonly<Record<'policy' | 'balancer', string>>;
 type Statistic = 'mean' | 'p50' | 'p95' | 'p99';
 
 const spread = (
-  of: (run: RunReport) => Distribution,
+  of: (run: PrintedRun) => Distribution,
   scale = 1,
   statistics: readonly Statistic[] = ['mean', 'p50', 'p95', 'p99'],
 ): Column[] => statistics.map((heading) => ({ heading, of: (run) => times(of(run)[heading], scale) }));
@@ -36,6 +35,14 @@ const TABLES: readonly (readonly Group[])[] = [
   [
     { heading: 'ms per output token', columns: spread((run) => run.seconds_per_token, 1000) },
     { heading: 'program, s', columns: spread((run) => run.program_seconds) },
+    {
+      heading: '',
+      columns: [
+        { heading: 'lost', of: (run) => run.lost, show: integer },
+        { heading: 'refused', of: (run) => total(run.refused), show: integer },
+        { heading: 'retried', of: (run) => total(run.retries), show: integer },
+      ],
+    },
   ],
   [
     { heading: 'call to first token, s', columns: spread((run) => run.ttft_seconds) },
@@ -69,7 +76,6 @@ const TABLES: readonly (readonly Group[])[] = [
       heading: '',
       columns: [
         { heading: 'promoted', of: (run) => run.starvation_promotions, show: integer },
-        { heading: 'refused', of: (run) => total(run.refused), show: integer },
         { heading: 'failed', of: (run) => run.failed, show: integer },
         { heading: 'makespan, s', of: (run) => run.makespan_seconds },
       ],
@@ -114,7 +120,7 @@ export function tablesOf(document: SimDocument, width: number): string {
 }
 
 /** A group of columns for each kind of program of a mixture. */
-function kindsOf(runs: readonly RunReport[]): Group[] {
+function kindsOf(runs: readonly PrintedRun[]): Group[] {
   const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))].sort();
   if (kinds.length < 2) return [];
   return kinds.map((kind) => ({
@@ -142,13 +148,13 @@ function arrivalsText(arrivals: SimDocument['settings']['arrivals']): string {
 }
 
 /** Of all seeds, the program with the longest wait. */
-function worstWait(label: string, runs: readonly RunReport[]): string[] {
+function worstWait(label: string, runs: readonly PrintedRun[]): string[] {
   const waits = runs.flatMap(({ worst_waiting }) => worst_waiting ?? []);
   const worst = waits.toSorted((a, b) => b.seconds - a.seconds)[0];
   return worst === undefined ? [] : [`Longest wait under ${label}: ${number(worst.seconds)} s, of ${worst.program}`];
 }
 
-function refusals(runs: readonly RunReport[]): string[] {
+function refusals(runs: readonly PrintedRun[]): string[] {
   const codes = [...new Set(runs.flatMap(({ refused }) => Object.keys(refused)))].sort();
   return codes.map((code) => {
     const counts = runs.map(({ refused }) => refused[code] ?? 0);

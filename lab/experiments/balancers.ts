@@ -3,7 +3,7 @@ import { number, ratio } from '../report/figures.js';
 import { cross, type Setup } from './case.js';
 import type { Block, Experiment } from './experiment.js';
 import { fleet, recorded, type Load } from './loads.js';
-import { HITS, perToken, programTime, ratioText, type Results } from './results.js';
+import { HITS, LOST, REFUSED, perToken, programTime, ratioText, type Results } from './results.js';
 
 const ENGINES = [2, 4, 8, 16, 64];
 const THRESHOLDS = [0, 512, 1024, 2048, 4096, 8192, 16_384, 1_000_000];
@@ -22,11 +22,11 @@ const fixed = (threshold: number): Setup => ({
   settings: { 'balancer.thresholdTokens': threshold, 'balancer.adaptThreshold': false },
 });
 
-const COLUMNS = [programTime('mean'), programTime('p99'), perToken('mean'), perToken('p99'), HITS];
+const COLUMNS = [programTime('mean'), LOST, REFUSED, programTime('p99'), perToken('mean'), perToken('p99'), HITS];
 
 export const balancers: Experiment = {
   name: 'balancers',
-  title: 'Where a call runs',
+  title: 'Where a call runs, in a kind world',
   about:
     'What is it worth to send a program’s calls to the engine that holds its context, and how does that change with the number of engines? `plas` with each balancer, programs and their rate in proportion to the engines. Then the prompt length above which `program-affinity` sends a call home (`balancer.thresholdTokens`), fixed at several values, against the default that moves it by measured prefix hits.',
   recordings: ['mini-swe-agent'],

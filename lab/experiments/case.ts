@@ -1,5 +1,5 @@
 import type { BalancerName } from '../../loadbalancer/index.js';
-import type { PresetName, SimPolicyName } from '../../sim/index.js';
+import type { ConditionsName, PresetName, SimPolicyName } from '../../sim/index.js';
 import type { WorkloadName } from '../../workloads/index.js';
 import type { Deception } from './deceptions.js';
 
@@ -18,6 +18,8 @@ export interface Scenario {
   readonly ratePerSecond: number;
   readonly engines: number;
   readonly machine: Machine;
+  /** What goes wrong. Absent: nothing. */
+  readonly conditions?: ConditionsName;
 }
 
 /** Keys of the gateway's file, as docs/CONFIG.md names them, that differ from their defaults. */

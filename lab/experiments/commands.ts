@@ -30,7 +30,7 @@ export function commandsOf(cases: readonly Case[], seeds: readonly number[], tra
 }
 
 function commonOf({ scenario, setup }: Case, traces: string): string | undefined {
-  const { programs, count, ratePerSecond, engines, machine } = scenario;
+  const { programs, count, ratePerSecond, engines, machine, conditions } = scenario;
   const settings = Object.entries(setup.settings ?? {});
   const isPlain = machine !== 'ideal-bandwidth' && machine !== 'long-context' && setup.deception === undefined;
   if (!isPlain || settings.some(([key]) => FLAGS[key] === undefined)) return undefined;
@@ -40,6 +40,7 @@ function commonOf({ scenario, setup }: Case, traces: string): string | undefined
       : `--trace ${traces}/${RECORDINGS[programs.recording].file} --gap-max ${GAP_SECONDS_MAX}s`;
   return [
     `maitred sim ${source} --rate ${ratePerSecond} --programs ${count} --engines ${engines} --preset ${machine}`,
+    ...(conditions === undefined ? [] : [`--conditions ${conditions}`]),
     ...settings.map(([key, value]) => `${FLAGS[key] ?? ''} ${value}`),
   ].join(' ');
 }

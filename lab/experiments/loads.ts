@@ -46,6 +46,13 @@ export const fleet = (scale: Scale, engines = 2, countPerEngine = 200): Load => 
   scenario: { programs: { workload: 'fleet' }, count: scale.programs(countPerEngine * engines), ratePerSecond: rounded(0.45 * engines), engines, machine: MACHINE }, // prettier-ignore
 });
 
+/** The same where clients and engines are those of production. */
+export const inProduction = (load: Load): Load => ({
+  ...load,
+  name: `${load.name} in production`,
+  scenario: { ...load.scenario, conditions: 'production' },
+});
+
 /** Recorded agents whose contexts outgrow the caches several times over. */
 const RECORDED: Readonly<Record<RecordingName, Omit<Scenario, 'engines' | 'programs'>>> = {
   'mini-swe-agent': { count: 125, ratePerSecond: 0.125, machine: MACHINE },

@@ -2,7 +2,7 @@ import { percent, ratio } from '../report/figures.js';
 import type { Setup } from './case.js';
 import type { Block, Experiment } from './experiment.js';
 import { caseOf, crossed, fleet, mixedHeld, recorded, type Load } from './loads.js';
-import { HITS, perToken, programTime, ratioText, type Measure, type Results } from './results.js';
+import { HITS, LOST, REFUSED, perToken, programTime, ratioText, type Measure, type Results } from './results.js';
 
 const FCFS: Setup = { policy: 'fcfs' };
 const RIGHT: Setup = { policy: 'plas' };
@@ -19,7 +19,7 @@ const WRONG = {
 
 export const mismeasured: Experiment = {
   name: 'mismeasured',
-  title: 'When what the scheduler is told is wrong',
+  title: 'When what the scheduler is told is wrong, in a kind world',
   about:
     'How much of the gain over `fcfs` survives when `plas` is told wrongly what a gateway may be told wrongly? Everywhere else in this report service is what the engine says, programs are told apart, reports are fresh and clients never announce that a program has ended; the last row is what announcing would bring.',
   recordings: ['mini-swe-agent'],
@@ -52,10 +52,21 @@ function tellOf(load: Load, results: Results): Block[] {
     {
       type: 'table',
       caption: `${load.name}: told wrongly`,
-      columns: ['what is wrong', mean.label, p99.label, HITS.label, 'mean, times told rightly', 'gain that is left'],
+      columns: [
+        'what is wrong',
+        mean.label,
+        LOST.label,
+        REFUSED.label,
+        p99.label,
+        HITS.label,
+        'mean, times told rightly',
+        'gain that is left',
+      ],
       rows: rows.map(([label, setup]) => [
         label,
         results.shown(caseOf(load, setup), mean),
+        results.shown(caseOf(load, setup), LOST),
+        results.shown(caseOf(load, setup), REFUSED),
         results.shown(caseOf(load, setup), p99),
         results.shown(caseOf(load, setup), HITS),
         ratioText(results.ratio(caseOf(load, RIGHT), caseOf(load, setup), mean)),

@@ -2,7 +2,7 @@ import { ratio } from '../report/figures.js';
 import type { Settings, Setup } from './case.js';
 import type { Block, Experiment, Scale } from './experiment.js';
 import { caseOf, chat, crossed, fleet, mixed, mixedHeld, recorded, type Load } from './loads.js';
-import { programTime, ratioText, perToken, type Measure, type Results } from './results.js';
+import { LOST, programTime, ratioText, perToken, type Measure, type Results } from './results.js';
 
 interface Parameter {
   readonly key: string;
@@ -29,7 +29,7 @@ const PARAMETERS: readonly Parameter[] = [
 
 export const parameters: Experiment = {
   name: 'parameters',
-  title: 'What the settings are worth',
+  title: 'What the settings are worth, in a kind world',
   about:
     'How sensitive is `plas` with the gate to its settings? One setting at a time is moved away from the defaults, all others stay. Changes are ratios to the default over the same seeds, below 1 is better; of latency per token, and in `mini-swe-agent` of program time.',
   recordings: ['mini-swe-agent'],
@@ -110,10 +110,12 @@ function tellOf({ key, points }: Sweep, loads: readonly Load[], results: Results
       columns: [
         'value',
         ...columns.map(({ load, measure }) => `${load.name} ${measure.label.endsWith('mean') ? 'mean' : 'p99'}`),
+        ...loads.map((load) => `${load.name} ${LOST.label}`),
       ],
       rows: points.map((point) => [
         point.label,
         ...columns.map(({ load, measure }) => ratioText(ratioOf(load, point, measure))),
+        ...loads.map((load) => results.shown(caseOf(load, point.setup), LOST)),
       ]),
     },
     {

@@ -1,8 +1,8 @@
 import { percent, ratio } from '../report/figures.js';
-import { cross, RECORDING_NAMES, type Setup } from './case.js';
+import { cross, RECORDING_NAMES, type Scenario, type Setup } from './case.js';
 import type { Block, Experiment } from './experiment.js';
-import { recorded as loadsOf, type Load } from './loads.js';
-import { HITS, perToken, programTime, ratioText, REFUSED, WORST_WAIT, type Results } from './results.js';
+import { inProduction, recorded as loadsOf, type Load } from './loads.js';
+import { HITS, LOST, perToken, programTime, ratioText, REFUSED, RETRIES, WORST_WAIT, type Results } from './results.js';
 
 const ungated = { 'admission.gate': 0 };
 
@@ -13,35 +13,36 @@ const SETUPS = {
   'plas, no gate': { policy: 'plas', settings: ungated },
   'plas + gate (default)': { policy: 'plas' },
   'srpt + gate': { policy: 'srpt' },
+  'srpt + gate, promoted': { policy: 'srpt-promoted' },
   'mru-pause': { policy: 'mru-pause' },
 } satisfies Record<string, Setup>;
 type SetupName = keyof typeof SETUPS;
 
 const COLUMNS = [
   programTime('mean'),
+  LOST,
+  REFUSED,
+  RETRIES,
   programTime('p95'),
   programTime('p99'),
   perToken('mean'),
   HITS,
   WORST_WAIT,
-  REFUSED,
 ];
 
 export const recorded: Experiment = {
   name: 'recorded',
   title: 'Recorded agents whose contexts outgrow the KV cache',
   about:
-    'What does each half of the scheduler bring to real coding agents: the order of calls, and the gate that keeps the working set within the KV cache? Programs of three recordings arrive at random (Poisson), with their sizes and gaps; gaps above a minute are played as a minute. `mini-swe-agent` and `agentcgroup` are served by `llama-3.1-8b-a100`; `weka`, Claude Code sessions whose prompts reach 756,000 tokens, by the same with a context of 262,144 tokens, and what is longer is refused.',
+    'What does each half of the scheduler bring to real coding agents: the order of calls, and the gate that keeps the working set within the KV cache? Programs of three recordings arrive at random (Poisson), with their sizes and gaps; gaps above a minute are played as a minute. `mini-swe-agent` and `agentcgroup` are served by `llama-3.1-8b-a100`; `weka`, Claude Code sessions whose prompts reach 756,000 tokens, by the same with a context of 262,144 tokens, and what is longer is refused. Each load runs twice: under the conditions `production` of docs/SIMULATOR.md, and in a kind world, where nothing fails and clients wait as long as it takes; `mru-pause`, which knows no engines that fail, in that alone. Limits and timeouts are the gateway’s own in both. `srpt` is the bound without anti-starvation, as the literature has it, and `promoted` the same with it.',
   recordings: RECORDING_NAMES,
   plan(scale) {
     const loads = scale
       .points([2, 4])
-      .flatMap((engines) => RECORDING_NAMES.flatMap((name) => loadsOf(name, scale, engines)));
+      .flatMap((engines) => RECORDING_NAMES.flatMap((name) => loadsOf(name, scale, engines)))
+      .flatMap((load) => [inProduction(load), load]);
     return {
-      cases: cross(
-        loads.map(({ scenario }) => scenario),
-        Object.values(SETUPS),
-      ),
+      cases: loads.flatMap(({ scenario }) => cross([scenario], Object.values<Setup>(setupsOf(scenario)))),
       tell: (results) => [
         ...(loads.length > 0 ? [chart(loads, results)] : []),
         ...loads.flatMap((load) => tellOf(load, results)),
@@ -50,22 +51,29 @@ export const recorded: Experiment = {
   },
 };
 
+/** `mru-pause` knows no engines that fail. */
+function setupsOf({ conditions }: Scenario): Partial<Record<SetupName, Setup>> {
+  const { 'mru-pause': mruPause, ...others } = SETUPS;
+  return conditions === undefined ? { ...others, 'mru-pause': mruPause } : others;
+}
+
 const titleOf = ({ name, scenario }: Load): string => `${name}, ${scenario.engines} engines`;
 
 function chart(loads: readonly Load[], results: Results): Block {
   const names = Object.keys(SETUPS) as SetupName[];
+  const kind = loads.filter(({ scenario }) => scenario.conditions === undefined);
   return {
     type: 'chart',
     name: 'recorded-mean',
     bars: {
-      title: 'Mean program time of recorded agents, as a share of fcfs',
+      title: 'Mean program time of recorded agents in a kind world, as a share of fcfs',
       description: 'A group for each recording and number of engines, a bar for each policy. Lower is better.',
       width: 900,
       y: { label: 'share of fcfs' },
-      groups: loads.map(({ name, scenario }) => `${name}, ${scenario.engines}`),
+      groups: kind.map(({ name, scenario }) => `${name}, ${scenario.engines}`),
       series: names.slice(1).map((name) => ({
         name,
-        values: loads.map(
+        values: kind.map(
           ({ scenario }) =>
             results.ratio(
               { scenario, setup: SETUPS['fcfs (pass-through)'] },
@@ -86,7 +94,7 @@ function tellOf(load: Load, results: Results): Block[] {
       type: 'table',
       caption: `${titleOf(load)}: ${scenario.count} programs at ${scenario.ratePerSecond} a second`,
       columns: ['policy', ...COLUMNS.map(({ label }) => label), 'mean, times fcfs'],
-      rows: Object.entries(SETUPS).map(([name, setup]) => [
+      rows: Object.entries<Setup>(setupsOf(scenario)).map(([name, setup]) => [
         name,
         ...COLUMNS.map((measure) => results.shown({ scenario, setup }, measure)),
         ratioText(results.ratio(first, { scenario, setup }, programTime('mean'))),
@@ -122,8 +130,9 @@ function sentences(load: Load, results: Results): string[] {
   const gain = Math.log(neither / both);
   const shares = [Math.log(neither / gate) / gain, Math.log(order / both) / gain].sort((a, b) => a - b).map(percent);
   const title = titleOf(load);
+  const peer = scenario.conditions === undefined ? ` mru-pause ${times('mru-pause', 'mean')} and ${times('mru-pause', 'p99')},` : ''; // prettier-ignore
   return [
-    `${title}: against plas with the gate, fcfs takes ${times('fcfs (pass-through)', 'mean')} times as long in the mean and ${times('fcfs (pass-through)', 'p99')} in the p99, mru-pause ${times('mru-pause', 'mean')} and ${times('mru-pause', 'p99')}, srpt with the gate ${times('srpt + gate', 'mean')} and ${times('srpt + gate', 'p99')}.`,
+    `${title}: against plas with the gate, fcfs takes ${times('fcfs (pass-through)', 'mean')} times as long in the mean and ${times('fcfs (pass-through)', 'p99')} in the p99,${peer} srpt with the gate ${times('srpt + gate', 'mean')} and ${times('srpt + gate', 'p99')}.`,
     `${title}: against a window alone, the gate alone is worth ${ratio(neither / gate)} times, the order alone ${ratio(neither / order)}, both ${ratio(neither / both)}: the gate’s share of that, in its logarithm, is ${shares.join(' to ')}.`,
   ];
 }

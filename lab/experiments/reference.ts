@@ -2,7 +2,7 @@ import { ratio } from '../report/figures.js';
 import type { Case, Machine, Scenario, Setup } from './case.js';
 import type { Block, Experiment, Scale } from './experiment.js';
 import { fleet, mixed, recorded } from './loads.js';
-import { HITS, perToken, programTime, type Measure, type Results } from './results.js';
+import { HITS, LOST, REFUSED, perToken, programTime, type Measure, type Results } from './results.js';
 
 /** One line of the independent model's figures: a value, or the least and the most over its seeds. */
 interface Line {
@@ -119,7 +119,7 @@ const VARIANTS: readonly Variant[] = [
 
 export const reference: Experiment = {
   name: 'reference',
-  title: 'The reference model and ours',
+  title: 'The reference model and ours, in a kind world',
   about:
     'Do two independently written simulators agree? The reference is an A100-like engine with an 8B model: `mixed` at 0.8 programs a second, 600 programs, one engine, a window of 64; recorded mini-swe-agent at 0.25 a second, 250 programs, two engines; `fleet` at 0.9 a second, two engines. Our preset lets memory reads attain 80 % of the data sheet’s bandwidth: `full bandwidth` takes all of it. `never insisting` sets `admission.turnMs` and `admission.reserveMs` to a day, so that no waiting call pushes an idle context out of its cache. On `mixed` the goals are of a window of 64 on both sides, as the reference has it: with the default window the engine takes all that waits, and order matters little (`fcfs, no window` and `plas, defaults`).',
   recordings: ['mini-swe-agent'],
@@ -138,7 +138,7 @@ export const reference: Experiment = {
           caption: 'The reference model and ours',
           columns: ['load, policy', 'figure', 'reference', ...VARIANTS.map(({ name }) => name)],
           rows: lines.flatMap((line) =>
-            line.figures.map(([measure, told]) => [
+            [...line.figures, [LOST, '-'] as const, [REFUSED, '-'] as const].map(([measure, told]) => [
               `${line.load}, ${line.name}`,
               measure.label,
               told,

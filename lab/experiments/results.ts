@@ -1,6 +1,7 @@
 import { pairedRatio, type Pair, type Ratio } from '../measure/comparison.js';
 import { integer, number, percent, ratio } from '../report/figures.js';
 import type { RunMeasures } from '../measure/run.js';
+import { overSamePrograms } from '../measure/same-programs.js';
 import { keyOf, type Case } from './case.js';
 
 /** A figure of a run, and how it is written. */
@@ -33,8 +34,14 @@ export const WORST_WAIT: Measure = {
 };
 export const PROMOTIONS: Measure = { label: 'promoted', of: (run) => run.starvation_promotions, show: integer };
 export const REFUSED: Measure = {
-  label: 'refused',
+  label: 'refused calls',
   of: (run) => Object.values(run.refused).reduce((sum, count) => sum + count, 0),
+  show: integer,
+};
+export const LOST: Measure = { label: 'lost', of: (run) => run.lost, show: integer };
+export const RETRIES: Measure = {
+  label: 'retries',
+  of: (run) => Object.values(run.retries).reduce((sum, count) => sum + count, 0),
   show: integer,
 };
 
@@ -67,12 +74,13 @@ export class Results {
     return measure.show(this.mean(one, measure));
   }
 
-  /** The other over the first: below 1 it is less. */
+  /** The other over the first, over the programs that both completed: below 1 it is less. */
   ratio(first: Case, other: Case, { of }: Measure): Ratio {
     const others = this.#of(other);
     const pairs = this.#of(first).flatMap((run, seed): Pair[] => {
       const twin = others[seed];
-      const [one, two] = [run ? of(run) : null, twin ? of(twin) : null];
+      if (run === undefined || twin === undefined) return [];
+      const [one, two] = overSamePrograms(run, twin).map(of) as [number | null, number | null];
       return one === null || two === null ? [] : [[one, two]];
     });
     return pairedRatio(pairs);

@@ -1,6 +1,6 @@
 import { makeBalancer, type BalancerOptions } from '../../loadbalancer/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
-import { makeSteps, type Preset, PRESETS } from '../../sim/index.js';
+import { CONDITIONS, makeSteps, type Preset, PRESETS } from '../../sim/index.js';
 import { type AgentProgram, programs, recordedPrograms, WORKLOADS } from '../../workloads/index.js';
 import { measureRun, type RunHooks, type RunMeasures } from '../measure/run.js';
 import type { Case, Machine, RecordingName, Scenario, Settings } from './case.js';
@@ -30,7 +30,8 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       seed,
       engines: scenario.engines,
       engine: { preset: presetOf(scenario.machine), blockSize: BLOCK_TOKENS, scheduling: 'fcfs' },
-      scheduler: makeSteps(policy, config, makeBalancer(balancer)),
+      conditions: CONDITIONS[scenario.conditions ?? 'none'],
+      scheduler: () => makeSteps(policy, config, makeBalancer(balancer)),
       // Nothing here is told by slowdown, which takes another run of each program.
       alone: false,
       ...(deception && DECEPTIONS[deception](seed)),

@@ -2,12 +2,13 @@ import { number, ratio } from '../report/figures.js';
 import { SIM_POLICIES } from '../../sim/index.js';
 import type { Setup } from './case.js';
 import type { Block, Experiment } from './experiment.js';
-import { caseOf, crossed, fleet, mixedHeld, recorded, type Load } from './loads.js';
-import { programTime, PROMOTIONS, WORST_WAIT, type Measure, type Results } from './results.js';
+import { caseOf, crossed, fleet, inProduction, mixedHeld, recorded, type Load } from './loads.js';
+import { LOST, programTime, PROMOTIONS, REFUSED, RETRIES, WORST_WAIT, type Measure, type Results } from './results.js';
 
 const FCFS: Setup = { policy: 'fcfs' };
 const PLAS: Setup = { policy: 'plas' };
-const POLICIES: readonly Setup[] = SIM_POLICIES.map((policy) => ({ policy }));
+/** Those that know engines that fail. */
+const POLICIES: readonly Setup[] = SIM_POLICIES.filter((policy) => policy !== 'mru-pause').map((policy) => ({ policy })); // prettier-ignore
 
 const BETAS = [1, 2, 4, 8, 16];
 const WAITS_MS = [30_000, 60_000, 120_000, 300_000, 600_000];
@@ -18,16 +19,25 @@ const quarter = (index: number): Measure => ({
   show: number,
 });
 
-const COLUMNS = [WORST_WAIT, PROMOTIONS, programTime('mean'), programTime('p99'), ...[0, 1, 2, 3].map(quarter)];
+const COLUMNS = [
+  WORST_WAIT,
+  PROMOTIONS,
+  programTime('mean'),
+  LOST,
+  REFUSED,
+  RETRIES,
+  programTime('p99'),
+  ...[0, 1, 2, 3].map(quarter),
+];
 
 export const starvation: Experiment = {
   name: 'starvation',
-  title: 'Who waits longest',
+  title: 'Who waits longest, in production',
   about:
-    'Who pays for what short programs gain? For each policy the longest wait of one call before an engine had it (`fcfs` holds nothing back: its calls wait inside the engines), and the 99th percentile of program time by quarters of the programs, from those with the fewest tokens to those with the most. Then `plas` with other settings of anti-starvation: a call is promoted when its program has waited `starvation.beta` times as long as it was served, or when it has waited `starvation.waitMsMax` itself.',
+    'Who pays for what short programs gain? For each policy the longest wait of one call before an engine had it (`fcfs` holds nothing back: its calls wait inside the engines), and the 99th percentile of program time by quarters of the programs, from those with the fewest tokens to those with the most. Then `plas` with other settings of anti-starvation: a call is promoted when its program has waited `starvation.beta` times as long as it was served, or when it has waited `starvation.waitMsMax` itself. The conditions are `production` of docs/SIMULATOR.md. `srpt` has no anti-starvation, `srpt-promoted` has the core’s.',
   recordings: ['mini-swe-agent'],
   plan(scale) {
-    const loads = [mixedHeld(scale), fleet(scale), ...recorded('mini-swe-agent', scale)];
+    const loads = [mixedHeld(scale), fleet(scale), ...recorded('mini-swe-agent', scale)].map(inProduction);
     const grid = scale.points(WAITS_MS).flatMap((waitMsMax) =>
       scale.points(BETAS).map((beta): Setup => ({
         ...PLAS,
@@ -89,10 +99,12 @@ function tellGrid(load: Load, grid: readonly Setup[], results: Results): Block[]
     {
       type: 'table',
       caption: `${load.name}: anti-starvation of plas, times fcfs`,
-      columns: ['beta, waitMsMax', 'program s mean', 'program s p99', 'longest wait s'],
+      columns: ['beta, waitMsMax', 'program s mean', LOST.label, REFUSED.label, 'program s p99', 'longest wait s'],
       rows: figures.map(({ setup, mean, p99 }) => [
         labelOf(setup),
         text(mean, fcfsMean),
+        results.shown(caseOf(load, setup), LOST),
+        results.shown(caseOf(load, setup), REFUSED),
         text(p99, fcfsP99),
         results.shown(caseOf(load, setup), WORST_WAIT),
       ]),

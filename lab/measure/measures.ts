@@ -107,7 +107,7 @@ export class Gathering implements Observer {
   }
 
   programEnded(record: ProgramRecord): void {
-    const { arrivedMs, endedMs, promptTokens, outputTokens, longestQueueMs, aloneMs, outcome } = record;
+    const { arrivedMs, endedMs, longestQueueMs, outcome } = record;
     this.#programs += 1;
     this.#cancelled += record.callsCancelled;
     this.#firstMs = Math.min(this.#firstMs, arrivedMs);
@@ -116,12 +116,7 @@ export class Gathering implements Observer {
     if (waited > (this.#worst?.seconds ?? 0)) this.#worst = { program: record.program, seconds: waited };
     if (outcome !== 'completed') return;
     this.#completed += 1;
-    const figures: ProgramFigures = {
-      tokens: promptTokens + outputTokens,
-      outputTokens,
-      seconds: (endedMs - arrivedMs) / 1000,
-      slowdown: aloneMs > 0 ? (endedMs - arrivedMs) / aloneMs : NaN,
-    };
+    const figures = figuresOf(record);
     this.#all.add(figures);
     this.#groupOf(record.workload)?.add(figures);
     this.#sized.add(figures);
@@ -168,7 +163,18 @@ export class Gathering implements Observer {
   }
 }
 
+/** Of a program completed. */
+export function figuresOf(record: ProgramRecord): ProgramFigures {
+  const { arrivedMs, endedMs, promptTokens, outputTokens, aloneMs } = record;
+  return {
+    tokens: promptTokens + outputTokens,
+    outputTokens,
+    seconds: (endedMs - arrivedMs) / 1000,
+    slowdown: aloneMs > 0 ? (endedMs - arrivedMs) / aloneMs : NaN,
+  };
+}
+
 /** So that two runs in which things came in another order are easy to compare. */
-function sortedByName<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
+export function sortedByName<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,5 +1,6 @@
 import { type EngineResult, runWorld, type WorldOptions } from '../../sim/index.js';
-import { Gathering, type Measures } from './measures.js';
+import type { ProgramFigures } from './groups.js';
+import { figuresOf, Gathering, type Measures, sortedByName } from './measures.js';
 
 /** What a run came to, its engines included; docs/SIMULATOR.md tells every field. */
 export interface RunMeasures extends Measures {
@@ -13,7 +14,16 @@ export interface RunMeasures extends Measures {
   /** Share of the makespan in which an engine computes, in the mean. */
   readonly engine_busy: number | null;
   readonly starvation_promotions: number;
+  /** Programs that failed by the system, not as their own client cancelled a call and never asked again. */
+  readonly lost: number;
+  /** Calls that clients asked again, by what had gone wrong. */
+  readonly retries: Readonly<Record<string, number>>;
+  /** Programs completed by their ids, for comparisons over the same ones; undefined where there are too many. */
+  readonly completions: ReadonlyMap<string, ProgramFigures> | undefined;
 }
+
+/** Programs of a run above which completions are not kept. */
+const COMPLETIONS_MAX = 100_000;
 
 export interface RunHooks {
   readonly shouldStop: () => boolean;
@@ -27,12 +37,15 @@ export function measureRun(
   { shouldStop, onProgress }: RunHooks,
 ): RunMeasures {
   const gathering = new Gathering(options.seed);
-  const { complete, promotions, engines } = runWorld({
+  const completions = new Map<string, ProgramFigures>();
+  const { complete, promotions, engines, programOutcomes, retries } = runWorld({
     ...options,
     observer: {
       callEnded: (call) => gathering.callEnded(call),
       programEnded: (program) => {
         gathering.programEnded(program);
+        if (program.outcome === 'completed' && completions.size <= COMPLETIONS_MAX)
+          completions.set(program.program, figuresOf(program));
         onProgress(gathering.programs);
       },
     },
@@ -57,6 +70,9 @@ export function measureRun(
     // Where a run is stopped, engines have computed on behind the end of its last program.
     engine_busy: share(Math.min(busyMs, spanMs * engines.length), spanMs * engines.length),
     starvation_promotions: promotions,
+    lost: measures.failed - (programOutcomes['cancelled'] ?? 0),
+    retries: sortedByName(Object.entries(retries)),
+    completions: completions.size > COMPLETIONS_MAX ? undefined : completions,
   };
 }
 

@@ -26,3 +26,9 @@ export const noTotals = (): EngineTotals => ({
   finished: 0,
   aborted: 0,
 });
+
+/** Adds the others to the first. */
+export function addTotals(totals: EngineTotals, others: EngineTotals): EngineTotals {
+  for (const key of Object.keys(totals) as (keyof EngineTotals)[]) totals[key] += others[key];
+  return totals;
+}

@@ -5,10 +5,14 @@ import { MruPause } from './mru-pause.js';
 
 /** What lives only here: bounds that see what nobody can, and another gateway's way. */
 const SIM_ONLY = {
-  srpt: (config, balancer) => clairvoyant(srpt, config, balancer),
+  srpt: (config, balancer) => clairvoyant(srpt, unpromoted(config), balancer),
+  'srpt-promoted': (config, balancer) => clairvoyant(srpt, config, balancer),
   sjf: (config, balancer) => clairvoyant(sjf, config, balancer),
   'mru-pause': (config) => new MruPause(config),
 } satisfies Record<string, (config: SchedulerConfig, balancer: Balancer) => Steps>;
+
+/** Beyond any run, in milliseconds or as a ratio. */
+const NEVER = 1e12;
 
 export type SimPolicyName = PolicyName | keyof typeof SIM_ONLY;
 
@@ -24,6 +28,19 @@ export function makeSteps(name: SimPolicyName, config: SchedulerConfig, balancer
   if (name in SIM_ONLY) return SIM_ONLY[name as keyof typeof SIM_ONLY](config, balancer);
   const named = { ...config, policy: { ...config.policy, name: name as PolicyName } };
   return steps(new Scheduler(named, balancer), config, balancer);
+}
+
+/**
+ * Without anti-starvation, as the literature has it: waiting changes no call's place. Nor is a call refused for it, as a bound
+ * that loses its longest programs would be none. Admission stays that of the others.
+ */
+function unpromoted(config: SchedulerConfig): SchedulerConfig {
+  const { starvation, timeouts } = config;
+  return {
+    ...config,
+    starvation: { ...starvation, beta: NEVER, waitMsMax: NEVER },
+    timeouts: { ...timeouts, queueMs: NEVER },
+  };
 }
 
 function clairvoyant(

@@ -2,7 +2,16 @@
  * What comes first of things at the same time. What is over makes room before anything asks for it, and an engine begins
  * its next step when all that comes at that time has come.
  */
-export const RANK = { stepEnds: 0, report: 1, programArrives: 2, callArrives: 3, wake: 4, stepBegins: 5 } as const;
+export const RANK = {
+  stepEnds: 0,
+  fault: 1,
+  report: 2,
+  programArrives: 3,
+  clientLeaves: 4,
+  callArrives: 5,
+  wake: 6,
+  stepBegins: 7,
+} as const;
 export type Rank = (typeof RANK)[keyof typeof RANK];
 
 /** Something that is to happen, at a time that may still be changed. */
@@ -25,6 +34,12 @@ export class Appointment {
 export class Agenda {
   readonly #heap: Appointment[] = [];
   #seq = 0;
+  #nowMs = 0;
+
+  /** The time of what was taken out last. */
+  get nowMs(): number {
+    return this.#nowMs;
+  }
 
   get size(): number {
     return this.#heap.length;
@@ -39,7 +54,7 @@ export class Agenda {
     this.#down(entry.heapIndex, entry);
   }
 
-  /** Takes out the next; undefined when nothing is left. */
+  /** Takes out the next, and it is its time; undefined when nothing is left. */
   take(): Appointment | undefined {
     const heap = this.#heap;
     const top = heap[0];
@@ -47,6 +62,7 @@ export class Agenda {
     if (top === undefined || last === undefined) return undefined;
     top.heapIndex = -1;
     if (last !== top) this.#down(0, last);
+    this.#nowMs = top.atMs;
     return top;
   }
 

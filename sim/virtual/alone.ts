@@ -11,7 +11,7 @@ export class Alone {
   #nowMs = 0;
 
   constructor(settings: EngineSettings) {
-    this.#replica = new Replica('alone', settings, this.#agenda, {
+    this.#replica = new Replica(0, settings, this.#agenda, {
       started: () => undefined,
       finished: ({ played, index }) => {
         for (const next of played.run.completed(index, 0, 0)) this.#plan(played, next);

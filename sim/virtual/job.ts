@@ -11,19 +11,31 @@ const NO_BLOCKS = new Spans();
 export interface Played {
   /** The scheduler's name for it, unlike any other. */
   readonly id: string;
+  /** Its place among all programs of the run: the same under every policy. */
+  readonly index: number;
   readonly run: ProgramRun;
   readonly layout: Layout;
   /** Service that its calls will still take, where an oracle is told. */
   leftMs: number;
 }
 
-/** One call from its arrival to its end, as its engine and the world see it. */
+/** One call from its arrival to its end, as its engine and the world see it, however often it is asked. */
 export class Job implements Work {
-  /** The scheduler's name for it, in order of arrival: a place among the calls of its program would tell of those to come. */
+  /** The scheduler's name for its last request, in order of arrival: a place among the calls of its program would tell of those to come. */
   id: CallId = callId('');
   readonly call: AgentCall;
+  /** When it was asked first. */
   arrivedMs = NaN;
+  /** When the gateway gave it to its engine. */
   dispatchedMs = NaN;
+  /** How often it was asked and dispatched, and asked again of those that an SDK counts as one. */
+  requests = 0;
+  dispatches = 0;
+  retries = 0;
+  /** Whether its client reads the answer as it comes. */
+  streams = true;
+  /** Length of the prompt as it is asked: more than `promptTokens` until an engine refuses an over-long one. */
+  askedTokens: number;
   engine: string | undefined;
   priority = 0;
   /** Whether its first token has been told of; how many tokens were told of last, and when. */
@@ -41,6 +53,7 @@ export class Job implements Work {
     contextTokensMax: number,
   ) {
     this.call = played.run.program.calls[index] as AgentCall;
+    this.askedTokens = this.call.promptTokens;
     // An engine says at least one token, and ends the answer where its context does.
     this.outputTokens = Math.max(1, Math.min(this.call.outputTokens, contextTokensMax - this.call.promptTokens));
   }
@@ -49,13 +62,11 @@ export class Job implements Work {
     return this.call.promptTokens;
   }
 
-  /** Why no engine of this context takes it, whatever its load; undefined: they do. */
-  refusal(contextTokensMax: number): 'too_long' | 'empty_prompt' | undefined {
-    if (this.promptTokens < 1) return 'empty_prompt';
-    return this.promptTokens >= contextTokensMax ? 'too_long' : undefined;
-  }
-
-  readBlocks(): void {
+  /** An engine takes it. */
+  begin(): void {
+    this.started = false;
+    this.toldTokens = 0;
+    this.toldMs = -Infinity;
     this.blockHashes = this.played.layout.blocks(this.index, this.promptTokens + this.outputTokens);
   }
 

@@ -1,5 +1,6 @@
 import type { CallId, Command, Event, Millis } from '../../src/index.js';
 import type { EngineSettings, EngineTotals } from '../engine/engine.js';
+import type { Conditions } from './conditions.js';
 import type { Observer } from './records.js';
 import type { AgentProgram, Arrivals } from '../../workloads/index.js';
 
@@ -30,13 +31,16 @@ export interface WorldOptions {
   /** How many of them to run; absent: all. */
   readonly maxPrograms?: number;
   readonly arrivals: Arrivals;
-  /** Of all chance in the world, which is that of open arrivals. */
+  /** Of all chance in the world: open arrivals, and each of the conditions. */
   readonly seed: number;
   /** How many engines, all alike. */
   readonly engines: number;
   /** Under `priority` scheduling the queue that a call ran from, 0 first, is its priority on the engine. */
   readonly engine: EngineSettings;
-  readonly scheduler: Steps;
+  /** A fresh one, made at the start and again whenever the gateway restarts. */
+  readonly scheduler: () => Steps;
+  /** What goes wrong; absent: nothing, and clients wait as long as it takes. */
+  readonly conditions?: Conditions;
   readonly observer: Observer;
   /** Time between two load reports of an engine, and how old each is when it comes; absent: 2,000 and 0. */
   readonly reports?: { readonly everyMs?: number; readonly staleMs?: number };
@@ -60,6 +64,8 @@ export interface WorldResult {
   readonly calls: number;
   readonly programOutcomes: Readonly<Record<string, number>>;
   readonly callOutcomes: Readonly<Record<string, number>>;
+  /** Calls asked again by their clients, by what had gone wrong. */
+  readonly retries: Readonly<Record<string, number>>;
   /** Calls never made, as one before them failed. */
   readonly callsCancelled: number;
   /** From the first arrival to the last end. */

@@ -85,7 +85,8 @@ export class ProgramRun {
   /** The call has none: what waits for it, directly or through others, is never made. Returns how many those are. */
   failed(call: number, outcome: CallOutcome): number {
     this.open -= 1;
-    if (this.outcome === 'completed') this.outcome = outcome;
+    // What the system has lost outweighs what its own client cancelled.
+    if (this.outcome === 'completed' || this.outcome === 'cancelled') this.outcome = outcome;
     const before = this.#cancelled;
     const toCancel = [...this.#behindOf(call)];
     for (let next = toCancel.pop(); next !== undefined; next = toCancel.pop()) {

@@ -1,5 +1,6 @@
 import { Engine, type EngineSettings } from '../engine/engine.js';
 import type { Sequence } from '../engine/sequence.js';
+import { addTotals, noTotals } from '../engine/totals.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import type { Job } from './job.js';
 import type { EngineResult } from './options.js';
@@ -18,28 +19,40 @@ export interface ReplicaPorts {
   readonly progressed?: ((job: Job, outputTokens: number) => void) | undefined;
 }
 
-/** One engine in virtual time: from stretch to stretch of steps while it has work. */
+/** One engine in virtual time: from stretch to stretch of steps while it has work, until it is lost. */
 export class Replica {
-  readonly engine: Engine<Job>;
-  readonly #begin: Appointment;
-  readonly #end: Appointment;
-  /** Running and waiting ones, where progress is told. */
-  readonly #watched = new Set<Sequence<Job>>();
+  readonly id: string;
+  #engine: Engine<Job>;
+  #isUp = true;
+  readonly #begin = new Appointment(RANK.stepBegins, () => this.#beginStretch());
+  #end: Appointment;
+  /** Running and waiting calls. */
+  readonly #sequences = new Map<Job, Sequence<Job>>();
   #begunMs = NaN;
   #busyMs = 0;
   /** Blocks held when the stretch began, and blocks held over time so far. */
   #heldBlocks = 0;
   #heldBlockMs = 0;
+  /** Of engines that it had before. */
+  readonly #earlier = noTotals();
 
   constructor(
-    readonly id: string,
-    settings: EngineSettings,
+    readonly index: number,
+    private readonly settings: EngineSettings,
     private readonly agenda: Agenda,
     private readonly ports: ReplicaPorts,
   ) {
-    this.engine = new Engine(settings);
-    this.#begin = new Appointment(RANK.stepBegins, () => this.#beginStretch());
-    this.#end = new Appointment(RANK.stepEnds, () => this.#endStretch());
+    this.id = `e${index}`;
+    this.#engine = new Engine(settings);
+    this.#end = this.#newEnd();
+  }
+
+  get engine(): Engine<Job> {
+    return this.#engine;
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
   }
 
   /** What its load report says now. */
@@ -56,23 +69,62 @@ export class Replica {
   /** Takes the call into the engine's queue. */
   add(job: Job, nowMs: number): void {
     const { engine } = this;
-    job.readBlocks();
+    job.begin();
     const sequence = engine.add(job, nowMs);
     if (sequence === undefined) throw new Error(`call ${job.id} does not fit its engine`);
-    if (this.ports.progressed !== undefined) this.#watched.add(sequence);
-    const endMs = engine.cut(nowMs);
-    if (Number.isNaN(endMs)) this.agenda.set(this.#begin, nowMs);
-    else if (endMs !== this.#end.atMs) this.agenda.set(this.#end, endMs);
+    this.#sequences.set(job, sequence);
+    this.#endAt(engine.cut(nowMs), nowMs);
+  }
+
+  /** Ends a call early; nothing if the engine does not have it. */
+  abort(job: Job, nowMs: number): void {
+    const sequence = this.#sequences.get(job);
+    if (sequence === undefined) return;
+    this.#sequences.delete(job);
+    this.engine.abort(sequence, nowMs);
+    job.dropBlocks();
+    this.#endAt(this.engine.stepEnd, nowMs);
+  }
+
+  /** The engine dies, and its cache with it. Returns the calls that it had. */
+  lose(nowMs: number): Job[] {
+    const jobs = [...this.#sequences.keys()];
+    if (!Number.isNaN(this.engine.stepEnd)) this.#account(nowMs);
+    for (const job of jobs) job.dropBlocks();
+    this.#sequences.clear();
+    addTotals(this.#earlier, this.engine.totals);
+    this.#isUp = false;
+    this.#engine = new Engine(this.settings);
+    // The stretch under way was the old one's.
+    this.#end = this.#newEnd();
+    return jobs;
+  }
+
+  restart(): void {
+    this.#isUp = true;
   }
 
   result(): EngineResult {
     const { totals, kv } = this.engine;
     const kvUsage = this.#busyMs === 0 ? 0 : this.#heldBlockMs / this.#busyMs / kv.size;
-    return { engine: this.id, ...totals, busyMs: this.#busyMs, kvUsage };
+    return { engine: this.id, ...addTotals({ ...this.#earlier }, totals), busyMs: this.#busyMs, kvUsage };
   }
 
   #held(): number {
     return this.engine.kv.size - this.engine.kv.free;
+  }
+
+  #newEnd(): Appointment {
+    const { engine } = this;
+    return new Appointment(RANK.stepEnds, () => {
+      if (engine === this.engine) this.#endStretch();
+    });
+  }
+
+  /** The stretch under way ends then; NaN: there is none, and one begins. */
+  #endAt(endMs: number, nowMs: number): void {
+    if (Number.isNaN(endMs)) this.agenda.set(this.#begin, nowMs);
+    else if (endMs !== this.#end.atMs) this.agenda.set(this.#end, endMs);
   }
 
   #beginStretch(): void {
@@ -84,12 +136,17 @@ export class Replica {
     this.agenda.set(this.#end, endMs);
   }
 
-  #endStretch(): void {
-    const nowMs = this.#end.atMs;
+  /** Counts the stretch under way as over. */
+  #account(nowMs: number): void {
     this.engine.advance(nowMs);
     const durationMs = nowMs - this.#begunMs;
     this.#busyMs += durationMs;
     this.#heldBlockMs += (durationMs * (this.#heldBlocks + this.#held())) / 2;
+  }
+
+  #endStretch(): void {
+    const nowMs = this.#end.atMs;
+    this.#account(nowMs);
     for (const sequence of this.engine.end()) {
       const { work } = sequence;
       if (!work.started) {
@@ -97,22 +154,22 @@ export class Replica {
         this.ports.started(work);
       }
       if (sequence.state === 'finished') {
-        this.#watched.delete(sequence);
+        this.#sequences.delete(work);
         work.dropBlocks();
         this.ports.finished(work, sequence);
       }
     }
-    this.#tellProgress(nowMs);
+    if (this.ports.progressed !== undefined) this.#tellProgress(nowMs, this.ports.progressed);
     this.agenda.set(this.#begin, nowMs);
   }
 
-  #tellProgress(nowMs: number): void {
-    for (const { work, generated } of this.#watched) {
-      if (generated - work.toldTokens < PROGRESS_TOKENS && nowMs - work.toldMs < PROGRESS_MS) continue;
-      if (generated === work.toldTokens) continue;
-      work.toldTokens = generated;
-      work.toldMs = nowMs;
-      this.ports.progressed?.(work, generated);
+  #tellProgress(nowMs: number, progressed: NonNullable<ReplicaPorts['progressed']>): void {
+    for (const [job, { generated }] of this.#sequences) {
+      if (generated - job.toldTokens < PROGRESS_TOKENS && nowMs - job.toldMs < PROGRESS_MS) continue;
+      if (generated === job.toldTokens) continue;
+      job.toldTokens = generated;
+      job.toldMs = nowMs;
+      progressed(job, generated);
     }
   }
 }

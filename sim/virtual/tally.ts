@@ -5,6 +5,7 @@ import type { EngineResult, WorldResult } from './options.js';
 export class Tally {
   readonly #programOutcomes: Record<string, number> = {};
   readonly #callOutcomes: Record<string, number> = {};
+  readonly #retries: Record<string, number> = {};
   #callsCancelled = 0;
   #firstMs = NaN;
   #lastMs = NaN;
@@ -15,6 +16,10 @@ export class Tally {
 
   callEnded(outcome: CallOutcome): void {
     count(this.#callOutcomes, outcome);
+  }
+
+  retried(reason: string): void {
+    count(this.#retries, reason);
   }
 
   cancelled(calls: number): void {
@@ -33,6 +38,7 @@ export class Tally {
       calls: sum(this.#callOutcomes),
       programOutcomes: this.#programOutcomes,
       callOutcomes: this.#callOutcomes,
+      retries: this.#retries,
       callsCancelled: this.#callsCancelled,
       makespanMs: Number.isNaN(this.#lastMs) ? 0 : this.#lastMs - this.#firstMs,
       promotions,
@@ -41,7 +47,7 @@ export class Tally {
   }
 }
 
-function count(counts: Record<string, number>, outcome: CallOutcome): void {
+function count(counts: Record<string, number>, outcome: string): void {
   counts[outcome] = (counts[outcome] ?? 0) + 1;
 }
 

@@ -30,6 +30,7 @@ describe('stopping a simulation', () => {
         engines: 1,
         preset: 'tiny-cpu',
         engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16, scheduling: 'fcfs' },
+        conditions: { name: 'none', conditions: {} },
         config: configSchema.parse({}),
         policies: ['fcfs', 'plas'],
         balancers: ['sticky'],

@@ -35,6 +35,9 @@ describe('maitred sim with wrong usage', () => {
     ['--trace test --rate 1'],
     ['--trace package.json/a --rate 1'],
     ['--workload mixed --rate 1 --config no-such-file'],
+    ['--workload mixed --rate 1 --conditions prod'],
+    ['--workload mixed --rate 1 --conditions no-such-file.yaml'],
+    ['--workload mixed --rate 1 --conditions production --policy mru-pause'],
     ['--workload mixed --rate 1 --policy plas,plas'],
     ['--workload mixed --rate 1 --policy ,'],
     ['--workload mixed --rate 1 --seed 1,1'],
@@ -60,6 +63,16 @@ describe('maitred sim with wrong usage', () => {
     const { code, errors } = await refused('--workload', file, '--rate', '1');
     expect(code).toBe(2);
     expect(errors.length).toBeGreaterThan(1);
+  });
+
+  it('names each wrong key of conditions, and its line', async () => {
+    const file = fileOf('conditions.yaml', 'cancels:\n  share: 2\nrefusal: { share: 0.1 }\n');
+    const { code, errors } = await refused('--workload', 'chat', '--rate', '1', '--conditions', file);
+    expect(code).toBe(2);
+    expect(errors.map((line) => line.replace(file, 'FILE'))).toEqual([
+      expect.stringMatching(/FILE:2: cancels\.share/),
+      expect.stringMatching(/FILE:3: refusal: /),
+    ]);
   });
 
   it('helps', async () => {

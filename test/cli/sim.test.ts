@@ -98,7 +98,7 @@ function fieldsOf(value: unknown, path = ''): string[] {
     const items: unknown[] = value;
     return items.every((item) => typeof item !== 'object') ? [path] : items.flatMap((item) => fieldsOf(item, `${path}[]`)); // prettier-ignore
   }
-  const isWhole = /\.(config|arrivals|refused|worst_waiting|by_workload)$/.test(path);
+  const isWhole = /\.(config|arrivals|conditions|refused|retries|worst_waiting|by_workload)$/.test(path);
   if (typeof value !== 'object' || value === null || isWhole || 'mean' in value || 'ratio' in value) return [path];
   return Object.entries(value).flatMap(([key, inner]) => fieldsOf(inner, path === '' ? key : `${path}.${key}`));
 }

@@ -15,7 +15,12 @@ export interface Played extends WorldResult {
   readonly callRecords: readonly CallRecord[];
 }
 
-export type PlayOptions = Partial<WorldOptions> & { readonly policy?: SimPolicyName; readonly kvTokens?: number };
+export type PlayOptions = Partial<Omit<WorldOptions, 'scheduler'>> & {
+  readonly policy?: SimPolicyName;
+  readonly kvTokens?: number;
+  /** In place of the policy's; made anew at each restart of the gateway where it is a function. */
+  readonly scheduler?: Steps | (() => Steps);
+};
 
 /** The policy with the gateway's defaults, and these settings over them. */
 export function stepsOf(name: SimPolicyName = 'plas', settings: object = {}): Steps {
@@ -26,7 +31,7 @@ export function stepsOf(name: SimPolicyName = 'plas', settings: object = {}): St
 /** Runs programs through two engines, those of traces at their own times, and gives back every record. */
 export function play(
   programs: Iterable<AgentProgram>,
-  { policy, kvTokens = PRESET.kvTokens, ...given }: PlayOptions = {},
+  { policy, kvTokens = PRESET.kvTokens, scheduler = () => stepsOf(policy), ...given }: PlayOptions = {},
 ): Played {
   const programRecords: ProgramRecord[] = [];
   const callRecords: CallRecord[] = [];
@@ -36,7 +41,7 @@ export function play(
     seed: 1,
     engines: 2,
     engine: { preset: { ...PRESET, kvTokens }, blockSize: 16, scheduling: 'fcfs' },
-    scheduler: stepsOf(policy),
+    scheduler: typeof scheduler === 'function' ? scheduler : () => scheduler,
     observer: {
       callEnded: (record) => void callRecords.push(record),
       programEnded: (record) => void programRecords.push(record),

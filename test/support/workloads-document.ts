@@ -51,7 +51,8 @@ const OWN = `## Your own
 A YAML file (1 MiB at most) describes workloads by name; \`--workload FILE\` runs one of them. Whatever is wrong with it
 is told at once, each with its line and the path of the key: unknown keys, numbers out of range, sizes without bound, mixtures
 that name nothing or themselves. Some to begin with: [helpdesk.yaml](../examples/workloads/helpdesk.yaml),
-[research.yaml](../examples/workloads/research.yaml), [office.yaml](../examples/workloads/office.yaml), and for load tests
+[research.yaml](../examples/workloads/research.yaml), [office.yaml](../examples/workloads/office.yaml),
+[agent-types.yaml](../examples/workloads/agent-types.yaml) with eight families of system prompts, and for load tests
 [requests.yaml](../examples/workloads/requests.yaml) and [small-agents.yaml](../examples/workloads/small-agents.yaml).
 
 A *size* is a number, or a distribution:

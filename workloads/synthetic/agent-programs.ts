@@ -17,7 +17,7 @@ export function addAgent(calls: AgentCall[], spec: AgentSpec, { thread, after }:
   const system = pick(spec.system, dice);
   const turns = drawWhole(spec.turns, dice);
   let promptTokens = system?.tokens ?? 0;
-  let prefix: AgentCall['prefix'] = system && { name: system.name, tokens: system.tokens };
+  let prefix: AgentCall['prefix'] = system && { name: familyOf(system, dice), tokens: system.tokens };
   let gapMs = 0;
   let answerTokens = 0;
   let isFirst = true;
@@ -56,6 +56,10 @@ export function addAgent(calls: AgentCall[], spec: AgentSpec, { thread, after }:
   }
   return answerTokens;
 }
+
+/** The name of the text that a program begins with. */
+const familyOf = ({ name, families }: AgentSpec['system'][number], dice: Dice): string =>
+  families === 1 ? name : `${name}/${dice.int(1, families)}`;
 
 /** One of them, by weight; undefined of none. */
 export function pick<T extends { readonly weight: number }>(from: readonly T[], dice: Dice): T | undefined {

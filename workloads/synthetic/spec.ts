@@ -5,6 +5,8 @@ import { distribution, largest, type Distribution } from './distribution.js';
 const CALLS_MAX = 10_000;
 const TOKENS_MAX = 1_000_000;
 const REPORTS_TOKENS_MAX = 100_000_000;
+/** Few enough to be remembered all at once. */
+const FAMILIES_MAX = 10_000;
 /** Of a file. */
 const WORKLOADS_MAX = 1000;
 const WEEK_MS = 7 * 24 * 3600 * 1000;
@@ -36,7 +38,17 @@ const tool = z.strictObject({
 const agentShape = {
   kind: z.literal('agent'),
   system: z
-    .array(text.extend({ weight: weight.default(1).describe('How often a program has it, against the others.') }))
+    .array(
+      text.extend({
+        weight: weight.default(1).describe('How often a program has it, against the others.'),
+        families: z
+          .int()
+          .min(1)
+          .max(FAMILIES_MAX)
+          .default(1)
+          .describe('So many texts of this length, each program beginning with one of them: types of agents.'),
+      }),
+    )
     .max(100)
     .default([])
     .describe('System prompts with their tools, one of which opens each program.'),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SIM_POLICIES, type SimPolicyName } from '../../../sim/policies/policies.js';
 import { POLICY_NAMES } from '../../../src/index.js';
+import type { AgentProgram } from '../../../workloads/program.js';
 import { agentProgram, play, programOf, recorded, stepsOf } from '../../support/sim-play.js';
 
 const small = { promptTokens: 100, outputTokens: 10 };
@@ -8,16 +9,29 @@ const small = { promptTokens: 100, outputTokens: 10 };
 const NARROW = { admission: { window: 1, gate: 0 }, starvation: { beta: 1e6, waitMsMax: 8e7 } };
 
 /** The order in which programs that come while a first one holds the only place get it. */
-function order(policy: SimPolicyName, programs: Parameters<typeof play>[0]): string[] {
+function order(policy: SimPolicyName, programs: readonly AgentProgram[], settings: object = NARROW): string[] {
   const first = programOf('first', 0, [{ promptTokens: 100, outputTokens: 300 }]);
-  const { callRecords } = play([first, ...programs], { engines: 1, scheduler: stepsOf(policy, NARROW) });
+  const { callRecords } = play([first, ...programs], { engines: 1, scheduler: stepsOf(policy, settings) });
   const firsts = callRecords.filter(({ call, program }) => call === 0 && program !== 'first');
   return firsts.sort((a, b) => a.dispatchedMs - b.dispatchedMs).map(({ program }) => program);
 }
 
 describe('the policies that can be compared', () => {
-  it('are those of the core and three more', () => {
-    expect(SIM_POLICIES).toEqual([...POLICY_NAMES, 'srpt', 'sjf', 'mru-pause']);
+  it('are those of the core and four more', () => {
+    expect(SIM_POLICIES).toEqual([...POLICY_NAMES, 'srpt', 'srpt-promoted', 'sjf', 'mru-pause']);
+  });
+
+  it.each([
+    ['srpt', ['short 1', 'short 2', 'short 3', 'long']],
+    ['srpt-promoted', ['long', 'short 1', 'short 2', 'short 3']],
+  ] as const)('let waiting move calls, or not: %s', (policy, wanted) => {
+    const call = { ...small, outputTokens: 300 };
+    const programs = ['short 1', 'short 2', 'short 3'].map((id) => programOf(id, 2, [call]));
+    const starvation = { beta: 1, floorMs: 3000, waitMsMax: 3500 };
+    const settings = { ...NARROW, starvation, timeouts: { queueMs: 60_000 } };
+    expect(order(policy, [programOf('long', 1, [{ ...call, outputTokens: 3000 }]), ...programs], settings)).toEqual(
+      wanted,
+    );
   });
 
   it('go by whole programs, by calls, or by arrival', () => {

@@ -30,7 +30,7 @@ export function simulate(setting: Setting, policy: PolicyName, variant: number):
       seed,
       engines,
       engine: { preset: { ...PRESETS[preset], kvTokens }, blockSize: 16, scheduling: 'fcfs' },
-      scheduler: makeSteps(policy, config, makeBalancer(config.balancer)),
+      scheduler: () => makeSteps(policy, config, makeBalancer(config.balancer)),
       alone: false,
     },
     { shouldStop: () => false, onProgress: () => undefined },

@@ -1,0 +1,34 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { readConfigFile } from '../../sidecar/config/file.js';
+import { ConfigError, pathText, problemsOf } from '../../sidecar/config/problems.js';
+import { didYouMean } from '../../sidecar/config/similar.js';
+import { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from '../../sim/index.js';
+
+/** Conditions as they were named, and what they are. */
+export interface ChosenConditions {
+  /** One of ours, or the file. */
+  readonly name: string;
+  readonly conditions: Conditions;
+}
+
+const NAMES = Object.keys(CONDITIONS) as ConditionsName[];
+
+export const conditionsOption = (): Option =>
+  new Option('--conditions <name>', `what goes wrong: ${NAMES.join(', ')}, or a YAML file`)
+    .argParser(choose)
+    .default({ name: 'none', conditions: CONDITIONS.none } satisfies ChosenConditions, '"none"');
+
+/** @throws ConfigError with every problem of the file */
+function choose(name: string): ChosenConditions {
+  const known = NAMES.find((each) => each === name);
+  if (known !== undefined) return { name, conditions: CONDITIONS[known] };
+  if (!/[./\\]/.test(name))
+    throw new InvalidArgumentError(`It must be one of ${NAMES.join(', ')}, or a file${didYouMean(name, NAMES)}`);
+  const file = readConfigFile(name);
+  const result = conditionsSchema.safeParse(file.values, { reportInput: true });
+  if (result.success) return { name, conditions: result.data };
+  const problems = problemsOf(result.error.issues);
+  throw new ConfigError(
+    problems.map(({ path, message }) => ({ path: pathText(path), message, origin: file.originOf(path) ?? name })),
+  );
+}

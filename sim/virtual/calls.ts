@@ -1,0 +1,194 @@
+import { callId, type CallId, type Dispatch } from '../../src/index.js';
+import type { Sequence } from '../engine/sequence.js';
+import { Appointment, RANK, type Agenda } from './agenda.js';
+import { Clients } from './clients.js';
+import { Draws } from './draws.js';
+import { Faults, type Fault } from './faults.js';
+import { Fleet } from './fleet.js';
+import { Gateway } from './gateway.js';
+import type { Job } from './job.js';
+import type { WorldOptions } from './options.js';
+import { serviceMs } from './service.js';
+import { callArrived, callBroken, callBusy, callCancelled, callFinished, callProgressed, callRefused, callStarted } from './told.js'; // prettier-ignore
+
+/** What an engine or its machine answers by itself takes so long. */
+const ANSWER_MS = 5;
+
+/** Hears what becomes of calls. */
+export interface CallPorts {
+  retried(reason: string): void;
+  /** It is over; without a sequence it has no answer. */
+  ended(job: Job, outcome: string, sequence?: Sequence<Job>): void;
+}
+
+/**
+ * Calls between their clients, the gateway and the engines.
+ *
+ *     away ──asked──> open: queued ──dispatch──> running ──> finished
+ *      ^                      ^ `---- busy, broken ----'  |
+ *      `──── asked again ─────'── refused, cancelled, lost ┴──> ended without an answer
+ */
+export class Calls {
+  readonly gateway: Gateway;
+  readonly fleet: Fleet;
+  readonly #clients: Clients;
+  readonly #faults: Faults;
+  readonly #draws: Draws;
+  /** Those that the gateway knows of, by the name of their last request. */
+  readonly #open = new Map<CallId, Job>();
+  #requests = 0;
+
+  constructor(
+    private readonly options: WorldOptions,
+    private readonly agenda: Agenda,
+    private readonly ports: CallPorts,
+  ) {
+    const { conditions = {}, seed } = options;
+    this.gateway = new Gateway(options, agenda, {
+      dispatch: (command) => this.#dispatch(command),
+      reject: (call, refusal) => this.#gatewayRefused(call, refusal),
+    });
+    this.fleet = new Fleet(options, agenda, this.gateway, {
+      started: ({ id, streams }) => streams && this.gateway.tell(callStarted(id)),
+      finished: (job, sequence) => this.#finish(job, sequence),
+      progressed:
+        this.gateway.scheduler.readsProgress === true
+          ? ({ id, streams }, count) => streams && this.gateway.tell(callProgressed(id, count))
+          : undefined,
+      dropped: (jobs) => this.#drop(jobs),
+    });
+    this.#draws = new Draws(seed);
+    this.#clients = new Clients(conditions, this.#draws, this.fleet.contextTokensMax);
+    this.#faults = new Faults(conditions, this.#draws, this.fleet.contextTokensMax);
+  }
+
+  open(): void {
+    this.fleet.open(this.#draws);
+    for (const atMs of this.options.conditions?.gatewayRestarts?.atMs ?? [])
+      this.agenda.set(new Appointment(RANK.fault, () => this.#restartGateway()), atMs);
+  }
+
+  /** The client asks, for the first time or again. */
+  ask(job: Job): void {
+    const { gateway, agenda, options } = this;
+    const { scheduler } = gateway;
+    const id = (job.id = callId(`c${this.#requests++}`));
+    this.fleet.resumeReports();
+    job.engine = undefined;
+    job.dispatchedMs = NaN;
+    job.requests += 1;
+    if (job.requests === 1) {
+      job.arrivedMs = agenda.nowMs;
+      job.played.run.made();
+      job.streams = this.#clients.streams(job);
+      job.askedTokens = this.#clients.firstPromptTokens(job);
+    }
+    const refusal = this.#refusal(job);
+    if (refusal !== undefined) return this.#end(job, refusal);
+    this.#open.set(id, job);
+    scheduler.oracle?.arrives(id, serviceMs(options.engine.preset, job.call), job.played.leftMs);
+    this.#leavesAfter(job, this.#clients.timeoutMs(job), 'client_timeout');
+    this.#leavesAfter(job, this.#clients.cancelAfterMs(job), 'cancelled');
+    gateway.tell(callArrived(job, scheduler.readsPrefix ?? false));
+  }
+
+  /** Why it is not even asked. In a kind world nobody asks for more than engines take, so that it costs every policy the same. */
+  #refusal({ askedTokens }: Job): string | undefined {
+    if (askedTokens < 1) return 'empty_prompt';
+    const isTold = this.options.conditions?.overlong !== undefined;
+    return askedTokens >= this.fleet.contextTokensMax && !isTold ? 'too_long' : undefined;
+  }
+
+  #leavesAfter(job: Job, afterMs: number, reason: string): void {
+    if (afterMs === Infinity) return;
+    const { id } = job;
+    const leave = () => {
+      if (this.#open.get(id) !== job) return;
+      this.#close(job);
+      this.gateway.tell(callCancelled(id));
+      this.#unanswered(job, reason);
+    };
+    this.agenda.set(new Appointment(RANK.clientLeaves, leave), this.agenda.nowMs + afterMs);
+  }
+
+  #dispatch({ call, engine, level }: Dispatch): void {
+    const job = this.#open.get(call);
+    if (job === undefined) return;
+    const replica = this.fleet.get(engine);
+    job.dispatchedMs = this.agenda.nowMs;
+    job.engine = engine;
+    job.priority = level;
+    job.dispatches += 1;
+    const fault = replica.isUp ? this.#faults.of(job, replica.index, this.agenda.nowMs) : ({ type: 'broken' } as const);
+    if (fault === undefined) return replica.add(job, this.agenda.nowMs);
+    const answer = () => this.#open.get(call) === job && this.#engineFailed(job, fault);
+    this.agenda.set(new Appointment(RANK.fault, answer), this.agenda.nowMs + ANSWER_MS);
+  }
+
+  #engineFailed(job: Job, fault: Fault): void {
+    const { id } = job;
+    if (fault.type === 'refused') {
+      this.#close(job);
+      this.gateway.tell(callRefused(id));
+      return this.#unanswered(job, fault.outcome);
+    }
+    job.engine = undefined;
+    job.dispatchedMs = NaN;
+    this.gateway.tell(fault.type === 'busy' ? callBusy(id, fault.restMs) : callBroken(id, 'broken'));
+  }
+
+  /** Their engine is lost: those of which clients have seen a part of the answer end, the gateway tries the others again. */
+  #drop(jobs: readonly Job[]): void {
+    for (const job of jobs) {
+      const { id } = job;
+      if (job.streams && job.started) {
+        this.#close(job);
+        this.gateway.tell(callBroken(id, 'lost'));
+        this.#unanswered(job, 'stream_broken');
+      } else this.#engineFailed(job, { type: 'broken' });
+    }
+  }
+
+  #gatewayRefused(call: CallId, refusal: string): void {
+    const job = this.#open.get(call);
+    if (job === undefined) return;
+    this.#close(job);
+    this.#unanswered(job, refusal);
+  }
+
+  #restartGateway(): void {
+    const jobs = [...this.#open.values()];
+    for (const job of jobs) this.#close(job);
+    this.gateway.restart();
+    this.fleet.joinAgain();
+    for (const job of jobs) this.#unanswered(job, 'connection_lost');
+  }
+
+  #finish(job: Job, sequence: Sequence<Job>): void {
+    this.#close(job);
+    this.gateway.tell(callFinished(job, sequence));
+    this.#end(job, 'completed', sequence);
+  }
+
+  /** Its client asks again, or has no answer. */
+  #unanswered(job: Job, reason: string): void {
+    const againMs = this.#clients.asksAgainAfterMs(job, reason);
+    if (againMs === undefined) return this.#end(job, reason);
+    this.ports.retried(reason);
+    this.agenda.set(new Appointment(RANK.callArrives, () => this.ask(job)), this.agenda.nowMs + againMs);
+  }
+
+  #end(job: Job, outcome: string, sequence?: Sequence<Job>): void {
+    const { scheduler } = this.gateway;
+    if (scheduler.oracle !== undefined) job.played.leftMs -= serviceMs(this.options.engine.preset, job.call);
+    this.ports.ended(job, outcome, sequence);
+  }
+
+  /** The gateway knows of it no more, and no engine has it. */
+  #close(job: Job): void {
+    this.#open.delete(job.id);
+    if (job.engine !== undefined) this.fleet.get(job.engine).abort(job, this.agenda.nowMs);
+    if (this.#open.size === 0) this.fleet.idle();
+    this.gateway.scheduler.oracle?.ended(job.id);
+  }
+}

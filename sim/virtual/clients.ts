@@ -1,0 +1,82 @@
+import type { Conditions } from './conditions.js';
+import { exponential, type Draws } from './draws.js';
+import type { Job } from './job.js';
+
+/** As the OpenAI SDKs wait before they ask again: doubled each time, less up to a quarter by chance. */
+const BACKOFF_MS = 500;
+const BACKOFF_MS_MAX = 8000;
+const BACKOFF_JITTER = 0.25;
+/** A longer `Retry-After` is not honoured. */
+const RETRY_AFTER_MS_MAX = 60_000;
+/** The `Retry-After` of the gateway's refusals, where they have one. */
+const RETRY_AFTER_MS: Readonly<Record<string, number>> = { queue_full: 1000, no_engine: 1000 };
+/** Failures after which an SDK asks again: connections that break, timeouts, 408, 429 and 5xx. */
+const RETRIED: ReadonlySet<string> = new Set([
+  'client_timeout',
+  'connection_lost',
+  'stream_broken',
+  'queue_full',
+  'queue_timeout',
+  'no_engine',
+  'attempts_exhausted',
+]);
+
+/** What those who ask do by themselves: how long they wait, when they hang up, and what they do without an answer. */
+export class Clients {
+  readonly #contextTokensMax: number;
+
+  constructor(
+    private readonly conditions: Conditions,
+    private readonly draws: Draws,
+    contextTokensMax: number,
+  ) {
+    this.#contextTokensMax = contextTokensMax;
+  }
+
+  /** Whether the call streams; without conditions of clients all do. */
+  streams(job: Job): boolean {
+    const { clients } = this.conditions;
+    return clients === undefined || this.draws.ofCall('streams', job) < clients.streamShare;
+  }
+
+  /** Length of the prompt of the first request: its own, unless it is over-long by chance. */
+  firstPromptTokens(job: Job): number {
+    const { overlong } = this.conditions;
+    if (overlong === undefined || this.draws.ofCall('overlong', job) >= overlong.share) return job.promptTokens;
+    return Math.max(overlong.promptTokens, this.#contextTokensMax);
+  }
+
+  /** Time after which it gives up. */
+  timeoutMs(job: Job): number {
+    return job.streams ? Infinity : (this.conditions.clients?.timeoutMs ?? Infinity);
+  }
+
+  /** Time after which its client cancels it, unless it has ended. */
+  cancelAfterMs(job: Job): number {
+    const { cancels } = this.conditions;
+    if (cancels === undefined || this.draws.ofCall('cancelled', job, job.requests) >= cancels.share) return Infinity;
+    return exponential(this.draws.ofCall('cancelTime', job, job.requests), cancels.afterMs);
+  }
+
+  /** Time after which the call is asked again that ended without an answer; undefined: never. */
+  asksAgainAfterMs(job: Job, reason: string): number | undefined {
+    const { clients, cancels } = this.conditions;
+    if (reason === 'client_error' || (reason === 'too_long' && job.askedTokens !== job.promptTokens)) {
+      // Another request, with retries of its own.
+      job.askedTokens = job.promptTokens;
+      job.retries = 0;
+      return 0;
+    }
+    if (reason === 'cancelled') {
+      if (this.draws.ofCall('returns', job, job.requests) >= (cancels?.returnShare ?? 0)) return undefined;
+      job.retries = 0;
+      return cancels?.returnMs;
+    }
+    if (!RETRIED.has(reason) || job.retries >= (clients?.retries ?? 0)) return undefined;
+    const backoffMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** job.retries);
+    job.retries += 1;
+    const askedMs = RETRY_AFTER_MS[reason];
+    if (askedMs !== undefined && askedMs <= RETRY_AFTER_MS_MAX) return askedMs;
+    return backoffMs * (1 - BACKOFF_JITTER * this.draws.ofCall('backoff', job, job.requests));
+  }
+}

@@ -1,0 +1,137 @@
+import type { Dice } from '../../workloads/index.js';
+import { Appointment, RANK, type Agenda } from './agenda.js';
+import { exponential, type Draws } from './draws.js';
+import type { Gateway } from './gateway.js';
+import type { Job } from './job.js';
+import type { EngineResult, WorldOptions } from './options.js';
+import { Replica, type ReplicaPorts } from './replica.js';
+import { wholeFrom } from './source.js';
+import { engineJoined, engineLost, engineReported } from './told.js';
+
+/** As the gateway scrapes its engines by default. */
+const REPORT_MS = 2000;
+/** Reports of a system without calls, one like the other, after which there are none until a call comes. */
+const IDLE_REPORTS_MAX = 1000;
+
+/** The engines: what they tell of their load, and when they are lost and come back. */
+export class Fleet {
+  readonly #replicas: readonly Replica[];
+  readonly #reportMs: number;
+  /** Since there was a call; minus infinity while there is one. */
+  #idleReports = 0;
+  readonly #paused: Appointment[] = [];
+
+  /** @param dropped hears of the calls that ran on an engine when it was lost */
+  constructor(
+    private readonly options: Pick<WorldOptions, 'engines' | 'engine' | 'reports' | 'conditions'>,
+    private readonly agenda: Agenda,
+    private readonly gateway: Gateway,
+    private readonly ports: ReplicaPorts & { dropped(jobs: readonly Job[]): void },
+  ) {
+    const { engines, engine, reports: { everyMs = REPORT_MS } = {} } = options;
+    this.#reportMs = everyMs;
+    wholeFrom(1, 'engines', engines);
+    this.#replicas = Array.from({ length: engines }, (_, index) => new Replica(index, engine, agenda, ports));
+  }
+
+  /** Longest conversation that an engine takes. */
+  get contextTokensMax(): number {
+    return this.#first.engine.maxModelLen;
+  }
+
+  /** KV blocks of each. */
+  get blocks(): number {
+    return this.#first.engine.kv.size;
+  }
+
+  get #first(): Replica {
+    return this.#replicas[0] as Replica;
+  }
+
+  /** Every engine joins, reports from now on, and may fail. */
+  open(draws: Draws): void {
+    for (const replica of this.#replicas) {
+      this.#join(replica, false);
+      const report = new Appointment(RANK.report, () => {
+        this.#report(replica);
+        this.#idleReports += 1;
+        if (this.#idleReports > IDLE_REPORTS_MAX * this.options.engines) this.#paused.push(report);
+        else this.agenda.set(report, this.agenda.nowMs + this.#reportMs);
+      });
+      this.agenda.set(report, 0);
+    }
+    this.#planLosses(draws);
+  }
+
+  /** Tells a gateway that has forgotten everything of the engines that are there. */
+  joinAgain(): void {
+    for (const replica of this.#replicas) if (replica.isUp) this.#join(replica, false);
+  }
+
+  get(engine: string): Replica {
+    return this.#replicas.find(({ id }) => id === engine) as Replica;
+  }
+
+  /** A call comes: reports go on, at the times at which they would have come. */
+  resumeReports(): void {
+    this.#idleReports = -Infinity;
+    for (const report of this.#paused.splice(0))
+      this.agenda.set(report, Math.ceil(this.agenda.nowMs / this.#reportMs) * this.#reportMs);
+  }
+
+  /** No calls are left. */
+  idle(): void {
+    this.#idleReports = 0;
+  }
+
+  results(): EngineResult[] {
+    return this.#replicas.map((replica) => replica.result());
+  }
+
+  #join({ id, engine }: Replica, probation: boolean): void {
+    this.gateway.tell(engineJoined(id, engine.kv.size * this.options.engine.blockSize, probation));
+  }
+
+  #report(replica: Replica): void {
+    if (!replica.isUp) return;
+    const { staleMs = 0 } = this.options.reports ?? {};
+    const event = engineReported(replica.id, replica.load(this.agenda.nowMs));
+    if (staleMs === 0) this.gateway.tell(event);
+    else this.#at(RANK.report, this.agenda.nowMs + staleMs, () => this.gateway.tell(event));
+  }
+
+  #planLosses(draws: Draws): void {
+    const { engineLoss } = this.options.conditions ?? {};
+    if (engineLoss === undefined) return;
+    const { meanMs, atMs, restartMs } = engineLoss;
+    atMs.forEach((lostMs, turn) => {
+      const replica = this.#replicas[turn % this.#replicas.length] as Replica;
+      this.#at(RANK.fault, lostMs, () => this.#lose(replica, restartMs, () => undefined));
+    });
+    if (meanMs === undefined) return;
+    for (const replica of this.#replicas) this.#planLoss(replica, meanMs, restartMs, draws.ofEngine('loss', replica.index)); // prettier-ignore
+  }
+
+  #planLoss(replica: Replica, meanMs: number, restartMs: number, dice: Dice): void {
+    this.#at(RANK.fault, this.agenda.nowMs + exponential(dice.share(), meanMs), () =>
+      this.#lose(replica, restartMs, () => this.#planLoss(replica, meanMs, restartMs, dice)),
+    );
+  }
+
+  #lose(replica: Replica, restartMs: number, back: () => void): void {
+    // Set times may come while it is down.
+    if (!replica.isUp) return back();
+    const dropped = replica.lose(this.agenda.nowMs);
+    this.gateway.tell(engineLost(replica.id));
+    this.ports.dropped(dropped);
+    this.#at(RANK.fault, this.agenda.nowMs + restartMs, () => {
+      replica.restart();
+      this.#join(replica, true);
+      back();
+    });
+  }
+
+  #at(rank: (typeof RANK)[keyof typeof RANK], atMs: number, happen: () => void): void {
+    this.agenda.set(new Appointment(rank, happen), atMs);
+  }
+}

@@ -1,0 +1,71 @@
+import { millis, type Dispatch, type CallId, type Command, type Event, type Refusal } from '../../src/index.js';
+import { Appointment, RANK, type Agenda } from './agenda.js';
+import type { Steps, WorldOptions } from './options.js';
+
+/** Who carries out what the scheduler decides. */
+export interface GatewayPorts {
+  dispatch(dispatch: Dispatch): void;
+  reject(call: CallId, refusal: Refusal): void;
+}
+
+/** The scheduler as its driver sees it: events in, commands carried out, wakes kept. */
+export class Gateway {
+  #scheduler: Steps;
+  /** Promotions before its last restart. */
+  #promotions = 0;
+  readonly #wake = new Appointment(RANK.wake, () => this.tell({ type: 'woke' }));
+  /** Events that came while commands were being carried out: steps never nest. */
+  readonly #pending: Event[] = [];
+  #telling = false;
+
+  constructor(
+    private readonly options: Pick<WorldOptions, 'scheduler' | 'lens'>,
+    private readonly agenda: Agenda,
+    private readonly ports: GatewayPorts,
+  ) {
+    this.#scheduler = options.scheduler();
+  }
+
+  get scheduler(): Steps {
+    return this.#scheduler;
+  }
+
+  /** Calls moved to the front since they had waited too long, in all. */
+  get promotions(): number {
+    return this.#promotions + (this.#scheduler.totals?.promotions ?? 0);
+  }
+
+  /** A new scheduler that knows nothing. Whoever calls tells it of the engines. */
+  restart(): void {
+    this.#promotions = this.promotions;
+    this.#scheduler = this.options.scheduler();
+  }
+
+  tell(event: Event): void {
+    if (this.#telling) {
+      this.#pending.push(event);
+      return;
+    }
+    this.#telling = true;
+    const { lens } = this.options;
+    for (let next: Event | undefined = event; next !== undefined; next = this.#pending.shift())
+      for (const command of this.#scheduler.step(lens === undefined ? next : lens(next), millis(this.agenda.nowMs)))
+        this.#obey(command);
+    this.#telling = false;
+  }
+
+  #obey(command: Command): void {
+    switch (command.type) {
+      case 'dispatch':
+        return this.ports.dispatch(command);
+      case 'reject':
+        return this.ports.reject(command.call, command.refusal);
+      case 'wakeAt':
+        return this.agenda.set(this.#wake, Math.max(this.agenda.nowMs, command.at));
+      case 'programGone':
+        return;
+      default:
+        command satisfies never;
+    }
+  }
+}

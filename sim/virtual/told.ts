@@ -1,0 +1,94 @@
+import {
+  engineId,
+  millis,
+  modelId,
+  programId,
+  tenantId,
+  tokens,
+  type CallId,
+  type Event,
+  type EngineReported,
+} from '../../src/index.js';
+import type { Sequence } from '../engine/sequence.js';
+import type { Job } from './job.js';
+
+const MODEL = modelId('m');
+const TENANT = tenantId('t');
+
+/*
+ * Every event that the world tells the scheduler, as the gateway would tell it.
+ */
+
+export const callArrived = (job: Job, readsPrefix: boolean): Event => ({
+  type: 'callArrived',
+  call: job.id,
+  program: programId(job.played.id),
+  tenant: TENANT,
+  thread: job.call.thread,
+  model: MODEL,
+  promptTokens: tokens(job.askedTokens),
+  ...(readsPrefix && { prefix: job.played.layout.prefix(job.index, job.promptTokens) }),
+});
+
+export const callStarted = (call: CallId): Event => ({ type: 'callStarted', call });
+
+export const callProgressed = (call: CallId, count: number): Event => ({
+  type: 'callProgressed',
+  call,
+  outputTokens: tokens(count),
+});
+
+export function callFinished(job: Job, { scheduledAt, endedAt, cachedTokens }: Sequence<Job>): Event {
+  const { id, call, promptTokens, outputTokens, dispatchedMs } = job;
+  return {
+    type: 'callFinished',
+    call: id,
+    usage: {
+      promptTokens: tokens(promptTokens),
+      outputTokens: tokens(outputTokens),
+      cachedTokens: tokens(cachedTokens),
+    },
+    serviceMs: millis(endedAt - scheduledAt),
+    queueMs: millis(scheduledAt - dispatchedMs),
+    // Nobody sees whether there will be a next call: only what the answer asks for.
+    ...(call.tools !== undefined && call.tools.length > 0 && { calledTool: true }),
+  };
+}
+
+/** The client has gone. */
+export const callCancelled = (call: CallId): Event => ({ type: 'callCancelled', call });
+
+/** The engine answered with a 4xx: to the scheduler a cancel like any other. */
+export const callRefused = (call: CallId): Event => ({ type: 'callCancelled', call });
+
+export const callBusy = (call: CallId, restMs: number): Event => ({
+  type: 'callFailed',
+  call,
+  failure: 'busy',
+  restMs: millis(restMs),
+});
+
+/** The connection to the engine broke, after the client had seen a part of the answer (`lost`) or before. */
+export const callBroken = (call: CallId, failure: 'broken' | 'lost'): Event => ({ type: 'callFailed', call, failure });
+
+export const programEnded = (id: string): Event => ({ type: 'programEnded', program: programId(id) });
+
+/** @param probation back after a loss: one call at a time until one has finished */
+export const engineJoined = (id: string, capacityTokens: number, probation: boolean): Event => ({
+  type: 'engineJoined',
+  engine: engineId(id),
+  models: [MODEL],
+  capacityTokens: tokens(capacityTokens),
+  ...(probation && { probation }),
+});
+
+export const engineReported = (
+  id: string,
+  load: Pick<EngineReported, 'waiting' | 'kvUsage' | 'preemptions'>,
+): Event => ({
+  type: 'engineReported',
+  engine: engineId(id),
+  ...load,
+});
+
+export const engineLost = (id: string): Event => ({ type: 'engineLost', engine: engineId(id) });
