@@ -19,7 +19,8 @@ export class ConcurrencyLimit {
   #wasFull = false;
   #metLimit = false;
   #waiting = 0;
-  #preemptions = 0;
+  /** The engine's running total as last reported; undefined until it was. */
+  #preemptions: number | undefined;
 
   constructor(
     private readonly config: SchedulerConfig['admission'],
@@ -43,7 +44,8 @@ export class ConcurrencyLimit {
 
   /** @param waiting the engine's own queue; `kvUsage` 0 to 1; `preemptions` a running total, all as the engine says. */
   report(waiting = 0, kvUsage = 0, preemptions = this.#preemptions): void {
-    const preempted = preemptions > this.#preemptions;
+    // The first total is of a life before ours, and one that went down is of an engine that has started anew.
+    const preempted = preemptions !== undefined && preemptions > (this.#preemptions ?? Infinity);
     this.#preemptions = preemptions;
     const standing = Math.min(waiting, this.#waiting);
     this.#waiting = waiting;

@@ -195,7 +195,7 @@ export class Placement {
    */
   next(nowMs: number): { call: Call; engine: Engine } | undefined {
     let first = this.#first(nowMs);
-    while (first !== undefined && this.#sendHome(first.call)) first = this.#first(nowMs);
+    while (first !== undefined && this.#sendHome(first.call, nowMs)) first = this.#first(nowMs);
     if (first === undefined || first.call.boundTo !== undefined) return first;
     const { call } = first;
     const open = this.#pool(call).live.filter((engine) => this.#takes(engine, call, nowMs));
@@ -216,11 +216,14 @@ export class Placement {
     return first;
   }
 
-  /** Binds a call whose program has got a home since it began to wait, where the balancer wants that. */
-  #sendHome(call: Call): boolean {
+  /**
+   * Binds a call whose program has got a home since it began to wait, where the balancer wants that. One that has waited
+   * long enough to leave a home goes there only if it runs at once: bound, it would come after all of other engines' calls.
+   */
+  #sendHome(call: Call, nowMs: number): boolean {
     if (call.boundTo !== undefined || call.isUnbound || call.program.home === undefined) return false;
     const bound = this.#bindingOf(call);
-    if (bound === undefined) return false;
+    if (bound === undefined || (call.isStealable && !this.#takes(bound, call, nowMs))) return false;
     if (call.reservedOn !== undefined) this.#release(call.reservedOn);
     this.#queues.delete(call);
     call.boundTo = bound;

@@ -118,6 +118,17 @@ describe('spilling', () => {
     expect(sentOut(desk.finish('b2'))).toEqual(['long@B']);
   });
 
+  it('keeps the place of a call whose program has found a home while it waited', () => {
+    const desk = new Desk({ balancer: { spillMs: 2_000 } });
+    for (const engine of ['A', 'B']) desk.join(engine, { window: 1 });
+    for (const call of ['a', 'b']) desk.arrive(call);
+    for (const call of ['p1', 'p2']) desk.arrive(call, { program: 'p', prompt: 5_000 });
+    expect(sentOut(desk.finish('a'))).toEqual(['p1@A']);
+    desk.arrive('younger');
+    desk.pass(2_000);
+    expect(sentOut(desk.finish('b'))).toEqual(['p2@B']);
+  });
+
   it('is not for balancers that do not spill', () => {
     const desk = homeDesk('sticky');
     desk.arrive('long', { program: 'p', prompt: 5_000 });
