@@ -229,6 +229,7 @@ export class Scheduler {
 
   #fail(call: Call, engine: Engine, event: CallFailed): void {
     if (event.failure === 'lost') return this.#abandon(call, engine);
+    if (event.failure === 'busy') engine.limit.refused(call.dispatchedAtMs, this.#nowMs, engine.inFlight);
     this.#placement.vacate(call, engine);
     if (event.failure === 'busy') {
       this.#placement.rest(engine, this.#nowMs + Math.max(0, event.restMs ?? 0));

@@ -237,6 +237,8 @@ export class Replica implements Engine {
       this.#warnedOfCapacity = true;
       this.#ports.log.warn({ engine: this.id }, 'engine capacity is unknown: no working-set gate; set capacityTokens');
     }
+    if (windowMax === undefined && reported(this, this.load) === undefined)
+      this.#ports.log.info({ engine: this.id }, 'engine reports no load: its window follows completions');
     this.#ports.emit(event);
   }
 }

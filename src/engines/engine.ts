@@ -21,6 +21,8 @@ const HOLDING_SHARE = 0.25;
  * engine. Large caches are above this by themselves. By runs on a real engine of 12,800 tokens (docs/EXPERIMENTS.md).
  */
 const WORTH_MS_MIN = 4000;
+/** Work of an uncached prompt token in output tokens: a prefill takes many tokens a step. */
+const PROMPT_TOKEN_WORK = 1 / 64;
 
 /**
  * One engine replica as the scheduler sees it.
@@ -99,11 +101,14 @@ export class Engine {
     this.limit.report(event.waiting, event.kvUsage, event.preemptions);
   }
 
-  /** A call has finished here: the engine is well, and what its first token took tells how fast it prefills. */
+  /** A call has finished here: the engine is well, and its times tell what the engine can do. */
   finished(call: Call, event: CallFinished, nowMs: number): void {
     this.probation = false;
     this.finishedAtMs = nowMs;
     const { usage, queueMs = 0 } = event;
+    const { promptTokens, outputTokens } = usage ?? call;
+    const work = outputTokens + (promptTokens - (usage?.cachedTokens ?? 0)) * PROMPT_TOKEN_WORK;
+    this.limit.completed({ dispatchedAtMs: call.dispatchedAtMs, endedAtMs: nowMs, work }, this.inFlight);
     if (call.startedAtMs === undefined || usage?.cachedTokens === undefined) return;
     const tokens = usage.promptTokens - usage.cachedTokens;
     const tookMs = call.startedAtMs - call.dispatchedAtMs - queueMs;

@@ -128,6 +128,30 @@ describe('Window', () => {
     expect(sizes).toEqual([8, 16, 32, 16]);
   });
 
+  it('adaptive: shrinks once for all calls that were refused together, from what was in flight', () => {
+    const window = windowOf({ window: 'adaptive', windowInitial: 16 });
+    for (let inFlight = 12; inFlight > 0; inFlight -= 1) window.refused(100, 150, inFlight);
+    expect(window.size).toBe(6);
+    window.refused(160, 170, 6);
+    expect(window.size).toBe(5);
+  });
+
+  it('adaptive: follows completions only while it is full and nothing reports', () => {
+    const done = (window: ConcurrencyLimit, inFlight: number) => {
+      for (let calls = 0; calls < 8; calls += 1)
+        window.completed({ dispatchedAtMs: 0, endedAtMs: 1_000, work: 50 }, inFlight);
+    };
+    const window = windowOf({ window: 'adaptive' });
+    done(window, 3);
+    expect(window.size).toBe(4);
+    window.report(0, 0.5);
+    done(window, 4);
+    expect(window.size).toBe(4);
+    const silent = windowOf({ window: 'adaptive' });
+    done(silent, 4);
+    expect(silent.size).toBe(8);
+  });
+
   it("adaptive: never above the engine's own limit, even where that is below windowMin", () => {
     const window = windowOf({ window: 'adaptive' }, 1);
     expect(window.size).toBe(1);
