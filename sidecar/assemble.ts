@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { makeBalancer } from '../loadbalancer/index.js';
+import { BalancerInUse } from '../loadbalancer/index.js';
 import { ActiveSet } from './active.js';
 import { Auth } from './auth.js';
 import type { CallPorts } from './calls/ports.js';
@@ -27,7 +27,8 @@ export interface GatewayOptions {
 export function assemble(config: Config, options: GatewayOptions): Context {
   const log = options.log ?? makeLog(config);
   const metrics = new Metrics();
-  const balancer = makeBalancer(config.balancer);
+  const balancerInUse = new BalancerInUse();
+  const balancer = balancerInUse.for(config.balancer);
   const driver = new Driver(config, balancer, {
     programGone: (gone) => metrics.programGone(gone),
     recorder: options.recorder,
@@ -45,6 +46,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     config,
     auth: new Auth(config),
     identifier: makeIdentifier(config),
+    balancer: balancerInUse,
     readsPrefix: balancer.readsPrefix,
     draining: false,
     driver,

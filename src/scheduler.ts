@@ -93,7 +93,7 @@ export class Scheduler {
     this.#policy = this.policy ?? makePolicy(config.policy);
     this.#placement.rules = { config, balancer, admits: this.#policy.admits };
     this.#accounting.configure(config);
-    for (const engine of this.#placement.engineTable.engines.values()) engine.resetLimit(config.admission);
+    for (const engine of this.#placement.engineTable.engines.values()) engine.configure(config.admission);
     for (const call of waiting) this.#wait(call);
     this.#place();
     this.#planWake();

@@ -36,13 +36,20 @@ export class ConcurrencyLimit {
 
   constructor(
     private readonly config: SchedulerConfig['admission'],
-    engineMax: number | undefined,
+    private readonly engineMax: number | undefined,
   ) {
     const { window } = config;
     this.#most = engineMax ?? config.windowMax;
     this.#adapts = window === 'adaptive' || (window === 'auto' && engineMax === undefined);
     if (typeof window === 'number') this.#size = Math.min(window, engineMax ?? window);
     else this.#size = this.#adapts ? Math.min(config.windowInitial, this.#most) : this.#most;
+  }
+
+  /** Whether these settings make the same limit: then what it has learnt stays true. */
+  isMadeOf({ window, windowInitial, windowMin, windowMax }: SchedulerConfig['admission'], engineMax?: number): boolean {
+    const { config } = this;
+    const isSame = window === config.window && windowInitial === config.windowInitial;
+    return isSame && windowMin === config.windowMin && windowMax === config.windowMax && engineMax === this.engineMax;
   }
 
   get size(): number {

@@ -73,20 +73,20 @@ export class Engine {
     this.limit = new ConcurrencyLimit(config, joined.windowMax);
   }
 
-  /** Takes what `engineJoined` says; pools apart. What the window has learnt stays unless its limit is another. */
+  /** Takes what `engineJoined` says; pools apart. */
   join(config: SchedulerConfig['admission'], joined: EngineJoined): void {
     this.state = 'up';
     this.restUntilMs = -Infinity;
     this.probation = joined.probation ?? false;
     this.capacityTokens = joined.capacityTokens;
     this.workingSet.capacityTokens = joined.capacityTokens ?? Infinity;
-    if (joined.windowMax === this.#windowMax) return;
     this.#windowMax = joined.windowMax;
-    this.resetLimit(config);
+    this.configure(config);
   }
 
-  resetLimit(config: SchedulerConfig['admission']): void {
-    this.limit = new ConcurrencyLimit(config, this.#windowMax);
+  /** Takes new settings. What the window has learnt stays unless its limits are others. */
+  configure(config: SchedulerConfig['admission']): void {
+    if (!this.limit.isMadeOf(config, this.#windowMax)) this.limit = new ConcurrencyLimit(config, this.#windowMax);
   }
 
   leave(state: 'lost' | 'draining'): void {
