@@ -12,6 +12,9 @@ import { TimerHeap } from './queues/timer-heap.js';
 import { Views } from './views.js';
 import type { CallId, Millis } from './protocol/units.js';
 
+/** Least rest of an engine that said "no room": without one, its call would go back to it without end in one step. */
+const REST_MS_MIN = 1;
+
 /**
  * The scheduler: `step(event, now) -> commands`. It owns the process table, the queues and the engine table, and nothing
  * that is not a function of the events given so far: no clock, no I/O, no randomness.
@@ -232,8 +235,10 @@ export class Scheduler {
     if (event.failure === 'busy') engine.limit.refused(call.dispatchedAtMs, this.#nowMs, engine.inFlight);
     this.#placement.vacate(call, engine);
     if (event.failure === 'busy') {
-      this.#placement.rest(engine, this.#nowMs + Math.max(0, event.restMs ?? 0));
-      call.isUnbound = call.onlyOn === undefined;
+      // Not `Math.max`, which keeps what is no number.
+      const { restMs = 0 } = event;
+      this.#placement.rest(engine, this.#nowMs + (restMs > REST_MS_MIN ? restMs : REST_MS_MIN));
+      call.isUnbound ||= maySpill(call, this.#placement.rules.balancer);
     } else {
       call.attempts += 1;
       call.excluded = engine;
@@ -333,7 +338,8 @@ export class Scheduler {
 
   #promote(call: Call): void {
     this.totals.promotions += 1;
-    this.#accounting.promoted(call, this.#nowMs);
+    call.promoted = true;
+    call.program.restartWindow(this.#nowMs);
     this.#placement.promote(call);
   }
 

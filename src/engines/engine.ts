@@ -75,8 +75,9 @@ export class Engine {
 
   /** Takes what `engineJoined` says; pools apart. */
   join(config: SchedulerConfig['admission'], joined: EngineJoined): void {
+    // An engine that was lost has started anew; another that said "no room" is still held to it.
+    if (this.state === 'lost') this.restUntilMs = -Infinity;
     this.state = 'up';
-    this.restUntilMs = -Infinity;
     this.probation = joined.probation ?? false;
     this.capacityTokens = joined.capacityTokens;
     this.workingSet.capacityTokens = joined.capacityTokens ?? Infinity;

@@ -61,7 +61,7 @@ export class Placement {
   /** Adds the engine or updates it. Returns the waiting calls that lost their place by it (see `EngineTable.serves`). */
   join(event: EngineJoined): Call[] {
     const engine = this.engineTable.join(event, this.rules.config.admission);
-    this.#resting.delete(engine);
+    if (engine.restUntilMs === -Infinity) this.#resting.delete(engine);
     this.#unsettled.add(engine);
     return this.#serve(engine, event.models);
   }

@@ -29,7 +29,7 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spill
   return {
     timeoutAtMs: waitStartMs + timeouts.queueMs,
     overdueAtMs: call.overdue ? Infinity : waitStartMs + starvation.waitMsMax,
-    promoteAtMs: call.promoted || call.level === 0 ? Infinity : waitStartMs + limitMs - call.waitAtArrivalMs,
+    promoteAtMs: call.promoted || call.level === 0 ? Infinity : waitStartMs + limitMs - call.carriedWaitMs,
     ageAtMs: call.isAged ? Infinity : waitStartMs + admission.reserveMs,
     stealableAtMs:
       !maySpill(call, balances) || call.isUnbound || call.isStealable ? Infinity : waitStartMs + balancer.spillMs,

@@ -15,8 +15,6 @@ export class Program {
   waitMsMax = 0;
   /** Waiting along a chain of calls since the last promotion: the numerator of the starvation ratio. */
   waitSincePromotionMs = 0;
-  /** Counts promotions, so that a wait begun before one is not charged to the window after it. */
-  windowEpoch = 0;
 
   /** Where its long calls go, and that engine's life then: an engine that came back empty is no home. */
   #home: Engine | undefined;
@@ -86,6 +84,13 @@ export class Program {
   /** The live engine that holds its cache. */
   get home(): Engine | undefined {
     return this.#home?.state === 'up' && this.#home.life === this.#homeLife ? this.#home : undefined;
+  }
+
+  /** A call of it was moved to the front: the starvation window starts anew, for all that are active. */
+  restartWindow(nowMs: number): void {
+    this.promotions += 1;
+    this.waitSincePromotionMs = 0;
+    for (const call of this.activeCalls) call.carriedWaitMs = -call.waitingMs(nowMs);
   }
 
   bind(engine: Engine): void {
