@@ -31,6 +31,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const balancer = balancerInUse.for(config.balancer);
   const driver = new Driver(config, balancer, {
     programGone: (gone) => metrics.programGone(gone),
+    violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
     recorder: options.recorder,
   });
   const fleet = createFleet(config, {
@@ -60,6 +61,16 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   };
   registerGauges(context);
   return context;
+}
+
+/** Messages that have been told are counted (`maitred_invariant_violations_total`) and not told again. */
+function logOnce(tell: (message: string) => void): (message: string) => void {
+  const told = new Set<string>();
+  return (message) => {
+    if (told.has(message)) return;
+    told.add(message);
+    tell(message);
+  };
 }
 
 export function makeIdentifier({ identity, limits }: Config): Identifier {

@@ -1,9 +1,10 @@
 import type { Balancer } from './placement/balancer.js';
 import { Call } from './programs/call.js';
 import { checkConfig, type SchedulerConfig } from './config.js';
-import { deadlinesOf, earliest, maySpill } from './programs/escalation.js';
+import { deadlinesOf, earliest, maySpill, reachedBy } from './programs/escalation.js';
 import type { Engine } from './engines/engine.js';
 import type { CallArrived, CallFailed, CallFinished, Command, Event, Refusal } from './protocol/events.js';
+import { tellViolationsTo, type OnViolation } from './invariant.js';
 import { Placement } from './placement/placement.js';
 import { goneNotice, Accounting, clampUsage } from './programs/accounting.js';
 import { makePolicy, type Policy } from './policies/policy.js';
@@ -47,18 +48,22 @@ export class Scheduler {
     nowMs: this.#nowMs,
   }));
   /** Running totals, for metrics. */
-  readonly totals = { promotions: 0, overdue: 0, spilled: 0 };
+  readonly totals = { promotions: 0, overdue: 0, spilled: 0, violations: 0 };
+  readonly #onViolation: OnViolation | undefined;
 
   /**
    * @param policy in place of the one that the configuration names, for as long as the scheduler lives
+   * @param onViolation hears of broken invariants, which are faults of the core; absent: they throw
    * @throws RangeError when a setting is out of range.
    */
   constructor(
     config: SchedulerConfig,
     balancer: Balancer,
     private readonly policy?: Policy,
+    onViolation?: OnViolation,
   ) {
     checkConfig(config);
+    this.#onViolation = onViolation && this.#counted(onViolation);
     this.#config = config;
     this.#policy = policy ?? makePolicy(config.policy);
     this.#placement = new Placement({ config, balancer, admits: this.#policy.admits });
@@ -103,8 +108,16 @@ export class Scheduler {
     return this.#out;
   }
 
+  #counted(then: OnViolation): OnViolation {
+    return (message) => {
+      this.totals.violations += 1;
+      then(message);
+    };
+  }
+
   #begin(now: Millis): void {
     if (!Number.isFinite(now)) throw new RangeError(`now must be finite, got ${now}`);
+    tellViolationsTo(this.#onViolation);
     this.#nowMs = Math.max(now, this.#nowMs);
     this.#out = [];
   }
@@ -315,32 +328,39 @@ export class Scheduler {
     for (let row = this.#accounting.expire(now); row !== undefined; row = this.#accounting.expire(now)) this.#gone(row);
   }
 
-  /** What waiting has brought the call: an end, the front, or leave to go elsewhere. */
+  /** What waiting has brought the call: each state, and what it changes, is told at `Escalation`. */
   #escalate(call: Call): void {
-    const { balancer } = this.#placement.rules;
-    const due = deadlinesOf(call, this.#config, balancer);
-    if (due.timeoutAtMs <= this.#nowMs) return this.#reject(call, 'queue_timeout');
-    if (due.overdueAtMs <= this.#nowMs) {
-      this.totals.overdue += 1;
-      call.overdue = true;
-      call.isAged = true;
-      call.isUnbound ||= maySpill(call, balancer) && !this.#placement.isMoving(call);
-      this.#promote(call);
-    } else if (due.promoteAtMs <= this.#nowMs) {
-      this.#promote(call);
-    } else if (due.ageAtMs <= this.#nowMs) {
-      this.#placement.age(call);
-    } else if (due.stealableAtMs <= this.#nowMs) {
-      this.#placement.makeStealable(call);
+    const reached = reachedBy(deadlinesOf(call, this.#config, this.#placement.rules.balancer), this.#nowMs);
+    switch (reached) {
+      case 'timedOut':
+        return this.#reject(call, 'queue_timeout');
+      case 'overdue':
+        this.totals.overdue += 1;
+        call.overdue = true;
+        this.#promote(call, true);
+        break;
+      case 'promoted':
+        this.#promote(call, false);
+        break;
+      case 'aged':
+        this.#placement.age(call);
+        break;
+      case 'stealable':
+        this.#placement.makeStealable(call);
+        break;
+      case undefined: // Its window has started anew since its timer was set.
+        break;
+      default:
+        reached satisfies never;
     }
     this.#arm(call);
   }
 
-  #promote(call: Call): void {
+  #promote(call: Call, isOverdue: boolean): void {
     this.totals.promotions += 1;
     call.promoted = true;
     call.program.restartWindow(this.#nowMs);
-    this.#placement.promote(call);
+    this.#placement.promote(call, isOverdue);
   }
 
   /** Sets the waiting call's timer to the next time at which something changes for it by time alone. */

@@ -92,7 +92,8 @@ export class ConcurrencyLimit {
   }
 
   #grow(): void {
-    if (this.#adapts) this.#size = Math.min(this.#most, this.#size + (this.#metLimit ? eighth(this.#size) : this.#size));
+    if (this.#adapts)
+      this.#size = Math.min(this.#most, this.#size + (this.#metLimit ? eighth(this.#size) : this.#size));
   }
 
   #shrink(from = this.#size): void {

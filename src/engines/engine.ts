@@ -7,9 +7,8 @@ import { WorkingSet } from '../kv/working-set.js';
 import { LearnedRetention, STEPS_PER_HALF_LIFE } from '../kv/retention.js';
 import type { EngineId } from '../protocol/units.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
+import { PrefillMeter } from './prefill-meter.js';
 
-/** Least uncached prompt that tells of prefill speed: shorter ones tell of the engine's steps. */
-const PREFILL_TOKENS_MIN = 1024;
 /**
  * Part of T* (`returns.ts`) that holding a context may cost. Below 1 since measured prefill times include waiting for other
  * work, and since room lost also thins the batch that shares each step's cost; 0.25 by `npm run bench:policies`.
@@ -45,8 +44,7 @@ export class Engine {
   capacityTokens: number | undefined;
   readonly #retention = new LearnedRetention();
   readonly workingSet = new WorkingSet(this.#retention);
-  /** Prefill time of a token, measured; undefined until it was. */
-  #prefillMs: number | undefined;
+  readonly #prefill = new PrefillMeter();
   readonly running = new Set<Call>();
   /** Context tokens of its running calls, and of the calls that wait for it alone. */
   runningTokens = 0;
@@ -106,23 +104,16 @@ export class Engine {
   finished(call: Call, event: CallFinished, nowMs: number): void {
     this.probation = false;
     this.finishedAtMs = nowMs;
-    const { usage, queueMs = 0 } = event;
+    const { usage } = event;
     const { promptTokens, outputTokens } = usage ?? call;
     const work = outputTokens + (promptTokens - (usage?.cachedTokens ?? 0)) * PROMPT_TOKEN_WORK;
     this.limit.completed({ dispatchedAtMs: call.dispatchedAtMs, endedAtMs: nowMs, work }, this.inFlight);
-    if (call.startedAtMs === undefined || usage?.cachedTokens === undefined) return;
-    const tokens = usage.promptTokens - usage.cachedTokens;
-    const tookMs = call.startedAtMs - call.dispatchedAtMs - queueMs;
-    if (tokens < PREFILL_TOKENS_MIN || tookMs <= 0) return;
-    const prefillMs = tookMs / tokens;
-    this.#prefillMs ??= prefillMs;
-    // Other work only adds to it, so low values count for more.
-    this.#prefillMs += (prefillMs - this.#prefillMs) / (prefillMs < this.#prefillMs ? 16 : 64);
+    this.#prefill.finished(call, event);
   }
 
   /** Lets idle contexts fade up to `nowMs`. @param prefillMs prefill time of a token until it was measured */
   settle(nowMs: number, halfLifeMs: number, prefillMs: number): void {
-    const fillMs = (this.capacityTokens ?? 0) * (this.#prefillMs ?? prefillMs);
+    const fillMs = (this.capacityTokens ?? 0) * (this.#prefill.msPerToken ?? prefillMs);
     const worthMs = Math.max(WORTH_MS_MIN, HOLDING_SHARE * fillMs);
     this.#retention.worthSteps = Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
     this.workingSet.settle(nowMs, halfLifeMs);

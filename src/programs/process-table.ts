@@ -1,3 +1,4 @@
+import { invariant } from '../invariant.js';
 import type { Call } from './call.js';
 import type { Engine } from '../engines/engine.js';
 import type { ProgramGone } from '../protocol/events.js';
@@ -71,6 +72,7 @@ export class Program {
 
   /** Returns true when that was its last active call. */
   end(call: Call): boolean {
+    invariant(this.#calls?.[call.programIndex] === call, 'a call that ends is active');
     const last = this.#calls?.pop();
     if (this.#calls?.length === 0) this.#calls = undefined;
     // Not a set: what leaves one by the front stays in the way of who looks at the first few, until all are gone.

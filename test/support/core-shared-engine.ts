@@ -37,7 +37,7 @@ export function windowsOf(options: SharedEngine, forMs: number): number[] {
   };
   desk.join('A', options.engine);
   for (let client = 0; client < clients; client += 1) ask();
-  for (let nextSecondMs = 1_000; desk.nowMs < forMs; ) {
+  for (let nextSecondMs = 1_000; desk.nowMs < forMs;) {
     const perMs = tokensPerSecond(left.size) / left.size / 1_000;
     const doneAtMs = desk.nowMs + Math.min(...left.values(), Infinity) / perMs;
     const untilMs = Math.min(left.size === 0 ? Infinity : doneAtMs, nextSecondMs, desk.wakeAtMs);
