@@ -331,33 +331,18 @@ export class Scheduler {
   /** What waiting has brought the call: each state, and what it changes, is told at `Escalation`. */
   #escalate(call: Call): void {
     const reached = reachedBy(deadlinesOf(call, this.#config, this.#placement.rules.balancer), this.#nowMs);
-    switch (reached) {
-      case 'timedOut':
-        return this.#reject(call, 'queue_timeout');
-      case 'overdue':
-        this.totals.overdue += 1;
-        call.overdue = true;
-        this.#promote(call, true);
-        break;
-      case 'promoted':
-        this.#promote(call, false);
-        break;
-      case 'aged':
-        this.#placement.age(call);
-        break;
-      case 'stealable':
-        this.#placement.makeStealable(call);
-        break;
-      case undefined: // Its window has started anew since its timer was set.
-        break;
-      default:
-        reached satisfies never;
-    }
+    // Nothing is reached when its window has started anew since its timer was set.
+    if (reached === 'timedOut') return this.#reject(call, 'queue_timeout');
+    if (reached === 'overdue' || reached === 'promoted') this.#promote(call, reached === 'overdue');
+    else if (reached === 'aged') this.#placement.age(call);
+    else if (reached === 'stealable') this.#placement.makeStealable(call);
     this.#arm(call);
   }
 
   #promote(call: Call, isOverdue: boolean): void {
     this.totals.promotions += 1;
+    if (isOverdue) this.totals.overdue += 1;
+    call.overdue ||= isOverdue;
     call.promoted = true;
     call.program.restartWindow(this.#nowMs);
     this.#placement.promote(call, isOverdue);

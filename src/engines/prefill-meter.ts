@@ -16,7 +16,8 @@ export class PrefillMeter {
     return this.#msPerToken;
   }
 
-  finished(call: Pick<Call, 'dispatchedAtMs' | 'startedAtMs'>, { usage, queueMs = 0 }: CallFinished): void {
+  finished(call: Pick<Call, 'dispatchedAtMs' | 'startedAtMs'>, event: CallFinished): void {
+    const { usage, queueMs = 0 } = event;
     if (call.startedAtMs === undefined || usage?.cachedTokens === undefined) return;
     const tokens = usage.promptTokens - usage.cachedTokens;
     const tookMs = call.startedAtMs - call.dispatchedAtMs - queueMs;
