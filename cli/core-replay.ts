@@ -1,4 +1,4 @@
-import { makeBalancer } from '../loadbalancer/index.js';
+import { BalancerInUse } from '../loadbalancer/index.js';
 import { settingsSchema } from '../sidecar/settings.js';
 import { LogFault, readLogLine, Scheduler, type Command, type LogLine } from '../src/index.js';
 
@@ -29,6 +29,7 @@ export interface Difference {
 /** A fresh scheduler that is told what an event log says, line by line. */
 export class CoreReplay {
   readonly #scheduler: Scheduler;
+  readonly #balancer = new BalancerInUse();
   readonly recordedBy: string;
   /** Steps and changes of settings that were identical, and the commands in them. */
   steps = 0;
@@ -43,7 +44,7 @@ export class CoreReplay {
       throw new ReplayFault('maitredEventLog', 'the log does not begin with its header');
     this.recordedBy = line.maitred;
     const settings = parseSettings(line.settings);
-    this.#scheduler = new Scheduler(settings, makeBalancer(settings.balancer));
+    this.#scheduler = new Scheduler(settings, this.#balancer.for(settings.balancer));
   }
 
   /** The next line. @throws ReplayFault when it is malformed, or cannot come here. */
@@ -75,7 +76,7 @@ export class CoreReplay {
   #tell(step: Told): readonly Command[] {
     if ('event' in step) return this.#scheduler.step(step.event, step.now);
     const settings = parseSettings(step.settings);
-    return this.#scheduler.configure(settings, makeBalancer(settings.balancer), step.now);
+    return this.#scheduler.configure(settings, this.#balancer.for(settings.balancer), step.now);
   }
 }
 

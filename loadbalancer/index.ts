@@ -26,3 +26,17 @@ export interface BalancerOptions extends ProgramAffinityOptions {
 export function makeBalancer(options: BalancerOptions): Balancer {
   return BALANCERS[options.name](options);
 }
+
+/** The balancer in use: made anew, without what it remembered, only for other options. */
+export class BalancerInUse {
+  #balancer: Balancer | undefined;
+  #madeOf = '';
+
+  for(options: BalancerOptions): Balancer {
+    const { name, thresholdTokens, adaptThreshold } = options;
+    const madeOf = JSON.stringify([name, thresholdTokens, adaptThreshold]);
+    if (this.#balancer !== undefined && madeOf === this.#madeOf) return this.#balancer;
+    this.#madeOf = madeOf;
+    return (this.#balancer = makeBalancer(options));
+  }
+}

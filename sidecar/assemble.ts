@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { makeBalancer } from '../loadbalancer/index.js';
+import { BalancerInUse } from '../loadbalancer/index.js';
 import { ActiveSet } from './active.js';
 import { Auth } from './auth.js';
 import type { CallPorts } from './calls/ports.js';
@@ -27,9 +27,11 @@ export interface GatewayOptions {
 export function assemble(config: Config, options: GatewayOptions): Context {
   const log = options.log ?? makeLog(config);
   const metrics = new Metrics();
-  const balancer = makeBalancer(config.balancer);
+  const balancerInUse = new BalancerInUse();
+  const balancer = balancerInUse.for(config.balancer);
   const driver = new Driver(config, balancer, {
     programGone: (gone) => metrics.programGone(gone),
+    violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
     recorder: options.recorder,
   });
   const fleet = createFleet(config, {
@@ -45,6 +47,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     config,
     auth: new Auth(config),
     identifier: makeIdentifier(config),
+    balancer: balancerInUse,
     readsPrefix: balancer.readsPrefix,
     draining: false,
     driver,
@@ -58,6 +61,16 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   };
   registerGauges(context);
   return context;
+}
+
+/** Messages that have been told are counted (`maitred_invariant_violations_total`) and not told again. */
+function logOnce(tell: (message: string) => void): (message: string) => void {
+  const told = new Set<string>();
+  return (message) => {
+    if (told.has(message)) return;
+    told.add(message);
+    tell(message);
+  };
 }
 
 export function makeIdentifier({ identity, limits }: Config): Identifier {

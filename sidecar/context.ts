@@ -1,5 +1,6 @@
 import type { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import type { BalancerInUse } from '../loadbalancer/index.js';
 import type { EngineId, TenantId } from '../src/index.js';
 import type { ActiveSet } from './active.js';
 import type { Auth } from './auth.js';
@@ -17,6 +18,7 @@ export interface Context {
   config: Config;
   auth: Auth;
   identifier: Identifier;
+  readonly balancer: BalancerInUse;
   /** Whether the balancer in use wants prefix hashes. */
   readsPrefix: boolean;
   draining: boolean;

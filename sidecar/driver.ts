@@ -27,6 +27,8 @@ export interface Recorder {
 export interface DriverPorts {
   /** A program has left the process table. */
   readonly programGone: (gone: ProgramGone) => void;
+  /** The scheduler has found a fault in itself, and goes on. */
+  readonly violated: (message: string) => void;
   readonly recorder: Recorder | undefined;
 }
 
@@ -52,7 +54,7 @@ export class Driver {
     balancer: Balancer,
     private readonly ports: DriverPorts,
   ) {
-    this.#scheduler = new Scheduler(config, balancer);
+    this.#scheduler = new Scheduler(config, balancer, undefined, ports.violated);
   }
 
   /** The clock that every event is stamped with. */

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeBalancer } from '../loadbalancer/index.js';
 import { adminRoutes, endProgramRoute, probeRoutes } from './admin/admin.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { Auth } from './auth.js';
@@ -77,7 +76,7 @@ class RunningGateway implements Gateway {
     const { context } = this;
     addEngines(context, config);
     if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config);
-    const balancer = makeBalancer(config.balancer);
+    const balancer = context.balancer.for(config.balancer);
     context.driver.configure(config, balancer);
     context.readsPrefix = balancer.readsPrefix;
     context.auth = new Auth(config);

@@ -6,7 +6,7 @@
  *   scheduler.ts                  `step(event, now) -> commands`, the life of a call
  *   programs/process-table.ts     what is known of a program
  *   placement/placement.ts        which waiting call some engine has room for
- * then, as needed: programs/ (accounting, escalation), policies/ (who is next), queues/ (wait queues and their trees), engines/
+ * then, as needed: programs/ (accounting, escalation), policies/ (who is next), invariant.ts (what must hold), queues/ (wait queues and their trees), engines/
  * (engine table, concurrency limit), kv/ (cache and working set), views.ts, protocol/event-log.ts (steps as a file).
  */
 export * from './protocol/units.js';

@@ -1,9 +1,10 @@
 import type { Balancer } from './placement/balancer.js';
 import { Call } from './programs/call.js';
 import { checkConfig, type SchedulerConfig } from './config.js';
-import { deadlinesOf, earliest, maySpill } from './programs/escalation.js';
+import { deadlinesOf, earliest, maySpill, reachedBy } from './programs/escalation.js';
 import type { Engine } from './engines/engine.js';
 import type { CallArrived, CallFailed, CallFinished, Command, Event, Refusal } from './protocol/events.js';
+import { tellViolationsTo, type OnViolation } from './invariant.js';
 import { Placement } from './placement/placement.js';
 import { goneNotice, Accounting, clampUsage } from './programs/accounting.js';
 import { makePolicy, type Policy } from './policies/policy.js';
@@ -11,6 +12,9 @@ import type { Program } from './programs/process-table.js';
 import { TimerHeap } from './queues/timer-heap.js';
 import { Views } from './views.js';
 import type { CallId, Millis } from './protocol/units.js';
+
+/** Least rest of an engine that said "no room": without one, its call would go back to it without end in one step. */
+const REST_MS_MIN = 1;
 
 /**
  * The scheduler: `step(event, now) -> commands`. It owns the process table, the queues and the engine table, and nothing
@@ -44,18 +48,22 @@ export class Scheduler {
     nowMs: this.#nowMs,
   }));
   /** Running totals, for metrics. */
-  readonly totals = { promotions: 0, overdue: 0, spilled: 0 };
+  readonly totals = { promotions: 0, overdue: 0, spilled: 0, violations: 0 };
+  readonly #onViolation: OnViolation | undefined;
 
   /**
    * @param policy in place of the one that the configuration names, for as long as the scheduler lives
+   * @param onViolation hears of broken invariants, which are faults of the core; absent: they throw
    * @throws RangeError when a setting is out of range.
    */
   constructor(
     config: SchedulerConfig,
     balancer: Balancer,
     private readonly policy?: Policy,
+    onViolation?: OnViolation,
   ) {
     checkConfig(config);
+    this.#onViolation = onViolation && this.#counted(onViolation);
     this.#config = config;
     this.#policy = policy ?? makePolicy(config.policy);
     this.#placement = new Placement({ config, balancer, admits: this.#policy.admits });
@@ -93,15 +101,23 @@ export class Scheduler {
     this.#policy = this.policy ?? makePolicy(config.policy);
     this.#placement.rules = { config, balancer, admits: this.#policy.admits };
     this.#accounting.configure(config);
-    for (const engine of this.#placement.engineTable.engines.values()) engine.resetLimit(config.admission);
+    for (const engine of this.#placement.engineTable.engines.values()) engine.configure(config.admission);
     for (const call of waiting) this.#wait(call);
     this.#place();
     this.#planWake();
     return this.#out;
   }
 
+  #counted(then: OnViolation): OnViolation {
+    return (message) => {
+      this.totals.violations += 1;
+      then(message);
+    };
+  }
+
   #begin(now: Millis): void {
     if (!Number.isFinite(now)) throw new RangeError(`now must be finite, got ${now}`);
+    tellViolationsTo(this.#onViolation);
     this.#nowMs = Math.max(now, this.#nowMs);
     this.#out = [];
   }
@@ -229,10 +245,13 @@ export class Scheduler {
 
   #fail(call: Call, engine: Engine, event: CallFailed): void {
     if (event.failure === 'lost') return this.#abandon(call, engine);
+    if (event.failure === 'busy') engine.limit.refused(call.dispatchedAtMs, this.#nowMs, engine.inFlight);
     this.#placement.vacate(call, engine);
     if (event.failure === 'busy') {
-      this.#placement.rest(engine, this.#nowMs + Math.max(0, event.restMs ?? 0));
-      call.isUnbound = call.onlyOn === undefined;
+      // Not `Math.max`, which keeps what is no number.
+      const { restMs = 0 } = event;
+      this.#placement.rest(engine, this.#nowMs + (restMs > REST_MS_MIN ? restMs : REST_MS_MIN));
+      call.isUnbound ||= maySpill(call, this.#placement.rules.balancer);
     } else {
       call.attempts += 1;
       call.excluded = engine;
@@ -309,31 +328,24 @@ export class Scheduler {
     for (let row = this.#accounting.expire(now); row !== undefined; row = this.#accounting.expire(now)) this.#gone(row);
   }
 
-  /** What waiting has brought the call: an end, the front, or leave to go elsewhere. */
+  /** What waiting has brought the call: each state, and what it changes, is told at `Escalation`. */
   #escalate(call: Call): void {
-    const { balancer } = this.#placement.rules;
-    const due = deadlinesOf(call, this.#config, balancer);
-    if (due.timeoutAtMs <= this.#nowMs) return this.#reject(call, 'queue_timeout');
-    if (due.overdueAtMs <= this.#nowMs) {
-      this.totals.overdue += 1;
-      call.overdue = true;
-      call.isAged = true;
-      call.isUnbound ||= maySpill(call, balancer) && !this.#placement.isMoving(call);
-      this.#promote(call);
-    } else if (due.promoteAtMs <= this.#nowMs) {
-      this.#promote(call);
-    } else if (due.ageAtMs <= this.#nowMs) {
-      this.#placement.age(call);
-    } else if (due.stealableAtMs <= this.#nowMs) {
-      this.#placement.makeStealable(call);
-    }
+    const reached = reachedBy(deadlinesOf(call, this.#config, this.#placement.rules.balancer), this.#nowMs);
+    // Nothing is reached when its window has started anew since its timer was set.
+    if (reached === 'timedOut') return this.#reject(call, 'queue_timeout');
+    if (reached === 'overdue' || reached === 'promoted') this.#promote(call, reached === 'overdue');
+    else if (reached === 'aged') this.#placement.age(call);
+    else if (reached === 'stealable') this.#placement.makeStealable(call);
     this.#arm(call);
   }
 
-  #promote(call: Call): void {
+  #promote(call: Call, isOverdue: boolean): void {
     this.totals.promotions += 1;
-    this.#accounting.promoted(call, this.#nowMs);
-    this.#placement.promote(call);
+    if (isOverdue) this.totals.overdue += 1;
+    call.overdue ||= isOverdue;
+    call.promoted = true;
+    call.program.restartWindow(this.#nowMs);
+    this.#placement.promote(call, isOverdue);
   }
 
   /** Sets the waiting call's timer to the next time at which something changes for it by time alone. */

@@ -102,9 +102,10 @@ export class Replica implements Engine {
   succeeded(): void {
     this.#callFailures = 0;
     if (this.state !== 'probation') return;
-    // The scheduler lifts its own probation with the same call: no event.
     this.state = 'up';
     this.#setbacks = 0;
+    // The scheduler sees finished calls, but neither those that an engine answered with 4xx nor requests passed through.
+    this.#ports.emit(joined(this));
     this.#ports.log.info({ engine: this.id }, 'engine is up again');
   }
 
@@ -237,6 +238,8 @@ export class Replica implements Engine {
       this.#warnedOfCapacity = true;
       this.#ports.log.warn({ engine: this.id }, 'engine capacity is unknown: no working-set gate; set capacityTokens');
     }
+    if (windowMax === undefined && reported(this, this.load) === undefined)
+      this.#ports.log.info({ engine: this.id }, 'engine reports no load: its window follows completions');
     this.#ports.emit(event);
   }
 }

@@ -37,6 +37,7 @@ export function registerGauges(context: Context): void {
     'Of these, the ones that had waited for the longest time allowed.',
     () => totals.overdue,
   );
+  total('invariant_violations_total', 'Faults that the core found in itself.', () => totals.violations);
   total('spills_total', 'Calls that ran away from their program’s engine.', () => totals.spilled);
   new Gauge({
     name: 'maitred_queue_calls',

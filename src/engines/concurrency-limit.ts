@@ -1,16 +1,24 @@
 import type { SchedulerConfig } from '../config.js';
+import { ThroughputTrend, type Completion } from './throughput-trend.js';
 
 /**
  * How many calls an engine may have in flight, so that order is decided here and not in the engine's own queue.
  *
- * Fixed by config or by the engine's own limit; else adaptive, on each load report:
- *   the engine preempts, or a queue of more than w/8 stands   ->  w - max(1, w/8), not below `windowMin`
- *   nothing waits there, and the window was full              ->  w + max(1, w/8), not above `windowMax`
- * In-flight counts are ours and never stale; the report only moves the limit (slowly, since it is). What stands is the
- * lesser of the last two reports: prompts that wait a moment for their prefill are no sign of a full engine, and a little queue
- * keeps the batch full between two of our dispatches. Until the first limit is met the window doubles, and halves there,
- * as TCP's slow start does (RFC 5681, section 3.1): by eighths it would keep an engine of 256 slots half empty for the
- * first minute.
+ * Fixed by config or by the engine's own limit; else adaptive, by one of two signals:
+ *
+ *     load reports   the engine preempts, or a queue of more than w/8 stands         shrink
+ *                    nothing waits there, and the window was full                    grow
+ *     completions    of an engine that reports nothing, while the window is full:    grow or shrink, by `ThroughputTrend`
+ *     a refusal      429 or 503, once for all calls that were in flight then         shrink, from what was in flight
+ *
+ *     grow     w + max(1, w/8), not above `windowMax`
+ *     shrink   w - max(1, w/8), not below `windowMin`
+ *
+ * In-flight counts are ours and never stale; a report only moves the limit (slowly, since it is). What stands is the
+ * lesser of the last two reports: prompts that wait a moment for their prefill are no sign of a full engine, and a little
+ * queue keeps the batch full between two of our dispatches. Until the first limit is met the window doubles, and halves
+ * there, as TCP's slow start does (RFC 5681, section 3.1): by eighths it would keep an engine of 256 slots half empty for
+ * the first minute.
  */
 export class ConcurrencyLimit {
   #size: number;
@@ -19,17 +27,29 @@ export class ConcurrencyLimit {
   #wasFull = false;
   #metLimit = false;
   #waiting = 0;
-  #preemptions = 0;
+  /** The engine's running total as last reported; undefined until it was. */
+  #preemptions: number | undefined;
+  #reports = false;
+  readonly #trend = new ThroughputTrend();
+  /** Calls dispatched before tell of another size. */
+  #movedAtMs = -Infinity;
 
   constructor(
     private readonly config: SchedulerConfig['admission'],
-    engineMax: number | undefined,
+    private readonly engineMax: number | undefined,
   ) {
     const { window } = config;
     this.#most = engineMax ?? config.windowMax;
     this.#adapts = window === 'adaptive' || (window === 'auto' && engineMax === undefined);
     if (typeof window === 'number') this.#size = Math.min(window, engineMax ?? window);
     else this.#size = this.#adapts ? Math.min(config.windowInitial, this.#most) : this.#most;
+  }
+
+  /** Whether these settings make the same limit: then what it has learnt stays true. */
+  isMadeOf({ window, windowInitial, windowMin, windowMax }: SchedulerConfig['admission'], engineMax?: number): boolean {
+    const { config } = this;
+    const isSame = window === config.window && windowInitial === config.windowInitial;
+    return isSame && windowMin === config.windowMin && windowMax === config.windowMax && engineMax === this.engineMax;
   }
 
   get size(): number {
@@ -43,18 +63,45 @@ export class ConcurrencyLimit {
 
   /** @param waiting the engine's own queue; `kvUsage` 0 to 1; `preemptions` a running total, all as the engine says. */
   report(waiting = 0, kvUsage = 0, preemptions = this.#preemptions): void {
-    const preempted = preemptions > this.#preemptions;
+    // The first total is of a life before ours, and one that went down is of an engine that has started anew.
+    const preempted = preemptions !== undefined && preemptions > (this.#preemptions ?? Infinity);
     this.#preemptions = preemptions;
+    this.#reports = true;
     const standing = Math.min(waiting, this.#waiting);
     this.#waiting = waiting;
-    if (!this.#adapts) return;
-    const eighth = Math.max(1, this.#size >> 3);
-    const least = Math.min(this.config.windowMin, this.#most);
-    if (preempted || standing > eighth) {
-      this.#size = Math.max(least, this.#size - (this.#metLimit ? eighth : this.#size >> 1));
-      this.#metLimit = true;
-    } else if (this.#wasFull && waiting === 0 && kvUsage < 0.99)
-      this.#size = Math.min(this.#most, this.#size + (this.#metLimit ? eighth : this.#size));
+    if (preempted || standing > eighth(this.#size)) this.#shrink();
+    else if (this.#wasFull && waiting === 0 && kvUsage < 0.99) this.#grow();
     this.#wasFull = false;
   }
+
+  /** A call has its answer. @param inFlight calls there, this one included */
+  completed(completion: Completion, inFlight: number): void {
+    if (this.#reports || inFlight < this.#size || completion.dispatchedAtMs < this.#movedAtMs) return;
+    const verdict = this.#trend.completed(this.#size, completion);
+    if (verdict === undefined) return;
+    this.#movedAtMs = completion.endedAtMs;
+    if (verdict === 'grow') this.#grow();
+    else this.#shrink();
+  }
+
+  /** The engine refused a call, dispatched then, for want of room. @param inFlight calls there, this one included */
+  refused(dispatchedAtMs: number, nowMs: number, inFlight: number): void {
+    if (dispatchedAtMs < this.#movedAtMs) return;
+    this.#movedAtMs = nowMs;
+    this.#shrink(Math.min(inFlight, this.#size));
+  }
+
+  #grow(): void {
+    if (this.#adapts)
+      this.#size = Math.min(this.#most, this.#size + (this.#metLimit ? eighth(this.#size) : this.#size));
+  }
+
+  #shrink(from = this.#size): void {
+    if (!this.#adapts) return;
+    const least = Math.min(this.config.windowMin, this.#most);
+    this.#size = Math.max(least, from - (this.#metLimit ? eighth(from) : from >> 1));
+    this.#metLimit = true;
+  }
 }
+
+const eighth = (size: number): number => Math.max(1, size >> 3);

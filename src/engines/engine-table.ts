@@ -23,7 +23,7 @@ export class EngineTable {
 
   /** Makes the engine's pools those of `models`. Returns the pools that it has left. */
   serve(engine: Engine, models: readonly ModelId[]): ModelPool[] {
-    for (const model of this.#pools.keys()) this.serves(model);
+    this.#forgetEmptyPools();
     const left = engine.pools.filter((pool) => !models.includes(pool.model));
     for (const pool of left) pool.engines = pool.engines.filter((other) => other !== engine);
     for (const model of models) {
@@ -43,9 +43,13 @@ export class EngineTable {
 
   /** Whether any engine, up or lost, serves the model: without one its calls cannot wait. */
   serves(model: ModelId): boolean {
-    const pool = this.#pools.get(model);
-    if (pool?.engines.length === 0 && pool.unbound.size === 0) this.#pools.delete(model);
-    return pool !== undefined && pool.engines.length > 0;
+    return (this.#pools.get(model)?.engines.length ?? 0) > 0;
+  }
+
+  /** Pools that no engine serves and no call waits for. Before each change of what is served, as only that makes them. */
+  #forgetEmptyPools(): void {
+    for (const [model, pool] of this.#pools)
+      if (pool.engines.length === 0 && pool.unbound.size === 0) this.#pools.delete(model);
   }
 
   /** A drained engine is forgotten with its last call. */

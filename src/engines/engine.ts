@@ -7,9 +7,8 @@ import { WorkingSet } from '../kv/working-set.js';
 import { LearnedRetention, STEPS_PER_HALF_LIFE } from '../kv/retention.js';
 import type { EngineId } from '../protocol/units.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
+import { PrefillMeter } from './prefill-meter.js';
 
-/** Least uncached prompt that tells of prefill speed: shorter ones tell of the engine's steps. */
-const PREFILL_TOKENS_MIN = 1024;
 /**
  * Part of T* (`returns.ts`) that holding a context may cost. Below 1 since measured prefill times include waiting for other
  * work, and since room lost also thins the batch that shares each step's cost; 0.25 by `npm run bench:policies`.
@@ -21,6 +20,8 @@ const HOLDING_SHARE = 0.25;
  * engine. Large caches are above this by themselves. By runs on a real engine of 12,800 tokens (docs/EXPERIMENTS.md).
  */
 const WORTH_MS_MIN = 4000;
+/** Work of an uncached prompt token in output tokens: a prefill takes many tokens a step. */
+const PROMPT_TOKEN_WORK = 1 / 64;
 
 /**
  * One engine replica as the scheduler sees it.
@@ -43,8 +44,7 @@ export class Engine {
   capacityTokens: number | undefined;
   readonly #retention = new LearnedRetention();
   readonly workingSet = new WorkingSet(this.#retention);
-  /** Prefill time of a token, measured; undefined until it was. */
-  #prefillMs: number | undefined;
+  readonly #prefill = new PrefillMeter();
   readonly running = new Set<Call>();
   /** Context tokens of its running calls, and of the calls that wait for it alone. */
   runningTokens = 0;
@@ -71,20 +71,21 @@ export class Engine {
     this.limit = new ConcurrencyLimit(config, joined.windowMax);
   }
 
-  /** Takes what `engineJoined` says; pools apart. What the window has learnt stays unless its limit is another. */
+  /** Takes what `engineJoined` says; pools apart. */
   join(config: SchedulerConfig['admission'], joined: EngineJoined): void {
+    // An engine that was lost has started anew; another that said "no room" is still held to it.
+    if (this.state === 'lost') this.restUntilMs = -Infinity;
     this.state = 'up';
-    this.restUntilMs = -Infinity;
     this.probation = joined.probation ?? false;
     this.capacityTokens = joined.capacityTokens;
     this.workingSet.capacityTokens = joined.capacityTokens ?? Infinity;
-    if (joined.windowMax === this.#windowMax) return;
     this.#windowMax = joined.windowMax;
-    this.resetLimit(config);
+    this.configure(config);
   }
 
-  resetLimit(config: SchedulerConfig['admission']): void {
-    this.limit = new ConcurrencyLimit(config, this.#windowMax);
+  /** Takes new settings. What the window has learnt stays unless its limits are others. */
+  configure(config: SchedulerConfig['admission']): void {
+    if (!this.limit.isMadeOf(config, this.#windowMax)) this.limit = new ConcurrencyLimit(config, this.#windowMax);
   }
 
   leave(state: 'lost' | 'draining'): void {
@@ -99,24 +100,20 @@ export class Engine {
     this.limit.report(event.waiting, event.kvUsage, event.preemptions);
   }
 
-  /** A call has finished here: the engine is well, and what its first token took tells how fast it prefills. */
+  /** A call has finished here: the engine is well, and its times tell what the engine can do. */
   finished(call: Call, event: CallFinished, nowMs: number): void {
     this.probation = false;
     this.finishedAtMs = nowMs;
-    const { usage, queueMs = 0 } = event;
-    if (call.startedAtMs === undefined || usage?.cachedTokens === undefined) return;
-    const tokens = usage.promptTokens - usage.cachedTokens;
-    const tookMs = call.startedAtMs - call.dispatchedAtMs - queueMs;
-    if (tokens < PREFILL_TOKENS_MIN || tookMs <= 0) return;
-    const prefillMs = tookMs / tokens;
-    this.#prefillMs ??= prefillMs;
-    // Other work only adds to it, so low values count for more.
-    this.#prefillMs += (prefillMs - this.#prefillMs) / (prefillMs < this.#prefillMs ? 16 : 64);
+    const { usage } = event;
+    const { promptTokens, outputTokens } = usage ?? call;
+    const work = outputTokens + (promptTokens - (usage?.cachedTokens ?? 0)) * PROMPT_TOKEN_WORK;
+    this.limit.completed({ dispatchedAtMs: call.dispatchedAtMs, endedAtMs: nowMs, work }, this.inFlight);
+    this.#prefill.finished(call, event);
   }
 
   /** Lets idle contexts fade up to `nowMs`. @param prefillMs prefill time of a token until it was measured */
   settle(nowMs: number, halfLifeMs: number, prefillMs: number): void {
-    const fillMs = (this.capacityTokens ?? 0) * (this.#prefillMs ?? prefillMs);
+    const fillMs = (this.capacityTokens ?? 0) * (this.#prefill.msPerToken ?? prefillMs);
     const worthMs = Math.max(WORTH_MS_MIN, HOLDING_SHARE * fillMs);
     this.#retention.worthSteps = Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
     this.workingSet.settle(nowMs, halfLifeMs);

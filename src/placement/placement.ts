@@ -1,3 +1,4 @@
+import { invariant } from '../invariant.js';
 import type { Balancer } from './balancer.js';
 import type { Call } from '../programs/call.js';
 import type { SchedulerConfig } from '../config.js';
@@ -8,6 +9,7 @@ import { firstOf, type Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import { WorkingSet, type CacheFootprint } from '../kv/working-set.js';
 import { classOf } from '../kv/retention.js';
+import { maySpill } from '../programs/escalation.js';
 import type { Program } from '../programs/process-table.js';
 import { EngineTable } from '../engines/engine-table.js';
 import type { EngineId, ModelId, TenantId } from '../protocol/units.js';
@@ -61,7 +63,7 @@ export class Placement {
   /** Adds the engine or updates it. Returns the waiting calls that lost their place by it (see `EngineTable.serves`). */
   join(event: EngineJoined): Call[] {
     const engine = this.engineTable.join(event, this.rules.config.admission);
-    this.#resting.delete(engine);
+    if (engine.restUntilMs === -Infinity) this.#resting.delete(engine);
     this.#unsettled.add(engine);
     return this.#serve(engine, event.models);
   }
@@ -116,11 +118,15 @@ export class Placement {
     this.touch(reserved);
   }
 
-  /** Moves a waiting call to the front; one that is unbound may then run anywhere. */
-  promote(call: Call): void {
+  /** Moves a waiting call to the front. An overdue one is aged, and leaves an engine that it need not wait for. */
+  promote(call: Call, isOverdue: boolean): void {
     this.#queues.delete(call);
     call.level = 0;
     call.rank = 0;
+    if (isOverdue) {
+      call.isAged = true;
+      call.isUnbound ||= maySpill(call, this.rules.balancer) && !isMoving(call);
+    }
     if (call.isUnbound) {
       this.#unbind(call);
       call.isStealable = false;
@@ -138,14 +144,9 @@ export class Placement {
 
   /** The call has waited `reserveMs`: from now on idle programs must make way for it. */
   age(call: Call): void {
-    call.isAged = true;
     this.#queues.delete(call);
+    call.isAged = true;
     this.#insert(call);
-  }
-
-  /** Whether the engine that the call waits for has finished anything since it began to wait. */
-  isMoving(call: Call): boolean {
-    return call.boundTo !== undefined && call.boundTo.finishedAtMs >= call.queuedAtMs;
   }
 
   /** The call has waited long enough to leave its engine. */
@@ -179,8 +180,9 @@ export class Placement {
   vacate(call: Call, engine: Engine, left?: CacheFootprint, calledTool = false): void {
     call.engine = undefined;
     this.#unsettled.add(engine);
-    engine.running.delete(call);
+    invariant(engine.running.delete(call), 'a call that ends runs on its engine');
     engine.runningTokens -= call.needTokens;
+    invariant(engine.runningTokens >= 0, 'no engine runs fewer than no tokens');
     const kind = classOf(call, calledTool, call.program.home === engine);
     const dropped = engine.workingSet.leave(call, left, kind);
     if (engine.state !== 'up') engine.workingSet.clear();
@@ -195,7 +197,7 @@ export class Placement {
    */
   next(nowMs: number): { call: Call; engine: Engine } | undefined {
     let first = this.#first(nowMs);
-    while (first !== undefined && this.#sendHome(first.call)) first = this.#first(nowMs);
+    while (first !== undefined && this.#sendHome(first.call, nowMs)) first = this.#first(nowMs);
     if (first === undefined || first.call.boundTo !== undefined) return first;
     const { call } = first;
     const open = this.#pool(call).live.filter((engine) => this.#takes(engine, call, nowMs));
@@ -216,11 +218,14 @@ export class Placement {
     return first;
   }
 
-  /** Binds a call whose program has got a home since it began to wait, where the balancer wants that. */
-  #sendHome(call: Call): boolean {
+  /**
+   * Binds a call whose program has got a home since it began to wait, where the balancer wants that. One that has waited
+   * long enough to leave a home goes there only if it runs at once: bound, it would come after all of other engines' calls.
+   */
+  #sendHome(call: Call, nowMs: number): boolean {
     if (call.boundTo !== undefined || call.isUnbound || call.program.home === undefined) return false;
     const bound = this.#bindingOf(call);
-    if (bound === undefined) return false;
+    if (bound === undefined || (call.isStealable && !this.#takes(bound, call, nowMs))) return false;
     if (call.reservedOn !== undefined) this.#release(call.reservedOn);
     this.#queues.delete(call);
     call.boundTo = bound;
@@ -352,4 +357,9 @@ export class Placement {
     const unserved = left.filter((pool) => pool.engines.length === 0).flatMap((pool) => [...pool.unbound]);
     return [...new Set([...homeless, ...unserved])];
   }
+}
+
+/** Whether the engine that the call waits for has finished anything since it began to wait. */
+function isMoving(call: Call): boolean {
+  return call.boundTo !== undefined && call.boundTo.finishedAtMs >= call.queuedAtMs;
 }

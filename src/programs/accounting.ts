@@ -1,7 +1,7 @@
 import type { Call } from './call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
-import type { CallFinished, ProgramGone } from '../protocol/events.js';
+import type { CallFinished, ProgramGone, Usage } from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/working-set.js';
 import { SharedPrefixes } from '../kv/shared-prefixes.js';
@@ -57,18 +57,7 @@ export class Accounting {
     call.queuedAtMs = nowMs;
     program.waitingMs += waitMs;
     program.waitMsMax = Math.max(program.waitMsMax, call.waitedMs);
-    if (call.windowEpoch === program.windowEpoch)
-      program.waitSincePromotionMs = Math.max(program.waitSincePromotionMs, call.waitSincePromotionMs(nowMs));
-  }
-
-  /** The waiting call moves to the front: its program's starvation window starts anew. */
-  promoted(call: Call, nowMs: number): void {
-    const { program } = call;
-    program.waitSincePromotionMs = 0;
-    program.windowEpoch += 1;
-    program.promotions += 1;
-    call.windowEpoch = program.windowEpoch;
-    call.resetWait(nowMs);
+    program.waitSincePromotionMs = Math.max(program.waitSincePromotionMs, call.waitSincePromotionMs(nowMs));
   }
 
   /** The call has its answer. Returns what it leaves in the engine's cache. */
@@ -165,9 +154,21 @@ export function goneNotice(row: Program): ProgramGone {
   };
 }
 
-/** No more of a prompt can have been cached than there was of it, whatever the engine says. */
+/**
+ * What can be true of what an engine says: no more of a prompt was cached than there was of it, and a time that is no number,
+ * as a log that was edited may hold, is none.
+ */
 export function clampUsage(event: CallFinished): CallFinished {
-  const { usage } = event;
-  if (usage?.cachedTokens === undefined || usage.cachedTokens <= usage.promptTokens) return event;
-  return { ...event, usage: { ...usage, cachedTokens: usage.promptTokens } };
+  const { usage, serviceMs, queueMs, ...rest } = event;
+  return {
+    ...rest,
+    ...(serviceMs !== undefined && Number.isFinite(serviceMs) && { serviceMs }),
+    ...(queueMs !== undefined && Number.isFinite(queueMs) && { queueMs }),
+    ...(usage && { usage: clampCached(usage) }),
+  };
+}
+
+function clampCached(usage: Usage): Usage {
+  const { promptTokens, cachedTokens = 0 } = usage;
+  return cachedTokens <= promptTokens ? usage : { ...usage, cachedTokens: promptTokens };
 }

@@ -45,12 +45,10 @@ export class Call implements Key, Timed {
   readonly isFirst: boolean;
   /** First token of the present attempt. */
   startedAtMs: number | undefined;
-  /** The program's starvation window on arrival, and which window that was. */
-  readonly waitAtArrivalMs: number;
-  windowEpoch: number;
-  /** Moved to the front by anti-starvation, and the waiting before it, which then counts no longer. */
+  /** Waiting that the starvation window counts beside its own: its chain's before it, less its own before the window. */
+  carriedWaitMs: number;
+  /** Moved to the front by anti-starvation. */
   promoted = false;
-  #waitAtPromotionMs = 0;
   /** Past `waitMsMax`. */
   overdue = false;
 
@@ -94,8 +92,7 @@ export class Call implements Key, Timed {
     this.queuedAtMs = arrivedAtMs;
     this.serviceAtArrivalMs = program.serviceMs;
     this.isFirst = program.callsTotal === 0;
-    this.waitAtArrivalMs = program.waitSincePromotionMs;
-    this.windowEpoch = program.windowEpoch;
+    this.carriedWaitMs = program.waitSincePromotionMs;
   }
 
   /** Why it is placed as it is, once it is. */
@@ -112,12 +109,6 @@ export class Call implements Key, Timed {
 
   /** Waiting on its chain since its program's last promotion. */
   waitSincePromotionMs(nowMs: number): number {
-    return this.waitingMs(nowMs) + (this.promoted ? -this.#waitAtPromotionMs : this.waitAtArrivalMs);
-  }
-
-  /** Its promotion: the starvation window starts anew. */
-  resetWait(nowMs: number): void {
-    this.promoted = true;
-    this.#waitAtPromotionMs = this.waitingMs(nowMs);
+    return this.waitingMs(nowMs) + this.carriedWaitMs;
   }
 }

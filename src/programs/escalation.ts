@@ -3,19 +3,30 @@ import type { SchedulerConfig } from '../config.js';
 import type { Balancer } from '../placement/balancer.js';
 
 /**
- * When waiting alone changes something for a call. Each time is known as soon as it starts to wait, so that one timer
- * a call is enough and nothing is ever scanned.
+ * What a call comes to by waiting alone, the last first: of two that are due at once the first is reached, and the other
+ * when it is due after that. A call has one timer, set to whichever is next (`earliest`), so nothing is ever scanned.
+ *
+ *     state       after a wait of                what changes                                        kept as
+ *     timedOut    timeouts.queueMs               it is refused                                       (it is gone)
+ *     overdue     starvation.waitMsMax           as promoted and aged; unbound if its engine stands  overdue
+ *     promoted    beta x attained service,       to the front; its program's window starts anew      promoted
+ *                 along its chain
+ *     aged        admission.reserveMs            idle programs' caches make way for it, and nothing  isAged
+ *                                                behind it takes its room
+ *     stealable   balancer.spillMs               engines with nothing of their own may take it       isStealable
+ *
+ * Flags and not one value, since the settings decide which comes first, and a call that is promoted goes on to age.
+ * All last until the call ends, over failed attempts too; but it is stealable only from the engine it waits for.
  */
+export type Escalation = 'timedOut' | 'overdue' | 'promoted' | 'aged' | 'stealable';
+
+/** When a waiting call comes to each state. */
 export interface Deadlines {
-  /** It is refused. */
   readonly timeoutAtMs: number;
-  /** `waitMsMax` is over: to the front, and free to run anywhere. */
   readonly overdueAtMs: number;
-  /** (W_P + W_c) / max(T_P + T_c, floor) reaches beta (Autellix, "Anti-Starvation"): to the front. */
+  /** (W_P + W_c) / max(T_P + T_c, floor) reaches beta (Autellix, "Anti-Starvation"). */
   readonly promoteAtMs: number;
-  /** Idle programs' caches must make way for it. */
   readonly ageAtMs: number;
-  /** It may leave the engine that it is bound to. */
   readonly stealableAtMs: number;
 }
 
@@ -29,7 +40,7 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spill
   return {
     timeoutAtMs: waitStartMs + timeouts.queueMs,
     overdueAtMs: call.overdue ? Infinity : waitStartMs + starvation.waitMsMax,
-    promoteAtMs: call.promoted || call.level === 0 ? Infinity : waitStartMs + limitMs - call.waitAtArrivalMs,
+    promoteAtMs: call.promoted || call.level === 0 ? Infinity : waitStartMs + limitMs - call.carriedWaitMs,
     ageAtMs: call.isAged ? Infinity : waitStartMs + admission.reserveMs,
     stealableAtMs:
       !maySpill(call, balances) || call.isUnbound || call.isStealable ? Infinity : waitStartMs + balancer.spillMs,
@@ -38,6 +49,15 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spill
 
 /** Whether the call may leave its engine by waiting. */
 export const maySpill = (call: Call, { spills }: Spills): boolean => spills && call.onlyOn === undefined;
+
+/** The first state, in the order above, that is due. */
+export function reachedBy(due: Deadlines, nowMs: number): Escalation | undefined {
+  if (due.timeoutAtMs <= nowMs) return 'timedOut';
+  if (due.overdueAtMs <= nowMs) return 'overdue';
+  if (due.promoteAtMs <= nowMs) return 'promoted';
+  if (due.ageAtMs <= nowMs) return 'aged';
+  return due.stealableAtMs <= nowMs ? 'stealable' : undefined;
+}
 
 export function earliest(deadlines: Deadlines): number {
   const { timeoutAtMs, overdueAtMs, promoteAtMs, ageAtMs, stealableAtMs } = deadlines;

@@ -1,3 +1,4 @@
+import { invariant } from '../invariant.js';
 import type { Call } from './call.js';
 import type { Engine } from '../engines/engine.js';
 import type { ProgramGone } from '../protocol/events.js';
@@ -15,8 +16,6 @@ export class Program {
   waitMsMax = 0;
   /** Waiting along a chain of calls since the last promotion: the numerator of the starvation ratio. */
   waitSincePromotionMs = 0;
-  /** Counts promotions, so that a wait begun before one is not charged to the window after it. */
-  windowEpoch = 0;
 
   /** Where its long calls go, and that engine's life then: an engine that came back empty is no home. */
   #home: Engine | undefined;
@@ -73,6 +72,7 @@ export class Program {
 
   /** Returns true when that was its last active call. */
   end(call: Call): boolean {
+    invariant(this.#calls?.[call.programIndex] === call, 'a call that ends is active');
     const last = this.#calls?.pop();
     if (this.#calls?.length === 0) this.#calls = undefined;
     // Not a set: what leaves one by the front stays in the way of who looks at the first few, until all are gone.
@@ -86,6 +86,13 @@ export class Program {
   /** The live engine that holds its cache. */
   get home(): Engine | undefined {
     return this.#home?.state === 'up' && this.#home.life === this.#homeLife ? this.#home : undefined;
+  }
+
+  /** A call of it was moved to the front: the starvation window starts anew, for all that are active. */
+  restartWindow(nowMs: number): void {
+    this.promotions += 1;
+    this.waitSincePromotionMs = 0;
+    for (const call of this.activeCalls) call.carriedWaitMs = -call.waitingMs(nowMs);
   }
 
   bind(engine: Engine): void {

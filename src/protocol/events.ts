@@ -108,7 +108,7 @@ export interface EngineJoined {
   readonly windowMax?: number;
   /** KV cache capacity; absent: no working-set gate on this engine. */
   readonly capacityTokens?: Tokens;
-  /** One call at a time until one has finished: a half-open engine after a failure. */
+  /** One call at a time until one has finished or the engine joins without this: half-open after a failure. */
   readonly probation?: boolean;
 }
 

@@ -1,3 +1,5 @@
+import { invariant } from '../invariant.js';
+
 /**
  * One pending time per entry, the earliest first: an indexed binary heap.
  *
@@ -33,6 +35,7 @@ export class TimerHeap<T extends Timed> {
   delete(entry: T): void {
     const index = entry.heapIndex;
     if (index < 0) return;
+    invariant(this.#heap[index] === entry, 'an entry is in its place in the heap');
     const last = this.#heap.pop() as T;
     entry.heapIndex = -1;
     if (last === entry) return;

@@ -1,3 +1,4 @@
+import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import { before, FitTree } from './fit-tree.js';
 
@@ -30,8 +31,8 @@ export class WaitQueue {
   }
 
   delete(call: Call): void {
-    this.#trees[call.admissionClass].delete(call);
-    if (call.isAged) this.#aged.delete(call);
+    invariant(this.#trees[call.admissionClass].delete(call), 'a waiting call is in the queue of its admission class');
+    if (call.isAged) invariant(this.#aged.delete(call), 'an aged call is among the aged');
   }
 
   /** Reads anew what each call needs. */

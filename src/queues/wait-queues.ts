@@ -1,3 +1,4 @@
+import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { AdmissionClass, WaitQueue, Headroom } from './wait-queue.js';
@@ -41,9 +42,12 @@ export class WaitQueues {
   /** Takes the call out; before anything that its place depends on is changed. */
   delete(call: Call): void {
     this.#count(call, -1);
-    if (call.isStealable) this.#pool(call).stealable.delete(call);
+    const { boundTo } = call;
     this.#queueOf(call).delete(call);
-    if (call.boundTo !== undefined) call.boundTo.boundTokens -= call.needTokens;
+    if (boundTo === undefined) return;
+    if (call.isStealable) invariant(this.#pool(call).stealable.delete(call), 'a stealable call is among the stealable');
+    boundTo.boundTokens -= call.needTokens;
+    invariant(boundTo.boundTokens >= 0, 'no fewer than no tokens wait for an engine');
   }
 
   /** Other engines may take the call as well. Returns them. */
@@ -115,6 +119,7 @@ export class WaitQueues {
     const { tenant } = call.program;
     const ofTenant = this.of(tenant) + change;
     this.#size += change;
+    invariant(ofTenant >= 0, 'no tenant has fewer than no waiting calls');
     if (ofTenant === 0) this.#ofTenant.delete(tenant);
     else this.#ofTenant.set(tenant, ofTenant);
   }

@@ -193,6 +193,16 @@ describe('sticky', () => {
     expect(sentOut(desk.finish('p1'))).toEqual(['p2@A']);
   });
 
+  it('keeps it there while that engine has no room', () => {
+    const desk = new Desk({}, 'sticky');
+    for (const id of ['A', 'B']) desk.join(id, { window: 4 });
+    desk.arrive('p1', { program: 'p' });
+    expect(desk.fail('p1', 'busy', 500)).toEqual([]);
+    expect(desk.arrive('p2', { program: 'p' })).toEqual([]);
+    expect(sentOut(desk.pass(500))).toEqual(['p1@A', 'p2@A']);
+    expect(desk.program('p').home).toBe('A');
+  });
+
   it('moves a program only when its engine is gone', () => {
     const desk = new Desk({}, 'sticky');
     desk.join('A', { window: 1 });

@@ -110,7 +110,30 @@ describe('residency', () => {
   });
 });
 
+describe('calls that have waited for reserveMs', () => {
+  it('take the place of idle programs one each turnMs', () => {
+    const desk = gatedDesk({ reserveMs: 300, turnMs: 500 });
+    leaveContext(desk, 'p', 450);
+    leaveContext(desk, 'q', 450);
+    desk.arrive('run', { prompt: 50 });
+    for (const call of ['new1', 'new2']) expect(desk.arrive(call, { prompt: 400 })).toEqual([]);
+    expect(sentOut(desk.pass(300))).toEqual(['new1@A']);
+    expect(desk.pass(499)).toEqual([]);
+    expect(sentOut(desk.pass(1_000))).toEqual(['new2@A']);
+  });
+});
+
 describe('a reservation', () => {
+  it('is let go by an engine that rests', () => {
+    const desk = gatedDesk({ reserveMs: 300 });
+    for (const call of ['a', 'b']) desk.arrive(call, { prompt: 450 });
+    desk.arrive('big', { prompt: 800 });
+    desk.pass(300);
+    expect(desk.engine('A').reservedFor).toBe('big');
+    desk.fail('a', 'busy', 500);
+    expect(desk.engine('A').reservedFor).toBeUndefined();
+  });
+
   it('keeps what comes free for a call that has waited for reserveMs', () => {
     const desk = gatedDesk({ reserveMs: 300 });
     desk.arrive('a', { prompt: 500 });

@@ -109,7 +109,10 @@ export class Book {
         return this.#end(this.active.get(event.call), 'cancelled');
       case 'engineJoined': {
         const { engine: id, models, windowMax, capacityTokens, probation = false } = event;
-        this.engines.set(id, { id, state: 'up', models, windowMax, capacityTokens, probation, restUntilMs: -Infinity });
+        const known = this.engines.get(id);
+        const isNew = known === undefined || known.state === 'lost' || this.#isForgotten(known);
+        const restUntilMs = isNew ? -Infinity : known.restUntilMs;
+        this.engines.set(id, { id, state: 'up', models, windowMax, capacityTokens, probation, restUntilMs });
         return;
       }
       case 'engineLost':
@@ -151,7 +154,7 @@ export class Book {
     if (call === undefined) return;
     if (event.failure === 'lost') return this.#end(call, 'lost');
     const engine = this.engines.get(call.engine!);
-    if (event.failure === 'busy' && engine !== undefined) engine.restUntilMs = nowMs + (event.restMs ?? 0);
+    if (event.failure === 'busy' && engine !== undefined) engine.restUntilMs = nowMs + Math.max(1, event.restMs ?? 0);
     if (event.failure === 'broken') call.attempts += 1;
     call.state = 'waiting';
     call.engine = undefined;
@@ -167,6 +170,11 @@ export class Book {
   #over(call: BookedCall): void {
     call.state = 'over';
     this.active.delete(call.id);
+  }
+
+  /** A drained engine is forgotten with its last call. */
+  #isForgotten({ id, state }: BookedEngine): boolean {
+    return state === 'draining' && this.running(id).length === 0;
   }
 
   #clear(engine: string): void {

@@ -125,10 +125,11 @@ describe('probation', () => {
     expect(harness.waits).toEqual([INTERVAL]);
   });
 
-  it('ends with a call that succeeds, without an event', async () => {
+  it('ends with anything that succeeds, whether the scheduler sees it or not: it is told, once', async () => {
     const { fake, harness } = await onProbation();
-    harness.call('e', 'succeeded');
+    harness.call('e', 'succeeded', 2);
     expect(harness.engine('e').state).toBe('up');
+    expect(harness.take()).toEqual([{ type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000 }]);
     await harness.probe();
     expect(types(harness.take())).toEqual(['engineReported']);
     fake.routes.set('/v1/models', modelList(['n']));

@@ -156,4 +156,35 @@ describe('a reload', () => {
     expect((await chat(url)).headers['x-maitred-engine']).toBe(young.id);
     expect((await ask(`${url}/config`)).json()).toMatchObject({ limits: { bodyBytes: 1024 } });
   });
+
+  it('of what they do not depend on leaves windows and what the balancer remembers alone', async () => {
+    const held = gate();
+    const engines = [await fakeEngine(), await fakeEngine()];
+    const overrides = { balancer: { name: 'prefix-aware' }, admission: { windowInitial: 2 } };
+    const { gateway, url } = await world(engines, overrides);
+    const [first, second] = engines.map((engine) => engine.id);
+    const long = { messages: [{ role: 'user', content: 'the same long beginning '.repeat(400) }] };
+    const engineOf = async () => (await chat(url, long)).headers['x-maitred-engine'];
+    engines[0]!.answer = async (response, seen, request) => {
+      await held.opened;
+      return completion()(response, seen, request);
+    };
+    const busy = chat(url);
+    await until(() => engines[0]!.seen.length === 1);
+    expect(await engineOf()).toBe(second);
+    held.open();
+    await busy;
+    type Row = { id: string; window: number };
+    const windows = async () => (await ask(`${url}/engines`)).json() as { engines: Row[] };
+    const grown = async () => (await windows()).engines.some(({ window }) => window > 2);
+    while (!(await grown())) await Promise.all(Array.from({ length: 32 }, () => chat(url)));
+    const before = (await windows()).engines.map(({ window }) => window);
+    gateway.reload(configOf(engines, { ...overrides, log: { level: 'warn' } }));
+    expect((await windows()).engines.map(({ window }) => window)).toEqual(before);
+    expect(await engineOf()).toBe(second);
+    gateway.reload(configOf(engines, { balancer: { name: 'least-loaded' }, admission: { windowInitial: 3 } }));
+    expect((await windows()).engines.map(({ window }) => window)).toEqual([3, 3]);
+    gateway.reload(configOf(engines, overrides));
+    expect(await engineOf()).toBe(first);
+  });
 });

@@ -152,7 +152,12 @@ export async function world(
   const logs: Record<string, unknown>[] = [];
   const log = pino(
     { level: 'info' },
-    { write: (line: string) => void logs.push(JSON.parse(line) as (typeof logs)[0]) },
+    {
+      write: (line: string) => {
+        if (line.includes('invariant broken')) throw new Error(line);
+        logs.push(JSON.parse(line) as (typeof logs)[0]);
+      },
+    },
   );
   const gateway = await startGateway(configOf(engines, overrides), { log, ...options });
   cleanups.push(() => gateway.close());

@@ -58,7 +58,7 @@ describe('Window', () => {
   function settled(): ConcurrencyLimit {
     const window = windowOf({ window: 'adaptive', windowMax: 100 });
     grow(window, 2);
-    window.report(3);
+    window.report(3, 0, 0);
     window.report(3);
     window.report(0);
     return window;
@@ -111,9 +111,45 @@ describe('Window', () => {
     window.report(0, 0, 7);
     window.report(0, 0);
     expect(window.size).toBe(7);
-    window.report(0, 0, 0); // The engine has started anew.
-    window.report(0, 0, 1);
+    window.report(0, 0, 5); // The engine has started anew, and preempted before we looked.
+    expect(window.size).toBe(7);
+    window.report(0, 0, 6);
     expect(window.size).toBe(6);
+  });
+
+  it('adaptive: takes the first total that it hears for what was before, not for a preemption now', () => {
+    const window = windowOf({ window: 'adaptive', windowMax: 64 });
+    const sizes: number[] = [];
+    for (const total of [5_000, 5_000, 5_000, 5_001]) {
+      window.observe(window.size);
+      window.report(0, 0.5, total);
+      sizes.push(window.size);
+    }
+    expect(sizes).toEqual([8, 16, 32, 16]);
+  });
+
+  it('adaptive: shrinks once for all calls that were refused together, from what was in flight', () => {
+    const window = windowOf({ window: 'adaptive', windowInitial: 16 });
+    for (let inFlight = 12; inFlight > 0; inFlight -= 1) window.refused(100, 150, inFlight);
+    expect(window.size).toBe(6);
+    window.refused(160, 170, 6);
+    expect(window.size).toBe(5);
+  });
+
+  it('adaptive: follows completions only while it is full and nothing reports', () => {
+    const done = (window: ConcurrencyLimit, inFlight: number) => {
+      for (let calls = 0; calls < 8; calls += 1)
+        window.completed({ dispatchedAtMs: 0, endedAtMs: 1_000, work: 50 }, inFlight);
+    };
+    const window = windowOf({ window: 'adaptive' });
+    done(window, 3);
+    expect(window.size).toBe(4);
+    window.report(0, 0.5);
+    done(window, 4);
+    expect(window.size).toBe(4);
+    const silent = windowOf({ window: 'adaptive' });
+    done(silent, 4);
+    expect(silent.size).toBe(8);
   });
 
   it("adaptive: never above the engine's own limit, even where that is below windowMin", () => {

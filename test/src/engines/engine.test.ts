@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { modelId } from '../../../src/index.js';
+import { modelId, type Millis } from '../../../src/index.js';
 import { EngineTable } from '../../../src/engines/engine-table.js';
 import { coreConfig } from '../../support/core-config.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
-import { drained, joined, lost, reported } from '../../support/core-events.js';
+import { drained, failed, joined, lost, reported } from '../../support/core-events.js';
 
 const LONG = 5_000;
 
@@ -49,6 +49,21 @@ describe('a lost engine', () => {
     desk.join('A', { capacity: 90_000 });
     expect(desk.program('p').home).toBeUndefined();
     expect(desk.engine('A').workingSetTokens).toBe(0);
+  });
+});
+
+describe('a lost engine that had idle contexts', () => {
+  it('holds none of them when it comes back', () => {
+    const desk = new Desk({ policy: { msPerPromptToken: 100 }, admission: { gate: 1, outputReserveTokens: 0 } });
+    desk.join('A', { capacity: 1_000 });
+    for (const call of ['p1', 'p2', 'p3']) {
+      desk.arrive(call, { program: 'p', prompt: 700 });
+      desk.finish(call, { prompt: 700, output: 0 });
+    }
+    desk.arrive('run', { prompt: 100 });
+    expect(desk.arrive('new', { prompt: 800 })).toEqual([]);
+    desk.tell(lost('A'));
+    expect(sentOut(desk.join('A', { capacity: 1_000 }))).toEqual(['new@A']);
   });
 });
 
@@ -122,6 +137,13 @@ describe('an engine on probation', () => {
     expect(desk.engine('A')).toMatchObject({ probation: false, window: 4 });
   });
 
+  it('or until it has joined without that', () => {
+    const desk = new Desk();
+    desk.join('A', { window: 4, probation: true });
+    for (const call of ['a', 'b', 'c']) desk.arrive(call);
+    expect(sentOut(desk.join('A', { window: 4 }))).toEqual(['b@A', 'c@A']);
+  });
+
   it('holds a pass-through policy to that as well', () => {
     const desk = new Desk({ policy: { name: 'fcfs' } });
     desk.join('A', { window: 4, probation: true });
@@ -188,14 +210,36 @@ describe('load reports', () => {
 });
 
 describe('an engine that rests', () => {
-  it('is waited for no longer once it has joined again', () => {
+  it('is waited for no longer once it was lost and has joined again', () => {
     const desk = new Desk();
     desk.join('A');
     desk.arrive('a');
     desk.fail('a', 'busy', 5_000);
     expect(desk.wakeAtMs).toBe(5_000);
+    desk.tell(lost('A'));
     expect(sentOut(desk.join('A'))).toEqual(['a@A']);
     expect(desk.wakeAtMs).toBeGreaterThan(desk.nowMs);
+  });
+
+  it('still rests when it joins with another capacity', () => {
+    const desk = new Desk();
+    desk.join('A', { capacity: 10_000 });
+    desk.arrive('a');
+    desk.fail('a', 'busy', 5_000);
+    expect(desk.join('A', { capacity: 10_001 })).toEqual([]);
+    expect(desk.engine('A').resting).toBe(true);
+    expect(desk.pass(4_999)).toEqual([]);
+    expect(sentOut(desk.pass(1))).toEqual(['a@A']);
+  });
+
+  it.each([undefined, 0, NaN])('rests for a moment when it says %s: its call does not come back at once', (restMs) => {
+    const desk = new Desk();
+    desk.join('A');
+    desk.arrive('a');
+    const busy = { ...failed('a', 'busy', 0), ...(restMs !== undefined && { restMs: restMs as Millis }) };
+    expect(desk.tell(busy)).toEqual([]);
+    expect(desk.wakeAtMs).toBe(1);
+    expect(sentOut(desk.pass(1))).toEqual(['a@A']);
   });
 });
 

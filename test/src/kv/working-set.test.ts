@@ -86,6 +86,10 @@ class Cache {
     return [...entered, ...left].map((context) => context.program.id);
   }
 
+  passTo(nowMs: number): void {
+    this.#residency.settle(nowMs, 16_000);
+  }
+
   /** Tokens that others use, in contexts of 1,000, until the program is pushed out. */
   until(name: string): number {
     for (let n = 1; n <= 200; n += 1) if (this.use(`other${n}`, 1_000, 0).includes(name)) return n * 1_000;
@@ -94,6 +98,14 @@ class Cache {
 }
 
 describe('a program stays in the cache until others have filled it, by what each has put in', () => {
+  it('the longest idle first, also when nobody waits for it any more', () => {
+    const cache = new Cache();
+    cache.use('old', 40_000, 0);
+    cache.passTo(1e9);
+    cache.use('young', 40_000, 0);
+    expect(cache.use('new', 30_000, 0)).toEqual(['old']);
+  });
+
   it('a context that grows counts its size', () => {
     const cache = new Cache();
     cache.use('p', 10_000, 0);

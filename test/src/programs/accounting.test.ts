@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Millis } from '../../../src/index.js';
 import { Desk } from '../../support/core-desk.js';
-import { cancelled, ended, progressed, started, woke } from '../../support/core-events.js';
+import { cancelled, ended, finished, progressed, started, woke } from '../../support/core-events.js';
 
 /** A desk with one wide engine. */
 function openDesk(changes: ConstructorParameters<typeof Desk>[0] = {}): Desk {
@@ -80,6 +81,14 @@ describe('attained service', () => {
     expect(desk.program('p').serviceMs).toBe(130);
   });
 
+  it('takes no time that is no number for one', () => {
+    const desk = openDesk();
+    desk.arrive('a', { program: 'p' });
+    desk.pass(100);
+    desk.tell({ ...finished('a'), serviceMs: NaN as Millis, queueMs: NaN as Millis });
+    expect(desk.program('p').serviceMs).toBe(100);
+  });
+
   it('can be measured in tokens: uncached prompt and output, each by its weight', () => {
     const desk = openDesk({ policy: { service: 'tokens', msPerPromptToken: 0.5, msPerOutputToken: 10 } });
     desk.arrive('a', { program: 'p', prompt: 100 });
@@ -106,7 +115,8 @@ describe('attained service', () => {
     const desk = openDesk();
     desk.arrive('a', { program: 'p' });
     desk.pass(250);
-    desk.fail('a', failure, 0);
+    desk.fail('a', failure, 10);
+    if (failure === 'busy') desk.pass(10);
     desk.pass(30);
     desk.finish('a');
     expect(desk.program('p').serviceMs).toBe(30);

@@ -56,6 +56,30 @@ describe('promotion', () => {
     expect(desk.scheduler.totals.promotions).toBe(2);
   });
 
+  it('of one of several parallel calls starts the window anew for the others', () => {
+    const desk = busyDesk({ beta: 2, floorMs: 100 }, 3_000);
+    for (const call of ['a', 'b', 'c', 'd', 'e']) desk.arrive(call, { program: 'old' });
+    desk.pass(6_000);
+    expect(desk.scheduler.totals.promotions).toBe(1);
+    desk.pass(5_999);
+    expect(desk.scheduler.totals.promotions).toBe(1);
+    desk.pass(1);
+    expect(desk.scheduler.totals.promotions).toBe(2);
+  });
+
+  it('lets no wait from before it count for a call that comes after', () => {
+    const desk = busyDesk({ beta: 2, floorMs: 100 }, 3_000);
+    for (const call of ['a', 'b']) desk.arrive(call, { program: 'old' });
+    desk.pass(6_500);
+    desk.tell(cancelled('b')); // Waited 6,500 ms, 500 of them since the promotion of `a`.
+    desk.tell(cancelled('a'));
+    desk.arrive('next', { program: 'old' });
+    desk.pass(5_499);
+    expect(desk.scheduler.totals.promotions).toBe(1);
+    desk.pass(1);
+    expect(desk.scheduler.totals.promotions).toBe(2);
+  });
+
   it('changes nothing of the service that is charged', () => {
     const desk = busyDesk({ beta: 2, floorMs: 100 }, 3_000);
     desk.arrive('starved', { program: 'old' });
@@ -116,6 +140,17 @@ describe('spilling', () => {
     desk.arrive('b2', { prompt: 60 });
     expect(sentOut(desk.finish('b1'))).toEqual(['b2@B']);
     expect(sentOut(desk.finish('b2'))).toEqual(['long@B']);
+  });
+
+  it('keeps the place of a call whose program has found a home while it waited', () => {
+    const desk = new Desk({ balancer: { spillMs: 2_000 } });
+    for (const engine of ['A', 'B']) desk.join(engine, { window: 1 });
+    for (const call of ['a', 'b']) desk.arrive(call);
+    for (const call of ['p1', 'p2']) desk.arrive(call, { program: 'p', prompt: 5_000 });
+    expect(sentOut(desk.finish('a'))).toEqual(['p1@A']);
+    desk.arrive('younger');
+    desk.pass(2_000);
+    expect(sentOut(desk.finish('b'))).toEqual(['p2@B']);
   });
 
   it('is not for balancers that do not spill', () => {

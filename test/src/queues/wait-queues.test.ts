@@ -68,6 +68,32 @@ describe('a context that a call waits to come back to', () => {
   });
 });
 
+describe('what a waiting call needs', () => {
+  /** One engine of 1,000 tokens: `other` takes 300 of them, `first`, a call of `p`, 600. */
+  function sharedDesk(): Desk {
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }, 'sticky');
+    desk.join('A', { window: 100, capacity: 1_000 });
+    desk.arrive('other', { prompt: 300 });
+    desk.arrive('first', { program: 'p', prompt: 600 });
+    return desk;
+  }
+
+  it('sinks when another call of its thread begins to run', () => {
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }, 'sticky');
+    desk.join('A', { window: 100, capacity: 1_000 });
+    desk.arrive('p0', { program: 'p', prompt: 10 });
+    desk.arrive('run', { program: 'r', prompt: 900 });
+    for (const call of ['p1', 'p2']) expect(desk.arrive(call, { program: 'p', prompt: 600 })).toEqual([]);
+    expect(sentOut(desk.tell(cancelled('run')))).toEqual(['p1@A', 'p2@A']);
+  });
+
+  it('rises when the last that ran has ended, for each of a large fan-out', () => {
+    const desk = sharedDesk();
+    for (let n = 0; n < 70; n += 1) desk.arrive(`p${n}`, { program: 'p', prompt: 900 });
+    expect(desk.finish('first', { prompt: 600, output: 0 })).toEqual([]);
+  });
+});
+
 it('what a call needs follows the size of the engines that may run it', () => {
   const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
   desk.join('A', { window: 1, capacity: 160_000 });
