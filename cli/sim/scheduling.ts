@@ -46,12 +46,14 @@ export function readScheduling({ config: file, window, gate }: SchedulingFlags):
       balancer,
       limits: {
         attemptsMax: limits.attemptsMax,
+        clientRetries: limits.clientRetries,
         programsMax: limit('programsMax'),
         queuedMax: limit('queuedMax'),
         queuedPerTenantMax: limit('queuedPerTenantMax'),
       },
       timeouts: {
         leaseMs: timeouts.leaseMs,
+        ghostMs: timeouts.ghostMs,
         queueMs: sets('timeouts', 'queueMs') ? timeouts.queueMs : PATIENT.queueMs,
       },
     },

@@ -41,6 +41,8 @@ export class Engine {
   limit: ConcurrencyLimit;
   #windowMax: number | undefined;
   capacityTokens: number | undefined;
+  /** Longest prompt and answer that it takes; undefined: unknown. */
+  contextTokensMax: number | undefined;
   readonly #retention = new LearnedRetention();
   readonly workingSet = new WorkingSet(this.#retention);
   /** Prefill time of a token, measured; undefined until it was. */
@@ -77,6 +79,7 @@ export class Engine {
     this.restUntilMs = -Infinity;
     this.probation = joined.probation ?? false;
     this.capacityTokens = joined.capacityTokens;
+    this.contextTokensMax = joined.contextTokensMax;
     this.workingSet.capacityTokens = joined.capacityTokens ?? Infinity;
     if (joined.windowMax === this.#windowMax) return;
     this.#windowMax = joined.windowMax;

@@ -40,13 +40,13 @@ export class Call implements Key, Timed {
   retried = false;
 
   /** The program's attained service on arrival: the priority that the call inherits (ATLAS). */
-  readonly serviceAtArrivalMs: number;
+  serviceAtArrivalMs: number;
   /** The first that its program ever made. */
-  readonly isFirst: boolean;
+  isFirst: boolean;
   /** First token of the present attempt. */
   startedAtMs: number | undefined;
   /** The program's starvation window on arrival, and which window that was. */
-  readonly waitAtArrivalMs: number;
+  waitAtArrivalMs: number;
   windowEpoch: number;
   /** Moved to the front by anti-starvation, and the waiting before it, which then counts no longer. */
   promoted = false;
@@ -77,9 +77,19 @@ export class Call implements Key, Timed {
   /** The engine that runs it. */
   engine: Engine | undefined;
 
+  /** Its client hears comments while it waits: no queue timeout. */
+  isPatient = false;
+  /** Equal for a repetition of the same request. */
+  request: string | undefined;
+  /** Calls whose place it took over in turn, and the waiting that came with it: no part of its own queue timeout. */
+  returns = 0;
+  inheritedWaitMs = 0;
+  /** Longer than any engine takes: it went out beside window and gate, to be refused by an engine. */
+  isOversized = false;
+
   constructor(
     readonly id: CallId,
-    readonly seq: number,
+    public seq: number,
     readonly program: Program,
     readonly thread: string,
     readonly model: ModelId,
@@ -96,6 +106,22 @@ export class Call implements Key, Timed {
     this.isFirst = program.callsTotal === 0;
     this.waitAtArrivalMs = program.waitSincePromotionMs;
     this.windowEpoch = program.windowEpoch;
+  }
+
+  /** Takes the place of a call that has left the queue: its arrival in the order, its waiting and what that has brought. */
+  takeOver(ghost: Call): void {
+    this.seq = ghost.seq;
+    this.serviceAtArrivalMs = ghost.serviceAtArrivalMs;
+    this.isFirst = ghost.isFirst;
+    this.waitAtArrivalMs = ghost.waitAtArrivalMs;
+    this.windowEpoch = ghost.windowEpoch;
+    this.promoted = ghost.promoted;
+    this.#waitAtPromotionMs = ghost.#waitAtPromotionMs;
+    this.overdue = ghost.overdue;
+    this.isAged = ghost.isAged;
+    this.waitedMs = ghost.waitedMs;
+    this.inheritedWaitMs = ghost.waitedMs;
+    this.returns = ghost.returns + 1;
   }
 
   /** Why it is placed as it is, once it is. */

@@ -27,7 +27,7 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spill
   const limitMs = starvation.beta * Math.max(call.serviceAtArrivalMs, starvation.floorMs);
   const waitStartMs = call.queuedAtMs - call.waitedMs;
   return {
-    timeoutAtMs: waitStartMs + timeouts.queueMs,
+    timeoutAtMs: call.isPatient ? Infinity : waitStartMs + call.inheritedWaitMs + timeouts.queueMs,
     overdueAtMs: call.overdue ? Infinity : waitStartMs + starvation.waitMsMax,
     promoteAtMs: call.promoted || call.level === 0 ? Infinity : waitStartMs + limitMs - call.waitAtArrivalMs,
     ageAtMs: call.isAged ? Infinity : waitStartMs + admission.reserveMs,

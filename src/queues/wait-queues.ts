@@ -103,6 +103,11 @@ export class WaitQueues {
     queue.insert(read(call, this.#pool(call)));
   }
 
+  /** Waiting calls at levels up to `level` that this one, which came last, does not pass. */
+  ahead(call: Call, level: number): number {
+    return this.#queueOf(call).ahead(call, level);
+  }
+
   #queueOf(call: Call): WaitQueue {
     return call.boundTo?.bound ?? this.#pool(call).unbound;
   }
@@ -115,6 +120,7 @@ export class WaitQueues {
     const { tenant } = call.program;
     const ofTenant = this.of(tenant) + change;
     this.#size += change;
+    this.#pool(call).waiting += change;
     if (ofTenant === 0) this.#ofTenant.delete(tenant);
     else this.#ofTenant.set(tenant, ofTenant);
   }
