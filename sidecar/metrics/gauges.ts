@@ -37,6 +37,12 @@ export function registerGauges(context: Context): void {
     'Of these, the ones that had waited for the longest time allowed.',
     () => totals.overdue,
   );
+  total('retries_joined_total', 'Calls that took over the place of an earlier try.', () => totals.rejoined);
+  gauge(
+    'kept_places',
+    'Calls that left the queue and whose place is kept for a retry.',
+    () => driver.scheduler.views.ghosts,
+  );
   total('spills_total', 'Calls that ran away from their program’s engine.', () => totals.spilled);
   new Gauge({
     name: 'maitred_queue_calls',
