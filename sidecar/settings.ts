@@ -15,6 +15,12 @@ export const settingsSchema = z.object({
   starvation,
   admission,
   balancer,
-  limits: z.object({ programsMax: limit, queuedMax: limit, queuedPerTenantMax: limit, attemptsMax: limit, clientRetries }),
+  limits: z.object({
+    programsMax: limit,
+    queuedMax: limit,
+    queuedPerTenantMax: limit,
+    attemptsMax: limit,
+    clientRetries,
+  }),
   timeouts: z.object({ queueMs: time, leaseMs: time, ghostMs }),
 });

@@ -79,9 +79,13 @@ const engine = z.strictObject({
   contextTokensMax: count(1, 1e12)
     .optional()
     .meta(
-      note('Longest prompt and answer together. A longer prompt goes out at once, to hear the engine’s own refusal.', NONE, {
-        default: 'what the engine reports; unknown: such calls wait like others',
-      }),
+      note(
+        'Longest prompt and answer together. A longer prompt goes out at once, to hear the engine’s own refusal.',
+        NONE,
+        {
+          default: 'what the engine reports; unknown: such calls wait like others',
+        },
+      ),
     ),
   apiKey: z
     .string()
