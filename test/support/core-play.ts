@@ -228,7 +228,7 @@ class Player {
         prompt,
         prefix: Array.from({ length: prompt >> 7 }, (_, block) => stem * 100 + Math.min(block, dice.int(0, 9))),
         ...(dice.chance(0.5) && { max: dice.int(0, 150) }),
-        ...(this.options.ghosts && { request: String(prompt % 2) }),
+        ...(this.options.ghosts && { request: 'x' }),
       }),
     );
   }
