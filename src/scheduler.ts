@@ -266,6 +266,7 @@ export class Scheduler {
     }
     if (!this.#placement.serves(call.model, call.onlyOn)) return this.#reject(call, 'no_engine');
     call.retried = true;
+    call.sentBackAtMs = Math.min(call.sentBackAtMs, this.#nowMs);
     call.queuedAtMs = this.#nowMs;
     this.#wait(call);
   }

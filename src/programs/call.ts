@@ -77,8 +77,10 @@ export class Call implements Key, Timed {
   /** The engine that runs it. */
   engine: Engine | undefined;
 
-  /** Its client hears comments while it waits: no queue timeout. */
+  /** Its client hears comments while it waits: no queue timeout, unless engines keep sending it back. */
   isPatient = false;
+  /** When an engine first sent it back. */
+  sentBackAtMs = Infinity;
   /** Equal for a repetition of the same request. */
   request: string | undefined;
   /** Calls whose place it took over in turn, and the waiting that came with it: no part of its own queue timeout. */

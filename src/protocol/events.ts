@@ -37,7 +37,7 @@ export interface CallArrived {
   readonly maxTokens?: Tokens;
   /** Hashes of the prompt's leading blocks, first block first, for prefix-aware placement. Absent: no prefix known. */
   readonly prefix?: readonly number[];
-  /** The client hears comments while it waits, and waits as long as it takes: no queue timeout. */
+  /** The client hears comments while it waits, and waits as long as it takes: no queue timeout, unless engines send it back. */
   readonly patient?: true;
   /** Equal for a repetition of the same request by the same tenant. */
   readonly request?: string;

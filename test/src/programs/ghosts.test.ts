@@ -129,6 +129,15 @@ describe('the queue timeout', () => {
     desk.arrive('streams', { patient: true });
     desk.pass(1_000_000);
     expect(sentOut(desk.finish('blocker'))).toEqual(['streams@A']);
+    // From the first time that an engine sends it back.
+    for (let attempt = 0; attempt < 6; attempt += 1) {
+      desk.fail('streams', 'busy', 100);
+      expect(desk.refusalOf('streams')).toBeUndefined();
+      desk.pass(100);
+    }
+    desk.fail('streams', 'busy', 100);
+    desk.pass(1);
+    expect(desk.refusalOf('streams')).toBe('queue_timeout');
   });
 });
 
