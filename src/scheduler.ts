@@ -249,7 +249,7 @@ export class Scheduler {
     const { promptTokens, outputTokens } = event.usage ?? call;
     this.#policy.charge?.(call.program, promptTokens, outputTokens, this.#nowMs);
     if (event.usage !== undefined) this.#placement.rules.balancer.finished?.(call, event.usage, warm);
-    this.#placement.completed(call, this.#nowMs);
+    this.#placement.completed(call, engine, this.#nowMs);
     this.#end(call);
   }
 
@@ -277,13 +277,7 @@ export class Scheduler {
     if (call.engine !== undefined) return this.#abandon(call, call.engine);
     this.#leaveQueue(call);
     this.#end(call);
-    if (mayReturn === true) this.#keepPlace(call);
-  }
-
-  /** The call, which has left the queue, may be asked again: its next request takes over where it stood. */
-  #keepPlace(call: Call): void {
-    const { timeouts, limits } = this.#config;
-    if (timeouts.ghostMs > 0) this.#ghosts.keep(call, this.#nowMs + timeouts.ghostMs, limits.queuedMax);
+    if (mayReturn === true) this.#ghosts.keep(call, this.#config, this.#nowMs);
   }
 
   #leaveQueue(call: Call): void {
@@ -296,7 +290,7 @@ export class Scheduler {
     this.#accounting.abandoned(call, this.#nowMs);
     this.#policy.charge?.(call.program, call.promptTokens, call.outputTokens, this.#nowMs);
     this.#placement.vacate(call, engine);
-    this.#placement.completed(call, this.#nowMs);
+    this.#placement.completed(call, engine, this.#nowMs);
     this.#end(call);
   }
 
@@ -306,7 +300,8 @@ export class Scheduler {
     this.#out.push({ type: 'reject', call: call.id, refusal, ...retry });
     this.#end(call);
     // A call that had a place before keeps it where the queue is full now.
-    if (refusal === 'queue_timeout' || (refusal === 'queue_full' && call.returns > 0)) this.#keepPlace(call);
+    if (refusal === 'queue_timeout' || (refusal === 'queue_full' && call.returns > 0))
+      this.#ghosts.keep(call, this.#config, this.#nowMs);
   }
 
   #end(call: Call): void {

@@ -9,7 +9,7 @@ import type { ModelPool } from '../queues/model-pool.js';
 import { WorkingSet, type CacheFootprint } from '../kv/working-set.js';
 import { classOf } from '../kv/retention.js';
 import type { Program } from '../programs/process-table.js';
-import { isOversized } from './oversized.js';
+import { refuserFor } from './oversized.js';
 import { EngineTable } from '../engines/engine-table.js';
 import type { EngineId, ModelId, TenantId } from '../protocol/units.js';
 import { WaitQueues } from '../queues/wait-queues.js';
@@ -55,8 +55,8 @@ export class Placement {
   }
 
   /** The call has left its engine for good. */
-  completed({ model }: Call, nowMs: number): void {
-    const pool = this.engineTable.pool(model);
+  completed({ model }: Call, engine: Engine, nowMs: number): void {
+    const pool = engine.pools.find((each) => each.model === model);
     pool?.drainRate.completed(pool.waiting > 0, nowMs);
   }
 
@@ -199,9 +199,7 @@ export class Placement {
   refuserOf(call: Call, nowMs: number): Engine | undefined {
     const { live } = this.#pool(call);
     const able = call.onlyOn === undefined ? live : live.filter((engine) => engine.id === call.onlyOn);
-    if (!this.rules.admits || !isOversized(call, able, this.rules.config.admission.gate)) return undefined;
-    const open = able.filter((engine) => engine.isOpen(nowMs) && !engine.probation);
-    return open.reduce<Engine | undefined>((a, b) => (a === undefined || b.inFlight < a.inFlight ? b : a), undefined);
+    return this.rules.admits ? refuserFor(call, able, this.rules.config.admission.gate, nowMs) : undefined;
   }
 
   /** The call runs on the engine beside window and gate, and in no working set: the engine will refuse it. */

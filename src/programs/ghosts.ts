@@ -1,3 +1,4 @@
+import type { SchedulerConfig } from '../config.js';
 import type { CallArrived } from '../protocol/events.js';
 import { TimerHeap } from '../queues/timer-heap.js';
 import type { Call } from './call.js';
@@ -24,17 +25,17 @@ export class Ghosts {
     return this.#graces.size;
   }
 
-  /** The call, which has ended, keeps its place until `untilMs`. @param max ghosts in all; the first to expire gives way */
-  keep(call: Call, untilMs: number, max: number): void {
+  /** The call, which has ended, keeps its place. Of more than `queuedMax` in all the first to expire gives way. */
+  keep(call: Call, { timeouts, limits }: SchedulerConfig, nowMs: number): void {
     const { program } = call;
-    // Who calls under that id again is another program.
-    if (program.detached !== undefined) return;
+    // Who calls under the id of a program that has ended is another program.
+    if (timeouts.ghostMs === 0 || program.detached !== undefined) return;
     const ghosts = this.#ofProgram.get(program) ?? [];
     this.#ofProgram.set(program, ghosts);
     ghosts.push(call);
-    this.#graces.set(call, untilMs);
+    this.#graces.set(call, nowMs + timeouts.ghostMs);
     if (ghosts.length > PROGRAM_MAX) this.#drop(ghosts[0] as Call);
-    while (this.size > max) this.#drop(this.#graces.peek() as Call);
+    while (this.size > limits.queuedMax) this.#drop(this.#graces.peek() as Call);
   }
 
   /** The ghost whose place the arriving call of the program takes, which is then no more. */

@@ -21,7 +21,7 @@ import {
 const ONE_AT_A_TIME = { admission: { window: 1 } };
 
 /** Answers in the order in which requests were let in, each once it is let go. */
-function oneByOne(): { readonly answer: Answer; readonly seen: string[]; release(): void } {
+function oneByOne(): { readonly answer: Answer; readonly seen: string[]; readonly release: () => void } {
   const seen: string[] = [];
   const held: (() => void)[] = [];
   return {

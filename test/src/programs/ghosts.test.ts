@@ -151,7 +151,7 @@ it('whatever hangs up and comes back, the order is as if it had never left', () 
     /** Which try of each waiting call is in the second queue; null while its client is away. */
     const tries = new Map<string, string | null>();
     const programs = new Map<string, string>();
-    let running: string | undefined;
+    let running = 'c0' as string | undefined;
     const arrive = (call: string, program: string) => {
       tries.set(call, call);
       programs.set(call, program);
@@ -160,7 +160,6 @@ it('whatever hangs up and comes back, the order is as if it had never left', () 
     };
     for (const desk of [stays, leaves]) desk.join('A', { window: 1 });
     arrive('c0', 'p0');
-    running = 'c0';
     for (let step = 1; step < 60; step += 1) {
       const waiting = [...tries.keys()].filter((call) => call !== running);
       const durationMs = dice.int(0, 40);
