@@ -197,8 +197,7 @@ export class Placement {
    * open. Undefined where it may fit one, or none is open.
    */
   refuserOf(call: Call, nowMs: number): Engine | undefined {
-    const { live } = this.#pool(call);
-    const able = call.onlyOn === undefined ? live : live.filter((engine) => engine.id === call.onlyOn);
+    const able = this.#pool(call).live.filter(({ id }) => (call.onlyOn ?? id) === id);
     return this.rules.admits ? refuserFor(call, able, this.rules.config.admission.gate, nowMs) : undefined;
   }
 

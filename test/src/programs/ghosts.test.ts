@@ -151,7 +151,7 @@ it('whatever hangs up and comes back, the order is as if it had never left', () 
     /** Which try of each waiting call is in the second queue; null while its client is away. */
     const tries = new Map<string, string | null>();
     const programs = new Map<string, string>();
-    let running = 'c0' as string | undefined;
+    const engine: { runs?: string | undefined } = { runs: 'c0' };
     const arrive = (call: string, program: string) => {
       tries.set(call, call);
       programs.set(call, program);
@@ -161,7 +161,7 @@ it('whatever hangs up and comes back, the order is as if it had never left', () 
     for (const desk of [stays, leaves]) desk.join('A', { window: 1 });
     arrive('c0', 'p0');
     for (let step = 1; step < 60; step += 1) {
-      const waiting = [...tries.keys()].filter((call) => call !== running);
+      const waiting = [...tries.keys()].filter((call) => call !== engine.runs);
       const durationMs = dice.int(0, 40);
       for (const desk of [stays, leaves]) desk.pass(durationMs);
       const roll = dice.share();
@@ -174,11 +174,14 @@ it('whatever hangs up and comes back, the order is as if it had never left', () 
           leaves.tell(hungUp(current));
           tries.set(call, null);
         }
-      } else if (running !== undefined) {
+      } else if (engine.runs !== undefined) {
         for (const call of waiting) if (tries.get(call) === null) comeBack(call, step);
-        const next: string[] = [...sentOut(stays.finish(running)), ...sentOut(leaves.finish(tries.get(running)!))];
-        tries.delete(running);
-        running = next[0]?.replace('@A', '');
+        const next: string[] = [
+          ...sentOut(stays.finish(engine.runs)),
+          ...sentOut(leaves.finish(tries.get(engine.runs)!)),
+        ];
+        tries.delete(engine.runs);
+        engine.runs = next[0]?.replace('@A', '');
         order[0].push(...next.slice(0, 1));
         order[1].push(...next.slice(1).map((sent) => sent.replace(/ .*@/, '@')));
       }
