@@ -81,6 +81,7 @@ function quicken(config: Config, speed: number): Config {
       ...timeouts,
       queueMs: quick(timeouts.queueMs, 100),
       leaseMs: quick(timeouts.leaseMs, 1000),
+      ghostMs: quick(timeouts.ghostMs),
     },
     health: { ...health, intervalMs: quick(health.intervalMs, 10) },
   };

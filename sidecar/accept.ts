@@ -10,6 +10,7 @@ import { noEngine, unknownModel } from './models.js';
 import { readJsonBody } from './http/body.js';
 import { requestIdOf } from './http/headers.js';
 import { splitTarget } from './http/target.js';
+import { fingerprintOf, saysRetry } from './identity/returning.js';
 import { prefixHashes } from './prefix.js';
 
 /** Call ids are unique among all processes: random for the process, counted within. */
@@ -36,6 +37,11 @@ export async function acceptCall(
     throw context.fleet.list().some((engine) => engine.models.size > 0) ? unknownModel(facts.model) : noEngine();
   }
   const { path, search } = splitTarget(request.url ?? '');
+  const { headers } = request;
+  const fingerprint = fingerprintOf(raw);
+  const before = context.returning.find(tenant, fingerprint);
+  const identity = context.identifier.identify({ tenant, headers, body, facts, before });
+  context.returning.came(tenant, fingerprint, identity);
   const spec: CallSpec = {
     id: callId(`${PROCESS}-${++calls}`),
     requestId: requestIdOf(request),
@@ -43,10 +49,12 @@ export async function acceptCall(
     path,
     search,
     tenant,
-    identity: context.identifier.identify({ tenant, headers: request.headers, body, facts }),
+    identity,
     facts: withoutBody(facts),
     ...demandOf(context, tenant, facts),
     prefix: context.readsPrefix ? prefixHashes(facts.conversation()) : undefined,
+    fingerprint,
+    isRetry: saysRetry(headers),
     raw,
     keys: new Set(Object.keys(body)),
     fields: api.usageFields(body),

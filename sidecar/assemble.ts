@@ -10,6 +10,7 @@ import { responseKey, type Context, type HeldResponse } from './context.js';
 import { Driver, type Recorder } from './driver.js';
 import { createFleet } from './engines/index.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
+import { Returning } from './identity/returning.js';
 import { logCall, makeLog } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
@@ -48,6 +49,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     auth: new Auth(config),
     identifier: makeIdentifier(config),
     balancer: balancerInUse,
+    returning: new Returning(),
     readsPrefix: balancer.readsPrefix,
     draining: false,
     driver,
@@ -96,6 +98,10 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     },
     dispatched: (dispatch, retry) => context().metrics.dispatched(dispatch, retry),
     commented: () => context().metrics.commented(),
+    mayReturn: ({ tenant, fingerprint, identity }) => {
+      const { returning, config } = context();
+      returning.expect(tenant, fingerprint, identity, config.timeouts.ghostMs);
+    },
     madeResponse: (id, { tenant, promptTokens }, engine, usage) => {
       const contextTokens = usage === undefined ? promptTokens : usage.promptTokens + usage.outputTokens;
       context().responses.set(responseKey(tenant, id), { engine, contextTokens });

@@ -10,6 +10,7 @@ import type { Driver } from './driver.js';
 import type { Engine, Fleet } from './engines/index.js';
 import { GatewayError } from './errors.js';
 import type { Identifier } from './identity/index.js';
+import type { Returning } from './identity/returning.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { TokenEstimator } from './tokens.js';
 
@@ -19,6 +20,7 @@ export interface Context {
   auth: Auth;
   identifier: Identifier;
   readonly balancer: BalancerInUse;
+  readonly returning: Returning;
   /** Whether the balancer in use wants prefix hashes. */
   readsPrefix: boolean;
   draining: boolean;

@@ -8,14 +8,14 @@ import type {
   Event,
   Millis,
   ProgramGone,
-  Refusal,
+  Reject,
 } from '../src/index.js';
 import type { Config } from './config/schema.js';
 
 /** Who waits for the scheduler's word on a call. */
 export interface CallOwner {
   dispatched(command: Dispatch): void;
-  rejected(refusal: Refusal): void;
+  rejected(command: Reject): void;
 }
 
 /** Sees all that the scheduler is told, in order: replayed through another one, it gives the same commands. */
@@ -130,7 +130,7 @@ export class Driver {
       case 'reject': {
         const owner = this.#owners.get(command.call);
         this.#owners.delete(command.call);
-        owner?.rejected(command.refusal);
+        owner?.rejected(command);
         return;
       }
       case 'programGone':

@@ -23,6 +23,7 @@ export const ERRORS = {
   body_too_large: { status: 413, type: 'invalid_request_error' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },
   queue_full: { status: 429, type: 'rate_limit_error' },
+  overloaded: { status: 429, type: 'rate_limit_error' },
   headers_too_large: { status: 431, type: 'invalid_request_error' },
   client_gone: { status: 499, type: 'client_closed_request' },
   internal: { status: 500, type: 'server_error' },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clientRetries, ghostMs } from './config/retries.js';
 import { count } from './config/note.js';
 import { admission, balancer, policy, starvation } from './config/scheduling.js';
 
@@ -14,6 +15,12 @@ export const settingsSchema = z.object({
   starvation,
   admission,
   balancer,
-  limits: z.object({ programsMax: limit, queuedMax: limit, queuedPerTenantMax: limit, attemptsMax: limit }),
-  timeouts: z.object({ queueMs: time, leaseMs: time }),
+  limits: z.object({
+    programsMax: limit,
+    queuedMax: limit,
+    queuedPerTenantMax: limit,
+    attemptsMax: limit,
+    clientRetries,
+  }),
+  timeouts: z.object({ queueMs: time, leaseMs: time, ghostMs }),
 });

@@ -53,13 +53,26 @@ export interface SchedulerConfig {
     readonly queuedPerTenantMax: number;
     /** Times a call is given to an engine that breaks. */
     readonly attemptsMax: number;
+    /** Retries that a client is taken to make: a call is refused on arrival only if it would outwait them all. */
+    readonly clientRetries: number;
   };
   readonly timeouts: {
     /** Longest wait in the queue, in all attempts together. */
     readonly queueMs: number;
     /** Idle time after which a program is forgotten. */
     readonly leaseMs: number;
+    /** How long the place of a queued call is kept whose client hung up, or that waited too long; 0: not at all. */
+    readonly ghostMs: number;
   };
+}
+
+/**
+ * Least `timeouts.queueMs` for these settings. A call is at the front and may take idle contexts' place after `waitMsMax`
+ * or `reserveMs`, whichever is later; an engine gives such a turn once each `turnMs`. Refused any sooner, it would have
+ * waited for a turn that it never gets.
+ */
+export function queueMsLeast({ starvation, admission }: Pick<SchedulerConfig, 'starvation' | 'admission'>): number {
+  return Math.max(starvation.waitMsMax, admission.reserveMs) + admission.turnMs;
 }
 
 /** @throws RangeError that names the first setting out of range. */
@@ -89,8 +102,10 @@ export function checkConfig(config: SchedulerConfig): void {
     ['limits.queuedMax', limits.queuedMax, 1],
     ['limits.queuedPerTenantMax', limits.queuedPerTenantMax, 1],
     ['limits.attemptsMax', limits.attemptsMax, 1],
+    ['limits.clientRetries', limits.clientRetries, 0],
     ['timeouts.queueMs', timeouts.queueMs, Number.MIN_VALUE],
     ['timeouts.leaseMs', timeouts.leaseMs, Number.MIN_VALUE],
+    ['timeouts.ghostMs', timeouts.ghostMs, 0],
   ];
   for (const [name, value, least] of atLeast) {
     if (!Number.isFinite(value) || value < least)

@@ -14,7 +14,7 @@ export * from './protocol/events.js';
 export { EVENT_LOG_VERSION, logLine, type LogChange, type LogLine, type LogStep } from './protocol/event-log.js';
 export { LogFault, readLogLine } from './protocol/event-log-schema.js';
 export type { Balancer, Candidate, Placeable } from './placement/balancer.js';
-export type { SchedulerConfig } from './config.js';
+export { queueMsLeast, type SchedulerConfig } from './config.js';
 export { POLICY_NAMES, type Policy, type PolicyName } from './policies/policy.js';
 export { Scheduler } from './scheduler.js';
 export type { EngineView, ProgramView, QueueView, ThreadView, Views } from './views.js';

@@ -3,10 +3,21 @@ import { Call } from './programs/call.js';
 import { checkConfig, type SchedulerConfig } from './config.js';
 import { deadlinesOf, earliest, maySpill, reachedBy } from './programs/escalation.js';
 import type { Engine } from './engines/engine.js';
-import type { CallArrived, CallFailed, CallFinished, Command, Event, Refusal } from './protocol/events.js';
+import type {
+  CallArrived,
+  CallCancelled,
+  CallFailed,
+  CallFinished,
+  Command,
+  Dispatch,
+  Event,
+  Refusal,
+} from './protocol/events.js';
 import { tellViolationsTo, type OnViolation } from './invariant.js';
 import { Placement } from './placement/placement.js';
+import { retryAfterMs } from './placement/wait-estimate.js';
 import { goneNotice, Accounting, clampUsage } from './programs/accounting.js';
+import { Ghosts } from './programs/ghosts.js';
 import { makePolicy, type Policy } from './policies/policy.js';
 import type { Program } from './programs/process-table.js';
 import { TimerHeap } from './queues/timer-heap.js';
@@ -35,6 +46,7 @@ export class Scheduler {
   #policy: Policy;
   readonly #calls = new Map<CallId, Call>();
   readonly #timers = new TimerHeap<Call>();
+  readonly #ghosts = new Ghosts();
   #seq = 0;
   #nowMs = -Infinity;
   #wakeAtMs = Infinity;
@@ -45,10 +57,11 @@ export class Scheduler {
     table: this.#accounting.table,
     policy: this.#policy,
     calls: this.#calls,
+    ghosts: this.#ghosts.size,
     nowMs: this.#nowMs,
   }));
   /** Running totals, for metrics. */
-  readonly totals = { promotions: 0, overdue: 0, spilled: 0, violations: 0 };
+  readonly totals = { promotions: 0, overdue: 0, spilled: 0, rejoined: 0, violations: 0 };
   readonly #onViolation: OnViolation | undefined;
 
   /**
@@ -83,7 +96,7 @@ export class Scheduler {
     if (event.type === 'woke') this.#wakeAtMs = Infinity;
     this.#apply(event);
     this.#place();
-    if (event.type === 'callArrived') this.#refuseOverflow(event.call);
+    if (event.type === 'callArrived') this.#turnAway(event.call);
     this.#planWake();
     return this.#out;
   }
@@ -139,11 +152,12 @@ export class Scheduler {
       case 'callFailed':
         return this.#withRunning(event.call, (call, engine) => this.#fail(call, engine, event));
       case 'callCancelled':
-        return this.#cancel(event.call);
+        return this.#cancel(event);
       case 'programEnded': {
         const row = this.#accounting.table.get(event.program);
-        if (row !== undefined) this.#gone(this.#accounting.detach(row, 'ended'));
-        return;
+        if (row === undefined) return;
+        this.#ghosts.forget(row);
+        return this.#gone(this.#accounting.detach(row, 'ended'));
       }
       case 'engineJoined':
         return this.#displaced(this.#placement.join(event));
@@ -185,6 +199,13 @@ export class Scheduler {
     const prefix = event.prefix ?? [];
     const { call: id, thread, model, engine, promptTokens } = event;
     const call = new Call(id, this.#seq++, row, thread, model, engine, promptTokens, need, prefix, this.#nowMs);
+    call.isPatient = event.patient === true;
+    call.request = event.request;
+    const ghost = this.#ghosts.take(row, event);
+    if (ghost !== undefined) {
+      this.totals.rejoined += 1;
+      call.takeOver(ghost);
+    }
     this.#calls.set(id, call);
     this.#accounting.begin(call);
     this.#wait(call);
@@ -195,8 +216,14 @@ export class Scheduler {
     const standing = call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs);
     call.level = standing.level;
     call.rank = standing.rank;
-    this.#placement.enqueue(call);
-    this.#arm(call);
+    const refuser = this.#placement.refuserOf(call, this.#nowMs);
+    if (refuser === undefined) {
+      this.#placement.enqueue(call);
+      this.#arm(call);
+      return;
+    }
+    this.#placement.passTo(call, refuser);
+    this.#send(call, refuser, 'spread');
   }
 
   /** Sends out every call that has room. */
@@ -207,29 +234,27 @@ export class Scheduler {
 
   #dispatch(call: Call, engine: Engine): void {
     const { balancer } = this.#placement.rules;
-    const { program, level } = call;
+    const { program } = call;
     this.#accounting.waited(call, this.#nowMs);
     const binds = balancer.binds(call, engine);
     const home = program.home;
     const placement = !binds ? 'spread' : home === undefined ? 'bound' : home === engine ? 'home' : 'spilled';
     if (placement === 'spilled') this.totals.spilled += 1;
     this.#placement.occupy(call, engine, this.#nowMs);
+    if (binds) program.bind(engine);
+    balancer.dispatched?.(call, engine);
+    this.#send(call, engine, placement);
+  }
+
+  #send(call: Call, engine: Engine, placement: Dispatch['placement']): void {
     call.dispatchedAtMs = this.#nowMs;
     call.startedAtMs = undefined;
     call.outputTokens = 0;
     this.#timers.delete(call);
-    if (binds) program.bind(engine);
-    balancer.dispatched?.(call, engine);
+    const { id, level, reason } = call;
     const queueMs = call.waitedMs as Millis;
-    this.#out.push({
-      type: 'dispatch',
-      call: call.id,
-      engine: engine.id,
-      level,
-      queueMs,
-      reason: call.reason,
-      placement,
-    });
+    const inherited = call.returns === 0 ? undefined : { inheritedMs: call.inheritedWaitMs as Millis };
+    this.#out.push({ type: 'dispatch', call: id, engine: engine.id, level, queueMs, ...inherited, reason, placement });
   }
 
   #finish(call: Call, engine: Engine, event: CallFinished): void {
@@ -240,6 +265,7 @@ export class Scheduler {
     const { promptTokens, outputTokens } = event.usage ?? call;
     this.#policy.charge?.(call.program, promptTokens, outputTokens, this.#nowMs);
     if (event.usage !== undefined) this.#placement.rules.balancer.finished?.(call, event.usage, warm);
+    this.#placement.completed(call, engine, this.#nowMs);
     this.#end(call);
   }
 
@@ -259,16 +285,18 @@ export class Scheduler {
     }
     if (!this.#placement.serves(call.model, call.onlyOn)) return this.#reject(call, 'no_engine');
     call.retried = true;
+    call.sentBackAtMs = Math.min(call.sentBackAtMs, this.#nowMs);
     call.queuedAtMs = this.#nowMs;
     this.#wait(call);
   }
 
-  #cancel(id: CallId): void {
+  #cancel({ call: id, mayReturn }: CallCancelled): void {
     const call = this.#calls.get(id);
     if (call === undefined) return;
     if (call.engine !== undefined) return this.#abandon(call, call.engine);
     this.#leaveQueue(call);
     this.#end(call);
+    if (mayReturn === true) this.#ghosts.keep(call, this.#config, this.#nowMs);
   }
 
   #leaveQueue(call: Call): void {
@@ -281,13 +309,18 @@ export class Scheduler {
     this.#accounting.abandoned(call, this.#nowMs);
     this.#policy.charge?.(call.program, call.promptTokens, call.outputTokens, this.#nowMs);
     this.#placement.vacate(call, engine);
+    this.#placement.completed(call, engine, this.#nowMs);
     this.#end(call);
   }
 
-  #reject(call: Call, refusal: Refusal): void {
+  #reject(call: Call, refusal: Refusal, afterMs?: number): void {
     if (call.state === 'waiting') this.#leaveQueue(call);
-    this.#out.push({ type: 'reject', call: call.id, refusal });
+    const retry = afterMs === undefined ? undefined : { retryAfterMs: afterMs as Millis };
+    this.#out.push({ type: 'reject', call: call.id, refusal, ...retry });
     this.#end(call);
+    // A call that had a place before keeps it where the queue is full now.
+    if (refusal === 'queue_timeout' || (refusal === 'queue_full' && call.returns > 0))
+      this.#ghosts.keep(call, this.#config, this.#nowMs);
   }
 
   #end(call: Call): void {
@@ -298,6 +331,7 @@ export class Scheduler {
 
   #gone(row: Program | undefined): void {
     if (row === undefined) return;
+    this.#ghosts.forget(row);
     this.#placement.forget(row);
     this.#out.push(goneNotice(row));
   }
@@ -310,11 +344,16 @@ export class Scheduler {
     }
   }
 
-  /** A call that could not go at once is refused when the queue, or its tenant's share, is over its limit. */
-  #refuseOverflow(id: CallId): void {
+  /** A call that could not go at once is refused when a limit of the queue is reached, or when its wait is hopeless. */
+  #turnAway(id: CallId): void {
     const call = this.#calls.get(id);
-    if (call?.state !== 'waiting' || !this.#placement.overflows(call.program.tenant)) return;
-    this.#reject(call, 'queue_full');
+    if (call?.state !== 'waiting') return;
+    const isOver = this.#placement.overflows(call.program.tenant);
+    const afterMs = isOver
+      ? this.#placement.msPerCall(call, this.#nowMs)
+      : retryAfterMs(call, this.#config, this.#placement, this.#nowMs);
+    if (!isOver && afterMs === undefined) return;
+    this.#reject(call, isOver ? 'queue_full' : 'overloaded', afterMs);
     // Its own context was kept for it until now.
     this.#place();
   }
@@ -324,6 +363,7 @@ export class Scheduler {
     for (let call = this.#timers.peek(); call !== undefined && call.timerAtMs <= now; call = this.#timers.peek()) {
       this.#escalate(call);
     }
+    this.#ghosts.expire(now);
     this.#placement.passTime(now);
     for (let row = this.#accounting.expire(now); row !== undefined; row = this.#accounting.expire(now)) this.#gone(row);
   }

@@ -76,6 +76,7 @@ interface State {
   readonly table: ProcessTable;
   readonly policy: Policy;
   readonly calls: ReadonlyMap<CallId, Call>;
+  readonly ghosts: number;
   readonly nowMs: number;
 }
 
@@ -124,6 +125,11 @@ export class Views {
   /** Calls in the queues. O(1). */
   get waiting(): number {
     return this.#read().placement.waiting;
+  }
+
+  /** Calls that left the queue and whose place is kept for a retry. */
+  get ghosts(): number {
+    return this.#read().ghosts;
   }
 
   /** O(calls in the system). */

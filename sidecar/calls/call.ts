@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { millis, modelId, tokens } from '../../src/index.js';
-import type { Dispatch, Event, Millis, Refusal, Usage } from '../../src/index.js';
+import type { Dispatch, Event, Millis, Reject, Usage } from '../../src/index.js';
 import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import type { CallOwner } from '../driver.js';
 import type { Engine } from '../engines/fleet.js';
@@ -71,7 +71,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   /** Hands the call to the scheduler. */
   start(): void {
-    const { id, tenant, identity, facts, engine, promptTokens, prefix } = this.spec;
+    const { id, tenant, identity, facts, engine, promptTokens, prefix, fingerprint, isRetry } = this.spec;
     this.ports.driver.arrive(
       {
         type: 'callArrived',
@@ -84,6 +84,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         promptTokens,
         ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
         ...(prefix !== undefined && { prefix }),
+        request: fingerprint,
+        ...(facts.stream && { patient: true }),
+        ...(isRetry && { retry: true }),
       },
       this,
     );
@@ -113,8 +116,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     else this.#attempt = this.#try(engine, dispatch.level);
   }
 
-  rejected(refusal: Refusal): void {
-    const error = this.#refusalError(refusal);
+  rejected(reject: Reject): void {
+    if (reject.refusal === 'queue_timeout' || reject.refusal === 'queue_full') this.ports.mayReturn(this.spec);
+    const error = this.#refusalError(reject);
     if (this.#accepted) {
       this.#end({ outcome: outcomeOf(error), error });
       return;
@@ -269,8 +273,12 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#end({ outcome, usage, event });
   }
 
+  /** One that leaves the queue has run out of patience, as far as anyone can tell: it may ask again. */
   #clientGone(): void {
-    this.#end({ outcome: 'cancelled', event: { type: 'callCancelled', call: this.spec.id } });
+    const mayReturn = this.#state === 'queued';
+    if (mayReturn) this.ports.mayReturn(this.spec);
+    const event = { type: 'callCancelled', call: this.spec.id, ...(mayReturn && { mayReturn }) } as const;
+    this.#end({ outcome: 'cancelled', event });
   }
 
   #end({ outcome, event, error, usage }: Ending): void {
@@ -306,6 +314,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       'x-maitred-queue-ms': Math.round(dispatch?.queueMs ?? this.ports.driver.now() - this.#arrivedAt),
       'x-maitred-reason': reason ?? dispatch?.reason ?? 'queued',
     };
+    if (dispatch?.inheritedMs !== undefined) headers['x-maitred-inherited-ms'] = Math.round(dispatch.inheritedMs);
     if (dispatch !== undefined) {
       headers['x-maitred-engine'] = dispatch.engine;
       headers['x-maitred-level'] = dispatch.level;
@@ -314,12 +323,16 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     return headers;
   }
 
-  #refusalError(refusal: Refusal): GatewayError {
+  #refusalError({ refusal, retryAfterMs }: Reject): GatewayError {
+    const retry = retryAfterMs === undefined ? RETRY_AFTER : { retryAfterSeconds: Math.max(1, retryAfterMs / 1000) };
     switch (refusal) {
       case 'queue_full':
-        return new GatewayError('queue_full', 'Too many calls are waiting.', RETRY_AFTER);
+        return new GatewayError('queue_full', 'Too many calls are waiting.', retry);
+      case 'overloaded':
+        return new GatewayError('overloaded', 'More calls wait than could be served in time.', retry);
       case 'queue_timeout':
-        return new GatewayError('queue_timeout', 'The call has waited too long.');
+        // Its place is kept for it: the sooner it is back, the better.
+        return new GatewayError('queue_timeout', 'The call has waited too long; a retry keeps its place.', retry);
       case 'no_engine':
         return this.#failure ?? new GatewayError('no_engine', 'No engine serves the model now.', RETRY_AFTER);
       case 'attempts_exhausted':

@@ -22,6 +22,10 @@ export interface CallSpec {
   readonly engine?: EngineId;
   readonly promptTokens: Tokens;
   readonly prefix: readonly number[] | undefined;
+  /** Equal for a repetition of the request. */
+  readonly fingerprint: string;
+  /** The client says that it has asked before. */
+  readonly isRetry: boolean;
   readonly raw: Buffer;
   /** Top-level keys of the body. */
   readonly keys: ReadonlySet<string>;
@@ -67,6 +71,8 @@ export interface CallPorts {
   readonly accepted: (call: CallHandle) => void;
   readonly dispatched: (dispatch: Dispatch, retry: boolean) => void;
   readonly commented: () => void;
+  /** It leaves the queue unserved, and its client may ask again. */
+  readonly mayReturn: (spec: CallSpec) => void;
   /** An engine gave its response this id; told again with what it used. */
   readonly madeResponse: (id: string, spec: CallSpec, engine: EngineId, usage?: Usage) => void;
   /** A whole answer was read. */

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { queueMsLeast } from '../../src/index.js';
 import { idOf } from '../engines/address.js';
 import type { Config } from './schema.js';
 
@@ -16,12 +17,22 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
   ) => {
     if (value > limit) report([section, key], `must be at most ${section}.${limitKey}, which is ${limit}`);
   };
-  const { admission, limits, health, listen, admin } = config;
+  const { starvation, admission, limits, health, timeouts, listen, admin } = config;
   atMost('admission', 'windowMin', admission.windowMin, 'windowMax', admission.windowMax);
   atMost('admission', 'windowMin', admission.windowMin, 'windowInitial', admission.windowInitial);
   atMost('admission', 'windowInitial', admission.windowInitial, 'windowMax', admission.windowMax);
   atMost('limits', 'queuedPerTenantMax', limits.queuedPerTenantMax, 'queuedMax', limits.queuedMax);
   atMost('health', 'backoffMs', health.backoffMs, 'backoffMsMax', health.backoffMsMax);
+  const least = queueMsLeast(config);
+  if (timeouts.queueMs < least) {
+    const { waitMsMax } = starvation;
+    const { reserveMs, turnMs } = admission;
+    const longer = waitMsMax < reserveMs ? `admission.reserveMs (${reserveMs})` : `starvation.waitMsMax (${waitMsMax})`;
+    report(
+      ['timeouts', 'queueMs'],
+      `must be at least ${least}, ${longer} and admission.turnMs (${turnMs}) together: raise it or lower these`,
+    );
+  }
   // A program with a call waiting or running keeps its row, so the rows must outnumber both.
   if (limits.programsMax < 2 * limits.queuedMax)
     report(['limits', 'programsMax'], `must be at least twice limits.queuedMax, which is ${limits.queuedMax}`);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { checkConsistency } from './consistency.js';
 import { DAY_MS, NONE, STARTING, count, ms, note } from './note.js';
+import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
 
 /**
@@ -75,6 +76,17 @@ const engine = z.strictObject({
   capacityTokens: count(1, 1e12)
     .optional()
     .meta(note('KV cache capacity.', NONE, { default: 'what the engine reports; unknown: no gate' })),
+  contextTokensMax: count(1, 1e12)
+    .optional()
+    .meta(
+      note(
+        'Longest prompt and answer together. A longer prompt goes out at once, to hear the engine’s own refusal.',
+        NONE,
+        {
+          default: 'what the engine reports; unknown: such calls wait like others',
+        },
+      ),
+    ),
   apiKey: z
     .string()
     .min(1)
@@ -103,6 +115,7 @@ const limits = z
       .optional()
       .meta(note('Calls waiting, of one tenant.', STARTING, { default: '5000, at most `queuedMax`' })),
     attemptsMax: count(1, 100).default(3).meta(note('Times a call is given to an engine that breaks.', STARTING)),
+    clientRetries,
     responsesMax: count(1, 1e7)
       .default(100_000)
       .meta(note('Ids of served responses remembered.', STARTING, { restart: true })),
@@ -132,7 +145,15 @@ const timeouts = z.strictObject({
     .default(600_000)
     .meta(note('From dispatch to the engine’s first byte.', 'the OpenAI clients’ own')),
   idleMs: ms(100, DAY_MS).default(120_000).meta(note('Silence inside an engine’s answer.', STARTING)),
-  queueMs: ms(100, DAY_MS).default(600_000).meta(note('In the queue.', 'the OpenAI clients’ own')),
+  queueMs: ms(100, DAY_MS)
+    .default(1_800_000)
+    .meta(
+      note(
+        'In the queue, for a call that does not stream. At least `waitMsMax` or `reserveMs`, whichever is longer, and `turnMs`.',
+        'three times the OpenAI clients’ own: a first try and two retries',
+      ),
+    ),
+  ghostMs,
   commentMs: ms(100, DAY_MS)
     .default(10_000)
     .meta(note('Between SSE comments to a queued streaming call.', 'below the idle timeouts of common proxies')),

@@ -8,6 +8,8 @@ export type EngineKind = Exclude<(typeof ENGINE_KINDS)[number], 'auto'>;
 export interface LoadReport extends Omit<EngineReported, 'type' | 'engine'> {
   readonly running?: number;
   readonly capacityTokens?: number;
+  /** Longest prompt and answer together. */
+  readonly contextTokensMax?: number;
   /** The engine's own limit on running requests. */
   readonly windowMax?: number;
 }

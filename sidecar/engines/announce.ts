@@ -6,12 +6,14 @@ import type { Engine } from './fleet.js';
 export function joined(engine: Engine): EngineJoined {
   const windowMax = engine.config.window ?? engine.load.windowMax;
   const capacityTokens = engine.config.capacityTokens ?? engine.load.capacityTokens;
+  const contextTokensMax = engine.config.contextTokensMax ?? engine.load.contextTokensMax;
   return {
     type: 'engineJoined',
     engine: engine.id,
     models: [...engine.models.keys()].map(modelId),
     ...(windowMax !== undefined && { windowMax }),
     ...(capacityTokens !== undefined && { capacityTokens: tokens(capacityTokens) }),
+    ...(contextTokensMax !== undefined && { contextTokensMax: tokens(contextTokensMax) }),
     ...(engine.state === 'probation' && { probation: true }),
   };
 }

@@ -30,10 +30,12 @@ export const llamacpp: EngineAdapter = {
     const value = (name: string) => sum(samples.get(name)?.map((sample) => sample.value) ?? []);
     const load = { running: value(PROCESSING), waiting: value(DEFERRED), kvUsage: value(KV_USAGE) };
     if (slots.length > 0) {
+      const contexts = slots.map((slot) => asCount(slot['n_ctx']));
       return loadReport({
         ...load,
+        contextTokensMax: contexts.includes(undefined) ? undefined : Math.max(...contexts.map((each) => each ?? 0)),
         running: slots.filter((slot) => slot['is_processing'] === true).length,
-        capacityTokens: sum(slots.map((slot) => asCount(slot['n_ctx']))),
+        capacityTokens: sum(contexts),
         windowMax: slots.length,
       });
     }
@@ -41,7 +43,7 @@ export const llamacpp: EngineAdapter = {
     const count = asCount(props?.['total_slots']);
     const context = asCount(asObject(props?.['default_generation_settings'])?.['n_ctx']);
     const capacityTokens = count !== undefined && context !== undefined ? count * context : undefined;
-    return loadReport({ ...load, capacityTokens, windowMax: count });
+    return loadReport({ ...load, capacityTokens, contextTokensMax: context, windowMax: count });
   },
   priorityFields: () => ({}),
   readTimings(answer) {

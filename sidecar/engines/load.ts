@@ -11,7 +11,7 @@ export function loadReport(found: Found): LoadReport {
     const value = asCount(found[key]);
     if (value !== undefined) report[key] = value;
   }
-  for (const key of ['capacityTokens', 'windowMax'] as const) {
+  for (const key of ['capacityTokens', 'contextTokensMax', 'windowMax'] as const) {
     const value = Math.floor(asCount(found[key]) ?? 0);
     if (value >= 1) report[key] = value;
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../apis/api.js';
 import type { Get } from './adapter.js';
-import { asObject, asObjects, parseJson } from './json.js';
+import { asCount, asObject, asObjects, parseJson } from './json.js';
 
 /** Where every OpenAI-compatible server lists its models. */
 export const MODELS_PATH = '/v1/models';
@@ -14,6 +14,14 @@ export function readModels(text: string | undefined): ReadonlyMap<string, JsonOb
     if (typeof entry['id'] === 'string' && entry['id'] !== '') models.set(entry['id'], entry);
   }
   return models;
+}
+
+/** The longest context of any model listed, where each entry says it (`max_model_len`). */
+export async function listedContextTokensMax(get: Get): Promise<number | undefined> {
+  const entries = [...(readModels(await get(MODELS_PATH))?.values() ?? [])];
+  const lengths = entries.map((entry) => asCount(entry['max_model_len']) ?? Infinity);
+  const longest = Math.max(0, ...lengths);
+  return longest > 0 && longest < Infinity ? longest : undefined;
 }
 
 /** Whether the server signs its model list with `owner`, as most engines do with their own name. */

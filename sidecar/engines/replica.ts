@@ -209,10 +209,11 @@ export class Replica implements Engine {
     this.adapter = adapter;
     this.#identified = true;
     this.models = models;
-    // A scrape that failed does not unmake what is known of capacity and window.
-    const { capacityTokens, windowMax } = this.load;
+    // A scrape that failed does not unmake what is known of capacity, context and window.
+    const { capacityTokens, contextTokensMax, windowMax } = this.load;
     this.load = {
       ...(capacityTokens !== undefined && { capacityTokens }),
+      ...(contextTokensMax !== undefined && { contextTokensMax }),
       ...(windowMax !== undefined && { windowMax }),
       ...load,
     };
@@ -229,9 +230,10 @@ export class Replica implements Engine {
     const text = JSON.stringify({ ...event, probation: undefined });
     if (text === this.#announced) return;
     this.#announced = text;
-    const { models, windowMax, capacityTokens } = event;
+    const { models, windowMax, capacityTokens, contextTokensMax } = event;
+    const { kind } = this.adapter;
     this.#ports.log.info(
-      { engine: this.id, kind: this.adapter.kind, state: this.state, models, windowMax, capacityTokens },
+      { engine: this.id, kind, state: this.state, models, windowMax, capacityTokens, contextTokensMax },
       'engine joined',
     );
     if (capacityTokens === undefined && !this.#warnedOfCapacity) {

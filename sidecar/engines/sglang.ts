@@ -2,7 +2,7 @@ import type { JsonObject } from '../apis/api.js';
 import type { EngineAdapter, Get, LoadReport } from './adapter.js';
 import { asCount, asObject, asObjects, mean, parseJson, sum } from './json.js';
 import { loadReport } from './load.js';
-import { listsModelsOf, MODELS_PATH } from './models.js';
+import { listedContextTokensMax, listsModelsOf, MODELS_PATH } from './models.js';
 import { parsePrometheus } from './prometheus.js';
 
 const METRICS = [
@@ -42,8 +42,12 @@ export const sglang: EngineAdapter = {
     return { ...sglang, priorityFields: priorityFields(step, lowFirst) };
   },
   async readLoad(get) {
-    const [loads, metrics] = await Promise.all([readLoads(get), readMetrics(get)]);
-    const report = { ...metrics, ...loads };
+    const [loads, metrics, contextTokensMax] = await Promise.all([
+      readLoads(get),
+      readMetrics(get),
+      listedContextTokensMax(get),
+    ]);
+    const report = { ...metrics, ...loads, ...loadReport({ contextTokensMax }) };
     return report.capacityTokens === undefined ? { ...report, ...(await readServerInfo(get)) } : report;
   },
   priorityFields: priorityFields(PREEMPTION_THRESHOLD + 1, false),

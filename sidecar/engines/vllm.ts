@@ -1,7 +1,7 @@
 import type { EngineAdapter, LoadReport, Timings } from './adapter.js';
 import { asCount, asObject, mean, sum } from './json.js';
 import { loadReport } from './load.js';
-import { listsModelsOf } from './models.js';
+import { listedContextTokensMax, listsModelsOf } from './models.js';
 import { parsePrometheus, type Sample, type Samples } from './prometheus.js';
 
 const RUNNING = 'vllm:num_requests_running';
@@ -27,7 +27,8 @@ export const vllm: EngineAdapter = {
     return (await listsModelsOf(get, 'vllm')) || /^vllm:/m.test((await get('/metrics')) ?? '');
   },
   async readLoad(get): Promise<LoadReport> {
-    const samples = parsePrometheus(await get('/metrics'), NAMES);
+    const [metrics, contextTokensMax] = await Promise.all([get('/metrics'), listedContextTokensMax(get)]);
+    const samples = parsePrometheus(metrics, NAMES);
     const values = (name: string) => samples.get(name)?.map((sample) => sample.value) ?? [];
     return loadReport({
       running: sum(values(RUNNING)),
@@ -35,6 +36,7 @@ export const vllm: EngineAdapter = {
       kvUsage: mean(values(KV_USAGE)) ?? mean(values(KV_USAGE_OLD)),
       preemptions: sum(values(PREEMPTIONS)),
       capacityTokens: capacityTokens(samples),
+      contextTokensMax,
     });
   },
   priorityFields: (level, _levels, path) => (PRIORITY_PATHS.has(path) ? { priority: level } : {}),

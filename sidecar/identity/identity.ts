@@ -32,6 +32,8 @@ export interface IdentityRequest {
   readonly body: JsonObject | undefined;
   /** Absent for bodies that are not of a known API. */
   readonly facts: RequestFacts | undefined;
+  /** Of the same request, which left the queue before: stands where nothing in the request names its program. */
+  readonly before?: Identity | undefined;
 }
 
 /** What a call says of its program, before it is scoped to a tenant and led to its root. Ids are clean (see `names.ts`). */

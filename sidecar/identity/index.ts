@@ -56,7 +56,7 @@ class ProgramIdentifier implements Identifier {
 
   identify(request: IdentityRequest): Identity {
     const call = new Call(request, this.#options.sources);
-    const found = this.#find(call) ?? this.#unknown(call);
+    const found = this.#find(call) ?? this.#before(call) ?? this.#unknown(call);
     const trail = found.source === 'history' || found.source === 'none' ? call.trail : undefined;
     return {
       ...found,
@@ -108,8 +108,15 @@ class ProgramIdentifier implements Identifier {
       case 'traceparent':
         return this.#fromClaim(call, traceparentClaim(headers));
       case 'history':
-        return this.#fromHistory(call);
+        return this.#before(call) ?? this.#fromHistory(call);
     }
+  }
+
+  /** A repetition goes on from nowhere: its history has been taken up by its first try. */
+  #before({ request, isFinal }: Call): Found | undefined {
+    const { program, thread, source } = request.before ?? {};
+    if (program === undefined || thread === undefined || source === undefined) return undefined;
+    return { program, thread, final: isFinal, source };
   }
 
   #fromClaim(call: Call, claim: Claim | undefined): Found | undefined {

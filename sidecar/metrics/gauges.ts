@@ -38,6 +38,12 @@ export function registerGauges(context: Context): void {
     () => totals.overdue,
   );
   total('invariant_violations_total', 'Faults that the core found in itself.', () => totals.violations);
+  total('retries_joined_total', 'Calls that took over the place of an earlier try.', () => totals.rejoined);
+  gauge(
+    'kept_places',
+    'Calls that left the queue and whose place is kept for a retry.',
+    () => driver.scheduler.views.ghosts,
+  );
   total('spills_total', 'Calls that ran away from their program’s engine.', () => totals.spilled);
   new Gauge({
     name: 'maitred_queue_calls',

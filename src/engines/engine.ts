@@ -42,6 +42,8 @@ export class Engine {
   limit: ConcurrencyLimit;
   #windowMax: number | undefined;
   capacityTokens: number | undefined;
+  /** Longest prompt and answer that it takes; undefined: unknown. */
+  contextTokensMax: number | undefined;
   readonly #retention = new LearnedRetention();
   readonly workingSet = new WorkingSet(this.#retention);
   readonly #prefill = new PrefillMeter();
@@ -78,6 +80,7 @@ export class Engine {
     this.state = 'up';
     this.probation = joined.probation ?? false;
     this.capacityTokens = joined.capacityTokens;
+    this.contextTokensMax = joined.contextTokensMax;
     this.workingSet.capacityTokens = joined.capacityTokens ?? Infinity;
     this.#windowMax = joined.windowMax;
     this.configure(config);

@@ -11,6 +11,7 @@ import { WorkingSet, type CacheFootprint } from '../kv/working-set.js';
 import { classOf } from '../kv/retention.js';
 import { maySpill } from '../programs/escalation.js';
 import type { Program } from '../programs/process-table.js';
+import { refuserFor } from './oversized.js';
 import { EngineTable } from '../engines/engine-table.js';
 import type { EngineId, ModelId, TenantId } from '../protocol/units.js';
 import { WaitQueues } from '../queues/wait-queues.js';
@@ -53,6 +54,22 @@ export class Placement {
   overflows(tenant: TenantId): boolean {
     const { queuedMax, queuedPerTenantMax } = this.rules.config.limits;
     return this.waiting > queuedMax || this.#queues.of(tenant) > queuedPerTenantMax;
+  }
+
+  /** The call has left its engine for good. */
+  completed({ model }: Call, engine: Engine, nowMs: number): void {
+    const pool = engine.pools.find((each) => each.model === model);
+    pool?.drainRate.completed(pool.waiting > 0, nowMs);
+  }
+
+  /** Time that the call's model takes for a call while others wait; undefined while too little is known. */
+  msPerCall({ model }: Call, nowMs: number): number | undefined {
+    return this.engineTable.pool(model).drainRate.msPerCall(nowMs);
+  }
+
+  /** Waiting calls at levels up to `level` that this one, which came last, does not pass. */
+  ahead(call: Call, level: number): number {
+    return this.#queues.ahead(call, level);
   }
 
   /** The program is over: no engine need keep anything of it. */
@@ -176,17 +193,44 @@ export class Placement {
     this.#queues.reread(engine, call, dropped);
   }
 
+  /**
+   * The engine that is to refuse a call longer than any of its model's engines takes: the least loaded of those that are
+   * open. Undefined where it may fit one, or none is open.
+   */
+  refuserOf(call: Call, nowMs: number): Engine | undefined {
+    const able = this.#pool(call).live.filter(({ id }) => (call.onlyOn ?? id) === id);
+    return this.rules.admits ? refuserFor(call, able, this.rules.config.admission.gate, nowMs) : undefined;
+  }
+
+  /** The call runs on the engine beside window and gate, and in no working set: the engine will refuse it. */
+  passTo(call: Call, engine: Engine): void {
+    call.isOversized = true;
+    call.state = 'running';
+    call.engine = engine;
+    engine.running.add(call);
+  }
+
   /** The call runs no longer. @param left what it left in the engine's cache, undefined when it failed */
   vacate(call: Call, engine: Engine, left?: CacheFootprint, calledTool = false): void {
     call.engine = undefined;
-    this.#unsettled.add(engine);
     invariant(engine.running.delete(call), 'a call that ends runs on its engine');
+    if (call.isOversized) this.#vacated(engine);
+    else this.#makeRoom(call, engine, left, calledTool);
+    call.isOversized = false;
+  }
+
+  #makeRoom(call: Call, engine: Engine, left: CacheFootprint | undefined, calledTool: boolean): void {
+    this.#unsettled.add(engine);
     engine.runningTokens -= call.needTokens;
     invariant(engine.runningTokens >= 0, 'no engine runs fewer than no tokens');
     const kind = classOf(call, calledTool, call.program.home === engine);
     const dropped = engine.workingSet.leave(call, left, kind);
     if (engine.state !== 'up') engine.workingSet.clear();
     this.#queues.reread(engine, call, dropped);
+    this.#vacated(engine);
+  }
+
+  #vacated(engine: Engine): void {
     this.touch(engine);
     this.engineTable.removeIfDone(engine);
   }

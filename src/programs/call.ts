@@ -40,9 +40,9 @@ export class Call implements Key, Timed {
   retried = false;
 
   /** The program's attained service on arrival: the priority that the call inherits (ATLAS). */
-  readonly serviceAtArrivalMs: number;
+  serviceAtArrivalMs: number;
   /** The first that its program ever made. */
-  readonly isFirst: boolean;
+  isFirst: boolean;
   /** First token of the present attempt. */
   startedAtMs: number | undefined;
   /** Waiting that the starvation window counts beside its own: its chain's before it, less its own before the window. */
@@ -75,9 +75,21 @@ export class Call implements Key, Timed {
   /** The engine that runs it. */
   engine: Engine | undefined;
 
+  /** Its client hears comments while it waits: no queue timeout, unless engines keep sending it back. */
+  isPatient = false;
+  /** When an engine first sent it back. */
+  sentBackAtMs = Infinity;
+  /** Equal for a repetition of the same request. */
+  request: string | undefined;
+  /** Calls whose place it took over in turn, and the waiting that came with it: no part of its own queue timeout. */
+  returns = 0;
+  inheritedWaitMs = 0;
+  /** Longer than any engine takes: it went out beside window and gate, to be refused by an engine. */
+  isOversized = false;
+
   constructor(
     readonly id: CallId,
-    readonly seq: number,
+    public seq: number,
     readonly program: Program,
     readonly thread: string,
     readonly model: ModelId,
@@ -93,6 +105,21 @@ export class Call implements Key, Timed {
     this.serviceAtArrivalMs = program.serviceMs;
     this.isFirst = program.callsTotal === 0;
     this.carriedWaitMs = program.waitSincePromotionMs;
+  }
+
+  /** Takes the place of a call that has left the queue: its arrival in the order, its waiting and what that has brought. */
+  takeOver(ghost: Call): void {
+    this.seq = ghost.seq;
+    this.serviceAtArrivalMs = ghost.serviceAtArrivalMs;
+    this.isFirst = ghost.isFirst;
+    // Less than the ghost's where its program was promoted meanwhile.
+    this.carriedWaitMs = Math.min(ghost.carriedWaitMs, this.carriedWaitMs - ghost.waitedMs);
+    this.promoted = ghost.promoted;
+    this.overdue = ghost.overdue;
+    this.isAged = ghost.isAged;
+    this.waitedMs = ghost.waitedMs;
+    this.inheritedWaitMs = ghost.waitedMs;
+    this.returns = ghost.returns + 1;
   }
 
   /** Why it is placed as it is, once it is. */

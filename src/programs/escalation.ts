@@ -37,8 +37,10 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spill
   const { admission, starvation, timeouts, balancer } = config;
   const limitMs = starvation.beta * Math.max(call.serviceAtArrivalMs, starvation.floorMs);
   const waitStartMs = call.queuedAtMs - call.waitedMs;
+  // What no engine has room for must not come back for ever: each time the engine rests, and others wait for it.
+  const patienceStartMs = call.isPatient ? call.sentBackAtMs : waitStartMs + call.inheritedWaitMs;
   return {
-    timeoutAtMs: waitStartMs + timeouts.queueMs,
+    timeoutAtMs: patienceStartMs + timeouts.queueMs,
     overdueAtMs: call.overdue ? Infinity : waitStartMs + starvation.waitMsMax,
     promoteAtMs: call.promoted || call.level === 0 ? Infinity : waitStartMs + limitMs - call.carriedWaitMs,
     ageAtMs: call.isAged ? Infinity : waitStartMs + admission.reserveMs,

@@ -32,6 +32,7 @@ const isList = (holds: (value: unknown) => boolean) => (value: unknown) => Array
 const text = rule(isText, 'not a text');
 const texts = rule(isList(isText), 'not a list of texts');
 const numbers = rule(isList(isNumber), 'not a list of numbers');
+const yes = rule((value) => value === true, 'not true');
 const yesOrNo = rule((value) => typeof value === 'boolean', 'neither true nor false');
 const count = rule((value) => Number.isSafeInteger(value) && (value as number) >= 0, 'not a whole number');
 const time = rule(isNumber, 'not a number');
@@ -66,6 +67,9 @@ const EVENTS: ShapesOf<Event> = {
     promptTokens: count,
     'maxTokens?': count,
     'prefix?': numbers,
+    'patient?': yes,
+    'request?': text,
+    'retry?': yes,
   },
   callStarted: { call: text },
   callProgressed: { call: text, outputTokens: count },
@@ -77,9 +81,16 @@ const EVENTS: ShapesOf<Event> = {
     'calledTool?': yesOrNo,
   },
   callFailed: { call: text, failure: oneOf('busy', 'broken', 'lost'), 'restMs?': number },
-  callCancelled: { call: text },
+  callCancelled: { call: text, 'mayReturn?': yes },
   programEnded: { program: text },
-  engineJoined: { engine: text, models: texts, 'windowMax?': number, 'capacityTokens?': count, 'probation?': yesOrNo },
+  engineJoined: {
+    engine: text,
+    models: texts,
+    'windowMax?': number,
+    'capacityTokens?': count,
+    'contextTokensMax?': count,
+    'probation?': yesOrNo,
+  },
   engineReported: { engine: text, 'waiting?': number, 'kvUsage?': number, 'preemptions?': number },
   engineLost: { engine: text },
   engineDrained: { engine: text },
@@ -87,8 +98,16 @@ const EVENTS: ShapesOf<Event> = {
 };
 
 const COMMANDS: ShapesOf<Command> = {
-  dispatch: { call: text, engine: text, level: number, queueMs: number, reason: text, placement: text },
-  reject: { call: text, refusal: text },
+  dispatch: {
+    call: text,
+    engine: text,
+    level: number,
+    queueMs: number,
+    'inheritedMs?': number,
+    reason: text,
+    placement: text,
+  },
+  reject: { call: text, refusal: text, 'retryAfterMs?': number },
   wakeAt: { at: number },
   programGone: {
     program: text,

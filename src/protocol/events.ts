@@ -37,6 +37,12 @@ export interface CallArrived {
   readonly maxTokens?: Tokens;
   /** Hashes of the prompt's leading blocks, first block first, for prefix-aware placement. Absent: no prefix known. */
   readonly prefix?: readonly number[];
+  /** The client hears comments while it waits, and waits as long as it takes: no queue timeout, unless engines send it back. */
+  readonly patient?: true;
+  /** Equal for a repetition of the same request by the same tenant. */
+  readonly request?: string;
+  /** The client calls this a retry: with no equal request to take over from, it takes over its thread's oldest. */
+  readonly retry?: true;
 }
 
 /** The first token of the answer was seen. */
@@ -91,6 +97,8 @@ export interface CallFailed {
 export interface CallCancelled {
   readonly type: 'callCancelled';
   readonly call: CallId;
+  /** The client of a queued call hung up and may ask again: its place is kept for `timeouts.ghostMs`. */
+  readonly mayReturn?: true;
 }
 
 /** Nothing more will come of the program. Its running calls finish; the next call with its id is a new program. */
@@ -108,6 +116,8 @@ export interface EngineJoined {
   readonly windowMax?: number;
   /** KV cache capacity; absent: no working-set gate on this engine. */
   readonly capacityTokens?: Tokens;
+  /** Longest prompt and answer together that the engine takes (`max_model_len`); absent: unknown. */
+  readonly contextTokensMax?: Tokens;
   /** One call at a time until one has finished or the engine joins without this: half-open after a failure. */
   readonly probation?: boolean;
 }
@@ -154,8 +164,10 @@ export interface Dispatch {
   readonly engine: EngineId;
   /** Queue the call ran from, 0 first. */
   readonly level: number;
-  /** Time this call has spent queued here, in all its attempts. */
+  /** Time this request has spent queued here: in all attempts, and in earlier calls whose place it took over. */
   readonly queueMs: Millis;
+  /** Part of `queueMs` that it took over from earlier calls; absent: it took over no place. */
+  readonly inheritedMs?: Millis;
   readonly reason: Reason;
   /** How the engine was chosen. */
   readonly placement: 'home' | 'bound' | 'spread' | 'spilled';
@@ -165,6 +177,7 @@ export interface Dispatch {
 export type Refusal =
   | 'queue_full' // the queue, or this tenant's share of it, is at its limit
   | 'queue_timeout' // waited longer than allowed
+  | 'overloaded' // would surely wait longer than allowed, retries included
   | 'no_engine' // no engine serves the model
   | 'attempts_exhausted'; // engines failed it too often
 
@@ -172,6 +185,8 @@ export interface Reject {
   readonly type: 'reject';
   readonly call: CallId;
   readonly refusal: Refusal;
+  /** `overloaded`, and `queue_full` where it can be told: when to ask again. Estimated, not promised. */
+  readonly retryAfterMs?: Millis;
 }
 
 /** Send `woke` at this time; replaces the `wakeAt` before it. */

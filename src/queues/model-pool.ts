@@ -1,5 +1,6 @@
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
+import { DrainRate } from './drain-rate.js';
 import { FitTree } from './fit-tree.js';
 import { WaitQueue } from './wait-queue.js';
 import type { ModelId } from '../protocol/units.js';
@@ -23,6 +24,9 @@ export class ModelPool {
   live: readonly Engine[] = [];
   readonly unbound = new WaitQueue();
   readonly stealable = new FitTree<Call>();
+  /** Calls for the model that wait, wherever they do. */
+  waiting = 0;
+  readonly drainRate = new DrainRate();
 
   constructor(readonly model: ModelId) {}
 
@@ -34,6 +38,9 @@ export class ModelPool {
 
   /** Reads the engines' states anew. */
   refresh(): void {
-    this.live = this.engines.filter((engine) => engine.state === 'up');
+    const live = this.engines.filter((engine) => engine.state === 'up');
+    if (live.length !== this.live.length || live.some((engine, index) => engine !== this.live[index]))
+      this.drainRate.reset();
+    this.live = live;
   }
 }

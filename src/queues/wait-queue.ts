@@ -1,5 +1,6 @@
 import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
+import { Backlog } from './backlog.js';
 import { before, FitTree } from './fit-tree.js';
 
 /** How a waiting call is let in. */
@@ -18,6 +19,11 @@ export class WaitQueue {
     aged: new FitTree(),
     new: new FitTree(),
   };
+  readonly #backlogs: Readonly<Record<AdmissionClass, Backlog>> = {
+    resident: new Backlog(),
+    aged: new Backlog(),
+    new: new Backlog(),
+  };
   /** Those that have waited `reserveMs`, however they are let in. */
   readonly #aged = new FitTree<Call>();
 
@@ -27,17 +33,25 @@ export class WaitQueue {
 
   insert(call: Call): void {
     this.#trees[call.admissionClass].insert(call, call, call.extraTokens);
+    this.#backlogs[call.admissionClass].add(call, 1);
     if (call.isAged) this.#aged.insert(call, call, 0);
   }
 
   delete(call: Call): void {
     invariant(this.#trees[call.admissionClass].delete(call), 'a waiting call is in the queue of its admission class');
+    this.#backlogs[call.admissionClass].add(call, -1);
     if (call.isAged) invariant(this.#aged.delete(call), 'an aged call is among the aged');
   }
 
   /** Reads anew what each call needs. */
   refresh(needOf: (call: Call) => number): void {
     for (const tree of Object.values(this.#trees)) tree.refresh(needOf);
+    for (const [name, backlog] of Object.entries(this.#backlogs)) backlog.reset(this.#trees[name as AdmissionClass]);
+  }
+
+  /** Waiting calls at levels up to `level` that this one, which came last, does not pass. O(levels). */
+  ahead(call: Call, level: number): number {
+    return this.#backlogs[call.admissionClass].ahead(call, level);
   }
 
   /** The first call, in order, that fits. */

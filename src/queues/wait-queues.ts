@@ -107,6 +107,11 @@ export class WaitQueues {
     queue.insert(read(call, this.#pool(call)));
   }
 
+  /** Waiting calls at levels up to `level` that this one, which came last, does not pass. */
+  ahead(call: Call, level: number): number {
+    return this.#queueOf(call).ahead(call, level);
+  }
+
   #queueOf(call: Call): WaitQueue {
     return call.boundTo?.bound ?? this.#pool(call).unbound;
   }
@@ -120,6 +125,7 @@ export class WaitQueues {
     const ofTenant = this.of(tenant) + change;
     this.#size += change;
     invariant(ofTenant >= 0, 'no tenant has fewer than no waiting calls');
+    this.#pool(call).waiting += change;
     if (ofTenant === 0) this.#ofTenant.delete(tenant);
     else this.#ofTenant.set(tenant, ofTenant);
   }

@@ -7,9 +7,10 @@ it('the same events give the same commands, and looking changes nothing', () => 
   let commands = 0;
   playMany((seed) => ({
     onEnd() {
-      const plain = play({ seed });
+      const plain = play({ seed, ghosts: true });
       const watched = play({
         seed,
+        ghosts: true,
         onMoment({ scheduler }) {
           scheduler.views.queue();
           scheduler.views.engines();

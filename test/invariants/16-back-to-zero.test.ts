@@ -3,7 +3,9 @@ import { it } from 'vitest';
 import { playMany } from '../support/core-many.js';
 
 it('no counter is ever negative, and when all is over all are zero again', () => {
+  let rejoined = 0;
   playMany({
+    ghosts: true,
     onMoment({ scheduler }) {
       for (const { id, inFlight, pinned, workingSetTokens } of scheduler.views.engines())
         for (const count of [inFlight, pinned, workingSetTokens]) assert.ok(count >= 0 && Number.isFinite(count), id);
@@ -11,8 +13,11 @@ it('no counter is ever negative, and when all is over all are zero again', () =>
     onEnd({ scheduler }) {
       const { waiting, byLevel, longestWaitMs } = scheduler.views.queue();
       assert.deepEqual([waiting, Math.max(...byLevel), longestWaitMs, scheduler.views.programCount], [0, 0, 0, 0]);
+      assert.equal(scheduler.views.ghosts, 0);
+      rejoined += scheduler.totals.rejoined;
       for (const { id, inFlight, pinned, workingSetTokens, reservedFor } of scheduler.views.engines())
         assert.deepEqual([inFlight, pinned, workingSetTokens, reservedFor], [0, 0, 0, undefined], id);
     },
   });
+  assert.ok(rejoined > 40, `only ${rejoined} came back`);
 });

@@ -36,6 +36,7 @@ describe('the configuration of a gateway at speed', () => {
       'policy.msPerPromptToken',
       'starvation.floorMs',
       'starvation.waitMsMax',
+      'timeouts.ghostMs',
       'timeouts.leaseMs',
       'timeouts.queueMs',
     ]);

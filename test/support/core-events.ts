@@ -22,6 +22,9 @@ export interface ArrivalFacts {
   readonly prompt?: number;
   readonly max?: number;
   readonly prefix?: readonly number[];
+  readonly request?: string;
+  readonly retry?: true;
+  readonly patient?: true;
 }
 
 export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
@@ -35,6 +38,9 @@ export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
     promptTokens: tokens(facts.prompt ?? 100),
     ...(facts.max !== undefined && { maxTokens: tokens(facts.max) }),
     ...(facts.prefix !== undefined && { prefix: facts.prefix }),
+    ...(facts.request !== undefined && { request: facts.request }),
+    ...(facts.retry !== undefined && { retry: facts.retry }),
+    ...(facts.patient !== undefined && { patient: facts.patient }),
   };
 }
 
@@ -73,6 +79,7 @@ export interface EngineFacts {
   readonly models?: readonly string[];
   readonly window?: number;
   readonly capacity?: number;
+  readonly contextMax?: number;
   readonly probation?: boolean;
 }
 
@@ -83,6 +90,7 @@ export function joined(engine: string, facts: EngineFacts = {}): EngineJoined {
     models: (facts.models ?? ['m']).map(modelId),
     ...(facts.window !== undefined && { windowMax: facts.window }),
     ...(facts.capacity !== undefined && { capacityTokens: tokens(facts.capacity) }),
+    ...(facts.contextMax !== undefined && { contextTokensMax: tokens(facts.contextMax) }),
     ...(facts.probation !== undefined && { probation: facts.probation }),
   };
 }
@@ -94,6 +102,8 @@ export const progressed = (call: string, output: number): Event => ({
   outputTokens: tokens(output),
 });
 export const cancelled = (call: string): Event => ({ type: 'callCancelled', call: callId(call) });
+/** Its client hung up while it was queued, and may ask again. */
+export const hungUp = (call: string): Event => ({ type: 'callCancelled', call: callId(call), mayReturn: true });
 export const ended = (program: string): Event => ({ type: 'programEnded', program: programId(program) });
 export const lost = (engine: string): Event => ({ type: 'engineLost', engine: engineId(engine) });
 export const drained = (engine: string): Event => ({ type: 'engineDrained', engine: engineId(engine) });

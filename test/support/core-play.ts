@@ -18,6 +18,7 @@ import {
   ended,
   failed,
   finished,
+  hungUp,
   joined,
   lost,
   progressed,
@@ -53,6 +54,8 @@ export interface PlayOptions {
   readonly adjust?: (config: SchedulerConfig) => SchedulerConfig;
   /** Leave out events that some statement does not cover. */
   readonly without?: readonly ('configure' | 'trouble' | 'tokens' | 'cached')[];
+  /** Clients whose calls are cancelled may come back, and do. */
+  readonly ghosts?: true;
   readonly onMoment?: (moment: Moment) => void;
   /** Once everything has come to its end: all engines up again, all calls over, all leases out. */
   readonly onEnd?: (moment: Moment) => void;
@@ -132,6 +135,8 @@ class Player {
       },
       timeouts: { queueMs: dice.pick([300, 2_000, 50_000]), leaseMs: dice.pick([200, 3_000, 50_000]) },
     });
+    if (this.options.ghosts)
+      return { ...config, timeouts: { ...config.timeouts, ghostMs: this.options.seed % 2 === 0 ? 400 : 5_000 } };
     return this.options.adjust?.(config) ?? config;
   }
 
@@ -170,7 +175,7 @@ class Player {
     else if (roll < 0.6) this.#withRunning((call) => this.#finish(call));
     else if (roll < 0.65) this.#withRunning((call) => this.#tell(progressed(call, dice.int(0, 200))));
     else if (roll < 0.67) this.#withRunning((call) => this.#tell(started(call)));
-    else if (roll < 0.74) this.#withActive((call) => this.#tell(cancelled(call)));
+    else if (roll < 0.74) this.#withActive((call) => this.#tell(this.options.ghosts ? hungUp(call) : cancelled(call)));
     else if (roll < 0.77) this.#tell(ended(`${dice.pick(['s', 't'])}/p${dice.int(0, 7)}`));
     else if (roll < 0.81) this.#report();
     else if (roll < 0.83) this.#configure();
@@ -223,6 +228,7 @@ class Player {
         prompt,
         prefix: Array.from({ length: prompt >> 7 }, (_, block) => stem * 100 + Math.min(block, dice.int(0, 9))),
         ...(dice.chance(0.5) && { max: dice.int(0, 150) }),
+        ...(this.options.ghosts && { request: 'x' }),
       }),
     );
   }

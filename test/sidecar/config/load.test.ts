@@ -31,6 +31,14 @@ function problemsIn(inputs: ConfigInputs): readonly ConfigProblem[] {
 const pathsIn = (text: string | Uint8Array) => problemsIn({ file: write(text) }).map(({ path }) => path);
 const lineOf = (problem: ConfigProblem | undefined) => Number(problem?.origin?.split(':').at(-1));
 
+it('says which times a call would wait for in vain', () => {
+  const [problem] = problemsIn({ file: write('timeouts: {queueMs: 60000}') });
+  expect(problem?.message).toBe(
+    'must be at least 600000, starvation.waitMsMax (300000) and admission.turnMs (300000) together: raise it or lower these',
+  );
+  expect(pathsIn('timeouts: {queueMs: 600000}')).toEqual([]);
+});
+
 describe('layers', () => {
   it('is whole with nothing given', () => {
     const config = loadConfig({});
@@ -153,6 +161,9 @@ describe('schema', () => {
     ['admission: {windowInitial: 2, windowMin: 3}', 'admission.windowMin'],
     ['limits: {queuedPerTenantMax: 9, queuedMax: 8}', 'limits.queuedPerTenantMax'],
     ['limits: {programsMax: 9, queuedMax: 8}', 'limits.programsMax'],
+    ['timeouts: {queueMs: 599999}', 'timeouts.queueMs'],
+    ['admission: {turnMs: 1500001}', 'timeouts.queueMs'],
+    ['starvation: {waitMsMax: 1}\nadmission: {reserveMs: 1600000}', 'timeouts.queueMs'],
     ['health: {backoffMs: 90, backoffMsMax: 80}', 'health.backoffMs'],
     ['admin: {port: 8080}', 'admin.port'],
     ['engines: [{url: "http://a"}, {url: "http://a:80/x"}]', 'engines[1].id'],

@@ -60,6 +60,16 @@ describe('vLLM', () => {
     expect(await vllm.readLoad(cannedGet({ '/metrics': both }))).toEqual({ kvUsage: 0.5 });
   });
 
+  it('reads the longest context of its models, where each says one', async () => {
+    const list = (...lengths: (number | undefined)[]) =>
+      JSON.stringify({ data: lengths.map((length, index) => ({ id: `m${index}`, max_model_len: length })) });
+    const read = (text: string) => vllm.readLoad(cannedGet({ '/v1/models': text }));
+    expect(await read(list(4096, 8192))).toEqual({ contextTokensMax: 8192 });
+    expect(await read(list(4096, undefined))).toEqual({});
+    expect(await read(list())).toEqual({});
+    expect(await sglang.readLoad(cannedGet({ '/v1/models': list(4096) }))).toEqual({ contextTokensMax: 4096 });
+  });
+
   it('holds a share to 1', async () => {
     expect(await vllm.readLoad(cannedGet({ '/metrics': 'vllm:kv_cache_usage_perc 1.01\n' }))).toEqual({ kvUsage: 1 });
   });
@@ -234,13 +244,18 @@ describe('llama.cpp', () => {
       running: 1,
       waiting: 4,
       capacityTokens: 16_384,
+      contextTokensMax: 8192,
       windowMax: 2,
     });
   });
 
   it('reads /props where slots are switched off', async () => {
     const props = { total_slots: 4, default_generation_settings: { n_ctx: 1024 } };
-    expect(await llamacpp.readLoad(cannedGet({ '/props': props }))).toEqual({ capacityTokens: 4096, windowMax: 4 });
+    expect(await llamacpp.readLoad(cannedGet({ '/props': props }))).toEqual({
+      capacityTokens: 4096,
+      contextTokensMax: 1024,
+      windowMax: 4,
+    });
   });
 
   it('reads timings and counts, the cached part of the prompt on top', () => {

@@ -9,6 +9,7 @@ import {
   configOf,
   fakeEngine,
   metrics,
+  queueOf,
   until,
   world,
   type Answer,
@@ -69,7 +70,10 @@ describe('a random mixture of faults, cancels and floods', () => {
   it('loses nothing, answers nothing twice, adds up, and replays to the same commands', async () => {
     const engines = [await fakeEngine(moody), await fakeEngine(moody), await fakeEngine(moody)];
     const settings: Record<string, unknown> = {
-      admission: { window: 4 },
+      ...queueOf(400, {
+        admission: { window: 4 },
+        timeouts: { firstByteMs: 200, commentMs: 100, idleMs: 300, drainMs: 100 },
+      }),
       limits: {
         queuedMax: 40,
         queuedPerTenantMax: 40,
@@ -78,7 +82,6 @@ describe('a random mixture of faults, cancels and floods', () => {
         conversationsMax: 1000,
         responsesMax: 1000,
       },
-      timeouts: { firstByteMs: 200, queueMs: 400, commentMs: 100, idleMs: 300, drainMs: 100 },
       health: { failuresMax: 1000 },
     };
     const steps: Step[] = [];

@@ -14,6 +14,7 @@ import {
   errorCode,
   fakeEngine,
   metrics,
+  queueOf,
   stream,
   until,
   world,
@@ -199,7 +200,7 @@ describe('an engine that fails before the first byte', () => {
 describe('an engine without room', () => {
   it.each([429, 503])('(%i) is left alone for as long as it says while others are tried', async (code) => {
     const full = await fakeEngine(status(code, { 'retry-after': '0.3' }));
-    const { url, adminUrl } = await world([full], { timeouts: { queueMs: 250 } });
+    const { url, adminUrl } = await world([full], queueOf(250));
     const start = performance.now();
     const got = await chat(url);
     expect([got.status, errorCode(got.text)]).toEqual([408, 'queue_timeout']);

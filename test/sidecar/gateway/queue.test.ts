@@ -10,6 +10,7 @@ import {
   gate,
   metrics,
   openChat,
+  queueOf,
   stream,
   until,
   waiting,
@@ -89,28 +90,24 @@ describe('a call that waits', () => {
     expect((await second).headers['content-type']).toBe('application/json');
   });
 
-  it('for longer than allowed gets 408, or an error event after comments', async () => {
-    const engine = await fakeEngine(() => undefined);
-    const plain = await world([engine], { ...ONE_AT_A_TIME, timeouts: { queueMs: 150 } });
-    const running = openChat(plain.url).catch(() => undefined);
+  it('for longer than allowed gets 408 and when to ask again; one that streams waits on', async () => {
+    const { opened, open } = gate();
+    const engine = await fakeEngine(firstBehind(opened, stream()));
+    const { url } = await world([engine], queueOf(150, { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } }));
+    const first = chat(url);
     await until(() => engine.seen.length === 1);
-    const got = await chat(plain.url, { stream: true });
-    expect([got.status, errorCode(got.text), got.headers['x-maitred-reason']]).toEqual([
+    const patient = chat(url, { stream: true });
+    const got = await chat(url);
+    expect([got.status, errorCode(got.text), got.headers['x-maitred-reason'], got.headers['retry-after']]).toEqual([
       408,
       'queue_timeout',
       'queue_timeout',
+      '1',
     ]);
     expect(Number(got.headers['x-maitred-queue-ms'])).toBeGreaterThanOrEqual(140);
-    await plain.gateway.close();
-    await running;
-
-    const second = await fakeEngine(() => undefined);
-    const commented = await world([second], { ...ONE_AT_A_TIME, timeouts: { queueMs: 250, commentMs: 100 } });
-    void openChat(commented.url).catch(() => undefined);
-    await until(() => second.seen.length === 1);
-    const late = await chat(commented.url, { stream: true });
-    expect(late.status).toBe(200);
-    expect(late.text).toMatch(/^(: queued .*\n\n)+data: \{"error":\{.*"code":"queue_timeout"\}\}\n\n$/);
+    open();
+    await first;
+    expect((await patient).text.replaceAll(/^:.*\n\n/gm, '')).toBe(STREAM.join(''));
   });
 
   it('and is then refused by its engine hears of it in its stream', async () => {

@@ -144,6 +144,15 @@ export function configOf(engines: readonly { readonly url: string }[], overrides
   });
 }
 
+/** A queue in which calls wait no longer than this; the other times are short enough for it. */
+export function queueOf(queueMs: number, { admission = {}, timeouts = {} }: Readonly<Record<string, object>> = {}) {
+  return {
+    starvation: { waitMsMax: queueMs / 2 },
+    admission: { reserveMs: queueMs / 2, turnMs: queueMs / 2, ...admission },
+    timeouts: { queueMs, ...timeouts },
+  };
+}
+
 export async function world(
   engines: readonly { readonly url: string }[],
   overrides: Overrides = {},

@@ -1,0 +1,30 @@
+import type { Call } from '../programs/call.js';
+
+/** Waiting calls counted by level, with the tokens they need. */
+export class Backlog {
+  readonly #calls: number[] = [];
+  readonly #tokens: number[] = [];
+
+  add({ level, extraTokens }: Call, sign: 1 | -1): void {
+    this.#calls[level] = (this.#calls[level] ?? 0) + sign;
+    this.#tokens[level] = (this.#tokens[level] ?? 0) + sign * extraTokens;
+  }
+
+  /** Counts anew. */
+  reset(calls: Iterable<Call>): void {
+    this.#calls.length = 0;
+    this.#tokens.length = 0;
+    for (const call of calls) this.add(call, 1);
+  }
+
+  /** Other calls at levels up to `level`; 0 where they need more room than the call on average: it may then pass them. */
+  ahead(call: Call, level: number): number {
+    let calls = call.level <= level ? -1 : 0;
+    let tokens = call.level <= level ? -call.extraTokens : 0;
+    for (let i = 0; i <= level; i += 1) {
+      calls += this.#calls[i] ?? 0;
+      tokens += this.#tokens[i] ?? 0;
+    }
+    return call.extraTokens * calls >= tokens ? calls : 0;
+  }
+}

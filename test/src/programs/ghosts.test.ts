@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest';
+import { Desk, sentOut } from '../../support/core-desk.js';
+import { cancelled, ended, hungUp } from '../../support/core-events.js';
+import { Dice } from '../../support/dice.js';
+import type { CoreChanges } from '../../support/core-config.js';
+
+const GRACE = { timeouts: { ghostMs: 1_000 } };
+
+/** One slot, taken. */
+function busyDesk(changes: CoreChanges = GRACE): Desk {
+  const desk = new Desk(changes);
+  desk.join('A', { window: 1 });
+  desk.arrive('blocker');
+  return desk;
+}
+
+const asked = (desk: Desk, call: string, request = 'x', program = 'p') => desk.arrive(call, { program, request });
+
+describe('a call whose client hung up', () => {
+  it('has its place in the order, and its waiting, when the same request comes again', () => {
+    const desk = busyDesk();
+    asked(desk, 'first try');
+    desk.pass(300);
+    desk.arrive('later');
+    desk.tell(hungUp('first try'));
+    desk.pass(999);
+    expect(desk.scheduler.views).toMatchObject({ waiting: 1, ghosts: 1 });
+    asked(desk, 'second try');
+    desk.pass(50);
+    expect(desk.scheduler.views.ghosts).toBe(0);
+    expect(sentOut(desk.finish('blocker'))).toEqual(['second try@A']);
+    expect(desk.dispatchOf('second try')).toMatchObject({ queueMs: 350, inheritedMs: 300 });
+    expect(sentOut(desk.finish('second try'))).toEqual(['later@A']);
+    expect(desk.dispatchOf('later')).not.toHaveProperty('inheritedMs');
+    expect(desk.scheduler.totals.rejoined).toBe(1);
+  });
+
+  it('is not dispatched while it is away', () => {
+    const desk = busyDesk();
+    asked(desk, 'gone');
+    desk.tell(hungUp('gone'));
+    expect(sentOut(desk.finish('blocker'))).toEqual([]);
+  });
+
+  it('keeps its promotion', () => {
+    const desk = busyDesk({ ...GRACE, starvation: { waitMsMax: 400 } });
+    asked(desk, 'first try');
+    desk.pass(500);
+    desk.tell(hungUp('first try'));
+    desk.pass(100);
+    asked(desk, 'second try');
+    desk.finish('blocker');
+    expect(desk.dispatchOf('second try')).toMatchObject({ level: 0, reason: 'promoted' });
+    expect(desk.scheduler.totals.overdue).toBe(1);
+  });
+
+  it.each<[string, (desk: Desk) => void]>([
+    ['another request', (desk) => asked(desk, 'back', 'y')],
+    ['another program', (desk) => asked(desk, 'back', 'x', 'q')],
+    ['another thread', (desk) => desk.arrive('back', { program: 'p', request: 'x', thread: 'sub' })],
+    ['too late', (desk) => (desk.pass(1_000), asked(desk, 'back'))],
+    ['after its program ended', (desk) => (desk.tell(ended('p')), asked(desk, 'back'))],
+  ])('loses its place to %s', (_, comeBack) => {
+    const desk = busyDesk();
+    asked(desk, 'first try');
+    desk.arrive('later');
+    desk.tell(hungUp('first try'));
+    comeBack(desk);
+    expect(sentOut(desk.finish('blocker'))).toEqual(['later@A']);
+  });
+
+  it('has none to lose when it is gone for good, or when places are not kept', () => {
+    for (const [grace, event] of [
+      [1_000, cancelled('gone')],
+      [0, hungUp('gone')],
+    ] as const) {
+      const desk = busyDesk({ timeouts: { ghostMs: grace } });
+      asked(desk, 'gone');
+      desk.tell(event);
+      expect(desk.scheduler.views.ghosts).toBe(0);
+    }
+  });
+
+  it('is known by its thread alone where the client says that it tries again', () => {
+    const desk = busyDesk();
+    asked(desk, 'first try');
+    desk.arrive('later');
+    desk.tell(hungUp('first try'));
+    desk.arrive('back', { program: 'p', request: 'with a new timestamp', retry: true });
+    expect(sentOut(desk.finish('blocker'))).toEqual(['back@A']);
+  });
+
+  it('counts in no limit, and is one of at most queuedMax', () => {
+    const desk = busyDesk({ ...GRACE, limits: { queuedMax: 2 } });
+    for (const call of ['a', 'b', 'c']) {
+      asked(desk, call, call);
+      desk.tell(hungUp(call));
+    }
+    expect(desk.scheduler.views.ghosts).toBe(2);
+    asked(desk, 'd');
+    asked(desk, 'e');
+    expect(desk.scheduler.views.waiting).toBe(2);
+    // The queue is full: what comes back is refused, and still has its place.
+    asked(desk, 'b again', 'b');
+    expect([desk.refusalOf('b again'), desk.scheduler.views.ghosts]).toEqual(['queue_full', 2]);
+    desk.tell(cancelled('d'));
+    asked(desk, 'b at last', 'b');
+    expect(sentOut(desk.finish('blocker'))).toEqual(['b at last@A']);
+  });
+});
+
+describe('the queue timeout', () => {
+  it('counts from a call’s own arrival, and leaves its place to the next try', () => {
+    const desk = busyDesk({ timeouts: { ghostMs: 1_000, queueMs: 600 } });
+    asked(desk, 'first try');
+    desk.pass(500);
+    desk.arrive('later');
+    desk.pass(100);
+    expect(desk.refusalOf('first try')).toBe('queue_timeout');
+    asked(desk, 'second try');
+    desk.pass(499);
+    expect(desk.refusalOf('second try')).toBeUndefined();
+    expect(sentOut(desk.finish('blocker'))).toEqual(['second try@A']);
+    expect(desk.dispatchOf('second try')).toMatchObject({ queueMs: 1_099, inheritedMs: 600 });
+  });
+
+  it('does not apply to a patient call', () => {
+    const desk = busyDesk({ timeouts: { queueMs: 600 } });
+    desk.arrive('streams', { patient: true });
+    desk.pass(1_000_000);
+    expect(sentOut(desk.finish('blocker'))).toEqual(['streams@A']);
+    // From the first time that an engine sends it back.
+    for (let attempt = 0; attempt < 6; attempt += 1) {
+      desk.fail('streams', 'busy', 100);
+      expect(desk.refusalOf('streams')).toBeUndefined();
+      desk.pass(100);
+    }
+    desk.fail('streams', 'busy', 100);
+    desk.pass(1);
+    expect(desk.refusalOf('streams')).toBe('queue_timeout');
+  });
+});
+
+it('whatever hangs up and comes back, the order is as if it had never left', () => {
+  let returns = 0;
+  for (let seed = 0; seed < 300; seed += 1) {
+    const dice = new Dice(seed);
+    const changes = { timeouts: { ghostMs: 1e6 }, policy: { firstQuantumMs: 50 } };
+    const [stays, leaves] = [new Desk(changes), new Desk(changes)];
+    const order: [string[], string[]] = [[], []];
+    /** Which try of each waiting call is in the second queue; null while its client is away. */
+    const tries = new Map<string, string | null>();
+    const programs = new Map<string, string>();
+    const engine: { runs?: string | undefined } = { runs: 'c0' };
+    const arrive = (call: string, program: string) => {
+      tries.set(call, call);
+      programs.set(call, program);
+      stays.arrive(call, { program, request: call });
+      leaves.arrive(call, { program, request: call });
+    };
+    for (const desk of [stays, leaves]) desk.join('A', { window: 1 });
+    arrive('c0', 'p0');
+    for (let step = 1; step < 60; step += 1) {
+      const waiting = [...tries.keys()].filter((call) => call !== engine.runs);
+      const durationMs = dice.int(0, 40);
+      for (const desk of [stays, leaves]) desk.pass(durationMs);
+      const roll = dice.share();
+      if (roll < 0.35) arrive(`c${step}`, `p${dice.int(0, 5)}`);
+      else if (roll < 0.7 && waiting.length > 0) {
+        const call = dice.pick(waiting);
+        const current = tries.get(call)!;
+        if (current === null) comeBack(call, step);
+        else {
+          leaves.tell(hungUp(current));
+          tries.set(call, null);
+        }
+      } else if (engine.runs !== undefined) {
+        for (const call of waiting) if (tries.get(call) === null) comeBack(call, step);
+        const next: string[] = [
+          ...sentOut(stays.finish(engine.runs)),
+          ...sentOut(leaves.finish(tries.get(engine.runs)!)),
+        ];
+        tries.delete(engine.runs);
+        engine.runs = next[0]?.replace('@A', '');
+        order[0].push(...next.slice(0, 1));
+        order[1].push(...next.slice(1).map((sent) => sent.replace(/ .*@/, '@')));
+      }
+    }
+    expect(order[1], `sequence ${seed}`).toEqual(order[0]);
+    returns += leaves.scheduler.totals.rejoined;
+
+    function comeBack(call: string, step: number): void {
+      tries.set(call, `${call} try ${step}`);
+      leaves.arrive(`${call} try ${step}`, { program: programs.get(call)!, request: call });
+    }
+  }
+  expect(returns).toBeGreaterThan(1_000);
+});
+
+describe('thirty agents of five calls of 60 s, one at a time, whose clients wait 10 minutes and retry twice', () => {
+  /** Virtual seconds; each try is a call of its own. @returns programs that were lost */
+  function lost(ghostMs: number): number {
+    const desk = new Desk({ timeouts: { queueMs: 1_800_000, ghostMs }, starvation: { beta: 8, waitMsMax: 300_000 } });
+    desk.join('A', { window: 1 });
+    const AGENTS = 30;
+    const givenUp = new Set<number>();
+    const open = new Map<string, { agent: number; call: number; tries: number; sinceMs: number }>();
+    const ask = (agent: number, call: number, tries: number) => {
+      const id = `${agent}/${call}/${tries}`;
+      open.set(id, { agent, call, tries, sinceMs: desk.nowMs });
+      desk.arrive(id, { program: `p${agent}`, request: `${agent}/${call}` });
+    };
+    for (let agent = 0; agent < AGENTS; agent += 1) ask(agent, 0, 0);
+    while (open.size > 0) {
+      desk.pass(60_000);
+      for (const [id, { agent, call }] of open) {
+        if (desk.dispatchOf(id) === undefined) continue;
+        open.delete(id);
+        if (call < 4) ask(agent, call + 1, 0);
+        desk.finish(id);
+        break;
+      }
+      for (const [id, { agent, call, tries, sinceMs }] of open) {
+        if (desk.nowMs - sinceMs < 600_000 || desk.dispatchOf(id) !== undefined) continue;
+        open.delete(id);
+        desk.tell(hungUp(id));
+        if (tries < 2) ask(agent, call, tries + 1);
+        else givenUp.add(agent);
+      }
+    }
+    return givenUp.size;
+  }
+
+  it('all end where places are kept', () => expect(lost(120_000)).toBe(0));
+  it('do not all end where they are not', () => expect(lost(0)).toBeGreaterThan(0));
+});
