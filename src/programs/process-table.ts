@@ -31,8 +31,11 @@ export class Program {
   /** Context last seen: prompt and answer of the last finished call. */
   contextTokens = 0;
 
-  /** Of its root alone: calls, the first prompt, the context that the last finished call left, and when. */
-  rootCalls = 0;
+  /** Of its root alone: answered calls, whether another call came after the last of them, or after any. */
+  rootCallsFinished = 0;
+  rootIsUnfollowed = false;
+  rootWentOn = false;
+  /** Of its root alone: the first prompt, the context that the last finished call left, and when. */
   firstPromptTokens = 0;
   rootContextTokens = 0;
   rootEndedAtMs = -Infinity;
