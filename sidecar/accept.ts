@@ -5,6 +5,7 @@ import type { Api, RequestFacts } from './apis/index.js';
 import { Call } from './calls/call.js';
 import type { CallSpec } from './calls/ports.js';
 import { checkNotDraining, type Context } from './context.js';
+import { familyOf } from './family.js';
 import { demandOf } from './holder.js';
 import { noEngine, unknownModel } from './models.js';
 import { readJsonBody } from './http/body.js';
@@ -46,6 +47,7 @@ export async function acceptCall(
     identity: context.identifier.identify({ tenant, headers: request.headers, body, facts }),
     facts: withoutBody(facts),
     ...demandOf(context, tenant, facts),
+    family: familyOf(facts.model, body, context.tokens),
     prefix: context.readsPrefix ? prefixHashes(facts.conversation()) : undefined,
     raw,
     keys: new Set(Object.keys(body)),

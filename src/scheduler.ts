@@ -93,7 +93,7 @@ export class Scheduler {
     this.#policy = this.policy ?? makePolicy(config.policy);
     this.#placement.rules = { config, balancer, admits: this.#policy.admits };
     this.#accounting.configure(config);
-    for (const engine of this.#placement.engineTable.engines.values()) engine.resetLimit(config.admission);
+    for (const engine of this.#placement.engineTable.engines.values()) engine.configure(config.admission);
     for (const call of waiting) this.#wait(call);
     this.#place();
     this.#planWake();
@@ -167,8 +167,8 @@ export class Scheduler {
     const output = Math.min(event.maxTokens ?? Infinity, this.#config.admission.outputReserveTokens);
     const need = event.promptTokens + output;
     const prefix = event.prefix ?? [];
-    const { call: id, thread, model, engine, promptTokens } = event;
-    const call = new Call(id, this.#seq++, row, thread, model, engine, promptTokens, need, prefix, this.#nowMs);
+    const { call: id, thread, model, engine, promptTokens, family } = event;
+    const call = new Call(id, this.#seq++, row, thread, model, engine, promptTokens, need, prefix, this.#nowMs, family);
     this.#calls.set(id, call);
     this.#accounting.begin(call);
     this.#wait(call);
@@ -220,7 +220,7 @@ export class Scheduler {
     const warm = call.program.lastEngine === engine;
     engine.finished(call, event, this.#nowMs);
     const left = this.#accounting.finished(call, engine, event, this.#nowMs);
-    this.#placement.vacate(call, engine, left, event.calledTool);
+    this.#placement.vacate(call, engine, left);
     const { promptTokens, outputTokens } = event.usage ?? call;
     this.#policy.charge?.(call.program, promptTokens, outputTokens, this.#nowMs);
     if (event.usage !== undefined) this.#placement.rules.balancer.finished?.(call, event.usage, warm);
@@ -229,9 +229,13 @@ export class Scheduler {
 
   #fail(call: Call, engine: Engine, event: CallFailed): void {
     if (event.failure === 'lost') return this.#abandon(call, engine);
-    this.#placement.vacate(call, engine);
+    this.#placement.vacate(call, engine, 'nothing');
+    if (event.failure === 'refused') {
+      engine.probation = false;
+      return this.#end(call);
+    }
     if (event.failure === 'busy') {
-      this.#placement.rest(engine, this.#nowMs + Math.max(0, event.restMs ?? 0));
+      this.#placement.rest(engine, this.#nowMs + Math.max(0, event.restMs));
       call.isUnbound = call.onlyOn === undefined;
     } else {
       call.attempts += 1;
@@ -261,7 +265,7 @@ export class Scheduler {
   #abandon(call: Call, engine: Engine): void {
     this.#accounting.abandoned(call, this.#nowMs);
     this.#policy.charge?.(call.program, call.promptTokens, call.outputTokens, this.#nowMs);
-    this.#placement.vacate(call, engine);
+    this.#placement.vacate(call, engine, 'unknown');
     this.#end(call);
   }
 

@@ -180,6 +180,7 @@ class World {
     if (refusal !== undefined) return this.#fail(job, refusal);
     this.#jobs.set(id, job);
     oracle?.arrives(id, serviceMs(this.options.engine.preset, call), played.leftMs);
+    const family = played.layout.family(call.thread);
     this.#tell({
       type: 'callArrived',
       call: id,
@@ -188,6 +189,7 @@ class World {
       thread: call.thread,
       model: MODEL,
       promptTokens: tokens(promptTokens),
+      ...(family !== undefined && { family }),
       ...(readsPrefix && { prefix: played.layout.prefix(index, promptTokens) }),
     });
   }

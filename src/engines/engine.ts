@@ -4,14 +4,15 @@ import type { CallFinished, EngineJoined, EngineReported } from '../protocol/eve
 import { WaitQueue, type Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import { WorkingSet } from '../kv/working-set.js';
-import { LearnedRetention, STEPS_PER_HALF_LIFE } from '../kv/retention.js';
+import { STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
+import { makeRetention } from '../policies/retention.js';
 import type { EngineId } from '../protocol/units.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 
 /** Least uncached prompt that tells of prefill speed: shorter ones tell of the engine's steps. */
 const PREFILL_TOKENS_MIN = 1024;
 /**
- * Part of T* (`returns.ts`) that holding a context may cost. Below 1 since measured prefill times include waiting for other
+ * Part of T* (`learntRetention`) that holding a context may cost. Below 1 since measured prefill times include waiting for other
  * work, and since room lost also thins the batch that shares each step's cost; 0.25 by `npm run bench:policies`.
  */
 const HOLDING_SHARE = 0.25;
@@ -41,8 +42,7 @@ export class Engine {
   limit: ConcurrencyLimit;
   #windowMax: number | undefined;
   capacityTokens: number | undefined;
-  readonly #retention = new LearnedRetention();
-  readonly workingSet = new WorkingSet(this.#retention);
+  readonly workingSet: WorkingSet;
   /** Prefill time of a token, measured; undefined until it was. */
   #prefillMs: number | undefined;
   readonly running = new Set<Call>();
@@ -69,6 +69,14 @@ export class Engine {
   ) {
     this.#windowMax = joined.windowMax;
     this.limit = new ConcurrencyLimit(config, joined.windowMax);
+    this.workingSet = new WorkingSet(makeRetention(config.retention));
+  }
+
+  /** Takes changed settings. A retention policy that stays keeps what it has learnt. */
+  configure(config: SchedulerConfig['admission']): void {
+    this.resetLimit(config);
+    if (config.retention !== this.workingSet.retention.name)
+      this.workingSet.retention = makeRetention(config.retention);
   }
 
   /** Takes what `engineJoined` says; pools apart. What the window has learnt stays unless its limit is another. */
@@ -118,8 +126,7 @@ export class Engine {
   settle(nowMs: number, halfLifeMs: number, prefillMs: number): void {
     const fillMs = (this.capacityTokens ?? 0) * (this.#prefillMs ?? prefillMs);
     const worthMs = Math.max(WORTH_MS_MIN, HOLDING_SHARE * fillMs);
-    this.#retention.worthSteps = Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
-    this.workingSet.settle(nowMs, halfLifeMs);
+    this.workingSet.settle(nowMs, halfLifeMs, Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs));
   }
 
   /** In-flight work and work bound to come, in tokens: what load balancing compares. */

@@ -6,8 +6,7 @@ import type { EngineJoined } from '../protocol/events.js';
 import { before } from '../queues/fit-tree.js';
 import { firstOf, type Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
-import { WorkingSet, type CacheFootprint } from '../kv/working-set.js';
-import { classOf } from '../kv/retention.js';
+import { WorkingSet, type Left } from '../kv/working-set.js';
 import type { Program } from '../programs/process-table.js';
 import { EngineTable } from '../engines/engine-table.js';
 import type { EngineId, ModelId, TenantId } from '../protocol/units.js';
@@ -175,16 +174,15 @@ export class Placement {
     this.#queues.reread(engine, call, dropped);
   }
 
-  /** The call runs no longer. @param left what it left in the engine's cache, undefined when it failed */
-  vacate(call: Call, engine: Engine, left?: CacheFootprint, calledTool = false): void {
+  /** The call runs no longer, and has left this in the engine's cache. */
+  vacate(call: Call, engine: Engine, left: Left): void {
     call.engine = undefined;
     this.#unsettled.add(engine);
     engine.running.delete(call);
     engine.runningTokens -= call.needTokens;
-    const kind = classOf(call, calledTool, call.program.home === engine);
-    const dropped = engine.workingSet.leave(call, left, kind);
+    const changed = engine.workingSet.leave(call, left);
     if (engine.state !== 'up') engine.workingSet.clear();
-    this.#queues.reread(engine, call, dropped);
+    this.#queues.reread(engine, call, changed);
     this.touch(engine);
     this.engineTable.removeIfDone(engine);
   }
@@ -283,15 +281,15 @@ export class Placement {
     }
     const reserved = this.#reservation(engine, head === fit ? undefined : head, nowMs);
     if (reserved !== undefined && (fit === undefined || before(reserved, fit))) return undefined;
-    if (fit !== undefined) return fit;
-    for (const pool of engine.pools) fit = firstOf(fit, pool.stealable.firstFit(room.new));
-    return fit;
+    if (fit === undefined) for (const pool of engine.pools) fit = firstOf(fit, pool.stealable.firstFit(room.new));
+    // What a family begins with is needed besides by its first call here, and waited for.
+    return fit !== undefined && fits(fit, engine, room) ? fit : undefined;
   }
 
   /** Whether the engine would run the call, which is bound to none, now. */
   #takes(engine: Engine, call: Call, nowMs: number): boolean {
     if (!this.#hasSlot(engine, nowMs)) return false;
-    if (call.extraTokens > this.#headroom(engine, nowMs)[call.admissionClass]) return false;
+    if (!fits(call, engine, this.#headroom(engine, nowMs))) return false;
     return engine.reservedFor === undefined || !before(engine.reservedFor, call);
   }
 
@@ -352,4 +350,9 @@ export class Placement {
     const unserved = left.filter((pool) => pool.engines.length === 0).flatMap((pool) => [...pool.unbound]);
     return [...new Set([...homeless, ...unserved])];
   }
+}
+
+function fits(call: Call, engine: Engine, room: Headroom): boolean {
+  const { workingSet } = engine;
+  return workingSet.extraTokens(call) + workingSet.missingSharedTokens(call) <= room[call.admissionClass];
 }

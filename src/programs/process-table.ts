@@ -91,6 +91,11 @@ export class Program {
     return this.#home?.state === 'up' && this.#home.life === this.#homeLife ? this.#home : undefined;
   }
 
+  /** Out of the table, with no call left: nothing more will come of it. */
+  get isOver(): boolean {
+    return this.detached !== undefined && this.#calls === undefined;
+  }
+
   bind(engine: Engine): void {
     this.#home = engine;
     this.#homeLife = engine.life;

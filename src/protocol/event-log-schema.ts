@@ -1,4 +1,4 @@
-import type { Command, Event, Usage } from './events.js';
+import type { CallFailed, Command, Event, Family, Usage } from './events.js';
 import { EVENT_LOG_VERSION, type LogLine } from './event-log.js';
 
 /** What is wrong with a line, and where: the path, such as `event.promptTokens`, or '' for the whole. */
@@ -53,9 +53,21 @@ const number: Rule = (holder, key, path) => {
   return undefined;
 };
 
+const FAMILY: ShapeOf<Family> = { id: number, tokens: count };
 const USAGE: ShapeOf<Usage> = { promptTokens: count, outputTokens: count, 'cachedTokens?': count };
 
-const EVENTS: ShapesOf<Event> = {
+/** Both kinds of failure in one shape: with `busy`, the rest is required. */
+const FAILURE: Shape = {
+  call: text,
+  failure: (holder, key, path) => {
+    const fault = oneOf('busy', 'refused', 'broken', 'lost')(holder, key, path);
+    if (fault !== undefined || holder[key] !== 'busy' || holder['restMs'] !== undefined) return fault;
+    return new LogFault(path.replace(key, 'restMs'), 'missing');
+  },
+  'restMs?': number,
+};
+
+const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shape } = {
   callArrived: {
     call: text,
     program: text,
@@ -66,6 +78,7 @@ const EVENTS: ShapesOf<Event> = {
     promptTokens: count,
     'maxTokens?': count,
     'prefix?': numbers,
+    'family?': object(FAMILY),
   },
   callStarted: { call: text },
   callProgressed: { call: text, outputTokens: count },
@@ -76,7 +89,7 @@ const EVENTS: ShapesOf<Event> = {
     'queueMs?': number,
     'calledTool?': yesOrNo,
   },
-  callFailed: { call: text, failure: oneOf('busy', 'broken', 'lost'), 'restMs?': number },
+  callFailed: FAILURE,
   callCancelled: { call: text },
   programEnded: { program: text },
   engineJoined: { engine: text, models: texts, 'windowMax?': number, 'capacityTokens?': count, 'probation?': yesOrNo },

@@ -22,6 +22,7 @@ export interface ArrivalFacts {
   readonly prompt?: number;
   readonly max?: number;
   readonly prefix?: readonly number[];
+  readonly family?: { readonly id: number; readonly tokens: number };
 }
 
 export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
@@ -35,6 +36,7 @@ export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
     promptTokens: tokens(facts.prompt ?? 100),
     ...(facts.max !== undefined && { maxTokens: tokens(facts.max) }),
     ...(facts.prefix !== undefined && { prefix: facts.prefix }),
+    ...(facts.family !== undefined && { family: { id: facts.family.id, tokens: tokens(facts.family.tokens) } }),
   };
 }
 
@@ -66,7 +68,8 @@ export function finished(call: string, facts: FinishFacts = {}): CallFinished {
 }
 
 export function failed(call: string, failure: CallFailed['failure'], restMs?: number): CallFailed {
-  return { type: 'callFailed', call: callId(call), failure, ...(restMs !== undefined && { restMs: millis(restMs) }) };
+  if (failure === 'busy') return { type: 'callFailed', call: callId(call), failure, restMs: millis(restMs ?? 0) };
+  return { type: 'callFailed', call: callId(call), failure };
 }
 
 export interface EngineFacts {
