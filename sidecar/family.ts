@@ -4,8 +4,8 @@ import { openingOf, promptBytes } from './apis/index.js';
 import type { JsonObject } from './apis/index.js';
 import type { TokenEstimator } from './tokens.js';
 
-/** Hexadecimal digits of the hash: as many as a number holds exactly. */
-const DIGITS = 13;
+/** Hexadecimal digits of the hash: 32 bits, which an event log can hide one to one. */
+const DIGITS = 8;
 
 /** The programs whose prompts begin with the same instructions and tools, for the same model; undefined: nothing is known of any. */
 export function familyOf(model: string, body: JsonObject, estimator: TokenEstimator): Family | undefined {

@@ -153,7 +153,7 @@ class Aliases {
   inEvent(event: Event): Event {
     if (event.type === 'programEnded') return { ...event, program: this.#program(event.program) };
     if (event.type !== 'callArrived') return event;
-    const { program, tenant, thread, prefix } = event;
+    const { program, tenant, thread, prefix, family } = event;
     return {
       ...event,
       program: this.#program(program),
@@ -161,6 +161,7 @@ class Aliases {
       // The root has no name that could tell anything.
       thread: thread === '' ? '' : this.#name('s', thread),
       ...(prefix !== undefined && { prefix: prefix.map((hash) => this.#mix(hash)) }),
+      ...(family !== undefined && { family: { ...family, id: this.#mix(family.id) } }),
     };
   }
 
