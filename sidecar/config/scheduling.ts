@@ -81,7 +81,10 @@ export const admission = z
       .enum(RETENTION_NAMES)
       .default('learnt')
       .meta(
-        note('How idle contexts are held: learnt from when earlier ones came back, or fading by the half-life.', MEASURED),
+        note(
+          'How idle contexts are held: learnt from when earlier ones came back, or fading by the half-life.',
+          MEASURED,
+        ),
       ),
     forecast: z
       .enum(['learnt', 'none'])

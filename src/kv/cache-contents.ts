@@ -70,7 +70,10 @@ export class CacheContents {
   grow(context: Context, { contextTokens, cachedTokens, sharedTokens }: CacheFootprint): void {
     // Nothing of its own was cached: the engine had dropped it, or it is new.
     if (cachedTokens !== undefined && cachedTokens <= sharedTokens) context.ownTokens = 0;
-    const knownTokens = Math.max(sharedTokens, cachedTokens ?? Math.min(contextTokens, context.ownTokens + sharedTokens));
+    const knownTokens = Math.max(
+      sharedTokens,
+      cachedTokens ?? Math.min(contextTokens, context.ownTokens + sharedTokens),
+    );
     const mostTokens = contextTokens + this.capacityTokens * BRANCH_SHARE_MAX;
     context.ownTokens = Math.min(context.ownTokens + Math.max(0, contextTokens - knownTokens), mostTokens);
   }

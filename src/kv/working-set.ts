@@ -146,7 +146,13 @@ export class WorkingSet {
   #activate(context: Context, { family, sharedTokens }: Call): void {
     const { bucket, countedTokens, cachedTokens } = context;
     if (bucket !== undefined) {
-      context.before = { bucket, countedTokens, cachedTokens, family: context.family, sharedTokens: context.sharedTokens };
+      context.before = {
+        bucket,
+        countedTokens,
+        cachedTokens,
+        family: context.family,
+        sharedTokens: context.sharedTokens,
+      };
       this.#claims.expectReturn(context);
       this.#claims.leave(context);
     }
@@ -203,7 +209,12 @@ export class WorkingSet {
     this.#claims.recount(context);
     if (lastTokens > 0) {
       const { sharedTokens } = grown;
-      this.#contents.resize(context, Math.max(context.ownTokens, lastTokens - sharedTokens), context.family, sharedTokens);
+      this.#contents.resize(
+        context,
+        Math.max(context.ownTokens, lastTokens - sharedTokens),
+        context.family,
+        sharedTokens,
+      );
       context.countedTokens = this.countedTokens(grown, lastTokens);
       this.#claims.rest(context, program.callsTotal === 1 ? 'first' : 'later');
     } else if (before?.bucket !== undefined) {

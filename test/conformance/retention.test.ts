@@ -25,7 +25,8 @@ describe.each(RETENTION_NAMES)('%s', (name) => {
         for (const worthSteps of [0, 5, 50, Infinity]) {
           const shares = Array.from({ length: HORIZON_STEPS }, (_, age) => retention.share(kind, age, worthSteps));
           for (const share of shares) expect(share >= 0 && share <= 1, `${share}`).toBe(true);
-          for (const age of [HORIZON_STEPS, HORIZON_STEPS + 100]) expect(retention.share(kind, age, worthSteps)).toBe(0);
+          for (const age of [HORIZON_STEPS, HORIZON_STEPS + 100])
+            expect(retention.share(kind, age, worthSteps)).toBe(0);
         }
       }
     }

@@ -151,7 +151,7 @@ export class Book {
     if (call === undefined) return;
     if (event.failure === 'lost' || event.failure === 'refused') return this.#end(call, event.failure);
     const engine = this.engines.get(call.engine!);
-    if (event.failure === 'busy' && engine !== undefined) engine.restUntilMs = nowMs + (event.restMs);
+    if (event.failure === 'busy' && engine !== undefined) engine.restUntilMs = nowMs + event.restMs;
     if (event.failure === 'broken') call.attempts += 1;
     call.state = 'waiting';
     call.engine = undefined;

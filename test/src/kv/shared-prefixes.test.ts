@@ -26,7 +26,12 @@ function taught(cached: number | undefined, { gate = 1, programs = 80, second = 
 function letIn(desk: Desk, thread?: string): number {
   let sent = 0;
   for (let n = 0; n < 150; n += 1) {
-    const commands = desk.arrive(`new${n}`, { program: `new${n}`, prompt: PROMPT, family: FAMILY, ...(thread && { thread }) });
+    const commands = desk.arrive(`new${n}`, {
+      program: `new${n}`,
+      prompt: PROMPT,
+      family: FAMILY,
+      ...(thread && { thread }),
+    });
     sent += commands.filter(({ type }) => type === 'dispatch').length;
   }
   return sent;
@@ -109,7 +114,8 @@ describe('families', () => {
 
   it('count a beginning for as long as a context that begins so counts', () => {
     const desk = restarted(2, 45_000);
-    for (const id of [0, 1]) desk.arrive(`n${id}`, { program: `n${id}`, prompt: 50_000, family: { id, tokens: 45_000 } });
+    for (const id of [0, 1])
+      desk.arrive(`n${id}`, { program: `n${id}`, prompt: 50_000, family: { id, tokens: 45_000 } });
     expect(desk.engine('A').workingSetTokens).toBe(100_000);
     desk.tell(cancelled('n0'));
     desk.tell(ended('n0'));

@@ -62,7 +62,12 @@ class Cache {
     call.countedTokens = promptTokens - sharedTokens;
     program.begin(call);
     const entered = this.#residency.enter(call, Infinity);
-    const left = this.#residency.leave(call, { contextTokens: promptTokens, cachedTokens, sharedTokens, forecastTokens: 0 });
+    const left = this.#residency.leave(call, {
+      contextTokens: promptTokens,
+      cachedTokens,
+      sharedTokens,
+      forecastTokens: 0,
+    });
     program.end(call);
     return [...entered, ...left].map((context) => context.program.id);
   }
