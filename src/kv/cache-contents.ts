@@ -2,7 +2,7 @@ import type { Family } from '../protocol/events.js';
 import type { Program } from '../programs/process-table.js';
 import { newContext, type Context } from './context.js';
 import { SharedHoldings } from './shared-prefixes.js';
-import type { CacheFootprint } from './working-set.js';
+import type { CacheFootprint } from './footprint.js';
 
 /**
  * Most of a cache that branches which nothing goes on from count: a tree that is searched for hours has long lost most of

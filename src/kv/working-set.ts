@@ -4,6 +4,7 @@ import { STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
 import type { RetentionPolicy } from '../policies/retention.js';
 import { CacheContents } from './cache-contents.js';
 import type { Context, IdleBucket } from './context.js';
+import type { Grown, Left } from './footprint.js';
 import { IdleClaims } from './idle-claims.js';
 import { SharedHoldings } from './shared-prefixes.js';
 
@@ -12,23 +13,6 @@ import { SharedHoldings } from './shared-prefixes.js';
  * for next to nothing, so in a small cache there is room for this many, come what may.
  */
 const GROWTH_SHARE_MAX = 1 / 16;
-
-/** The context that a finished call leaves in the engine's cache, and what was learnt from it. */
-export interface CacheFootprint {
-  /** Prompt and answer as they came out. */
-  readonly contextTokens: number;
-  /** Part of the prompt that was there already, if the engine says. */
-  readonly cachedTokens: number | undefined;
-  /** Part of it that the family shares, and the size that it is expected to come to. */
-  readonly sharedTokens: number;
-  readonly forecastTokens: number;
-}
-
-/** The sizes by which a context counts. */
-type Grown = Pick<CacheFootprint, 'sharedTokens' | 'forecastTokens'>;
-
-/** `unknown`: the call ran and was cut off. `nothing`: it was refused or failed before its first token. */
-export type Left = CacheFootprint | 'unknown' | 'nothing';
 
 /**
  * The tokens of one engine's KV cache that the gate counts: contexts in use, and claims of those that will be back.

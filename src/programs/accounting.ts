@@ -3,7 +3,7 @@ import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import type { CallFinished, ProgramGone } from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
-import type { CacheFootprint } from '../kv/working-set.js';
+import type { CacheFootprint } from '../kv/footprint.js';
 import { SharedPrefixes } from '../kv/shared-prefixes.js';
 import { ProcessTable, type Program } from './process-table.js';
 import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
