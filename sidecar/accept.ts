@@ -5,6 +5,7 @@ import type { Api, RequestFacts } from './apis/index.js';
 import { Call } from './calls/call.js';
 import type { CallSpec } from './calls/ports.js';
 import { checkNotDraining, type Context } from './context.js';
+import { familyOf } from './family.js';
 import { demandOf } from './holder.js';
 import { noEngine, unknownModel } from './models.js';
 import { readJsonBody } from './http/body.js';
@@ -52,6 +53,7 @@ export async function acceptCall(
     identity,
     facts: withoutBody(facts),
     ...demandOf(context, tenant, facts),
+    family: familyOf(facts.model, body, context.tokens),
     prefix: context.readsPrefix ? prefixHashes(facts.conversation()) : undefined,
     fingerprint,
     isRetry: saysRetry(headers),

@@ -167,6 +167,6 @@ export class Driver {
 }
 
 function endsCall(event: Event): event is Event & { readonly call: CallId } {
-  if (event.type === 'callFailed') return event.failure === 'lost';
+  if (event.type === 'callFailed') return event.failure === 'lost' || event.failure === 'refused';
   return event.type === 'callFinished' || event.type === 'callCancelled';
 }

@@ -153,7 +153,7 @@ class Aliases {
   inEvent(event: Event): Event {
     if (event.type === 'programEnded') return { ...event, program: this.#program(event.program) };
     if (event.type !== 'callArrived') return event;
-    const { program, tenant, thread, prefix, request } = event;
+    const { program, tenant, thread, prefix, family, request } = event;
     return {
       ...event,
       program: this.#program(program),
@@ -162,6 +162,7 @@ class Aliases {
       thread: thread === '' ? '' : this.#name('s', thread),
       ...(prefix !== undefined && { prefix: prefix.map((hash) => this.#mix(hash)) }),
       ...(request !== undefined && { request: this.#name('r', request) }),
+      ...(family !== undefined && { family: { ...family, id: this.#mix(family.id) } }),
     };
   }
 

@@ -1,4 +1,5 @@
 import type { PolicyName } from './policies/policy.js';
+import type { RetentionName } from './policies/retention.js';
 
 /** What a policy can be told. */
 export interface PolicySettings {
@@ -35,6 +36,12 @@ export interface SchedulerConfig {
     /** Share of an engine's KV capacity that the working set may take; 0: no gate. */
     readonly gate: number;
     readonly halfLifeMs: number;
+    /** How long idle contexts are held: as learnt from earlier ones, or fading alike by the half-life. */
+    readonly retention: RetentionName;
+    /** Whether a context counts what it is expected to grow to. */
+    readonly forecast: 'learnt' | 'none';
+    /** Whether the beginning that a family of programs shares is counted once. */
+    readonly sharedPrefixes: 'family' | 'none';
     /** Output set aside for a call that names no smaller limit. */
     readonly outputReserveTokens: number;
     /** Wait after which idle programs' contexts must make way for a call, and nothing behind it may take its room. */

@@ -197,8 +197,8 @@ export class Scheduler {
     const output = Math.min(event.maxTokens ?? Infinity, this.#config.admission.outputReserveTokens);
     const need = event.promptTokens + output;
     const prefix = event.prefix ?? [];
-    const { call: id, thread, model, engine, promptTokens } = event;
-    const call = new Call(id, this.#seq++, row, thread, model, engine, promptTokens, need, prefix, this.#nowMs);
+    const { call: id, thread, model, engine, promptTokens, family } = event;
+    const call = new Call(id, this.#seq++, row, thread, model, engine, promptTokens, need, prefix, this.#nowMs, family);
     call.isPatient = event.patient === true;
     call.request = event.request;
     const ghost = this.#ghosts.take(row, event);
@@ -261,7 +261,7 @@ export class Scheduler {
     const warm = call.program.lastEngine === engine;
     engine.finished(call, event, this.#nowMs);
     const left = this.#accounting.finished(call, engine, event, this.#nowMs);
-    this.#placement.vacate(call, engine, left, event.calledTool);
+    this.#placement.vacate(call, engine, left);
     const { promptTokens, outputTokens } = event.usage ?? call;
     this.#policy.charge?.(call.program, promptTokens, outputTokens, this.#nowMs);
     if (event.usage !== undefined) this.#placement.rules.balancer.finished?.(call, event.usage, warm);
@@ -271,11 +271,15 @@ export class Scheduler {
 
   #fail(call: Call, engine: Engine, event: CallFailed): void {
     if (event.failure === 'lost') return this.#abandon(call, engine);
-    if (event.failure === 'busy') engine.limit.refused(call.dispatchedAtMs, this.#nowMs, engine.inFlight);
-    this.#placement.vacate(call, engine);
+    this.#placement.vacate(call, engine, 'nothing');
+    if (event.failure === 'refused') {
+      engine.probation = false;
+      return this.#end(call);
+    }
     if (event.failure === 'busy') {
+      engine.limit.refused(call.dispatchedAtMs, this.#nowMs, engine.inFlight + 1);
       // Not `Math.max`, which keeps what is no number.
-      const { restMs = 0 } = event;
+      const { restMs } = event;
       this.#placement.rest(engine, this.#nowMs + (restMs > REST_MS_MIN ? restMs : REST_MS_MIN));
       call.isUnbound ||= maySpill(call, this.#placement.rules.balancer);
     } else {
@@ -308,7 +312,7 @@ export class Scheduler {
   #abandon(call: Call, engine: Engine): void {
     this.#accounting.abandoned(call, this.#nowMs);
     this.#policy.charge?.(call.program, call.promptTokens, call.outputTokens, this.#nowMs);
-    this.#placement.vacate(call, engine);
+    this.#placement.vacate(call, engine, 'unknown');
     this.#placement.completed(call, engine, this.#nowMs);
     this.#end(call);
   }

@@ -7,6 +7,8 @@ import { messages } from './messages.js';
 import { responses } from './responses.js';
 
 export type * from './api.js';
+export { openingOf } from './opening.js';
+export { promptBytes } from './size.js';
 
 const APIS: ReadonlyMap<string, Api> = new Map([
   ['/v1/chat/completions', chat],

@@ -71,7 +71,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   /** Hands the call to the scheduler. */
   start(): void {
-    const { id, tenant, identity, facts, engine, promptTokens, prefix, fingerprint, isRetry } = this.spec;
+    const { id, tenant, identity, facts, engine, promptTokens, prefix, family, fingerprint, isRetry } = this.spec;
     this.ports.driver.arrive(
       {
         type: 'callArrived',
@@ -87,6 +87,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         request: fingerprint,
         ...(facts.stream && { patient: true }),
         ...(isRetry && { retry: true }),
+        ...(family !== undefined && { family }),
       },
       this,
     );
@@ -171,8 +172,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       return;
     }
     if (this.#dispatch !== undefined) this.ports.fleet.succeeded(this.#dispatch.engine);
-    // What the engine refused has used nothing of it, and its prompt is in no cache.
-    this.#end({ outcome: 'client_error', event: { type: 'callCancelled', call: this.spec.id } });
+    this.#end({ outcome: 'client_error', event: { type: 'callFailed', call: this.spec.id, failure: 'refused' } });
   }
 
   busy(headers: IncomingHttpHeaders): void {

@@ -1,4 +1,4 @@
-import type { CallId, Dispatch, EngineId, TenantId, Tokens, Usage } from '../../src/index.js';
+import type { CallId, Dispatch, EngineId, Family, TenantId, Tokens, Usage } from '../../src/index.js';
 import type { Active } from '../active.js';
 import type { AnswerFacts, Api, JsonObject, RequestFacts } from '../apis/api.js';
 import type { Config } from '../config/schema.js';
@@ -26,6 +26,7 @@ export interface CallSpec {
   readonly fingerprint: string;
   /** The client says that it has asked before. */
   readonly isRetry: boolean;
+  readonly family: Family | undefined;
   readonly raw: Buffer;
   /** Top-level keys of the body. */
   readonly keys: ReadonlySet<string>;

@@ -1,5 +1,5 @@
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
-import { POLICY_NAMES } from '../../src/index.js';
+import { POLICY_NAMES, RETENTION_NAMES } from '../../src/index.js';
 import { z } from 'zod';
 import { DAY_MS, MEASURED, STARTING, count, ms, note } from './note.js';
 
@@ -77,6 +77,23 @@ export const admission = z
       .default(0.9)
       .meta(note('Share of an engine’s KV capacity the working set may take; 0: no gate.', MEASURED)),
     halfLifeMs: ms(1, DAY_MS).default(20_000).meta(note('Half-life of an idle program’s residency.', MEASURED)),
+    retention: z
+      .enum(RETENTION_NAMES)
+      .default('learnt')
+      .meta(
+        note(
+          'How idle contexts are held: learnt from when earlier ones came back, or fading by the half-life.',
+          MEASURED,
+        ),
+      ),
+    forecast: z
+      .enum(['learnt', 'none'])
+      .default('learnt')
+      .meta(note('Count a context as the size it is expected to grow to, or as it is.', MEASURED)),
+    sharedPrefixes: z
+      .enum(['family', 'none'])
+      .default('family')
+      .meta(note('Count the beginning that a family of programs shares once, or in each context.', MEASURED)),
     outputReserveTokens: count(0, 1e6)
       .default(256)
       .meta(note('Output tokens set aside for a call whose length is unknown.', STARTING)),

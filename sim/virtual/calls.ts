@@ -1,4 +1,4 @@
-import { callId, type CallId, type Dispatch } from '../../src/index.js';
+import { callId, type CallId, type Dispatch, type Reject } from '../../src/index.js';
 import type { Sequence } from '../engine/sequence.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { Clients } from './clients.js';
@@ -46,7 +46,7 @@ export class Calls {
     const { conditions = {}, seed } = options;
     this.gateway = new Gateway(options, agenda, {
       dispatch: (command) => this.#dispatch(command),
-      reject: (call, refusal) => this.#gatewayRefused(call, refusal),
+      reject: (command) => this.#gatewayRefused(command),
     });
     this.fleet = new Fleet(options, agenda, this.gateway, {
       started: ({ id, streams }) => streams && this.gateway.tell(callStarted(id)),
@@ -105,7 +105,7 @@ export class Calls {
     const leave = () => {
       if (this.#open.get(id) !== job) return;
       this.#close(job);
-      this.gateway.tell(callCancelled(id));
+      this.gateway.tell(callCancelled(id, Number.isNaN(job.dispatchedMs)));
       this.#unanswered(job, reason);
     };
     this.agenda.set(new Appointment(RANK.clientLeaves, leave), this.agenda.nowMs + afterMs);
@@ -149,11 +149,11 @@ export class Calls {
     }
   }
 
-  #gatewayRefused(call: CallId, refusal: string): void {
+  #gatewayRefused({ call, refusal, retryAfterMs }: Reject): void {
     const job = this.#open.get(call);
     if (job === undefined) return;
     this.#close(job);
-    this.#unanswered(job, refusal);
+    this.#unanswered(job, refusal, retryAfterMs);
   }
 
   #restartGateway(): void {
@@ -171,8 +171,8 @@ export class Calls {
   }
 
   /** Its client asks again, or has no answer. */
-  #unanswered(job: Job, reason: string): void {
-    const againMs = this.#clients.asksAgainAfterMs(job, reason);
+  #unanswered(job: Job, reason: string, retryAfterMs?: number): void {
+    const againMs = this.#clients.asksAgainAfterMs(job, reason, retryAfterMs);
     if (againMs === undefined) return this.#end(job, reason);
     this.ports.retried(reason);
     this.agenda.set(new Appointment(RANK.callArrives, () => this.ask(job)), this.agenda.nowMs + againMs);

@@ -8,14 +8,13 @@ const BACKOFF_MS_MAX = 8000;
 const BACKOFF_JITTER = 0.25;
 /** A longer `Retry-After` is not honoured. */
 const RETRY_AFTER_MS_MAX = 60_000;
-/** The `Retry-After` of the gateway's refusals, where they have one. */
-const RETRY_AFTER_MS: Readonly<Record<string, number>> = { queue_full: 1000, no_engine: 1000 };
 /** Failures after which an SDK asks again: connections that break, timeouts, 408, 429 and 5xx. */
 const RETRIED: ReadonlySet<string> = new Set([
   'client_timeout',
   'connection_lost',
   'stream_broken',
   'queue_full',
+  'overloaded',
   'queue_timeout',
   'no_engine',
   'attempts_exhausted',
@@ -59,7 +58,7 @@ export class Clients {
   }
 
   /** Time after which the call is asked again that ended without an answer; undefined: never. */
-  asksAgainAfterMs(job: Job, reason: string): number | undefined {
+  asksAgainAfterMs(job: Job, reason: string, retryAfterMs?: number): number | undefined {
     const { clients, cancels } = this.conditions;
     if (reason === 'client_error' || (reason === 'too_long' && job.askedTokens !== job.promptTokens)) {
       // Another request, with retries of its own.
@@ -75,8 +74,7 @@ export class Clients {
     if (!RETRIED.has(reason) || job.retries >= (clients?.retries ?? 0)) return undefined;
     const backoffMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** job.retries);
     job.retries += 1;
-    const askedMs = RETRY_AFTER_MS[reason];
-    if (askedMs !== undefined && askedMs <= RETRY_AFTER_MS_MAX) return askedMs;
+    if (retryAfterMs !== undefined && retryAfterMs <= RETRY_AFTER_MS_MAX) return retryAfterMs;
     return backoffMs * (1 - BACKOFF_JITTER * this.draws.ofCall('backoff', job, job.requests));
   }
 }

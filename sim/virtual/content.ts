@@ -1,3 +1,4 @@
+import { tokens, type Family } from '../../src/index.js';
 import type { AgentProgram, Prefix } from '../../workloads/index.js';
 import { Spans } from './spans.js';
 
@@ -134,6 +135,15 @@ export class Layout {
       prefix.push(hashOf(blocks.at(block)));
     this.texts.giveBack(blocks);
     return prefix;
+  }
+
+  /** What a gateway would tell of the text that the call's thread begins with, where that is a named one. */
+  family(thread: string): Family | undefined {
+    const { calls } = this.program;
+    let prefix = calls.find((call) => call.thread === thread)?.prefix;
+    while (prefix !== undefined && 'call' in prefix) prefix = calls[prefix.call]?.prefix;
+    if (prefix === undefined || 'blocks' in prefix) return undefined;
+    return { id: this.texts.named(prefix.name), tokens: tokens(prefix.tokens) };
   }
 
   /** Puts the shared blocks that are missing before the others; where they are another call's, returns that call. */

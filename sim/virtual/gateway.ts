@@ -1,11 +1,11 @@
-import { millis, type Dispatch, type CallId, type Command, type Event, type Refusal } from '../../src/index.js';
+import { millis, type Dispatch, type Command, type Event, type Reject } from '../../src/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import type { Steps, WorldOptions } from './options.js';
 
 /** Who carries out what the scheduler decides. */
 export interface GatewayPorts {
   dispatch(dispatch: Dispatch): void;
-  reject(call: CallId, refusal: Refusal): void;
+  reject(command: Reject): void;
 }
 
 /** The scheduler as its driver sees it: events in, commands carried out, wakes kept. */
@@ -59,7 +59,7 @@ export class Gateway {
       case 'dispatch':
         return this.ports.dispatch(command);
       case 'reject':
-        return this.ports.reject(command.call, command.refusal);
+        return this.ports.reject(command);
       case 'wakeAt':
         return this.agenda.set(this.#wake, Math.max(this.agenda.nowMs, command.at));
       case 'programGone':

@@ -19,16 +19,22 @@ const TENANT = tenantId('t');
  * Every event that the world tells the scheduler, as the gateway would tell it.
  */
 
-export const callArrived = (job: Job, readsPrefix: boolean): Event => ({
-  type: 'callArrived',
-  call: job.id,
-  program: programId(job.played.id),
-  tenant: TENANT,
-  thread: job.call.thread,
-  model: MODEL,
-  promptTokens: tokens(job.askedTokens),
-  ...(readsPrefix && { prefix: job.played.layout.prefix(job.index, job.promptTokens) }),
-});
+export function callArrived(job: Job, readsPrefix: boolean): Event {
+  const family = job.played.layout.family(job.call.thread);
+  return {
+    type: 'callArrived',
+    call: job.id,
+    program: programId(job.played.id),
+    tenant: TENANT,
+    thread: job.call.thread,
+    model: MODEL,
+    promptTokens: tokens(job.askedTokens),
+    ...(job.streams && { patient: true as const }),
+    request: `${job.call.thread}/${job.index}`,
+    ...(family !== undefined && { family }),
+    ...(readsPrefix && { prefix: job.played.layout.prefix(job.index, job.promptTokens) }),
+  };
+}
 
 export const callStarted = (call: CallId): Event => ({ type: 'callStarted', call });
 
@@ -55,11 +61,15 @@ export function callFinished(job: Job, { scheduledAt, endedAt, cachedTokens }: S
   };
 }
 
-/** The client has gone. */
-export const callCancelled = (call: CallId): Event => ({ type: 'callCancelled', call });
+/** The client has gone; one whose call still waits may ask again. */
+export const callCancelled = (call: CallId, mayReturn: boolean): Event => ({
+  type: 'callCancelled',
+  call,
+  ...(mayReturn && { mayReturn }),
+});
 
-/** The engine answered with a 4xx: to the scheduler a cancel like any other. */
-export const callRefused = (call: CallId): Event => ({ type: 'callCancelled', call });
+/** The engine answered with a 4xx: the request was at fault. */
+export const callRefused = (call: CallId): Event => ({ type: 'callFailed', call, failure: 'refused' });
 
 export const callBusy = (call: CallId, restMs: number): Event => ({
   type: 'callFailed',
@@ -74,11 +84,17 @@ export const callBroken = (call: CallId, failure: 'broken' | 'lost'): Event => (
 export const programEnded = (id: string): Event => ({ type: 'programEnded', program: programId(id) });
 
 /** @param probation back after a loss: one call at a time until one has finished */
-export const engineJoined = (id: string, capacityTokens: number, probation: boolean): Event => ({
+export const engineJoined = (
+  id: string,
+  capacityTokens: number,
+  contextTokensMax: number,
+  probation: boolean,
+): Event => ({
   type: 'engineJoined',
   engine: engineId(id),
   models: [MODEL],
   capacityTokens: tokens(capacityTokens),
+  contextTokensMax: tokens(contextTokensMax),
   ...(probation && { probation }),
 });
 

@@ -4,13 +4,14 @@ import type { CallFinished, EngineJoined, EngineReported } from '../protocol/eve
 import { WaitQueue, type Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import { WorkingSet } from '../kv/working-set.js';
-import { LearnedRetention, STEPS_PER_HALF_LIFE } from '../kv/retention.js';
+import { STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
+import { makeRetention } from '../policies/retention.js';
 import type { EngineId } from '../protocol/units.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 import { PrefillMeter } from './prefill-meter.js';
 
 /**
- * Part of T* (`returns.ts`) that holding a context may cost. Below 1 since measured prefill times include waiting for other
+ * Part of T* (`learntRetention`) that holding a context may cost. Below 1 since measured prefill times include waiting for other
  * work, and since room lost also thins the batch that shares each step's cost; 0.25 by `npm run bench:policies`.
  */
 const HOLDING_SHARE = 0.25;
@@ -44,8 +45,7 @@ export class Engine {
   capacityTokens: number | undefined;
   /** Longest prompt and answer that it takes; undefined: unknown. */
   contextTokensMax: number | undefined;
-  readonly #retention = new LearnedRetention();
-  readonly workingSet = new WorkingSet(this.#retention);
+  readonly workingSet: WorkingSet;
   readonly #prefill = new PrefillMeter();
   readonly running = new Set<Call>();
   /** Context tokens of its running calls, and of the calls that wait for it alone. */
@@ -71,6 +71,7 @@ export class Engine {
   ) {
     this.#windowMax = joined.windowMax;
     this.limit = new ConcurrencyLimit(config, joined.windowMax);
+    this.workingSet = new WorkingSet(makeRetention(config.retention));
   }
 
   /** Takes what `engineJoined` says; pools apart. */
@@ -86,9 +87,11 @@ export class Engine {
     this.configure(config);
   }
 
-  /** Takes new settings. What the window has learnt stays unless its limits are others. */
+  /** Takes new settings. Window and retention keep what they have learnt unless they are others. */
   configure(config: SchedulerConfig['admission']): void {
     if (!this.limit.isMadeOf(config, this.#windowMax)) this.limit = new ConcurrencyLimit(config, this.#windowMax);
+    if (config.retention !== this.workingSet.retention.name)
+      this.workingSet.retention = makeRetention(config.retention);
   }
 
   leave(state: 'lost' | 'draining'): void {
@@ -118,8 +121,7 @@ export class Engine {
   settle(nowMs: number, halfLifeMs: number, prefillMs: number): void {
     const fillMs = (this.capacityTokens ?? 0) * (this.#prefill.msPerToken ?? prefillMs);
     const worthMs = Math.max(WORTH_MS_MIN, HOLDING_SHARE * fillMs);
-    this.#retention.worthSteps = Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
-    this.workingSet.settle(nowMs, halfLifeMs);
+    this.workingSet.settle(nowMs, halfLifeMs, Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs));
   }
 
   /** In-flight work and work bound to come, in tokens: what load balancing compares. */

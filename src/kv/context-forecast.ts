@@ -75,9 +75,8 @@ export class ContextForecast {
 
   /** A call of the root's arrives. */
   arrived(program: Program, promptTokens: number): void {
-    if (program.rootCalls === 0) program.firstPromptTokens = promptTokens;
-    else this.#following(program).follow();
-    program.rootCalls += 1;
+    if (program.rootCallsFinished === 0) program.firstPromptTokens = promptTokens;
+    this.#follow(program);
   }
 
   /**
@@ -85,7 +84,11 @@ export class ContextForecast {
    * that is searched, the answer is what it has added.
    */
   finished({ program, arrivedAtMs }: Call, contextTokens: number, answerTokens: number, nowMs: number): void {
-    this.#following(program).end();
+    this.#follow(program);
+    const { first, later } = this.#kind(program);
+    (program.rootCallsFinished === 0 ? first : later).end();
+    program.rootCallsFinished += 1;
+    program.rootIsUnfollowed = true;
     const ranBeside = arrivedAtMs < program.rootEndedAtMs;
     const grownTokens = ranBeside ? answerTokens : contextTokens - program.rootContextTokens;
     if (program.rootContextTokens > 0) this.#kind(program).grow(grownTokens);
@@ -93,16 +96,23 @@ export class ContextForecast {
     program.rootEndedAtMs = nowMs;
   }
 
-  /** What the root's context is expected to hold, or 0. */
+  /** The tokens that the root's context is expected to hold, or 0. */
   expectedTokens(program: Program): number {
     const { first, growthTokens } = this.#kind(program);
-    const share = program.rootCalls > 1 ? 1 : first.share;
+    const share = program.rootWentOn ? 1 : first.share;
     return program.firstPromptTokens + Math.round(share * growthTokens);
   }
 
-  #following(program: Program): ContinuationRate {
+  /**
+   * Another call shows that the last finished one was followed, which counts once. So calls that are refused, cancelled or
+   * sent again cannot make more followers than there were answers.
+   */
+  #follow(program: Program): void {
+    if (!program.rootIsUnfollowed) return;
     const { first, later } = this.#kind(program);
-    return program.rootCalls > 1 ? later : first;
+    (program.rootCallsFinished === 1 ? first : later).follow();
+    program.rootIsUnfollowed = false;
+    program.rootWentOn = true;
   }
 
   #kind({ firstPromptTokens }: Program): Kind {

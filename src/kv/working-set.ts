@@ -1,163 +1,112 @@
 import type { Call } from '../programs/call.js';
 import type { Program } from '../programs/process-table.js';
-import { HORIZON_STEPS, STEPS_PER_HALF_LIFE, type ContextClass, type LearnedRetention } from './retention.js';
+import { STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
+import type { RetentionPolicy } from '../policies/retention.js';
+import { CacheContents } from './cache-contents.js';
+import type { Context, IdleBucket } from './context.js';
+import type { Grown, Left } from './footprint.js';
+import { IdleClaims } from './idle-claims.js';
+import { SharedHoldings } from './shared-prefixes.js';
 
 /**
  * Most of a cache that a context counts for growth to come. An engine that runs a few calls at a time reads its weights
  * for next to nothing, so in a small cache there is room for this many, come what may.
  */
 const GROWTH_SHARE_MAX = 1 / 16;
-/** Most of a cache that branches which nothing goes on from count: a tree that is searched for hours has long lost most of them. */
-const BRANCH_SHARE_MAX = 1 / 16;
-/** Programs whose shared beginnings are remembered. */
-const MEMORY_PROGRAMS = 64;
-/** What sums of shares may be off by, in tokens. */
-const ROUNDING = 1e-6;
-
-/** A context in one engine's KV cache: that of one thread of one program. */
-export interface Context {
-  readonly program: Program;
-  readonly thread: string;
-  /** Calls of the thread in flight on the engine. */
-  active: number;
-  /** What only it has put into the cache: of each call, the prompt that was not cached and the answer. */
-  ownTokens: number;
-  /** While active: the longest prompt of this spell, and the output reserved by calls in flight. */
-  promptTokens: number;
-  reservedTokens: number;
-  /** What it takes of the cache by all that. */
-  tokens: number;
-  /** What it alone counts in the working set: its size, or what it is expected to grow to, less what it shares. */
-  countedTokens: number;
-  /** The largest context that a call of this active spell came out with. */
-  finishedTokens: number;
-  /** While idle: the tokens that the gate keeps for its return, before weighting. */
-  retainedTokens: number;
-  /** While idle: a call of the thread waits to come back to it. */
-  isReturning: boolean;
-  /** Whether this idle spell's outcome has been learnt. */
-  isRecorded: boolean;
-  /** The others of its kind that fell idle in the same step; undefined while active. */
-  bucket: IdleBucket | undefined;
-}
-
-/** What a call leaves in the engine's cache. */
-export interface CacheFootprint {
-  /** Prompt and answer as they came out. */
-  readonly contextTokens: number;
-  /** Part of the prompt that was there already, if the engine says. */
-  readonly cachedTokens: number | undefined;
-}
-
-/** Contexts of one kind that fell idle in one step: they are equally likely to return. */
-interface IdleBucket {
-  readonly step: number;
-  readonly kind: ContextClass;
-  readonly members: Set<Context>;
-  retainedTokens: number;
-  /** Members that a call waits to come back to. */
-  returning: number;
-  /** Part of the claims that counts, as of the last `settle`: what was added is what is taken away. */
-  share: number;
-}
 
 /**
- * What one engine's KV cache holds, by our own count, and what of it the gate keeps for programs that will be back.
+ * The tokens of one engine's KV cache that the gate counts: contexts in use, and claims of those that will be back.
  *
  *     active   thread A, thread B ...                 in flight: all of their tokens
  *     idle     [step 90: C, D] [step 91: E] ...       buckets, longest idle first
  *
- * The *working set*, R_e = sum of heldTokens x w (DESIGN.md, section 4.5, where it is contextTokens; see `growth.ts`):
- *     w = 1                     with a call in flight,
- *     w = share(kind, idle)     afterwards: its claim. Clients rarely say that they are done, so claims fade, by what
- *                               was learnt of contexts like it (`returns.ts`),
+ * The *working set*, R_e = sum of countedTokens x w (DESIGN.md, section 4.5, where it is contextTokens; see `ContextForecast`):
+ *     w = 1                     with a call in flight, or waiting to come back,
+ *     w = share(kind, idle)     afterwards: its claim. Clients rarely say that they are done, so claims fade as the
+ *                               retention policy says; one that has faded to nothing does not come back,
  *     w = 0                     once its claim was given to another (`#reclaim`): longest idle first;
- * and what contexts share with each other once.
- * The *contents* are whatever was used last and fits the capacity, as in the engine's own LRU: a context that newer ones
- * have pushed out is gone, claim or not. There a context counts all that it has put into the cache: branches that nothing
- * goes on from fill it as well.
+ * and the beginning that a family shares once, while any context of it counts. `CacheContents` knows what is still there.
  *
  * A thread counts once however many of its calls run: parallel calls of a thread share their prefix, while sub-agents
  * (threads of their own) do not. Fading costs O(buckets) once a step however many contexts are idle; all else is O(1)
  * amortised, as each context is reclaimed, judged and dropped at most once an idle spell.
+ *
+ * Entering is undone for a call that left `nothing`. To push contexts out only when the first token is seen would be too
+ * late for answers without a stream, whose first token is seen with their last: a gate full of contexts that are gone.
  */
 export class WorkingSet {
-  /** Most tokens that it can hold. */
-  capacityTokens = Infinity;
-  readonly #contexts = new Map<Program, Map<string, Context>>();
-  /** Idle for too long to be waited for, longest first, and younger ones by when they fell idle. */
-  readonly #old: IdleBucket = {
-    step: -Infinity,
-    kind: 0,
-    members: new Set(),
-    retainedTokens: 0,
-    returning: 0,
-    share: 0,
-  };
-  #buckets: IdleBucket[] = [];
-  #step = 0;
+  readonly #contents = new CacheContents();
+  readonly #claims: IdleClaims;
+  /** Beginnings shared by active contexts, and by all that count. */
+  readonly #activeShared = new SharedHoldings();
+  readonly #countedShared = new SharedHoldings();
+  /** Of active contexts, what they share apart. */
   #activeTokens = 0;
-  #activeCountedTokens = 0;
-  #returningTokens = 0;
-  #retainedTokens = 0;
-  #idleTokens = 0;
-  /** What the contexts of programs that began here share with each other, in the mean of the last ones. */
-  #sharedPrefixTokens = 0;
-  #begun = 0;
+  /** By call in flight: the idle contexts that it has pushed out or whose claims it was given, as they were. */
+  readonly #displaced = new Map<Call, Map<Context, Displaced>>();
 
-  constructor(private readonly retention: LearnedRetention) {}
+  constructor(retention: RetentionPolicy) {
+    this.#claims = new IdleClaims(retention, this.#countedShared);
+  }
 
-  /** What the contexts with a call in flight count. */
+  get retention(): RetentionPolicy {
+    return this.#claims.retention;
+  }
+
+  set retention(retention: RetentionPolicy) {
+    this.#claims.retention = retention;
+  }
+
+  /** Most tokens that the cache can hold. */
+  get capacityTokens(): number {
+    return this.#contents.capacityTokens;
+  }
+
+  set capacityTokens(tokens: number) {
+    this.#contents.capacityTokens = tokens;
+  }
+
+  /** Tokens that the contexts with a call in flight count. */
   get activeCountedTokens(): number {
-    return this.#activeCountedTokens + (this.#contexts.size === 0 ? 0 : Math.round(this.#sharedPrefixTokens));
+    return this.#activeTokens + this.#activeShared.tokens;
   }
 
   /** R_e: active tokens and claims, as of the last `settle`. */
   get workingSetTokens(): number {
-    return this.activeCountedTokens + this.#returningTokens + Math.max(0, Math.ceil(this.#retainedTokens - ROUNDING));
+    return this.#activeTokens + this.#claims.tokens + this.#countedShared.tokens;
   }
 
-  /** What the call's context of so many tokens, which is expected to grow, counts here. */
-  countedTokens({ sharedTokens, forecastTokens: grownTokens }: Call, tokens: number): number {
-    const grown = Math.min(grownTokens - sharedTokens, Math.floor(this.capacityTokens * GROWTH_SHARE_MAX));
+  /** Tokens that the call's context counts here, when it is of this size and expected to grow. */
+  countedTokens({ sharedTokens, forecastTokens }: Grown, tokens: number): number {
+    const grown = Math.min(forecastTokens - sharedTokens, Math.floor(this.capacityTokens * GROWTH_SHARE_MAX));
     // An engine may have found more cached than the prompt was taken to have.
     return Math.max(0, tokens - sharedTokens, grown);
   }
 
-  /** What the call would add to the contexts in flight here: parallel calls of a thread share the prompt of one. */
+  /** Tokens that the call would add to the contexts in flight here: parallel calls of a thread share the prompt of one. */
   extraTokens(call: Call): number {
     const context = this.get(call.program, call.thread);
-    if (context === undefined || context.active === 0) return call.countedTokens;
+    if (context?.state !== 'active') return call.countedTokens;
     const promptTokens = Math.max(context.promptTokens, call.promptTokens);
     const reservedTokens = context.reservedTokens + call.needTokens - call.promptTokens;
-    return Math.max(0, this.countedTokens(call, promptTokens + reservedTokens) - context.countedTokens);
+    return Math.max(0, this.#countedActive(context, call, promptTokens + reservedTokens) - context.countedTokens);
   }
 
-  #grow(context: Context, { sharedTokens }: Call, { contextTokens, cachedTokens }: CacheFootprint): void {
-    context.finishedTokens = Math.max(context.finishedTokens, contextTokens);
-    // Nothing of its own was cached: the engine had dropped it, or it is new.
-    if (cachedTokens !== undefined && cachedTokens <= sharedTokens) context.ownTokens = 0;
-    const knownTokens = cachedTokens ?? Math.min(contextTokens, context.ownTokens + sharedTokens);
-    const mostTokens = contextTokens + this.capacityTokens * BRANCH_SHARE_MAX;
-    context.ownTokens = Math.min(context.ownTokens + contextTokens - knownTokens, mostTokens);
+  /** Calls of a thread that run side by side share what the first of them does. */
+  #countedActive({ sharedTokens }: Context, { forecastTokens }: Grown, tokens: number): number {
+    return this.countedTokens({ sharedTokens, forecastTokens }, tokens);
   }
 
-  #began(sharedTokens: number): void {
-    this.#begun = Math.min(this.#begun + 1, MEMORY_PROGRAMS);
-    this.#sharedPrefixTokens += (sharedTokens - this.#sharedPrefixTokens) / this.#begun;
-  }
-
-  #resize(context: Context, sharedTokens: number, heldTokens: number): void {
-    const tokens = Math.max(context.ownTokens, context.promptTokens - sharedTokens) + context.reservedTokens;
-    this.#activeTokens += tokens - context.tokens;
-    this.#activeCountedTokens += heldTokens - context.countedTokens;
-    context.tokens = tokens;
-    context.countedTokens = heldTokens;
+  /** Tokens of its family's beginning that the call would add besides, where no context that counts has them. */
+  missingSharedTokens(call: Call): number {
+    if (this.get(call.program, call.thread)?.state === 'active') return 0;
+    const counted = call.admissionClass === 'new' ? this.#countedShared : this.#activeShared;
+    return counted.missingTokens(call.family, call.sharedTokens);
   }
 
   /** The thread's context, if it is still there. */
   get(program: Program, thread: string): Context | undefined {
-    return this.#contexts.get(program)?.get(thread);
+    return this.#contents.get(program, thread);
   }
 
   /**
@@ -165,105 +114,125 @@ export class WorkingSet {
    * contexts that were pushed out of the cache.
    */
   enter(call: Call, gateTokens: number): Context[] {
-    const { program, thread } = call;
-    const context = this.#context(program, thread);
-    this.expectReturn(program, thread);
-    this.#leaveBucket(context);
-    if (context.active === 0) {
-      context.tokens = 0;
-      context.promptTokens = 0;
-      context.reservedTokens = 0;
-      context.countedTokens = 0;
-      context.finishedTokens = 0;
-    }
     const extraTokens = this.extraTokens(call);
-    context.active += 1;
+    const context = this.get(call.program, call.thread) ?? this.#contents.open(call.program, call.thread);
+    if (context.calls === 0) this.#activate(context, call);
+    context.calls += 1;
     context.promptTokens = Math.max(context.promptTokens, call.promptTokens);
     context.reservedTokens += call.needTokens - call.promptTokens;
-    this.#resize(context, call.sharedTokens, context.countedTokens + extraTokens);
-    this.#reclaim(gateTokens);
-    return this.#pushOut();
+    this.#resize(context, context.countedTokens + extraTokens);
+    const displaced = new Map<Context, Displaced>();
+    this.#displaced.set(call, displaced);
+    this.#reclaim(gateTokens, displaced);
+    return this.#pushOut(displaced);
+  }
+
+  #activate(context: Context, { family, sharedTokens }: Call): void {
+    const { bucket, countedTokens, cachedTokens } = context;
+    if (bucket !== undefined) {
+      context.before = {
+        bucket,
+        countedTokens,
+        cachedTokens,
+        family: context.family,
+        sharedTokens: context.sharedTokens,
+      };
+      this.#claims.expectReturn(context);
+      this.#claims.leave(context);
+    }
+    context.promptTokens = context.reservedTokens = context.countedTokens = 0;
+    context.leftTokens = context.cutOffTokens = 0;
+    this.#contents.activate(context);
+    this.#contents.resize(context, 0, family, sharedTokens);
+    this.#activeShared.add(family, sharedTokens);
+    this.#claims.recount(context);
   }
 
   /** A call of the thread waits to come back: it has returned, and its context counts in full until the call runs. */
   expectReturn(program: Program, thread: string): void {
     const context = this.get(program, thread);
-    if (context?.bucket === undefined || context.isReturning) return;
-    this.#record(context, this.#age(context.bucket));
-    this.#endRetention(context, context.bucket);
-    context.isReturning = true;
-    context.bucket.returning += 1;
-    this.#returningTokens += context.countedTokens;
+    if (context !== undefined) this.#claims.expectReturn(context);
   }
 
   /** No call of the thread waits any longer. True: that has made room. */
   cancelReturn(program: Program, thread: string): boolean {
     const context = this.get(program, thread);
-    if (context?.isReturning !== true) return false;
-    this.#endReturn(context);
-    return true;
+    return context !== undefined && this.#claims.endReturn(context);
   }
 
-  /**
-   * The call ended here. Returns the contexts that were pushed out of the cache.
-   * @param left what it left behind; undefined when it failed
-   * @param kind what kind of context it leaves
-   */
-  leave(call: Call, left: CacheFootprint | undefined, kind: ContextClass): Context[] {
-    const context = this.#context(call.program, call.thread);
-    context.active -= 1;
-    if (left !== undefined) this.#grow(context, call, left);
-    if (left !== undefined && call.isFirst) this.#began(call.sharedTokens);
+  /** The call has ended here. Returns the contexts that were pushed out of the cache, and those that are back. */
+  leave(call: Call, left: Left): Context[] {
+    const context = this.get(call.program, call.thread);
+    if (context === undefined) return [];
+    const displaced = this.#displaced.get(call);
+    this.#displaced.delete(call);
+    context.calls -= 1;
     context.reservedTokens -= call.needTokens - call.promptTokens;
-    if (context.active > 0) {
-      const heldTokens = this.countedTokens(call, context.promptTokens + context.reservedTokens);
-      this.#resize(context, call.sharedTokens, heldTokens);
-      return [];
+    if (left === 'nothing') context.promptTokens = this.#longestPrompt(call);
+    else if (left === 'unknown') context.cutOffTokens = Math.max(context.cutOffTokens, call.promptTokens);
+    else {
+      this.#contents.grow(context, left);
+      context.leftTokens = Math.max(context.leftTokens, left.contextTokens);
     }
-    this.#activeTokens -= context.tokens;
-    this.#activeCountedTokens -= context.countedTokens;
-    const lastTokens = context.finishedTokens > 0 ? context.finishedTokens : context.promptTokens;
-    context.tokens = Math.max(context.ownTokens, lastTokens - call.sharedTokens);
-    context.countedTokens = this.countedTokens(call, lastTokens);
-    context.retainedTokens = context.countedTokens;
-    context.isRecorded = false;
-    const bucket = this.#bucketOf(kind);
-    context.bucket = bucket;
-    bucket.members.add(context);
-    bucket.retainedTokens += context.retainedTokens;
-    this.#idleTokens += context.tokens;
-    this.#retainedTokens += context.retainedTokens * bucket.share;
-    return this.#pushOut();
+    const grown = typeof left === 'object' ? left : call;
+    const { calls, promptTokens, reservedTokens } = context;
+    if (calls > 0) this.#resize(context, this.#countedActive(context, grown, promptTokens + reservedTokens));
+    else this.#rest(context, call, grown);
+    const back = left === 'nothing' && displaced !== undefined ? this.#restore(displaced) : [];
+    return [...back, ...this.#pushOut()];
+  }
+
+  /** The last call of the context has ended: it is idle, as it was before when none of them has reached the cache. */
+  #rest(context: Context, { program }: Call, grown: Grown): void {
+    const { before } = context;
+    const lastTokens = context.leftTokens > 0 ? context.leftTokens : context.cutOffTokens;
+    this.#activeTokens -= context.countedTokens;
+    this.#activeShared.delete(context.family, context.sharedTokens);
+    context.before = undefined;
+    this.#contents.rest(context);
+    this.#claims.recount(context);
+    if (lastTokens > 0) {
+      const { sharedTokens } = grown;
+      this.#contents.resize(
+        context,
+        Math.max(context.ownTokens, lastTokens - sharedTokens),
+        context.family,
+        sharedTokens,
+      );
+      context.countedTokens = this.countedTokens(grown, lastTokens);
+      this.#claims.rest(context, program.callsTotal === 1 ? 'first' : 'later');
+    } else if (before?.bucket !== undefined) {
+      this.#contents.resize(context, before.cachedTokens, before.family, before.sharedTokens);
+      context.countedTokens = before.countedTokens;
+      this.#claims.resume(context, before.bucket, true);
+    } else this.#contents.drop(context);
   }
 
   /** The program, none of whose calls are active, is over: nothing of it is worth keeping. False: it held nothing here. */
   forget(program: Program): boolean {
-    const threads = this.#contexts.get(program);
-    for (const context of threads?.values() ?? []) {
-      this.#record(context, undefined);
+    const contexts = this.#contents.of(program);
+    for (const context of contexts) {
+      this.#claims.record(context, undefined);
       this.#drop(context);
     }
-    return threads !== undefined;
+    return contexts.length > 0;
   }
 
   /** The cache is lost: only what is active still counts. */
   clear(): void {
-    for (const bucket of [this.#old, ...this.#buckets]) for (const context of bucket.members) this.#drop(context);
-    this.#buckets = [];
+    for (const context of this.#contents.idle) this.#drop(context);
+    for (const call of this.#displaced.keys()) {
+      const context = this.get(call.program, call.thread);
+      if (context !== undefined) context.before = undefined;
+    }
+    this.#displaced.clear();
   }
 
-  /** Lets claims fade up to `nowMs`. */
-  settle(nowMs: number, halfLifeMs: number): void {
-    const step = WorkingSet.stepOf(nowMs, halfLifeMs);
-    if (step === this.#step) return;
-    this.#step = step;
-    for (const bucket of this.#buckets) if (this.#age(bucket) >= HORIZON_STEPS) this.#judge(bucket);
-    this.#buckets = this.#buckets.filter(({ members }) => members.size > 0);
-    this.#retainedTokens = 0;
-    for (const bucket of this.#buckets) {
-      bucket.share = this.retention.share(bucket.kind, this.#age(bucket));
-      this.#retainedTokens += bucket.retainedTokens * bucket.share;
-    }
+  /** Lets claims fade up to `nowMs`. @param worthSteps what a return is worth, in steps of the room that it takes */
+  settle(nowMs: number, halfLifeMs: number, worthSteps: number): void {
+    const late = this.#claims.settle(WorkingSet.stepOf(nowMs, halfLifeMs), worthSteps);
+    // Without a capacity they would stay for ever.
+    if (this.capacityTokens === Infinity) for (const context of late) this.#drop(context);
   }
 
   /** Number of the step that holds this time. */
@@ -280,125 +249,68 @@ export class WorkingSet {
     return atMs;
   }
 
-  #reclaim(gateTokens: number): void {
+  #resize(context: Context, countedTokens: number): void {
+    const { ownTokens, promptTokens, sharedTokens, reservedTokens, family } = context;
+    const tokens = Math.max(ownTokens, promptTokens - sharedTokens) + reservedTokens;
+    this.#contents.resize(context, tokens, family, sharedTokens);
+    this.#activeTokens += countedTokens - context.countedTokens;
+    context.countedTokens = countedTokens;
+  }
+
+  #longestPrompt({ program, thread }: Call): number {
+    const others = program.activeCalls.filter((call) => call.thread === thread && call.engine?.workingSet === this);
+    return others.reduce((longest, { promptTokens }) => Math.max(longest, promptTokens), 0);
+  }
+
+  #reclaim(gateTokens: number, displaced: Map<Context, Displaced>): void {
     if (this.workingSetTokens <= gateTokens) return;
-    for (const bucket of [this.#old, ...this.#buckets]) {
-      if (bucket.retainedTokens === 0 && bucket.returning === 0) continue;
-      for (const context of bucket.members) {
-        if (this.workingSetTokens <= gateTokens) return;
-        this.#endReturn(context);
-        this.#endRetention(context, bucket);
-      }
+    for (const context of this.#claims.claimed()) {
+      displaced.set(context, standingOf(context));
+      this.#claims.endReturn(context);
+      this.#claims.release(context);
+      if (this.workingSetTokens <= gateTokens) return;
     }
   }
 
-  /** Learns, once an idle spell, whether the context was used again. */
-  #record(context: Context, age: number | undefined): void {
-    if (context.bucket !== undefined && !context.isRecorded) this.retention.learn(context.bucket.kind, age);
-    context.isRecorded = true;
-  }
-
-  #endReturn(context: Context): void {
-    if (!context.isReturning || context.bucket === undefined) return;
-    context.isReturning = false;
-    context.bucket.returning -= 1;
-    this.#returningTokens -= context.countedTokens;
-  }
-
-  #endRetention(context: Context, bucket: IdleBucket): void {
-    this.#retainedTokens -= context.retainedTokens * bucket.share;
-    bucket.retainedTokens -= context.retainedTokens;
-    context.retainedTokens = 0;
-  }
-
   /** As the engine's LRU does: drops the longest idle contexts while all together exceed the capacity. */
-  #pushOut(): Context[] {
+  #pushOut(displaced?: Map<Context, Displaced>): Context[] {
     const dropped: Context[] = [];
-    const exceeds = () => this.#activeTokens + this.#idleTokens + this.#sharedPrefixTokens > this.capacityTokens;
-    while (exceeds()) {
-      const bucket = this.#old.members.size > 0 ? this.#old : this.#buckets[0];
-      if (bucket === undefined) break;
-      for (const context of bucket.members) {
-        if (!exceeds()) break;
-        this.#drop(context);
-        dropped.push(context);
-      }
-      if (bucket !== this.#old && bucket.members.size === 0) this.#buckets.shift();
+    for (let context = this.#contents.surplus; context !== undefined; context = this.#contents.surplus) {
+      if (displaced?.has(context) === false) displaced.set(context, standingOf(context));
+      this.#drop(context);
+      dropped.push(context);
     }
     return dropped;
   }
 
-  /** Age in steps. A change of the half-life makes steps of another length; what then lies in the future is old. */
-  #age(bucket: IdleBucket): number {
-    return bucket.step > this.#step ? HORIZON_STEPS : this.#step - bucket.step;
-  }
-
-  #context(program: Program, thread: string): Context {
-    let threads = this.#contexts.get(program);
-    if (threads === undefined) this.#contexts.set(program, (threads = new Map<string, Context>()));
-    let context = threads.get(thread);
-    if (context === undefined) {
-      context = {
-        program,
-        thread,
-        active: 0,
-        tokens: 0,
-        ownTokens: 0,
-        promptTokens: 0,
-        reservedTokens: 0,
-        countedTokens: 0,
-        finishedTokens: 0,
-        retainedTokens: 0,
-        isReturning: false,
-        isRecorded: true,
-        bucket: undefined,
-      };
-      threads.set(thread, context);
+  /** The contexts that a call has displaced are as they were, but for those whose threads have gone on or gone. */
+  #restore(displaced: ReadonlyMap<Context, Displaced>): Context[] {
+    const back = [...displaced].filter(([context, { bucket }]) => {
+      if (context.program.isOver) return false;
+      const there = this.get(context.program, context.thread);
+      return there === undefined || (there === context && context.bucket === bucket);
+    });
+    const dropped = back.filter(([context]) => context.bucket === undefined);
+    this.#contents.readmit(dropped.map(([context]) => context));
+    for (const [context, { bucket, isRetained }] of back) {
+      if (context.bucket === undefined) this.#claims.resume(context, bucket, isRetained);
+      else if (isRetained) this.#claims.retain(context);
     }
-    return context;
-  }
-
-  #bucketOf(kind: ContextClass): IdleBucket {
-    for (let index = this.#buckets.length - 1; this.#buckets[index]?.step === this.#step; index -= 1) {
-      const bucket = this.#buckets[index];
-      if (bucket?.kind === kind) return bucket;
-    }
-    const share = this.retention.share(kind, 0);
-    const bucket = { step: this.#step, kind, members: new Set<Context>(), retainedTokens: 0, returning: 0, share };
-    this.#buckets.push(bucket);
-    return bucket;
-  }
-
-  /** None of its members has returned in time. Without a capacity they would stay for ever: then they are forgotten. */
-  #judge(bucket: IdleBucket): void {
-    for (const context of bucket.members) {
-      this.#record(context, undefined);
-      if (this.capacityTokens === Infinity) {
-        this.#drop(context);
-        continue;
-      }
-      this.#endRetention(context, bucket);
-      bucket.members.delete(context);
-      context.bucket = this.#old;
-      this.#old.members.add(context);
-      if (context.isReturning) this.#old.returning += 1;
-    }
-  }
-
-  #leaveBucket(context: Context): void {
-    const { bucket } = context;
-    if (bucket === undefined) return;
-    this.#endReturn(context);
-    this.#endRetention(context, bucket);
-    context.bucket = undefined;
-    bucket.members.delete(context);
-    this.#idleTokens -= context.tokens;
+    return back.map(([context]) => context);
   }
 
   #drop(context: Context): void {
-    this.#leaveBucket(context);
-    const threads = this.#contexts.get(context.program);
-    threads?.delete(context.thread);
-    if (threads?.size === 0) this.#contexts.delete(context.program);
+    this.#claims.leave(context);
+    this.#contents.drop(context);
   }
+}
+
+/** An idle context's bucket, and whether it had a claim. */
+interface Displaced {
+  readonly bucket: IdleBucket;
+  readonly isRetained: boolean;
+}
+
+function standingOf({ bucket, isRetained, isReturning }: Context): Displaced {
+  return { bucket: bucket as IdleBucket, isRetained: isRetained || isReturning };
 }

@@ -7,8 +7,8 @@ import type { EngineJoined } from '../protocol/events.js';
 import { before } from '../queues/fit-tree.js';
 import { firstOf, type Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
-import { WorkingSet, type CacheFootprint } from '../kv/working-set.js';
-import { classOf } from '../kv/retention.js';
+import type { Left } from '../kv/footprint.js';
+import { WorkingSet } from '../kv/working-set.js';
 import { maySpill } from '../programs/escalation.js';
 import type { Program } from '../programs/process-table.js';
 import { refuserFor } from './oversized.js';
@@ -210,23 +210,22 @@ export class Placement {
     engine.running.add(call);
   }
 
-  /** The call runs no longer. @param left what it left in the engine's cache, undefined when it failed */
-  vacate(call: Call, engine: Engine, left?: CacheFootprint, calledTool = false): void {
+  /** The call runs no longer, and has left this in the engine's cache. */
+  vacate(call: Call, engine: Engine, left: Left): void {
     call.engine = undefined;
     invariant(engine.running.delete(call), 'a call that ends runs on its engine');
     if (call.isOversized) this.#vacated(engine);
-    else this.#makeRoom(call, engine, left, calledTool);
+    else this.#makeRoom(call, engine, left);
     call.isOversized = false;
   }
 
-  #makeRoom(call: Call, engine: Engine, left: CacheFootprint | undefined, calledTool: boolean): void {
+  #makeRoom(call: Call, engine: Engine, left: Left): void {
     this.#unsettled.add(engine);
     engine.runningTokens -= call.needTokens;
     invariant(engine.runningTokens >= 0, 'no engine runs fewer than no tokens');
-    const kind = classOf(call, calledTool, call.program.home === engine);
-    const dropped = engine.workingSet.leave(call, left, kind);
+    const changed = engine.workingSet.leave(call, left);
     if (engine.state !== 'up') engine.workingSet.clear();
-    this.#queues.reread(engine, call, dropped);
+    this.#queues.reread(engine, call, changed);
     this.#vacated(engine);
   }
 
@@ -332,15 +331,15 @@ export class Placement {
     }
     const reserved = this.#reservation(engine, head === fit ? undefined : head, nowMs);
     if (reserved !== undefined && (fit === undefined || before(reserved, fit))) return undefined;
-    if (fit !== undefined) return fit;
-    for (const pool of engine.pools) fit = firstOf(fit, pool.stealable.firstFit(room.new));
-    return fit;
+    if (fit === undefined) for (const pool of engine.pools) fit = firstOf(fit, pool.stealable.firstFit(room.new));
+    // What a family begins with is needed besides by its first call here, and waited for.
+    return fit !== undefined && fits(fit, engine, room) ? fit : undefined;
   }
 
   /** Whether the engine would run the call, which is bound to none, now. */
   #takes(engine: Engine, call: Call, nowMs: number): boolean {
     if (!this.#hasSlot(engine, nowMs)) return false;
-    if (call.extraTokens > this.#headroom(engine, nowMs)[call.admissionClass]) return false;
+    if (!fits(call, engine, this.#headroom(engine, nowMs))) return false;
     return engine.reservedFor === undefined || !before(engine.reservedFor, call);
   }
 
@@ -406,4 +405,9 @@ export class Placement {
 /** Whether the engine that the call waits for has finished anything since it began to wait. */
 function isMoving(call: Call): boolean {
   return call.boundTo !== undefined && call.boundTo.finishedAtMs >= call.queuedAtMs;
+}
+
+function fits(call: Call, engine: Engine, room: Headroom): boolean {
+  const { workingSet } = engine;
+  return workingSet.extraTokens(call) + workingSet.missingSharedTokens(call) <= room[call.admissionClass];
 }

@@ -3,7 +3,7 @@ import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import type { CallFinished, ProgramGone, Usage } from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
-import type { CacheFootprint } from '../kv/working-set.js';
+import type { CacheFootprint } from '../kv/footprint.js';
 import { SharedPrefixes } from '../kv/shared-prefixes.js';
 import { ProcessTable, type Program } from './process-table.js';
 import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
@@ -18,8 +18,8 @@ import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
  */
 export class Accounting {
   readonly table: ProcessTable;
-  readonly #growth = new ContextForecast();
-  readonly #sharing = new SharedPrefixes();
+  readonly #forecast = new ContextForecast();
+  readonly #sharedPrefixes = new SharedPrefixes();
   #config: SchedulerConfig;
 
   constructor(config: SchedulerConfig) {
@@ -39,14 +39,13 @@ export class Accounting {
     return admitted;
   }
 
-  /** The call, just arrived, is its program's. Sub-agents are not counted on to grow: most are short. */
+  /** The call, just arrived, is its program's. */
   begin(call: Call): void {
     const { program, thread, promptTokens } = call;
-    const isRoot = thread === '';
-    if (isRoot) this.#growth.arrived(program, promptTokens);
+    if (thread === '') this.#forecast.arrived(program, promptTokens);
     program.begin(call);
-    call.forecastTokens = isRoot ? this.#growth.expectedTokens(program) : 0;
-    call.sharedTokens = this.#sharing.expectedTokens(call);
+    call.forecastTokens = this.#forecastTokens(call);
+    call.sharedTokens = this.#sharedTokens(call);
   }
 
   /** The call has stopped waiting: dispatched, cancelled or refused. */
@@ -60,7 +59,7 @@ export class Accounting {
     program.waitSincePromotionMs = Math.max(program.waitSincePromotionMs, call.waitSincePromotionMs(nowMs));
   }
 
-  /** The call has its answer. Returns what it leaves in the engine's cache. */
+  /** The call has its answer. Returns the context that it leaves in the engine's cache. */
   finished(call: Call, engine: Engine, event: CallFinished, nowMs: number): CacheFootprint {
     const { program } = call;
     const { usage } = event;
@@ -71,17 +70,29 @@ export class Accounting {
     const timeMs = event.serviceMs ?? elapsedMs - (event.queueMs ?? 0);
     this.#charge(call, this.#byTokens(promptTokens - cachedTokens, outputTokens) ?? Math.max(0, timeMs));
     program.lastEngine = engine;
-    if (call.isFirst && usage?.cachedTokens !== undefined) this.#sharing.began(call, cachedTokens);
+    if (call.isFirst && usage?.cachedTokens !== undefined) this.#sharedPrefixes.began(call, cachedTokens);
     program.promptTokens += promptTokens;
     program.cachedTokens += cachedTokens;
     program.outputTokens += outputTokens;
     const contextTokens = promptTokens + outputTokens;
-    if (call.thread === '') {
-      this.#growth.finished(call, contextTokens, outputTokens, nowMs);
-      call.forecastTokens = this.#growth.expectedTokens(program);
-    }
+    if (call.thread === '') this.#forecast.finished(call, contextTokens, outputTokens, nowMs);
     program.contextTokens = contextTokens;
-    return { contextTokens, cachedTokens: usage?.cachedTokens };
+    return {
+      contextTokens,
+      cachedTokens: usage?.cachedTokens,
+      sharedTokens: this.#sharedTokens(call),
+      forecastTokens: this.#forecastTokens(call),
+    };
+  }
+
+  /** The size that the call's context is expected to come to; of sub-agents none is, as most are short. */
+  #forecastTokens({ program, thread }: Call): number {
+    if (thread !== '' || this.#config.admission.forecast === 'none') return 0;
+    return this.#forecast.expectedTokens(program);
+  }
+
+  #sharedTokens(call: Call): number {
+    return this.#config.admission.sharedPrefixes === 'none' ? 0 : this.#sharedPrefixes.expectedTokens(call);
   }
 
   /** The running call ends without an answer: it is charged what it used. */

@@ -1,6 +1,6 @@
 import type { Engine } from '../engines/engine.js';
 import type { Key } from '../queues/fit-tree.js';
-import type { Reason } from '../protocol/events.js';
+import type { Family, Reason } from '../protocol/events.js';
 import type { AdmissionClass } from '../queues/wait-queue.js';
 import type { Program } from './process-table.js';
 import type { Timed } from '../queues/timer-heap.js';
@@ -62,9 +62,9 @@ export class Call implements Key, Timed {
   isStealable = false;
   /** Has waited `reserveMs`: idle programs' caches must make way for it. */
   isAged = false;
-  /** First tokens of its context that other programs' contexts begin with as well (`sharing.ts`). */
+  /** First tokens of its context that others of its family begin with as well (`SharedPrefixes`). */
   sharedTokens = 0;
-  /** What its context is expected to come to (`growth.ts`), and what it counts for that in a working set. */
+  /** The size that its context is expected to come to (`ContextForecast`), and the tokens that it counts in a working set. */
   forecastTokens = 0;
   countedTokens = 0;
   /** What it adds to the working set where it waits, and by which rule it is let in (see `lane.ts`). */
@@ -100,6 +100,7 @@ export class Call implements Key, Timed {
     readonly needTokens: number,
     readonly prefix: readonly number[],
     readonly arrivedAtMs: number,
+    readonly family?: Family,
   ) {
     this.queuedAtMs = arrivedAtMs;
     this.serviceAtArrivalMs = program.serviceMs;

@@ -30,8 +30,11 @@ export class Program {
   /** Context last seen: prompt and answer of the last finished call. */
   contextTokens = 0;
 
-  /** Of its root alone: calls, the first prompt, the context that the last finished call left, and when. */
-  rootCalls = 0;
+  /** Of its root alone: answered calls, whether another call came after the last of them, or after any. */
+  rootCallsFinished = 0;
+  rootIsUnfollowed = false;
+  rootWentOn = false;
+  /** Of its root alone: the first prompt, the context that the last finished call left, and when. */
   firstPromptTokens = 0;
   rootContextTokens = 0;
   rootEndedAtMs = -Infinity;
@@ -93,6 +96,11 @@ export class Program {
     this.promotions += 1;
     this.waitSincePromotionMs = 0;
     for (const call of this.activeCalls) call.carriedWaitMs = -call.waitingMs(nowMs);
+  }
+
+  /** Out of the table, with no call left: nothing more will come of it. */
+  get isOver(): boolean {
+    return this.detached !== undefined && this.#calls === undefined;
   }
 
   bind(engine: Engine): void {

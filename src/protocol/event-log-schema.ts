@@ -1,4 +1,4 @@
-import type { Command, Event, Usage } from './events.js';
+import type { CallFailed, Command, Event, Family, Usage } from './events.js';
 import { EVENT_LOG_VERSION, type LogLine } from './event-log.js';
 
 /** What is wrong with a line, and where: the path, such as `event.promptTokens`, or '' for the whole. */
@@ -54,9 +54,21 @@ const number: Rule = (holder, key, path) => {
   return undefined;
 };
 
+const FAMILY: ShapeOf<Family> = { id: number, tokens: count };
 const USAGE: ShapeOf<Usage> = { promptTokens: count, outputTokens: count, 'cachedTokens?': count };
 
-const EVENTS: ShapesOf<Event> = {
+/** Both kinds of failure in one shape: with `busy`, the rest is required. */
+const FAILURE: Shape = {
+  call: text,
+  failure: (holder, key, path) => {
+    const fault = oneOf('busy', 'refused', 'broken', 'lost')(holder, key, path);
+    if (fault !== undefined || holder[key] !== 'busy' || holder['restMs'] !== undefined) return fault;
+    return new LogFault(path.replace(key, 'restMs'), 'missing');
+  },
+  'restMs?': number,
+};
+
+const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shape } = {
   callArrived: {
     call: text,
     program: text,
@@ -70,6 +82,7 @@ const EVENTS: ShapesOf<Event> = {
     'patient?': yes,
     'request?': text,
     'retry?': yes,
+    'family?': object(FAMILY),
   },
   callStarted: { call: text },
   callProgressed: { call: text, outputTokens: count },
@@ -80,7 +93,7 @@ const EVENTS: ShapesOf<Event> = {
     'queueMs?': number,
     'calledTool?': yesOrNo,
   },
-  callFailed: { call: text, failure: oneOf('busy', 'broken', 'lost'), 'restMs?': number },
+  callFailed: FAILURE,
   callCancelled: { call: text, 'mayReturn?': yes },
   programEnded: { program: text },
   engineJoined: {

@@ -43,6 +43,16 @@ export interface CallArrived {
   readonly request?: string;
   /** The client calls this a retry: with no equal request to take over from, it takes over its thread's oldest. */
   readonly retry?: true;
+  /** The programs that begin as this one does; absent: none known, and nothing is counted as shared. */
+  readonly family?: Family;
+}
+
+/** Programs of one make: their prompts begin with the same instructions and tool schemas, which an engine caches once. */
+export interface Family {
+  /** Hash of that beginning. */
+  readonly id: number;
+  /** Length of that beginning, estimated by the driver: no more than this is taken for shared. */
+  readonly tokens: Tokens;
 }
 
 /** The first token of the answer was seen. */
@@ -75,22 +85,32 @@ export interface CallFinished {
   readonly serviceMs?: Millis;
   /** Time in the engine's own queue, where it says so. */
   readonly queueMs?: Millis;
-  /** The answer calls a tool: its program is likely to be back. */
+  /** The answer calls a tool: its program is likely to be back. Recorded for analysis: no policy reads it yet. */
   readonly calledTool?: boolean;
 }
 
 /**
  * A dispatched call did not run to its end.
  * - `busy`: the engine had no room (429, 503). The call goes back to its place, the engine rests for `restMs`.
+ * - `refused`: the engine answered that the request is at fault (4xx): the call ends here, charged nothing.
  * - `broken`: the engine failed before the client saw a byte. The call is tried elsewhere, in its place.
  * - `lost`: the engine failed after the first byte: the call ends here, charged what it used.
+ * All but `lost` have left nothing in the engine's cache.
  */
-export interface CallFailed {
+export type CallFailed = EngineBusy | EngineFailed;
+
+export interface EngineBusy {
   readonly type: 'callFailed';
   readonly call: CallId;
-  readonly failure: 'busy' | 'broken' | 'lost';
-  /** With `busy`: how long to leave the engine alone. */
-  readonly restMs?: Millis;
+  readonly failure: 'busy';
+  /** How long to leave the engine alone. */
+  readonly restMs: Millis;
+}
+
+export interface EngineFailed {
+  readonly type: 'callFailed';
+  readonly call: CallId;
+  readonly failure: 'refused' | 'broken' | 'lost';
 }
 
 /** The client is gone, or its driver gave up: the call leaves, wherever it is, charged what it used. */

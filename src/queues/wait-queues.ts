@@ -3,7 +3,7 @@ import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { AdmissionClass, WaitQueue, Headroom } from './wait-queue.js';
 import type { ModelPool } from './model-pool.js';
-import type { Context } from '../kv/working-set.js';
+import type { Context } from '../kv/context.js';
 import type { EngineTable } from '../engines/engine-table.js';
 import type { TenantId } from '../protocol/units.js';
 

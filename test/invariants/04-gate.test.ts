@@ -7,34 +7,52 @@ import { playMany } from '../support/core-many.js';
 interface Ask {
   readonly promptTokens: number;
   readonly outputTokens: number;
+  readonly family: number | undefined;
 }
 
-/** Contexts in flight: parallel calls of a thread share the prompt of one; each has an output of its own. */
-function inFlightTokens(calls: readonly BookedCall[], asks: ReadonlyMap<string, Ask>, sharedTokens: number): number {
+/**
+ * Contexts in flight: parallel calls of a thread share the prompt of one; each has an output of its own. Those of a family
+ * share at most the length of its beginning, and no more than an engine has found of it in its cache; that counts once.
+ */
+function inFlightTokens(
+  calls: readonly BookedCall[],
+  asks: ReadonlyMap<string, Ask>,
+  sharedTokens: ReadonlyMap<number, number>,
+): number {
   const prompts = new Map<string, number>();
+  const beginnings = new Map<number, number>();
   let outputTokens = 0;
   for (const call of calls) {
     const thread = `${call.program} ${call.thread}`;
-    const ask = asks.get(call.id)!;
-    prompts.set(thread, Math.max(prompts.get(thread) ?? 0, ask.promptTokens));
-    outputTokens += ask.outputTokens;
+    const { promptTokens, outputTokens: ownTokens, family } = asks.get(call.id)!;
+    const shared = family === undefined ? 0 : Math.min(promptTokens, sharedTokens.get(family) ?? 0);
+    if (family !== undefined) beginnings.set(family, Math.max(beginnings.get(family) ?? 0, shared));
+    prompts.set(thread, Math.max(prompts.get(thread) ?? 0, promptTokens - shared));
+    outputTokens += ownTokens;
   }
-  return [...prompts.values()].reduce((sum, tokens) => sum + Math.max(0, tokens - sharedTokens), outputTokens);
+  return [...prompts.values(), ...beginnings.values()].reduce((sum, tokens) => sum + tokens, outputTokens);
 }
 
 it('a call is dispatched past the gate only into an empty engine', () => {
   let held = 0;
   playMany((seed) => {
     const asks = new Map<string, Ask>();
-    /** The most of a prompt that an engine has said to have had cached: no contexts can be taken to share more. */
-    let sharedTokens = 0;
+    /** By family, the most that an engine has found of its beginning in its cache: no contexts can be taken to share more. */
+    const sharedTokens = new Map<number, number>();
+    const lengths = new Map<number, number>();
     return {
       without: seed % 2 === 0 ? ['cached'] : [],
       onMoment({ event, book, scheduler, config }) {
-        if (event?.type === 'callFinished') sharedTokens = Math.max(sharedTokens, event.usage?.cachedTokens ?? 0);
+        if (event?.type === 'callFinished') {
+          const { family } = asks.get(event.call) ?? {};
+          const foundTokens = Math.min(event.usage?.cachedTokens ?? 0, lengths.get(family ?? NaN) ?? 0);
+          if (family !== undefined) sharedTokens.set(family, Math.max(sharedTokens.get(family) ?? 0, foundTokens));
+        }
         if (event?.type === 'callArrived') {
           const outputTokens = Math.min(event.maxTokens ?? Infinity, config.admission.outputReserveTokens);
-          asks.set(event.call, { promptTokens: event.promptTokens, outputTokens });
+          const { promptTokens, family } = event;
+          asks.set(event.call, { promptTokens, outputTokens, family: family?.id });
+          if (family !== undefined) lengths.set(family.id, family.tokens);
         }
         const { gate } = config.admission;
         if (gate === 0 || config.policy.name === 'fcfs') return;

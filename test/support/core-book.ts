@@ -152,9 +152,9 @@ export class Book {
 
   #fail(call: BookedCall | undefined, event: Event & { type: 'callFailed' }, nowMs: number): void {
     if (call === undefined) return;
-    if (event.failure === 'lost') return this.#end(call, 'lost');
+    if (event.failure === 'lost' || event.failure === 'refused') return this.#end(call, event.failure);
     const engine = this.engines.get(call.engine!);
-    if (event.failure === 'busy' && engine !== undefined) engine.restUntilMs = nowMs + Math.max(1, event.restMs ?? 0);
+    if (event.failure === 'busy' && engine !== undefined) engine.restUntilMs = nowMs + Math.max(1, event.restMs);
     if (event.failure === 'broken') call.attempts += 1;
     call.state = 'waiting';
     call.engine = undefined;

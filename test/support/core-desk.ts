@@ -6,6 +6,7 @@ import {
   programId,
   Scheduler,
   type Balancer,
+  type CallFailed,
   type Command,
   type Dispatch,
   type EngineView,
@@ -84,7 +85,7 @@ export class Desk {
     return this.tell(finished(call, facts));
   }
 
-  fail(call: string, failure: 'busy' | 'broken' | 'lost', restMs?: number): Command[] {
+  fail(call: string, failure: CallFailed['failure'], restMs?: number): Command[] {
     return this.tell(failed(call, failure, restMs));
   }
 

@@ -25,6 +25,7 @@ export interface ArrivalFacts {
   readonly request?: string;
   readonly retry?: true;
   readonly patient?: true;
+  readonly family?: { readonly id: number; readonly tokens: number };
 }
 
 export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
@@ -41,6 +42,7 @@ export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
     ...(facts.request !== undefined && { request: facts.request }),
     ...(facts.retry !== undefined && { retry: facts.retry }),
     ...(facts.patient !== undefined && { patient: facts.patient }),
+    ...(facts.family !== undefined && { family: { id: facts.family.id, tokens: tokens(facts.family.tokens) } }),
   };
 }
 
@@ -72,7 +74,8 @@ export function finished(call: string, facts: FinishFacts = {}): CallFinished {
 }
 
 export function failed(call: string, failure: CallFailed['failure'], restMs?: number): CallFailed {
-  return { type: 'callFailed', call: callId(call), failure, ...(restMs !== undefined && { restMs: millis(restMs) }) };
+  if (failure === 'busy') return { type: 'callFailed', call: callId(call), failure, restMs: millis(restMs ?? 0) };
+  return { type: 'callFailed', call: callId(call), failure };
 }
 
 export interface EngineFacts {

@@ -2,6 +2,7 @@ import { BALANCER_NAMES, makeBalancer, type BalancerName } from '../../loadbalan
 import {
   millis,
   POLICY_NAMES,
+  RETENTION_NAMES,
   Scheduler,
   type Command,
   type Event,
@@ -122,6 +123,9 @@ class Player {
         windowMax: dice.int(windowInitial, 6),
         gate: dice.pick([0, 0.5, 0.9, 1]),
         halfLifeMs: dice.pick([160, 333.3, 1_600]),
+        retention: dice.pick(RETENTION_NAMES),
+        forecast: dice.pick(['learnt', 'none']),
+        sharedPrefixes: dice.pick(['family', 'family', 'none']),
         outputReserveTokens: dice.int(0, 100),
         reserveMs: dice.pick([0, 50, 500, 100_000]),
         turnMs: dice.pick([0, 100, 2_000]),
@@ -190,6 +194,7 @@ class Player {
     if (roll < 0.25) this.#withRunning((call) => this.#tell(failed(call, 'busy', dice.int(0, 400))));
     else if (roll < 0.45) this.#withRunning((call) => this.#tell(failed(call, 'broken')));
     else if (roll < 0.55) this.#withRunning((call) => this.#tell(failed(call, 'lost')));
+    else if (roll < 0.6) this.#withRunning((call) => this.#tell(failed(call, 'refused')));
     else if (roll < 0.65) this.#tell(lost(engine));
     else if (roll < 0.72) this.#tell(drained(engine));
     else this.#join(engine);
@@ -218,17 +223,21 @@ class Player {
     const dice = this.#dice;
     const tenant = dice.pick(['s', 't']);
     const stem = dice.int(0, 3);
+    const number = dice.int(0, 7);
+    const make = number % 4;
     const prompt = dice.chance(0.5) ? dice.int(1, 200) : dice.int(201, 1_500);
     this.#tell(
       arrived(`c${this.#calls++}`, {
         tenant,
-        program: `${tenant}/p${dice.int(0, 7)}`,
+        program: `${tenant}/p${number}`,
         thread: dice.pick(['', '', 'sub']),
         model: dice.chance(0.85) ? 'm' : 'n',
         prompt,
         prefix: Array.from({ length: prompt >> 7 }, (_, block) => stem * 100 + Math.min(block, dice.int(0, 9))),
         ...(dice.chance(0.5) && { max: dice.int(0, 150) }),
         ...(this.options.ghosts && { request: 'x' }),
+        // Of eight programs, six are of three families.
+        ...(make < 3 && { family: { id: make, tokens: 200 + 100 * make } }),
       }),
     );
   }

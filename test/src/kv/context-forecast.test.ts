@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Desk } from '../../support/core-desk.js';
-import { ended } from '../../support/core-events.js';
+import { cancelled, ended } from '../../support/core-events.js';
 
 const CAPACITY = 160_000;
 
@@ -28,6 +28,33 @@ function letIn(desk: Desk, prompt: number): number {
     sent += commands.filter(({ type }) => type === 'dispatch').length;
   }
   return sent;
+}
+
+/** As `taught`, but some calls of each program end otherwise and are sent again. */
+function interrupted(howEnded: 'refused' | 'cancelled' | 'cancelled while it runs', perProgram: number): Desk {
+  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, window: 1 }, limits: { queuedMax: 1 } });
+  desk.join('A', { capacity: CAPACITY });
+  for (let n = 0; n < 40; n += 1) {
+    for (let at = 0; at < 3; at += 1) {
+      const prompt = 1_000 + 1_000 * at;
+      const facts = { program: `p${n}`, prompt };
+      for (let time = 0; at > 0 && time < perProgram; time += 1) {
+        const [blocker, next, lost] = [`b${n}.${at}.${time}`, `q${n}.${at}.${time}`, `l${n}.${at}.${time}`];
+        if (howEnded !== 'cancelled while it runs')
+          for (const id of [blocker, next]) desk.arrive(id, { program: `other${id}`, prompt: 1 });
+        if (howEnded === 'cancelled') desk.tell(cancelled(next));
+        desk.arrive(lost, facts);
+        expect(desk.refusalOf(lost)).toBe(howEnded === 'refused' ? 'queue_full' : undefined);
+        for (const id of [lost, next, blocker]) desk.tell(cancelled(id));
+      }
+      desk.arrive(`${n}.${at}`, facts);
+      desk.finish(`${n}.${at}`, { prompt, output: 0 });
+      desk.pass(10);
+    }
+    desk.tell(ended(`p${n}`));
+  }
+  desk.configure({ admission: { gate: 1, outputReserveTokens: 0, window: 300 } });
+  return desk;
 }
 
 describe('a newcomer to a gated engine', () => {
@@ -71,6 +98,13 @@ describe('a newcomer to a gated engine', () => {
     const sent = letIn(desk, 1_000);
     expect(sent).toBeGreaterThanOrEqual(24);
     expect(sent).toBeLessThanOrEqual(34);
+  });
+
+  it('counts the same when some of the calls before were refused or cancelled and sent again', () => {
+    const undisturbed = letIn(interrupted('refused', 0), 1_000);
+    expect(undisturbed).toBeGreaterThan(50);
+    for (const howEnded of ['refused', 'cancelled', 'cancelled while it runs'] as const)
+      expect(letIn(interrupted(howEnded, 2), 1_000), howEnded).toBe(undisturbed);
   });
 
   it('is let in beside fifteen others however much its kind grows', () => {

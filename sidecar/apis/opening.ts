@@ -1,0 +1,27 @@
+import type { JsonObject } from './api.js';
+import { isObject, listOf } from './fields.js';
+
+/** Roles of the messages that an application puts before the conversation. */
+const OWN_ROLES: ReadonlySet<unknown> = new Set(['system', 'developer']);
+/** A prompt that is one text has no parts: programs whose texts begin alike for this long are taken for one make. */
+const TEXT_CHARS = 8192;
+const TEXT_TOKEN_IDS = 2048;
+
+/**
+ * The fields that a prompt begins with whoever asks: instructions, tool schemas, or the first part of a plain text.
+ * Empty where there are none, or where a plain text is too short to tell.
+ */
+export function openingOf(body: JsonObject): unknown[] {
+  const { system, instructions, tools, functions, prompt } = body;
+  if (prompt !== undefined) return openingOfText(prompt);
+  const turns = listOf(body['messages'] ?? body['input']);
+  const first = turns.findIndex((turn) => !isObject(turn) || !OWN_ROLES.has(turn['role']));
+  const own = turns.slice(0, first < 0 ? turns.length : first);
+  return [tools, functions, system, instructions, ...own].filter((part) => part !== undefined && part !== null);
+}
+
+function openingOfText(prompt: unknown): unknown[] {
+  if (typeof prompt === 'string') return prompt.length > TEXT_CHARS ? [prompt.slice(0, TEXT_CHARS)] : [];
+  if (!Array.isArray(prompt) || typeof prompt[0] !== 'number') return [];
+  return prompt.length > TEXT_TOKEN_IDS ? [prompt.slice(0, TEXT_TOKEN_IDS)] : [];
+}

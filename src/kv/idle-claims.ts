@@ -1,0 +1,184 @@
+import { HORIZON_STEPS } from '../policies/idle-steps.js';
+import type { ContextClass, RetentionPolicy } from '../policies/retention.js';
+import type { Context, IdleBucket } from './context.js';
+import type { SharedHoldings } from './shared-prefixes.js';
+
+/** Rounding error of sums of shares, in tokens. */
+const ROUNDING = 1e-6;
+
+/** The claims of one engine's idle contexts, by class and by the step in which they fell idle. */
+export class IdleClaims {
+  /** Idle for too long to be waited for, longest first; and younger ones by when they fell idle. */
+  readonly #old = emptyBucket(-Infinity, 'later', 0);
+  #buckets: IdleBucket[] = [];
+  #step = 0;
+  #worthSteps = Infinity;
+  #returningTokens = 0;
+  #retainedTokens = 0;
+
+  /** @param counted the shared beginnings of all contexts that count, active ones included */
+  constructor(
+    public retention: RetentionPolicy,
+    private readonly counted: SharedHoldings,
+  ) {}
+
+  /** Tokens claimed, as of the last `settle`, what contexts share apart. */
+  get tokens(): number {
+    return this.#returningTokens + Math.max(0, Math.ceil(this.#retainedTokens - ROUNDING));
+  }
+
+  /** The context falls idle now. */
+  rest(context: Context, kind: ContextClass): void {
+    context.isRecorded = false;
+    this.#enter(context, this.#bucketOf(kind));
+    this.retain(context);
+  }
+
+  /** The context is idle as it was before, in that bucket, with the claim that it had. */
+  resume(context: Context, bucket: IdleBucket, isRetained: boolean): void {
+    if (bucket === this.#old || this.#age(bucket) >= HORIZON_STEPS) return this.#enter(context, this.#old);
+    if (!this.#buckets.includes(bucket)) {
+      bucket.share = this.#shareOf(bucket);
+      this.#buckets.push(bucket);
+      this.#buckets.sort((a, b) => a.step - b.step);
+    }
+    this.#enter(context, bucket);
+    if (isRetained) this.retain(context);
+  }
+
+  /** The context is idle no more: in use, or gone from the cache. */
+  leave(context: Context): void {
+    const { bucket } = context;
+    if (bucket !== undefined) {
+      this.endReturn(context);
+      this.release(context);
+      bucket.members.delete(context);
+      context.bucket = undefined;
+    }
+    this.recount(context);
+  }
+
+  /** A claim, unless such contexts are held for nothing. */
+  retain(context: Context): void {
+    const { bucket } = context;
+    if (bucket === undefined || bucket.share === 0 || context.isRetained) return;
+    context.isRetained = true;
+    bucket.retainedTokens += context.countedTokens;
+    this.#retainedTokens += context.countedTokens * bucket.share;
+    this.recount(context);
+  }
+
+  release(context: Context): void {
+    const { bucket } = context;
+    if (bucket === undefined || !context.isRetained) return;
+    context.isRetained = false;
+    bucket.retainedTokens -= context.countedTokens;
+    this.#retainedTokens -= context.countedTokens * bucket.share;
+    this.recount(context);
+  }
+
+  /** A call of the thread waits to come back: it has returned, and its context counts in full until the call runs. */
+  expectReturn(context: Context): void {
+    const { bucket } = context;
+    if (bucket === undefined || context.isReturning) return;
+    this.record(context, this.#age(bucket));
+    this.release(context);
+    context.isReturning = true;
+    bucket.returning += 1;
+    this.#returningTokens += context.countedTokens;
+    this.recount(context);
+  }
+
+  /** No call of the thread waits any longer. True: that has made room. */
+  endReturn(context: Context): boolean {
+    if (!context.isReturning || context.bucket === undefined) return false;
+    context.isReturning = false;
+    context.bucket.returning -= 1;
+    this.#returningTokens -= context.countedTokens;
+    this.recount(context);
+    return true;
+  }
+
+  /** Learns, once an idle spell, whether the context was used again. */
+  record(context: Context, age: number | undefined): void {
+    if (context.bucket !== undefined && !context.isRecorded) this.retention.learn(context.bucket.kind, age);
+    context.isRecorded = true;
+  }
+
+  /** Whether the context counts has changed: its family's beginning counts with it. */
+  recount(context: Context): void {
+    const counts = context.state === 'active' || context.isRetained || context.isReturning;
+    if (counts === context.countsShared) return;
+    context.countsShared = counts;
+    if (counts) this.counted.add(context.family, context.sharedTokens);
+    else this.counted.delete(context.family, context.sharedTokens);
+  }
+
+  /** Contexts that claim something, longest idle first. */
+  *claimed(): Generator<Context> {
+    for (const bucket of [this.#old, ...this.#buckets]) {
+      if (bucket.retainedTokens === 0 && bucket.returning === 0) continue;
+      for (const context of bucket.members) if (context.isRetained || context.isReturning) yield context;
+    }
+  }
+
+  /** Lets claims fade up to this step. Returns the contexts that have not returned in time. */
+  settle(step: number, worthSteps: number): Context[] {
+    this.#worthSteps = worthSteps;
+    if (step === this.#step) return [];
+    this.#step = step;
+    const late: Context[] = [];
+    for (const bucket of this.#buckets) {
+      if (this.#age(bucket) < HORIZON_STEPS) continue;
+      for (const context of bucket.members) {
+        this.#judge(context, bucket);
+        late.push(context);
+      }
+    }
+    this.#buckets = this.#buckets.filter(({ members }) => members.size > 0);
+    this.#retainedTokens = 0;
+    for (const bucket of this.#buckets) {
+      bucket.share = this.#shareOf(bucket);
+      this.#retainedTokens += bucket.retainedTokens * bucket.share;
+      if (bucket.share === 0 && bucket.retainedTokens > 0) for (const context of bucket.members) this.release(context);
+    }
+    return late;
+  }
+
+  /** It has not returned in time: it stays as long as the cache keeps it, and claims nothing. */
+  #judge(context: Context, bucket: IdleBucket): void {
+    this.record(context, undefined);
+    this.release(context);
+    bucket.members.delete(context);
+    this.#enter(context, this.#old);
+    if (context.isReturning) this.#old.returning += 1;
+  }
+
+  #enter(context: Context, bucket: IdleBucket): void {
+    context.bucket = bucket;
+    bucket.members.add(context);
+  }
+
+  #shareOf(bucket: IdleBucket): number {
+    return this.retention.share(bucket.kind, this.#age(bucket), this.#worthSteps);
+  }
+
+  /** Age in steps. A change of the half-life makes steps of another length; what then lies in the future is old. */
+  #age(bucket: IdleBucket): number {
+    return bucket.step > this.#step ? HORIZON_STEPS : this.#step - bucket.step;
+  }
+
+  #bucketOf(kind: ContextClass): IdleBucket {
+    for (let index = this.#buckets.length - 1; this.#buckets[index]?.step === this.#step; index -= 1) {
+      const bucket = this.#buckets[index];
+      if (bucket?.kind === kind) return bucket;
+    }
+    const bucket = emptyBucket(this.#step, kind, this.retention.share(kind, 0, this.#worthSteps));
+    this.#buckets.push(bucket);
+    return bucket;
+  }
+}
+
+function emptyBucket(step: number, kind: ContextClass, share: number): IdleBucket {
+  return { step, kind, members: new Set<Context>(), retainedTokens: 0, returning: 0, share };
+}

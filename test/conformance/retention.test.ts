@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { RETENTION_NAMES } from '../../src/index.js';
+import { HORIZON_STEPS } from '../../src/policies/idle-steps.js';
+import { makeRetention, type ContextClass, type RetentionPolicy } from '../../src/policies/retention.js';
+import { Desk } from '../support/core-desk.js';
+import { Dice } from '../support/dice.js';
+
+const ENOUGH = 300;
+const CLASSES: readonly ContextClass[] = ['first', 'later'];
+
+/** Has seen so many random outcomes of both classes. */
+function experienced(name: (typeof RETENTION_NAMES)[number], seed: number): RetentionPolicy {
+  const retention = makeRetention(name);
+  const dice = new Dice(seed);
+  for (let seen = 0; seen < ENOUGH; seen += 1)
+    retention.learn(dice.pick(CLASSES), dice.pick([undefined, dice.int(0, HORIZON_STEPS + 5)]));
+  return retention;
+}
+
+describe.each(RETENTION_NAMES)('%s', (name) => {
+  it('holds between nothing and all of a context, and nothing at the horizon', () => {
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const retention = experienced(name, seed);
+      for (const kind of CLASSES) {
+        for (const worthSteps of [0, 5, 50, Infinity]) {
+          const shares = Array.from({ length: HORIZON_STEPS }, (_, age) => retention.share(kind, age, worthSteps));
+          for (const share of shares) expect(share >= 0 && share <= 1, `${share}`).toBe(true);
+          for (const age of [HORIZON_STEPS, HORIZON_STEPS + 100])
+            expect(retention.share(kind, age, worthSteps)).toBe(0);
+        }
+      }
+    }
+  });
+
+  it('gives the same shares after the same outcomes', () => {
+    const [one, other] = [experienced(name, 7), experienced(name, 7)];
+    for (const kind of CLASSES)
+      for (let age = 0; age < HORIZON_STEPS; age += 1)
+        expect(one.share(kind, age, 20)).toBe(other.share(kind, age, 20));
+  });
+
+  it('holds an idle context at first, less and less of it, and in the end nothing', () => {
+    const desk = new Desk({
+      policy: { msPerPromptToken: 100 },
+      admission: { gate: 1, halfLifeMs: 1_600, outputReserveTokens: 0, retention: name },
+    });
+    desk.join('A', { window: 8, capacity: 100_000 });
+    for (const call of ['p1', 'p2', 'p3']) {
+      desk.arrive(call, { program: 'p', prompt: 10_000 });
+      desk.finish(call, { prompt: 10_000, output: 0 });
+    }
+    const course = [0, 800, 800, 800, 20_000].map((idleMs) => {
+      desk.pass(idleMs);
+      desk.tell({ type: 'woke' });
+      return desk.engine('A').workingSetTokens;
+    });
+    expect(course[0]).toBeGreaterThan(5_000);
+    expect(course).toEqual(course.toSorted((a, b) => b - a));
+    expect(new Set(course.slice(0, 4)).size).toBe(4);
+    expect(course.at(-1)).toBe(0);
+  });
+});
+
+describe('learnt', () => {
+  /** Has seen `ENOUGH` contexts come back after `age` steps each; undefined: none did. */
+  function taught(age: number | undefined): RetentionPolicy {
+    const retention = makeRetention('learnt');
+    for (let seen = 0; seen < ENOUGH; seen += 1) retention.learn('later', age);
+    return retention;
+  }
+
+  it('holds contexts until the age at which their class comes back, and no longer', () => {
+    const retention = taught(5);
+    for (const age of [0, 3, 5]) expect(retention.share('later', age, 20)).toBeGreaterThan(0.95);
+    for (const age of [6, 30, HORIZON_STEPS]) expect(retention.share('later', age, 20)).toBe(0);
+  });
+
+  it('does not hold them when that takes longer than it is worth', () => {
+    expect(taught(30).share('later', 0, 20)).toBe(0);
+    expect(taught(30).share('later', 0, 40)).toBeGreaterThan(0.95);
+  });
+
+  it('lets them go again when their class stops coming back, and the other is not touched', () => {
+    const retention = taught(5);
+    const before = retention.share('first', 0, 40);
+    for (let seen = 0; seen < ENOUGH; seen += 1) retention.learn('later', undefined);
+    expect(retention.share('later', 0, 40)).toBe(0);
+    expect(retention.share('first', 0, 40)).toBe(before);
+  });
+
+  it('holds a program’s first context for less than a later one, until it has learnt', () => {
+    const retention = makeRetention('learnt');
+    expect(retention.share('first', 0, 40)).toBeLessThan(retention.share('later', 0, 40) / 2);
+  });
+
+  it('holds contexts for seconds even in a cache that fills in no time', () => {
+    const desk = new Desk({ policy: { msPerPromptToken: 0.1 }, admission: { gate: 1, outputReserveTokens: 0 } });
+    desk.join('A', { window: 8, capacity: 12_800 });
+    for (let n = 0; n < 40; n += 1) {
+      desk.arrive(`p${n}`, { program: 'p', prompt: 1_500 });
+      desk.finish(`p${n}`, { prompt: 1_500, output: 0 });
+      desk.pass(500);
+    }
+    expect(desk.engine('A').workingSetTokens).toBeGreaterThan(1_000);
+  });
+});
+
+it('another retention policy is taken up when the settings change', () => {
+  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, retention: 'learnt' } });
+  const left = (): number => {
+    desk.arrive(`p${desk.nowMs}`, { program: `p${desk.nowMs}`, prompt: 10_000 });
+    desk.finish(`p${desk.nowMs}`, { prompt: 10_000, output: 0 });
+    return desk.engine('A').workingSetTokens;
+  };
+  desk.join('A', { window: 8, capacity: 100_000 });
+  expect(left()).toBeLessThan(5_000);
+  desk.pass(1_000_000);
+  desk.configure({ admission: { gate: 1, outputReserveTokens: 0, retention: 'half-life' } });
+  expect(left()).toBe(10_000);
+});
