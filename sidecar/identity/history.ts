@@ -77,7 +77,7 @@ export class History {
   remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): string {
     const seat = this.#ends.seat(program);
     const place = linked(leaf.chain, answer);
-    this.#wait(place, { ...seat, callIds: callIdsOf(answer) });
+    this.#wait(place, { callIds: callIdsOf(answer), ...seat });
     if (answer.content.length >= ANCHOR_CHARS_MIN) this.#anchor(anchorOf(tenant, leaf.last, textOf(answer)), seat);
     return place;
   }
