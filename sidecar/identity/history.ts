@@ -104,8 +104,11 @@ export class History {
   }
 
   #wait(key: string, seat: Waiting): void {
-    const sitting = this.#leaves.get(key) ?? { waiting: [] };
-    this.#leaves.set(key, sitting);
+    const sitting = this.#leaves.get(key);
+    if (sitting === undefined) {
+      this.#leaves.set(key, { waiting: [seat] });
+      return;
+    }
     const at = sitting.waiting.findIndex(({ program }) => program === seat.program);
     if (at >= 0) sitting.waiting[at] = seat;
     else if (sitting.waiting.push(seat) > WAITING_MAX) sitting.last = sitting.waiting.shift();
