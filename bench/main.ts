@@ -3,6 +3,7 @@ import { benchDecisions } from './core/decisions.js';
 import { benchProgramBytes } from './core/program-bytes.js';
 import { benchSteps } from './engine/steps.js';
 import { benchLatency } from './gateway/latency.js';
+import { benchRelay } from './gateway/relay.js';
 import { benchStreams } from './gateway/streams.js';
 import { benchThroughput } from './gateway/throughput.js';
 import { benchHistory } from './history/identify.js';
@@ -20,6 +21,7 @@ const BENCHES = {
   simulator: benchSimulator,
   latency: benchLatency,
   streams: benchStreams,
+  relay: benchRelay,
   throughput: benchThroughput,
   load: benchLoad,
 } satisfies Record<string, (quick: boolean) => void | Promise<void>>;

@@ -66,5 +66,5 @@ export async function acceptCall(
 
 /** A call may wait for minutes: it keeps the bytes that it will send, not the parsed body beside them. */
 function withoutBody(facts: RequestFacts): RequestFacts {
-  return { ...facts, conversation: () => [] };
+  return Object.assign({}, facts, { conversation: () => [] });
 }

@@ -131,12 +131,12 @@ async function enginesAsked({ config, fleet, driver }: Context): Promise<void> {
 
 /** The same paths, whose requests wait for `ready`. */
 function after(ready: Promise<void>, routes: Routes): Routes {
+  let isReady = false;
+  void ready.then(() => (isReady = true));
   const late = ([method, handler]: [string, Handler]): [string, Handler] => [
     method,
-    async (...request) => {
-      await ready;
-      return handler(...request);
-    },
+    (request, response, params) =>
+      isReady ? handler(request, response, params) : ready.then(() => handler(request, response, params)),
   ];
   const lateAll = (handlers: Handlers): Handlers => Object.fromEntries(Object.entries(handlers).map(late));
   return Object.fromEntries(Object.entries(routes).map(([path, handlers]) => [path, lateAll(handlers)]));

@@ -76,13 +76,13 @@ export class Relay implements AnswerSink, Active {
     this.#status = status;
     this.#isEventStream = isEventStream(headers['content-type']);
     const length = headers['content-length'];
-    this.response.writeHead(status, {
-      ...toClient(headers),
-      ...(length !== undefined && { 'content-length': length }),
+    const own = {
       'x-request-id': requestIdOf(this.request),
       'x-maitred-engine': this.engine.id,
       'x-maitred-reason': 'passthrough',
-    });
+      ...(length !== undefined && { 'content-length': length }),
+    };
+    this.response.writeHead(status, Object.assign(toClient(headers), own));
     this.response.flushHeaders();
   }
 

@@ -6,7 +6,7 @@ import { load } from '../packages.js';
 import { chatBody } from './bodies.js';
 
 /** The process that makes the load: takes one job at a time, answers with its result. */
-export type Job = ThroughputJob | PacedJob | HoldJob;
+export type Job = ThroughputJob | PacedJob | HoldJob | CountJob;
 
 interface Target {
   readonly url: string;
@@ -50,6 +50,16 @@ export interface HoldJob extends Target {
   readonly type: 'hold';
   readonly streams: number;
   readonly gapMs: number;
+}
+
+/** Counts the events of the streams that are held open. */
+export interface CountJob {
+  readonly type: 'count';
+  readonly seconds: number;
+}
+export interface Counted {
+  readonly events: number;
+  readonly seconds: number;
 }
 
 /** What is used of autocannon, which comes without types. */
@@ -134,6 +144,8 @@ async function measureLatency(job: PacedJob): Promise<Latency> {
 }
 
 let held: Pool | undefined;
+/** Of all streams ever held. */
+let events = 0;
 
 /** Opened a few at a time, as a listener's backlog is short. */
 const HOLD_STRIDE = 100;
@@ -145,8 +157,11 @@ async function hold(job: HoldJob): Promise<{ open: number }> {
   let open = 0;
   const openOne = async (pool: Pool) => {
     const answer = await pool.request({ method: 'POST', path: PATH, headers, body });
-    answer.body.on('error', () => undefined);
-    answer.body.resume();
+    answer.body
+      .on('error', () => undefined)
+      .on('data', (chunk: Buffer) => {
+        for (let at = chunk.indexOf('\n\n'); at >= 0; at = chunk.indexOf('\n\n', at + 2)) events += 1;
+      });
     await once(answer.body, 'data');
     open += 1;
   };
@@ -155,7 +170,15 @@ async function hold(job: HoldJob): Promise<{ open: number }> {
   return { open };
 }
 
+async function count({ seconds }: CountJob): Promise<Counted> {
+  const before = events;
+  const startedAt = performance.now();
+  await sleep(seconds * 1000);
+  return { events: events - before, seconds: (performance.now() - startedAt) / 1000 };
+}
+
 async function run(job: Job): Promise<unknown> {
+  if (job.type === 'count') return count(job);
   await held?.destroy();
   held = undefined;
   switch (job.type) {

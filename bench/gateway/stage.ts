@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../processes/process.js';
-import type { HoldJob, Latency, PacedJob, Throughput, ThroughputJob } from './load.js';
+import type { Counted, CountJob, HoldJob, Latency, PacedJob, Throughput, ThroughputJob } from './load.js';
 
 /** Core of the proxies, and core of all else. Two proxies are never under load at once. */
 const PROXY_CORE = 1;
@@ -38,17 +38,22 @@ export class Stage {
     [this.#load] = await this.#fork(LOAD_CORE, here('load.js'));
   }
 
-  /** @param flags of Node, for profiles */
-  async start(name: TargetName, flags: readonly string[] = []): Promise<Proxy> {
+  /**
+   * @param flags of Node, for profiles
+   * @param connections most that http-proxy opens to the engine; absent: its default, 128
+   */
+  async start(name: TargetName, flags: readonly string[] = [], connections?: number): Promise<Proxy> {
     if (name === 'direct') return { name, url: this.#upstream, cpuMs: () => undefined, rssBytes: () => undefined };
     if (name === 'maitred') return this.#startGateway(flags);
-    const [child, url] = await this.#fork(PROXY_CORE, here(`${name}.js`), this.#upstream);
+    const args = connections === undefined ? [] : [String(connections)];
+    const [child, url] = await this.#fork(PROXY_CORE, ...flags, here(`${name}.js`), this.#upstream, ...args);
     return proxyOf(name, url, child);
   }
 
   throughput = (job: ThroughputJob) => this.#ask(job) as Promise<Throughput>;
   latency = (job: PacedJob) => this.#ask(job) as Promise<Latency>;
   hold = (job: HoldJob) => this.#ask(job) as Promise<{ open: number }>;
+  count = (job: CountJob) => this.#ask(job) as Promise<Counted>;
 
   async close(): Promise<void> {
     const ended = this.#children.filter((child) => child.exitCode === null).map((child) => once(child, 'exit'));

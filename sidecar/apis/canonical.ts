@@ -37,8 +37,9 @@ const DROPPED: ReadonlySet<unknown> = new Set([
 const VOLATILE: ReadonlySet<string> = new Set(['id', 'call_id', 'tool_use_id', 'status', 'cache_control']);
 
 export function canonicalMessage(role: string, said: Said): CanonicalMessage {
-  const text = said.text.join('');
+  const text = said.text.length === 1 ? (said.text[0] ?? '') : said.text.join('');
   let content = (role === 'assistant' ? withoutThinking(text) : text).trim();
+  if (said.calls.length === 0) return { role, content };
   for (const call of said.calls) content += `\u0000${call.name}\u0000${canonicalArguments(call.arguments)}`;
   const callIds = said.calls.flatMap(({ id }) => (id === '' ? [] : [id])).join('\u0000');
   return { role, content, ...(callIds === '' ? {} : { callIds }) };
@@ -46,7 +47,10 @@ export function canonicalMessage(role: string, said: Said): CanonicalMessage {
 
 /** Adds a message's content, text or parts of any API, to what it says. */
 export function readContent(content: unknown, said: Said, depth = 0): void {
-  if (typeof content === 'string') said.text.push(content);
+  if (typeof content === 'string') {
+    said.text.push(content);
+    return;
+  }
   for (const part of listOf(content)) {
     if (typeof part === 'string') said.text.push(part);
     else if (isObject(part) && !DROPPED.has(part['type'])) readPart(part, said, depth);
@@ -93,8 +97,16 @@ function canonicalJson(value: unknown, depth = 0): string {
   if (depth > DEPTH_MAX) return '"…"';
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join()}]`;
   if (!isObject(value)) return JSON.stringify(value ?? null);
-  const fields = Object.keys(value)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key], depth + 1)}`);
+  const keys = Object.keys(value);
+  if (isPrintedAlike(value, keys)) return JSON.stringify(value);
+  const fields = keys.sort().map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key], depth + 1)}`);
   return `{${fields.join()}}`;
+}
+
+/** Whether `JSON.stringify` prints the canonical form: nearly all tool arguments are one string, or a few in order. */
+function isPrintedAlike(value: JsonObject, keys: readonly string[]): boolean {
+  return keys.every((key, i) => {
+    const field = value[key];
+    return field !== undefined && (typeof field !== 'object' || field === null) && (keys[i - 1] ?? '') <= key;
+  });
 }

@@ -32,7 +32,7 @@ export const chat: Api = {
       ...(maxTokens === undefined ? {} : { maxTokens }),
       choices: readWhole(body, 'n', 1) ?? 1,
       wantsUsage: readStreamOptions(body)['include_usage'] === true,
-      conversation: () => messages.map(canonicalChat),
+      conversation: () => messages.map((message) => canonicalChat(message, stringOf(message['role']))),
     };
   },
 
@@ -43,10 +43,10 @@ export const chat: Api = {
     const messages = listOf(answer['choices']).map((choice) => objectOf(objectOf(choice)['message']));
     const first = messages[0];
     return {
-      ...(usage ? { usage } : {}),
       usageObject: answer,
-      ...(first ? { message: canonicalChat({ ...first, role: 'assistant' }) } : {}),
       tools: messages.flatMap((message) => readCalls(message).map((call) => call.name)),
+      ...(usage && { usage }),
+      ...(first && { message: canonicalChat(first, 'assistant') }),
     };
   },
 
@@ -55,11 +55,11 @@ export const chat: Api = {
   errorEvent: openaiErrorEvent,
 };
 
-function canonicalChat(message: JsonObject): CanonicalMessage {
+function canonicalChat(message: JsonObject, role: string): CanonicalMessage {
   const said = nothingSaid();
   readContent(message['content'], said);
   for (const call of readCalls(message)) said.calls.push(call);
-  return canonicalMessage(stringOf(message['role']), said);
+  return canonicalMessage(role, said);
 }
 
 /** `tool_calls` of functions and custom tools, and the `function_call` that came before them. */

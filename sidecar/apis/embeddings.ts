@@ -27,7 +27,7 @@ export const embeddings: Api = {
 
   readAnswer(answer) {
     const usage = openaiUsage(answer['usage']);
-    return { ...(usage ? { usage } : {}), usageObject: answer, tools: [] };
+    return { usageObject: answer, tools: [], ...(usage && { usage }) };
   },
 
   readStream: (facts) => new ChunkReader(facts, false),

@@ -29,10 +29,10 @@ export const messages: Api = {
     const said = nothingSaid();
     readContent(answer['content'], said);
     return {
-      ...(usage ? { usage } : {}),
       usageObject: answer,
       message: canonicalMessage('assistant', said),
       tools: said.calls.map((call) => call.name),
+      ...(usage && { usage }),
     };
   },
 
@@ -141,12 +141,12 @@ class MessageReader implements StreamReader {
   facts(): AnswerFacts {
     const usage = anthropicUsage(this.#usage);
     return {
-      ...(usage ? { usage } : {}),
-      ...(this.#usageObject ? { usageObject: this.#usageObject } : {}),
-      ...(this.#kept.wanted && this.complete && !this.failed
-        ? { message: canonicalMessage('assistant', this.#said()) }
-        : {}),
       tools: this.#tools,
+      ...(usage && { usage }),
+      ...(this.#usageObject && { usageObject: this.#usageObject }),
+      ...(this.#kept.wanted &&
+        this.complete &&
+        !this.failed && { message: canonicalMessage('assistant', this.#said()) }),
     };
   }
 

@@ -60,10 +60,10 @@ export class ChunkReader implements StreamReader {
   facts(): AnswerFacts {
     const usage = openaiUsage(this.#usageObject?.['usage']);
     return {
-      ...(usage ? { usage } : {}),
-      ...(this.#usageObject ? { usageObject: this.#usageObject } : {}),
-      ...(this.#kept.wanted && this.complete && !this.failed ? { message: this.#message() } : {}),
       tools: this.#tools,
+      ...(usage && { usage }),
+      ...(this.#usageObject && { usageObject: this.#usageObject }),
+      ...(this.#kept.wanted && this.complete && !this.failed && { message: this.#message() }),
     };
   }
 

@@ -51,11 +51,11 @@ export const responses: Api = {
     for (const item of listOf(answer['output'])) readOwnItem(objectOf(item), said);
     const id = stringOf(answer['id']);
     return {
-      ...(usage ? { usage } : {}),
-      ...(id === '' ? {} : { responseId: id }),
       usageObject: answer,
       message: canonicalMessage('assistant', said),
       tools: said.calls.map((call) => call.name),
+      ...(usage && { usage }),
+      ...(id !== '' && { responseId: id }),
     };
   },
 

@@ -1,3 +1,5 @@
+import type { JsonObject } from './api.js';
+
 /**
  * Bytes of a prompt, for the token estimate: the UTF-8 length of every string and key, a fixed sum for embedded media
  * (an image costs an engine about as many tokens whatever its encoding weighs), four bytes for a token id.
@@ -18,10 +20,12 @@ export function promptBytes(...roots: readonly unknown[]): number {
     else if (typeof value === 'number') bytes += NUMBER_BYTES;
     else if (Array.isArray(value)) for (const item of value as unknown[]) left.push(item);
     else if (typeof value === 'object' && value !== null) {
-      for (const [key, field] of Object.entries(value)) {
+      for (const key of Object.keys(value)) {
+        const field = (value as JsonObject)[key];
         bytes += key.length;
-        if (typeof field === 'string' && field.length >= MEDIA_CHARS_MIN && MEDIA_FIELDS.has(key)) bytes += MEDIA_BYTES;
-        else left.push(field);
+        if (typeof field !== 'string') left.push(field);
+        else if (field.length >= MEDIA_CHARS_MIN && MEDIA_FIELDS.has(key)) bytes += MEDIA_BYTES;
+        else bytes += Buffer.byteLength(field);
       }
     }
   }

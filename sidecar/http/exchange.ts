@@ -64,7 +64,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     private readonly sink: AnswerSink,
   ) {
     this.#timer = setTimeout(this.#checkSilence, Math.min(options.firstByteMs, options.idleMs));
-    dispatcher.dispatch({ ...request, headersTimeout: 0, bodyTimeout: 0, idempotent: false }, this);
+    dispatcher.dispatch({ headersTimeout: 0, bodyTimeout: 0, idempotent: false, ...request }, this);
   }
 
   /** Stops the exchange, closing the connection that it is on, which is how engines learn of it. Tells nothing more. */

@@ -44,7 +44,8 @@ const KEEP_ALIVE_MS = 75_000;
 const PARAM_LENGTH_MAX = 1_048_576;
 
 /**
- * Listens, and leads each request to its handler. Fastify routes; bodies and answers are the handlers' own, as raw
+ * Listens, and leads each request to its handler. Paths without parameters are looked up as they are, and Fastify routes
+ * all others: its request and reply objects cost as much as the rest of the way in. Bodies and answers are the handlers' own, as raw
  * streams: an answer may begin long before it is known how it ends, and bytes must go through unchanged. Whatever a
  * handler throws becomes an answer here, and every answer has its request id.
  */
@@ -57,7 +58,7 @@ export async function listen(
   const app = fastify({
     logger: false,
     serverFactory: (handler) =>
-      makeServer(config, (request, response) => enter(request, response, handler, ports), ports),
+      makeServer(config, (request, response) => enter(request, response, { routes, handler, ports }), ports),
     clientErrorHandler: (error, socket) => {
       const code = answerBrokenRequest(error, socket);
       if (code !== undefined) ports.refused(code, undefined);
@@ -141,13 +142,15 @@ function applyTimes(server: Server, { timeouts }: Config): void {
   server.requestTimeout = timeouts.headersMs + timeouts.bodyMs;
 }
 
+interface Entrance {
+  readonly routes: Routes;
+  /** Fastify's. */
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly ports: ListenerPorts;
+}
+
 /** What every request passes before it is routed. */
-function enter(
-  request: IncomingMessage,
-  response: ServerResponse,
-  route: (request: IncomingMessage, response: ServerResponse) => void,
-  ports: ListenerPorts,
-): void {
+function enter(request: IncomingMessage, response: ServerResponse, { routes, handler, ports }: Entrance): void {
   noteRequest(request, response);
   settleRequestId(request);
   request.url = originForm(request.url ?? '/');
@@ -156,8 +159,12 @@ function enter(
       throw new GatewayError('bad_request', 'The Host header is missing.');
     }
     if (!request.url.startsWith('/')) throw unknownPath();
-    checkPath(splitTarget(request.url).path);
-    route(request, response);
+    const { path } = splitTarget(request.url);
+    checkPath(path);
+    // A path with a parameter, sent as it is written in `routes`, is the router's.
+    const handlers = Object.hasOwn(routes, path) && !/[:*]/.test(path) ? routes[path] : undefined;
+    if (handlers === undefined) handler(request, response);
+    else void run(handlerOf(handlers, request), request, response, {}, ports);
   } catch (thrown) {
     refuse(request, response, thrown, ports);
   }
@@ -167,7 +174,6 @@ function enter(
 const METHODS = NODE_METHODS.filter((method) => method !== 'CONNECT') as HTTPMethods[];
 
 function addRoute(app: FastifyInstance, path: string, handlers: Handlers, ports: ListenerPorts): void {
-  const byMethod: Readonly<Record<string, Handler | undefined>> = handlers;
   app.route({
     method: METHODS,
     url: path,
@@ -175,12 +181,16 @@ function addRoute(app: FastifyInstance, path: string, handlers: Handlers, ports:
     onRequest: (request, reply) => {
       reply.hijack();
       const { raw } = request;
-      const method = raw.method === 'HEAD' && byMethod['HEAD'] === undefined ? 'GET' : (raw.method ?? '');
-      const handler = byMethod[method] ?? handlers.ALL ?? otherMethod(handlers);
-      void run(handler, raw, reply.raw, request.params as Params, ports);
+      void run(handlerOf(handlers, raw), raw, reply.raw, request.params as Params, ports);
     },
     handler: () => undefined,
   });
+}
+
+function handlerOf(handlers: Handlers, request: IncomingMessage): Handler {
+  const byMethod: Readonly<Record<string, Handler | undefined>> = handlers;
+  const method = request.method === 'HEAD' && byMethod['HEAD'] === undefined ? 'GET' : (request.method ?? '');
+  return byMethod[method] ?? handlers.ALL ?? otherMethod(handlers);
 }
 
 async function run(

@@ -28,8 +28,13 @@ export function spliceFields(raw: Buffer, keys: ReadonlySet<unknown>, fields: Js
   }
   if (added === '') return bytes;
   const inside = bytes.indexOf(OPEN) + 1;
-  const comma = keys.size > 0 ? ',' : '';
-  return Buffer.concat([bytes.subarray(0, inside), Buffer.from(added + comma), bytes.subarray(inside)]);
+  if (keys.size > 0) added += ',';
+  const length = Buffer.byteLength(added);
+  const out = Buffer.allocUnsafe(bytes.length + length);
+  bytes.copy(out, 0, 0, inside);
+  out.write(added, inside);
+  bytes.copy(out, inside + length, inside);
+  return out;
 }
 
 /** Changes the value of every top-level `name`: of repeated keys some readers take the first and some the last. */

@@ -17,7 +17,7 @@ export type Verdict = 'forward' | 'hide';
  *
  * Only whole events leave, so that a stream that breaks never ends in half an event. Lines end with LF, CR LF or CR.
  * A CR that ends a chunk may be half of a CR LF: its event goes out at once, and the LF follows it wherever it went.
- * Cost: one look at each byte; nothing is copied but events that were cut across chunks.
+ * Cost: a search for line ends; nothing is copied but events that were cut across chunks.
  */
 export class SseSplitter {
   /** Chunks of the event that has begun but not ended. */
@@ -40,42 +40,44 @@ export class SseSplitter {
   /** Takes a chunk; gives the bytes that may go on, in order. */
   push(chunk: Buffer): Buffer[] {
     const out: Buffer[] = [];
+    const hasCr = chunk.includes(CR);
     /** Start of the bytes that are cleared to go but not yet in `out`. */
     let run = 0;
     /** Start of the event being read, in this chunk. */
     let start = 0;
-    for (let i = 0; i < chunk.length; i++) {
-      const byte = chunk[i];
-      if (byte === LF && this.#lastWasCr) {
-        this.#lastWasCr = false;
+    /** Behind the last line end. */
+    let line = 0;
+    for (let i = lineEnd(chunk, 0, hasCr); i < chunk.length; i = lineEnd(chunk, line, hasCr)) {
+      const isEmpty = i === line && this.#lineEmpty;
+      const endsCrLf = i === line && this.#lastWasCr && chunk[i] === LF;
+      line = i + 1;
+      this.#lineEmpty = true;
+      this.#lastWasCr = chunk[i] === CR;
+      if (endsCrLf) {
         // The second half of a CR LF. If its event has just ended, it belongs to it still.
         if (i !== start || this.#heldBytes > 0) continue;
-        if (this.#lastVerdict === 'hide') run = i + 1;
-        start = i + 1;
+        if (this.#lastVerdict === 'hide') run = line;
+        start = line;
         continue;
       }
-      this.#lastWasCr = byte === CR;
-      if (byte !== LF && byte !== CR) {
-        this.#lineEmpty = false;
-        continue;
-      }
-      if (!this.#lineEmpty) {
-        this.#lineEmpty = true;
-        continue;
-      }
-      const bytes = this.#take(chunk.subarray(start, i + 1));
-      const wasHeld = bytes.length > i + 1 - start;
+      if (!isEmpty) continue;
+      const bytes = this.#take(chunk.subarray(start, line));
+      const wasHeld = bytes.length > line - start;
       this.#lastVerdict = this.#rule(bytes);
       if (this.#lastVerdict === 'hide') {
         if (start > run) out.push(chunk.subarray(run, start));
-        run = i + 1;
+        run = line;
       } else if (wasHeld) {
         out.push(bytes);
-        run = i + 1;
+        run = line;
       }
-      start = i + 1;
+      start = line;
     }
-    if (start > run) out.push(chunk.subarray(run, start));
+    if (line < chunk.length) {
+      this.#lineEmpty = false;
+      this.#lastWasCr = false;
+    }
+    if (start > run) out.push(run === 0 && start === chunk.length ? chunk : chunk.subarray(run, start));
     if (start < chunk.length) this.#hold(chunk.subarray(start));
     return out;
   }
@@ -105,30 +107,35 @@ export class SseSplitter {
   }
 }
 
+/** Index of the first line end from `from` on, the length of `bytes` when there is none. */
+function lineEnd(bytes: Buffer, from: number, hasCr: boolean): number {
+  if (!hasCr) {
+    const at = bytes.indexOf(LF, from);
+    return at < 0 ? bytes.length : at;
+  }
+  let at = from;
+  while (at < bytes.length && bytes[at] !== LF && bytes[at] !== CR) at++;
+  return at;
+}
+
 /** Reads one event's fields; undefined when it has none that matter (comments, `id`, `retry`, blank lines). */
 function readEvent(bytes: Buffer): SseEvent | undefined {
   // Nearly every event of every engine is one line "data: ...", LF, LF.
-  let start = startsWith(bytes, 0, 'data:') ? 5 : -1;
-  const first = firstLineEnd(bytes);
-  if (start === 5 && first >= bytes.length - 4 && isOneLine(bytes, first)) {
-    if (bytes[start] === SPACE) start++;
-    return { data: bytes.toString('utf8', start, first) };
+  if (startsWith(bytes, 'data:')) {
+    const end = lineEnd(bytes, 5, bytes.includes(CR));
+    if (isOneLine(bytes, end)) return { data: bytes.toString('utf8', bytes[5] === SPACE ? 6 : 5, end) };
   }
   return readLines(bytes.toString('utf8'));
 }
 
-function firstLineEnd(bytes: Buffer): number {
-  for (let i = 0; i < bytes.length; i++) if (bytes[i] === LF || bytes[i] === CR) return i;
-  return bytes.length;
-}
-
-function isOneLine(bytes: Buffer, from: number): boolean {
-  for (let i = from; i < bytes.length; i++) if (bytes[i] !== LF && bytes[i] !== CR) return false;
+function isOneLine(bytes: Buffer, end: number): boolean {
+  if (end < bytes.length - 4) return false;
+  for (let i = end; i < bytes.length; i++) if (bytes[i] !== LF && bytes[i] !== CR) return false;
   return true;
 }
 
-function startsWith(bytes: Buffer, at: number, text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false;
+function startsWith(bytes: Buffer, text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (bytes[i] !== text.charCodeAt(i)) return false;
   return true;
 }
 

@@ -32,7 +32,7 @@ export function programIdClaim(body: JsonObject): Claim | undefined {
 export function fieldClaim(body: JsonObject): Claim | undefined {
   for (const [source, read] of FIELDS) {
     const claim = read(body);
-    if (claim) return { ...claim, source };
+    if (claim) return { source, ...claim };
   }
   return undefined;
 }

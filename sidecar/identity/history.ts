@@ -6,7 +6,8 @@ import type { Leaf } from './identity.js';
 import type { Ends, Seat } from './ends.js';
 
 /**
- * Programs told by their messages. A conversation is a chain of hashes, `chain[i] = H(chain[i-1], message[i])`:
+ * Programs told by their messages. A conversation is a chain of hashes, one for each answer in it, over the hash of the
+ * answer before and all messages since:
  *
  *     tenant ── system ── user ── ANSWER ── user ── ANSWER ── user        the call that is asked about
  *                                   │                 │
@@ -22,7 +23,7 @@ import type { Ends, Seat } from './ends.js';
  * together with the message before it, as long as only one program was ever given that pair and the answer is long enough
  * to be its own. Two programs with the same pair make the anchor useless, never wrong.
  *
- * Cost: every message is hashed once (a conversation of 512 KB in under two milliseconds), look-ups are O(1) a message.
+ * Cost: every message is hashed once, several short ones together; look-ups are O(1) an answer.
  */
 const ANCHOR_CHARS_MIN = 32;
 /** Longer conversations are not matched: hashing a body made of a million tiny messages would hold up everyone else. */
@@ -36,7 +37,12 @@ const WAITING_MAX = 16;
 export interface Trail {
   readonly tenant: TenantId;
   readonly messages: readonly CanonicalMessage[];
-  readonly chain: readonly string[];
+  /** The message of the same index as it is hashed. */
+  readonly texts: readonly string[];
+  /** By the index of an answer, the hash of the conversation up to it. */
+  readonly chain: ReadonlyMap<number, string>;
+  /** What the hash of an answer that comes now would begin with. */
+  readonly open: string;
 }
 
 interface Waiting extends Seat {
@@ -67,7 +73,7 @@ export class History {
     for (let i = trail.messages.length - 1; i >= 0; i--) {
       const message = trail.messages[i];
       if (message?.role !== 'assistant') continue;
-      const seat = this.#goOn(trail.chain[i] ?? '', message) ?? this.#anchored(trail, i);
+      const seat = this.#goOn(trail.chain.get(i) ?? '', message) ?? this.#anchored(trail, i);
       if (seat) return seat.program;
     }
     return undefined;
@@ -76,9 +82,10 @@ export class History {
   /** Seats the program where its conversation now ends. @returns the place, for `leave`. */
   remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): string {
     const seat = this.#ends.seat(program);
-    const place = linked(leaf.chain, answer);
-    this.#wait(place, { ...seat, callIds: callIdsOf(answer) });
-    if (answer.content.length >= ANCHOR_CHARS_MIN) this.#anchor(anchorOf(tenant, leaf.last, textOf(answer)), seat);
+    const text = textOf(answer);
+    const place = sha256(leaf.chain + text);
+    this.#wait(place, { callIds: callIdsOf(answer), ...seat });
+    if (answer.content.length >= ANCHOR_CHARS_MIN) this.#anchor(anchorOf(tenant, leaf.last, text), seat);
     return place;
   }
 
@@ -97,8 +104,11 @@ export class History {
   }
 
   #wait(key: string, seat: Waiting): void {
-    const sitting = this.#leaves.get(key) ?? { waiting: [] };
-    this.#leaves.set(key, sitting);
+    const sitting = this.#leaves.get(key);
+    if (sitting === undefined) {
+      this.#leaves.set(key, { waiting: [seat] });
+      return;
+    }
     const at = sitting.waiting.findIndex(({ program }) => program === seat.program);
     if (at >= 0) sitting.waiting[at] = seat;
     else if (sitting.waiting.push(seat) > WAITING_MAX) sitting.last = sitting.waiting.shift();
@@ -120,10 +130,12 @@ export class History {
   }
 
   #anchored(trail: Trail, i: number): Seat | undefined {
-    const { tenant, messages } = trail;
-    const [before, answer] = [messages[i - 1], messages[i]];
-    if (before === undefined || answer === undefined || answer.content.length < ANCHOR_CHARS_MIN) return undefined;
-    const seat = this.#anchors.get(anchorOf(tenant, textOf(before), textOf(answer)))?.seat;
+    const { tenant, messages, texts } = trail;
+    const before = texts[i - 1];
+    const answer = texts[i];
+    if (before === undefined || answer === undefined) return undefined;
+    if ((messages[i]?.content.length ?? 0) < ANCHOR_CHARS_MIN) return undefined;
+    const seat = this.#anchors.get(anchorOf(tenant, before, answer))?.seat;
     return seat && this.#ends.isAlive(seat) ? seat : undefined;
   }
 }
@@ -131,17 +143,24 @@ export class History {
 /** `undefined` for a conversation that is empty or too long to match. */
 export function trailOf(tenant: TenantId, messages: readonly CanonicalMessage[]): Trail | undefined {
   if (messages.length === 0 || messages.length > MESSAGES_MAX) return undefined;
-  // Conversations of two tenants have no hash in common.
-  let end = sha256(tenant);
-  const chain = messages.map((message) => (end = linked(end, message)));
-  return { tenant, messages, chain };
+  const texts = messages.map(textOf);
+  const chain = new Map<number, string>();
+  let open = startOf(tenant);
+  texts.forEach((text, i) => {
+    open += text;
+    if (messages[i]?.role === 'assistant') chain.set(i, (open = sha256(open)));
+    else if (open.length > JOINED_CHARS_MAX) open = sha256(open);
+  });
+  return { tenant, messages, texts, chain, open };
 }
 
 /** Where a conversation of at least one message ends. */
-export function leafOf({ chain, messages }: Trail): Leaf {
-  return { chain: chain.at(-1) as string, last: textOf(messages.at(-1) as CanonicalMessage) };
+export function leafOf({ open, texts }: Trail): Leaf {
+  return { chain: open, last: texts.at(-1) ?? '' };
 }
 
+/** Conversations of two tenants have no hash in common. No hash has a colon, so this is not taken for one. */
+const startOf = (tenant: TenantId): string => `${tenant.length}:${tenant}`;
 const sha256 = (text: string): string => hash('sha256', text, 'base64');
 /** Tells the lengths of its parts, so it can be joined. A long content is hashed by itself: to join it would copy it. */
 const textOf = ({ role, content }: CanonicalMessage): string =>
@@ -149,6 +168,5 @@ const textOf = ({ role, content }: CanonicalMessage): string =>
     ? `${role.length}:${role}#${sha256(content)}`
     : `${role.length}:${role}${content.length}:${content}`;
 const callIdsOf = ({ callIds }: CanonicalMessage): string => (callIds === undefined ? '' : sha256(callIds));
-const linked = (chain: string, message: CanonicalMessage): string => sha256(`${chain}${textOf(message)}`);
 const anchorOf = (tenant: TenantId, before: string, answer: string): string =>
-  sha256(`${sha256(tenant)}${before}${answer}`);
+  sha256(startOf(tenant) + before + answer);

@@ -20,8 +20,9 @@ export interface Identity {
   readonly leaf?: Leaf;
 }
 
-/** Hash of a whole conversation, and its last message by which an answer to it is known. */
+/** Where a conversation stands: its last message is what an answer to it is known by. */
 export interface Leaf {
+  /** What the answer's hash begins with: the hash of the answer before, and the messages since. */
   readonly chain: string;
   readonly last: string;
 }

@@ -59,10 +59,10 @@ class ProgramIdentifier implements Identifier {
     const found = this.#find(call) ?? this.#before(call) ?? this.#unknown(call);
     const trail = found.source === 'history' || found.source === 'none' ? call.trail : undefined;
     return {
-      ...found,
       label: labelOf(found.program),
       wantsAnswer: trail !== undefined,
-      ...(trail ? { leaf: leafOf(trail) } : {}),
+      ...found,
+      ...(trail && { leaf: leafOf(trail) }),
     };
   }
 
@@ -73,7 +73,7 @@ class ProgramIdentifier implements Identifier {
   ): void {
     const place = leaf && message && this.#history.remember(tenant, leaf, message, program);
     if (responseId === undefined) return;
-    this.#responses.set(responseKey(tenant, responseId), { ...this.#ends.seat(program), thread, place });
+    this.#responses.set(responseKey(tenant, responseId), { thread, place, ...this.#ends.seat(program) });
   }
 
   ended(program: ProgramId): void {

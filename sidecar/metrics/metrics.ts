@@ -1,7 +1,8 @@
-import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Dispatch, ProgramGone } from '../../src/index.js';
 import { OUTCOMES, type CallReport } from '../calls/ports.js';
 import type { ErrorCode } from '../errors.js';
+import { Histogram } from './histogram.js';
 
 /** Seconds, from a millisecond to the hours that agent programs take: 1, 2.5, 5 and so on. */
 const BUCKETS = [
@@ -58,7 +59,7 @@ export class Metrics {
   }
 
   dispatched(dispatch: Dispatch, retry: boolean): void {
-    this.#queue.observe({ level: dispatch.level }, dispatch.queueMs / 1000);
+    this.#queue.observe(dispatch.queueMs / 1000, dispatch.level);
     if (retry) this.#retries.inc();
   }
 
@@ -92,7 +93,7 @@ export class Metrics {
     return new Counter({ name: `maitred_${name}`, help, labelNames, registers: [this.registry] });
   }
 
-  #histogram<L extends string>(name: string, help: string, ...labelNames: L[]): Histogram<L> {
-    return new Histogram({ name: `maitred_${name}`, help, labelNames, buckets: BUCKETS, registers: [this.registry] });
+  #histogram(name: string, help: string, label?: string): Histogram {
+    return new Histogram(this.registry, `maitred_${name}`, help, BUCKETS, label);
   }
 }

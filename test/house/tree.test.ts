@@ -51,12 +51,15 @@ describe('the tree', () => {
     expect(documents.filter((file) => !reached.has(file))).toEqual([]);
   });
 
-  it.each(['src', 'sidecar', 'workloads', 'sim', 'lab', 'loadtest'])('has a reading guide in %s that names its folders', (room) => {
-    const guide = readText(`${room}/index.ts`).split('*/', 1)[0]!;
-    const folders = files.flatMap((file) => new RegExp(`^${room}/([^/]+/)`).exec(file)?.[1] ?? []);
-    expect(folders).not.toEqual([]);
-    expect([...new Set(folders)].filter((folder) => !guide.includes(folder))).toEqual([]);
-  });
+  it.each(['src', 'sidecar', 'workloads', 'sim', 'lab', 'loadtest'])(
+    'has a reading guide in %s that names its folders',
+    (room) => {
+      const guide = readText(`${room}/index.ts`).split('*/', 1)[0]!;
+      const folders = files.flatMap((file) => new RegExp(`^${room}/([^/]+/)`).exec(file)?.[1] ?? []);
+      expect(folders).not.toEqual([]);
+      expect([...new Set(folders)].filter((folder) => !guide.includes(folder))).toEqual([]);
+    },
+  );
 });
 
 /** Files and folders that a document links to, from the root. */
