@@ -1,3 +1,4 @@
+import type { AdmissionName } from './policies/admission.js';
 import type { PolicyName } from './policies/policy.js';
 import type { RetentionName } from './policies/retention.js';
 
@@ -35,6 +36,8 @@ export interface SchedulerConfig {
     readonly windowMax: number;
     /** Share of an engine's KV capacity that the working set may take; 0: no gate. */
     readonly gate: number;
+    /** Whether a call is held that would slow those that run by more than it gains (`policies/admission-knee.ts`). */
+    readonly batching: AdmissionName;
     readonly halfLifeMs: number;
     /** How long idle contexts are held: as learnt from earlier ones, or fading alike by the half-life. */
     readonly retention: RetentionName;

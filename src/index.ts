@@ -16,6 +16,7 @@ export { LogFault, readLogLine } from './protocol/event-log-schema.js';
 export type { Balancer, Candidate, Placeable } from './placement/balancer.js';
 export { queueMsLeast, type SchedulerConfig } from './config.js';
 export { POLICY_NAMES, type Policy, type PolicyName } from './policies/policy.js';
+export { ADMISSION_NAMES, type AdmissionName, type AdmissionPolicy } from './policies/admission.js';
 export { RETENTION_NAMES, type RetentionName, type RetentionPolicy } from './policies/retention.js';
 export { Scheduler } from './scheduler.js';
 export type { EngineView, ProgramView, QueueView, ThreadView, Views } from './views.js';

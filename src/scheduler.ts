@@ -79,8 +79,8 @@ export class Scheduler {
     this.#onViolation = onViolation && this.#counted(onViolation);
     this.#config = config;
     this.#policy = policy ?? makePolicy(config.policy);
-    this.#placement = new Placement({ config, balancer, admits: this.#policy.admits });
     this.#accounting = new Accounting(config);
+    this.#placement = new Placement({ config, balancer, policy: this.#policy }, this.#accounting.completionIndex);
   }
 
   /**
@@ -112,7 +112,7 @@ export class Scheduler {
     for (const call of waiting) this.#placement.withdraw(call);
     this.#config = config;
     this.#policy = this.policy ?? makePolicy(config.policy);
-    this.#placement.rules = { config, balancer, admits: this.#policy.admits };
+    this.#placement.rules = { config, balancer, policy: this.#policy };
     this.#accounting.configure(config);
     for (const engine of this.#placement.engineTable.engines.values()) engine.configure(config.admission);
     for (const call of waiting) this.#wait(call);
@@ -140,8 +140,10 @@ export class Scheduler {
       case 'callArrived':
         return this.#arrive(event);
       case 'callStarted':
-        return this.#withRunning(event.call, (call) => {
-          call.startedAtMs ??= this.#nowMs;
+        return this.#withRunning(event.call, (call, engine) => {
+          if (call.startedAtMs !== undefined) return;
+          call.startedAtMs = this.#nowMs;
+          engine.started(call, this.#nowMs);
         });
       case 'callProgressed':
         return this.#withRunning(event.call, (call) => {
@@ -261,7 +263,7 @@ export class Scheduler {
     const warm = call.program.lastEngine === engine;
     engine.finished(call, event, this.#nowMs);
     const left = this.#accounting.finished(call, engine, event, this.#nowMs);
-    this.#placement.vacate(call, engine, left);
+    this.#placement.vacate(call, engine, left, this.#nowMs);
     const { promptTokens, outputTokens } = event.usage ?? call;
     this.#policy.charge?.(call.program, promptTokens, outputTokens, this.#nowMs);
     if (event.usage !== undefined) this.#placement.rules.balancer.finished?.(call, event.usage, warm);
@@ -271,7 +273,7 @@ export class Scheduler {
 
   #fail(call: Call, engine: Engine, event: CallFailed): void {
     if (event.failure === 'lost') return this.#abandon(call, engine);
-    this.#placement.vacate(call, engine, 'nothing');
+    this.#placement.vacate(call, engine, 'nothing', this.#nowMs);
     if (event.failure === 'refused') {
       engine.probation = false;
       return this.#end(call);
@@ -312,7 +314,7 @@ export class Scheduler {
   #abandon(call: Call, engine: Engine): void {
     this.#accounting.abandoned(call, this.#nowMs);
     this.#policy.charge?.(call.program, call.promptTokens, call.outputTokens, this.#nowMs);
-    this.#placement.vacate(call, engine, 'unknown');
+    this.#placement.vacate(call, engine, 'unknown', this.#nowMs);
     this.#placement.completed(call, engine, this.#nowMs);
     this.#end(call);
   }
@@ -368,6 +370,7 @@ export class Scheduler {
       this.#escalate(call);
     }
     this.#ghosts.expire(now);
+    this.#accounting.countOut(now);
     this.#placement.passTime(now);
     for (let row = this.#accounting.expire(now); row !== undefined; row = this.#accounting.expire(now)) this.#gone(row);
   }

@@ -1,5 +1,5 @@
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
-import { POLICY_NAMES, RETENTION_NAMES } from '../../src/index.js';
+import { ADMISSION_NAMES, POLICY_NAMES, RETENTION_NAMES } from '../../src/index.js';
 import { z } from 'zod';
 import { DAY_MS, MEASURED, STARTING, count, ms, note } from './note.js';
 
@@ -76,6 +76,15 @@ export const admission = z
       .max(10)
       .default(0.9)
       .meta(note('Share of an engine’s KV capacity the working set may take; 0: no gate.', MEASURED)),
+    batching: z
+      .enum(ADMISSION_NAMES)
+      .default('knee')
+      .meta(
+        note(
+          'Past the load that costs an engine as much as an empty step, hold calls that slow others by more than they gain, or none.',
+          MEASURED,
+        ),
+      ),
     halfLifeMs: ms(1, DAY_MS).default(20_000).meta(note('Half-life of an idle program’s residency.', MEASURED)),
     retention: z
       .enum(RETENTION_NAMES)

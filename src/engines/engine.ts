@@ -7,8 +7,10 @@ import { WorkingSet } from '../kv/working-set.js';
 import { STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
 import { makeRetention } from '../policies/retention.js';
 import type { EngineId } from '../protocol/units.js';
+import { Batch } from './batch.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 import { PrefillMeter } from './prefill-meter.js';
+import { StepTime } from './step-time.js';
 
 /**
  * Part of T* (`learntRetention`) that holding a context may cost. Below 1 since measured prefill times include waiting for other
@@ -21,6 +23,8 @@ const HOLDING_SHARE = 0.25;
  * engine. Large caches are above this by themselves. By runs on a real engine of 12,800 tokens (docs/EXPERIMENTS.md).
  */
 const WORTH_MS_MIN = 4000;
+/** Fewest output tokens from which the time of a step is told. */
+const STEPS_MIN = 16;
 /** Work of an uncached prompt token in output tokens: a prefill takes many tokens a step. */
 const PROMPT_TOKEN_WORK = 1 / 64;
 
@@ -47,6 +51,8 @@ export class Engine {
   contextTokensMax: number | undefined;
   readonly workingSet: WorkingSet;
   readonly #prefill = new PrefillMeter();
+  readonly batch = new Batch();
+  readonly stepTime = new StepTime();
   readonly running = new Set<Call>();
   /** Context tokens of its running calls, and of the calls that wait for it alone. */
   runningTokens = 0;
@@ -115,6 +121,24 @@ export class Engine {
     const work = outputTokens + (promptTokens - (usage?.cachedTokens ?? 0)) * PROMPT_TOKEN_WORK;
     this.limit.completed({ dispatchedAtMs: call.dispatchedAtMs, endedAtMs: nowMs, work }, this.inFlight);
     this.#prefill.finished(call, event);
+    this.#observeSteps(call, event, nowMs);
+  }
+
+  /** The first token of a call's answer: the time between tokens counts from here. */
+  started(call: Call, nowMs: number): void {
+    call.areaAtStart = this.batch.areaTokenMs(nowMs);
+  }
+
+  /** Learns the time of a step from the call's answer; of one that was not streamed, from what is left beside its prefill. */
+  #observeSteps(call: Call, { usage, queueMs }: CallFinished, nowMs: number): void {
+    if (usage === undefined || usage.outputTokens < STEPS_MIN) return;
+    const fromMs = call.startedAtMs ?? call.dispatchedAtMs;
+    const elapsedMs = nowMs - fromMs;
+    const prefillMs = (usage.promptTokens - (usage.cachedTokens ?? 0)) * (this.#prefill.msPerToken ?? 0);
+    const decodeMs = call.startedAtMs === undefined ? elapsedMs - (queueMs ?? 0) - prefillMs : elapsedMs;
+    if (decodeMs <= 0) return;
+    const steps = usage.outputTokens - (call.startedAtMs === undefined ? 0 : 1);
+    this.stepTime.observe(decodeMs / steps, (this.batch.areaTokenMs(nowMs) - call.areaAtStart) / elapsedMs);
   }
 
   /** Lets idle contexts fade up to `nowMs`. @param prefillMs prefill time of a token until it was measured */

@@ -8,10 +8,15 @@ import { before } from '../queues/fit-tree.js';
 import { firstOf, type Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import type { Left } from '../kv/footprint.js';
-import { WorkingSet } from '../kv/working-set.js';
 import { maySpill } from '../programs/escalation.js';
 import type { Program } from '../programs/process-table.js';
+import { joiningOf } from './joining.js';
 import { refuserFor } from './oversized.js';
+import { reservationOf } from './reservation.js';
+import { Settling } from './settling.js';
+import { admissionOf } from '../policies/admission.js';
+import type { Policy } from '../policies/policy.js';
+import type { CompletionIndex } from '../programs/completion-index.js';
 import { EngineTable } from '../engines/engine-table.js';
 import type { EngineId, ModelId, TenantId } from '../protocol/units.js';
 import { WaitQueues } from '../queues/wait-queues.js';
@@ -20,8 +25,7 @@ import { WaitQueues } from '../queues/wait-queues.js';
 export interface PlacementRules {
   readonly config: SchedulerConfig;
   readonly balancer: Balancer;
-  /** False: no window and no gate. */
-  readonly admits: boolean;
+  readonly policy: Pick<Policy, 'admits' | 'weighs'>;
 }
 
 /**
@@ -36,14 +40,12 @@ export class Placement {
   readonly #queues = new WaitQueues(this.engineTable);
   /** Engines to which something has happened that may let a waiting call go: no set, as it is emptied in every step. */
   readonly #touched: Engine[] = [];
-  readonly #resting = new Set<Engine>();
-  #fadeAtMs = Infinity;
-  /** What contexts have last faded by, and the engines to which something has happened since. */
-  #settledStep = NaN;
-  #settledRules: PlacementRules | undefined;
-  readonly #unsettled = new Set<Engine>();
+  readonly #settling = new Settling();
 
-  constructor(public rules: PlacementRules) {}
+  constructor(
+    public rules: PlacementRules,
+    private readonly completionIndex: CompletionIndex,
+  ) {}
 
   /** Waiting calls. */
   get waiting(): number {
@@ -80,8 +82,8 @@ export class Placement {
   /** Adds the engine or updates it. Returns the waiting calls that lost their place by it (see `EngineTable.serves`). */
   join(event: EngineJoined): Call[] {
     const engine = this.engineTable.join(event, this.rules.config.admission);
-    if (engine.restUntilMs === -Infinity) this.#resting.delete(engine);
-    this.#unsettled.add(engine);
+    if (engine.restUntilMs === -Infinity) this.#settling.endRest(engine);
+    this.#settling.unsettle(engine);
     return this.#serve(engine, event.models);
   }
 
@@ -187,8 +189,9 @@ export class Placement {
     engine.runningTokens += call.needTokens;
     if (call.admissionClass === 'aged' && call.extraTokens > engine.headroom(this.rules.config.admission.gate, 0).new)
       engine.evictableAtMs = nowMs + this.rules.config.admission.turnMs;
-    const gateTokens = this.rules.admits ? engine.gateTokens(this.rules.config.admission.gate) : Infinity;
+    const gateTokens = this.rules.policy.admits ? engine.gateTokens(this.rules.config.admission.gate) : Infinity;
     const dropped = engine.workingSet.enter(call, gateTokens);
+    engine.batch.add(call, nowMs);
     engine.limit.observe(engine.inFlight);
     this.#queues.reread(engine, call, dropped);
   }
@@ -199,7 +202,7 @@ export class Placement {
    */
   refuserOf(call: Call, nowMs: number): Engine | undefined {
     const able = this.#pool(call).live.filter(({ id }) => (call.onlyOn ?? id) === id);
-    return this.rules.admits ? refuserFor(call, able, this.rules.config.admission.gate, nowMs) : undefined;
+    return this.rules.policy.admits ? refuserFor(call, able, this.rules.config.admission.gate, nowMs) : undefined;
   }
 
   /** The call runs on the engine beside window and gate, and in no working set: the engine will refuse it. */
@@ -211,16 +214,17 @@ export class Placement {
   }
 
   /** The call runs no longer, and has left this in the engine's cache. */
-  vacate(call: Call, engine: Engine, left: Left): void {
+  vacate(call: Call, engine: Engine, left: Left, nowMs: number): void {
     call.engine = undefined;
     invariant(engine.running.delete(call), 'a call that ends runs on its engine');
     if (call.isOversized) this.#vacated(engine);
-    else this.#makeRoom(call, engine, left);
+    else this.#makeRoom(call, engine, left, nowMs);
     call.isOversized = false;
   }
 
-  #makeRoom(call: Call, engine: Engine, left: Left): void {
-    this.#unsettled.add(engine);
+  #makeRoom(call: Call, engine: Engine, left: Left, nowMs: number): void {
+    engine.batch.remove(call, nowMs);
+    this.#settling.unsettle(engine);
     engine.runningTokens -= call.needTokens;
     invariant(engine.runningTokens >= 0, 'no engine runs fewer than no tokens');
     const changed = engine.workingSet.leave(call, left);
@@ -278,42 +282,24 @@ export class Placement {
 
   /** The engine said "no room": it gets nothing before `untilMs`. */
   rest(engine: Engine, untilMs: number): void {
-    engine.restUntilMs = untilMs;
-    this.#resting.add(engine);
+    this.#settling.rest(engine, untilMs);
     this.#release(engine);
   }
 
   /** Looks again at what time has opened: engines that have rested, gates behind which contexts have faded. */
   passTime(nowMs: number): void {
-    for (const engine of this.#resting) {
-      if (engine.restUntilMs > nowMs) continue;
-      this.#resting.delete(engine);
-      this.touch(engine);
-    }
-    const { admission, policy } = this.rules.config;
-    const step = WorkingSet.stepOf(nowMs, admission.halfLifeMs);
-    const isNew = step !== this.#settledStep || this.rules !== this.#settledRules;
-    // All engines in a new step, so that what comes next is counted from now: a context left here has not been idle yet.
-    if (isNew) for (const engine of this.engineTable.engines.values()) this.#unsettled.add(engine);
-    for (const engine of this.#unsettled) engine.settle(nowMs, admission.halfLifeMs, policy.msPerPromptToken);
-    if (this.#unsettled.size > 0) this.#unsettled.clear();
-    this.#settledStep = step;
-    this.#settledRules = this.rules;
-    if (nowMs >= this.#fadeAtMs) for (const engine of this.engineTable.engines.values()) this.touch(engine);
+    const { engines } = this.engineTable;
+    for (const engine of this.#settling.pass(nowMs, this.rules.config, engines)) this.touch(engine);
   }
 
   /** When `passTime` may next find something; Infinity when only events can. */
   nextChangeMs(nowMs: number): number {
-    const { halfLifeMs } = this.rules.config.admission;
-    this.#fadeAtMs = this.#gateHolds(nowMs) ? WorkingSet.nextStepMs(nowMs, halfLifeMs) : Infinity;
-    let at = this.#fadeAtMs;
-    for (const engine of this.#resting) at = Math.min(at, engine.restUntilMs);
-    return at;
+    return this.#settling.nextMs(nowMs, this.rules.config.admission.halfLifeMs, this.#gateHolds(nowMs));
   }
 
   /** Whether calls wait while a gated engine has a free slot: then only the gate keeps them, and it opens by itself. */
   #gateHolds(nowMs: number): boolean {
-    if (this.waiting === 0 || !this.rules.admits || this.rules.config.admission.gate === 0) return false;
+    if (this.waiting === 0 || !this.rules.policy.admits || this.rules.config.admission.gate === 0) return false;
     for (const engine of this.engineTable.engines.values())
       if (engine.capacityTokens !== undefined && this.#hasSlot(engine, nowMs)) return true;
     return false;
@@ -329,32 +315,31 @@ export class Placement {
       fit = firstOf(fit, pool.unbound.firstFit(room));
       head = firstOf(head, pool.unbound.firstAged);
     }
-    const reserved = this.#reservation(engine, head === fit ? undefined : head, nowMs);
+    const reserved = head === fit ? engine.reservedFor : this.#reservation(engine, head, nowMs);
     if (reserved !== undefined && (fit === undefined || before(reserved, fit))) return undefined;
     if (fit === undefined) for (const pool of engine.pools) fit = firstOf(fit, pool.stealable.firstFit(room.new));
     // What a family begins with is needed besides by its first call here, and waited for.
-    return fit !== undefined && fits(fit, engine, room) ? fit : undefined;
+    return fit !== undefined && fits(fit, engine, room) && this.#pays(fit, engine, nowMs) ? fit : undefined;
   }
 
   /** Whether the engine would run the call, which is bound to none, now. */
   #takes(engine: Engine, call: Call, nowMs: number): boolean {
     if (!this.#hasSlot(engine, nowMs)) return false;
-    if (!fits(call, engine, this.#headroom(engine, nowMs))) return false;
+    if (!fits(call, engine, this.#headroom(engine, nowMs)) || !this.#pays(call, engine, nowMs)) return false;
     return engine.reservedFor === undefined || !before(engine.reservedFor, call);
   }
 
-  /**
-   * The call that the engine's room is kept for: an aged one that does not fit even beside what is in flight. What is
-   * behind it waits until it does. A call that may run anywhere reserves one engine only, that with most room.
-   */
+  /** Whether the call is better run on the engine now than held. One that anti-starvation moved to the front is never held. */
+  #pays(call: Call, engine: Engine, nowMs: number): boolean {
+    const { config, policy } = this.rules;
+    if (!policy.weighs || call.promoted || call.isAged) return true;
+    const joining = joiningOf(call, engine, config.admission.gate, this.completionIndex, nowMs);
+    return joining === undefined || admissionOf(config.admission.batching).admits(joining);
+  }
+
   #reservation(engine: Engine, head: Call | undefined, nowMs: number): Call | undefined {
-    if (engine.reservedFor !== undefined) return engine.reservedFor;
-    if (head === undefined || head.reservedOn !== undefined) return undefined;
-    if (head.admissionClass === 'aged' && nowMs < engine.evictableAtMs) return undefined;
-    if (head.boundTo === undefined && this.#roomiest(this.#pool(head), nowMs) !== engine) return undefined;
-    engine.reservedFor = head;
-    head.reservedOn = engine;
-    return head;
+    const roomOf = (other: Engine): number => this.#headroom(other, nowMs).aged;
+    return reservationOf(engine, head, head === undefined ? [] : this.#pool(head).live, roomOf, nowMs);
   }
 
   /** The engine keeps no room any more: who waits for it may find some elsewhere. */
@@ -365,19 +350,13 @@ export class Placement {
     this.touch(engine);
   }
 
-  #roomiest(pool: ModelPool, nowMs: number): Engine | undefined {
-    const whole = (engine: Engine): number => this.#headroom(engine, nowMs).aged;
-    const open = pool.live.filter((engine) => engine.isOpen(nowMs));
-    return open.reduce<Engine | undefined>((a, b) => (a === undefined || whole(b) > whole(a) ? b : a), undefined);
-  }
-
   #hasSlot(engine: Engine, nowMs: number): boolean {
     if (!engine.isOpen(nowMs)) return false;
-    return engine.inFlight < engine.limitSize || (!this.rules.admits && !engine.probation);
+    return engine.inFlight < engine.limitSize || (!this.rules.policy.admits && !engine.probation);
   }
 
   #headroom(engine: Engine, nowMs: number): Headroom {
-    return engine.headroom(this.rules.admits ? this.rules.config.admission.gate : 0, nowMs);
+    return engine.headroom(this.rules.policy.admits ? this.rules.config.admission.gate : 0, nowMs);
   }
 
   #pool(call: Call): ModelPool {

@@ -14,6 +14,7 @@ export function plas(config: PolicySettings): Policy {
   return {
     name: 'plas',
     admits: true,
+    weighs: true,
     levels: config.levels,
     stand: (arrival) => ({ level: levels.of(arrival.serviceAtArrivalMs), rank: 0 }),
   };

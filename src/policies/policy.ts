@@ -26,6 +26,8 @@ export interface Policy {
   readonly name: string;
   /** False: every call goes out as it comes, without window or gate. */
   readonly admits: boolean;
+  /** Whether a call may be held back for the sake of those that run (`admission.ts`): it orders by attained service. */
+  readonly weighs?: boolean;
   /** Number of queues. */
   readonly levels: number;
   /** Standing of a call that arrived with this service of its program and at this time. */

@@ -1,10 +1,12 @@
 import type { Call } from './call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
+import { CompletionIndex } from './completion-index.js';
 import type { CallFinished, ProgramGone, Usage } from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/footprint.js';
 import { SharedPrefixes } from '../kv/shared-prefixes.js';
+import { HORIZON_STEPS, STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
 import { ProcessTable, type Program } from './process-table.js';
 import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
 
@@ -18,6 +20,7 @@ import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
  */
 export class Accounting {
   readonly table: ProcessTable;
+  readonly completionIndex = new CompletionIndex();
   readonly #forecast = new ContextForecast();
   readonly #sharedPrefixes = new SharedPrefixes();
   #config: SchedulerConfig;
@@ -35,6 +38,7 @@ export class Accounting {
   /** The row of a program with a new call, and the idle program that had to leave for it. */
   admit(id: ProgramId, tenant: TenantId, nowMs: number): { row: Program; evicted: Program | undefined } {
     const admitted = this.table.admit(id, tenant, nowMs);
+    if (admitted.row.isCountedOut) this.completionIndex.revived(admitted.row.serviceMs);
     this.table.wake(admitted.row);
     return admitted;
   }
@@ -116,8 +120,19 @@ export class Accounting {
 
   /** Takes the row out of the table; undefined while it still has active calls. */
   detach(row: Program, cause: ProgramGone['cause']): Program | undefined {
+    if (cause === 'ended' && !row.isCountedOut) this.completionIndex.ended(row.serviceMs);
     this.table.detach(row, cause);
     return row.activeCalls.length === 0 ? row : undefined;
+  }
+
+  /** Counts programs as ended that have been idle for as long as contexts are waited for. */
+  countOut(nowMs: number): void {
+    const horizonMs = (HORIZON_STEPS / STEPS_PER_HALF_LIFE) * this.#config.admission.halfLifeMs;
+    for (let row = this.table.nextIdle; row !== undefined; row = this.table.nextIdle) {
+      if ((row.idleSinceMs ?? Infinity) + horizonMs > nowMs) return;
+      this.table.countOut(row);
+      this.completionIndex.ended(row.serviceMs);
+    }
   }
 
   /** Takes out the longest-idle row when its lease is over, or when the limit was lowered below the rows that there are. */
@@ -142,7 +157,9 @@ export class Accounting {
 
   #charge(call: Call, serviceMs: number): void {
     const { program } = call;
-    program.serviceMs = Math.max(program.serviceMs, call.serviceAtArrivalMs + serviceMs);
+    const attainedMs = Math.max(program.serviceMs, call.serviceAtArrivalMs + serviceMs);
+    this.completionIndex.served(program.serviceMs, attainedMs);
+    program.serviceMs = attainedMs;
   }
 
   /** Token-weighted service, for engines whose clock lies; undefined when time is the meter. */

@@ -43,6 +43,8 @@ export class Call implements Key, Timed {
   serviceAtArrivalMs: number;
   /** The first that its program ever made. */
   isFirst: boolean;
+  /** The engine's `Batch.areaTokenMs` when this attempt, or its answer, began. */
+  areaAtStart = 0;
   /** First token of the present attempt. */
   startedAtMs: number | undefined;
   /** Waiting that the starvation window counts beside its own: its chain's before it, less its own before the window. */

@@ -52,6 +52,8 @@ export class Program {
   detached: ProgramGone['cause'] | undefined;
   /** Neighbours in the list of idle rows. */
   idleSinceMs: number | undefined;
+  /** Idle for so long that it counts as ended. */
+  isCountedOut = false;
   olderIdle: Program | undefined;
   newerIdle: Program | undefined;
 
@@ -126,6 +128,8 @@ export class ProcessTable {
   readonly #rows = new Map<ProgramId, Program>();
   #oldestIdle: Program | undefined;
   #newestIdle: Program | undefined;
+  /** Of the idle rows, those up to this one count as ended. */
+  #newestCountedOut: Program | undefined;
 
   constructor(public programsMax: number) {}
 
@@ -144,6 +148,17 @@ export class ProcessTable {
   /** When the longest-idle row fell idle; undefined when none is idle. */
   get oldestIdle(): Program | undefined {
     return this.#oldestIdle;
+  }
+
+  /** The longest-idle row that does not count as ended. */
+  get nextIdle(): Program | undefined {
+    return this.#newestCountedOut === undefined ? this.#oldestIdle : this.#newestCountedOut.newerIdle;
+  }
+
+  /** The row, which `nextIdle` gave, counts as ended until it wakes. */
+  countOut(row: Program): void {
+    row.isCountedOut = true;
+    this.#newestCountedOut = row;
   }
 
   /** The program's row, made if need be. `evicted`: the idle row that had to go for it. */
@@ -170,6 +185,8 @@ export class ProcessTable {
   wake(row: Program): void {
     if (row.idleSinceMs === undefined) return;
     const { olderIdle, newerIdle } = row;
+    if (this.#newestCountedOut === row) this.#newestCountedOut = olderIdle;
+    row.isCountedOut = false;
     if (olderIdle === undefined) this.#oldestIdle = newerIdle;
     else olderIdle.newerIdle = newerIdle;
     if (newerIdle === undefined) this.#newestIdle = olderIdle;

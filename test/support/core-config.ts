@@ -21,6 +21,7 @@ const QUIET: SchedulerConfig = {
     windowMax: 16,
     gate: 0.9,
     halfLifeMs: 16_000,
+    batching: 'none',
     retention: 'learnt',
     forecast: 'learnt',
     sharedPrefixes: 'family',

@@ -2,6 +2,7 @@ import { BALANCER_NAMES, makeBalancer, type BalancerName } from '../../loadbalan
 import {
   millis,
   POLICY_NAMES,
+  ADMISSION_NAMES,
   RETENTION_NAMES,
   Scheduler,
   type Command,
@@ -123,6 +124,7 @@ class Player {
         windowMax: dice.int(windowInitial, 6),
         gate: dice.pick([0, 0.5, 0.9, 1]),
         halfLifeMs: dice.pick([160, 333.3, 1_600]),
+        batching: dice.pick(ADMISSION_NAMES),
         retention: dice.pick(RETENTION_NAMES),
         forecast: dice.pick(['learnt', 'none']),
         sharedPrefixes: dice.pick(['family', 'family', 'none']),

@@ -1,0 +1,45 @@
+import type { Call } from '../programs/call.js';
+import { serviceClassOf, type CompletionIndex } from '../programs/completion-index.js';
+
+/** What a call adds to a step beside its context, in tokens of context: its place in the batch. */
+const CALL_TOKENS = 128;
+
+/** Load of one call on a step, in tokens. */
+export const loadOf = ({ promptTokens }: Pick<Call, 'promptTokens'>): number => promptTokens + CALL_TOKENS;
+
+/** The calls that run on an engine, as its steps see them: their load, and their programs' attained service by class. */
+export class Batch {
+  loadTokens = 0;
+  readonly #byClass: number[] = [];
+  #areaTokenMs = 0;
+  #nowMs = 0;
+
+  add(call: Call, nowMs: number): void {
+    call.areaAtStart = this.areaTokenMs(nowMs);
+    this.#change(call, 1);
+  }
+
+  remove(call: Call, nowMs: number): void {
+    this.areaTokenMs(nowMs);
+    this.#change(call, -1);
+  }
+
+  /** Load over time up to `nowMs`: the difference of two over the time between them is the mean load. */
+  areaTokenMs(nowMs: number): number {
+    this.#areaTokenMs += this.loadTokens * (nowMs - this.#nowMs);
+    this.#nowMs = nowMs;
+    return this.#areaTokenMs;
+  }
+
+  /** Sum of the calls' completion indices. O(classes). */
+  weight(index: CompletionIndex): number {
+    return this.#byClass.reduce((sum, calls, kind) => (calls === 0 ? sum : sum + calls * index.of(kind)), 0);
+  }
+
+  #change(call: Call, change: 1 | -1): void {
+    const kind = serviceClassOf(call.serviceAtArrivalMs);
+    while (this.#byClass.length <= kind) this.#byClass.push(0);
+    this.#byClass[kind] = (this.#byClass[kind] ?? 0) + change;
+    this.loadTokens += change * loadOf(call);
+  }
+}

@@ -1,0 +1,48 @@
+/** Observations that are remembered, and the fewest that a fit is made of. */
+const MEMORY = 512;
+const OBSERVATIONS_MIN = 32;
+/** Least spread of loads, as a share of their mean, from which a slope can be told. */
+const SPREAD_MIN = 0.1;
+/** Least share of the mean step that an empty one is taken to cost. */
+const EMPTY_SHARE_MIN = 0.1;
+
+/**
+ * What a step of the engine costs, learnt from the time between output tokens and what ran meanwhile:
+ *
+ *     T(load) = emptyMs + msPerToken x load             load: tokens of context in flight
+ *
+ * A step reads the weights once, whatever its batch, and then each context: a roofline in decode. The fit is least squares
+ * with fading memory. Until loads have varied enough to tell the two apart, there is none.
+ */
+export class StepTime {
+  #weight = 0;
+  #count = 0;
+  #load = 0;
+  #ms = 0;
+  #loadLoad = 0;
+  #loadMs = 0;
+  emptyMs: number | undefined;
+  msPerToken = 0;
+
+  /** @param stepMs mean time between the tokens of an answer @param loadTokens mean load meanwhile */
+  observe(stepMs: number, loadTokens: number): void {
+    const keep = 1 - 1 / MEMORY;
+    this.#weight = this.#weight * keep + 1;
+    this.#load = this.#load * keep + loadTokens;
+    this.#ms = this.#ms * keep + stepMs;
+    this.#loadLoad = this.#loadLoad * keep + loadTokens * loadTokens;
+    this.#loadMs = this.#loadMs * keep + loadTokens * stepMs;
+    this.#count += 1;
+    if (this.#count >= OBSERVATIONS_MIN) this.#fit();
+  }
+
+  #fit(): void {
+    const load = this.#load / this.#weight;
+    const ms = this.#ms / this.#weight;
+    const variance = this.#loadLoad / this.#weight - load * load;
+    if (variance < (SPREAD_MIN * load) ** 2) return;
+    const slope = (this.#loadMs / this.#weight - load * ms) / variance;
+    this.msPerToken = Math.max(0, Math.min(slope, ((1 - EMPTY_SHARE_MIN) * ms) / load));
+    this.emptyMs = ms - this.msPerToken * load;
+  }
+}

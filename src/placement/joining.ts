@@ -1,0 +1,28 @@
+import { loadOf } from '../engines/batch.js';
+import type { Engine } from '../engines/engine.js';
+import type { Joining } from '../policies/admission.js';
+import type { Call } from '../programs/call.js';
+import { serviceClassOf, type CompletionIndex } from '../programs/completion-index.js';
+
+/** The call and the batch that it would join; undefined while too little is known of steps or programs, or nothing runs. */
+export function joiningOf(
+  call: Call,
+  engine: Engine,
+  gate: number,
+  completionIndex: CompletionIndex,
+  nowMs: number,
+): Joining | undefined {
+  const { batch, stepTime, workingSet } = engine;
+  if (stepTime.emptyMs === undefined || !completionIndex.isLearnt || engine.inFlight === 0) return undefined;
+  return {
+    index: completionIndex.of(serviceClassOf(call.serviceAtArrivalMs)),
+    serviceMs: call.serviceAtArrivalMs,
+    waitedMs: call.waitingMs(nowMs),
+    loadTokens: loadOf(call),
+    batchIndex: batch.weight(completionIndex),
+    batchTokens: batch.loadTokens,
+    emptyMs: stepTime.emptyMs,
+    msPerToken: stepTime.msPerToken,
+    activeShare: workingSet.activeCountedTokens / engine.gateTokens(gate),
+  };
+}

@@ -1,0 +1,29 @@
+import type { Engine } from '../engines/engine.js';
+import type { Call } from '../programs/call.js';
+
+/**
+ * The call that the engine's room is kept for: an aged one that does not fit even beside what is in flight. What is behind
+ * it waits until it does. A call that may run anywhere reserves one engine only, that with most room.
+ * @param head the first aged call that the engine may run, if it does not fit @param live the engines of its model that are up
+ * @param roomOf tokens that an engine has for an aged call
+ */
+export function reservationOf(
+  engine: Engine,
+  head: Call | undefined,
+  live: readonly Engine[],
+  roomOf: (engine: Engine) => number,
+  nowMs: number,
+): Call | undefined {
+  if (engine.reservedFor !== undefined) return engine.reservedFor;
+  if (head === undefined || head.reservedOn !== undefined) return undefined;
+  if (head.admissionClass === 'aged' && nowMs < engine.evictableAtMs) return undefined;
+  if (head.boundTo === undefined && roomiest(live, roomOf, nowMs) !== engine) return undefined;
+  engine.reservedFor = head;
+  head.reservedOn = engine;
+  return head;
+}
+
+function roomiest(live: readonly Engine[], roomOf: (engine: Engine) => number, nowMs: number): Engine | undefined {
+  const open = live.filter((engine) => engine.isOpen(nowMs));
+  return open.reduce<Engine | undefined>((a, b) => (a === undefined || roomOf(b) > roomOf(a) ? b : a), undefined);
+}

@@ -1,0 +1,42 @@
+import { kneeAdmission } from './admission-knee.js';
+
+/** A call that has a slot and room, and the batch that it would join. */
+export interface Joining {
+  /** Completion index of its program, per millisecond, and its attained service. */
+  readonly index: number;
+  readonly serviceMs: number;
+  /** The call's wait so far. */
+  readonly waitedMs: number;
+  readonly loadTokens: number;
+  /** Sum of the completion indices of the calls in the batch, and their load. */
+  readonly batchIndex: number;
+  readonly batchTokens: number;
+  /** Time of a step: without load, and for each token of it. */
+  readonly emptyMs: number;
+  readonly msPerToken: number;
+  /** Part of the gate that contexts in flight take, 0 to 1; 0 without a gate. */
+  readonly activeShare: number;
+}
+
+/**
+ * Answers the question "does it pay to run this call now, or would it slow down those that run by more?".
+ * Asked of a call that has a slot and room. Stateless, and a function of what it is shown.
+ *
+ * Three promises are held against every one (test/conformance/admission.test.ts). An empty batch is always joined. Who may
+ * join may still join after a longer wait, and there is a wait after which it does.
+ */
+export interface AdmissionPolicy {
+  readonly name: string;
+  admits(call: Joining): boolean;
+}
+
+/** Every admission policy there is: a new one is a file in policies/ and a line here. */
+const ADMISSIONS = {
+  knee: kneeAdmission,
+  none: { name: 'none', admits: () => true },
+} satisfies Record<string, AdmissionPolicy>;
+
+export type AdmissionName = keyof typeof ADMISSIONS;
+export const ADMISSION_NAMES = Object.keys(ADMISSIONS) as [AdmissionName, ...AdmissionName[]];
+
+export const admissionOf = (name: AdmissionName): AdmissionPolicy => ADMISSIONS[name];

@@ -1,0 +1,111 @@
+/** Classes of attained service: below 1 ms, then one for each doubling. Without a unit of time to set, they fit any engine. */
+const CLASSES = 32;
+/** Ended programs that are remembered: each new one takes this share from what was seen before. */
+const MEMORY_PROGRAMS = 512;
+/** Programs that the prior counts for in each class. */
+const PRIOR_PROGRAMS = 4;
+/** Ended programs from which on the index says more than its prior. */
+const ENDED_MIN = 32;
+/** Changes after which the index is read anew: each moves it by little. */
+const STALE_CHANGES = 32;
+
+const lowerMs = (kind: number): number => (kind === 0 ? 0 : 2 ** (kind - 1));
+const widthMs = (kind: number): number => (kind === CLASSES - 1 ? Infinity : kind === 0 ? 1 : lowerMs(kind));
+
+/** The class of so much attained service. */
+export const serviceClassOf = (serviceMs: number): number => CLASSES - Math.clz32(Math.min(serviceMs, 2 ** 31 - 1));
+
+/**
+ * How soon programs end, given what they have attained, learnt from those before them: the weight of a running program.
+ *
+ * Each class of attained service has a hazard h = programs that ended in it / service given in it. The index of a class is
+ * the best ratio of ends to service over it and any number of classes above it (Gittins 1979, for a constant hazard a class):
+ *
+ *     index(k) = max over m >= k of  P(ends in k..m) / E[service in k..m]         per millisecond
+ *
+ * Where most programs are short and a few long, it falls as 1 / attained service does, which is also the prior: then least
+ * attained service is the right order. Where all are alike it would rise with service; it is then kept level, so that no
+ * program is held back for having come far.
+ */
+export class CompletionIndex {
+  readonly #servedMs: Float64Array;
+  readonly #ended: Float64Array;
+  readonly #index = new Float64Array(CLASSES);
+  #changes = STALE_CHANGES;
+  #endedCount = 0;
+
+  constructor() {
+    // Of the programs that reach a class, half end in it.
+    this.#ended = new Float64Array(CLASSES).fill(PRIOR_PROGRAMS / 2);
+    this.#servedMs = this.#ended.map((ended, kind) => (ended * Math.max(1, lowerMs(kind))) / Math.LN2);
+  }
+
+  /** Whether enough programs have ended to tell them apart. */
+  get isLearnt(): boolean {
+    return this.#endedCount >= ENDED_MIN;
+  }
+
+  /** A program's attained service has grown. O(classes between). */
+  served(fromMs: number, toMs: number): void {
+    for (let kind = serviceClassOf(fromMs); kind < CLASSES && lowerMs(kind) < toMs; kind += 1) {
+      const ms = Math.min(toMs, lowerMs(kind) + widthMs(kind)) - Math.max(fromMs, lowerMs(kind));
+      this.#servedMs[kind] = (this.#servedMs[kind] ?? 0) + ms;
+    }
+    this.#changes += 1;
+  }
+
+  /** A program has ended, or has been idle for so long that it counts as ended. */
+  ended(serviceMs: number): void {
+    for (let kind = 0; kind < CLASSES; kind += 1) {
+      this.#ended[kind] = (this.#ended[kind] ?? 0) * (1 - 1 / MEMORY_PROGRAMS);
+      this.#servedMs[kind] = (this.#servedMs[kind] ?? 0) * (1 - 1 / MEMORY_PROGRAMS);
+    }
+    this.#endedCount += 1;
+    this.#count(serviceMs, 1);
+  }
+
+  /** A program that counted as ended has come back. */
+  revived(serviceMs: number): void {
+    this.#count(serviceMs, -1);
+  }
+
+  /** Index of a class, per millisecond of service. */
+  of(kind: number): number {
+    if (this.#changes >= STALE_CHANGES) this.#read();
+    return this.#index[kind] ?? 0;
+  }
+
+  #count(serviceMs: number, change: 1 | -1): void {
+    const kind = serviceClassOf(serviceMs);
+    this.#ended[kind] = Math.max(0, (this.#ended[kind] ?? 0) + change);
+    this.#changes += 1;
+  }
+
+  #read(): void {
+    this.#changes = 0;
+    const hazards = this.#ended.map((ended, kind) => ended / (this.#servedMs[kind] ?? 1));
+    const ends = hazards.map((hazard, kind) => (hazard === 0 ? 0 : 1 - Math.exp(-hazard * widthMs(kind))));
+    let least = Infinity;
+    for (let kind = 0; kind < CLASSES; kind += 1) {
+      least = Math.min(least, bestRatio(kind, hazards, ends));
+      this.#index[kind] = least;
+    }
+  }
+}
+
+/** Most ends a millisecond from the class on. @param ends share of those that reach a class that end in it */
+function bestRatio(from: number, hazards: Float64Array, ends: Float64Array): number {
+  let reach = 1;
+  let ended = 0;
+  let ms = 0;
+  let best = 0;
+  for (let kind = from; kind < CLASSES && reach > 0; kind += 1) {
+    const hazard = hazards[kind] ?? 0;
+    const share = ends[kind] ?? 0;
+    ended += reach * share;
+    ms += hazard === 0 ? reach * Math.min(widthMs(kind), lowerMs(kind)) : (reach * share) / hazard;
+    reach *= 1 - share;
+    if (ms > 0) best = Math.max(best, ended / ms);
+  }
+  return best;
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { CompletionIndex, serviceClassOf } from '../../../src/programs/completion-index.js';
+
+/** An index that has seen programs of these amounts of service end. */
+function learnt(services: readonly number[], rounds: number): CompletionIndex {
+  const index = new CompletionIndex();
+  for (let round = 0; round < rounds; round += 1)
+    for (const service of services) {
+      index.served(0, service);
+      index.ended(service);
+    }
+  return index;
+}
+
+const at = (index: CompletionIndex, serviceMs: number): number => index.of(serviceClassOf(serviceMs));
+
+describe('the completion index', () => {
+  it('has a class for each doubling of service', () => {
+    expect([0, 0.9, 1, 1.9, 2, 3.9, 4, 1000, 2 ** 40].map(serviceClassOf)).toEqual([0, 0, 1, 1, 2, 2, 3, 10, 31]);
+  });
+
+  it('falls as 1 / service before anything was seen: least attained service first', () => {
+    const index = new CompletionIndex();
+    for (let serviceMs = 16; serviceMs < 1e6; serviceMs *= 2)
+      expect(at(index, serviceMs) / at(index, 2 * serviceMs)).toBeCloseTo(2, 6);
+    expect(index.isLearnt).toBe(false);
+  });
+
+  it('is level where all programs are alike, however far they have come', () => {
+    const index = learnt([9_000, 10_000, 11_000], 200);
+    expect(index.isLearnt).toBe(true);
+    expect(at(index, 4_500) / at(index, 100)).toBeGreaterThan(0.9);
+  });
+
+  it('falls steeply between the short and the long of a mixture', () => {
+    const index = learnt([1_000, 1_000, 1_000, 1_000, 200_000], 200);
+    expect(at(index, 100) / at(index, 10_000)).toBeGreaterThan(20);
+    expect(at(index, 10_000)).toBeGreaterThan(0);
+  });
+
+  it('never rises with service', () => {
+    const index = learnt([100, 5_000, 5_000, 90_000], 100);
+    const all = Array.from({ length: 32 }, (_, kind) => index.of(kind));
+    expect(all).toEqual(all.toSorted((a, b) => b - a));
+  });
+
+  it('takes back the end of a program that returns', () => {
+    const [kept, revived] = [learnt([1_000], 100), learnt([1_000], 100)];
+    for (let times = 0; times < 80; times += 1) revived.revived(1_000);
+    kept.served(0, 32_000);
+    revived.served(0, 32_000);
+    for (let times = 0; times < 40; times += 1) {
+      kept.served(0, 0);
+      revived.served(0, 0);
+    }
+    expect(at(revived, 500)).toBeLessThan(at(kept, 500) / 2);
+  });
+});
