@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { BALANCER_NAMES } from '../loadbalancer/index.js';
 import type { ConfigInputs } from '../sidecar/config/load.js';
 import type { Override } from '../sidecar/config/overrides.js';
+import { problemText, type ConfigProblem } from '../sidecar/config/problems.js';
 import { POLICY_NAMES } from '../src/index.js';
 
 export interface ConfigFlags {
@@ -28,6 +29,11 @@ export function addConfigOptions(command: Command): Command {
     .addHelpText('after', '\nEvery key can also be set by environment, MAITRED_LISTEN_PORT for one; flags win.');
 }
 
+/** For people, so on stderr: stdout is the configuration, a table or a stream of log lines. */
+export function warnOfConfig(warning: ConfigProblem): void {
+  process.stderr.write(`maitred: ${problemText(warning)}\n`);
+}
+
 export function configInputs(flags: ConfigFlags): ConfigInputs {
   const given: [path: string, flag: string, text: string | readonly string[] | undefined][] = [
     ['listen.host', '--host', flags.host],
@@ -40,5 +46,5 @@ export function configInputs(flags: ConfigFlags): ConfigInputs {
   const overrides = given.flatMap(([path, origin, text]): Override[] =>
     text === undefined ? [] : [{ path, origin, text }],
   );
-  return { file: flags.config, env: process.env, flags: overrides };
+  return { file: flags.config, env: process.env, flags: overrides, warn: warnOfConfig };
 }

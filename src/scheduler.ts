@@ -1,7 +1,7 @@
 import type { Balancer } from './placement/balancer.js';
 import { Call } from './programs/call.js';
 import { checkConfig, type SchedulerConfig } from './config.js';
-import { deadlinesOf, earliest, maySpill, reachedBy } from './programs/escalation.js';
+import { maySpill } from './programs/escalation.js';
 import type { Engine } from './engines/engine.js';
 import type {
   CallArrived,
@@ -15,12 +15,12 @@ import type {
 } from './protocol/events.js';
 import { tellViolationsTo, type OnViolation } from './invariant.js';
 import { Placement } from './placement/placement.js';
-import { retryAfterMs } from './placement/wait-estimate.js';
+import { Escalator } from './placement/escalator.js';
+import { turnedAway } from './placement/wait-estimate.js';
 import { goneNotice, Accounting, clampUsage } from './programs/accounting.js';
 import { Ghosts } from './programs/ghosts.js';
 import { makePolicy, type Policy } from './policies/policy.js';
 import type { Program } from './programs/process-table.js';
-import { TimerHeap } from './queues/timer-heap.js';
 import { Views } from './views.js';
 import type { CallId, Millis } from './protocol/units.js';
 
@@ -42,10 +42,9 @@ const REST_MS_MIN = 1;
 export class Scheduler {
   readonly #placement: Placement;
   readonly #accounting: Accounting;
-  #config: SchedulerConfig;
   #policy: Policy;
   readonly #calls = new Map<CallId, Call>();
-  readonly #timers = new TimerHeap<Call>();
+  readonly #escalator: Escalator;
   readonly #ghosts = new Ghosts();
   #seq = 0;
   #nowMs = -Infinity;
@@ -76,11 +75,16 @@ export class Scheduler {
     onViolation?: OnViolation,
   ) {
     checkConfig(config);
-    this.#onViolation = onViolation && this.#counted(onViolation);
-    this.#config = config;
+    this.#onViolation =
+      onViolation &&
+      ((message) => {
+        this.totals.violations += 1;
+        onViolation(message);
+      });
     this.#policy = policy ?? makePolicy(config.policy);
     this.#accounting = new Accounting(config);
     this.#placement = new Placement({ config, balancer, policy: this.#policy }, this.#accounting.completionIndex);
+    this.#escalator = new Escalator(this.#placement, this.totals);
   }
 
   /**
@@ -110,7 +114,6 @@ export class Scheduler {
     this.#begin(now);
     const waiting = [...this.#calls.values()].filter((call) => call.state === 'waiting').sort((a, b) => a.seq - b.seq);
     for (const call of waiting) this.#placement.withdraw(call);
-    this.#config = config;
     this.#policy = this.policy ?? makePolicy(config.policy);
     this.#placement.rules = { config, balancer, policy: this.#policy };
     this.#accounting.configure(config);
@@ -119,13 +122,6 @@ export class Scheduler {
     this.#place();
     this.#planWake();
     return this.#out;
-  }
-
-  #counted(then: OnViolation): OnViolation {
-    return (message) => {
-      this.totals.violations += 1;
-      then(message);
-    };
   }
 
   #begin(now: Millis): void {
@@ -141,14 +137,10 @@ export class Scheduler {
         return this.#arrive(event);
       case 'callStarted':
         return this.#withRunning(event.call, (call, engine) => {
-          if (call.startedAtMs !== undefined) return;
-          call.startedAtMs = this.#nowMs;
-          engine.started(call, this.#nowMs);
+          if (call.started(this.#nowMs)) engine.started(call, this.#nowMs);
         });
       case 'callProgressed':
-        return this.#withRunning(event.call, (call) => {
-          call.outputTokens = Math.max(call.outputTokens, event.outputTokens);
-        });
+        return this.#withRunning(event.call, (call) => call.progressed(event.outputTokens));
       case 'callFinished':
         return this.#withRunning(event.call, (call, engine) => this.#finish(call, engine, clampUsage(event)));
       case 'callFailed':
@@ -196,19 +188,14 @@ export class Scheduler {
     }
     const { row, evicted } = this.#accounting.admit(event.program, event.tenant, this.#nowMs);
     this.#gone(evicted);
-    const output = Math.min(event.maxTokens ?? Infinity, this.#config.admission.outputReserveTokens);
-    const need = event.promptTokens + output;
-    const prefix = event.prefix ?? [];
-    const { call: id, thread, model, engine, promptTokens, family } = event;
-    const call = new Call(id, this.#seq++, row, thread, model, engine, promptTokens, need, prefix, this.#nowMs, family);
-    call.isPatient = event.patient === true;
-    call.request = event.request;
+    const { outputReserveTokens } = this.#placement.rules.config.admission;
+    const call = new Call(event, this.#seq++, row, outputReserveTokens, this.#nowMs);
     const ghost = this.#ghosts.take(row, event);
     if (ghost !== undefined) {
       this.totals.rejoined += 1;
       call.takeOver(ghost);
     }
-    this.#calls.set(id, call);
+    this.#calls.set(call.id, call);
     this.#accounting.begin(call);
     this.#wait(call);
   }
@@ -221,7 +208,7 @@ export class Scheduler {
     const refuser = this.#placement.refuserOf(call, this.#nowMs);
     if (refuser === undefined) {
       this.#placement.enqueue(call);
-      this.#arm(call);
+      this.#escalator.watch(call);
       return;
     }
     this.#placement.passTo(call, refuser);
@@ -249,10 +236,8 @@ export class Scheduler {
   }
 
   #send(call: Call, engine: Engine, placement: Dispatch['placement']): void {
-    call.dispatchedAtMs = this.#nowMs;
-    call.startedAtMs = undefined;
-    call.outputTokens = 0;
-    this.#timers.delete(call);
+    call.sent(this.#nowMs);
+    this.#escalator.forget(call);
     const { id, level, reason } = call;
     const queueMs = call.waitedMs as Millis;
     const inherited = call.returns === 0 ? undefined : { inheritedMs: call.inheritedWaitMs as Millis };
@@ -273,6 +258,7 @@ export class Scheduler {
 
   #fail(call: Call, engine: Engine, event: CallFailed): void {
     if (event.failure === 'lost') return this.#abandon(call, engine);
+    const { config, balancer } = this.#placement.rules;
     this.#placement.vacate(call, engine, 'nothing', this.#nowMs);
     if (event.failure === 'refused') {
       engine.probation = false;
@@ -283,16 +269,14 @@ export class Scheduler {
       // Not `Math.max`, which keeps what is no number.
       const { restMs } = event;
       this.#placement.rest(engine, this.#nowMs + (restMs > REST_MS_MIN ? restMs : REST_MS_MIN));
-      call.isUnbound ||= maySpill(call, this.#placement.rules.balancer);
+      call.isUnbound ||= maySpill(call, balancer);
     } else {
       call.attempts += 1;
       call.excluded = engine;
-      if (call.attempts >= this.#config.limits.attemptsMax) return this.#reject(call, 'attempts_exhausted');
+      if (call.attempts >= config.limits.attemptsMax) return this.#reject(call, 'attempts_exhausted');
     }
     if (!this.#placement.serves(call.model, call.onlyOn)) return this.#reject(call, 'no_engine');
-    call.retried = true;
-    call.sentBackAtMs = Math.min(call.sentBackAtMs, this.#nowMs);
-    call.queuedAtMs = this.#nowMs;
+    call.sentBack(this.#nowMs);
     this.#wait(call);
   }
 
@@ -302,7 +286,7 @@ export class Scheduler {
     if (call.engine !== undefined) return this.#abandon(call, call.engine);
     this.#leaveQueue(call);
     this.#end(call);
-    if (mayReturn === true) this.#ghosts.keep(call, this.#config, this.#nowMs);
+    if (mayReturn === true) this.#ghosts.keep(call, this.#placement.rules.config, this.#nowMs);
   }
 
   #leaveQueue(call: Call): void {
@@ -326,11 +310,11 @@ export class Scheduler {
     this.#end(call);
     // A call that had a place before keeps it where the queue is full now.
     if (refusal === 'queue_timeout' || (refusal === 'queue_full' && call.returns > 0))
-      this.#ghosts.keep(call, this.#config, this.#nowMs);
+      this.#ghosts.keep(call, this.#placement.rules.config, this.#nowMs);
   }
 
   #end(call: Call): void {
-    this.#timers.delete(call);
+    this.#escalator.forget(call);
     this.#calls.delete(call.id);
     this.#gone(this.#accounting.ended(call, this.#nowMs));
   }
@@ -345,7 +329,7 @@ export class Scheduler {
   /** Calls that lost their place with an engine: placed anew already, unless nothing serves them now. */
   #displaced(calls: readonly Call[]): void {
     for (const call of calls) {
-      if (this.#placement.serves(call.model, call.onlyOn)) this.#arm(call);
+      if (this.#placement.serves(call.model, call.onlyOn)) this.#escalator.watch(call);
       else this.#reject(call, 'no_engine');
     }
   }
@@ -354,55 +338,26 @@ export class Scheduler {
   #turnAway(id: CallId): void {
     const call = this.#calls.get(id);
     if (call?.state !== 'waiting') return;
-    const isOver = this.#placement.overflows(call.program.tenant);
-    const afterMs = isOver
-      ? this.#placement.msPerCall(call, this.#nowMs)
-      : retryAfterMs(call, this.#config, this.#placement, this.#nowMs);
-    if (!isOver && afterMs === undefined) return;
-    this.#reject(call, isOver ? 'queue_full' : 'overloaded', afterMs);
+    const turned = turnedAway(call, this.#placement, this.#nowMs);
+    if (turned === undefined) return;
+    this.#reject(call, turned.refusal, turned.retryAfterMs);
     // Its own context was kept for it until now.
     this.#place();
   }
 
   #passTime(): void {
     const now = this.#nowMs;
-    for (let call = this.#timers.peek(); call !== undefined && call.timerAtMs <= now; call = this.#timers.peek()) {
-      this.#escalate(call);
-    }
+    for (let call = this.#escalator.timedOut(now); call !== undefined; call = this.#escalator.timedOut(now))
+      this.#reject(call, 'queue_timeout');
     this.#ghosts.expire(now);
     this.#accounting.countOut(now);
     this.#placement.passTime(now);
     for (let row = this.#accounting.expire(now); row !== undefined; row = this.#accounting.expire(now)) this.#gone(row);
   }
 
-  /** What waiting has brought the call: each state, and what it changes, is told at `Escalation`. */
-  #escalate(call: Call): void {
-    const reached = reachedBy(deadlinesOf(call, this.#config, this.#placement.rules.balancer), this.#nowMs);
-    // Nothing is reached when its window has started anew since its timer was set.
-    if (reached === 'timedOut') return this.#reject(call, 'queue_timeout');
-    if (reached === 'overdue' || reached === 'promoted') this.#promote(call, reached === 'overdue');
-    else if (reached === 'aged') this.#placement.age(call);
-    else if (reached === 'stealable') this.#placement.makeStealable(call);
-    this.#arm(call);
-  }
-
-  #promote(call: Call, isOverdue: boolean): void {
-    this.totals.promotions += 1;
-    if (isOverdue) this.totals.overdue += 1;
-    call.overdue ||= isOverdue;
-    call.promoted = true;
-    call.program.restartWindow(this.#nowMs);
-    this.#placement.promote(call, isOverdue);
-  }
-
-  /** Sets the waiting call's timer to the next time at which something changes for it by time alone. */
-  #arm(call: Call): void {
-    this.#timers.set(call, earliest(deadlinesOf(call, this.#config, this.#placement.rules.balancer)));
-  }
-
   #planWake(): void {
-    const timerAtMs = this.#timers.peek()?.timerAtMs ?? Infinity;
-    const at = Math.min(timerAtMs, this.#placement.nextChangeMs(this.#nowMs), this.#accounting.nextExpiryMs);
+    const changeAtMs = this.#placement.nextChangeMs(this.#nowMs);
+    const at = Math.min(this.#escalator.nextAtMs, changeAtMs, this.#accounting.nextExpiryMs);
     if (at === this.#wakeAtMs || at === Infinity) return;
     this.#wakeAtMs = at;
     this.#out.push({ type: 'wakeAt', at: at as Millis });

@@ -4,6 +4,7 @@ import { loadConfig } from '../../sidecar/config/load.js';
 import type { Override } from '../../sidecar/config/overrides.js';
 import type { Config } from '../../sidecar/config/schema.js';
 import type { SchedulerConfig } from '../../src/index.js';
+import { warnOfConfig } from '../config-options.js';
 
 /** What the gateway's file and the flags over it say of scheduling. */
 export interface Scheduling {
@@ -28,7 +29,8 @@ export function readScheduling({ config: file, window, gate }: SchedulingFlags):
     ...(gate === undefined ? [] : [{ path: 'admission.gate', origin: '--gate', text: gate }]),
   ];
   // Without a file its name must not come from the environment either.
-  const config = file === undefined ? loadConfig({ flags }) : loadConfig({ file, env: SOME_SECRETS, flags });
+  const config =
+    file === undefined ? loadConfig({ flags }) : loadConfig({ file, env: SOME_SECRETS, flags, warn: warnOfConfig });
   const { policy, starvation, admission, balancer, limits, timeouts } = config;
   return { config: { policy, starvation, admission, balancer, limits, timeouts }, engines: enginesOf(config) };
 }

@@ -1,6 +1,7 @@
 import { readConfigFile } from './file.js';
 import { FILE_VARIABLE, applyOverrides, readEnvironment, type Override } from './overrides.js';
-import { ConfigError, pathText, problemsOf, type Path } from './problems.js';
+import { ConfigError, pathText, problemsOf, type ConfigProblem, type Path } from './problems.js';
+import { replaceRenamed } from './renamed.js';
 import { configSchema, type Config } from './schema.js';
 import { resolveSecrets } from './secrets.js';
 
@@ -10,13 +11,15 @@ export interface ConfigInputs {
   readonly file?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly flags?: readonly Override[];
+  /** Hears of each value that is taken by an old name. */
+  readonly warn?: (warning: ConfigProblem) => void;
 }
 
 /**
  * The effective configuration: defaults, then file, then environment, then flags; whole, checked and frozen.
  * @throws ConfigError with every problem found.
  */
-export function loadConfig({ file, env = {}, flags = [] }: ConfigInputs): Config {
+export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): Config {
   const name = configFileOf({ file, env });
   const source = name === undefined ? undefined : readConfigFile(name);
   // A section with all its keys commented out reads as null.
@@ -25,12 +28,14 @@ export function loadConfig({ file, env = {}, flags = [] }: ConfigInputs): Config
   const overrides = [...environment.overrides, ...flags];
   applyOverrides(values, overrides);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
+  const renamed = replaceRenamed(values, originOf);
   const problems = [...environment.problems, ...resolveSecrets(values, env, originOf)];
   const result = configSchema.safeParse(values, { reportInput: true });
   for (const { path, message } of problemsOf(result.error?.issues ?? []))
     if (problems.every((known) => known.path !== pathText(path)))
       problems.push({ path: pathText(path), message, origin: originOf(path) });
   if (result.data === undefined || problems.length > 0) throw new ConfigError(problems);
+  if (warn !== undefined) renamed.forEach(warn);
   return deepFreeze(result.data);
 }
 

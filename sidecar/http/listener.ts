@@ -40,14 +40,16 @@ export interface Listener {
 
 /** Longer than the idle timeout of usual load balancers (60 s), so that it is they who close. */
 const KEEP_ALIVE_MS = 75_000;
+/** Connections that may wait to be accepted: a fleet of agents opens more at once than the 511 of node's default. */
+const BACKLOG = 4096;
 /** As long as the longest path that passes the header limit: nothing is refused for the length of an id. */
 const PARAM_LENGTH_MAX = 1_048_576;
 
 /**
  * Listens, and leads each request to its handler. Paths without parameters are looked up as they are, and Fastify routes
- * all others: its request and reply objects cost as much as the rest of the way in. Bodies and answers are the handlers' own, as raw
- * streams: an answer may begin long before it is known how it ends, and bytes must go through unchanged. Whatever a
- * handler throws becomes an answer here, and every answer has its request id.
+ * all others: its request and reply objects cost as much as the rest of the way in. Bodies and answers are the
+ * handlers' own, as raw streams: an answer may begin long before it is known how it ends, and bytes must go through
+ * unchanged. Whatever a handler throws becomes an answer here, and every answer has its request id.
  */
 export async function listen(
   config: Config,
@@ -77,7 +79,7 @@ export async function listen(
     reply.hijack();
     refuse(request.raw, reply.raw, unknownPath(), ports);
   });
-  await app.listen({ host: address.host, port: address.port });
+  await app.listen({ host: address.host, port: address.port, backlog: BACKLOG });
   const { server } = app;
   return {
     url: urlOf(server, address.host),

@@ -23,6 +23,8 @@ import { detokenize, embeddings, tokenize } from './utilities.js';
 const VERSION = '0.32.0+sim';
 /** Scripted answers come in a header too. */
 const HEADER_BYTES_MAX = 2 ** 20;
+/** Connections that may wait to be accepted: a gateway may open more at once than the 511 of node's default. */
+const BACKLOG = 4096;
 const RESPONSE_PATH = /^\/v1\/responses\/([^/]+)(\/cancel)?$/;
 
 /** One request on its way through. */
@@ -86,7 +88,7 @@ export class EngineServer implements CallHost {
     const { host, port } = this.settings;
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen(port, host, () => {
+      this.#server.listen({ port, host, backlog: BACKLOG }, () => {
         const address = this.#server.address();
         const bound = typeof address === 'object' && address !== null ? address.port : port;
         resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);

@@ -1,6 +1,6 @@
 import type { Engine } from '../engines/engine.js';
 import type { Key } from '../queues/fit-tree.js';
-import type { Family, Reason } from '../protocol/events.js';
+import type { CallArrived, Family, Reason } from '../protocol/events.js';
 import type { AdmissionClass } from '../queues/wait-queue.js';
 import type { Program } from './process-table.js';
 import type { Timed } from '../queues/timer-heap.js';
@@ -78,32 +78,46 @@ export class Call implements Key, Timed {
   engine: Engine | undefined;
 
   /** Its client hears comments while it waits: no queue timeout, unless engines keep sending it back. */
-  isPatient = false;
+  readonly isPatient: boolean;
   /** When an engine first sent it back. */
   sentBackAtMs = Infinity;
   /** Equal for a repetition of the same request. */
-  request: string | undefined;
+  readonly request: string | undefined;
   /** Calls whose place it took over in turn, and the waiting that came with it: no part of its own queue timeout. */
   returns = 0;
   inheritedWaitMs = 0;
   /** Longer than any engine takes: it went out beside window and gate, to be refused by an engine. */
   isOversized = false;
 
+  readonly id: CallId;
+  readonly thread: string;
+  readonly model: ModelId;
+  /** The only engine that may run it, by the client's wish; undefined: any that serves the model. */
+  readonly onlyOn: EngineId | undefined;
+  readonly promptTokens: number;
+  /** Prompt and reserved output: what it takes of an engine's KV cache. */
+  readonly needTokens: number;
+  readonly prefix: readonly number[];
+  readonly family: Family | undefined;
+
+  /** @param reserveTokens most output that room is kept for */
   constructor(
-    readonly id: CallId,
+    event: CallArrived,
     public seq: number,
     readonly program: Program,
-    readonly thread: string,
-    readonly model: ModelId,
-    /** The only engine that may run it, by the client's wish; undefined: any that serves the model. */
-    readonly onlyOn: EngineId | undefined,
-    readonly promptTokens: number,
-    /** Prompt and reserved output: what it takes of an engine's KV cache. */
-    readonly needTokens: number,
-    readonly prefix: readonly number[],
+    reserveTokens: number,
     readonly arrivedAtMs: number,
-    readonly family?: Family,
   ) {
+    this.id = event.call;
+    this.thread = event.thread;
+    this.model = event.model;
+    this.onlyOn = event.engine;
+    this.promptTokens = event.promptTokens;
+    this.needTokens = event.promptTokens + Math.min(event.maxTokens ?? Infinity, reserveTokens);
+    this.prefix = event.prefix ?? [];
+    this.family = event.family;
+    this.isPatient = event.patient === true;
+    this.request = event.request;
     this.queuedAtMs = arrivedAtMs;
     this.serviceAtArrivalMs = program.serviceMs;
     this.isFirst = program.callsTotal === 0;
@@ -123,6 +137,32 @@ export class Call implements Key, Timed {
     this.waitedMs = ghost.waitedMs;
     this.inheritedWaitMs = ghost.waitedMs;
     this.returns = ghost.returns + 1;
+  }
+
+  /** It goes out to an engine: an attempt begins. */
+  sent(nowMs: number): void {
+    this.dispatchedAtMs = nowMs;
+    this.startedAtMs = undefined;
+    this.outputTokens = 0;
+  }
+
+  /** The first token of the attempt came. */
+  started(nowMs: number): boolean {
+    if (this.startedAtMs !== undefined) return false;
+    this.startedAtMs = nowMs;
+    return true;
+  }
+
+  /** The attempt has brought so many tokens so far. */
+  progressed(outputTokens: number): void {
+    this.outputTokens = Math.max(this.outputTokens, outputTokens);
+  }
+
+  /** The attempt failed, and the call waits again. */
+  sentBack(nowMs: number): void {
+    this.retried = true;
+    this.sentBackAtMs = Math.min(this.sentBackAtMs, nowMs);
+    this.queuedAtMs = nowMs;
   }
 
   /** Why it is placed as it is, once it is. */

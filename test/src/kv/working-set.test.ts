@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callId, modelId, programId, tenantId, tokens } from '../../../src/index.js';
+import { callId, modelId, programId, tenantId, tokens, type CallArrived } from '../../../src/index.js';
 import { Call } from '../../../src/programs/call.js';
 import { Program } from '../../../src/programs/process-table.js';
 import { WorkingSet } from '../../../src/kv/working-set.js';
@@ -45,19 +45,17 @@ class Cache {
     const program = this.#programs.get(name) ?? new Program(programId(name), tenantId('t'), 0);
     this.#programs.set(name, program);
     const seq = calls++;
-    const call = new Call(
-      callId(`${seq}`),
-      seq,
-      program,
-      '',
-      modelId('m'),
-      undefined,
-      promptTokens,
-      promptTokens,
-      [],
-      0,
-      { id: 1, tokens: tokens(8_000) },
-    );
+    const event: CallArrived = {
+      type: 'callArrived',
+      call: callId(`${seq}`),
+      program: program.id,
+      tenant: tenantId('t'),
+      thread: '',
+      model: modelId('m'),
+      promptTokens: tokens(promptTokens),
+      family: { id: 1, tokens: tokens(8_000) },
+    };
+    const call = new Call(event, seq, program, 0, 0);
     call.sharedTokens = sharedTokens;
     call.countedTokens = promptTokens - sharedTokens;
     program.begin(call);

@@ -168,7 +168,7 @@ it('whatever hangs up and comes back, the order is as if it had never left', () 
       if (roll < 0.35) arrive(`c${step}`, `p${dice.int(0, 5)}`);
       else if (roll < 0.7 && waiting.length > 0) {
         const call = dice.pick(waiting);
-        const current = tries.get(call)!;
+        const current = tries.get(call) ?? null;
         if (current === null) comeBack(call, step);
         else {
           leaves.tell(hungUp(current));

@@ -1,0 +1,65 @@
+import type { Call } from '../programs/call.js';
+import { deadlinesOf, earliest, reachedBy, type Deadlines } from '../programs/escalation.js';
+import { TimerHeap } from '../queues/timer-heap.js';
+import type { Placement } from './placement.js';
+
+/** Running totals of what waiting has brought. */
+interface Totals {
+  promotions: number;
+  overdue: number;
+}
+
+/**
+ * The timers of waiting calls: it brings each call what its waiting has earned, as told at `Escalation`. A call is
+ * watched from the start of a wait until it is sent out or gone.
+ */
+export class Escalator {
+  readonly #timers = new TimerHeap<Call>();
+
+  constructor(
+    private readonly placement: Placement,
+    private readonly totals: Totals,
+  ) {}
+
+  /** When the next call's timer is due; Infinity without one. */
+  get nextAtMs(): number {
+    return this.#timers.peek()?.timerAtMs ?? Infinity;
+  }
+
+  /** Sets the waiting call's timer to the next time at which something changes for it by time alone. */
+  watch(call: Call): void {
+    this.#timers.set(call, earliest(this.#deadlines(call)));
+  }
+
+  forget(call: Call): void {
+    this.#timers.delete(call);
+  }
+
+  /** Escalates calls whose timers are due, up to the first whose queue timeout is over; undefined once none is left. */
+  timedOut(nowMs: number): Call | undefined {
+    for (let call = this.#timers.peek(); call !== undefined && call.timerAtMs <= nowMs; call = this.#timers.peek()) {
+      const reached = reachedBy(this.#deadlines(call), nowMs);
+      // Nothing is reached when its window has started anew since its timer was set.
+      if (reached === 'timedOut') return call;
+      if (reached === 'overdue' || reached === 'promoted') this.#promote(call, reached === 'overdue', nowMs);
+      else if (reached === 'aged') this.placement.age(call);
+      else if (reached === 'stealable') this.placement.makeStealable(call);
+      this.watch(call);
+    }
+    return undefined;
+  }
+
+  #promote(call: Call, isOverdue: boolean, nowMs: number): void {
+    this.totals.promotions += 1;
+    if (isOverdue) this.totals.overdue += 1;
+    call.overdue ||= isOverdue;
+    call.promoted = true;
+    call.program.restartWindow(nowMs);
+    this.placement.promote(call, isOverdue);
+  }
+
+  #deadlines(call: Call): Deadlines {
+    const { config, balancer } = this.placement.rules;
+    return deadlinesOf(call, config, balancer);
+  }
+}
