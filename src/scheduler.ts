@@ -24,20 +24,20 @@ import { TimerHeap } from './queues/timer-heap.js';
 import { Views } from './views.js';
 import type { CallId, Millis } from './protocol/units.js';
 
-/** Least rest of an engine that said "no room": without one, its call would go back to it without end in one step. */
+/** Least rest of an engine that said "no room". Without it, one step could send its call back to it without end. */
 const REST_MS_MIN = 1;
 
 /**
- * The scheduler: `step(event, now) -> commands`. It owns the process table, the queues and the engine table, and nothing
- * that is not a function of the events given so far: no clock, no I/O, no randomness.
+ * The scheduler: `step(event, now) -> commands`. It owns the process table, the queues and the engine table. Its state
+ * is a function of the events so far: no clock, no I/O, no randomness.
  *
- *     step:  1. what time brings   timers that are due: promotions, spills, timeouts, leases
+ *     step:  1. time               due timers: escalations, timeouts, leases; engines that have rested, claims that fade
  *            2. the event          the one thing that happened
- *            3. placement          calls that now have room go out, first in order first
- *            4. the next wake      when time alone will bring something
+ *            3. placement          calls that now have room are dispatched, in order
+ *            4. the next wake      the time of the next change that needs no event
  *
  * A call is owned from `callArrived` until it finishes, fails for good, is cancelled or is rejected; each ends once.
- * Events about calls and engines that are not known (any more) change nothing.
+ * Events about unknown calls and engines, or those that have ended, change nothing.
  */
 export class Scheduler {
   readonly #placement: Placement;
@@ -65,8 +65,8 @@ export class Scheduler {
   readonly #onViolation: OnViolation | undefined;
 
   /**
-   * @param policy in place of the one that the configuration names, for as long as the scheduler lives
-   * @param onViolation hears of broken invariants, which are faults of the core; absent: they throw
+   * @param policy replaces the configured one for the scheduler's lifetime
+   * @param onViolation receives broken invariants, which are faults of the core; absent: they throw
    * @throws RangeError when a setting is out of range.
    */
   constructor(
@@ -84,7 +84,7 @@ export class Scheduler {
   }
 
   /**
-   * Tells the scheduler what happened at `now` and returns what is to be done, in order.
+   * Applies an event that happened at `now` (milliseconds on the driver's clock) and returns the commands, in order.
    * A `now` before the last one counts as the last one.
    * @throws RangeError when `now` is not finite; Error when a `callArrived` repeats an active call's id.
    */
@@ -102,7 +102,7 @@ export class Scheduler {
   }
 
   /**
-   * Replaces settings and balancer. Calls that wait keep their arrival order and are ranked and placed anew.
+   * Replaces settings and balancer. Waiting calls keep their order of arrival and are ranked and placed anew.
    * @throws RangeError when a setting is out of range or `now` is not finite; nothing has changed then.
    */
   configure(config: SchedulerConfig, balancer: Balancer, now: Millis): Command[] {
@@ -211,7 +211,7 @@ export class Scheduler {
     this.#wait(call);
   }
 
-  /** The call takes its place in the queues: the first time, or again after an engine failed it. */
+  /** Ranks and queues the call: on arrival, or again after an engine failed it. */
   #wait(call: Call): void {
     const standing = call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs);
     call.level = standing.level;
@@ -226,7 +226,7 @@ export class Scheduler {
     this.#send(call, refuser, 'spread');
   }
 
-  /** Sends out every call that has room. */
+  /** Dispatches every call that has room. */
   #place(): void {
     for (let next = this.#placement.next(this.#nowMs); next !== undefined; next = this.#placement.next(this.#nowMs))
       this.#dispatch(next.call, next.engine);
@@ -278,7 +278,7 @@ export class Scheduler {
     }
     if (event.failure === 'busy') {
       engine.limit.refused(call.dispatchedAtMs, this.#nowMs, engine.inFlight + 1);
-      // Not `Math.max`, which keeps what is no number.
+      // Not `Math.max`: it would pass on NaN.
       const { restMs } = event;
       this.#placement.rest(engine, this.#nowMs + (restMs > REST_MS_MIN ? restMs : REST_MS_MIN));
       call.isUnbound ||= maySpill(call, this.#placement.rules.balancer);
@@ -308,7 +308,7 @@ export class Scheduler {
     this.#placement.withdraw(call);
   }
 
-  /** A running call ends without an answer, charged what it used. */
+  /** A running call ends without an answer and is charged for its use. */
   #abandon(call: Call, engine: Engine): void {
     this.#accounting.abandoned(call, this.#nowMs);
     this.#policy.charge?.(call.program, call.promptTokens, call.outputTokens, this.#nowMs);
@@ -322,7 +322,7 @@ export class Scheduler {
     const retry = afterMs === undefined ? undefined : { retryAfterMs: afterMs as Millis };
     this.#out.push({ type: 'reject', call: call.id, refusal, ...retry });
     this.#end(call);
-    // A call that had a place before keeps it where the queue is full now.
+    // A retry that finds the queue full keeps the place that it took over.
     if (refusal === 'queue_timeout' || (refusal === 'queue_full' && call.returns > 0))
       this.#ghosts.keep(call, this.#config, this.#nowMs);
   }
@@ -340,7 +340,9 @@ export class Scheduler {
     this.#out.push(goneNotice(row));
   }
 
-  /** Calls that lost their place with an engine: placed anew already, unless nothing serves them now. */
+  /**
+   * Handles calls that lost their place with an engine: placed anew already, or rejected when no engine serves them.
+   */
   #displaced(calls: readonly Call[]): void {
     for (const call of calls) {
       if (this.#placement.serves(call.model, call.onlyOn)) this.#arm(call);
@@ -348,7 +350,7 @@ export class Scheduler {
     }
   }
 
-  /** A call that could not go at once is refused when a limit of the queue is reached, or when its wait is hopeless. */
+  /** Refuses a new call that was not dispatched at once, when the queue is over a limit or its wait is hopeless. */
   #turnAway(id: CallId): void {
     const call = this.#calls.get(id);
     if (call?.state !== 'waiting') return;
@@ -358,7 +360,7 @@ export class Scheduler {
       : retryAfterMs(call, this.#config, this.#placement, this.#nowMs);
     if (!isOver && afterMs === undefined) return;
     this.#reject(call, isOver ? 'queue_full' : 'overloaded', afterMs);
-    // Its own context was kept for it until now.
+    // The room claimed for its own context until now may let another call go.
     this.#place();
   }
 
@@ -372,10 +374,10 @@ export class Scheduler {
     for (let row = this.#accounting.expire(now); row !== undefined; row = this.#accounting.expire(now)) this.#gone(row);
   }
 
-  /** What waiting has brought the call: each state, and what it changes, is told at `Escalation`. */
+  /** Applies the state that the call has reached by waiting (`Escalation` lists states and effects). */
   #escalate(call: Call): void {
     const reached = reachedBy(deadlinesOf(call, this.#config, this.#placement.rules.balancer), this.#nowMs);
-    // Nothing is reached when its window has started anew since its timer was set.
+    // None is reached when its program's window has started anew since its timer was set.
     if (reached === 'timedOut') return this.#reject(call, 'queue_timeout');
     if (reached === 'overdue' || reached === 'promoted') this.#promote(call, reached === 'overdue');
     else if (reached === 'aged') this.#placement.age(call);
@@ -392,7 +394,7 @@ export class Scheduler {
     this.#placement.promote(call, isOverdue);
   }
 
-  /** Sets the waiting call's timer to the next time at which something changes for it by time alone. */
+  /** Sets the waiting call's timer to its next deadline. */
   #arm(call: Call): void {
     this.#timers.set(call, earliest(deadlinesOf(call, this.#config, this.#placement.rules.balancer)));
   }
