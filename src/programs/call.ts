@@ -9,7 +9,7 @@ import type { CallId, EngineId, ModelId } from '../protocol/units.js';
 /**
  * An active call, an entry of Autellix's thread metadata: its own arrival, waiting and service time.
  *
- *     callArrived ──> waiting ──dispatch──> running ──callFinished / callCancelled / callFailed(lost)──> gone
+ *     callArrived ──> waiting ──dispatch──> running ──callFinished / callCancelled / callFailed(lost | refused)──> gone
  *                       ^  │                   │
  *                       │  └─reject, cancel──> gone
  *                       └──callFailed(busy | broken): back to its place, by its first `seq`
