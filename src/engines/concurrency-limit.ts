@@ -10,7 +10,7 @@ import { ThroughputTrend, type Completion } from './throughput-trend.js';
  *     load reports   the engine preempts, or a queue of more than w/8 stands         shrink
  *                    nothing waits there, and the window was full                    grow
  *     completions    of an engine without reports, while the window is full          grow or shrink, by `ThroughputTrend`
- *     a refusal      429 or 503, once for all calls that were in flight then         shrink, from what was in flight
+ *     a refusal      429 or 503, once for all calls that were in flight then         shrink, from the calls in flight
  *
  *     grow     w + max(1, w/8), not above `windowMax`
  *     shrink   w - max(1, w/8), not below `windowMin`

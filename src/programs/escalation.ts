@@ -33,7 +33,7 @@ export interface Deadlines {
 
 type Spills = Pick<Balancer, 'spills'>;
 
-/** Deadlines of a waiting call; Infinity for what is past or does not apply. */
+/** Deadlines of a waiting call; Infinity for those reached already and those that do not apply. */
 export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spills): Deadlines {
   const { admission, starvation, timeouts, balancer } = config;
   const limitMs = starvation.beta * Math.max(call.serviceAtArrivalMs, starvation.floorMs);
