@@ -1,15 +1,18 @@
 /**
- * Puts a report of the standing experiments into docs/EXPERIMENTS.md, behind its mark, and its charts into docs/experiments:
+ * Puts the tables of a report of the standing experiments into docs/EXPERIMENTS-TABLES.md, all of it, and its charts into
+ * docs/experiments:
  *
  *     npx maitred sim report --out report && node scripts/publish-report.mjs report
+ *
+ * docs/EXPERIMENTS.md, which tells what they show, is written by hand.
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const DOCUMENT = 'docs/EXPERIMENTS.md';
+const DOCUMENT = 'docs/EXPERIMENTS-TABLES.md';
 const CHARTS = 'experiments';
-const MARK = '<!-- From here on made by scripts/publish-report.mjs. -->';
+const MARK = '<!-- Made by scripts/publish-report.mjs. -->';
 
 const [, , folder] = process.argv;
 if (folder === undefined) {
@@ -25,9 +28,5 @@ mkdirSync(charts);
 const drawings = readdirSync(report).filter((name) => name.endsWith('.svg'));
 for (const name of drawings) copyFileSync(join(report, name), join(charts, name));
 
-// Its headings one level down, its charts where they are now.
-const text = readFileSync(join(report, 'report.md'), 'utf8')
-  .replaceAll(/^#/gm, '##')
-  .replaceAll(/\]\(([^()]+\.svg)\)/g, `](${CHARTS}/$1)`);
-const [before] = readFileSync(DOCUMENT, 'utf8').split(MARK);
-writeFileSync(DOCUMENT, `${before.trimEnd()}\n\n${MARK}\n\n${text}`);
+const text = readFileSync(join(report, 'report.md'), 'utf8').replaceAll(/\]\(([^()]+\.svg)\)/g, `](${CHARTS}/$1)`);
+writeFileSync(DOCUMENT, `${MARK}\n\n${text}`);

@@ -2,30 +2,32 @@ import type { AdmissionName } from './policies/admission.js';
 import type { PolicyName } from './policies/policy.js';
 import type { RetentionName } from './policies/retention.js';
 
-/** What a policy can be told. */
+/** Settings of a policy. */
 export interface PolicySettings {
   /** Number of queues, K. */
   readonly levels: number;
-  /** Upper bound of the first queue's range of attained service. */
+  /** Upper bound of attained service in the first queue. */
   readonly firstQuantumMs: number;
-  /** Each queue's upper bound over that of the queue before it. */
+  /** Ratio of each queue's upper bound to the one before it. */
   readonly quantumRatio: number;
   /** `time`: engine milliseconds. `tokens`: uncached prompt and output tokens by the two weights below. */
   readonly service: 'time' | 'tokens';
-  /** Also the prefill time that is believed of an engine until it was measured. */
+  /** Also the assumed prefill time of an engine before its first measurement. */
   readonly msPerPromptToken: number;
   readonly msPerOutputToken: number;
 }
 
-/** Settings of one scheduler. The gateway's configuration has this shape and more; docs/CONFIG.md tells each key's default. */
+/**
+ * Settings of one scheduler. The gateway's configuration contains this shape; docs/CONFIG.md has each key's default.
+ */
 export interface SchedulerConfig {
   readonly policy: PolicySettings & { readonly name: PolicyName };
   readonly starvation: {
     /** Ratio of waiting to service at which a call is promoted. */
     readonly beta: number;
-    /** Least service that the ratio is taken against: without it a new program's ratio has no bound. */
+    /** Least service in the ratio's denominator: without it a new program's ratio has no bound. */
     readonly floorMs: number;
-    /** Wait of one call that promotes it whatever the ratio: no program goes without service for longer unless others are ahead. */
+    /** Wait of one call that promotes it whatever the ratio. */
     readonly waitMsMax: number;
   };
   readonly admission: {
@@ -53,7 +55,7 @@ export interface SchedulerConfig {
     readonly turnMs: number;
   };
   readonly balancer: {
-    /** Wait after which a call may leave its engine for one that has nothing of its own to run. */
+    /** Wait after which a call may leave its engine for one with nothing of its own to run. */
     readonly spillMs: number;
   };
   readonly limits: {
@@ -61,31 +63,31 @@ export interface SchedulerConfig {
     readonly programsMax: number;
     readonly queuedMax: number;
     readonly queuedPerTenantMax: number;
-    /** Times a call is given to an engine that breaks. */
+    /** Attempts of a call, each on an engine that broke, after which it is refused. */
     readonly attemptsMax: number;
-    /** Retries that a client is taken to make: a call is refused on arrival only if it would outwait them all. */
+    /** Assumed retries of a client: a call is refused on arrival only if its wait would outlast them all. */
     readonly clientRetries: number;
   };
   readonly timeouts: {
-    /** Longest wait in the queue, in all attempts together. */
+    /** Upper bound on the wait in the queue, over all attempts of a call. */
     readonly queueMs: number;
     /** Idle time after which a program is forgotten. */
     readonly leaseMs: number;
-    /** How long the place of a queued call is kept whose client hung up, or that waited too long; 0: not at all. */
+    /** Time for which a queued call's place is kept after its client hung up or it timed out; 0: not at all. */
     readonly ghostMs: number;
   };
 }
 
 /**
- * Least `timeouts.queueMs` for these settings. A call is at the front and may take idle contexts' place after `waitMsMax`
- * or `reserveMs`, whichever is later; an engine gives such a turn once each `turnMs`. Refused any sooner, it would have
- * waited for a turn that it never gets.
+ * Least `timeouts.queueMs` for these settings, in milliseconds. After the later of `waitMsMax` and `reserveMs` a call
+ * is at the front and may displace idle contexts. An engine gives such a turn once each `turnMs`. A call refused sooner
+ * would have waited for a turn that it never gets.
  */
 export function queueMsLeast({ starvation, admission }: Pick<SchedulerConfig, 'starvation' | 'admission'>): number {
   return Math.max(starvation.waitMsMax, admission.reserveMs) + admission.turnMs;
 }
 
-/** @throws RangeError that names the first setting out of range. */
+/** Checks ranges. @throws RangeError that names the first setting out of range. */
 export function checkConfig(config: SchedulerConfig): void {
   const { policy, starvation, admission, balancer, limits, timeouts } = config;
   const window = typeof admission.window === 'number' ? admission.window : 1;

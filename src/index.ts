@@ -1,13 +1,8 @@
 /**
- * The core of maitred: decides which call runs next, and nothing else. Pure: facts and time come in, decisions go out.
+ * The core of maitred: decides which call runs next, and where. Pure: events and time come in, commands go out.
  *
- * Reading guide, four files to start with:
- *   protocol/events.ts            what a driver tells the scheduler, and what it is told to do
- *   scheduler.ts                  `step(event, now) -> commands`, the life of a call
- *   programs/process-table.ts     what is known of a program
- *   placement/placement.ts        which waiting call some engine has room for
- * then, as needed: programs/ (accounting, escalation), policies/ (who is next), invariant.ts (what must hold), queues/ (wait queues and their trees), engines/
- * (engine table, concurrency limit), kv/ (cache and working set), views.ts, protocol/event-log.ts (steps as a file).
+ * README.md here is the guide: the rooms (protocol/, programs/, policies/, queues/, engines/, kv/, placement/), the life of
+ * a call, a line for each file. Start with protocol/events.ts, then scheduler.ts.
  */
 export * from './protocol/units.js';
 export * from './protocol/events.js';

@@ -1,4 +1,4 @@
-/** Hears of a broken invariant. */
+/** Receives the message of a broken invariant. */
 export type OnViolation = (message: string) => void;
 
 const loud: OnViolation = (message) => {
@@ -7,12 +7,12 @@ const loud: OnViolation = (message) => {
 
 let onViolation = loud;
 
-/** Where broken invariants are told from now on; each scheduler's steps begin with this. Absent: they throw. */
+/** Sets the receiver of broken invariants; each step of a scheduler begins with this. Absent: they throw. */
 export function tellViolationsTo(next: OnViolation = loud): void {
   onViolation = next;
 }
 
-/** Something that holds whatever drivers, clients and engines do: what breaks it is a fault in the core. */
+/** Asserts a condition that holds whatever drivers, clients and engines do. Breaking it is a fault of the core. */
 export function invariant(condition: boolean, message: string): void {
   if (!condition) onViolation(message);
 }

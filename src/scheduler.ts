@@ -24,20 +24,20 @@ import type { Program } from './programs/process-table.js';
 import { Views } from './views.js';
 import type { CallId, Millis } from './protocol/units.js';
 
-/** Least rest of an engine that said "no room": without one, its call would go back to it without end in one step. */
+/** Least rest of an engine that said "no room". Without it, one step could send its call back to it without end. */
 const REST_MS_MIN = 1;
 
 /**
- * The scheduler: `step(event, now) -> commands`. It owns the process table, the queues and the engine table, and nothing
- * that is not a function of the events given so far: no clock, no I/O, no randomness.
+ * The scheduler: `step(event, now) -> commands`. It owns the process table, the queues and the engine table. Its state
+ * is a function of the events so far: no clock, no I/O, no randomness.
  *
- *     step:  1. what time brings   timers that are due: promotions, spills, timeouts, leases
+ *     step:  1. time               due timers: escalations, timeouts, leases; engines that have rested, claims that fade
  *            2. the event          the one thing that happened
- *            3. placement          calls that now have room go out, first in order first
- *            4. the next wake      when time alone will bring something
+ *            3. placement          calls that now have room are dispatched, in order
+ *            4. the next wake      the time of the next change that needs no event
  *
  * A call is owned from `callArrived` until it finishes, fails for good, is cancelled or is rejected; each ends once.
- * Events about calls and engines that are not known (any more) change nothing.
+ * Events about unknown calls and engines, or those that have ended, change nothing.
  */
 export class Scheduler {
   readonly #placement: Placement;
@@ -64,8 +64,8 @@ export class Scheduler {
   readonly #onViolation: OnViolation | undefined;
 
   /**
-   * @param policy in place of the one that the configuration names, for as long as the scheduler lives
-   * @param onViolation hears of broken invariants, which are faults of the core; absent: they throw
+   * @param policy replaces the configured one for the scheduler's lifetime
+   * @param onViolation receives broken invariants, which are faults of the core; absent: they throw
    * @throws RangeError when a setting is out of range.
    */
   constructor(
@@ -88,7 +88,7 @@ export class Scheduler {
   }
 
   /**
-   * Tells the scheduler what happened at `now` and returns what is to be done, in order.
+   * Applies an event that happened at `now` (milliseconds on the driver's clock) and returns the commands, in order.
    * A `now` before the last one counts as the last one.
    * @throws RangeError when `now` is not finite; Error when a `callArrived` repeats an active call's id.
    */
@@ -106,7 +106,7 @@ export class Scheduler {
   }
 
   /**
-   * Replaces settings and balancer. Calls that wait keep their arrival order and are ranked and placed anew.
+   * Replaces settings and balancer. Waiting calls keep their order of arrival and are ranked and placed anew.
    * @throws RangeError when a setting is out of range or `now` is not finite; nothing has changed then.
    */
   configure(config: SchedulerConfig, balancer: Balancer, now: Millis): Command[] {
@@ -136,9 +136,7 @@ export class Scheduler {
       case 'callArrived':
         return this.#arrive(event);
       case 'callStarted':
-        return this.#withRunning(event.call, (call, engine) => {
-          if (call.started(this.#nowMs)) engine.started(call, this.#nowMs);
-        });
+        return this.#withRunning(event.call, (call, engine) => engine.started(call, this.#nowMs));
       case 'callProgressed':
         return this.#withRunning(event.call, (call) => call.progressed(event.outputTokens));
       case 'callFinished':
@@ -200,7 +198,7 @@ export class Scheduler {
     this.#wait(call);
   }
 
-  /** The call takes its place in the queues: the first time, or again after an engine failed it. */
+  /** Ranks and queues the call: on arrival, or again after an engine failed it. */
   #wait(call: Call): void {
     const standing = call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs);
     call.level = standing.level;
@@ -215,7 +213,7 @@ export class Scheduler {
     this.#send(call, refuser, 'spread');
   }
 
-  /** Sends out every call that has room. */
+  /** Dispatches every call that has room. */
   #place(): void {
     for (let next = this.#placement.next(this.#nowMs); next !== undefined; next = this.#placement.next(this.#nowMs))
       this.#dispatch(next.call, next.engine);
@@ -266,7 +264,7 @@ export class Scheduler {
     }
     if (event.failure === 'busy') {
       engine.limit.refused(call.dispatchedAtMs, this.#nowMs, engine.inFlight + 1);
-      // Not `Math.max`, which keeps what is no number.
+      // Not `Math.max`: it would pass on NaN.
       const { restMs } = event;
       this.#placement.rest(engine, this.#nowMs + (restMs > REST_MS_MIN ? restMs : REST_MS_MIN));
       call.isUnbound ||= maySpill(call, balancer);
@@ -294,7 +292,7 @@ export class Scheduler {
     this.#placement.withdraw(call);
   }
 
-  /** A running call ends without an answer, charged what it used. */
+  /** A running call ends without an answer and is charged for its use. */
   #abandon(call: Call, engine: Engine): void {
     this.#accounting.abandoned(call, this.#nowMs);
     this.#policy.charge?.(call.program, call.promptTokens, call.outputTokens, this.#nowMs);
@@ -308,7 +306,7 @@ export class Scheduler {
     const retry = afterMs === undefined ? undefined : { retryAfterMs: afterMs as Millis };
     this.#out.push({ type: 'reject', call: call.id, refusal, ...retry });
     this.#end(call);
-    // A call that had a place before keeps it where the queue is full now.
+    // A retry that finds the queue full keeps the place that it took over.
     if (refusal === 'queue_timeout' || (refusal === 'queue_full' && call.returns > 0))
       this.#ghosts.keep(call, this.#placement.rules.config, this.#nowMs);
   }
@@ -326,7 +324,9 @@ export class Scheduler {
     this.#out.push(goneNotice(row));
   }
 
-  /** Calls that lost their place with an engine: placed anew already, unless nothing serves them now. */
+  /**
+   * Handles calls that lost their place with an engine: placed anew already, or rejected when no engine serves them.
+   */
   #displaced(calls: readonly Call[]): void {
     for (const call of calls) {
       if (this.#placement.serves(call.model, call.onlyOn)) this.#escalator.watch(call);
@@ -334,14 +334,14 @@ export class Scheduler {
     }
   }
 
-  /** A call that could not go at once is refused when a limit of the queue is reached, or when its wait is hopeless. */
+  /** Refuses a new call that was not dispatched at once, when the queue is over a limit or its wait is hopeless. */
   #turnAway(id: CallId): void {
     const call = this.#calls.get(id);
     if (call?.state !== 'waiting') return;
     const turned = turnedAway(call, this.#placement, this.#nowMs);
     if (turned === undefined) return;
     this.#reject(call, turned.refusal, turned.retryAfterMs);
-    // Its own context was kept for it until now.
+    // The room claimed for its own context until now may let another call go.
     this.#place();
   }
 

@@ -5,20 +5,20 @@ import type { Placement } from './placement/placement.js';
 import type { Policy } from './policies/policy.js';
 import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './protocol/units.js';
 
-/** A row of the process table, for people and metrics. Times are on the driver's clock. */
+/** A row of the process table, for people and metrics. Times are in milliseconds on the driver's clock. */
 export interface ProgramView {
   readonly id: ProgramId;
   readonly tenant: TenantId;
-  /** Queue that a call of it would enter now, 0 first. */
+  /** Queue that its next call would enter now, 0 first. */
   readonly level: number;
   readonly serviceMs: Millis;
-  /** Waiting of all its calls, those that wait now included. */
+  /** Sum of the waits of all its calls, including present ones. */
   readonly waitingMs: Millis;
   /** Longest wait of one call so far. */
   readonly waitMsMax: Millis;
-  /** The live engine that its long calls go to. */
+  /** The live engine of its long calls. */
   readonly home: EngineId | undefined;
-  /** Engines that run calls of it now. */
+  /** Engines that now run its calls. */
   readonly engines: readonly EngineId[];
   readonly threads: readonly ThreadView[];
   readonly activeCalls: number;
@@ -53,10 +53,10 @@ export interface EngineView {
   readonly state: 'up' | 'lost' | 'draining';
   readonly probation: boolean;
   readonly resting: boolean;
-  /** Most calls in flight; Infinity when the policy admits everything. */
+  /** Upper bound on calls in flight; Infinity when the policy admits everything. */
   readonly window: number;
   readonly inFlight: number;
-  /** Calls that wait for this engine alone. */
+  /** Number of calls bound to this engine. */
   readonly pinned: number;
   readonly workingSetTokens: Tokens;
   readonly capacityTokens: Tokens | undefined;
@@ -65,12 +65,12 @@ export interface EngineView {
 
 export interface QueueView {
   readonly waiting: number;
-  /** Waiting calls by level; as long as the policy has queues. */
+  /** Number of waiting calls by level, an entry for each queue of the policy. */
   readonly byLevel: readonly number[];
   readonly longestWaitMs: Millis;
 }
 
-/** What a scheduler consists of, as its views read it. */
+/** The parts of a scheduler that its views read. */
 interface State {
   readonly placement: Placement;
   readonly table: ProcessTable;
@@ -80,7 +80,7 @@ interface State {
   readonly nowMs: number;
 }
 
-/** Read-only pictures of a scheduler, each made when it is asked for. */
+/** Read-only pictures of a scheduler, each made on demand. */
 export class Views {
   readonly #read: () => State;
 
@@ -105,7 +105,7 @@ export class Views {
     return this.#read().policy.name;
   }
 
-  /** Rows of the process table. */
+  /** Number of rows of the process table. */
   get programCount(): number {
     return this.#read().table.size;
   }
@@ -122,17 +122,17 @@ export class Views {
     return found && engineView(state, found);
   }
 
-  /** Calls in the queues. O(1). */
+  /** Number of calls in the queues. O(1). */
   get waiting(): number {
     return this.#read().placement.waiting;
   }
 
-  /** Calls that left the queue and whose place is kept for a retry. */
+  /** Number of calls that left the queue and whose place is kept for a retry. */
   get ghosts(): number {
     return this.#read().ghosts;
   }
 
-  /** O(calls in the system). */
+  /** Waiting calls by level. O(calls in the system). */
   queue(): QueueView {
     const { calls, policy, nowMs } = this.#read();
     const byLevel = new Array<number>(policy.levels).fill(0);

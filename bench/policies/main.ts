@@ -32,7 +32,7 @@ const ROWS: readonly Row[] = [
   { label: 'plas + gate (default)', policy: 'plas' },
   { label: 'plas + gate, half-life 60 s', policy: 'plas', admission: { halfLifeMs: 60_000 } },
   {
-    label: 'plas + gate, insisting after 30 s, each second',
+    label: 'plas + gate, turns from 30 s on, one a second',
     policy: 'plas',
     admission: { reserveMs: 30_000, turnMs: 1000 },
   },

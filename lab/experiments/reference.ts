@@ -113,7 +113,7 @@ interface Variant {
 const VARIANTS: readonly Variant[] = [
   { name: 'ours', machine: 'llama-3.1-8b-a100', settings: {} },
   { name: 'ours, full bandwidth', machine: 'ideal-bandwidth', settings: {} },
-  { name: 'ours, never insisting', machine: 'llama-3.1-8b-a100', settings: NO_PUSH },
+  { name: 'ours, no turns', machine: 'llama-3.1-8b-a100', settings: NO_PUSH },
   { name: 'both', machine: 'ideal-bandwidth', settings: NO_PUSH },
 ];
 
@@ -121,7 +121,7 @@ export const reference: Experiment = {
   name: 'reference',
   title: 'The reference model and ours, in a kind world',
   about:
-    'Do two independently written simulators agree? The reference is an A100-like engine with an 8B model: `mixed` at 0.8 programs a second, 600 programs, one engine, a window of 64; recorded mini-swe-agent at 0.25 a second, 250 programs, two engines; `fleet` at 0.9 a second, two engines. Our preset lets memory reads attain 80 % of the data sheet’s bandwidth: `full bandwidth` takes all of it. `never insisting` sets `admission.turnMs` and `admission.reserveMs` to a day, so that no waiting call pushes an idle context out of its cache. On `mixed` the goals are of a window of 64 on both sides, as the reference has it: with the default window the engine takes all that waits, and order matters little (`fcfs, no window` and `plas, defaults`).',
+    'Do two independently written simulators agree? The reference is an A100-like engine with an 8B model: `mixed` at 0.8 programs a second, 600 programs, one engine, a window of 64; recorded mini-swe-agent at 0.25 a second, 250 programs, two engines; `fleet` at 0.9 a second, two engines. Our preset lets memory reads attain 80 % of the data sheet’s bandwidth: `full bandwidth` takes all of it. `no turns` sets `admission.turnMs` and `admission.reserveMs` to a day, so that no waiting call pushes an idle context out of its cache. On `mixed` the goals are of a window of 64 on both sides, as the reference has it: with the default window the engine takes all that waits, and order matters little (`fcfs, no window` and `plas, defaults`).',
   recordings: ['mini-swe-agent'],
   plan(scale) {
     const scenarios = scenariosOf(scale);

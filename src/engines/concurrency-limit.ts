@@ -2,23 +2,24 @@ import type { SchedulerConfig } from '../config.js';
 import { ThroughputTrend, type Completion } from './throughput-trend.js';
 
 /**
- * How many calls an engine may have in flight, so that order is decided here and not in the engine's own queue.
+ * The window: the number of calls that an engine may have in flight. It keeps the order here, out of the engine's own
+ * queue.
  *
- * Fixed by config or by the engine's own limit; else adaptive, by one of two signals:
+ * It is fixed by config or by the engine's own limit. Else it adapts by these signals:
  *
  *     load reports   the engine preempts, or a queue of more than w/8 stands         shrink
  *                    nothing waits there, and the window was full                    grow
- *     completions    of an engine that reports nothing, while the window is full:    grow or shrink, by `ThroughputTrend`
- *     a refusal      429 or 503, once for all calls that were in flight then         shrink, from what was in flight
+ *     completions    of an engine without reports, while the window is full          grow or shrink, by `ThroughputTrend`
+ *     a refusal      429 or 503, once for all calls that were in flight then         shrink, from the calls in flight
  *
  *     grow     w + max(1, w/8), not above `windowMax`
  *     shrink   w - max(1, w/8), not below `windowMin`
  *
- * In-flight counts are ours and never stale; a report only moves the limit (slowly, since it is). What stands is the
- * lesser of the last two reports: prompts that wait a moment for their prefill are no sign of a full engine, and a little
- * queue keeps the batch full between two of our dispatches. Until the first limit is met the window doubles, and halves
- * there, as TCP's slow start does (RFC 5681, section 3.1): by eighths it would keep an engine of 256 slots half empty for
- * the first minute.
+ * In-flight counts are ours and never stale. Reports are stale, so they move the limit slowly. The queue that stands is
+ * the lesser of the last two reports: prompts that wait a moment for their prefill are no sign of a full engine. A
+ * little queue keeps the batch full between two of our dispatches. Until it first shrinks the window doubles, and then
+ * halves once, as TCP's slow start does (RFC 5681, section 3.1). Growing by eighths, it would leave an engine of 256
+ * slots half empty for the first minute.
  */
 export class ConcurrencyLimit {
   #size: number;
@@ -27,11 +28,11 @@ export class ConcurrencyLimit {
   #wasFull = false;
   #metLimit = false;
   #waiting = 0;
-  /** The engine's running total as last reported; undefined until it was. */
+  /** The engine's running total as last reported; undefined before the first report. */
   #preemptions: number | undefined;
   #reports = false;
   readonly #trend = new ThroughputTrend();
-  /** Calls dispatched before tell of another size. */
+  /** Time of the last move. Calls dispatched earlier ran under another size and are ignored. */
   #movedAtMs = -Infinity;
 
   constructor(
@@ -45,7 +46,7 @@ export class ConcurrencyLimit {
     else this.#size = this.#adapts ? Math.min(config.windowInitial, this.#most) : this.#most;
   }
 
-  /** Whether these settings make the same limit: then what it has learnt stays true. */
+  /** Whether these settings make the same limit, so that its state remains valid. */
   isMadeOf({ window, windowInitial, windowMin, windowMax }: SchedulerConfig['admission'], engineMax?: number): boolean {
     const { config } = this;
     const isSame = window === config.window && windowInitial === config.windowInitial;
@@ -56,14 +57,16 @@ export class ConcurrencyLimit {
     return this.#size;
   }
 
-  /** Remembers that the window was full. */
+  /** Notes whether the window was full. */
   observe(inFlight: number): void {
     if (inFlight >= this.#size) this.#wasFull = true;
   }
 
-  /** @param waiting the engine's own queue; `kvUsage` 0 to 1; `preemptions` a running total, all as the engine says. */
+  /**
+   * A load report. @param waiting calls in the engine's own queue; `kvUsage`: 0 to 1; `preemptions`: a running total
+   */
   report(waiting = 0, kvUsage = 0, preemptions = this.#preemptions): void {
-    // The first total is of a life before ours, and one that went down is of an engine that has started anew.
+    // The first total covers the time before us. A total that went down is that of a restarted engine.
     const preempted = preemptions !== undefined && preemptions > (this.#preemptions ?? Infinity);
     this.#preemptions = preemptions;
     this.#reports = true;
@@ -84,7 +87,7 @@ export class ConcurrencyLimit {
     else this.#shrink();
   }
 
-  /** The engine refused a call, dispatched then, for want of room. @param inFlight calls there, this one included */
+  /** The engine refused a call for lack of room. @param inFlight calls there, this one included */
   refused(dispatchedAtMs: number, nowMs: number, inFlight: number): void {
     if (dispatchedAtMs < this.#movedAtMs) return;
     this.#movedAtMs = nowMs;

@@ -4,13 +4,13 @@ import type { EngineJoined } from '../protocol/events.js';
 import { ModelPool } from '../queues/model-pool.js';
 import type { EngineId, ModelId } from '../protocol/units.js';
 
-/** The engines, and for each model the pool of those that serve it. */
+/** All engines, and for each model the pool of engines that serve it. */
 export class EngineTable {
   readonly engines = new Map<EngineId, Engine>();
   readonly #pools = new Map<ModelId, ModelPool>();
   #joins = 0;
 
-  /** The engine's row, made or updated; its pools are set by `serve`. */
+  /** Makes or updates the engine's row. `serve` sets its pools. */
   join(event: EngineJoined, admission: SchedulerConfig['admission']): Engine {
     let engine = this.engines.get(event.engine);
     if (engine === undefined) {
@@ -21,7 +21,7 @@ export class EngineTable {
     return engine;
   }
 
-  /** Makes the engine's pools those of `models`. Returns the pools that it has left. */
+  /** Sets the engine's pools to those of `models`. Returns the pools that it has left. */
   serve(engine: Engine, models: readonly ModelId[]): ModelPool[] {
     this.#forgetEmptyPools();
     const left = engine.pools.filter((pool) => !models.includes(pool.model));
@@ -36,7 +36,7 @@ export class EngineTable {
     return left;
   }
 
-  /** Pool of a model that is served, or that calls still wait for. */
+  /** The pool of a model that is served or that calls still wait for. */
   pool(model: ModelId): ModelPool {
     return this.#pools.get(model) as ModelPool;
   }
@@ -46,13 +46,13 @@ export class EngineTable {
     return (this.#pools.get(model)?.engines.length ?? 0) > 0;
   }
 
-  /** Pools that no engine serves and no call waits for. Before each change of what is served, as only that makes them. */
+  /** Deletes pools without engines and without waiting calls. Only a change of served models creates them. */
   #forgetEmptyPools(): void {
     for (const [model, pool] of this.#pools)
       if (pool.engines.length === 0 && pool.unbound.size === 0) this.#pools.delete(model);
   }
 
-  /** A drained engine is forgotten with its last call. */
+  /** Forgets a draining engine whose last call has ended. */
   removeIfDone(engine: Engine): void {
     if (engine.state === 'draining' && engine.inFlight === 0) this.engines.delete(engine.id);
   }

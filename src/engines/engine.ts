@@ -126,7 +126,7 @@ export class Engine {
 
   /** The first token of a call's answer: the time between tokens counts from here. */
   started(call: Call, nowMs: number): void {
-    call.areaAtStart = this.batch.areaTokenMs(nowMs);
+    if (call.started(nowMs)) call.areaAtStart = this.batch.areaTokenMs(nowMs);
   }
 
   /** Learns the time of a step from the call's answer; of one that was not streamed, from what is left beside its prefill. */

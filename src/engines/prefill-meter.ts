@@ -1,21 +1,22 @@
 import type { Call } from '../programs/call.js';
 import type { CallFinished } from '../protocol/events.js';
 
-/** Least uncached prompt that tells of prefill speed: shorter ones tell of the engine's steps. */
+/** Least uncached prompt that measures prefill speed; the time of a shorter one is mostly the engine's step time. */
 const TOKENS_MIN = 1024;
-/** Weight of a sample. Other work only adds to what a prefill takes, so low values count for more. */
+/** Weight of a sample below and above the mean. Other work only lengthens a prefill, so low samples weigh more. */
 const WEIGHT_LOW = 1 / 16;
 const WEIGHT_HIGH = 1 / 64;
 
-/** An engine's prefill time of a token, from what its calls' first tokens took. */
+/** Measures an engine's prefill time of a token, from its calls' times to first token. */
 export class PrefillMeter {
   #msPerToken: number | undefined;
 
-  /** Undefined until it was measured. */
+  /** Milliseconds a token; undefined before the first sample. */
   get msPerToken(): number | undefined {
     return this.#msPerToken;
   }
 
+  /** Takes a sample, where the engine reported cached tokens and the first token was seen. */
   finished(call: Pick<Call, 'dispatchedAtMs' | 'startedAtMs'>, event: CallFinished): void {
     const { usage, queueMs = 0 } = event;
     if (call.startedAtMs === undefined || usage?.cachedTokens === undefined) return;

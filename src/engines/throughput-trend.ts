@@ -1,27 +1,27 @@
-/** Least part of the growth in calls that must come back as growth in throughput. */
+/** Least share of the growth in calls that must return as growth in throughput. */
 const GAIN_MIN = 1 / 4;
 
-/** What a completed call tells of its engine. */
+/** A completed call. */
 export interface Completion {
   readonly dispatchedAtMs: number;
   readonly endedAtMs: number;
-  /** What the engine did for it, in output tokens. */
+  /** The engine's work for it, in output tokens. */
   readonly work: number;
 }
 
 /**
- * Whether an engine does more with more calls at once, by what completed calls took: the signal of engines that report
- * no load. By Little's law, of `size` calls in flight that took `elapsed` for their work,
+ * Tells from completed calls whether more calls at once bring more throughput: the signal for engines without load
+ * reports. By Little's law, `size` calls in flight that took `elapsed` for their work give
  *
  *     throughput(size) = size x sum(work) / sum(elapsed)
  *
- * A round is half as many completions as there are calls. Of this round and the one before, the larger size is worth it if
+ * A round is half as many completions as calls in flight. Of this round and the one before, the larger size pays if
  *
  *     throughput(larger) >= throughput(smaller) x (1 + 1/4 x (larger / smaller - 1))
  *
- * and then size grows, else it shrinks: Incremental Steps (Heiss and Wagner, "Adaptive Load Control in Transaction
- * Processing Systems", VLDB 1991). It asks for throughput and not, as TCP Vegas and Netflix's gradient limit do, for the
- * latency of an idle engine: batching makes each token slower long before an engine is full.
+ * Then size grows, else it shrinks: Incremental Steps (Heiss and Wagner, "Adaptive Load Control in Transaction
+ * Processing Systems", VLDB 1991). TCP Vegas and Netflix's gradient limit compare with the latency of an idle engine
+ * instead. That would stop too early: batching slows each token long before an engine is full.
  */
 export class ThroughputTrend {
   #elapsedMs = 0;
@@ -29,7 +29,7 @@ export class ThroughputTrend {
   #completions = 0;
   #before: { readonly size: number; readonly throughput: number } | undefined;
 
-  /** Counts a call that ran with `size` in flight. Returns, at the end of a round, where the size should go. */
+  /** Counts a call that ran with `size` in flight. Returns the direction of the next size at the end of a round. */
   completed(size: number, { dispatchedAtMs, endedAtMs, work }: Completion): 'grow' | 'shrink' | undefined {
     this.#elapsedMs += endedAtMs - dispatchedAtMs;
     this.#work += work;

@@ -5,18 +5,18 @@ import { SharedHoldings } from './shared-prefixes.js';
 import type { CacheFootprint } from './footprint.js';
 
 /**
- * Most of a cache that branches which nothing goes on from count: a tree that is searched for hours has long lost most of
- * them.
+ * Upper bound, as a share of the cache, for a context's abandoned branches. A tree searched for hours has long lost
+ * most of them.
  */
 const BRANCH_SHARE_MAX = 1 / 16;
 
 /**
- * The contexts that one engine's KV cache holds, by our own count: whatever was used last and fits the capacity, as in the
- * engine's own LRU. A context that newer ones have pushed out is gone, whatever the gate wanted to keep. A context takes
- * all that it has put in, as branches that nothing goes on from fill the cache as well; what a family shares is there once.
+ * Our estimate of one engine's KV cache: the most recently used contexts that fit the capacity, as in the engine's own
+ * LRU. A context that newer ones evicted is gone, whatever the gate wanted to keep. A context's size is everything that
+ * it has put in, since abandoned branches fill the cache as well. A family's shared prefix is there once.
  */
 export class CacheContents {
-  /** Most tokens that it can hold. */
+  /** Capacity in tokens; Infinity when unknown. */
   capacityTokens = Infinity;
   readonly #contexts = new Map<Program, Map<string, Context>>();
   /** Longest idle first. */
@@ -36,26 +36,26 @@ export class CacheContents {
     return this.#idle;
   }
 
-  /** A context of the thread, which has none. */
+  /** Adds an active context for a thread that has none. */
   open(program: Program, thread: string): Context {
     const context = newContext(program, thread);
     this.#insert(context);
     return context;
   }
 
-  /** The context is in use: it cannot be pushed out. */
+  /** The context is in use: it cannot be evicted. */
   activate(context: Context): void {
     context.state = 'active';
     this.#idle.delete(context);
   }
 
-  /** The context is used no more; it is the last to be pushed out. */
+  /** The context is idle from now on, and the last to be evicted. */
   rest(context: Context): void {
     context.state = 'idle';
     this.#idle.add(context);
   }
 
-  /** Its size, what it shares apart, and its share of its family. */
+  /** Sets the context's own size, and the length of the prefix that it shares with its family, both in tokens. */
   resize(context: Context, tokens: number, family: Family | undefined, sharedTokens: number): void {
     this.#tokens += tokens - context.cachedTokens;
     context.cachedTokens = tokens;
@@ -66,9 +66,9 @@ export class CacheContents {
     context.sharedTokens = sharedTokens;
   }
 
-  /** A call has left this in the context. */
+  /** Adds the tokens that a finished call left in the context. */
   grow(context: Context, { contextTokens, cachedTokens, sharedTokens }: CacheFootprint): void {
-    // Nothing of its own was cached: the engine had dropped it, or it is new.
+    // None of its own tokens were cached: the engine had evicted them, or the context is new.
     if (cachedTokens !== undefined && cachedTokens <= sharedTokens) context.ownTokens = 0;
     const knownTokens = Math.max(
       sharedTokens,
@@ -78,7 +78,7 @@ export class CacheContents {
     context.ownTokens = Math.min(context.ownTokens + Math.max(0, contextTokens - knownTokens), mostTokens);
   }
 
-  /** The longest-idle context, while all together exceed the capacity. */
+  /** The longest-idle context while the contents exceed the capacity, else undefined. */
   get surplus(): Context | undefined {
     if (this.#tokens + this.#shared.tokens <= this.capacityTokens) return undefined;
     for (const context of this.#idle) return context;
@@ -94,7 +94,7 @@ export class CacheContents {
     if (threads?.size === 0) this.#contexts.delete(context.program);
   }
 
-  /** Idle contexts that were dropped by mistake, longest idle first, are back in their places: before all others. */
+  /** Restores contexts that were dropped by mistake. @param contexts longest idle first: they precede all others */
   readmit(contexts: readonly Context[]): void {
     for (const context of contexts) {
       this.#insert(context);

@@ -1,24 +1,24 @@
 import type { Call } from '../programs/call.js';
 import type { Program } from '../programs/process-table.js';
 
-/** Kinds of programs by the size of their first prompt, two to a doubling. */
+/** Number of kinds: programs grouped by the size of their first prompt, two kinds to a doubling. */
 const KINDS = 64;
-/** Calls that are remembered of a kind. */
+/** Calls remembered of each kind. */
 const MEMORY_CALLS = 256;
 /**
- * What is believed of a kind before any was seen: as many calls of each sort, and the share of them that others followed.
- * High, since programs that end early are the first to be seen ending; it costs programs of one call nothing, as no
- * growth is known of a kind until some have gone on.
+ * Prior of a kind: a number of calls, and the share of first and of later calls that another one follows. The shares
+ * are high because programs that end early are the first to be seen ending. That costs programs of one call nothing: a
+ * kind has no known growth until some of its programs have gone on.
  */
 const PRIOR_CALLS = 8;
 const PRIOR_FIRST = 0.9;
 const PRIOR_LATER = 0.97;
-/** How far into a program's calls its context is looked at. Of 1/2, 5/8, 3/4 and 1, best on recorded agents. */
+/** Point in a program's life at which its context is predicted. Of 1/2, 5/8, 3/4 and 1, best on recorded agents. */
 const PART = 5 / 8;
-/** Longest programs that room is kept for: agents that go on for hundreds of calls fill any cache. */
+/** Upper bound on the predicted calls of a program: agents that run for hundreds of calls fill any cache. */
 const CALLS_MAX = 64;
 
-/** How many of the calls that ended were followed by another, newer ones weighing more. */
+/** Share of ended calls that another one followed; newer ones weigh more. */
 class ContinuationRate {
   #ended = PRIOR_CALLS;
   #followed: number;
@@ -41,11 +41,11 @@ class ContinuationRate {
   }
 }
 
-/** What was seen of programs whose first prompts are about as long. */
+/** Statistics of programs whose first prompts are about as long. */
 class Kind {
   readonly first = new ContinuationRate(PRIOR_FIRST);
   readonly later = new ContinuationRate(PRIOR_LATER);
-  /** Mean growth of the context from call to call. */
+  /** Mean growth of the context from call to call, in tokens. */
   #growthTokens = 0;
   #calls = 0;
 
@@ -54,7 +54,9 @@ class Kind {
     this.#growthTokens += (tokens - this.#growthTokens) / this.#calls;
   }
 
-  /** Growth over that part of the calls of a program that goes on, if the same share goes on each time. */
+  /**
+   * Growth in tokens over `PART` of a program's expected calls, if the same share of programs goes on after each call.
+   */
   get growthTokens(): number {
     const calls = Math.min(CALLS_MAX, 1 / (1 - this.later.share));
     return Math.max(0, this.#growthTokens * calls * PART);
@@ -62,26 +64,26 @@ class Kind {
 }
 
 /**
- * What programs' contexts grow to, learnt from those that began alike.
+ * Predicts the size of a program's context from programs with first prompts of about the same length.
  *
- * An agent's first prompt is a tenth of what its context comes to. A gate that counts what it holds now lets in a
- * newcomer for each few thousand tokens that are free, and all of them grow: then residents push each other out, and
- * what was saved by letting them in is computed again many times over (docs/DESIGN.md has the figures). So a program
- * counts at least as much as its like hold late in their lives: first prompt + growth a call x calls x 5/8, and of one
- * that has made no second call yet, the share of that growth which its like come to.
+ * An agent's first prompt is a tenth of its last. A gate that counts present sizes lets in a newcomer for every few
+ * thousand free tokens. All of them grow, residents evict each other, and their prefixes are computed many times over
+ * (docs/DESIGN.md has the figures). So a program counts at least the size that its kind reaches late in life: first
+ * prompt + growth a call x calls x 5/8. A program with no second call yet counts the share of that growth which its
+ * kind reaches.
  */
 export class ContextForecast {
   readonly #kinds = Array.from({ length: KINDS }, () => new Kind());
 
-  /** A call of the root's arrives. */
+  /** A call of the program's root thread arrives. */
   arrived(program: Program, promptTokens: number): void {
     if (program.rootCallsFinished === 0) program.firstPromptTokens = promptTokens;
     this.#follow(program);
   }
 
   /**
-   * A call of the root's has left this context behind, its answer at the end. Where it ran beside the one before, as in a tree
-   * that is searched, the answer is what it has added.
+   * A call of the root thread has finished and left a context of `contextTokens`. A call that ran beside the one
+   * before, as in a tree search, has added its answer; any other has added the difference to the context before.
    */
   finished({ program, arrivedAtMs }: Call, contextTokens: number, answerTokens: number, nowMs: number): void {
     this.#follow(program);
@@ -96,7 +98,7 @@ export class ContextForecast {
     program.rootEndedAtMs = nowMs;
   }
 
-  /** The tokens that the root's context is expected to hold, or 0. */
+  /** Predicted size of the root's context in tokens. */
   expectedTokens(program: Program): number {
     const { first, growthTokens } = this.#kind(program);
     const share = program.rootWentOn ? 1 : first.share;
@@ -104,8 +106,8 @@ export class ContextForecast {
   }
 
   /**
-   * Another call shows that the last finished one was followed, which counts once. So calls that are refused, cancelled or
-   * sent again cannot make more followers than there were answers.
+   * Another call shows that the last finished one was followed. Each answer counts as followed once, so calls that are
+   * refused, cancelled or sent again add nothing.
    */
   #follow(program: Program): void {
     if (!program.rootIsUnfollowed) return;

@@ -2,7 +2,7 @@ import type { ContextClass } from '../policies/retention.js';
 import type { Family } from '../protocol/events.js';
 import type { Program } from '../programs/process-table.js';
 
-/** A context in one engine's KV cache: that of one thread of one program. */
+/** The context of one thread of one program in one engine's KV cache. Sizes are in tokens. */
 export interface Context {
   readonly program: Program;
   readonly thread: string;
@@ -10,11 +10,11 @@ export interface Context {
   state: 'active' | 'idle';
 
   // In the cache (`CacheContents`).
-  /** Tokens that only it has put into the cache: of each call, the prompt that was not cached and the answer. */
+  /** Its own tokens in the cache: of each call, the uncached prompt and the answer. */
   ownTokens: number;
-  /** Tokens that it takes of the cache now. */
+  /** Size in the cache now, without the shared prefix. */
   cachedTokens: number;
-  /** Its family and the tokens that it shares with it, as counted when it began to be `active` or was last left. */
+  /** Its family and their shared prefix, as of its last change between active and idle. */
   family: Family | undefined;
   sharedTokens: number;
 
@@ -23,24 +23,24 @@ export interface Context {
   calls: number;
   promptTokens: number;
   reservedTokens: number;
-  /** The largest context that a call of this spell has left behind; of those that were cut off, the longest prompt. */
+  /** The largest context that a call of this spell left; among calls cut off, the longest prompt. */
   leftTokens: number;
   cutOffTokens: number;
-  /** What it was before this spell, for when no call of the spell reaches the cache. */
+  /** Its state before this spell, restored if no call of the spell reaches the cache. */
   before: IdleContext | undefined;
 
   // In the working set (`WorkingSet`).
-  /** Tokens that it counts: its size, or what it is expected to grow to, less what it shares. */
+  /** Tokens it counts: its size or its forecast, whichever is larger, less the shared prefix. */
   countedTokens: number;
   /** While idle: the gate keeps room for its return, weighted by its bucket's share. */
   isRetained: boolean;
-  /** While idle: a call of the thread waits to come back to it. */
+  /** While idle: a call of the thread waits to return to it. */
   isReturning: boolean;
-  /** Whether its family's shared beginning is counted for it. */
+  /** Whether its family's shared prefix is counted for it. */
   countsShared: boolean;
   /** Whether this idle spell's outcome has been learnt. */
   isRecorded: boolean;
-  /** The others of its class that fell idle in the same step; undefined while active. */
+  /** The contexts of its class that fell idle in the same step; undefined while active. */
   bucket: IdleBucket | undefined;
 }
 
@@ -50,13 +50,13 @@ export interface IdleBucket {
   readonly kind: ContextClass;
   readonly members: Set<Context>;
   retainedTokens: number;
-  /** Members that a call waits to come back to. */
+  /** Number of members that a call waits to return to. */
   returning: number;
-  /** Part of the claims that counts, as of the last `settle`: what was added is what is taken away. */
+  /** Share of its claims that counts, fixed at each `settle`, so that the tokens taken away equal those added. */
   share: number;
 }
 
-/** What an idle context was before a call took it up, to be given back if the call changes nothing. */
+/** State of an idle context before a call used it, restored if the call changes nothing. */
 export type IdleContext = Readonly<
   Pick<Context, 'bucket' | 'countedTokens' | 'cachedTokens' | 'family' | 'sharedTokens'>
 >;

@@ -3,12 +3,14 @@ import type { ContextClass, RetentionPolicy } from '../policies/retention.js';
 import type { Context, IdleBucket } from './context.js';
 import type { SharedHoldings } from './shared-prefixes.js';
 
-/** Rounding error of sums of shares, in tokens. */
+/** Tolerated rounding error of sums of shares, in tokens. */
 const ROUNDING = 1e-6;
 
 /** The claims of one engine's idle contexts, by class and by the step in which they fell idle. */
 export class IdleClaims {
-  /** Idle for too long to be waited for, longest first; and younger ones by when they fell idle. */
+  /**
+   * Contexts idle beyond the horizon, longest first; younger ones are in buckets by the step in which they fell idle.
+   */
   readonly #old = emptyBucket(-Infinity, 'later', 0);
   #buckets: IdleBucket[] = [];
   #step = 0;
@@ -16,13 +18,13 @@ export class IdleClaims {
   #returningTokens = 0;
   #retainedTokens = 0;
 
-  /** @param counted the shared beginnings of all contexts that count, active ones included */
+  /** @param counted the shared prefixes of all contexts that count, active ones included */
   constructor(
     public retention: RetentionPolicy,
     private readonly counted: SharedHoldings,
   ) {}
 
-  /** Tokens claimed, as of the last `settle`, what contexts share apart. */
+  /** Tokens claimed, as of the last `settle`, without shared prefixes. */
   get tokens(): number {
     return this.#returningTokens + Math.max(0, Math.ceil(this.#retainedTokens - ROUNDING));
   }
@@ -34,7 +36,7 @@ export class IdleClaims {
     this.retain(context);
   }
 
-  /** The context is idle as it was before, in that bucket, with the claim that it had. */
+  /** The context is idle again as before: in its former bucket, with its former claim. */
   resume(context: Context, bucket: IdleBucket, isRetained: boolean): void {
     if (bucket === this.#old || this.#age(bucket) >= HORIZON_STEPS) return this.#enter(context, this.#old);
     if (!this.#buckets.includes(bucket)) {
@@ -46,7 +48,7 @@ export class IdleClaims {
     if (isRetained) this.retain(context);
   }
 
-  /** The context is idle no more: in use, or gone from the cache. */
+  /** The context is no longer idle: in use, or evicted. */
   leave(context: Context): void {
     const { bucket } = context;
     if (bucket !== undefined) {
@@ -58,7 +60,7 @@ export class IdleClaims {
     this.recount(context);
   }
 
-  /** A claim, unless such contexts are held for nothing. */
+  /** Gives the context a claim, unless its bucket's share is zero. */
   retain(context: Context): void {
     const { bucket } = context;
     if (bucket === undefined || bucket.share === 0 || context.isRetained) return;
@@ -77,7 +79,7 @@ export class IdleClaims {
     this.recount(context);
   }
 
-  /** A call of the thread waits to come back: it has returned, and its context counts in full until the call runs. */
+  /** A call of the thread waits to return: its context counts in full until the call runs. */
   expectReturn(context: Context): void {
     const { bucket } = context;
     if (bucket === undefined || context.isReturning) return;
@@ -89,7 +91,7 @@ export class IdleClaims {
     this.recount(context);
   }
 
-  /** No call of the thread waits any longer. True: that has made room. */
+  /** No call of the thread waits any longer. Returns true when that has made room. */
   endReturn(context: Context): boolean {
     if (!context.isReturning || context.bucket === undefined) return false;
     context.isReturning = false;
@@ -99,13 +101,15 @@ export class IdleClaims {
     return true;
   }
 
-  /** Learns, once an idle spell, whether the context was used again. */
+  /**
+   * Reports the outcome to the retention policy, once an idle spell. @param age steps to the return; undefined: none
+   */
   record(context: Context, age: number | undefined): void {
     if (context.bucket !== undefined && !context.isRecorded) this.retention.learn(context.bucket.kind, age);
     context.isRecorded = true;
   }
 
-  /** Whether the context counts has changed: its family's beginning counts with it. */
+  /** Counts or discounts the family's prefix when the context begins or ceases to count. */
   recount(context: Context): void {
     const counts = context.state === 'active' || context.isRetained || context.isReturning;
     if (counts === context.countsShared) return;
@@ -114,7 +118,7 @@ export class IdleClaims {
     else this.counted.delete(context.family, context.sharedTokens);
   }
 
-  /** Contexts that claim something, longest idle first. */
+  /** Contexts with a claim, longest idle first. */
   *claimed(): Generator<Context> {
     for (const bucket of [this.#old, ...this.#buckets]) {
       if (bucket.retainedTokens === 0 && bucket.returning === 0) continue;
@@ -122,7 +126,7 @@ export class IdleClaims {
     }
   }
 
-  /** Lets claims fade up to this step. Returns the contexts that have not returned in time. */
+  /** Lets claims fade up to this step. Returns the contexts that passed the horizon without a return. */
   settle(step: number, worthSteps: number): Context[] {
     this.#worthSteps = worthSteps;
     if (step === this.#step) return [];
@@ -145,7 +149,7 @@ export class IdleClaims {
     return late;
   }
 
-  /** It has not returned in time: it stays as long as the cache keeps it, and claims nothing. */
+  /** The context passed the horizon: it stays as long as the cache keeps it, without a claim. */
   #judge(context: Context, bucket: IdleBucket): void {
     this.record(context, undefined);
     this.release(context);
@@ -163,7 +167,9 @@ export class IdleClaims {
     return this.retention.share(bucket.kind, this.#age(bucket), this.#worthSteps);
   }
 
-  /** Age in steps. A change of the half-life makes steps of another length; what then lies in the future is old. */
+  /**
+   * Age in steps. A new half-life changes the length of a step; a bucket that then lies in the future counts as old.
+   */
   #age(bucket: IdleBucket): number {
     return bucket.step > this.#step ? HORIZON_STEPS : this.#step - bucket.step;
   }

@@ -1,36 +1,36 @@
 import type { Family } from '../protocol/events.js';
 import type { Call } from '../programs/call.js';
 
-/** Families remembered; the one that was longest without a new program is forgotten. */
+/** Upper bound on families; beyond it, the family longest without a new program is forgotten. */
 const FAMILIES_MAX = 4096;
-/** First calls that are remembered of a family. */
+/** First calls remembered of each family. */
 const MEMORY_CALLS = 64;
 
-/** Mean shared beginning of the prompts of one family, newer ones weighing more. */
+/** Mean shared prefix of one family's prompts, in tokens; newer ones weigh more. */
 interface Beginning {
   tokens: number;
   calls: number;
 }
 
 /**
- * The tokens that programs of one family have in common, learnt from what engines found in their caches when programs began.
+ * Learns the shared prefix of each family from the tokens that engines found cached when programs began.
  *
- * Agents of one make begin with the same instructions and tool schemas, thousands of tokens that an engine keeps once for
- * all of them. A gate that counts each context in full lets in half as many programs as there is room for, or fewer. A
- * program's first prompt tells: all that is cached of it came from others. After a restart a program's own cache looks the
- * same, so no more counts as shared than the family's beginning is long. Calls without a family share nothing, nor do
- * engines that do not say what they found cached.
+ * Agents of one make begin with the same instructions and tool schemas: thousands of tokens that an engine caches once
+ * for all of them. A gate that counts each context in full admits half as many programs as fit, or fewer. A program's
+ * first prompt is the evidence: all its cached tokens came from other programs. After a restart a program's own cache
+ * looks the same, so the family's declared length bounds the estimate. Calls without a family share nothing. Engines
+ * that report no cached tokens teach nothing.
  */
 export class SharedPrefixes {
   readonly #families = new Map<number, Beginning>();
 
-  /** The tokens of the call's prompt that others of its family hold as well. */
+  /** Predicted length of the prefix that the call shares with its family, in tokens; 0 when unknown. */
   expectedTokens({ family, promptTokens }: Call): number {
     const tokens = family === undefined ? 0 : (this.#families.get(family.id)?.tokens ?? 0);
     return Math.min(promptTokens, Math.round(tokens));
   }
 
-  /** A program's first call has its answer. @param cachedTokens of its prompt, as the engine says */
+  /** A program's first call has its answer. @param cachedTokens prompt tokens found cached, by the engine's count */
   began({ family }: Call, cachedTokens: number): void {
     if (family === undefined) return;
     const known = this.#families.get(family.id) ?? { tokens: 0, calls: 0 };
@@ -46,14 +46,14 @@ export class SharedPrefixes {
   }
 }
 
-/** The beginnings that some set of contexts share, each counted once: as long as the longest of its contexts says. */
+/** Shared prefixes of a set of contexts, each counted once at the longest length that any of its contexts has. */
 export class SharedHoldings {
-  /** Of all families together. */
+  /** Sum over all families. */
   tokens = 0;
-  /** By family: how many contexts say that it is how long. They differ only while that is learnt. */
+  /** For each family: number of contexts by prefix length. Lengths differ only while they are being learnt. */
   readonly #families = new Map<number, Map<number, number>>();
 
-  /** Tokens that one more such context would add. */
+  /** Tokens that one more such context would add; 0 without a family. */
   missingTokens(family: Family | undefined, sharedTokens: number): number {
     return family === undefined ? 0 : Math.max(0, sharedTokens - longest(this.#families.get(family.id)));
   }

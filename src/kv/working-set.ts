@@ -9,40 +9,41 @@ import { IdleClaims } from './idle-claims.js';
 import { SharedHoldings } from './shared-prefixes.js';
 
 /**
- * Most of a cache that a context counts for growth to come. An engine that runs a few calls at a time reads its weights
- * for next to nothing, so in a small cache there is room for this many, come what may.
+ * Upper bound, as a share of the cache, for the growth that one context counts. It admits at least this many contexts
+ * to a small cache: an engine that runs only a few calls pays for reading all its weights in each step.
  */
 const GROWTH_SHARE_MAX = 1 / 16;
 
 /**
- * The tokens of one engine's KV cache that the gate counts: contexts in use, and claims of those that will be back.
+ * The tokens of one engine's KV cache that the gate counts: contexts in use, and claims of idle ones likely to return.
  *
  *     active   thread A, thread B ...                 in flight: all of their tokens
  *     idle     [step 90: C, D] [step 91: E] ...       buckets, longest idle first
  *
- * The *working set*, R_e = sum of countedTokens x w (DESIGN.md, section 4.5, where it is contextTokens; see `ContextForecast`):
- *     w = 1                     with a call in flight, or waiting to come back,
- *     w = share(kind, idle)     afterwards: its claim. Clients rarely say that they are done, so claims fade as the
- *                               retention policy says; one that has faded to nothing does not come back,
- *     w = 0                     once its claim was given to another (`#reclaim`): longest idle first;
- * and the beginning that a family shares once, while any context of it counts. `CacheContents` knows what is still there.
+ * The *working set* is R_e = sum of countedTokens x w, with
+ *     w = 1                     for a context with a call in flight, or waiting to return to it,
+ *     w = share(kind, idle)     for an idle one: its claim. Clients rarely announce their end, so the retention policy
+ *                               lets claims fade. A claim that has faded to nothing does not come back,
+ *     w = 0                     once the claim was given to another context (`#reclaim`), longest idle first;
+ * plus each family's shared prefix, once, while any of its contexts counts. `CacheContents` tracks which contexts are
+ * still cached; `ContextForecast` predicts growth.
  *
- * A thread counts once however many of its calls run: parallel calls of a thread share their prefix, while sub-agents
- * (threads of their own) do not. Fading costs O(buckets) once a step however many contexts are idle; all else is O(1)
- * amortised, as each context is reclaimed, judged and dropped at most once an idle spell.
+ * A thread counts once however many of its calls run: parallel calls of a thread share their prefix. Sub-agents are
+ * threads of their own and count apart. Fading costs O(buckets) a step however many contexts are idle. All else is O(1)
+ * amortised: each context is reclaimed, judged and dropped at most once an idle spell.
  *
- * Entering is undone for a call that left `nothing`. To push contexts out only when the first token is seen would be too
- * late for answers without a stream, whose first token is seen with their last: a gate full of contexts that are gone.
+ * Entering is undone for a call that left `nothing`. Displacing contexts only at the first token would be too late for
+ * answers without a stream, whose first token arrives with their last: the gate would count contexts that are gone.
  */
 export class WorkingSet {
   readonly #contents = new CacheContents();
   readonly #claims: IdleClaims;
-  /** Beginnings shared by active contexts, and by all that count. */
+  /** Prefixes shared by active contexts, and by all contexts that count. */
   readonly #activeShared = new SharedHoldings();
   readonly #countedShared = new SharedHoldings();
-  /** Of active contexts, what they share apart. */
+  /** Tokens of active contexts, without shared prefixes. */
   #activeTokens = 0;
-  /** By call in flight: the idle contexts that it has pushed out or whose claims it was given, as they were. */
+  /** For each call in flight: the idle contexts that it evicted or took claims from, as they were before. */
   readonly #displaced = new Map<Call, Map<Context, Displaced>>();
 
   constructor(retention: RetentionPolicy) {
@@ -57,7 +58,7 @@ export class WorkingSet {
     this.#claims.retention = retention;
   }
 
-  /** Most tokens that the cache can hold. */
+  /** Capacity of the cache in tokens; Infinity when unknown. */
   get capacityTokens(): number {
     return this.#contents.capacityTokens;
   }
@@ -66,24 +67,24 @@ export class WorkingSet {
     this.#contents.capacityTokens = tokens;
   }
 
-  /** Tokens that the contexts with a call in flight count. */
+  /** Tokens counted by contexts with a call in flight, shared prefixes included. */
   get activeCountedTokens(): number {
     return this.#activeTokens + this.#activeShared.tokens;
   }
 
-  /** R_e: active tokens and claims, as of the last `settle`. */
+  /** R_e in tokens: active contexts and claims, as of the last `settle`. */
   get workingSetTokens(): number {
     return this.#activeTokens + this.#claims.tokens + this.#countedShared.tokens;
   }
 
-  /** Tokens that the call's context counts here, when it is of this size and expected to grow. */
+  /** Tokens that a context of this size counts here: its size or its forecast, less its shared prefix. */
   countedTokens({ sharedTokens, forecastTokens }: Grown, tokens: number): number {
     const grown = Math.min(forecastTokens - sharedTokens, Math.floor(this.capacityTokens * GROWTH_SHARE_MAX));
-    // An engine may have found more cached than the prompt was taken to have.
+    // An engine may have found more tokens cached than we estimated for the whole prompt.
     return Math.max(0, tokens - sharedTokens, grown);
   }
 
-  /** Tokens that the call would add to the contexts in flight here: parallel calls of a thread share the prompt of one. */
+  /** Tokens that the call would add to the contexts in flight here. Parallel calls of a thread share one prompt. */
   extraTokens(call: Call): number {
     const context = this.get(call.program, call.thread);
     if (context?.state !== 'active') return call.countedTokens;
@@ -92,26 +93,26 @@ export class WorkingSet {
     return Math.max(0, this.#countedActive(context, call, promptTokens + reservedTokens) - context.countedTokens);
   }
 
-  /** Calls of a thread that run side by side share what the first of them does. */
+  /** Parallel calls of a thread share the prefix that the first of them shares. */
   #countedActive({ sharedTokens }: Context, { forecastTokens }: Grown, tokens: number): number {
     return this.countedTokens({ sharedTokens, forecastTokens }, tokens);
   }
 
-  /** Tokens of its family's beginning that the call would add besides, where no context that counts has them. */
+  /** Further tokens that the call needs for its family's prefix, where no counted context holds it. */
   missingSharedTokens(call: Call): number {
     if (this.get(call.program, call.thread)?.state === 'active') return 0;
     const counted = call.admissionClass === 'new' ? this.#countedShared : this.#activeShared;
     return counted.missingTokens(call.family, call.sharedTokens);
   }
 
-  /** The thread's context, if it is still there. */
+  /** The thread's context, if it is still cached. */
   get(program: Program, thread: string): Context | undefined {
     return this.#contents.get(program, thread);
   }
 
   /**
-   * The call begins here; claims make way until the working set is within `gateTokens`, longest idle first. Returns the
-   * contexts that were pushed out of the cache.
+   * The call begins here. Idle contexts lose their claims, longest idle first, until the working set is within
+   * `gateTokens`. Returns the contexts that were evicted.
    */
   enter(call: Call, gateTokens: number): Context[] {
     const extraTokens = this.extraTokens(call);
@@ -148,19 +149,19 @@ export class WorkingSet {
     this.#claims.recount(context);
   }
 
-  /** A call of the thread waits to come back: it has returned, and its context counts in full until the call runs. */
+  /** A call of the thread waits to return: its context counts in full until the call runs. */
   expectReturn(program: Program, thread: string): void {
     const context = this.get(program, thread);
     if (context !== undefined) this.#claims.expectReturn(context);
   }
 
-  /** No call of the thread waits any longer. True: that has made room. */
+  /** No call of the thread waits any longer. Returns true when that has made room. */
   cancelReturn(program: Program, thread: string): boolean {
     const context = this.get(program, thread);
     return context !== undefined && this.#claims.endReturn(context);
   }
 
-  /** The call has ended here. Returns the contexts that were pushed out of the cache, and those that are back. */
+  /** The call has ended here. Returns the contexts that were evicted and those that were restored. */
   leave(call: Call, left: Left): Context[] {
     const context = this.get(call.program, call.thread);
     if (context === undefined) return [];
@@ -182,7 +183,7 @@ export class WorkingSet {
     return [...back, ...this.#pushOut()];
   }
 
-  /** The last call of the context has ended: it is idle, as it was before when none of them has reached the cache. */
+  /** The context's last call has ended: it is idle. If none of its calls reached the cache, it is as it was before. */
   #rest(context: Context, { program }: Call, grown: Grown): void {
     const { before } = context;
     const lastTokens = context.leftTokens > 0 ? context.leftTokens : context.cutOffTokens;
@@ -208,7 +209,7 @@ export class WorkingSet {
     } else this.#contents.drop(context);
   }
 
-  /** The program, none of whose calls are active, is over: nothing of it is worth keeping. False: it held nothing here. */
+  /** Drops all contexts of a program that is over and has no active calls. Returns false when it held none here. */
   forget(program: Program): boolean {
     const contexts = this.#contents.of(program);
     for (const context of contexts) {
@@ -218,7 +219,7 @@ export class WorkingSet {
     return contexts.length > 0;
   }
 
-  /** The cache is lost: only what is active still counts. */
+  /** The cache is lost: only active contexts still count. */
   clear(): void {
     for (const context of this.#contents.idle) this.#drop(context);
     for (const call of this.#displaced.keys()) {
@@ -228,14 +229,14 @@ export class WorkingSet {
     this.#displaced.clear();
   }
 
-  /** Lets claims fade up to `nowMs`. @param worthSteps what a return is worth, in steps of the room that it takes */
+  /** Lets claims fade up to `nowMs`. @param worthSteps worth of a return, in steps of holding its room */
   settle(nowMs: number, halfLifeMs: number, worthSteps: number): void {
     const late = this.#claims.settle(WorkingSet.stepOf(nowMs, halfLifeMs), worthSteps);
-    // Without a capacity they would stay for ever.
+    // With no known capacity nothing else would ever evict them.
     if (this.capacityTokens === Infinity) for (const context of late) this.#drop(context);
   }
 
-  /** Number of the step that holds this time. */
+  /** Index of the step that contains this time. */
   static stepOf(nowMs: number, halfLifeMs: number): number {
     return Math.floor((nowMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
   }
@@ -244,7 +245,7 @@ export class WorkingSet {
   static nextStepMs(nowMs: number, halfLifeMs: number): number {
     const next = WorkingSet.stepOf(nowMs, halfLifeMs) + 1;
     let atMs = (next * halfLifeMs) / STEPS_PER_HALF_LIFE;
-    // Rounded down, that time would still lie in the present step, and whoever waits for the next one would spin.
+    // Rounding down would leave this time in the present step, and a caller that waits for the next one would spin.
     while (WorkingSet.stepOf(atMs, halfLifeMs) < next) atMs += Math.abs(atMs) * Number.EPSILON;
     return atMs;
   }
@@ -272,7 +273,7 @@ export class WorkingSet {
     }
   }
 
-  /** As the engine's LRU does: drops the longest idle contexts while all together exceed the capacity. */
+  /** Drops the longest-idle contexts while the contents exceed the capacity, as the engine's LRU does. */
   #pushOut(displaced?: Map<Context, Displaced>): Context[] {
     const dropped: Context[] = [];
     for (let context = this.#contents.surplus; context !== undefined; context = this.#contents.surplus) {
@@ -283,7 +284,7 @@ export class WorkingSet {
     return dropped;
   }
 
-  /** The contexts that a call has displaced are as they were, but for those whose threads have gone on or gone. */
+  /** Restores the contexts that a call displaced, except where their threads have gone on or ended. */
   #restore(displaced: ReadonlyMap<Context, Displaced>): Context[] {
     const back = [...displaced].filter(([context, { bucket }]) => {
       if (context.program.isOver) return false;
@@ -305,7 +306,7 @@ export class WorkingSet {
   }
 }
 
-/** An idle context's bucket, and whether it had a claim. */
+/** State of an idle context before it was displaced: its bucket, and whether it had a claim. */
 interface Displaced {
   readonly bucket: IdleBucket;
   readonly isRetained: boolean;

@@ -1,6 +1,6 @@
 import type { Policy } from './policy.js';
 
-/** First come, first served among the calls that wait here, with window and gate. */
+/** First come, first served, with window and gate. */
 export const fcfsWindow: Policy = {
   name: 'fcfs-window',
   admits: true,
@@ -8,5 +8,8 @@ export const fcfsWindow: Policy = {
   stand: () => ({ level: 0, rank: 0 }),
 };
 
-/** A true pass-through: nothing waits here while an engine is up, order is the engine's own. The honest baseline. */
+/**
+ * A true pass-through, the honest baseline: nothing waits here while an engine is up, and the order is the engine's
+ * own.
+ */
 export const fcfs: Policy = { ...fcfsWindow, name: 'fcfs', admits: false };

@@ -6,16 +6,16 @@ const HALF_LIFE_MS = 60_000;
 const OUTPUT_WEIGHT = 2;
 const SERVICE_SHARE = 0.8;
 const WAIT_SHARE = 0.2;
-/** One unit of service: what a busy agent uses in a half-life; one unit of waiting: the half-life. */
+/** Units of service and of waiting: the tokens that a busy agent uses in a half-life, and the half-life. */
 const SERVICE_UNIT_TOKENS = 32_768;
 const WAIT_UNIT_MS = HALF_LIFE_MS;
 
 /**
- * Least attained service with forgetting, after llm-d's program-aware fairness: tokens (prompt + 2 x completion) with a
- * half-life of 60 s, and the wait of the head call,
+ * Least attained service with forgetting, after llm-d's program-aware fairness. It weighs tokens (prompt + 2 x
+ * completion), which fade with a half-life of 60 s, against the wait of the head call:
  *     score = 0.8 x tokens / 32768 - 0.2 x wait / 60 s,      lowest first.
- * Waiting adds the same to every call each second, so the order of two calls never changes by waiting and the score is
- * ranked once, on arrival, as 0.8 x tokens + 0.2 x arrival. Level 0 is kept for promotions.
+ * Waiting adds the same to every call each second, so it never changes the order of two calls. The score is therefore
+ * ranked once, on arrival, as 0.8 x tokens + 0.2 x arrival. Level 0 is reserved for promotions.
  */
 export const lasDecayed: Policy = {
   name: 'las-decayed',
@@ -33,7 +33,7 @@ export const lasDecayed: Policy = {
   },
 };
 
-/** No `**`, whose last digit differs between versions of Node: a recording must replay on any. */
+/** No `**`: its last digit varies with the version of Node; a recording must replay on any. */
 function fadedTokens(program: Program, nowMs: number): number {
   return program.fadingTokens * Math.exp((Math.LN2 * (program.fadingAtMs - nowMs)) / HALF_LIFE_MS);
 }

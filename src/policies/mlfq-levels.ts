@@ -6,13 +6,13 @@ export class MlfqLevels {
 
   constructor(config: Pick<PolicySettings, 'levels' | 'firstQuantumMs' | 'quantumRatio'>) {
     const uppersMs: number[] = [];
-    // No `**`, whose last digit differs between versions of Node: a recording must replay on any.
+    // No `**`: its last digit varies with the version of Node; a recording must replay on any.
     for (let upperMs = config.firstQuantumMs; uppersMs.length < config.levels - 1; upperMs *= config.quantumRatio)
       uppersMs.push(upperMs);
     this.#upperMs = uppersMs;
   }
 
-  /** The queue, 0 first, whose range holds this service. */
+  /** The queue, 0 first, whose range contains this service. */
   of(serviceMs: number): number {
     let level = 0;
     while (serviceMs >= (this.#upperMs[level] ?? Infinity)) level += 1;

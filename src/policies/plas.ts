@@ -5,9 +5,9 @@ import type { Policy } from './policy.js';
 /**
  * PLAS and ATLAS (Autellix, "Program-level Prioritization"): a call enters the queue of its program's attained service,
  *     p(c) = P.service on arrival,        P.service = max(P.service, p(c) + t_c) on completion,
- * which is the running sum of a serial program and the longest observed chain of a parallel one. First come, first
- * served inside a queue. Demotion takes effect between calls: a program's next call enters the queue of what it has
- * attained by then. No engine lets an admitted call be re-prioritised, so a running call keeps its level.
+ * which is the running sum of a serial program and the longest observed chain of a parallel one. Inside a queue, first
+ * come is first served. A running call keeps its level, since no engine re-prioritises an admitted call. The program's
+ * next call enters the queue of its service by then.
  */
 export function plas(config: PolicySettings): Policy {
   const levels = new MlfqLevels(config);

@@ -1,7 +1,7 @@
 import { faded, HORIZON_STEPS } from './idle-steps.js';
 import type { RetentionPolicy } from './retention.js';
 
-/** Every idle context is held alike, for half as much after each half-life, whatever becomes of others like it. */
+/** Holds every idle context alike: the share halves with each half-life. It learns nothing. */
 export function halfLifeRetention(): RetentionPolicy {
   return {
     name: 'half-life',

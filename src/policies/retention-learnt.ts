@@ -1,20 +1,20 @@
 import { faded, HORIZON_STEPS } from './idle-steps.js';
 import type { ContextClass, RetentionPolicy } from './retention.js';
 
-/** What was seen counts for less with each later outcome of the same kind: the last hundred or so are remembered. */
+/** Factor by which each outcome fades with the next of its class: about the last hundred are remembered. */
 const MEMORY = 1 - 1 / 64;
-/** Outcomes that the prior counts for, and the share of them that returns. */
+/** Weight of the prior in outcomes, and the share of them that returns. */
 const PRIOR_WEIGHT = 8;
 const PRIOR_RETURNS = { first: 0.25, later: 0.9 };
 
-/** Outcomes of one class, newer ones weighing more. */
+/** Outcomes of one class; newer ones weigh more. */
 class Outcomes {
-  /** Returns by the age at which they came. */
+  /** Number of returns by age. */
   readonly #returned: Float64Array;
   #lost: number;
-  /** By age: the share that still comes back of those idle for so long; 0 once holding them does not pay. */
+  /** By age: share of the contexts idle that long which still return; 0 once holding no longer pays. */
   readonly #share = new Float64Array(HORIZON_STEPS);
-  /** What the shares were read for; NaN: there were outcomes since. */
+  /** The `worthSteps` that the shares were computed for; NaN: outcomes have come since. */
   #readFor = NaN;
 
   /** Starts from a prior whose returns come with the configured half-life. */
@@ -24,7 +24,7 @@ class Outcomes {
     this.#lost = PRIOR_WEIGHT * (1 - prior);
   }
 
-  /** @param age steps after which it returned; undefined: it did not */
+  /** Learns one outcome. @param age steps after which it returned; undefined: it did not */
   learn(age: number | undefined): void {
     for (let step = 0; step < HORIZON_STEPS; step += 1) this.#returned[step] = (this.#returned[step] ?? 0) * MEMORY;
     this.#lost *= MEMORY;
@@ -33,13 +33,13 @@ class Outcomes {
     this.#readFor = NaN;
   }
 
-  /** Read when it is asked for: much is learnt between two looks. */
+  /** Computes the shares on demand: many outcomes come between two reads. */
   share(age: number, worthSteps: number): number {
     if (worthSteps !== this.#readFor) this.#read(worthSteps);
     return this.#share[age] ?? 0;
   }
 
-  /** From the last age back: what it is worth to hold the context one step longer, and then as long as that pays. */
+  /** Backward induction from the last age: the gain of holding one step longer, and then as long as that pays. */
   #read(worthSteps: number): void {
     this.#readFor = worthSteps;
     let later = 0;
@@ -56,14 +56,14 @@ class Outcomes {
 }
 
 /**
- * Holds an idle context as long as that is expected to pay, by when those before it on the same engine came back.
+ * Holds an idle context while that is expected to pay, by the times at which earlier contexts of the engine returned.
  *
  *     share(age) = returned later than age / (returned later than age + lost),    while holding pays.
  *
- * Holding pays while the expected saving is more than the room is worth. A context of n tokens that returns saves the
- * n x prefill time of the whole engine; held for a time d it keeps n of the engine's C tokens from work, n/C x d. So what
- * is saved is worth T* = C x (prefill time of a token), whatever n is: the time to fill the whole cache; with h(age) the share
- * of those still idle that return in the next step d, the gain from holding on is
+ * Holding pays while the expected saving exceeds the cost of the room. The return of a context of n tokens saves n x
+ * the prefill time of a token. Holding it for a time d keeps n of the engine's C tokens from other work: n/C x d. So a
+ * return is worth T* = C x (prefill time of a token), the time to fill the whole cache, whatever n is. Let h(age) be
+ * the share of the contexts still idle that return within the next step d. The gain from holding on is
  *     G(age) = max(0, h(age) x T* + (1 - h(age)) x G(age + 1) - d),
  * and a context is held while G > 0. `worthSteps` is T* / d.
  */

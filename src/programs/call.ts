@@ -7,95 +7,98 @@ import type { Timed } from '../queues/timer-heap.js';
 import type { CallId, EngineId, ModelId } from '../protocol/units.js';
 
 /**
- * An active call: one thread of its program in Autellix's process table, with its own arrival, waiting and service time.
+ * An active call, an entry of Autellix's thread metadata: its own arrival, waiting and service time.
  *
- *     callArrived ──> waiting ──dispatch──> running ──callFinished / callCancelled / callFailed(lost)──> gone
+ *     callArrived ──> waiting ──dispatch──> running ──callFinished / callCancelled / callFailed(lost | refused)──> gone
  *                       ^  │                   │
  *                       │  └─reject, cancel──> gone
  *                       └──callFailed(busy | broken): back to its place, by its first `seq`
  *
- * The scheduler owns the record from `callArrived` until it is gone; it is in at most one queue.
+ * The scheduler owns the record from `callArrived` until it is gone. It is in at most one queue.
+ * Fields ending in `Ms` are milliseconds on the driver's clock or durations; those ending in `Tokens` are tokens.
  */
 export class Call implements Key, Timed {
   state: 'waiting' | 'running' = 'waiting';
 
-  // Its place in the queues (Key).
+  // Order in the queues (Key).
   level = 0;
   rank = 0;
 
-  /** Its place among its program's active calls. */
+  /** Index among its program's active calls. */
   programIndex = -1;
 
-  // Its place among the timers (Timed).
+  // Entry among the timers (Timed).
   heapIndex = -1;
   timerAtMs = 0;
 
-  /** Start of the present wait, and all waiting before it. */
+  /** Start of the present wait, and the sum of earlier waits. */
   queuedAtMs: number;
   waitedMs = 0;
   dispatchedAtMs = 0;
-  /** Output seen so far of the present attempt. */
+  /** Output of the present attempt so far. */
   outputTokens = 0;
   attempts = 0;
   retried = false;
 
-  /** The program's attained service on arrival: the priority that the call inherits (ATLAS). */
+  /** The program's attained service on arrival: the priority that the call inherits (Autellix, ATLAS). */
   serviceAtArrivalMs: number;
-  /** The first that its program ever made. */
+  /** Whether it is its program's first call. */
   isFirst: boolean;
   /** The engine's `Batch.areaTokenMs` when this attempt, or its answer, began. */
   areaAtStart = 0;
-  /** First token of the present attempt. */
+  /** Time of the present attempt's first token. */
   startedAtMs: number | undefined;
-  /** Waiting that the starvation window counts beside its own: its chain's before it, less its own before the window. */
+  /**
+   * Waiting that the starvation window adds to its own: its chain's earlier waiting, less its own before the window.
+   */
   carriedWaitMs: number;
   /** Moved to the front by anti-starvation. */
   promoted = false;
   /** Past `waitMsMax`. */
   overdue = false;
 
-  /** Runs wherever there is room, whatever the balancer would say: overdue, or sent back by a full engine. */
+  /** Runs wherever there is room, without asking the balancer: it is overdue, or a full engine sent it back. */
   isUnbound = false;
-  /** The engine that broke it last. */
+  /** The engine that failed it last. */
   excluded: Engine | undefined;
   /** The only engine that may run it while it waits; undefined: any that serves the model. */
   boundTo: Engine | undefined;
   /** Waited long enough to leave its engine. */
   isStealable = false;
-  /** Has waited `reserveMs`: idle programs' caches must make way for it. */
+  /** Has waited `reserveMs`: idle contexts make way for it. */
   isAged = false;
-  /** First tokens of its context that others of its family begin with as well (`SharedPrefixes`). */
+  /** Length of the prefix shared with its family (`SharedPrefixes`). */
   sharedTokens = 0;
-  /** The size that its context is expected to come to (`ContextForecast`), and the tokens that it counts in a working set. */
+  /** Predicted size of its context (`ContextForecast`), and the tokens that it counts in a working set. */
   forecastTokens = 0;
   countedTokens = 0;
-  /** What it adds to the working set where it waits, and by which rule it is let in (see `lane.ts`). */
+  /** Tokens that it adds to the working set where it waits, and its admission class (`queues/wait-queue.ts`). */
   extraTokens = 0;
   admissionClass: AdmissionClass = 'new';
-  /** The engine that holds its room free. */
+  /** The engine that keeps room for it. */
   reservedOn: Engine | undefined;
   /** The engine that runs it. */
   engine: Engine | undefined;
 
-  /** Its client hears comments while it waits: no queue timeout, unless engines keep sending it back. */
+  /** Its client receives keep-alive comments: no queue timeout, unless engines keep sending it back. */
   readonly isPatient: boolean;
-  /** When an engine first sent it back. */
+  /** Time at which an engine first sent it back; Infinity: never. */
   sentBackAtMs = Infinity;
-  /** Equal for a repetition of the same request. */
+  /** Identifies the request: equal for a repetition. */
   readonly request: string | undefined;
-  /** Calls whose place it took over in turn, and the waiting that came with it: no part of its own queue timeout. */
+  /** Number of earlier calls whose place it took over, and their waiting, which does not count for its queue timeout. */
   returns = 0;
   inheritedWaitMs = 0;
-  /** Longer than any engine takes: it went out beside window and gate, to be refused by an engine. */
+  /** Longer than any engine takes: dispatched without window or gate, so that an engine refuses it. */
   isOversized = false;
 
   readonly id: CallId;
   readonly thread: string;
   readonly model: ModelId;
-  /** The only engine that may run it, by the client's wish; undefined: any that serves the model. */
+  /** The only engine that may run it, by the client's request; undefined: any that serves the model. */
   readonly onlyOn: EngineId | undefined;
   readonly promptTokens: number;
-  /** Prompt and reserved output: what it takes of an engine's KV cache. */
+  /** Prompt and reserved output: its share of an engine's KV cache. */
   readonly needTokens: number;
   readonly prefix: readonly number[];
   readonly family: Family | undefined;
@@ -124,12 +127,12 @@ export class Call implements Key, Timed {
     this.carriedWaitMs = program.waitSincePromotionMs;
   }
 
-  /** Takes the place of a call that has left the queue: its arrival in the order, its waiting and what that has brought. */
+  /** Takes over the place of a call that left the queue: its order of arrival, its waiting and its escalations. */
   takeOver(ghost: Call): void {
     this.seq = ghost.seq;
     this.serviceAtArrivalMs = ghost.serviceAtArrivalMs;
     this.isFirst = ghost.isFirst;
-    // Less than the ghost's where its program was promoted meanwhile.
+    // The ghost's value is too large if its program was promoted meanwhile.
     this.carriedWaitMs = Math.min(ghost.carriedWaitMs, this.carriedWaitMs - ghost.waitedMs);
     this.promoted = ghost.promoted;
     this.overdue = ghost.overdue;
@@ -165,14 +168,14 @@ export class Call implements Key, Timed {
     this.queuedAtMs = nowMs;
   }
 
-  /** Why it is placed as it is, once it is. */
+  /** The reason for its dispatch. */
   get reason(): Reason {
     if (this.retried) return 'retried';
     if (this.promoted) return 'promoted';
     return this.waitedMs > 0 ? 'queued' : 'direct';
   }
 
-  /** All its waiting up to `now`, W_c. */
+  /** Its waiting up to `nowMs` in all attempts, W_c. */
   waitingMs(nowMs: number): number {
     return this.state === 'waiting' ? this.waitedMs + nowMs - this.queuedAtMs : this.waitedMs;
   }

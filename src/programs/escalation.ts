@@ -3,24 +3,25 @@ import type { SchedulerConfig } from '../config.js';
 import type { Balancer } from '../placement/balancer.js';
 
 /**
- * What a call comes to by waiting alone, the last first: of two that are due at once the first is reached, and the other
- * when it is due after that. A call has one timer, set to whichever is next (`earliest`), so nothing is ever scanned.
+ * The states that a call reaches by waiting alone, strongest first. Of two that are due at once the first in this list
+ * is reached, and the other one after it. A call has one timer, set to its next deadline (`earliest`), so nothing is
+ * scanned.
  *
- *     state       after a wait of                what changes                                        kept as
+ *     state       after a wait of                effect                                              kept as
  *     timedOut    timeouts.queueMs               it is refused                                       (it is gone)
- *     overdue     starvation.waitMsMax           as promoted and aged; unbound if its engine stands  overdue
+ *     overdue     starvation.waitMsMax           promoted and aged; unbound if its engine stands     overdue
  *     promoted    beta x attained service,       to the front; its program's window starts anew      promoted
  *                 along its chain
- *     aged        admission.reserveMs            idle programs' caches make way for it, and nothing  isAged
- *                                                behind it takes its room
+ *     aged        admission.reserveMs            idle contexts make way for it, and nothing behind   isAged
+ *                                                it takes its room
  *     stealable   balancer.spillMs               engines with nothing of their own may take it       isStealable
  *
- * Flags and not one value, since the settings decide which comes first, and a call that is promoted goes on to age.
- * All last until the call ends, over failed attempts too; but it is stealable only from the engine it waits for.
+ * The states are flags and not one value: the settings decide which comes first, and a promoted call goes on to age.
+ * All last until the call ends, through failed attempts too. It is stealable only from the engine it waits for.
  */
 export type Escalation = 'timedOut' | 'overdue' | 'promoted' | 'aged' | 'stealable';
 
-/** When a waiting call comes to each state. */
+/** Time at which a waiting call reaches each state, in milliseconds on the driver's clock; Infinity: never. */
 export interface Deadlines {
   readonly timeoutAtMs: number;
   readonly overdueAtMs: number;
@@ -32,12 +33,12 @@ export interface Deadlines {
 
 type Spills = Pick<Balancer, 'spills'>;
 
-/** Deadlines of a waiting call; Infinity for what is past or does not apply. */
+/** Deadlines of a waiting call; Infinity for those reached already and those that do not apply. */
 export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spills): Deadlines {
   const { admission, starvation, timeouts, balancer } = config;
   const limitMs = starvation.beta * Math.max(call.serviceAtArrivalMs, starvation.floorMs);
   const waitStartMs = call.queuedAtMs - call.waitedMs;
-  // What no engine has room for must not come back for ever: each time the engine rests, and others wait for it.
+  // A call that fits no engine must not return for ever: each time an engine rests, and others wait for it.
   const patienceStartMs = call.isPatient ? call.sentBackAtMs : waitStartMs + call.inheritedWaitMs;
   return {
     timeoutAtMs: patienceStartMs + timeouts.queueMs,
@@ -49,7 +50,7 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spill
   };
 }
 
-/** Whether the call may leave its engine by waiting. */
+/** Whether the call may leave its engine after waiting. */
 export const maySpill = (call: Call, { spills }: Spills): boolean => spills && call.onlyOn === undefined;
 
 /** The first state, in the order above, that is due. */
@@ -61,6 +62,7 @@ export function reachedBy(due: Deadlines, nowMs: number): Escalation | undefined
   return due.stealableAtMs <= nowMs ? 'stealable' : undefined;
 }
 
+/** Time of the next deadline; Infinity when there is none. */
 export function earliest(deadlines: Deadlines): number {
   const { timeoutAtMs, overdueAtMs, promoteAtMs, ageAtMs, stealableAtMs } = deadlines;
   return Math.min(timeoutAtMs, overdueAtMs, promoteAtMs, ageAtMs, stealableAtMs);

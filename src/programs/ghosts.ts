@@ -4,12 +4,14 @@ import { TimerHeap } from '../queues/timer-heap.js';
 import type { Call } from './call.js';
 import type { Program } from './process-table.js';
 
-/** Ghosts of one program; the oldest gives way. More than a client has calls under way at once. */
+/**
+ * Upper bound on ghosts of one program; beyond it the oldest is dropped. Clients have fewer calls in progress at once.
+ */
 const PROGRAM_MAX = 64;
 
 /**
- * Calls that left the queue unserved and may be asked again: clients time out and retry. A ghost keeps its call's place
- * in the order for a grace time. It is never dispatched and counts in no limit.
+ * Calls that left the queue unserved and may be repeated: clients time out and retry. A ghost keeps its call's place in
+ * the order for `timeouts.ghostMs`. It is never dispatched and counts in no limit.
  *
  *     waiting ──client hung up, queue timeout──> ghost ──same request again──> waiting, in its old place
  *                                                  └──grace over, program gone, too many──> forgotten
@@ -25,10 +27,10 @@ export class Ghosts {
     return this.#graces.size;
   }
 
-  /** The call, which has ended, keeps its place. Of more than `queuedMax` in all the first to expire gives way. */
+  /** Keeps the place of an ended call. Beyond `limits.queuedMax` ghosts, the first to expire is dropped. */
   keep(call: Call, { timeouts, limits }: SchedulerConfig, nowMs: number): void {
     const { program } = call;
-    // Who calls under the id of a program that has ended is another program.
+    // A later call with the id of an ended program belongs to a new program.
     if (timeouts.ghostMs === 0 || program.detached !== undefined) return;
     const ghosts = this.#ofProgram.get(program) ?? [];
     this.#ofProgram.set(program, ghosts);
@@ -38,7 +40,7 @@ export class Ghosts {
     while (this.size > limits.queuedMax) this.#drop(this.#graces.peek() as Call);
   }
 
-  /** The ghost whose place the arriving call of the program takes, which is then no more. */
+  /** Removes and returns the ghost whose place the arriving call takes over, if there is one. */
   take(program: Program, { thread, model, request, retry }: CallArrived): Call | undefined {
     const ghosts = this.#ofProgram.get(program)?.filter((ghost) => ghost.thread === thread && ghost.model === model);
     const same = request === undefined ? undefined : ghosts?.find((ghost) => ghost.request === request);
@@ -47,13 +49,13 @@ export class Ghosts {
     return ghost;
   }
 
-  /** Forgets those whose grace is over. */
+  /** Forgets ghosts whose grace time is over. */
   expire(nowMs: number): void {
     for (let ghost = this.#graces.peek(); ghost !== undefined && ghost.timerAtMs <= nowMs; ghost = this.#graces.peek())
       this.#drop(ghost);
   }
 
-  /** The program is over. */
+  /** Forgets the ghosts of a program that is over. */
   forget(program: Program): void {
     for (const ghost of this.#ofProgram.get(program) ?? []) this.#graces.delete(ghost);
     this.#ofProgram.delete(program);

@@ -6,9 +6,9 @@ import type { ProgramId, TenantId } from '../protocol/units.js';
 
 const NO_CALLS: readonly Call[] = [];
 
-/** One row of the process table (Autellix, "Process Table"): everything the scheduler knows of a program. */
+/** One row of the process table (Autellix, "Process Table"): all that the scheduler knows of a program. */
 export class Program {
-  /** Attained service: engine time of the longest observed chain of calls. One rule for PLAS and ATLAS. */
+  /** Attained service: engine time of the longest observed chain of calls (Autellix, PLAS and ATLAS in one rule). */
   serviceMs = 0;
   /** Waiting of all its calls together. */
   waitingMs = 0;
@@ -17,24 +17,24 @@ export class Program {
   /** Waiting along a chain of calls since the last promotion: the numerator of the starvation ratio. */
   waitSincePromotionMs = 0;
 
-  /** Where its long calls go, and that engine's life then: an engine that came back empty is no home. */
+  /** The engine of its long calls, and that engine's `life` then: an engine that returned empty is no home. */
   #home: Engine | undefined;
   #homeLife = 0;
   /** Engine of its last dispatch. */
   lastEngine: Engine | undefined;
 
-  /** Active calls ("threads metadata") in no order; no array while there are none, as idle rows are many. */
+  /** Active calls (Autellix's thread metadata), unordered; undefined while there are none, as idle rows are many. */
   #calls: Call[] | undefined;
   lastArrivalAtMs: number;
   lastCompletionAtMs: number | undefined;
-  /** Context last seen: prompt and answer of the last finished call. */
+  /** Prompt and answer of the last finished call. */
   contextTokens = 0;
 
-  /** Of its root alone: answered calls, whether another call came after the last of them, or after any. */
+  /** Root thread only: answered calls; whether none has followed the last of them; whether one ever followed. */
   rootCallsFinished = 0;
   rootIsUnfollowed = false;
   rootWentOn = false;
-  /** Of its root alone: the first prompt, the context that the last finished call left, and when. */
+  /** Root thread only: the first prompt; the context left by the last finished call, and its time. */
   firstPromptTokens = 0;
   rootContextTokens = 0;
   rootEndedAtMs = -Infinity;
@@ -44,11 +44,11 @@ export class Program {
   cachedTokens = 0;
   outputTokens = 0;
 
-  /** Tokens that fade with time, for policies that forget (`las-decayed`): the amount, and when it was right. */
+  /** Tokens that fade with time, for policies that forget (`las-decayed`), as of `fadingAtMs`. */
   fadingTokens = 0;
   fadingAtMs = 0;
 
-  /** No longer in the table: the row lives until its last active call ends. */
+  /** Cause of its removal from the table. The row lives until its last active call ends. */
   detached: ProgramGone['cause'] | undefined;
   /** Neighbours in the list of idle rows. */
   idleSinceMs: number | undefined;
@@ -75,12 +75,12 @@ export class Program {
     this.callsTotal += 1;
   }
 
-  /** Returns true when that was its last active call. */
+  /** Removes an ended call. Returns true when it was the last active one. */
   end(call: Call): boolean {
     invariant(this.#calls?.[call.programIndex] === call, 'a call that ends is active');
     const last = this.#calls?.pop();
     if (this.#calls?.length === 0) this.#calls = undefined;
-    // Not a set: what leaves one by the front stays in the way of who looks at the first few, until all are gone.
+    // An array, not a Set: a Set keeps holes of deleted entries, which slow down a look at the first few.
     if (this.#calls !== undefined && last !== undefined && last !== call) {
       this.#calls[call.programIndex] = last;
       last.programIndex = call.programIndex;
@@ -93,14 +93,14 @@ export class Program {
     return this.#home?.state === 'up' && this.#home.life === this.#homeLife ? this.#home : undefined;
   }
 
-  /** A call of it was moved to the front: the starvation window starts anew, for all that are active. */
+  /** One of its calls was promoted: the starvation window starts anew for all active ones. */
   restartWindow(nowMs: number): void {
     this.promotions += 1;
     this.waitSincePromotionMs = 0;
     for (const call of this.activeCalls) call.carriedWaitMs = -call.waitingMs(nowMs);
   }
 
-  /** Out of the table, with no call left: nothing more will come of it. */
+  /** Whether it is out of the table with no active call left. */
   get isOver(): boolean {
     return this.detached !== undefined && this.#calls === undefined;
   }
@@ -121,8 +121,8 @@ export class Program {
  *                      ^                         │
  *                      └───────next call─────────┘        explicit end: gone at once, or with its last active call
  *
- * Every operation is O(1). An active row is never removed for room: when every row is active, a new program gets a row
- * outside the table (`detached`), which serves its call all the same and leaves with it.
+ * Every operation is O(1). An active row is never removed for room. When every row is active, a new program gets a row
+ * outside the table (`detached`), which serves its calls and leaves with the last of them.
  */
 export class ProcessTable {
   readonly #rows = new Map<ProgramId, Program>();
@@ -145,7 +145,7 @@ export class ProcessTable {
     return this.#rows.values();
   }
 
-  /** When the longest-idle row fell idle; undefined when none is idle. */
+  /** The longest-idle row; undefined when none is idle. */
   get oldestIdle(): Program | undefined {
     return this.#oldestIdle;
   }
@@ -161,7 +161,7 @@ export class ProcessTable {
     this.#newestCountedOut = row;
   }
 
-  /** The program's row, made if need be. `evicted`: the idle row that had to go for it. */
+  /** Finds or makes the program's row. `evicted`: the idle row that made way for it. */
   admit(id: ProgramId, tenant: TenantId, nowMs: number): { row: Program; evicted: Program | undefined } {
     const known = this.#rows.get(id);
     if (known !== undefined) return { row: known, evicted: undefined };

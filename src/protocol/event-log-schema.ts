@@ -1,7 +1,7 @@
 import type { CallFailed, Command, Event, Family, Usage } from './events.js';
 import { EVENT_LOG_VERSION, type LogLine } from './event-log.js';
 
-/** What is wrong with a line, and where: the path, such as `event.promptTokens`, or '' for the whole. */
+/** A fault of a line: its path, such as `event.promptTokens` or '' for the whole line, and the problem. */
 export class LogFault {
   constructor(
     readonly field: string,
@@ -10,11 +10,11 @@ export class LogFault {
 }
 
 type Holder = Record<string, unknown>;
-/** Looks at the value under a key, which is there. */
+/** Checks the value under a key that is present. */
 type Rule = (holder: Holder, key: string, path: string) => LogFault | undefined;
 type Shape = Readonly<Record<string, Rule>>;
 type Name<T, K extends keyof T & string> = T extends Record<K, T[K]> ? K : `${K}?`;
-/** A rule for each field but `type`; the names of those that may be absent end in a question mark. */
+/** A rule for each field but `type`; names of optional fields end in a question mark. */
 type ShapeOf<T> = { readonly [K in Exclude<keyof T & string, 'type'> as Name<T, K>]: Rule };
 type ShapesOf<T extends { readonly type: string }> = { readonly [E in T as E['type']]: ShapeOf<E> };
 
@@ -45,7 +45,7 @@ const object =
     return isObject(value) ? checkFields(value, shape, `${path}.`) : new LogFault(path, 'not an object');
   };
 
-/** A number, also one that JSON has no digits for; that becomes one in its place. */
+/** A number, or a word for NaN or an infinity, which is replaced by that number in its place. */
 const number: Rule = (holder, key, path) => {
   const value = holder[key];
   if (typeof value === 'number') return undefined;
@@ -162,7 +162,7 @@ const version: Rule = (holder, key, path) => {
   return new LogFault(path, isNewer ? `${value} is newer than ${EVENT_LOG_VERSION}, which is read here` : 'unknown');
 };
 
-/** Lines by the key that tells them apart. */
+/** Kinds of lines by the key that identifies each. */
 const LINES: readonly (readonly [string, Shape])[] = [
   ['event', { now: time, event: typed(EVENTS), commands }],
   ['maitredEventLog', { maitredEventLog: version, maitred: text, startedAt: text, now: time, settings }],
@@ -171,8 +171,8 @@ const LINES: readonly (readonly [string, Shape])[] = [
 ];
 
 /**
- * A line that was parsed as JSON, if it is one; numbers that are written as words become numbers in their places.
- * Settings are for their reader to look into.
+ * Checks a parsed line and returns it, or its first fault. Numbers written as words become numbers in their places.
+ * Settings are left for their reader to check.
  */
 export function readLogLine(value: unknown): LogLine | LogFault {
   if (!isObject(value)) return new LogFault('', 'not an object');

@@ -2,16 +2,16 @@ import type { Command, Event } from './events.js';
 import type { Millis } from './units.js';
 
 /**
- * The event log: every step of a scheduler as lines of JSON, so that it can be replayed. `docs/EVENT-LOG.md` describes it.
- * A log is its header, then steps and changes of settings in their order, then its end.
+ * The event log: every step of a scheduler as lines of JSON, so that it can be replayed. `docs/EVENT-LOG.md` describes
+ * it. A log is its header, then steps and changes of settings in their order, then its end.
  */
 export const EVENT_LOG_VERSION = 1;
 
 export interface LogHeader {
   readonly maitredEventLog: typeof EVENT_LOG_VERSION;
-  /** The version of maitred that wrote it. */
+  /** The version of maitred that wrote the log. */
   readonly maitred: string;
-  /** The wall clock, as ISO 8601, and at that moment the clock of all lines. */
+  /** The wall clock, as ISO 8601; `now` is the driver's clock at the same moment. */
   readonly startedAt: string;
   readonly now: Millis;
   /** The scheduler's settings with its balancer's. */
@@ -30,9 +30,9 @@ export interface LogChange {
   readonly commands: readonly Command[];
 }
 
-/** The last line: without one, whoever wrote was ended first. */
+/** The last line; it is missing when the writer was killed. */
 export interface LogEnd {
-  /** `behind`: what the lines were written to was too slow for them. */
+  /** `behind`: the disk could not keep up. */
   readonly end: 'closed' | 'behind';
   /** Steps and changes in the log. */
   readonly steps: number;
@@ -40,10 +40,10 @@ export interface LogEnd {
 
 export type LogLine = LogHeader | LogStep | LogChange | LogEnd;
 
-/** A line of a log, without its end. Numbers keep their last digit; those that JSON has not are written as words. */
+/** A line of a log, without its line break. Numbers keep their last digit; NaN and infinities are written as words. */
 export function logLine(line: LogLine): string {
   const text = JSON.stringify(line);
-  // Nothing in a log is null: where that is written, a number is none of JSON's, or a name has these letters.
+  // No value in a log is null: "null" means a number that JSON cannot write, or a name with these letters.
   return text.includes('null') ? JSON.stringify(line, inWords) : text;
 }
 

@@ -1,9 +1,9 @@
 import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './units.js';
 
 /**
- * What a driver tells the scheduler (`Event`) and what the scheduler tells the driver (`Command`).
+ * The facts that a driver gives the scheduler (`Event`), and the scheduler's answers (`Command`).
  * Both are plain data, so that a log of events can be written, read and replayed.
- * Nothing here holds a true output length: a policy cannot know what a live gateway would not.
+ * No event holds a true output length: a policy knows no more than a live gateway could tell it.
  */
 export type Event =
   | CallArrived
@@ -29,29 +29,32 @@ export interface CallArrived {
   readonly thread: string;
   /** Only engines that serve this model may run the call. */
   readonly model: ModelId;
-  /** The only engine that may run it, such as one that holds the response it goes on from; absent: any. */
+  /** The only engine that may run it, such as the one that stores the response it continues; absent: any. */
   readonly engine?: EngineId;
-  /** Prompt length, estimated by the driver. */
+  /** Prompt length in tokens, estimated by the driver. */
   readonly promptTokens: Tokens;
-  /** The client's own limit on the answer; absent when it gave none. */
+  /** The client's own limit on the answer, in tokens; absent when it gave none. */
   readonly maxTokens?: Tokens;
   /** Hashes of the prompt's leading blocks, first block first, for prefix-aware placement. Absent: no prefix known. */
   readonly prefix?: readonly number[];
-  /** The client hears comments while it waits, and waits as long as it takes: no queue timeout, unless engines send it back. */
+  /**
+   * The client receives keep-alive comments and waits without limit: no queue timeout, unless engines send the call
+   * back.
+   */
   readonly patient?: true;
-  /** Equal for a repetition of the same request by the same tenant. */
+  /** Identifies the request: equal when the same tenant repeats it. */
   readonly request?: string;
-  /** The client calls this a retry: with no equal request to take over from, it takes over its thread's oldest. */
+  /** The client marks this as a retry. With no equal request, it takes over the oldest ghost of its thread. */
   readonly retry?: true;
-  /** The programs that begin as this one does; absent: none known, and nothing is counted as shared. */
+  /** The family of programs that begin alike; absent: unknown, and no prefix is counted as shared. */
   readonly family?: Family;
 }
 
-/** Programs of one make: their prompts begin with the same instructions and tool schemas, which an engine caches once. */
+/** Programs whose prompts begin with the same instructions and tool schemas, which an engine caches once. */
 export interface Family {
-  /** Hash of that beginning. */
+  /** Hash of the common beginning. */
   readonly id: number;
-  /** Length of that beginning, estimated by the driver: no more than this is taken for shared. */
+  /** Length of the common beginning, estimated by the driver: the upper bound of the shared prefix. */
   readonly tokens: Tokens;
 }
 
@@ -68,24 +71,24 @@ export interface CallProgressed {
   readonly outputTokens: Tokens;
 }
 
-/** What an engine said of a finished call. */
+/** Token counts of a finished call, as the engine reported them. */
 export interface Usage {
   readonly promptTokens: Tokens;
   readonly outputTokens: Tokens;
-  /** Prompt tokens served from the engine's prefix cache; absent when the engine does not say. */
+  /** Prompt tokens served from the engine's prefix cache; absent when the engine does not report them. */
   readonly cachedTokens?: Tokens;
 }
 
 export interface CallFinished {
   readonly type: 'callFinished';
   readonly call: CallId;
-  /** Absent when the engine gave no usage: the estimates of the arrival stand. */
+  /** Absent when the engine reported none: the estimates of the arrival stand. */
   readonly usage?: Usage;
-  /** Execution time by the engine's own clock, queueing apart; absent: dispatch-to-end less `queueMs`. */
+  /** Execution time by the engine's own clock, without queueing; absent: dispatch to end, less `queueMs`. */
   readonly serviceMs?: Millis;
-  /** Time in the engine's own queue, where it says so. */
+  /** Time in the engine's own queue; absent when the engine does not report it. */
   readonly queueMs?: Millis;
-  /** The answer calls a tool: its program is likely to be back. Recorded for analysis: no policy reads it yet. */
+  /** The answer calls a tool, so its program is likely to return. Recorded for analysis: no policy reads it yet. */
   readonly calledTool?: boolean;
 }
 
@@ -94,8 +97,8 @@ export interface CallFinished {
  * - `busy`: the engine had no room (429, 503). The call goes back to its place, the engine rests for `restMs`.
  * - `refused`: the engine answered that the request is at fault (4xx): the call ends here, charged nothing.
  * - `broken`: the engine failed before the client saw a byte. The call is tried elsewhere, in its place.
- * - `lost`: the engine failed after the first byte: the call ends here, charged what it used.
- * All but `lost` have left nothing in the engine's cache.
+ * - `lost`: the engine failed after the first byte: the call ends here, charged for its use.
+ * Only `lost` leaves anything in the engine's cache.
  */
 export type CallFailed = EngineBusy | EngineFailed;
 
@@ -113,7 +116,7 @@ export interface EngineFailed {
   readonly failure: 'refused' | 'broken' | 'lost';
 }
 
-/** The client is gone, or its driver gave up: the call leaves, wherever it is, charged what it used. */
+/** The client is gone, or its driver gave up: the call leaves, waiting or running, charged for its use. */
 export interface CallCancelled {
   readonly type: 'callCancelled';
   readonly call: CallId;
@@ -121,24 +124,24 @@ export interface CallCancelled {
   readonly mayReturn?: true;
 }
 
-/** Nothing more will come of the program. Its running calls finish; the next call with its id is a new program. */
+/** The program has ended. Its running calls finish; the next call with its id is a new program. */
 export interface ProgramEnded {
   readonly type: 'programEnded';
   readonly program: ProgramId;
 }
 
-/** An engine takes calls from now on; sent again, it replaces what is known of the engine and brings it back. */
+/** An engine takes calls from now on. Sent again, it replaces the engine's data and returns it to service. */
 export interface EngineJoined {
   readonly type: 'engineJoined';
   readonly engine: EngineId;
   readonly models: readonly ModelId[];
-  /** Most calls in flight by config or by the engine's `max_num_seqs`; absent: the window adapts. */
+  /** Upper bound on calls in flight, from config or the engine's `max_num_seqs`; absent: the window adapts. */
   readonly windowMax?: number;
-  /** KV cache capacity; absent: no working-set gate on this engine. */
+  /** KV cache capacity in tokens; absent: no working-set gate on this engine. */
   readonly capacityTokens?: Tokens;
-  /** Longest prompt and answer together that the engine takes (`max_model_len`); absent: unknown. */
+  /** Upper bound on prompt and answer together, in tokens (`max_model_len`); absent: unknown. */
   readonly contextTokensMax?: Tokens;
-  /** One call at a time until one has finished or the engine joins without this: half-open after a failure. */
+  /** Half-open after a failure: one call at a time, until one has finished or the engine joins without this. */
   readonly probation?: boolean;
 }
 
@@ -152,7 +155,7 @@ export interface EngineReported {
   readonly preemptions?: number;
 }
 
-/** Nothing more is dispatched there; what waits for it is placed anew. Its running calls still end one by one. */
+/** Nothing more is dispatched there. Its waiting calls are placed anew; its running calls still end one by one. */
 export interface EngineLost {
   readonly type: 'engineLost';
   readonly engine: EngineId;
@@ -171,9 +174,9 @@ export interface Woke {
 
 export type Command = Dispatch | Reject | WakeAt | ProgramGone;
 
-/** Why a call was placed as it was; shown to the client. */
+/** The reason for a placement, shown to the client. */
 export type Reason =
-  | 'direct' // did not wait
+  | 'direct' // it did not wait
   | 'queued' // its turn came
   | 'promoted' // anti-starvation moved it to the front
   | 'retried'; // placed again after an engine failed or was full
@@ -184,16 +187,16 @@ export interface Dispatch {
   readonly engine: EngineId;
   /** Queue the call ran from, 0 first. */
   readonly level: number;
-  /** Time this request has spent queued here: in all attempts, and in earlier calls whose place it took over. */
+  /** Time that this request was queued here, in all attempts and in earlier calls whose place it took over. */
   readonly queueMs: Millis;
-  /** Part of `queueMs` that it took over from earlier calls; absent: it took over no place. */
+  /** The part of `queueMs` taken over from earlier calls; absent: it took over no place. */
   readonly inheritedMs?: Millis;
   readonly reason: Reason;
   /** How the engine was chosen. */
   readonly placement: 'home' | 'bound' | 'spread' | 'spilled';
 }
 
-/** Why a call ended without an answer. */
+/** The reason why a call ended without an answer. */
 export type Refusal =
   | 'queue_full' // the queue, or this tenant's share of it, is at its limit
   | 'queue_timeout' // waited longer than allowed
@@ -205,7 +208,7 @@ export interface Reject {
   readonly type: 'reject';
   readonly call: CallId;
   readonly refusal: Refusal;
-  /** `overloaded`, and `queue_full` where it can be told: when to ask again. Estimated, not promised. */
+  /** Time until the client should ask again, estimated: with `overloaded`, and with `queue_full` where known. */
   readonly retryAfterMs?: Millis;
 }
 
@@ -215,11 +218,11 @@ export interface WakeAt {
   readonly at: Millis;
 }
 
-/** A program has left the process table; nothing is to be done, but drivers count and forget. Its calls have all ended. */
+/** A program has left the process table, and all its calls have ended. For drivers to count it and to forget it. */
 export interface ProgramGone {
   readonly type: 'programGone';
   readonly program: ProgramId;
-  /** `ended`: said so. `expired`: idle for its lease. `evicted`: idle, and the table needed the row. */
+  /** `ended`: announced. `expired`: idle for its lease. `evicted`: idle, and the table needed the row. */
   readonly cause: 'ended' | 'expired' | 'evicted';
   readonly calls: number;
   readonly serviceMs: Millis;

@@ -5,7 +5,7 @@
 declare const brand: unique symbol;
 type Brand<T, B extends string> = T & { readonly [brand]: B };
 
-/** Unique among all programs of all tenants: the driver scopes what a client sent before it becomes one. */
+/** Unique among all programs of all tenants: the driver scopes a client's id by its tenant. */
 export type ProgramId = Brand<string, 'ProgramId'>;
 /** Unique among all calls ever given to one scheduler. */
 export type CallId = Brand<string, 'CallId'>;
@@ -13,7 +13,7 @@ export type EngineId = Brand<string, 'EngineId'>;
 export type TenantId = Brand<string, 'TenantId'>;
 /** The model's name as engines and clients spell it. */
 export type ModelId = Brand<string, 'ModelId'>;
-/** A point on the driver's monotonic clock, or a duration, in milliseconds. Fractions are meant. */
+/** A point on the driver's monotonic clock, or a duration, in milliseconds. Fractions are allowed. */
 export type Millis = Brand<number, 'Millis'>;
 /** A whole number of tokens, zero or more. */
 export type Tokens = Brand<number, 'Tokens'>;
@@ -24,7 +24,7 @@ export const engineId = (id: string): EngineId => id as EngineId;
 export const tenantId = (id: string): TenantId => id as TenantId;
 export const modelId = (id: string): ModelId => id as ModelId;
 
-/** @throws RangeError for NaN and infinities: a clock that lies must not reach the queues. */
+/** @throws RangeError for NaN and infinities: a broken clock must not reach the queues. */
 export function millis(value: number): Millis {
   if (!Number.isFinite(value)) throw new RangeError(`milliseconds must be finite, got ${value}`);
   return value as Millis;

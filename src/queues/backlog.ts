@@ -1,6 +1,6 @@
 import type { Call } from '../programs/call.js';
 
-/** Waiting calls counted by level, with the tokens they need. */
+/** Number and tokens of waiting calls, by level. */
 export class Backlog {
   readonly #calls: number[] = [];
   readonly #tokens: number[] = [];
@@ -17,7 +17,7 @@ export class Backlog {
     for (const call of calls) this.add(call, 1);
   }
 
-  /** Other calls at levels up to `level`; 0 where they need more room than the call on average: it may then pass them. */
+  /** Number of other calls at levels up to `level`; 0 when they are larger on average: the call may then pass them. */
   ahead(call: Call, level: number): number {
     let calls = call.level <= level ? -1 : 0;
     let tokens = call.level <= level ? -call.extraTokens : 0;

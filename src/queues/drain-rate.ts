@@ -1,11 +1,11 @@
-/** Completions before there is a rate, and what each new one weighs against those before it. */
+/** Completions before there is a rate; later ones each weigh one part in this many. */
 const COMPLETIONS_MIN = 64;
-/** A rate this old says nothing of the calls that come now. */
+/** Age beyond which a rate no longer applies to new calls. */
 const MEMORY_MS = 600_000;
 
 /**
- * How fast a model's engines work off their backlog: the mean time between two completions while calls wait, over the
- * last hundred or so. Times without a backlog do not count, as engines then finish only what comes.
+ * The rate at which a model's engines work off their backlog: the mean time between two completions while calls wait,
+ * over about the last hundred. Times without a backlog do not count: arrivals, not engines, set the pace then.
  */
 export class DrainRate {
   #completions = 0;
@@ -24,14 +24,14 @@ export class DrainRate {
     this.#lastMs = isBacklogged ? nowMs : undefined;
   }
 
-  /** Other engines serve the model now. */
+  /** Forgets the rate: other engines serve the model now. */
   reset(): void {
     this.#completions = 0;
     this.#msPerCall = 0;
     this.#lastMs = undefined;
   }
 
-  /** Undefined while too little is known. */
+  /** Mean milliseconds between completions; undefined while too little is known. */
   msPerCall(nowMs: number): number | undefined {
     const isKnown = this.#completions === COMPLETIONS_MIN && nowMs - (this.#lastMs ?? -Infinity) <= MEMORY_MS;
     return isKnown ? this.#msPerCall : undefined;

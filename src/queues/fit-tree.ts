@@ -1,5 +1,5 @@
 /**
- * An ordered set that answers "which is the first entry, in order, that needs no more than `room`?" in O(log n).
+ * An ordered set that finds the first entry, in order, whose need is at most `room`, in O(log n).
  *
  *                 (level, rank, seq)            Each node keeps the least need of its subtree, so a search
  *                  [need | least]               walks down once: left if something there fits, else the
@@ -8,8 +8,8 @@
  *          /    \                               firstFit(3): the root's least is 2 <= 3, the left child's
  *     [4 | 4]  [2 | 2]                          least is 2, its left child's 4 > 3, itself 9 > 3: take [2].
  *
- * A treap: a binary search tree by key and a heap by a hash of `seq`, which keeps it balanced without randomness, so
- * that the same events give the same tree. insert, delete, first and firstFit cost O(log n) expected; refresh O(n).
+ * A treap: a binary search tree by key and a heap by a hash of `seq`. The hash balances it without randomness, so that
+ * the same events give the same tree. insert, delete, first and firstFit cost O(log n) expected; refresh O(n).
  */
 
 /** Order of waiting calls: lower level first, then lower rank, then the earlier `seq`, which is unique. */
@@ -71,7 +71,7 @@ export class FitTree<T> {
     return true;
   }
 
-  /** First entry in order, whatever it needs. */
+  /** First entry in order, whatever its need. */
   first(): T | undefined {
     let node = this.#root;
     while (node?.left !== undefined) node = node.left;
@@ -153,7 +153,7 @@ function remove<T>(root: Node<T> | undefined, key: Key): Node<T> | undefined {
   return root;
 }
 
-/** Joins two trees, every key of `a` before every key of `b`. */
+/** Joins two trees; every key of `a` precedes every key of `b`. */
 function merge<T>(a: Node<T> | undefined, b: Node<T> | undefined): Node<T> | undefined {
   if (a === undefined) return b;
   if (b === undefined) return a;
@@ -175,7 +175,7 @@ function refresh<T>(root: Node<T> | undefined, needOf: (value: T) => number): vo
   root.pull();
 }
 
-/** A 32-bit mix (the finaliser of MurmurHash3): neighbouring numbers come out far apart. */
+/** A 32-bit mix (the finaliser of MurmurHash3): it maps neighbouring numbers far apart. */
 function scramble(seq: number): number {
   let h = Math.imul(seq ^ (seq >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);

@@ -10,33 +10,32 @@ import type { ModelId } from '../protocol/units.js';
  *
  *     pool "m"      unbound    ─ short calls, calls without a home           (late binding: placed when they run)
  *                   stealable  ─ calls of `bound` below that have waited long enough to leave
- *       engine A    bound     ─ long calls of programs whose cache A holds
+ *       engine A    bound     ─ long calls of programs whose contexts A holds
  *       engine B    bound     ─ ...
  *
- * An engine with room looks at its own `bound` and its pools' `unbound`, in order of (level, rank, seq), and at
- * `stealable` only when nothing else fits. A call bound to a full engine is never looked at by another, however many
- * such calls there are.
+ * An engine with room looks at its own `bound` and its pools' `unbound`, in order of (level, rank, seq). It looks at
+ * `stealable` only when nothing else fits. So calls bound to a full engine cost other engines nothing, however many.
  */
 export class ModelPool {
   /** In order of joining, whatever their state. */
   engines: readonly Engine[] = [];
-  /** Those of them that are up. */
+  /** The engines that are up. */
   live: readonly Engine[] = [];
   readonly unbound = new WaitQueue();
   readonly stealable = new FitTree<Call>();
-  /** Calls for the model that wait, wherever they do. */
+  /** Number of waiting calls for the model, in all queues. */
   waiting = 0;
   readonly drainRate = new DrainRate();
 
   constructor(readonly model: ModelId) {}
 
-  /** What the call counts in the working set of an engine that holds nothing of its program: of those that count it least. */
+  /** Least number of tokens that the call counts in the working set of any live engine; its need when none is live. */
   countedTokens(call: Call): number {
     const held = this.live.map(({ workingSet }) => workingSet.countedTokens(call, call.needTokens));
     return held.length === 0 ? call.needTokens : Math.min(...held);
   }
 
-  /** Reads the engines' states anew. */
+  /** Recomputes `live`. */
   refresh(): void {
     const live = this.engines.filter((engine) => engine.state === 'up');
     if (live.length !== this.live.length || live.some((engine, index) => engine !== this.live[index]))

@@ -1,10 +1,10 @@
 import { invariant } from '../invariant.js';
 
 /**
- * One pending time per entry, the earliest first: an indexed binary heap.
+ * An entry of an indexed binary heap with one pending time per entry, the earliest first.
  *
- * Each entry stores its own place (`heapIndex`, -1 when absent), so that moving or removing any entry costs
- * O(log n) and nothing stale is left behind. Ties go to the lower `seq`, so that equal times fire in a fixed order.
+ * Each entry stores its own index (`heapIndex`, -1 when absent). So moving or removing one costs O(log n) and leaves
+ * nothing stale behind. Ties go to the lower `seq`, so that equal times fire in a fixed order.
  */
 export interface Timed {
   heapIndex: number;
@@ -23,7 +23,7 @@ export class TimerHeap<T extends Timed> {
     return this.#heap[0];
   }
 
-  /** Sets, moves or (with `Infinity`) removes the entry's time. */
+  /** Sets, moves or (with `Infinity`) removes the entry's time, in milliseconds. */
   set(entry: T, atMs: number): void {
     if (atMs === Infinity) return this.delete(entry);
     entry.timerAtMs = atMs;

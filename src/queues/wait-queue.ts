@@ -3,16 +3,16 @@ import type { Call } from '../programs/call.js';
 import { Backlog } from './backlog.js';
 import { before, FitTree } from './fit-tree.js';
 
-/** How a waiting call is let in. */
+/** The rule by which a waiting call is admitted. */
 export type AdmissionClass =
-  | 'resident' // its own context is still cached: idle programs make way
-  | 'aged' // has waited `reserveMs`: idle programs make way, one such call at a time
-  | 'new'; // takes only what is neither in flight nor kept for idle programs
+  | 'resident' // its own context is still cached: idle contexts make way
+  | 'aged' // has waited `reserveMs`: idle contexts make way, for one such call each `turnMs`
+  | 'new'; // takes only room that is neither in flight nor claimed by idle contexts
 
-/** Most KV tokens that an engine's gate allows each kind of call now. */
+/** KV tokens that an engine's gate now allows a call of each admission class. */
 export type Headroom = Readonly<Record<AdmissionClass, number>>;
 
-/** Waiting calls with the same choice of engines: for each kind of entry, a tree in order of (level, rank, seq). */
+/** Waiting calls with the same choice of engines: for each admission class, a tree in order of (level, rank, seq). */
 export class WaitQueue {
   readonly #trees: Readonly<Record<AdmissionClass, FitTree<Call>>> = {
     resident: new FitTree(),
@@ -24,7 +24,7 @@ export class WaitQueue {
     aged: new Backlog(),
     new: new Backlog(),
   };
-  /** Those that have waited `reserveMs`, however they are let in. */
+  /** Calls that have waited `reserveMs`, of any admission class. */
   readonly #aged = new FitTree<Call>();
 
   get size(): number {
@@ -43,13 +43,13 @@ export class WaitQueue {
     if (call.isAged) invariant(this.#aged.delete(call), 'an aged call is among the aged');
   }
 
-  /** Reads anew what each call needs. */
+  /** Recomputes each call's need. */
   refresh(needOf: (call: Call) => number): void {
     for (const tree of Object.values(this.#trees)) tree.refresh(needOf);
     for (const [name, backlog] of Object.entries(this.#backlogs)) backlog.reset(this.#trees[name as AdmissionClass]);
   }
 
-  /** Waiting calls at levels up to `level` that this one, which came last, does not pass. O(levels). */
+  /** Number of waiting calls at levels up to `level` that this one, the last to arrive, cannot pass. O(levels). */
   ahead(call: Call, level: number): number {
     return this.#backlogs[call.admissionClass].ahead(call, level);
   }
@@ -60,7 +60,7 @@ export class WaitQueue {
     return firstOf(firstOf(resident.firstFit(room.resident), aged.firstFit(room.aged)), fresh.firstFit(room.new));
   }
 
-  /** The first call that room is to be kept for, fit or not. */
+  /** The first call that may reserve room, whether it fits or not. */
   get firstAged(): Call | undefined {
     return this.#aged.first();
   }

@@ -7,11 +7,11 @@ import type { Context } from '../kv/context.js';
 import type { EngineTable } from '../engines/engine-table.js';
 import type { TenantId } from '../protocol/units.js';
 
-/** Calls of a program whose needs are read anew when a context of it changes. */
+/** Number of a program's calls whose needs are recomputed when one of its contexts changes. */
 const SIBLINGS_MAX = 64;
 const NO_CALLS: readonly Call[] = [];
 
-/** The waiting calls, each in the queue of the engine that it is bound to or of its model's pool. */
+/** All waiting calls, each in the queue of the engine that it is bound to, or else of its model's pool. */
 export class WaitQueues {
   #size = 0;
   readonly #ofTenant = new Map<TenantId, number>();
@@ -26,7 +26,7 @@ export class WaitQueues {
     return this.#ofTenant.get(tenant) ?? 0;
   }
 
-  /** Adds the call, bound to `call.boundTo` or to none. Returns the engines that may run it. */
+  /** Adds the call to the queue of `call.boundTo`, or of its pool. Returns the engines that may run it. */
   insert(call: Call): readonly Engine[] {
     const { boundTo } = call;
     const pool = this.#pool(call);
@@ -39,7 +39,7 @@ export class WaitQueues {
     return [boundTo];
   }
 
-  /** Takes the call out; before anything that its place depends on is changed. */
+  /** Removes the call. To be called before any field that its place depends on changes. */
   delete(call: Call): void {
     this.#count(call, -1);
     const { boundTo } = call;
@@ -50,7 +50,7 @@ export class WaitQueues {
     invariant(boundTo.boundTokens >= 0, 'no fewer than no tokens wait for an engine');
   }
 
-  /** Other engines may take the call as well. Returns them. */
+  /** Lets other engines take the call as well. Returns them. */
   makeStealable(call: Call): readonly Engine[] {
     call.isStealable = true;
     if (call.boundTo === undefined) return [];
@@ -67,8 +67,9 @@ export class WaitQueues {
   }
 
   /**
-   * The call has come or gone, others' contexts were pushed out: what their threads' waiting calls need is read anew. Only of
-   * the first few of a program, so that a large fan-out stays cheap; the rest are checked before they run (`firstBound`).
+   * The call began or ended, or contexts were evicted or restored: recomputes the needs of their threads' waiting
+   * calls. Only the first few of a program are updated, so that a large fan-out stays cheap. `firstBound` checks the
+   * rest before they run.
    */
   reread(engine: Engine, call: Call, dropped: readonly Context[]): void {
     this.#rereadThread(engine, call);
@@ -76,8 +77,8 @@ export class WaitQueues {
   }
 
   /**
-   * An engine of these pools has come, gone or changed its size: what calls need there is read anew. O(calls), and rare.
-   * Returns the engines that may have room for one now.
+   * An engine of these pools has come, gone or changed its size: recomputes the needs of its calls. O(calls), and rare.
+   * Returns the engines that may have room now.
    */
   resize(engine: Engine, pools: readonly ModelPool[]): Engine[] {
     const needOf = (call: Call): number => readNeeds(call, this.#pool(call)).extraTokens;
@@ -89,7 +90,7 @@ export class WaitQueues {
     return pools.flatMap((pool) => pool.live);
   }
 
-  /** Whether another call of the thread, of the first few of its program, waits for the engine. */
+  /** Whether another call of the thread, among the first few of its program, waits for the engine. */
   hasSibling(call: Call, engine: Engine): boolean {
     return siblings(call, engine).some((sibling) => sibling !== call);
   }
@@ -100,14 +101,14 @@ export class WaitQueues {
     if (waiting.length > 0) engine.workingSet.expectReturn(thread.program, thread.thread);
   }
 
-  /** Puts the call into its queue by what is true of it now. */
+  /** Moves the call to its present place in its queue. */
   #reseat(call: Call): void {
     const queue = this.#queueOf(call);
     queue.delete(call);
     queue.insert(read(call, this.#pool(call)));
   }
 
-  /** Waiting calls at levels up to `level` that this one, which came last, does not pass. */
+  /** Number of waiting calls at levels up to `level` that this one, the last to arrive, cannot pass. */
   ahead(call: Call, level: number): number {
     return this.#queueOf(call).ahead(call, level);
   }
@@ -131,10 +132,10 @@ export class WaitQueues {
   }
 }
 
-/** Calls of the thread that wait for the engine, of the first few of its program. */
+/** Calls of the thread that wait for the engine, among the first few of its program. */
 function siblings({ program, thread }: Pick<Call, 'program' | 'thread'>, engine: Engine): readonly Call[] {
   const { activeCalls } = program;
-  // Most programs have one, and it runs.
+  // Most programs have one active call, and it runs.
   if (activeCalls.length === 1 && activeCalls[0]?.state === 'running') return NO_CALLS;
   const few = activeCalls.slice(0, SIBLINGS_MAX);
   return few.filter((call) => call.state === 'waiting' && call.boundTo === engine && call.thread === thread);
@@ -149,7 +150,7 @@ function entryOf(call: Call): AdmissionClass {
   return call.isAged ? 'aged' : 'new';
 }
 
-/** Reads the call's needs and entry anew; only for a call in no queue. */
+/** Recomputes the call's needs and admission class; only for a call in no queue. */
 function read(call: Call, pool: ModelPool): Call {
   call.admissionClass = entryOf(call);
   return readNeeds(call, pool);

@@ -69,7 +69,7 @@ describe('the gate', () => {
   });
 });
 
-describe('residency', () => {
+describe('the working set', () => {
   it('keeps room for a program that is expected back, and opens by itself when it stays away', () => {
     const desk = gatedDesk();
     leaveContext(desk, 'p', 700);

@@ -244,10 +244,10 @@ describe('an engine that rests', () => {
 });
 
 it('a model that no engine serves any more is forgotten', () => {
-  const roster = new EngineTable();
+  const engineTable = new EngineTable();
   const models = ['x', 'y', 'z'].map(modelId);
-  const engine = roster.join(joined('A'), coreConfig().admission);
-  for (const model of models) roster.serve(engine, [model]);
-  expect(roster.pool(models[0]!)).toBeUndefined();
-  expect(roster.serves(models[2]!)).toBe(true);
+  const engine = engineTable.join(joined('A'), coreConfig().admission);
+  for (const model of models) engineTable.serve(engine, [model]);
+  expect(engineTable.pool(models[0]!)).toBeUndefined();
+  expect(engineTable.serves(models[2]!)).toBe(true);
 });

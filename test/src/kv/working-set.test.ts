@@ -33,11 +33,11 @@ let calls = 0;
 
 /** An engine's cache of 100,000 tokens by our own count. */
 class Cache {
-  readonly #residency = new WorkingSet(makeRetention('learnt'));
+  readonly #workingSet = new WorkingSet(makeRetention('learnt'));
   readonly #programs = new Map<string, Program>();
 
   constructor() {
-    this.#residency.capacityTokens = 100_000;
+    this.#workingSet.capacityTokens = 100_000;
   }
 
   /** A call comes and goes. Returns the programs that it pushed out. */
@@ -59,8 +59,8 @@ class Cache {
     call.sharedTokens = sharedTokens;
     call.countedTokens = promptTokens - sharedTokens;
     program.begin(call);
-    const entered = this.#residency.enter(call, Infinity);
-    const left = this.#residency.leave(call, {
+    const entered = this.#workingSet.enter(call, Infinity);
+    const left = this.#workingSet.leave(call, {
       contextTokens: promptTokens,
       cachedTokens,
       sharedTokens,
@@ -71,7 +71,7 @@ class Cache {
   }
 
   passTo(nowMs: number): void {
-    this.#residency.settle(nowMs, 16_000, Infinity);
+    this.#workingSet.settle(nowMs, 16_000, Infinity);
   }
 
   /** Tokens that others use, in contexts of 1,000, until the program is pushed out. */
