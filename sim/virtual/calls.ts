@@ -149,11 +149,12 @@ export class Calls {
     }
   }
 
+  /** A gateway's `Retry-After` is in whole seconds, and at least one. */
   #gatewayRefused({ call, refusal, retryAfterMs }: Reject): void {
     const job = this.#open.get(call);
     if (job === undefined) return;
     this.#close(job);
-    this.#unanswered(job, refusal, retryAfterMs);
+    this.#unanswered(job, refusal, 1000 * Math.max(1, Math.ceil((retryAfterMs ?? 0) / 1000)));
   }
 
   #restartGateway(): void {

@@ -152,6 +152,8 @@ export class Book {
 
   #fail(call: BookedCall | undefined, event: Event & { type: 'callFailed' }, nowMs: number): void {
     if (call === undefined) return;
+    // A 4xx is an answer: the engine is well.
+    if (event.failure === 'refused') this.#clear(call.engine!);
     if (event.failure === 'lost' || event.failure === 'refused') return this.#end(call, event.failure);
     const engine = this.engines.get(call.engine!);
     if (event.failure === 'busy' && engine !== undefined) engine.restUntilMs = nowMs + Math.max(1, event.restMs);

@@ -4,8 +4,14 @@ import { overSamePrograms } from '../../../lab/measure/same-programs.js';
 import { type Conditions, conditionsSchema } from '../../../sim/virtual/conditions.js';
 import { agentProgram, PRESET, stepsOf } from '../../support/sim-play.js';
 
+/** What waiting brings comes before the shorter limit below. */
+const EARLY = { admission: { window: 2, reserveMs: 10_000, turnMs: 5_000 }, starvation: { waitMsMax: 10_000 } };
+
+/** Clients that do not stream, so that their calls time out in the queue, and do not ask again. */
+const IMPATIENT = conditionsSchema.parse({ clients: { retries: 0 } });
+
 /** Agents that outgrow one small cache, under a limit of queue time. */
-function run(queueMs: number, conditions: Conditions = {}): RunMeasures {
+function run(queueMs: number, conditions: Conditions = IMPATIENT): RunMeasures {
   return measureRun(
     {
       programs: Array.from({ length: 24 }, (_, index) => agentProgram(`a${index}`, index * 100)),
@@ -13,7 +19,7 @@ function run(queueMs: number, conditions: Conditions = {}): RunMeasures {
       seed: 1,
       engines: 1,
       engine: { preset: { ...PRESET, kvTokens: 20_000 }, blockSize: 16, scheduling: 'fcfs' },
-      scheduler: () => stepsOf('plas', { timeouts: { queueMs }, admission: { window: 2 } }),
+      scheduler: () => stepsOf('plas', { ...EARLY, timeouts: { queueMs } }),
       conditions,
       alone: false,
     },
@@ -47,7 +53,10 @@ describe('two runs over the same programs', () => {
   });
 
   it('do not count as lost what clients cancelled for good, and tell what they asked again', () => {
-    const conditions = conditionsSchema.parse({ cancels: { share: 0.2, afterMs: 0, returnShare: 0.5 } });
+    const conditions = conditionsSchema.parse({
+      clients: { retries: 0 },
+      cancels: { share: 0.2, afterMs: 0, returnShare: 0.5 },
+    });
     const cancelled = run(600_000, conditions);
     expect(cancelled.lost).toBe(0);
     expect(cancelled.failed).toBeGreaterThan(5);

@@ -6,7 +6,11 @@ import { agentProgram, play, programOf, recorded, stepsOf } from '../../support/
 
 const small = { promptTokens: 100, outputTokens: 10 };
 /** Room for one call at a time, and nobody moved to the front. */
-const NARROW = { admission: { window: 1, gate: 0 }, starvation: { beta: 1e6, waitMsMax: 8e7 } };
+const NARROW = {
+  admission: { window: 1, gate: 0 },
+  starvation: { beta: 1e6, waitMsMax: 8e7 },
+  timeouts: { queueMs: 8.1e7 },
+};
 
 /** The order in which programs that come while a first one holds the only place get it. */
 function order(policy: SimPolicyName, programs: readonly AgentProgram[], settings: object = NARROW): string[] {
@@ -28,7 +32,7 @@ describe('the policies that can be compared', () => {
     const call = { ...small, outputTokens: 300 };
     const programs = ['short 1', 'short 2', 'short 3'].map((id) => programOf(id, 2, [call]));
     const starvation = { beta: 1, floorMs: 3000, waitMsMax: 3500 };
-    const settings = { ...NARROW, starvation, timeouts: { queueMs: 60_000 } };
+    const settings = { ...NARROW, starvation };
     expect(order(policy, [programOf('long', 1, [{ ...call, outputTokens: 3000 }]), ...programs], settings)).toEqual(
       wanted,
     );
@@ -81,7 +85,12 @@ describe.each(SIM_POLICIES)('the policy %s', (policy) => {
   });
 
   it('leaves no call behind when it refuses some', () => {
-    const settings = { limits: { queuedMax: 2, programsMax: 30 }, timeouts: { queueMs: 3000 } };
+    const settings = {
+      limits: { queuedMax: 2, programsMax: 30 },
+      admission: { reserveMs: 2000, turnMs: 1000 },
+      starvation: { waitMsMax: 2000 },
+      timeouts: { queueMs: 3000 },
+    };
     const played = play(crowd, { scheduler: stepsOf(policy, settings), kvTokens: 8000, alone: false });
     const ended = Object.values(played.callOutcomes).reduce((sum, count) => sum + count, 0);
     expect(ended + played.callsCancelled).toBe(60);

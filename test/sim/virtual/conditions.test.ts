@@ -31,6 +31,9 @@ const of = <T extends Event['type']>(log: readonly Step[], type: T) =>
 const total = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((sum, one) => sum + one, 0);
 const small = { promptTokens: 100, outputTokens: 10 };
 
+/** Failures after which a call is not tried again. */
+const ENDS = ['lost', 'refused'];
+
 /** Every request is told once and ends once, unless the gateway restarts first; every call and program ends once. */
 function expectConserved({ played, logs }: ReturnType<typeof under>, programs = 24): void {
   const { callOutcomes, retries, callRecords, programRecords } = played;
@@ -43,7 +46,7 @@ function expectConserved({ played, logs }: ReturnType<typeof under>, programs = 
   logs.forEach((log, life) => {
     const ends = log.flatMap(({ event, commands }) => [
       ...(event.type === 'callFinished' || event.type === 'callCancelled' ? [event.call] : []),
-      ...(event.type === 'callFailed' && event.failure === 'lost' ? [event.call] : []),
+      ...(event.type === 'callFailed' && ENDS.includes(event.failure) ? [event.call] : []),
       ...commands.flatMap((command) => (command.type === 'reject' ? [command.call] : [])),
     ]);
     expect(new Set(ends).size).toBe(ends.length);
@@ -192,7 +195,9 @@ describe('engines', () => {
     const { log, played } = under({ refusals: { share: 0.2 } });
     expect(played.programOutcomes).toEqual({ completed: 24 });
     expect(played.retries['client_error']).toBeGreaterThan(30);
-    expect(of(log, 'callCancelled')).toHaveLength(played.retries['client_error']!);
+    const refused = of(log, 'callFailed').filter(({ failure }) => failure === 'refused');
+    expect(refused).toHaveLength(played.retries['client_error']!);
+    expect(of(log, 'callCancelled')).toEqual([]);
   });
 
   it('answer over-long prompts with a 400 once they are dispatched; their programs compact', () => {

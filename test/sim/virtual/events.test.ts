@@ -33,7 +33,7 @@ describe('what the scheduler is told', () => {
     ]);
     const [first, second] = of(log, 'callArrived');
     const { call, program, tenant, model, ...rest } = first!;
-    expect(rest).toEqual({ type: 'callArrived', thread: 'a', promptTokens: 500 });
+    expect(rest).toEqual({ type: 'callArrived', thread: 'a', promptTokens: 500, patient: true, request: 'a/0' });
     expect([second!.program, second!.tenant, second!.model]).toEqual([program, tenant, model]);
     expect(second!.call).not.toBe(call);
     expect(of(log, 'callStarted').map((event) => event.call)).toEqual([call, second!.call]);

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { conditionsSchema } from '../../../sim/virtual/conditions.js';
 import { PRESET, agentProgram, play, programOf, stepsOf, type Played } from '../../support/sim-play.js';
 
 const outcomesOf = (played: Played) => played.callRecords.map(({ call, outcome }) => [call, outcome]);
 const small = { promptTokens: 100, outputTokens: 10 };
+/** Clients that do not stream, so that their calls time out in the queue, and do not ask again. */
+const IMPATIENT = conditionsSchema.parse({ clients: { retries: 0 } });
 
 describe('what cannot be served', () => {
   it('refuses a prompt larger than the context of an engine, and never makes what waits for it', () => {
@@ -60,12 +63,17 @@ describe('what cannot be served', () => {
   });
 
   it('ends a program whose call the scheduler refuses', () => {
-    const settings = { admission: { window: 1 }, limits: { queuedMax: 1 }, timeouts: { queueMs: 2000 } };
+    const settings = {
+      admission: { window: 1, reserveMs: 1000, turnMs: 1000 },
+      starvation: { waitMsMax: 1000 },
+      limits: { queuedMax: 1 },
+      timeouts: { queueMs: 2000 },
+    };
     const played = play(
       ['runs', 'waits', 'comes too late'].map((id, index) =>
         programOf(id, index, [{ promptTokens: 100, outputTokens: 1000 }, small]),
       ),
-      { engines: 1, scheduler: stepsOf('plas', settings) },
+      { engines: 1, scheduler: stepsOf('plas', settings), conditions: IMPATIENT },
     );
     expect(played.programRecords.map(({ program, outcome, endedMs }) => [program, outcome, endedMs])).toEqual([
       ['comes too late', 'queue_full', 2],
