@@ -9,9 +9,11 @@ export interface PolicySettings {
   readonly firstQuantumMs: number;
   /** Each queue's upper bound over that of the queue before it. */
   readonly quantumRatio: number;
+  /** Whether a program's first call stands as if its prompt, at `msPerPromptToken`, had been served already. */
+  readonly countPrompt: boolean;
   /** `time`: engine milliseconds. `tokens`: uncached prompt and output tokens by the two weights below. */
   readonly service: 'time' | 'tokens';
-  /** Also the prefill time that is believed of an engine until it was measured. */
+  /** Prefill time of a prompt token: of `countPrompt`, of `service: tokens`, and of an engine until it was measured. */
   readonly msPerPromptToken: number;
   readonly msPerOutputToken: number;
 }

@@ -8,13 +8,20 @@ import type { Policy } from './policy.js';
  * which is the running sum of a serial program and the longest observed chain of a parallel one. First come, first
  * served inside a queue. Demotion takes effect between calls: a program's next call enters the queue of what it has
  * attained by then. No engine lets an admitted call be re-prioritised, so a running call keeps its level.
+ *
+ * A prompt's length is known before it runs, so with `countPrompt` a program's first prompt counts as served already.
+ * Without it, a first call of 100 tokens and one of 8,000 share a queue, as in the paper.
  */
 export function plas(config: PolicySettings): Policy {
   const levels = new MlfqLevels(config);
+  const msPerToken = config.countPrompt ? config.msPerPromptToken : 0;
   return {
     name: 'plas',
     admits: true,
     levels: config.levels,
-    stand: (arrival) => ({ level: levels.of(arrival.serviceAtArrivalMs), rank: 0 }),
+    stand: ({ serviceAtArrivalMs, newPromptTokens = 0 }) => ({
+      level: levels.of(serviceAtArrivalMs + newPromptTokens * msPerToken),
+      rank: 0,
+    }),
   };
 }

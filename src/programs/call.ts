@@ -123,6 +123,11 @@ export class Call implements Key, Timed {
     this.returns = ghost.returns + 1;
   }
 
+  /** Of a program's first call: prompt tokens beyond its family's shared beginning. None of a later call, which builds on a context. */
+  get newPromptTokens(): number {
+    return this.isFirst ? Math.max(0, this.promptTokens - this.sharedTokens) : 0;
+  }
+
   /** Why it is placed as it is, once it is. */
   get reason(): Reason {
     if (this.retried) return 'retried';
