@@ -10,9 +10,11 @@ export interface PolicySettings {
   readonly firstQuantumMs: number;
   /** Ratio of each queue's upper bound to the one before it. */
   readonly quantumRatio: number;
+  /** Whether a program's first call stands as if its prompt, at `msPerPromptToken`, had been served already. */
+  readonly countPrompt: boolean;
   /** `time`: engine milliseconds. `tokens`: uncached prompt and output tokens by the two weights below. */
   readonly service: 'time' | 'tokens';
-  /** Also the assumed prefill time of an engine before its first measurement. */
+  /** Prefill time of a prompt token: of `countPrompt`, of `service: tokens`, and of an engine before its first measurement. */
   readonly msPerPromptToken: number;
   readonly msPerOutputToken: number;
 }

@@ -3,13 +3,15 @@ import { ADMISSION_NAMES, POLICY_NAMES, RETENTION_NAMES } from '../../src/index.
 import { z } from 'zod';
 import { DAY_MS, MEASURED, STARTING, count, ms, note } from './note.js';
 
+const PROMPT = 'measured: EXPERIMENTS.md, “What a prompt’s length is worth”';
+
 /** The keys that the scheduler core and the load balancer take; see the opening words of schema.ts. */
 
 export const policy = z.strictObject({
   name: z.enum(POLICY_NAMES).default('plas').meta(note('Which call runs next.', 'Autellix')),
-  levels: count(1, 32).default(10).meta(note('Number of queues, K.', MEASURED)),
+  levels: count(1, 32).default(14).meta(note('Number of queues, K.', MEASURED)),
   firstQuantumMs: ms(1, DAY_MS)
-    .default(2000)
+    .default(125)
     .meta(note('Attained service that ends the first queue’s range.', MEASURED)),
   quantumRatio: z
     .number()
@@ -17,6 +19,15 @@ export const policy = z.strictObject({
     .max(100)
     .default(2)
     .meta(note('Each queue’s upper bound over the one before it.', MEASURED)),
+  countPrompt: z
+    .boolean()
+    .default(true)
+    .meta(
+      note(
+        'Rank a program’s first call as if its prompt, at `msPerPromptToken`, had been served. The paper: false, 10 levels from 2000 ms.',
+        PROMPT,
+      ),
+    ),
   service: z
     .enum(['time', 'tokens'])
     .default('time')
@@ -26,7 +37,12 @@ export const policy = z.strictObject({
     .min(0)
     .max(1e4)
     .default(0.1)
-    .meta(note('With `service: tokens`: milliseconds charged for an uncached prompt token.', STARTING)),
+    .meta(
+      note(
+        'Milliseconds that an uncached prompt token takes: for `countPrompt`, and charged with `service: tokens`.',
+        STARTING,
+      ),
+    ),
   msPerOutputToken: z
     .number()
     .min(0)
@@ -42,9 +58,7 @@ export const starvation = z.strictObject({
     .max(1e6)
     .default(8)
     .meta(note('Waiting over service at which a call is promoted.', MEASURED)),
-  floorMs: ms(1, DAY_MS)
-    .default(2000)
-    .meta(note('Least service the ratio is taken against.', 'as `policy.firstQuantumMs`')),
+  floorMs: ms(1, DAY_MS).default(20_000).meta(note('Least service the ratio is taken against.', PROMPT)),
   waitMsMax: ms(1, DAY_MS)
     .default(300_000)
     .meta(note('Wait of one call that promotes it whatever the ratio.', MEASURED)),

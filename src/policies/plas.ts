@@ -8,14 +8,21 @@ import type { Policy } from './policy.js';
  * which is the running sum of a serial program and the longest observed chain of a parallel one. Inside a queue, first
  * come is first served. A running call keeps its level, since no engine re-prioritises an admitted call. The program's
  * next call enters the queue of its service by then.
+ *
+ * A prompt's length is known before it runs, so with `countPrompt` a program's first prompt counts as served already.
+ * Without it, a first call of 100 tokens and one of 8,000 share a queue, as in the paper.
  */
 export function plas(config: PolicySettings): Policy {
   const levels = new MlfqLevels(config);
+  const msPerToken = config.countPrompt ? config.msPerPromptToken : 0;
   return {
     name: 'plas',
     admits: true,
     weighs: true,
     levels: config.levels,
-    stand: (arrival) => ({ level: levels.of(arrival.serviceAtArrivalMs), rank: 0 }),
+    stand: ({ serviceAtArrivalMs, newPromptTokens = 0 }) => ({
+      level: levels.of(serviceAtArrivalMs + newPromptTokens * msPerToken),
+      rank: 0,
+    }),
   };
 }

@@ -12,7 +12,7 @@ export interface Standing {
 }
 
 /** The facts of a call that decide its standing. Without an id: any call that its program could make now. */
-export type Arrival = Pick<Call, 'serviceAtArrivalMs' | 'arrivedAtMs'> & Partial<Pick<Call, 'id'>>;
+export type Arrival = Pick<Call, 'serviceAtArrivalMs' | 'arrivedAtMs'> & Partial<Pick<Call, 'id' | 'newPromptTokens'>>;
 
 /**
  * Answers the question "which waiting call runs next?".

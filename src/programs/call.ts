@@ -168,6 +168,11 @@ export class Call implements Key, Timed {
     this.queuedAtMs = nowMs;
   }
 
+  /** Of a program's first call: prompt tokens beyond its family's shared beginning. A later call builds on a context: 0. */
+  get newPromptTokens(): number {
+    return this.isFirst ? Math.max(0, this.promptTokens - this.sharedTokens) : 0;
+  }
+
   /** The reason for its dispatch. */
   get reason(): Reason {
     if (this.retried) return 'retried';

@@ -9,6 +9,7 @@ const QUIET: SchedulerConfig = {
     levels: 4,
     firstQuantumMs: 1_000,
     quantumRatio: 2,
+    countPrompt: false,
     service: 'time',
     msPerPromptToken: 0.1,
     msPerOutputToken: 10,

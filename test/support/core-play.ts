@@ -114,6 +114,7 @@ class Player {
         levels: dice.int(1, 5),
         firstQuantumMs: dice.int(20, 400),
         quantumRatio: dice.pick([1, 2, 3]),
+        countPrompt: dice.chance(0.5),
         service: this.#may('tokens') && dice.chance(0.2) ? 'tokens' : 'time',
       },
       starvation: { beta: dice.int(1, 10), floorMs: dice.int(20, 300), waitMsMax: dice.int(100, 4_000) },

@@ -50,6 +50,57 @@ describe('plas', () => {
   });
 });
 
+describe('plas with countPrompt', () => {
+  /** Queues up to 100, 200 and 400 ms; a prompt token counts 0.1 ms. */
+  const COUNTED = { levels: 4, firstQuantumMs: 100, msPerPromptToken: 0.1 };
+  const countingDesk = (countPrompt: boolean): Desk => {
+    const desk = new Desk({ policy: { name: 'plas', ...COUNTED, countPrompt } });
+    desk.join('A', { window: 1 });
+    return desk;
+  };
+
+  it.each([
+    [true, ['short', 'middle', 'long']],
+    [false, ['long', 'middle', 'short']],
+  ])('%s: puts first calls in the order %j', (countPrompt, expected) => {
+    const desk = countingDesk(countPrompt);
+    desk.arrive('run');
+    desk.arrive('long', { prompt: 8_000 });
+    desk.arrive('middle', { prompt: 1_500 });
+    desk.arrive('short', { prompt: 999 });
+    expect(orderFrom(desk, 'run')).toEqual(expected);
+    expect(desk.dispatchOf('long')?.level).toBe(countPrompt ? 3 : 0);
+  });
+
+  it('counts no prompt of a later call, which builds on a context', () => {
+    const desk = countingDesk(true);
+    use(desk, 'agent', 50, 7_000, 10);
+    desk.arrive('run');
+    desk.arrive('fresh', { prompt: 1_500 });
+    desk.arrive('back', { program: 'agent', prompt: 8_000 });
+    expect(orderFrom(desk, 'run')).toEqual(['back', 'fresh']);
+  });
+
+  it('charges the program only for the service that it had', () => {
+    const desk = countingDesk(true);
+    use(desk, 'p', 50, 8_000, 10);
+    expect(desk.program('p').serviceMs).toBe(50);
+  });
+
+  it('counts only what is beyond the beginning that the family shares', () => {
+    const desk = countingDesk(true);
+    const family = { id: 1, tokens: 7_500 };
+    for (const call of ['f1', 'f2', 'f3']) {
+      desk.arrive(call, { prompt: 8_000, family });
+      desk.finish(call, { prompt: 8_000, cached: 7_500, output: 10 });
+    }
+    desk.arrive('run');
+    desk.arrive('alone', { prompt: 8_000 });
+    desk.arrive('related', { prompt: 8_000, family });
+    expect(orderFrom(desk, 'run')).toEqual(['related', 'alone']);
+  });
+});
+
 describe('fcfs', () => {
   it('is a pass-through: neither window nor gate holds anything back', () => {
     const desk = new Desk({ policy: { name: 'fcfs' }, admission: { window: 1 } });
