@@ -12,8 +12,8 @@ it('where no gate interferes, the first call in order of queue and arrival that 
     let before = new Map<string, string | undefined>();
     return {
       policy: RANKED_BY_LEVEL[seed % RANKED_BY_LEVEL.length]!,
-      adjust: (config) => ({ ...config, admission: { ...config.admission, gate: 0 } }),
-      onMoment({ book, scheduler }) {
+      adjust: (config) => ({ ...config, admission: { ...config.admission, gate: 0, batching: 'none' } }),
+      onMoment({ book, scheduler, event }) {
         const waiting = standings(book, scheduler);
         for (const { command, call } of book.dispatches.toReversed()) {
           for (const other of waiting) {
@@ -26,9 +26,11 @@ it('where no gate interferes, the first call in order of queue and arrival that 
             passed += 1;
           }
           // Before it was dispatched, it waited: the dispatches before it must not have passed it over. One that leaves
-          // the engine that it waited for comes after what others have of their own.
+          // the engine that it waited for comes after what others have of their own; of one whose program had to leave
+          // the table, nobody sees where it waited.
+          const isNew = event?.type === 'callArrived' && event.call === call!.id;
           const boundTo = before.get(call!.id);
-          if (boundTo === undefined || boundTo === command.engine)
+          if ((isNew || before.has(call!.id)) && (boundTo === undefined || boundTo === command.engine))
             waiting.push({
               id: call!.id,
               seq: call!.seq,
