@@ -40,7 +40,7 @@ export class StepTime {
     const load = this.#load / this.#weight;
     const ms = this.#ms / this.#weight;
     const variance = this.#loadLoad / this.#weight - load * load;
-    if (variance < (SPREAD_MIN * load) ** 2) return;
+    if (variance < SPREAD_MIN * load * (SPREAD_MIN * load)) return;
     const slope = (this.#loadMs / this.#weight - load * ms) / variance;
     this.msPerToken = Math.max(0, Math.min(slope, ((1 - EMPTY_SHARE_MIN) * ms) / load));
     this.emptyMs = ms - this.msPerToken * load;

@@ -9,11 +9,17 @@ const ENDED_MIN = 32;
 /** Changes after which the index is read anew: each moves it by little. */
 const STALE_CHANGES = 32;
 
-const lowerMs = (kind: number): number => (kind === 0 ? 0 : 2 ** (kind - 1));
+/** Least service of each class. No `**`, whose last digit differs between versions of Node: a recording must replay on any. */
+const LOWER_MS: readonly number[] = Array.from({ length: CLASSES }, (_, kind) =>
+  kind === 0 ? 0 : (1 << (kind - 1)) >>> 0,
+);
+const SERVICE_MS_MAX = 0x7fff_ffff;
+
+const lowerMs = (kind: number): number => LOWER_MS[kind] ?? 0;
 const widthMs = (kind: number): number => (kind === CLASSES - 1 ? Infinity : kind === 0 ? 1 : lowerMs(kind));
 
 /** The class of so much attained service. */
-export const serviceClassOf = (serviceMs: number): number => CLASSES - Math.clz32(Math.min(serviceMs, 2 ** 31 - 1));
+export const serviceClassOf = (serviceMs: number): number => CLASSES - Math.clz32(Math.min(serviceMs, SERVICE_MS_MAX));
 
 /**
  * How soon programs end, given what they have attained, learnt from those before them: the weight of a running program.
