@@ -109,7 +109,9 @@ const RETRIES = 2;
 
 it('loses none of 30 agents whose clients time out long before they are served, and retry twice', async () => {
   const { answer, seen, release } = oneByOne();
-  const { url, adminUrl } = await world([await fakeEngine(answer)], ONE_AT_A_TIME);
+  // One queue: how long an answer takes here must not decide who is next.
+  const policy = { firstQuantumMs: 3_600_000 };
+  const { url, adminUrl } = await world([await fakeEngine(answer)], { ...ONE_AT_A_TIME, policy });
   let released = 0;
   let aborted = 0;
   const clients = new Map<string, { readonly leaving: AbortController; readonly since: number }>();
