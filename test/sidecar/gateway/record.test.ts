@@ -84,6 +84,7 @@ describe('a recorded gateway', () => {
       await programs[10];
       await engines[0]!.close();
       await Promise.all(programs);
+      await until(async () => /"state":"ejected"/.test((await ask(`${adminUrl}/engines`)).text));
       await ask(`${adminUrl}/programs/secret-7/end`, { method: 'POST' });
       await until(async () => (await metrics(adminUrl)).get('maitred_calls_in_system') === 0);
       await gateway.close();
