@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { Balancer, Candidate, EngineId, Placeable } from '../src/index.js';
 import { leastLoadedOf } from './least-loaded.js';
 
-/** Prefix blocks remembered for each engine. */
-const BLOCKS_MAX = 65_536;
+/** Prefix blocks remembered for each engine. A bound on size, unlike one on entries, is not allocated beforehand. */
+const BLOCKS = { maxSize: 65_536, sizeCalculation: () => 1 };
 /** Least share of a prompt's blocks that makes an engine worth going to. */
 const MATCH_SHARE_MIN = 0.5;
 /** An engine is overloaded when it has this many calls more, and this many times the calls, of the idlest. */
@@ -53,7 +53,7 @@ export function prefixAware(): Balancer {
     binds: () => false,
     dispatched(call, engine) {
       let blocks = sent.get(engine.id);
-      if (blocks === undefined) sent.set(engine.id, (blocks = new LRUCache({ max: BLOCKS_MAX })));
+      if (blocks === undefined) sent.set(engine.id, (blocks = new LRUCache(BLOCKS)));
       for (const hash of call.prefix) blocks.set(hash, true);
     },
     lost: (engine) => void sent.delete(engine.id),

@@ -24,7 +24,7 @@ it('the table and the queue stay within their limits', () => {
       );
     },
   });
-  assert.ok(refused > 100 && evicted > 100, `only ${refused} refusals and ${evicted} evictions`);
+  assert.ok(refused > 25 && evicted > 25, `only ${refused} refusals and ${evicted} evictions`);
 });
 
 it('a call is refused only when a limit is reached', () => {
