@@ -1,15 +1,19 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { ConfigError, problemText } from '../sidecar/config/problems.js';
-import { addConfigCommand } from './config.js';
-import { addEngineCommand } from './engine.js';
-import { addLoadCommand } from './load.js';
 import { plain } from '../lab/index.js';
-import { addReplayCommand } from './replay.js';
-import { addServeCommand } from './serve.js';
 import { Interrupted } from './signals.js';
-import { addSimCommand } from './sim.js';
-import { addTraceCommand } from './trace.js';
+
+/** In the order of the help. Each is loaded when it is asked for: together they take three times as long as the slowest. */
+const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version: string) => void>>> = {
+  serve: async () => (await import('./serve.js')).addServeCommand,
+  engine: async () => (await import('./engine.js')).addEngineCommand,
+  config: async () => (await import('./config.js')).addConfigCommand,
+  trace: async () => (await import('./trace.js')).addTraceCommand,
+  sim: async () => (await import('./sim.js')).addSimCommand,
+  load: async () => (await import('./load.js')).addLoadCommand,
+  replay: async () => (await import('./replay.js')).addReplayCommand,
+};
 
 /**
  * Runs one command line and gives its exit code: 0 success, 1 failure, 2 wrong usage or configuration, 130 stopped by
@@ -18,7 +22,7 @@ import { addTraceCommand } from './trace.js';
  */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
-    await createProgram().parseAsync(argv);
+    await (await createProgram(argv[2] ?? '')).parseAsync(argv);
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -36,7 +40,8 @@ function adviceFor(error: NodeJS.ErrnoException): string {
   return '; is another running? choose another with --port or, for serve, listen.port or admin.port';
 }
 
-function createProgram(): Command {
+/** With the sub-command that is named, or with all of them for help and for suggestions. */
+async function createProgram(name: string): Promise<Command> {
   const { version } = createRequire(import.meta.url)('maitred/package.json') as { readonly version: string };
   const program = new Command('maitred')
     .description('Schedules whole agent programs in front of LLM engines.')
@@ -44,13 +49,8 @@ function createProgram(): Command {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneLine(text.replace(/^error: /, ''))) });
-  addServeCommand(program, version);
-  addEngineCommand(program);
-  addConfigCommand(program);
-  addTraceCommand(program);
-  addSimCommand(program);
-  addLoadCommand(program);
-  addReplayCommand(program, version);
+  const named = Object.hasOwn(COMMANDS, name) ? [COMMANDS[name]!] : Object.values(COMMANDS);
+  for (const load of named) (await load())(program, version);
   for (const command of [program, ...program.commands]) command.version(version, '-V, --version', 'print the version');
   return program;
 }
