@@ -1,6 +1,7 @@
 /**
- * `npm test`, then the test suite once more on the newest Node that is supported. The last line tells the counts of
- * both; a step that ends badly without a failed test to its name (lint, types, a crash) counts as one failure.
+ * `npm test`, the tests that take too long for it, and the test suite once more on the newest Node that is supported.
+ * The last line tells the counts of all; a step that ends badly without a failed test to its name (lint, types, a
+ * crash) counts as one failure.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -39,6 +40,7 @@ function installNode() {
 
 try {
   suite('default', 'npm', ['test', '--']);
+  suite('long', 'npm', ['run', 'test:long', '--']);
   const node = installNode();
   if (node === undefined) total.failed += 1;
   else suite(`node${NEWEST}`, node, ['node_modules/vitest/vitest.mjs', 'run']);

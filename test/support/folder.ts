@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -12,3 +12,9 @@ export function folderOf(files: Readonly<Record<string, string | Uint8Array>>): 
 }
 
 export const fileOf = (name: string, content: string | Uint8Array): string => join(folderOf({ [name]: content }), name);
+
+/** The text of each file in a folder, by its name. */
+export function filesOf(folder: string): Record<string, string> {
+  const names = readdirSync(folder).sort();
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+}

@@ -1,0 +1,55 @@
+import { readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { EXPERIMENTS } from '../../../lab/experiments/experiments.js';
+import { number } from '../../../lab/report/figures.js';
+import { filesOf, folderOf } from '../../support/folder.js';
+import { json, sim } from '../../support/sim-command.js';
+import { describeRecorded } from '../../support/traces.js';
+
+describe('maitred sim report --smoke', () => {
+  it('tells of every experiment, in a page that is complete in itself and in Markdown with charts beside it', async () => {
+    const out = join(folderOf({}), 'new', 'folder');
+    const { code, errors } = await sim('report', '--smoke', '--out', out, '--traces', 'nowhere');
+    expect({ code, errors }).toEqual({ code: 0, errors: [] });
+    const { 'report.html': page = '', 'report.md': text = '', ...charts } = filesOf(out);
+    for (const { title } of EXPERIMENTS) {
+      expect(text).toContain(`\n## ${title}\n`);
+      expect(page).toContain(`<h2>${title}</h2>`);
+    }
+    expect([...text.matchAll(/\]\((.+\.svg)\)/g)].map(([, name]) => name).sort()).toEqual(Object.keys(charts));
+    expect(page.match(/<svg /g)).toHaveLength(Object.keys(charts).length);
+    // Nothing is fetched: no address but the names of SVG's and XML's own vocabularies.
+    expect(page.replaceAll('http://www.w3.org/', '')).not.toMatch(/https?:|<script|@import|url\(/);
+    expect(text).toMatch(/recordings are not here: mini-swe-agent, weka, agentcgroup/);
+    expect(text.trimEnd().split('\n').at(-1)).toBe('```');
+    expect(text).toContain('\nmaitred sim report --out FOLDER --smoke --seeds 1 --traces nowhere\n');
+    expect(text).not.toMatch(/NaN|undefined|Infinity/);
+  });
+});
+
+/** How the row of a policy's default setting begins. */
+function labelOf(policy: string): string {
+  if (policy === 'fcfs' || policy === 'mru-pause') return `| ${policy}`;
+  return policy === 'srpt-promoted' ? '| srpt + gate, promoted' : `| ${policy} + gate`;
+}
+
+describeRecorded('agentcgroup/timings_first40.jsonl.gz', (file) => {
+  it('is played by the commands of the report as by the report', async () => {
+    const [out, traces] = [folderOf({}), folderOf({})];
+    // Without the other recordings, which would take most of the time.
+    symlinkSync(dirname(file), join(traces, 'agentcgroup'));
+    await sim('report', '--smoke', '--only', 'recorded', '--out', out, '--traces', traces);
+    const lines = readFileSync(join(out, 'report.md'), 'utf8').split('\n');
+    const isKind = (line: string) =>
+      line.startsWith('maitred sim --trace ') && line.includes('agentcgroup') && !line.includes('--conditions');
+    const command = lines.find(isKind)!;
+    const { document } = await json(...command.split(' ').slice(2));
+    expect(document.runs.map(({ policy }) => policy)).toContain('fcfs');
+    const title = lines.findIndex((line) => line.startsWith('**agentcgroup, 2 engines'));
+    for (const { policy, program_seconds } of document.runs) {
+      const row = lines.slice(title).find((line) => line.startsWith(labelOf(policy)));
+      expect(row!.split('|')[2]!.trim(), policy).toBe(number(program_seconds.mean));
+    }
+  });
+});
