@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { BalancerInUse } from '../loadbalancer/index.js';
@@ -6,7 +5,7 @@ import { ActiveSet } from './active.js';
 import { Auth } from './auth.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/schema.js';
-import { responseKey, type Context, type HeldResponse } from './context.js';
+import type { Context } from './context.js';
 import { Driver, type Recorder } from './driver.js';
 import { createFleet } from './engines/index.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
@@ -15,6 +14,7 @@ import { logCall, makeLog } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
 import { endProgram } from './programs.js';
+import { Responses } from './responses.js';
 import { TokenEstimator } from './tokens.js';
 
 export interface GatewayOptions {
@@ -57,7 +57,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     tokens: new TokenEstimator(),
     metrics,
     log,
-    responses: new LRUCache<string, HeldResponse>({ max: config.limits.responsesMax }),
+    responses: new Responses(config.limits.responsesMax),
     active: new ActiveSet(),
     callPorts: { ...portsOf(() => context), driver, fleet },
   };
@@ -104,7 +104,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     },
     madeResponse: (id, { tenant, promptTokens }, engine, usage) => {
       const contextTokens = usage === undefined ? promptTokens : usage.promptTokens + usage.outputTokens;
-      context().responses.set(responseKey(tenant, id), { engine, contextTokens });
+      context().responses.hold(tenant, id, { engine, contextTokens });
     },
     answered: ({ tenant, identity, facts }, answer, usage) => {
       const { identifier, tokens } = context();

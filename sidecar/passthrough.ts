@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TenantId } from '../src/index.js';
 import type { Api } from './apis/index.js';
-import { isServing, responseKey, type Context } from './context.js';
+import { isServing, type Context } from './context.js';
 import type { Engine } from './engines/index.js';
 import { GatewayError } from './errors.js';
 import { hasBody, isJson, parseJsonBody, readBody, readJsonBody } from './http/body.js';
@@ -53,7 +53,7 @@ export async function passToOwner(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const held = context.responses.get(responseKey(tenant, id));
+  const held = context.responses.get(tenant, id);
   const engine = held === undefined ? undefined : context.fleet.get(held.engine);
   if (engine === undefined) throw new GatewayError('unknown_response', 'No engine here has made such a response.');
   const body = hasBody(request) ? await readBody(request, response, bodyLimits(context)) : null;

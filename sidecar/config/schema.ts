@@ -16,6 +16,8 @@ const name = () =>
 export const ENGINE_KINDS = ['auto', 'vllm', 'sglang', 'trtllm', 'llamacpp', 'ollama', 'openai'] as const;
 export const IDENTITY_SOURCES = ['maitred', 'harness', 'body', 'baggage', 'traceparent', 'history'] as const;
 
+const PATTERN = 'must be a path, with /* at its end for all below it';
+
 const listen = z.strictObject({
   host: z
     .string()
@@ -51,6 +53,15 @@ const admin = z.strictObject({
         'Bearer token that admin paths demand. Null: open on a listener of their own or on a loopback listener without API keys, else refused.',
         NONE,
         { secret: true },
+      ),
+    ),
+  enginePaths: z
+    .array(z.string().regex(/^\/[^*?#%;\s]+$/, { error: 'must be a path' }))
+    .default([])
+    .meta(
+      note(
+        'Paths of engines that `POST /every-engine/{path}` sends to all of them, such as `/v1/load_lora_adapter`.',
+        'off until asked for',
       ),
     ),
 });
@@ -200,6 +211,18 @@ const identity = z.strictObject({
     .meta(note('Where a program’s id is looked for, first match wins.', 'surest first; a trace is often one call')),
 });
 
+const passthrough = z.strictObject({
+  paths: z
+    .array(z.string().regex(/^\/v1\/(?:[^*?#%;\s]*\/)?(?:\*|[^*?#%;\s]+)$/, { error: PATTERN }))
+    .default([])
+    .meta(
+      note(
+        'Paths that are passed on to one engine besides those known to be safe (OPERATIONS.md); `/v1/x/*` for all below.',
+        'nothing that changes an engine is open to clients unasked',
+      ),
+    ),
+});
+
 const key = z.strictObject({
   sha256: z
     .string()
@@ -209,6 +232,15 @@ const key = z.strictObject({
 });
 
 const auth = z.strictObject({
+  hosts: z
+    .array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be a host name in lower case, without a port' }))
+    .default([])
+    .meta(
+      note(
+        'Names besides those of loopback that browsers, and admin requests without a token, may call the gateway by.',
+        'a web page can make any other name lead here',
+      ),
+    ),
   keys: z.array(key).default([]).meta(note('API keys; none: every call is accepted, of one tenant.', NONE)),
 });
 
@@ -235,6 +267,7 @@ export const configKeys = z.strictObject({
   timeouts: timeouts.prefault({}),
   health: health.prefault({}),
   identity: identity.prefault({}),
+  passthrough: passthrough.prefault({}),
   auth: auth.prefault({}),
   log: log.prefault({}),
 });
