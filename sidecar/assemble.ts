@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import { BalancerInUse } from '../loadbalancer/index.js';
 import { ActiveSet } from './active.js';
 import { Auth } from './auth.js';
+import { HeldBytes } from './bodies/held.js';
+import { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/schema.js';
 import type { Context } from './context.js';
@@ -58,6 +60,8 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     metrics,
     log,
     responses: new Responses(config.limits.responsesMax),
+    held: new HeldBytes(() => context.config),
+    reader: new BodyReader(() => context.config),
     active: new ActiveSet(),
     callPorts: { ...portsOf(() => context), driver, fleet },
   };
@@ -89,6 +93,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
   return {
     config: () => context().config,
     refused: (spec, code) => {
+      spec.held.release();
       context().metrics.rejected(code);
       context().log.info({ request_id: spec.requestId, call: spec.id, tenant: spec.tenant, code }, 'refused');
     },
@@ -116,6 +121,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     ended: (call, report) => {
       const { active, log, metrics } = context();
       active.delete(call);
+      call.spec.held.release();
       metrics.ended(report);
       logCall(log, call.spec, report);
       if (call.spec.identity.final) endProgram(context(), call.spec.identity.program);

@@ -2,6 +2,8 @@ import type { Logger } from 'pino';
 import type { BalancerInUse } from '../loadbalancer/index.js';
 import type { ActiveSet } from './active.js';
 import type { Auth } from './auth.js';
+import type { HeldBytes } from './bodies/held.js';
+import type { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/schema.js';
 import type { Driver } from './driver.js';
@@ -29,6 +31,8 @@ export interface Context {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly responses: Responses;
+  readonly held: HeldBytes;
+  readonly reader: BodyReader;
   readonly active: ActiveSet;
   readonly callPorts: CallPorts;
 }

@@ -40,8 +40,8 @@ export function clientRoutes(context: Context): Routes {
   });
   const routes: Record<string, Routes[string]> = {
     '/v1/messages/count_tokens': {
-      POST: client((_, request, response) =>
-        passCheap(context, required('/v1/messages/count_tokens'), request, response),
+      POST: client((tenant, request, response) =>
+        passCheap(context, required('/v1/messages/count_tokens'), tenant, request, response),
       ),
     },
     '/v1/responses/:id': { GET: owner, DELETE: owner },
@@ -64,10 +64,10 @@ export function clientRoutes(context: Context): Routes {
     routes[path] = { POST: client((tenant, request, response) => acceptCall(context, api, tenant, request, response)) };
   }
   const isOwn = matcherOf(Object.keys(routes), 'i');
-  const through = client((_, request, response) => {
+  const through = client((tenant, request, response) => {
     checkNoUpgrade(request);
     request.url = passableTarget(request.url ?? '', isOwn, context.config.passthrough.paths);
-    return passThrough(context, familyOf(request.url), request, response);
+    return passThrough(context, familyOf(request.url), tenant, request, response);
   });
   for (const path of ['/v1/*', ...ENGINE_PATHS]) routes[path] = { ALL: through };
   return routes;

@@ -127,8 +127,7 @@ function idIn(params: Params): EngineId {
 }
 
 async function addEngine(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { limits, timeouts } = context.config;
-  const { body } = await readJsonBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs });
+  const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   sendJson(request, response, 201, 'admin', engineRow(context, context.fleet.add(readEngine(body))));
 }
 

@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { checkConsistency } from './consistency.js';
 import { DAY_MS, NONE, STARTING, count, ms, note } from './note.js';
@@ -110,6 +111,29 @@ const limits = z
     bodyBytes: count(1024, 1e10)
       .default(33_554_432)
       .meta(note('Largest request body.', 'Anthropic’s own limit, 32 MB')),
+    queuedBytes: count(1024, 1e13)
+      .optional()
+      .meta(
+        note('Request bodies held at once: those being read, waiting and running. A tenant may hold half.', STARTING, {
+          default: 'a quarter of the machine’s or container’s memory',
+        }),
+      ),
+    inlineBytes: count(32_768, 1e10)
+      .default(262_144)
+      .meta(
+        note(
+          'Larger request bodies are parsed by a thread of their own. A key, an object and an array count 16 bytes each.',
+          'measured: EXPERIMENTS.md, “Large bodies”',
+        ),
+      ),
+    bodyDepthMax: count(16, 3000)
+      .default(1000)
+      .meta(note('Levels of nesting in a request body above 32 KB.', 'five times what vLLM’s own parser takes')),
+    bodyNodesMax: count(1000, 1e9)
+      .default(250_000)
+      .meta(
+        note('Keys, objects and arrays in a request body above 32 KB.', 'fifty times those of 512 KB of agent history'),
+      ),
     answerBytes: count(1024, 1e10)
       .default(67_108_864)
       .meta(note('Largest non-streaming answer taken from an engine.', 'twice the body')),
@@ -143,7 +167,8 @@ const limits = z
     const queuedMax = given.queuedMax ?? Math.min(10_000, Math.floor((given.programsMax ?? Infinity) / 2));
     const programsMax = given.programsMax ?? Math.max(100_000, 2 * queuedMax);
     const queuedPerTenantMax = given.queuedPerTenantMax ?? Math.min(5000, queuedMax);
-    return { ...given, programsMax, queuedMax, queuedPerTenantMax };
+    const queuedBytes = given.queuedBytes ?? Math.floor(memoryBytes() / 4);
+    return { ...given, queuedBytes, programsMax, queuedMax, queuedPerTenantMax };
   });
 
 const timeouts = z.strictObject({
@@ -277,6 +302,11 @@ export type Config = z.output<typeof configKeys>;
 export type EngineConfig = Config['engines'][number];
 
 export const configSchema = configKeys.superRefine(checkConsistency);
+
+/** Of this machine, or of the container, which says 0 or something absurd where it has no limit. */
+function memoryBytes(): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Infinity);
+}
 
 /** Credentials in a URL would end up in logs and metrics; a query could not stand before the path of a call. */
 function isEngineUrl(text: string): boolean {

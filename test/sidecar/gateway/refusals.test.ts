@@ -134,20 +134,6 @@ describe('a request that cannot become a call', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it('that expects anything but to go on is a 417, before its body is asked for', async () => {
-    const engine = await fakeEngine();
-    const { url } = await world([engine]);
-    const head = (expect: string) =>
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nexpect: ${expect}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${chatBody().length}\r\n\r\n`;
-    for (const expected of ['200-maybe', '100-continue, 200-maybe', '100']) {
-      const text = await raw(url, head(expected));
-      expect(text).toMatch(/^HTTP\/1\.1 417 /);
-      expect(errorCode(text)).toBe('expectation_failed');
-    }
-    expect(await raw(url, head('100-Continue'), chatBody())).toMatch(/HTTP\/1\.1 200 /);
-    expect(engine.seen).toHaveLength(1);
-  });
-
   it('whose body does not come in time', async () => {
     const { url } = await world([await fakeEngine()], { timeouts: { bodyMs: 150 } });
     const text = await raw(
