@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Api, CanonicalMessage, JsonObject, RequestFacts } from '../apis/index.js';
 import { readOpening, type Opening } from '../family.js';
 import { parseJsonBody } from '../http/body.js';
@@ -32,14 +33,20 @@ export function readBodyOf(api: Api, bytes: Buffer): ReadBody {
 
 /** Longer conversations are programs of their own unless they say whose they are: matching them would hold up others. */
 const MESSAGES_MAX = 10_000;
-const CHARS_MAX = 16_777_216;
+const CHARS_MAX = 8_388_608;
+/** Kept of a content that is too long to send, such as a picture; its hash stands for the rest. */
+const HEAD_CHARS = 4096;
 /** Fields up to this length are sent whole: ids and options. */
 const FIELD_CHARS_MAX = 4096;
 /** What a prompt is made of; the facts say what is to be known of it. */
 const PROMPT_FIELDS = new Set(['messages', 'input', 'prompt', 'tools', 'functions', 'system', 'instructions']);
 
-export function toSent({ body, keys, facts, opening }: ReadBody): SentBody {
-  const messages = facts.conversation();
+/**
+ * @param contentCharsMax a message's content is sent whole up to this. At least as much as a body that the thread does not
+ * read can hold: else the same message would differ from call to call.
+ */
+export function toSent({ body, keys, facts, opening }: ReadBody, contentCharsMax: number): SentBody {
+  const messages = facts.conversation().map((message) => shortened(message, contentCharsMax));
   const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
   const isMatched = messages.length <= MESSAGES_MAX && chars <= CHARS_MAX;
   const small = Object.entries(body).filter(
@@ -52,6 +59,12 @@ export function toSent({ body, keys, facts, opening }: ReadBody): SentBody {
     messages: isMatched ? messages : [],
     opening,
   };
+}
+
+function shortened(message: CanonicalMessage, charsMax: number): CanonicalMessage {
+  const { content } = message;
+  if (content.length <= charsMax) return message;
+  return { ...message, content: `${content.slice(0, HEAD_CHARS)}\u0000${hash('sha256', content, 'base64')}` };
 }
 
 export function fromSent({ body, keys, facts, messages, opening }: SentBody, raw: Buffer): ReadBody {

@@ -68,9 +68,9 @@ export class BodyReader {
     const [job] = wanted;
     if (job === undefined) return;
     this.#running = job;
-    const { bodyDepthMax, bodyNodesMax } = this.config().limits;
+    const { bodyDepthMax, bodyNodesMax, inlineBytes } = this.config().limits;
     const { path, bytes } = job;
-    const message: ReadJob = { path, bytes, limits: { bodyDepthMax, bodyNodesMax } };
+    const message: ReadJob = { path, bytes, limits: { bodyDepthMax, bodyNodesMax, inlineBytes } };
     // Its memory goes over and comes back. What is not alone in its memory is copied.
     const isAlone = bytes.byteLength === bytes.buffer.byteLength;
     (this.#thread ??= this.#start()).postMessage(message, isAlone ? [bytes.buffer as ArrayBuffer] : []);
@@ -98,9 +98,9 @@ export class BodyReader {
     this.#running = undefined;
     const { bytes, skipped } = result;
     if ('sent' in result) {
-      job?.resolve(
-        fromSent(result.sent, Buffer.from(bytes.buffer, bytes.byteOffset + skipped, bytes.length - skipped)),
-      );
+      const raw = Buffer.from(bytes.buffer, bytes.byteOffset + skipped, bytes.length - skipped);
+      // In a turn of its own: taking in what the thread sent was one already.
+      setImmediate(() => job?.resolve(fromSent(result.sent, raw)));
     } else job?.reject(new GatewayError(result.refused.code, result.refused.message, result.refused.detail));
     this.#next();
   }

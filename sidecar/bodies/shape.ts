@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.js';
+import { stringEnd } from '../http/json-string.js';
 
 /** What a JSON text will cost to parse, but for its length. */
 export interface Shape {
@@ -19,24 +20,22 @@ export interface ShapeLimits {
 const FIELDS_MAX = 4096;
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 
-/** One pass over the bytes, 1 to 2 ns each. Right for JSON, and harmless for anything else. */
-export function shapeOf(raw: Uint8Array): Shape {
+/** One pass over the bytes. Right for JSON, and harmless for anything else. */
+export function shapeOf(raw: Buffer): Shape {
   let depth = 0;
   let deepest = 0;
   let nodes = 0;
   let fields = 0;
   for (let i = 0; i < raw.length; i++) {
     const byte = raw[i];
-    if (byte === QUOTE) {
-      for (i++; i < raw.length && raw[i] !== QUOTE; i++) if (raw[i] === BACKSLASH) i++;
-    } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+    if (byte === QUOTE) i = stringEnd(raw, i) - 1;
+    else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
       nodes++;
       if (++depth > deepest) deepest = depth;
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth--;

@@ -10,7 +10,7 @@ export interface ReadJob {
   /** Of an API; any other is passed through. */
   readonly path: string;
   readonly bytes: Uint8Array;
-  readonly limits: ShapeLimits;
+  readonly limits: ShapeLimits & { readonly inlineBytes: number };
 }
 
 /** The bytes come back, whatever is said of them. */
@@ -26,7 +26,7 @@ function read({ path, bytes, limits }: ReadJob): ReadResult {
   try {
     checkShape(shapeOf(buffer), limits);
     const body = readBodyOf(apiFor(path) ?? passed, buffer);
-    return { bytes, skipped: bytes.length - body.raw.length, sent: toSent(body) };
+    return { bytes, skipped: bytes.length - body.raw.length, sent: toSent(body, limits.inlineBytes) };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const { code, message, detail } = error;

@@ -68,6 +68,11 @@ describe('a large body', () => {
     expect(await programOf({ messages: second })).toBe(program);
     expect(await programOf({ messages: third })).toBe(program);
     expect(await programOf({ messages: [user(`other ${LONG}`)] })).not.toBe(program);
+    // Of what is very long only a beginning and a hash are compared.
+    const on = (begin: string) => ({ messages: [user(begin), { role: 'assistant', content: 'hi' }, user('end')] });
+    const long = await programOf({ messages: [user(`long ${LONG}`)] });
+    expect(await programOf(on(`long ${LONG}.`))).not.toBe(long);
+    expect(await programOf(on(`long ${LONG}`))).toBe(long);
   });
 
   it('is refused for the same reasons, and passed on where it is none of ours to refuse', async () => {
