@@ -21,8 +21,12 @@ export const ENGINE_PATHS = [
  * caches), keeps state that no tenant owns (files, batches, conversations), or goes round the queues (`completions/batch`).
  */
 const CLIENT_PATHS = [
-  '/v1/audio/*',
-  '/v1/images/*',
+  '/v1/audio/transcriptions',
+  '/v1/audio/translations',
+  '/v1/audio/speech',
+  '/v1/images/generations',
+  '/v1/images/edits',
+  '/v1/images/variations',
   '/v1/moderations',
   '/v1/rerank',
   '/v1/reranking',
