@@ -41,6 +41,11 @@ const FIELD_CHARS_MAX = 4096;
 /** What a prompt is made of; the facts say what is to be known of it. */
 const PROMPT_FIELDS = new Set(['messages', 'input', 'prompt', 'tools', 'functions', 'system', 'instructions']);
 
+function isSmall(value: unknown): boolean {
+  const { length } = typeof value === 'string' ? value : JSON.stringify(value);
+  return length <= FIELD_CHARS_MAX;
+}
+
 /**
  * @param contentCharsMax a message's content is sent whole up to this. At least as much as a body that the thread does not
  * read can hold: else the same message would differ from call to call.
@@ -49,9 +54,7 @@ export function toSent({ body, keys, facts, opening }: ReadBody, contentCharsMax
   const messages = facts.conversation().map((message) => shortened(message, contentCharsMax));
   const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
   const isMatched = messages.length <= MESSAGES_MAX && chars <= CHARS_MAX;
-  const small = Object.entries(body).filter(
-    ([name, value]) => !PROMPT_FIELDS.has(name) && JSON.stringify(value).length <= FIELD_CHARS_MAX,
-  );
+  const small = Object.entries(body).filter(([name, value]) => !PROMPT_FIELDS.has(name) && isSmall(value));
   return {
     body: Object.fromEntries(small),
     keys: [...keys],
