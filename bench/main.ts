@@ -3,6 +3,7 @@ import { benchDecisions } from './core/decisions.js';
 import { benchProgramBytes } from './core/program-bytes.js';
 import { benchSteps } from './engine/steps.js';
 import { benchLatency } from './gateway/latency.js';
+import { benchLargeBodies } from './gateway/large-bodies.js';
 import { benchRelay } from './gateway/relay.js';
 import { benchStreams } from './gateway/streams.js';
 import { benchThroughput } from './gateway/throughput.js';
@@ -22,6 +23,7 @@ const BENCHES = {
   latency: benchLatency,
   streams: benchStreams,
   relay: benchRelay,
+  bodies: benchLargeBodies,
   throughput: benchThroughput,
   load: benchLoad,
 } satisfies Record<string, (quick: boolean) => void | Promise<void>>;

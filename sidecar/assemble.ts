@@ -1,12 +1,13 @@
-import { LRUCache } from 'lru-cache';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { BalancerInUse } from '../loadbalancer/index.js';
 import { ActiveSet } from './active.js';
 import { Auth } from './auth.js';
+import { HeldBytes } from './bodies/held.js';
+import { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/schema.js';
-import { responseKey, type Context, type HeldResponse } from './context.js';
+import type { Context } from './context.js';
 import { Driver, type Recorder } from './driver.js';
 import { createFleet } from './engines/index.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
@@ -15,6 +16,7 @@ import { logCall, makeLog } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
 import { endProgram } from './programs.js';
+import { Responses } from './responses.js';
 import { TokenEstimator } from './tokens.js';
 
 export interface GatewayOptions {
@@ -57,7 +59,9 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     tokens: new TokenEstimator(),
     metrics,
     log,
-    responses: new LRUCache<string, HeldResponse>({ max: config.limits.responsesMax }),
+    responses: new Responses(config.limits.responsesMax),
+    held: new HeldBytes(() => context.config),
+    reader: new BodyReader(() => context.config),
     active: new ActiveSet(),
     callPorts: { ...portsOf(() => context), driver, fleet },
   };
@@ -89,6 +93,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
   return {
     config: () => context().config,
     refused: (spec, code) => {
+      spec.held.release();
       context().metrics.rejected(code);
       context().log.info({ request_id: spec.requestId, call: spec.id, tenant: spec.tenant, code }, 'refused');
     },
@@ -104,7 +109,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     },
     madeResponse: (id, { tenant, promptTokens }, engine, usage) => {
       const contextTokens = usage === undefined ? promptTokens : usage.promptTokens + usage.outputTokens;
-      context().responses.set(responseKey(tenant, id), { engine, contextTokens });
+      context().responses.hold(tenant, id, { engine, contextTokens });
     },
     answered: ({ tenant, identity, facts }, answer, usage) => {
       const { identifier, tokens } = context();
@@ -116,6 +121,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     ended: (call, report) => {
       const { active, log, metrics } = context();
       active.delete(call);
+      call.spec.held.release();
       metrics.ended(report);
       logCall(log, call.spec, report);
       if (call.spec.identity.final) endProgram(context(), call.spec.identity.program);

@@ -165,6 +165,7 @@ async function closeAll(context: Context, listeners: readonly Listener[]): Promi
   context.draining = true;
   context.active.drainAway();
   await Promise.all(listeners.map((listener) => listener.close()));
+  await context.reader.close();
   await context.fleet.close();
   context.driver.close();
   context.log.info('closed');

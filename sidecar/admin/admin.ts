@@ -11,6 +11,7 @@ import { requestIdOf } from '../http/headers.js';
 import type { Handlers, Params, Routes } from '../http/listener.js';
 import { splitTarget } from '../http/target.js';
 import { endProgram, findProgram } from '../programs.js';
+import { EVERY_ENGINE, postToEveryEngine } from './every-engine.js';
 import { readProgramQuery, type ProgramQuery } from './query.js';
 import { engineRow, programDetail, programRow, queueRow } from './rows.js';
 
@@ -38,6 +39,7 @@ export function adminRoutes(context: Context): Routes {
       DELETE: answer((_, params) => removeEngine(context, params)),
     },
     '/engines/:id/drain': { POST: answer((_, params) => drainEngine(context, params)) },
+    [`${EVERY_ENGINE}/*`]: { POST: guarded((request, response) => postToEveryEngine(context, request, response)) },
     '/queue': { GET: answer(() => queueRow(context)) },
     '/config': { GET: answer(() => redact(context.config)) },
     '/metrics': { GET: guarded((request, response) => showMetrics(context, request, response)) },
@@ -125,8 +127,7 @@ function idIn(params: Params): EngineId {
 }
 
 async function addEngine(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { limits, timeouts } = context.config;
-  const { body } = await readJsonBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs });
+  const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   sendJson(request, response, 201, 'admin', engineRow(context, context.fleet.add(readEngine(body))));
 }
 
