@@ -49,8 +49,8 @@ async function createProgram(name: string): Promise<Command> {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneLine(text.replace(/^error: /, ''))) });
-  const named = Object.hasOwn(COMMANDS, name) ? [COMMANDS[name]!] : Object.values(COMMANDS);
-  for (const load of named) (await load())(program, version);
+  const named = Object.entries(COMMANDS).filter(([each]) => each === name);
+  for (const [, load] of named.length > 0 ? named : Object.entries(COMMANDS)) (await load())(program, version);
   for (const command of [program, ...program.commands]) command.version(version, '-V, --version', 'print the version');
   return program;
 }
