@@ -10,6 +10,8 @@ import type {
   CallFinished,
   Command,
   Dispatch,
+  EngineBroke,
+  EngineClosed,
   Event,
   Refusal,
 } from './protocol/events.js';
@@ -136,7 +138,10 @@ export class Scheduler {
       case 'callArrived':
         return this.#arrive(event);
       case 'callStarted':
-        return this.#withRunning(event.call, (call, engine) => engine.started(call, this.#nowMs));
+        return this.#withRunning(event.call, (call, engine) => {
+          engine.started(call, this.#nowMs);
+          this.#placement.proved(engine);
+        });
       case 'callProgressed':
         return this.#withRunning(event.call, (call) => call.progressed(event.outputTokens));
       case 'callFinished':
@@ -159,9 +164,9 @@ export class Scheduler {
           this.#placement.touch(engine);
         });
       case 'engineLost':
-        return this.#withEngine(event.engine, (engine) => this.#displaced(this.#placement.leave(engine, 'lost')));
+        return this.#withEngine(event.engine, (engine) => this.#displaced(this.#placement.leave(engine, 'lost', this.#nowMs)));
       case 'engineDrained':
-        return this.#withEngine(event.engine, (engine) => this.#displaced(this.#placement.leave(engine, 'draining')));
+        return this.#withEngine(event.engine, (engine) => this.#displaced(this.#placement.leave(engine, 'draining', this.#nowMs)));
       case 'woke':
         return;
       default:
@@ -245,6 +250,7 @@ export class Scheduler {
   #finish(call: Call, engine: Engine, event: CallFinished): void {
     const warm = call.program.lastEngine === engine;
     engine.finished(call, event, this.#nowMs);
+    this.#placement.proved(engine);
     const left = this.#accounting.finished(call, engine, event, this.#nowMs);
     this.#placement.vacate(call, engine, left, this.#nowMs);
     const { promptTokens, outputTokens } = event.usage ?? call;
@@ -256,26 +262,35 @@ export class Scheduler {
 
   #fail(call: Call, engine: Engine, event: CallFailed): void {
     if (event.failure === 'lost') return this.#abandon(call, engine);
-    const { config, balancer } = this.#placement.rules;
     this.#placement.vacate(call, engine, 'nothing', this.#nowMs);
     if (event.failure === 'refused') {
-      engine.probation = false;
+      this.#placement.proved(engine);
       return this.#end(call);
     }
-    if (event.failure === 'busy') {
-      engine.limit.refused(call.dispatchedAtMs, this.#nowMs, engine.inFlight + 1);
-      // Not `Math.max`: it would pass on NaN.
-      const { restMs } = event;
-      this.#placement.rest(engine, this.#nowMs + (restMs > REST_MS_MIN ? restMs : REST_MS_MIN));
-      call.isUnbound ||= maySpill(call, balancer);
-    } else {
-      call.attempts += 1;
-      call.excluded = engine;
-      if (call.attempts >= config.limits.attemptsMax) return this.#reject(call, 'attempts_exhausted');
-    }
+    const refusal = event.failure === 'broken' ? this.#broken(call, engine, event) : this.#closed(call, engine, event);
+    if (refusal !== undefined) return this.#reject(call, refusal);
     if (!this.#placement.serves(call.model, call.onlyOn)) return this.#reject(call, 'no_engine');
     call.sentBack(this.#nowMs);
     this.#wait(call);
+  }
+
+  /** An engine broke the call. Returns the reason if it is not tried again. */
+  #broken(call: Call, engine: Engine, { pauseMs = 0 as Millis }: EngineBroke): Refusal | undefined {
+    const { attemptsMax, enginesFailedMax } = this.#placement.rules.config.limits;
+    call.brokenBy(engine, pauseMs > 0 ? this.#nowMs + pauseMs : -Infinity);
+    const isOver = call.attempts >= attemptsMax || call.failedOn.length >= enginesFailedMax;
+    return isOver ? 'attempts_exhausted' : undefined;
+  }
+
+  /** An engine had no room for the call, or could not be reached: it rests. Returns the reason if the call is not tried again. */
+  #closed(call: Call, engine: Engine, { failure, restMs }: EngineClosed): Refusal | undefined {
+    const { config, balancer } = this.#placement.rules;
+    if (failure === 'busy') engine.limit.refused(call.dispatchedAtMs, this.#nowMs, engine.inFlight + 1);
+    // Not `Math.max`: it would pass on NaN.
+    this.#placement.rest(engine, this.#nowMs + (restMs > REST_MS_MIN ? restMs : REST_MS_MIN));
+    call.isUnbound ||= maySpill(call, balancer);
+    call.unreachedAtMs = failure === 'busy' ? Infinity : Math.min(call.unreachedAtMs, this.#nowMs);
+    return this.#nowMs - call.unreachedAtMs > config.timeouts.noEngineMs ? 'no_engine' : undefined;
   }
 
   #cancel({ call: id, mayReturn }: CallCancelled): void {
@@ -307,7 +322,7 @@ export class Scheduler {
     this.#out.push({ type: 'reject', call: call.id, refusal, ...retry });
     this.#end(call);
     // A retry that finds the queue full keeps the place that it took over.
-    if (refusal === 'queue_timeout' || (refusal === 'queue_full' && call.returns > 0))
+    if (refusal === 'queue_timeout' || refusal === 'no_engine' || (refusal === 'queue_full' && call.returns > 0))
       this.#ghosts.keep(call, this.#placement.rules.config, this.#nowMs);
   }
 
@@ -324,9 +339,7 @@ export class Scheduler {
     this.#out.push(goneNotice(row));
   }
 
-  /**
-   * Handles calls that lost their place with an engine: placed anew already, or rejected when no engine serves them.
-   */
+  /** Handles waiting calls that an engine's coming or going concerns: no engine may serve them any more, or none is up. */
   #displaced(calls: readonly Call[]): void {
     for (const call of calls) {
       if (this.#placement.serves(call.model, call.onlyOn)) this.#escalator.watch(call);
@@ -347,8 +360,8 @@ export class Scheduler {
 
   #passTime(): void {
     const now = this.#nowMs;
-    for (let call = this.#escalator.timedOut(now); call !== undefined; call = this.#escalator.timedOut(now))
-      this.#reject(call, 'queue_timeout');
+    for (let next = this.#escalator.refused(now); next !== undefined; next = this.#escalator.refused(now))
+      this.#reject(next.call, next.refusal);
     this.#ghosts.expire(now);
     this.#accounting.countOut(now);
     this.#placement.passTime(now);

@@ -35,15 +35,17 @@ export class Escalator {
     this.#timers.delete(call);
   }
 
-  /** Escalates calls whose timers are due, up to the first whose queue timeout is over; undefined once none is left. */
-  timedOut(nowMs: number): Call | undefined {
+  /** Escalates calls whose timers are due, up to the first that is to be refused; undefined once none is left. */
+  refused(nowMs: number): { readonly call: Call; readonly refusal: 'queue_timeout' | 'no_engine' } | undefined {
     for (let call = this.#timers.peek(); call !== undefined && call.timerAtMs <= nowMs; call = this.#timers.peek()) {
       const reached = reachedBy(this.#deadlines(call), nowMs);
       // Nothing is reached when its window has started anew since its timer was set.
-      if (reached === 'timedOut') return call;
+      if (reached === 'timedOut') return { call, refusal: 'queue_timeout' };
+      if (reached === 'stranded') return { call, refusal: 'no_engine' };
       if (reached === 'overdue' || reached === 'promoted') this.#promote(call, reached === 'overdue', nowMs);
       else if (reached === 'aged') this.placement.age(call);
       else if (reached === 'stealable') this.placement.makeStealable(call);
+      else if (reached === 'retriable') this.placement.openFailed(call);
       this.watch(call);
     }
     return undefined;
@@ -60,6 +62,6 @@ export class Escalator {
 
   #deadlines(call: Call): Deadlines {
     const { config, balancer } = this.placement.rules;
-    return deadlinesOf(call, config, balancer);
+    return deadlinesOf(call, config, balancer, this.placement.strandedAtMs(call));
   }
 }
