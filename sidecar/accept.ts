@@ -20,11 +20,13 @@ let calls = 0;
 
 /**
  * Takes in a request that is to be scheduled: read, check, identify, and hand over to the scheduler.
+ * @param path the route's own: engines redirect the trailing slash that a client may have added
  * @throws GatewayError for what cannot be accepted.
  */
 export async function acceptCall(
   context: Context,
   api: Api,
+  path: string,
   tenant: TenantId,
   request: IncomingMessage,
   response: ServerResponse,
@@ -37,7 +39,7 @@ export async function acceptCall(
   if (context.fleet.serving(facts.model).length === 0) {
     throw context.fleet.list().some((engine) => engine.models.size > 0) ? unknownModel(facts.model) : noEngine();
   }
-  const { path, search } = splitTarget(request.url ?? '');
+  const { search } = splitTarget(request.url ?? '');
   const { headers } = request;
   const fingerprint = fingerprintOf(raw);
   const before = context.returning.find(tenant, fingerprint);

@@ -20,12 +20,13 @@ import { Relay } from './relay.js';
 export async function passCheap(
   context: Context,
   api: Api,
+  path: string,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const { raw, body } = await readJsonBody(request, response, bodyLimits(context));
   const { model } = api.readRequest(body);
-  await pass(context, enginesFor(context, model), request, response, raw, api);
+  await pass(context, enginesFor(context, model), request, response, raw, api, path);
 }
 
 /** Any path that the gateway has no opinion of. */
@@ -102,6 +103,7 @@ async function pass(
   response: ServerResponse,
   body: Buffer | IncomingMessage | null,
   api: Api,
+  ownPath?: string,
 ): Promise<void> {
   const { path, search } = splitTarget(request.url ?? '');
   if (body === request && request.headers.expect !== undefined) response.writeContinue();
@@ -109,7 +111,7 @@ async function pass(
   const tries = body === request ? engines.slice(0, 1) : engines.slice(0, context.config.limits.attemptsMax);
   let failure: GatewayError = noEngine();
   for (const engine of tries) {
-    const result = await new Relay(context, engine, request, response, api).run(path + search, body);
+    const result = await new Relay(context, engine, request, response, api).run((ownPath ?? path) + search, body);
     if (!(result instanceof GatewayError)) return;
     failure = result;
   }

@@ -11,6 +11,8 @@ import { releaseProgram } from './programs.js';
 /** Paths whose `POST` is a call of a program: scheduled. */
 const SCHEDULED = ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/messages', '/v1/embeddings'];
 
+const COUNT_TOKENS = '/v1/messages/count_tokens';
+
 /** Paths of engines outside `/v1`, passed through; no other path outside it is. */
 const ENGINE_PATHS = [
   '/tokenize',
@@ -52,9 +54,9 @@ export function clientRoutes(context: Context): Routes {
     passToOwner(context, responses, tenant, params['id'] ?? '', request, response),
   );
   const routes: Record<string, Routes[string]> = {
-    '/v1/messages/count_tokens': {
+    [COUNT_TOKENS]: {
       POST: client((_, request, response) =>
-        passCheap(context, required('/v1/messages/count_tokens'), request, response),
+        passCheap(context, required(COUNT_TOKENS), COUNT_TOKENS, request, response),
       ),
     },
     '/v1/responses/:id': { GET: owner, DELETE: owner },
@@ -75,7 +77,7 @@ export function clientRoutes(context: Context): Routes {
   };
   for (const path of SCHEDULED) {
     const api = required(path);
-    routes[path] = { POST: client((tenant, request, response) => acceptCall(context, api, tenant, request, response)) };
+    routes[path] = { POST: client((tenant, request, response) => acceptCall(context, api, path, tenant, request, response)) };
   }
   for (const path of ENGINE_PATHS) routes[path] = { ALL: through };
   return routes;

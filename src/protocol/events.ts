@@ -102,7 +102,7 @@ export interface CallFinished {
  * - `lost`: the engine failed after the first byte: the call ends here, charged for its use.
  * Only `lost` leaves anything in the engine's cache.
  */
-export type CallFailed = EngineClosed | EngineBroke | EngineFailed;
+export type CallFailed = EngineClosed | EngineBroke | RequestRefused | AnswerLost;
 
 export interface EngineClosed {
   readonly type: 'callFailed';
@@ -120,10 +120,16 @@ export interface EngineBroke {
   readonly pauseMs?: Millis;
 }
 
-export interface EngineFailed {
+export interface RequestRefused {
   readonly type: 'callFailed';
   readonly call: CallId;
-  readonly failure: 'refused' | 'lost';
+  readonly failure: 'refused';
+}
+
+export interface AnswerLost {
+  readonly type: 'callFailed';
+  readonly call: CallId;
+  readonly failure: 'lost';
 }
 
 /** The client is gone, or its driver gave up: the call leaves, waiting or running, charged for its use. */

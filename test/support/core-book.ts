@@ -34,6 +34,12 @@ export interface BookedEngine {
   restUntilMs: number;
 }
 
+/** Whether an engine may run a call again that engines have failed. */
+export function mayRetry(call: BookedCall, engine: BookedEngine, nowMs: number): boolean {
+  if (call.failedOn.size === 0) return true;
+  return !engine.probation && (!call.failedOn.has(engine.id) || nowMs >= call.retryAtMs);
+}
+
 /** A dispatch, and what the engine was doing just before it. */
 export interface BookedDispatch {
   readonly command: Dispatch;

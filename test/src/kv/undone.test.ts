@@ -36,7 +36,7 @@ function failWith(desk: Desk, failure: CallFailed['failure']): void {
   // A newcomer may take it once the claims have faded.
   desk.passTo(desk.nowMs + 200_000);
   expect(desk.dispatchOf('large')).toBeDefined();
-  desk.fail('large', failure, REST_MS);
+  desk.fail('large', failure, failure === 'busy' ? REST_MS : 0);
 }
 
 /** The large call goes in past all claims, and fails at once. */
