@@ -77,7 +77,9 @@ export function clientRoutes(context: Context): Routes {
   };
   for (const path of SCHEDULED) {
     const api = required(path);
-    routes[path] = { POST: client((tenant, request, response) => acceptCall(context, api, path, tenant, request, response)) };
+    routes[path] = {
+      POST: client((tenant, request, response) => acceptCall(context, api, path, tenant, request, response)),
+    };
   }
   for (const path of ENGINE_PATHS) routes[path] = { ALL: through };
   return routes;

@@ -1,7 +1,6 @@
 import type { Balancer } from './placement/balancer.js';
 import { Call } from './programs/call.js';
 import { checkConfig, type SchedulerConfig } from './config.js';
-import { maySpill } from './programs/escalation.js';
 import type { Engine } from './engines/engine.js';
 import type {
   CallArrived,
@@ -10,14 +9,13 @@ import type {
   CallFinished,
   Command,
   Dispatch,
-  EngineBroke,
-  EngineClosed,
   Event,
   Refusal,
 } from './protocol/events.js';
 import { tellViolationsTo, type OnViolation } from './invariant.js';
 import { Placement } from './placement/placement.js';
 import { Escalator } from './placement/escalator.js';
+import { proved, setBack } from './placement/retry.js';
 import { turnedAway } from './placement/wait-estimate.js';
 import { goneNotice, Accounting, clampUsage } from './programs/accounting.js';
 import { Ghosts } from './programs/ghosts.js';
@@ -25,9 +23,6 @@ import { makePolicy, type Policy } from './policies/policy.js';
 import type { Program } from './programs/process-table.js';
 import { Views } from './views.js';
 import type { CallId, Millis } from './protocol/units.js';
-
-/** Least rest of an engine that said "no room". Without it, one step could send its call back to it without end. */
-const REST_MS_MIN = 1;
 
 /**
  * The scheduler: `step(event, now) -> commands`. It owns the process table, the queues and the engine table. Its state
@@ -140,7 +135,7 @@ export class Scheduler {
       case 'callStarted':
         return this.#withRunning(event.call, (call, engine) => {
           engine.started(call, this.#nowMs);
-          this.#placement.proved(engine);
+          proved(engine, this.#placement);
         });
       case 'callProgressed':
         return this.#withRunning(event.call, (call) => call.progressed(event.outputTokens));
@@ -164,9 +159,13 @@ export class Scheduler {
           this.#placement.touch(engine);
         });
       case 'engineLost':
-        return this.#withEngine(event.engine, (engine) => this.#displaced(this.#placement.leave(engine, 'lost', this.#nowMs)));
+        return this.#withEngine(event.engine, (engine) =>
+          this.#displaced(this.#placement.leave(engine, 'lost', this.#nowMs)),
+        );
       case 'engineDrained':
-        return this.#withEngine(event.engine, (engine) => this.#displaced(this.#placement.leave(engine, 'draining', this.#nowMs)));
+        return this.#withEngine(event.engine, (engine) =>
+          this.#displaced(this.#placement.leave(engine, 'draining', this.#nowMs)),
+        );
       case 'woke':
         return;
       default:
@@ -250,7 +249,7 @@ export class Scheduler {
   #finish(call: Call, engine: Engine, event: CallFinished): void {
     const warm = call.program.lastEngine === engine;
     engine.finished(call, event, this.#nowMs);
-    this.#placement.proved(engine);
+    proved(engine, this.#placement);
     const left = this.#accounting.finished(call, engine, event, this.#nowMs);
     this.#placement.vacate(call, engine, left, this.#nowMs);
     const { promptTokens, outputTokens } = event.usage ?? call;
@@ -264,33 +263,14 @@ export class Scheduler {
     if (event.failure === 'lost') return this.#abandon(call, engine);
     this.#placement.vacate(call, engine, 'nothing', this.#nowMs);
     if (event.failure === 'refused') {
-      this.#placement.proved(engine);
+      proved(engine, this.#placement);
       return this.#end(call);
     }
-    const refusal = event.failure === 'broken' ? this.#broken(call, engine, event) : this.#closed(call, engine, event);
+    const refusal = setBack(call, engine, event, this.#placement, this.#nowMs);
     if (refusal !== undefined) return this.#reject(call, refusal);
     if (!this.#placement.serves(call.model, call.onlyOn)) return this.#reject(call, 'no_engine');
     call.sentBack(this.#nowMs);
     this.#wait(call);
-  }
-
-  /** An engine broke the call. Returns the reason if it is not tried again. */
-  #broken(call: Call, engine: Engine, { pauseMs = 0 as Millis }: EngineBroke): Refusal | undefined {
-    const { attemptsMax, enginesFailedMax } = this.#placement.rules.config.limits;
-    call.brokenBy(engine, pauseMs > 0 ? this.#nowMs + pauseMs : -Infinity);
-    const isOver = call.attempts >= attemptsMax || call.failedOn.length >= enginesFailedMax;
-    return isOver ? 'attempts_exhausted' : undefined;
-  }
-
-  /** An engine had no room for the call, or could not be reached: it rests. Returns the reason if the call is not tried again. */
-  #closed(call: Call, engine: Engine, { failure, restMs }: EngineClosed): Refusal | undefined {
-    const { config, balancer } = this.#placement.rules;
-    if (failure === 'busy') engine.limit.refused(call.dispatchedAtMs, this.#nowMs, engine.inFlight + 1);
-    // Not `Math.max`: it would pass on NaN.
-    this.#placement.rest(engine, this.#nowMs + (restMs > REST_MS_MIN ? restMs : REST_MS_MIN));
-    call.isUnbound ||= maySpill(call, balancer);
-    call.unreachedAtMs = failure === 'busy' ? Infinity : Math.min(call.unreachedAtMs, this.#nowMs);
-    return this.#nowMs - call.unreachedAtMs > config.timeouts.noEngineMs ? 'no_engine' : undefined;
   }
 
   #cancel({ call: id, mayReturn }: CallCancelled): void {

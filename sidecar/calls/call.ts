@@ -9,21 +9,16 @@ import { GatewayError } from '../errors.js';
 import { headerValue, retryAfterSeconds, toClient, toEngine } from '../http/headers.js';
 import { spliceFields } from '../http/splice.js';
 import type { Fault } from '../http/exchange.js';
-import { noEngine } from '../models.js';
 import { Attempt, type AttemptSink } from './attempt.js';
 import { pauseMs, unreachedRestMs } from './pause.js';
+import { KEEPS_PLACE, RETRY_AFTER, outcomeOf, refusalError, unstreamable } from './endings.js';
+import { secretsOf } from './refusal.js';
 import type { CallHandle, CallPorts, CallSpec, Outcome } from './ports.js';
 import { Reply } from './reply.js';
 
 /** Events between two reports of progress, and the longest time between them. */
 const PROGRESS_EVENTS = 64;
 const PROGRESS_MS = 1000;
-/** What a client is told to wait that was refused for want of room. */
-const RETRY_AFTER = { retryAfterSeconds: 1 };
-
-/** Refusals after which a retry takes the call's place. */
-const KEEPS_PLACE: ReadonlySet<Reject['refusal']> = new Set(['queue_timeout', 'queue_full', 'no_engine']);
-
 type State = 'arriving' | 'queued' | 'dispatched' | 'streaming' | 'ended';
 
 interface Ending {
@@ -52,7 +47,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #accepted = false;
   #attempt: Attempt | undefined;
   #attempts = 0;
-  #broken = 0;
   #dispatch: Dispatch | undefined;
   /** Why the last attempt failed: what the client is told when there are no more. */
   #failure: GatewayError | undefined;
@@ -128,7 +122,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   rejected(reject: Reject): void {
     if (KEEPS_PLACE.has(reject.refusal)) this.ports.mayReturn(this.spec);
-    const error = this.#refusalError(reject);
+    const error = refusalError(reject, this.#failure);
     if (this.#accepted) {
       this.#end({ outcome: outcomeOf(error), error });
       return;
@@ -216,8 +210,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#queue();
     if (fault === 'unreached')
       return driver.emit({ type: 'callFailed', call, failure: 'unreached', restMs: unreachedRestMs() });
-    this.#broken += 1;
-    const pause = pauseMs(this.#broken, fleet.backInMs(this.spec.facts.model));
+    const pause = pauseMs(this.#attempts, fleet.backInMs(this.spec.facts.model));
     driver.emit({ type: 'callFailed', call, failure: 'broken', pauseMs: pause });
   }
 
@@ -260,10 +253,17 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     };
     const { firstByteMs, idleMs } = timeouts;
     const call = { api, facts, wantsMessage: identity.wantsAnswer };
-    const { authorization, 'x-api-key': key } = this.request.headers;
-    const secrets = [authorization, key].map((value) => String(value ?? '').replace(/^\S+\s+/, ''));
     const options = { firstByteMs, idleMs, decode: true };
-    return new Attempt(engine, call, request, options, limits.answerBytes, abortId, secrets, this);
+    return new Attempt(
+      engine,
+      call,
+      request,
+      options,
+      limits.answerBytes,
+      abortId,
+      secretsOf(this.request.headers),
+      this,
+    );
   }
 
   #comment(): void {
@@ -360,36 +360,4 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     }
     return headers;
   }
-
-  #refusalError({ refusal, retryAfterMs }: Reject): GatewayError {
-    const retry = retryAfterMs === undefined ? RETRY_AFTER : { retryAfterSeconds: Math.max(1, retryAfterMs / 1000) };
-    switch (refusal) {
-      case 'queue_full':
-        return new GatewayError('queue_full', 'Too many calls are waiting.', retry);
-      case 'overloaded':
-        return new GatewayError('overloaded', 'More calls wait than could be served in time.', retry);
-      case 'queue_timeout':
-        // Its place is kept for it: the sooner it is back, the better.
-        return new GatewayError('queue_timeout', 'The call has waited too long; a retry keeps its place.', retry);
-      case 'no_engine':
-        return noEngine();
-      case 'attempts_exhausted':
-        return this.#failure ?? new GatewayError('engine_failed', 'The engines failed.');
-      default:
-        return refusal satisfies never;
-    }
-  }
-}
-
-function outcomeOf(error: GatewayError): Outcome {
-  return error.status === 408 || error.status === 504 ? 'timed_out' : 'engine_error';
-}
-
-/** What a client hears whose stream has been opened by comments, when its engine answers without a stream. */
-function unstreamable(status: number, body: Buffer): GatewayError {
-  if (status < 400) return new GatewayError('engine_answer_invalid', 'The engine answered without a stream.');
-  return new GatewayError(
-    'bad_request',
-    `The engine refused the request (${status}): ${body.toString('utf8', 0, 500)}`,
-  );
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { asObject, parseJson } from '../engines/json.js';
 
 /** Codes and types by which APIs say that one key or account is over its limits. */
@@ -25,10 +26,16 @@ export function isOfCaller(body: Buffer): boolean {
  */
 export function quoteOf(body: Buffer, secrets: readonly string[]): string {
   const message = errorIn(body)?.['message'];
-  let text = typeof message === 'string' ? message : body.toString('utf8', 0, 4 * QUOTE_MAX).replaceAll(/<[^>]*>/g, ' ');
+  let text =
+    typeof message === 'string' ? message : body.toString('utf8', 0, 4 * QUOTE_MAX).replaceAll(/<[^>]*>/g, ' ');
   for (const secret of secrets) if (secret !== '') text = text.replaceAll(secret, '[...]');
   for (const secret of SECRETS) text = text.replaceAll(secret, '[...]');
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, QUOTE_MAX);
+}
+
+/** The keys that a client sent. */
+export function secretsOf({ authorization, 'x-api-key': key }: IncomingHttpHeaders): string[] {
+  return [authorization, key].map((value) => String(value ?? '').replace(/^\S+\s+/, ''));
 }
 
 /** OpenAI and Anthropic nest the error; others have its fields at the top. */

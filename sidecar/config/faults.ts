@@ -12,6 +12,4 @@ export const noEngineMs = ms(0, DAY_MS)
 
 export const busyMs = ms(0, DAY_MS)
   .default(60_000)
-  .meta(
-    note('For engines to find room (429, 503) before a call is answered with what the last one said.', STARTING),
-  );
+  .meta(note('For engines to find room (429, 503) before a call is answered with what the last one said.', STARTING));

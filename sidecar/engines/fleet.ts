@@ -71,7 +71,7 @@ export interface Fleet {
    * @returns milliseconds for which it rests; undefined: only this program is meant
    */
   refused(id: EngineId, program: ProgramId, status: number, seconds: number | undefined): number | undefined;
-  /** Milliseconds until an engine for the model that is out of service may be back; Infinity: none is. */
+  /** Milliseconds until an engine for the model that is out of service is back, if it is well; Infinity: none is out. */
   backInMs(model: string): number;
   /** Ends probes and closes connections; calls that still run fail. */
   close(): Promise<void>;

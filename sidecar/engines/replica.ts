@@ -138,12 +138,12 @@ export class Replica implements Engine {
     return this.#saturation.refused(program, status === 429, seconds && seconds * 1000, this.#ports.now());
   }
 
-  /** Milliseconds until it may be up, if its next probes find it well; Infinity unless it is ejected or on probation. */
+  /** Milliseconds until it is up, if its next probes find it well; Infinity unless it is ejected or on probation. */
   get backInMs(): number {
-    const { intervalMs } = this.#settings.health;
-    const probeInMs = Math.max(0, this.#probeAtMs - this.#ports.now());
-    if (this.state === 'probation') return probeInMs;
-    return this.state === 'ejected' ? probeInMs + intervalMs : Infinity;
+    const { intervalMs, timeoutMs } = this.#settings.health;
+    const probedInMs = Math.max(0, this.#probeAtMs - this.#ports.now()) + timeoutMs;
+    if (this.state === 'probation') return probedInMs;
+    return this.state === 'ejected' ? probedInMs + intervalMs : Infinity;
   }
 
   #endProbation(): void {

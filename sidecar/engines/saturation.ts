@@ -31,7 +31,8 @@ export class Saturation {
    */
   refused(program: ProgramId, isSingling: boolean, askedMs: number | undefined, nowMs: number): number | undefined {
     this.#refused.note(program, nowMs);
-    if (isSingling && this.#served.hasOther(program, nowMs) && !this.#refused.hasOther(program, nowMs)) return undefined;
+    if (isSingling && this.#served.hasOther(program, nowMs) && !this.#refused.hasOther(program, nowMs))
+      return undefined;
     if (nowMs < this.#restsUntilMs) return Math.max(REST_MS_MIN, this.#restsUntilMs - nowMs);
     const restMs = Math.min(REST_MS_MAX, Math.max(REST_MS_MIN, askedMs ?? REST_MS) * 2 ** this.#rests++);
     this.#restsUntilMs = nowMs + restMs;

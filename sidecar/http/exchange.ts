@@ -152,7 +152,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
       })
       .on('drain', () => this.#controller?.resume())
       .on('end', () => this.#end())
-      .on('error', () => this.#fail('engine_answer_invalid', 'The engine’s answer could not be decompressed.', 'answer'));
+      .on('error', () =>
+        this.#fail('engine_answer_invalid', 'The engine’s answer could not be decompressed.', 'answer'),
+      );
   }
 
   #end(): void {

@@ -2,6 +2,7 @@ import type { Call } from '../programs/call.js';
 import { deadlinesOf, earliest, reachedBy, type Deadlines } from '../programs/escalation.js';
 import { TimerHeap } from '../queues/timer-heap.js';
 import type { Placement } from './placement.js';
+import { endPause, strandedAtMs } from './retry.js';
 
 /** Running totals of what waiting has brought. */
 interface Totals {
@@ -45,7 +46,7 @@ export class Escalator {
       if (reached === 'overdue' || reached === 'promoted') this.#promote(call, reached === 'overdue', nowMs);
       else if (reached === 'aged') this.placement.age(call);
       else if (reached === 'stealable') this.placement.makeStealable(call);
-      else if (reached === 'retriable') this.placement.openFailed(call);
+      else if (reached === 'retriable') endPause(call, this.placement);
       this.watch(call);
     }
     return undefined;
@@ -61,7 +62,8 @@ export class Escalator {
   }
 
   #deadlines(call: Call): Deadlines {
-    const { config, balancer } = this.placement.rules;
-    return deadlinesOf(call, config, balancer, this.placement.strandedAtMs(call));
+    const { engineTable, rules } = this.placement;
+    const { config, balancer } = rules;
+    return deadlinesOf(call, config, balancer, strandedAtMs(call, engineTable.pool(call.model)));
   }
 }

@@ -13,7 +13,7 @@ import type { Program } from '../programs/process-table.js';
 import { joiningOf } from './joining.js';
 import { refuserFor } from './oversized.js';
 import { reservationOf } from './reservation.js';
-import { retriersOf } from './retry.js';
+import { mayStay, retriersOf, retryOn } from './retry.js';
 import { Settling } from './settling.js';
 import { admissionOf } from '../policies/admission.js';
 import type { Policy } from '../policies/policy.js';
@@ -86,7 +86,7 @@ export class Placement {
     if (engine.restUntilMs === -Infinity) this.#settling.endRest(engine);
     this.#settling.unsettle(engine);
     const displaced = this.#serve(engine, event.models);
-    this.#retryOn(engine);
+    retryOn(engine, this);
     return displaced;
   }
 
@@ -107,40 +107,6 @@ export class Placement {
     call.boundTo = call.isUnbound ? undefined : this.#bindingOf(call);
     call.isPaused = call.failedOn.length > 0 && call.boundTo === undefined;
     this.#insert(call);
-  }
-
-  /** Engines that failed the call may run it again. */
-  openFailed(call: Call): void {
-    call.retryAtMs = -Infinity;
-    this.withdraw(call);
-    this.enqueue(call);
-  }
-
-  /** The engine has shown that it works: it is on probation no longer. */
-  proved(engine: Engine): void {
-    if (!engine.probation) return;
-    engine.probation = false;
-    this.touch(engine);
-    this.#retryOn(engine);
-  }
-
-  /** Ends the pause of calls that the engine may run. */
-  #retryOn(engine: Engine): void {
-    for (const pool of engine.pools)
-      for (const call of [...pool.paused]) {
-        if (retriersOf(call, [engine]).length === 0) continue;
-        this.withdraw(call);
-        this.enqueue(call);
-      }
-  }
-
-  /** Since when no engine that may run the waiting call has been up; Infinity: one is. */
-  strandedAtMs(call: Call): number {
-    const pool = this.#pool(call);
-    if (call.onlyOn === undefined && pool.live.length > 0) return Infinity;
-    const able = pool.engines.filter(({ id }) => (call.onlyOn ?? id) === id);
-    if (able.some((engine) => engine.state === 'up')) return Infinity;
-    return Math.max(call.queuedAtMs, ...able.map((engine) => engine.lostAtMs));
   }
 
   /** Whether some engine, up or lost, may run a call for the model, or the named one may. */
@@ -409,9 +375,7 @@ export class Placement {
 
   /** Makes the engine's pools those of `models`. Returns, placed anew, the calls bound to it, and those that no engine is up for. */
   #serve(engine: Engine, models: readonly ModelId[]): Call[] {
-    const mayStay = ({ model, failedOn }: Call): boolean =>
-      engine.state === 'up' && models.includes(model) && !(engine.probation && failedOn.length > 0);
-    const homeless = [...engine.bound].filter((call) => !mayStay(call));
+    const homeless = [...engine.bound].filter((call) => !mayStay(call, engine, models));
     for (const call of homeless) this.withdraw(call);
     this.#release(engine);
     const left = this.engineTable.serve(engine, models);

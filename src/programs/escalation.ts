@@ -42,12 +42,7 @@ type Spills = Pick<Balancer, 'spills'>;
  * Deadlines of a waiting call; Infinity for those reached already and those that do not apply.
  * @param strandedAtMs since when no engine that may run it has been up; Infinity: one is
  */
-export function deadlinesOf(
-  call: Call,
-  config: SchedulerConfig,
-  balances: Spills,
-  strandedAtMs = Infinity,
-): Deadlines {
+export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spills, strandedAtMs = Infinity): Deadlines {
   const { admission, starvation, timeouts, balancer } = config;
   const limitMs = starvation.beta * Math.max(call.serviceAtArrivalMs, starvation.floorMs);
   const waitStartMs = call.queuedAtMs - call.waitedMs;

@@ -95,6 +95,11 @@ export class FleetHarness {
   call(id: string, outcome: 'succeeded' | 'failed', times = 1): void {
     for (let i = 0; i < times; i += 1) this.fleet[outcome](engineId(id), programId('p'));
   }
+
+  /** Answers failed calls of these programs; `outdone`: which another engine then answered. */
+  answers(id: string, outcome: 'misanswered' | 'outdone', ...programs: readonly string[]): void {
+    for (const program of programs) this.fleet[outcome](engineId(id), programId(program));
+  }
 }
 
 /** What was said, in order. */
