@@ -12,6 +12,8 @@ export interface AttemptCall {
   readonly facts: RequestFacts;
   /** Whether the answer's text is wanted, for history matching. */
   readonly wantsMessage: boolean;
+  /** The client's own keys, which an engine's error must not repeat. */
+  readonly secrets: readonly string[];
 }
 
 /** Who hears of an attempt: the call. After one of the last four, nothing more comes. */
@@ -68,8 +70,6 @@ export class Attempt implements AnswerSink {
     private readonly answerBytesMax: number,
     /** The id by which the engine can be told to stop, if it knows one. */
     private readonly abortId: string | undefined,
-    /** The client's own keys, which an engine's error must not repeat. */
-    private readonly secrets: readonly string[],
     private readonly sink: AttemptSink,
   ) {
     this.#exchange = new Exchange(engine.pool, request, options, this);
@@ -184,7 +184,7 @@ export class Attempt implements AnswerSink {
 
   #saysOf(status: number, body: Buffer): string {
     const { config, url } = this.engine;
-    const quote = quoteOf(body, [config.apiKey ?? '', url.host, url.hostname, ...this.secrets]);
+    const quote = quoteOf(body, [config.apiKey ?? '', url.host, url.hostname, ...this.call.secrets]);
     return `The engine answered with status ${status}${quote === '' ? '.' : `: ${quote}`}`;
   }
 

@@ -176,7 +176,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       return;
     }
     if (status !== 429 && status < 500) this.#engineServed();
-    this.#end({ outcome: 'client_error', event: { type: 'callFailed', call: this.spec.id, failure: 'refused' } });
+    const outcome = status < 500 ? 'client_error' : 'engine_error';
+    this.#end({ outcome, event: { type: 'callFailed', call: this.spec.id, failure: 'refused' } });
   }
 
   busy(status: number, headers: IncomingHttpHeaders, body: Buffer): void {
@@ -185,10 +186,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const seconds = retryAfterSeconds(headers['retry-after'], new Date());
     const restMs = this.#dispatch && fleet.refused(this.#dispatch.engine, this.#program, status, seconds);
     this.#busySinceMs ??= now;
-    if (restMs === undefined || now + restMs - this.#busySinceMs > config().timeouts.busyMs) {
-      this.answered(status, headers, body, undefined);
-      return;
-    }
+    if (restMs === undefined || now + restMs - this.#busySinceMs > config().timeouts.busyMs)
+      return this.answered(status, headers, body, undefined);
     this.#queue();
     driver.emit({ type: 'callFailed', call: this.spec.id, failure: 'busy', restMs: millis(restMs) });
   }
@@ -252,18 +251,10 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       body: spliceFields(raw, keys, changes),
     };
     const { firstByteMs, idleMs } = timeouts;
-    const call = { api, facts, wantsMessage: identity.wantsAnswer };
+    const secrets = secretsOf(this.request.headers);
+    const call = { api, facts, wantsMessage: identity.wantsAnswer, secrets };
     const options = { firstByteMs, idleMs, decode: true };
-    return new Attempt(
-      engine,
-      call,
-      request,
-      options,
-      limits.answerBytes,
-      abortId,
-      secretsOf(this.request.headers),
-      this,
-    );
+    return new Attempt(engine, call, request, options, limits.answerBytes, abortId, this);
   }
 
   #comment(): void {
