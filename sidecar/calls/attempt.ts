@@ -174,11 +174,10 @@ export class Attempt implements AnswerSink {
     this.#over = true;
     const status = this.#status;
     const body = this.#body();
-    const isAnswer = (status >= 300 && status < 500) || isBusy(status);
     if (isBusy(status) && !(status === 429 && isOfCaller(body))) this.sink.busy(status, this.#headers, body);
     else if (error !== undefined && !isBusy(status)) this.sink.failed(error, fault);
-    else if (isAnswer) this.sink.answered(status, this.#headers, body, undefined);
-    else if (status >= 200 && status < 300) this.#settleSuccess();
+    else if (status >= 300 && status < 500) this.sink.answered(status, this.#headers, body, undefined);
+    else if (status >= 200 && status < 300) this.#settleSuccess(body);
     else this.sink.failed(new GatewayError('engine_failed', this.#saysOf(status, body)), 'answer');
   }
 
@@ -189,8 +188,7 @@ export class Attempt implements AnswerSink {
   }
 
   /** A successful answer is a JSON object; what is not was cut short or is no answer of an engine. */
-  #settleSuccess(): void {
-    const body = this.#body();
+  #settleSuccess(body: Buffer): void {
     const answer = parseObject(body);
     if (answer === undefined) {
       this.sink.failed(
