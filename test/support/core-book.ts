@@ -63,9 +63,11 @@ export class Book {
   take(event: Event | undefined, nowMs: number, commands: readonly Command[]): void {
     this.dispatches = [];
     // Timeouts come before the event of the step: a call that both times out and is cancelled has timed out.
+    const failing = event?.type === 'callFailed' ? event.call : undefined;
     const isTimeout = (command: Command) =>
       command.type === 'reject' &&
-      (command.refusal === 'queue_timeout' || (command.refusal === 'no_engine' && this.active.has(command.call)));
+      (command.refusal === 'queue_timeout' || (command.refusal === 'no_engine' && this.active.has(command.call))) &&
+      command.call !== failing;
     const timeouts = commands.filter(isTimeout);
     for (const command of timeouts) this.#heed(command, nowMs);
     if (event !== undefined) this.#apply(event, nowMs);
