@@ -21,18 +21,20 @@ let calls = 0;
 
 /**
  * Takes in a request that is to be scheduled: read, check, identify, and hand over to the scheduler.
+ * @param path the route's own: engines redirect the trailing slash that a client may have added
  * @throws GatewayError for what cannot be accepted.
  */
 export async function acceptCall(
   context: Context,
   api: Api,
+  path: string,
   tenant: TenantId,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const held = context.held.open(tenant);
   try {
-    await acceptBody(context, api, tenant, request, response, held);
+    await acceptBody(context, api, path, tenant, request, response, held);
   } catch (error) {
     held.release();
     throw error;
@@ -42,6 +44,7 @@ export async function acceptCall(
 async function acceptBody(
   context: Context,
   api: Api,
+  path: string,
   tenant: TenantId,
   request: IncomingMessage,
   response: ServerResponse,
@@ -51,14 +54,14 @@ async function acceptBody(
   const { limits, timeouts } = context.config;
   const bytes = await readBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs, held });
   const isWanted = () => !request.socket.destroyed;
-  const read = context.reader.read(api, splitTarget(request.url ?? '').path, bytes, isWanted);
+  const read = context.reader.read(api, path, bytes, isWanted);
   const { raw, body, keys, facts, opening } = read instanceof Promise ? await read : read;
   // The body may have taken its time.
   checkNotDraining(context);
   if (context.fleet.serving(facts.model).length === 0) {
     throw context.fleet.list().some((engine) => engine.models.size > 0) ? unknownModel(facts.model) : noEngine();
   }
-  const { path, search } = splitTarget(request.url ?? '');
+  const { search } = splitTarget(request.url ?? '');
   const { headers } = request;
   const fingerprint = fingerprintOf(raw);
   const before = context.returning.find(tenant, fingerprint);

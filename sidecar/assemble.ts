@@ -44,6 +44,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
       const timer = setTimeout(fn, ms);
       return () => clearTimeout(timer);
     },
+    now: () => driver.now(),
     log,
   });
   const context: Context = {

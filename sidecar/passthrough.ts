@@ -20,15 +20,15 @@ import { Relay } from './relay.js';
 export async function passCheap(
   context: Context,
   api: Api,
+  path: string,
   tenant: TenantId,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   checkMediaType(request);
   await withBody(context, tenant, request, response, async (bytes) => {
-    const { path } = splitTarget(request.url ?? '');
     const { raw, facts } = await context.reader.read(api, path, bytes, () => !request.socket.destroyed);
-    await pass(context, enginesFor(context, facts.model), request, response, raw, api);
+    await pass(context, enginesFor(context, facts.model), request, response, raw, api, path);
   });
 }
 
@@ -126,6 +126,7 @@ async function pass(
   response: ServerResponse,
   body: Buffer | IncomingMessage | null,
   api: Api,
+  ownPath?: string,
 ): Promise<void> {
   const { path, search } = splitTarget(request.url ?? '');
   if (body === request && request.headers.expect !== undefined) response.writeContinue();
@@ -133,7 +134,7 @@ async function pass(
   const tries = body === request ? engines.slice(0, 1) : engines.slice(0, context.config.limits.attemptsMax);
   let failure: GatewayError = noEngine();
   for (const engine of tries) {
-    const result = await new Relay(context, engine, request, response, api).run(path + search, body);
+    const result = await new Relay(context, engine, request, response, api).run((ownPath ?? path) + search, body);
     if (!(result instanceof GatewayError)) return;
     failure = result;
   }

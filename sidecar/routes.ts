@@ -13,6 +13,8 @@ import { releaseProgram } from './programs.js';
 /** Paths whose `POST` is a call of a program: scheduled. */
 const SCHEDULED = ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/messages', '/v1/embeddings'];
 
+const COUNT_TOKENS = '/v1/messages/count_tokens';
+
 type TenantHandler = (
   tenant: TenantId,
   request: IncomingMessage,
@@ -39,9 +41,9 @@ export function clientRoutes(context: Context): Routes {
     return passToOwner(context, responses, tenant, params['id'] ?? '', request, response);
   });
   const routes: Record<string, Routes[string]> = {
-    '/v1/messages/count_tokens': {
+    [COUNT_TOKENS]: {
       POST: client((tenant, request, response) =>
-        passCheap(context, required('/v1/messages/count_tokens'), tenant, request, response),
+        passCheap(context, required(COUNT_TOKENS), COUNT_TOKENS, tenant, request, response),
       ),
     },
     '/v1/responses/:id': { GET: owner, DELETE: owner },
@@ -61,7 +63,9 @@ export function clientRoutes(context: Context): Routes {
   };
   for (const path of SCHEDULED) {
     const api = required(path);
-    routes[path] = { POST: client((tenant, request, response) => acceptCall(context, api, tenant, request, response)) };
+    routes[path] = {
+      POST: client((tenant, request, response) => acceptCall(context, api, path, tenant, request, response)),
+    };
   }
   const isOwn = matcherOf(Object.keys(routes), 'i');
   const through = client((tenant, request, response) => {

@@ -67,12 +67,16 @@ export interface SchedulerConfig {
     readonly queuedPerTenantMax: number;
     /** Attempts of a call, each on an engine that broke, after which it is refused. */
     readonly attemptsMax: number;
+    /** Engines that a call may break on, after which it is refused: the fault is likely its own. */
+    readonly enginesFailedMax: number;
     /** Assumed retries of a client: a call is refused on arrival only if its wait would outlast them all. */
     readonly clientRetries: number;
   };
   readonly timeouts: {
     /** Upper bound on the wait in the queue, over all attempts of a call. */
     readonly queueMs: number;
+    /** Upper bound on the wait while no engine that may run the call is up, or none can be reached. */
+    readonly noEngineMs: number;
     /** Idle time after which a program is forgotten. */
     readonly leaseMs: number;
     /** Time for which a queued call's place is kept after its client hung up or it timed out; 0: not at all. */
@@ -116,8 +120,10 @@ export function checkConfig(config: SchedulerConfig): void {
     ['limits.queuedMax', limits.queuedMax, 1],
     ['limits.queuedPerTenantMax', limits.queuedPerTenantMax, 1],
     ['limits.attemptsMax', limits.attemptsMax, 1],
+    ['limits.enginesFailedMax', limits.enginesFailedMax, 1],
     ['limits.clientRetries', limits.clientRetries, 0],
     ['timeouts.queueMs', timeouts.queueMs, Number.MIN_VALUE],
+    ['timeouts.noEngineMs', timeouts.noEngineMs, 0],
     ['timeouts.leaseMs', timeouts.leaseMs, Number.MIN_VALUE],
     ['timeouts.ghostMs', timeouts.ghostMs, 0],
   ];

@@ -2,6 +2,7 @@ import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { checkConsistency } from './consistency.js';
 import { DAY_MS, NONE, STARTING, count, ms, note } from './note.js';
+import { busyMs, enginesFailedMax, noEngineMs } from './faults.js';
 import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
 
@@ -150,6 +151,7 @@ const limits = z
       .optional()
       .meta(note('Calls waiting, of one tenant.', STARTING, { default: '5000, at most `queuedMax`' })),
     attemptsMax: count(1, 100).default(3).meta(note('Times a call is given to an engine that breaks.', STARTING)),
+    enginesFailedMax,
     clientRetries,
     responsesMax: count(1, 1e7)
       .default(100_000)
@@ -189,6 +191,8 @@ const timeouts = z.strictObject({
         'three times the OpenAI clients’ own: a first try and two retries',
       ),
     ),
+  noEngineMs,
+  busyMs,
   ghostMs,
   commentMs: ms(100, DAY_MS)
     .default(10_000)

@@ -9,10 +9,13 @@ import { Gateway } from './gateway.js';
 import type { Job } from './job.js';
 import type { WorldOptions } from './options.js';
 import { serviceMs } from './service.js';
-import { callArrived, callBroken, callBusy, callCancelled, callFinished, callProgressed, callRefused, callStarted } from './told.js'; // prettier-ignore
+import { callArrived, callBroken, callCancelled, callFinished, callLost, callProgressed, callRefused, callSentBack, callStarted } from './told.js'; // prettier-ignore
 
 /** What an engine or its machine answers by itself takes so long. */
 const ANSWER_MS = 5;
+/** As in the gateway: the rest of an engine that cannot be reached, and the first pause of a call that one broke. */
+const UNREACHED_MS = 250;
+const PAUSE_MS = 100;
 
 /** Hears what becomes of calls. */
 export interface CallPorts {
@@ -119,7 +122,9 @@ export class Calls {
     job.engine = engine;
     job.priority = level;
     job.dispatches += 1;
-    const fault = replica.isUp ? this.#faults.of(job, replica.index, this.agenda.nowMs) : ({ type: 'broken' } as const);
+    const fault = replica.isUp
+      ? this.#faults.of(job, replica.index, this.agenda.nowMs)
+      : ({ type: 'unreached', restMs: UNREACHED_MS } as const);
     if (fault === undefined) return replica.add(job, this.agenda.nowMs);
     const answer = () => this.#open.get(call) === job && this.#engineFailed(job, fault);
     this.agenda.set(new Appointment(RANK.fault, answer), this.agenda.nowMs + ANSWER_MS);
@@ -134,7 +139,9 @@ export class Calls {
     }
     job.engine = undefined;
     job.dispatchedMs = NaN;
-    this.gateway.tell(fault.type === 'busy' ? callBusy(id, fault.restMs) : callBroken(id, 'broken'));
+    if (fault.type !== 'broken') return this.gateway.tell(callSentBack(id, fault.type, fault.restMs));
+    const jitter = 0.5 + this.#draws.ofCall('pause', job, job.dispatches);
+    this.gateway.tell(callBroken(id, PAUSE_MS * jitter));
   }
 
   /** Their engine is lost: those of which clients have seen a part of the answer end, the gateway tries the others again. */
@@ -143,7 +150,7 @@ export class Calls {
       const { id } = job;
       if (job.streams && job.started) {
         this.#close(job);
-        this.gateway.tell(callBroken(id, 'lost'));
+        this.gateway.tell(callLost(id));
         this.#unanswered(job, 'stream_broken');
       } else this.#engineFailed(job, { type: 'broken' });
     }

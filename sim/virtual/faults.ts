@@ -5,7 +5,7 @@ import type { Job } from './job.js';
 
 /** What an engine may answer to a dispatch instead of running the call. */
 export type Fault =
-  | { readonly type: 'busy'; readonly restMs: number }
+  | { readonly type: 'busy' | 'unreached'; readonly restMs: number }
   | { readonly type: 'broken' }
   | { readonly type: 'refused'; readonly outcome: 'too_long' | 'client_error' };
 

@@ -129,6 +129,8 @@ export class Fleet {
     this.#at(RANK.fault, this.agenda.nowMs + restartMs, () => {
       replica.restart();
       this.#join(replica, true);
+      // Its next good probe proves it, if no call has by then.
+      this.#at(RANK.report, this.agenda.nowMs + this.#reportMs, () => replica.isUp && this.#join(replica, false));
       back();
     });
   }

@@ -71,15 +71,24 @@ export const callCancelled = (call: CallId, mayReturn: boolean): Event => ({
 /** The engine answered with a 4xx: the request was at fault. */
 export const callRefused = (call: CallId): Event => ({ type: 'callFailed', call, failure: 'refused' });
 
-export const callBusy = (call: CallId, restMs: number): Event => ({
+/** The engine had no room, or no connection to it came about. */
+export const callSentBack = (call: CallId, failure: 'busy' | 'unreached', restMs: number): Event => ({
   type: 'callFailed',
   call,
-  failure: 'busy',
+  failure,
   restMs: millis(restMs),
 });
 
-/** The connection to the engine broke, after the client had seen a part of the answer (`lost`) or before. */
-export const callBroken = (call: CallId, failure: 'broken' | 'lost'): Event => ({ type: 'callFailed', call, failure });
+/** The connection to the engine broke before the client had seen anything. */
+export const callBroken = (call: CallId, pauseMs: number): Event => ({
+  type: 'callFailed',
+  call,
+  failure: 'broken',
+  pauseMs: millis(pauseMs),
+});
+
+/** It broke after the client had seen a part of the answer. */
+export const callLost = (call: CallId): Event => ({ type: 'callFailed', call, failure: 'lost' });
 
 export const programEnded = (id: string): Event => ({ type: 'programEnded', program: programId(id) });
 

@@ -38,10 +38,12 @@ export class Engine {
   state: 'up' | 'lost' | 'draining' = 'up';
   /** Counts losses: what was bound to an earlier life is bound to nothing. */
   life = 0;
-  /** Half-open: one call at a time until one has finished. */
+  /** Half-open: one call at a time until one has begun to be answered, or the driver says that it is well. */
   probation = false;
   /** Said "no room": nothing goes there before this time. */
   restUntilMs = -Infinity;
+  /** When it last went out of service. */
+  lostAtMs = -Infinity;
 
   pools: readonly ModelPool[] = [];
   limit: ConcurrencyLimit;
@@ -100,7 +102,8 @@ export class Engine {
       this.workingSet.retention = makeRetention(config.retention);
   }
 
-  leave(state: 'lost' | 'draining'): void {
+  leave(state: 'lost' | 'draining', nowMs: number): void {
+    if (this.state === 'up') this.lostAtMs = nowMs;
     this.state = state;
     this.life += 1;
     this.workingSet.clear();
@@ -112,9 +115,8 @@ export class Engine {
     this.limit.report(event.waiting, event.kvUsage, event.preemptions);
   }
 
-  /** A call has finished here: the engine is well, and its times tell what the engine can do. */
+  /** A call has finished here, and its times tell what the engine can do. */
   finished(call: Call, event: CallFinished, nowMs: number): void {
-    this.probation = false;
     this.finishedAtMs = nowMs;
     const { usage } = event;
     const { promptTokens, outputTokens } = usage ?? call;

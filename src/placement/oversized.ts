@@ -24,6 +24,6 @@ function isOversized(call: Call, engines: readonly Engine[], gate: number): bool
 /** The least loaded engine that is open, for a call that none of these takes; undefined where one may take it. */
 export function refuserFor(call: Call, engines: readonly Engine[], gate: number, nowMs: number): Engine | undefined {
   if (!isOversized(call, engines, gate)) return undefined;
-  const open = engines.filter((engine) => engine.isOpen(nowMs) && !engine.probation);
+  const open = engines.filter((each) => each.isOpen(nowMs) && !each.probation && !call.failedOn.includes(each));
   return open.reduce<Engine | undefined>((a, b) => (a === undefined || b.inFlight < a.inFlight ? b : a), undefined);
 }

@@ -13,6 +13,7 @@ import type { Program } from '../programs/process-table.js';
 import { joiningOf } from './joining.js';
 import { refuserFor } from './oversized.js';
 import { reservationOf } from './reservation.js';
+import { mayStay, retriersOf, retryOn } from './retry.js';
 import { Settling } from './settling.js';
 import { admissionOf } from '../policies/admission.js';
 import type { Policy } from '../policies/policy.js';
@@ -79,19 +80,21 @@ export class Placement {
     for (const engine of this.engineTable.engines.values()) if (engine.workingSet.forget(program)) this.touch(engine);
   }
 
-  /** Adds the engine or updates it. Returns the waiting calls that lost their place by it (see `EngineTable.serves`). */
+  /** Adds the engine or updates it. Returns the waiting calls whose place or deadline it changed. */
   join(event: EngineJoined): Call[] {
     const engine = this.engineTable.join(event, this.rules.config.admission);
     if (engine.restUntilMs === -Infinity) this.#settling.endRest(engine);
     this.#settling.unsettle(engine);
-    return this.#serve(engine, event.models);
+    const displaced = this.#serve(engine, event.models);
+    retryOn(engine, this);
+    return displaced;
   }
 
-  /** Takes the engine out of service. Returns the waiting calls that lost their place by it (see `EngineTable.serves`). */
-  leave(engine: Engine, state: 'lost' | 'draining'): Call[] {
+  /** Takes the engine out of service. Returns the waiting calls whose place or deadline it changed. */
+  leave(engine: Engine, state: 'lost' | 'draining', nowMs: number): Call[] {
     // What drains is leaving already: as lost, its row would stay for ever.
     if (engine.state === 'draining') return [];
-    engine.leave(state);
+    engine.leave(state, nowMs);
     this.rules.balancer.lost?.(engine);
     const displaced = this.#serve(engine, state === 'lost' ? engine.pools.map((pool) => pool.model) : []);
     this.engineTable.removeIfDone(engine);
@@ -102,6 +105,7 @@ export class Placement {
   enqueue(call: Call): void {
     call.state = 'waiting';
     call.boundTo = call.isUnbound ? undefined : this.#bindingOf(call);
+    call.isPaused = call.failedOn.length > 0 && call.boundTo === undefined;
     this.#insert(call);
   }
 
@@ -112,15 +116,15 @@ export class Placement {
     return engine?.pools.some((pool) => pool.model === model) === true;
   }
 
-  /** The engine that the call must wait for, by its client or the balancer. A call that an engine broke is tried elsewhere first. */
+  /** The engine that the call must wait for: by its client, by those that may run it again, or by the balancer. */
   #bindingOf(call: Call): Engine | undefined {
-    if (call.onlyOn !== undefined) return this.engineTable.engines.get(call.onlyOn);
     const { balancer } = this.rules;
     const pool = this.#pool(call);
-    if (call.excluded !== undefined) {
-      const others = pool.live.filter((engine) => engine !== call.excluded);
-      if (others.length > 0) return balancer.choose(call, others);
+    if (call.failedOn.length > 0) {
+      const engines = retriersOf(call, pool.live);
+      return engines.length === 0 ? undefined : balancer.choose(call, engines);
     }
+    if (call.onlyOn !== undefined) return this.engineTable.engines.get(call.onlyOn);
     const { home } = call.program;
     return balancer.place(call, home?.pools.includes(pool) === true ? home : undefined, pool.live);
   }
@@ -248,7 +252,9 @@ export class Placement {
     if (first === undefined || first.call.boundTo !== undefined) return first;
     const { call } = first;
     const open = this.#pool(call).live.filter((engine) => this.#takes(engine, call, nowMs));
-    return { call, engine: this.rules.balancer.choose(call, open) };
+    // An engine on probation comes first: while others have room, no balancer need ever choose it.
+    const half = open.filter((engine) => engine.probation);
+    return { call, engine: this.rules.balancer.choose(call, half.length > 0 ? half : open) };
   }
 
   #first(nowMs: number): { call: Call; engine: Engine } | undefined {
@@ -367,17 +373,17 @@ export class Placement {
     for (const engine of this.#queues.insert(call)) this.touch(engine);
   }
 
-  /** Makes the engine's pools those of `models`, and gives back, placed anew, the calls that it ran or would have run. */
+  /** Makes the engine's pools those of `models`. Returns, placed anew, the calls bound to it, and those that no engine is up for. */
   #serve(engine: Engine, models: readonly ModelId[]): Call[] {
-    const homeless = [...engine.bound].filter((call) => engine.state !== 'up' || !models.includes(call.model));
+    const homeless = [...engine.bound].filter((call) => !mayStay(call, engine, models));
     for (const call of homeless) this.withdraw(call);
     this.#release(engine);
     const left = this.engineTable.serve(engine, models);
     for (const other of this.#queues.resize(engine, [...left, ...engine.pools])) this.touch(other);
     for (const call of homeless) this.enqueue(call);
     this.touch(engine);
-    const unserved = left.filter((pool) => pool.engines.length === 0).flatMap((pool) => [...pool.unbound]);
-    return [...new Set([...homeless, ...unserved])];
+    const stranding = [...left, ...engine.pools].filter((pool) => pool.live.length === 0);
+    return [...new Set([...homeless, ...stranding.flatMap(({ unbound, paused }) => [...unbound, ...paused])])];
   }
 }
 

@@ -12,7 +12,7 @@ import type { CallId, EngineId, ModelId } from '../protocol/units.js';
  *     callArrived ──> waiting ──dispatch──> running ──callFinished / callCancelled / callFailed(lost | refused)──> gone
  *                       ^  │                   │
  *                       │  └─reject, cancel──> gone
- *                       └──callFailed(busy | broken): back to its place, by its first `seq`
+ *                       └──callFailed(busy | unreached | broken): back to its place, by its first `seq`
  *
  * The scheduler owns the record from `callArrived` until it is gone. It is in at most one queue.
  * Fields ending in `Ms` are milliseconds on the driver's clock or durations; those ending in `Tokens` are tokens.
@@ -59,8 +59,14 @@ export class Call implements Key, Timed {
 
   /** Runs wherever there is room, without asking the balancer: it is overdue, or a full engine sent it back. */
   isUnbound = false;
-  /** The engine that failed it last. */
-  excluded: Engine | undefined;
+  /** Engines that failed it, each once. Unless empty, it is bound or paused: no engine on probation may take it. */
+  failedOn: readonly Engine[] = [];
+  /** Engines of `failedOn` may run it again from this time on; -Infinity: that time has come. */
+  retryAtMs = -Infinity;
+  /** Waits until an engine may run it again; no engine looks at it meanwhile. */
+  isPaused = false;
+  /** Since when engines could not be reached for it; Infinity: the last one could. */
+  unreachedAtMs = Infinity;
   /** The only engine that may run it while it waits; undefined: any that serves the model. */
   boundTo: Engine | undefined;
   /** Waited long enough to leave its engine. */
@@ -159,6 +165,15 @@ export class Call implements Key, Timed {
   /** The attempt has brought so many tokens so far. */
   progressed(outputTokens: number): void {
     this.outputTokens = Math.max(this.outputTokens, outputTokens);
+  }
+
+  /** An engine broke the attempt. Until `retryAtMs` only others may run it. */
+  brokenBy(engine: Engine, retryAtMs: number): void {
+    this.attempts += 1;
+    if (!this.failedOn.includes(engine)) this.failedOn = [...this.failedOn, engine];
+    this.retryAtMs = retryAtMs;
+    this.isUnbound = false;
+    this.unreachedAtMs = Infinity;
   }
 
   /** The attempt failed, and the call waits again. */

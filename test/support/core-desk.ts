@@ -85,8 +85,8 @@ export class Desk {
     return this.tell(finished(call, facts));
   }
 
-  fail(call: string, failure: CallFailed['failure'], restMs?: number): Command[] {
-    return this.tell(failed(call, failure, restMs));
+  fail(call: string, failure: CallFailed['failure'], ms?: number): Command[] {
+    return this.tell(failed(call, failure, ms));
   }
 
   /** The last dispatch of the call so far. */

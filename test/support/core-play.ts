@@ -140,7 +140,11 @@ class Player {
         queuedPerTenantMax: dice.int(2, 15),
         attemptsMax: dice.int(1, 3),
       },
-      timeouts: { queueMs: dice.pick([300, 2_000, 50_000]), leaseMs: dice.pick([200, 3_000, 50_000]) },
+      timeouts: {
+        queueMs: dice.pick([300, 2_000, 50_000]),
+        noEngineMs: dice.pick([0, 300, 2_000]),
+        leaseMs: dice.pick([200, 3_000, 50_000]),
+      },
     });
     if (this.options.ghosts)
       return { ...config, timeouts: { ...config.timeouts, ghostMs: this.options.seed % 2 === 0 ? 400 : 5_000 } };
@@ -195,7 +199,8 @@ class Player {
     const roll = dice.share();
     const engine = dice.pick(this.#engines);
     if (roll < 0.25) this.#withRunning((call) => this.#tell(failed(call, 'busy', dice.int(0, 400))));
-    else if (roll < 0.45) this.#withRunning((call) => this.#tell(failed(call, 'broken')));
+    else if (roll < 0.3) this.#withRunning((call) => this.#tell(failed(call, 'unreached', dice.int(0, 400))));
+    else if (roll < 0.45) this.#withRunning((call) => this.#tell(failed(call, 'broken', dice.pick([0, dice.int(1, 400)]))));
     else if (roll < 0.55) this.#withRunning((call) => this.#tell(failed(call, 'lost')));
     else if (roll < 0.6) this.#withRunning((call) => this.#tell(failed(call, 'refused')));
     else if (roll < 0.65) this.#tell(lost(engine));
