@@ -47,7 +47,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const context: Context = {
     config,
     auth: new Auth(config),
-    identifier: makeIdentifier(config),
+    identifier: makeIdentifier(config, driver),
     balancer: balancerInUse,
     returning: new Returning(),
     readsPrefix: balancer.readsPrefix,
@@ -75,12 +75,17 @@ function logOnce(tell: (message: string) => void): (message: string) => void {
   };
 }
 
-export function makeIdentifier({ identity, limits }: Config): Identifier {
+export function makeIdentifier({ identity, limits }: Config, driver: Driver): Identifier {
   return createIdentifier({
-    sources: identity.sources,
+    ...identity,
     conversationsMax: limits.conversationsMax,
     responsesMax: limits.responsesMax,
     newId: randomUUID,
+    activityOf: (program) => {
+      const row = driver.scheduler.views.program(program);
+      if (row === undefined) return undefined;
+      return { activeCalls: row.activeCalls, idleMs: driver.now() - (row.lastCompletionAtMs ?? row.lastArrivalAtMs) };
+    },
   });
 }
 
