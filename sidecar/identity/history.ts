@@ -33,8 +33,8 @@ const CONTINUED_CHARS_MIN = 16;
 export interface Answered extends Seat, Place, Told {
   /** Of the message that it was given to. */
   readonly last: string;
-  /** Of the tool calls up to and with this answer, as the client that took the seat sends them. */
-  readonly ids: string;
+  /** Hash of the ids of all tool calls up to and with this answer, as the client that took the seat sends them. */
+  readonly allIds: string;
   /** When its program went on from here; absent if it has not. */
   taken?: number;
   /** Whether it was given to a call with other ids than it was made with. */
@@ -100,9 +100,10 @@ export class History {
 
   /** Seats the program where its conversation now stands. @returns the seat, for `leave`. */
   remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): Answered {
-    const { chain, last } = leaf;
+    const { chain, ids, last } = leaf;
     const told: Told = { hash: sha256(answer.content), chars: answer.content.length };
-    const seat: Answered = { ...this.#ends.seat(program), chain, ids: idsWith(leaf.ids, answer), last, ...told };
+    const allIds = idsWith(ids, answer);
+    const seat: Answered = { ...this.#ends.seat(program), chain, ids, allIds, last, ...told };
     this.#sit(this.#tables, tenant, seat.chain, seat, this.#seatsMax);
     const mark = this.#rewritten ? markOf(answer) : undefined;
     if (mark !== undefined && !leaf.foreign.has(mark)) this.#sit(this.#marks, tenant, mark, seat, MARK_SEATS_MAX);
@@ -163,14 +164,14 @@ export class History {
     const here = table.seats.filter((seat) => this.#isFor(seat, only));
     const same = here.filter((seat) => seat.hash === hash);
     const told = same.length > 0 ? same : here.filter((seat) => this.#isContinued(said, seat));
-    const ids = idsWith(place.ids, said);
-    const own = told.filter((seat) => seat.ids === ids);
+    const allIds = idsWith(place.ids, said);
+    const own = told.filter((seat) => seat.allIds === allIds);
     const waiting = own.findLast(({ taken }) => taken === undefined);
     if (waiting) return waiting;
-    if (own.length > 0 && (ids !== '' || !table.crowded)) return lastTaken(own);
+    if (own.length > 0 && (allIds !== '' || !table.crowded)) return lastTaken(own);
     // Some clients make ids of their own.
-    const guess = ids === '' || table.crowded ? undefined : told.findLast(({ taken }) => taken === undefined);
-    return guess && Object.assign(guess, { ids, guessed: true });
+    const guess = allIds === '' || table.crowded ? undefined : told.findLast(({ taken }) => taken === undefined);
+    return guess && Object.assign(guess, { ids: place.ids, allIds, guessed: true });
   }
 
   #isContinued(said: CanonicalMessage, seat: Answered): boolean {

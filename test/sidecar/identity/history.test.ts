@@ -178,9 +178,9 @@ describe('programs that run alike, word by word', () => {
   });
 
   it('wait in bounded number, and who finds no seat is a new program', () => {
-    const { call } = createCaller({ conversationsMax: 16 });
+    const { call, identify } = createCaller({ conversationsMax: 16 });
     const begun = Array.from({ length: 50 }, () => call(chat(system, ask), answer(LONG)).program);
-    const went = begun.map(() => call(chat(...then(LONG)), answer('x')).program);
+    const went = begun.map(() => identify(chat(...then(LONG))).program);
     expect(went.slice(0, 16)).toEqual(begun.slice(-16).reverse());
     expect(new Set([...begun, ...went]).size).toBe(50 + 34);
   });
