@@ -17,8 +17,8 @@ import { SharedCache } from './shared-cache.js';
 const CHARS_MAX = 131_072;
 /** A common beginning of fewer characters says nothing. */
 const BEGINNING_CHARS_MIN = 32;
-/** Lines behind which a message may grow, counted from its end. */
-const TAIL_LINES = 8;
+/** Lines behind which a message may grow, counted from its end; blank ones are left out of all counts. */
+const TAIL_LINES = 3;
 /** Lines behind the beginning among which a line of the answer must be. */
 const NEW_LINES = 16;
 /** Lines of an answer that are remembered, the longest ones. */
@@ -39,7 +39,7 @@ interface Grower<S extends Seat> {
   readonly lines: readonly number[];
 }
 
-export class Growing<S extends Seat & { taken?: number }> {
+export class Growing<S extends Seat & { readonly taken: number | undefined }> {
   readonly #ends: Ends;
   readonly #growers: SharedCache<readonly Grower<S>[]>;
 
@@ -76,15 +76,16 @@ export class Growing<S extends Seat & { taken?: number }> {
       .filter((line) => !tail.has(line))
       .slice(0, ANSWER_LINES);
     if (lines.length === 0) return;
+    const grower = { seat, lines };
     for (const at of beginnings) {
       const others = this.#growers.get(tenant, at) ?? [];
       const alive = others.length < SEATS_MAX ? others : others.filter((grower) => this.#ends.isAlive(grower.seat));
-      if (alive.length < SEATS_MAX) this.#growers.set(tenant, at, [...alive, { seat, lines }]);
+      if (alive.length < SEATS_MAX) this.#growers.set(tenant, at, [...alive, grower]);
     }
   }
 }
 
-/** Hashes of a text's lines, and of the text up to each of them; 0 where that is too short to tell anything. */
+/** Hashes of a text's lines that are not blank, and of the text up to each of them; 0 where that is too short to tell anything. */
 function read(text: string): { hashes: number[]; beginnings: number[] } {
   const hashes: number[] = [];
   const beginnings: number[] = [];
@@ -92,11 +93,12 @@ function read(text: string): { hashes: number[]; beginnings: number[] } {
   for (let from = 0; from <= text.length;) {
     const found = text.indexOf('\n', from);
     const end = found < 0 ? text.length : found;
-    const line = hashOf(text.slice(from, end));
+    const line = end === from ? 0 : hashOf(text.slice(from, end));
+    from = end + 1;
+    if (line === 0) continue;
     so = hashOf(`${so} ${line}`);
     hashes.push(line);
     beginnings.push(end < BEGINNING_CHARS_MIN ? 0 : so);
-    from = end + 1;
   }
   return { hashes, beginnings };
 }

@@ -6,7 +6,7 @@ import type { Opening } from './growing.js';
 import { beginsWith, bears, markOf, marksOf, quotesIn, standsAlone } from './marks.js';
 import type { Told } from './marks.js';
 import { SharedCache } from './shared-cache.js';
-import { idsWith, sha256 } from './trail.js';
+import { digest, idsWith } from './trail.js';
 import type { Place, Trail } from './trail.js';
 
 /**
@@ -36,9 +36,9 @@ export interface Answered extends Seat, Place, Told {
   /** Hash of the ids of all tool calls up to and with this answer, as the client that took the seat sends them. */
   readonly allIds: string;
   /** When its program went on from here; absent if it has not. */
-  taken?: number;
+  taken: number | undefined;
   /** Whether it was given to a call with other ids than it was made with. */
-  guessed?: boolean;
+  guessed: boolean;
 }
 
 /** What an answer to a call is remembered by. */
@@ -80,7 +80,6 @@ export class History {
    */
   find(tenant: TenantId, trail: Trail, only?: ProgramId): { readonly program?: ProgramId; readonly leaf: Leaf } {
     const foreign = new Set<string>();
-    const leaf = (opening?: Opening): Leaf => ({ ...trail.end, last: trail.brief(trail.turns.length - 1), foreign, opening });
     let marked = this.#rewritten ? MARKED_MAX : 0;
     for (let i = trail.turns.length - 1; i >= 0; i--) {
       if (trail.turns[i]?.role !== 'assistant') continue;
@@ -89,21 +88,31 @@ export class History {
         this.#seated(tenant, trail.said(i), trail.before(i), only);
       if (!seat) continue;
       trail.resume(i, seat);
-      return { program: this.#take(seat), leaf: leaf() };
+      return { program: this.#take(seat), leaf: leafOf(trail, foreign) };
     }
     const said = trail.said(trail.turns.length - 1);
-    if (!this.#rewritten || said.role !== 'user') return { leaf: leaf() };
+    if (!this.#rewritten || said.role !== 'user') return { leaf: leafOf(trail, foreign) };
     const { seat, opening } = this.#growing.find(tenant, said, only);
     const found = this.#quoted(tenant, said, only) ?? seat;
-    return { ...(found && { program: this.#take(found) }), leaf: leaf(opening) };
+    const leaf = leafOf(trail, foreign, opening);
+    return found ? { program: this.#take(found), leaf } : { leaf };
   }
 
   /** Seats the program where its conversation now stands. @returns the seat, for `leave`. */
   remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): Answered {
     const { chain, ids, last } = leaf;
-    const told: Told = { hash: sha256(answer.content), chars: answer.content.length };
-    const allIds = idsWith(ids, answer);
-    const seat: Answered = { ...this.#ends.seat(program), chain, ids, allIds, last, ...told };
+    const seat: Answered = {
+      program,
+      stamp: this.#ends.tick(),
+      chain,
+      ids,
+      allIds: idsWith(ids, answer),
+      last,
+      hash: digest(answer.content),
+      chars: answer.content.length,
+      taken: undefined,
+      guessed: false,
+    };
     this.#sit(this.#tables, tenant, seat.chain, seat, this.#seatsMax);
     const mark = this.#rewritten ? markOf(answer) : undefined;
     if (mark !== undefined && !leaf.foreign.has(mark)) this.#sit(this.#marks, tenant, mark, seat, MARK_SEATS_MAX);
@@ -160,7 +169,7 @@ export class History {
   #seated(tenant: TenantId, said: CanonicalMessage, place: Place, only?: ProgramId): Answered | undefined {
     const table = this.#tables.get(tenant, place.chain);
     if (!table) return undefined;
-    const hash = sha256(said.content);
+    const hash = digest(said.content);
     const here = table.seats.filter((seat) => this.#isFor(seat, only));
     const same = here.filter((seat) => seat.hash === hash);
     const told = same.length > 0 ? same : here.filter((seat) => this.#isContinued(said, seat));
@@ -185,6 +194,11 @@ export class History {
 
 const lastTaken = (seats: readonly Answered[]): Answered | undefined =>
   seats.reduce<Answered | undefined>((last, seat) => ((last?.taken ?? -1) > (seat.taken ?? 0) ? last : seat), undefined);
+
+function leafOf(trail: Trail, foreign: ReadonlySet<string>, opening?: Opening): Leaf {
+  const { chain, ids } = trail.end;
+  return { chain, ids, last: trail.brief(trail.turns.length - 1), foreign, opening };
+}
 
 /** The call in which an answer with a mark stands. */
 interface MarkedCall {

@@ -1,5 +1,5 @@
 import type { CanonicalMessage } from '../apis/api.js';
-import { sha256 } from './trail.js';
+import { digest } from './trail.js';
 
 /**
  * Marks: what an answer is known by wherever it turns up, whatever stands before it. One that calls tools is known by the id of
@@ -9,9 +9,9 @@ const HEADS = [1024, 512, 256, 128, 64, 32];
 /** An answer from this length on, or one with an id, is its program's own, whatever it was given to. */
 const ALONE_CHARS_MIN = 64;
 /** Shorter ids count up (`call_0`), and are in every program. */
-const ID_CHARS_MIN = 8;
+const ID_CHARS_MIN = 9;
 /** Ids as clients print tool calls into text: JSON or Python. */
-const PRINTED_ID = /["']id["']: ?["']([^"'\\]{8,128})["']/g;
+const PRINTED_ID = /["']id["']: ?["']([^"'\\]{9,128})["']/g;
 /** Roles as clients print a conversation into one message (aider, LangChain). */
 const PRINTED_ROLE = /^(?:ASSISTANT|AI): /gm;
 /** Printed answers that are looked at, and the longest text in which they are looked for. */
@@ -52,7 +52,7 @@ export function* quotesIn(content: string): Generator<string> {
 
 /** Whether a message is the answer, or begins with it. */
 export const beginsWith = ({ content }: CanonicalMessage, { hash, chars }: Told): boolean =>
-  content.length >= chars && sha256(content.length === chars ? content : content.slice(0, chars)) === hash;
+  content.length >= chars && digest(content.length === chars ? content : content.slice(0, chars)) === hash;
 
 /** Whether the mark in a message is that of the answer. An id in a text needs no further proof: it was printed there. */
 export const bears = (said: CanonicalMessage, mark: string, told: Told): boolean =>
@@ -60,7 +60,7 @@ export const bears = (said: CanonicalMessage, mark: string, told: Told): boolean
 
 export const standsAlone = (mark: string, { chars }: Told): boolean => mark.startsWith('i') || chars >= ALONE_CHARS_MIN;
 
-const headMark = (head: string): string => `h${sha256(head)}`;
+const headMark = (head: string): string => `h${digest(head)}`;
 
 /** The last matches. */
 const printed = (content: string, pattern: RegExp): RegExpExecArray[] =>

@@ -49,7 +49,7 @@ export class Trail {
   /** Hash of a message's beginning and length. */
   brief(index: number): string {
     const { role, content } = this.said(index);
-    return sha256(`${role}:${content.length}:${content.slice(0, BRIEF_CHARS)}`);
+    return digest(`${role}:${content.length}:${content.slice(0, BRIEF_CHARS)}`);
   }
 
   /** Where the answer of this index was given. */
@@ -76,27 +76,28 @@ export class Trail {
       const said = this.said(i);
       if (said.role === 'assistant') {
         // Where the walk begins is a link already.
-        if (i > this.#from) open = sha256(open);
+        if (i > this.#from) open = digest(open);
         this.#places[i] = { chain: open, ids };
         open += textOf(said);
         ids = idsWith(ids, said);
       } else {
         open += textOf(said);
-        if (open.length > JOINED_CHARS_MAX) open = sha256(open);
+        if (open.length > JOINED_CHARS_MAX) open = digest(open);
       }
     }
-    return (this.#end = { chain: sha256(open), ids });
+    return (this.#end = { chain: digest(open), ids });
   }
 }
 
-export const sha256 = (text: string): string => hash('sha256', text, 'base64');
+/** 72 bits: many of these are kept, and no tenant reads another's. */
+export const digest = (text: string): string => hash('sha256', text, 'base64').slice(0, 12);
 
 /** The ids of tool calls up to and with an answer. */
 export const idsWith = (ids: string, { callIds }: CanonicalMessage): string =>
-  callIds === undefined ? ids : sha256(`${ids}\u0000${callIds}`);
+  callIds === undefined ? ids : digest(`${ids}\u0000${callIds}`);
 
 /** Tells the lengths of its parts, so it can be joined. A long content is hashed by itself: to join it would copy it. */
 const textOf = ({ role, content }: CanonicalMessage): string =>
   content.length > JOINED_CHARS_MAX
-    ? `${role.length}:${role}#${sha256(content)}`
+    ? `${role.length}:${role}#${digest(content)}`
     : `${role.length}:${role}${content.length}:${content}`;
