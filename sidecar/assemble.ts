@@ -15,6 +15,7 @@ import { logCall, makeLog } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
 import { endProgram } from './programs.js';
+import { Threads } from './threads.js';
 import { TokenEstimator } from './tokens.js';
 
 export interface GatewayOptions {
@@ -28,10 +29,14 @@ export interface GatewayOptions {
 export function assemble(config: Config, options: GatewayOptions): Context {
   const log = options.log ?? makeLog(config);
   const metrics = new Metrics();
+  const threads = new Threads();
   const balancerInUse = new BalancerInUse();
   const balancer = balancerInUse.for(config.balancer);
   const driver = new Driver(config, balancer, {
-    programGone: (gone) => metrics.programGone(gone),
+    programGone: (gone) => {
+      metrics.programGone(gone);
+      threads.gone(gone.program);
+    },
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
     recorder: options.recorder,
   });
@@ -59,6 +64,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     log,
     responses: new LRUCache<string, HeldResponse>({ max: config.limits.responsesMax }),
     active: new ActiveSet(),
+    threads,
     callPorts: { ...portsOf(() => context), driver, fleet },
   };
   registerGauges(context);
@@ -98,6 +104,8 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
       context().log.info({ request_id: spec.requestId, call: spec.id, tenant: spec.tenant, code }, 'refused');
     },
     accepted: (call) => {
+      const { program, thread } = call.spec.identity;
+      context().threads.accepted(program, thread);
       context().metrics.accepted();
       context().active.add(call);
     },

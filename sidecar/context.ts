@@ -12,6 +12,7 @@ import { GatewayError } from './errors.js';
 import type { Identifier } from './identity/index.js';
 import type { Returning } from './identity/returning.js';
 import type { Metrics } from './metrics/metrics.js';
+import type { Threads } from './threads.js';
 import type { TokenEstimator } from './tokens.js';
 
 /** What the routes share. Only `reload` and `drain` write to it. */
@@ -32,6 +33,7 @@ export interface Context {
   /** Responses that engines made; see `responseKey`. */
   readonly responses: LRUCache<string, HeldResponse>;
   readonly active: ActiveSet;
+  readonly threads: Threads;
   readonly callPorts: CallPorts;
 }
 
