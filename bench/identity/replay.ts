@@ -38,7 +38,12 @@ const TENANT = tenantId('t');
  * @param areOne all runs are one program.
  * @param make makes the identifier, which asks how many calls of a program are in flight.
  */
-export function replay(runs: readonly Run[], engine: Engine, areOne: boolean, make: (active: (program: string) => number) => Identifier): Score {
+export function replay(
+  runs: readonly Run[],
+  engine: Engine,
+  areOne: boolean,
+  make: (active: (program: string) => number) => Identifier,
+): Score {
   const random = makeRandom(7);
   const active = new Map<string, number>();
   const add = (program: string, by: number) => active.set(program, (active.get(program) ?? 0) + by);
@@ -58,7 +63,9 @@ export function replay(runs: readonly Run[], engine: Engine, areOne: boolean, ma
   };
   let going = runs.map((run, index) => ({ index, sent: run.next().value }));
   for (let call = 0; going.length > 0; call += 1) {
-    const inFlight = shuffled(going, random).flatMap(({ index, sent }) => (sent ? [{ index, answer: send(index, sent) }] : []));
+    const inFlight = shuffled(going, random).flatMap(({ index, sent }) =>
+      sent ? [{ index, answer: send(index, sent) }] : [],
+    );
     going = shuffled(inFlight, random).map(({ index, answer }) => {
       const message = engine(index, call);
       answer(message);
@@ -82,7 +89,8 @@ function wrapped(path: string, message: JsonObject): JsonObject {
 
 /** The output items of an answer in the responses API. */
 export function itemsOf({ content, tool_calls: calls }: JsonObject): JsonObject[] {
-  const text = content === null ? [] : [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: content }] }];
+  const text =
+    content === null ? [] : [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: content }] }];
   const called = (calls as { id: string; function: JsonObject }[] | undefined) ?? [];
   return [...text, ...called.map((call) => ({ type: 'function_call', call_id: call.id, ...call.function }))];
 }
@@ -93,11 +101,13 @@ function scoreOf(calls: readonly { run: number; program: string }[], runs: numbe
     for (const call of calls) groups.set(key(call), (groups.get(key(call)) ?? 0) + 1);
     return groups;
   };
-  const pairs = (groups: ReadonlyMap<string, number>) => [...groups.values()].reduce((sum, n) => sum + (n * (n - 1)) / 2, 0);
+  const pairs = (groups: ReadonlyMap<string, number>) =>
+    [...groups.values()].reduce((sum, n) => sum + (n * (n - 1)) / 2, 0);
   const both = sizes(({ run, program }) => `${run} ${program}`);
   const several = (part: 0 | 1) => {
     const seen = new Map<string, number>();
-    for (const key of both.keys()) seen.set(key.split(' ')[part] ?? '', (seen.get(key.split(' ')[part] ?? '') ?? 0) + 1);
+    for (const key of both.keys())
+      seen.set(key.split(' ')[part] ?? '', (seen.get(key.split(' ')[part] ?? '') ?? 0) + 1);
     return [...seen.values()].filter((n) => n > 1).length;
   };
   const programs = sizes(({ program }) => program);

@@ -30,7 +30,10 @@ export interface Loop {
 }
 
 /** The whole conversation again with each call, our answers in it: pydantic-ai, autogen, ag2, langgraph, AI SDK, agents SDKs. */
-export function* loop(task: string, { back = (message) => message, headers = {}, fields = {}, more = 1 }: Loop = {}): Run {
+export function* loop(
+  task: string,
+  { back = (message) => message, headers = {}, fields = {}, more = 1 }: Loop = {},
+): Run {
   const messages: JsonObject[] = [system, user(task)];
   for (let turn = 0; turn <= more; turn += 1) {
     if (turn > 0) messages.push(user('And tomorrow?'));
@@ -48,7 +51,10 @@ export function* itemLoop(task: string): Run {
   for (let turn = 0; turn < 2; turn += 1) {
     if (turn > 0) input.push(user('And tomorrow?'));
     for (let calling = true; calling;) {
-      const message: JsonObject = yield { path: '/v1/responses', body: { instructions: 'You help.', input: [...input] } };
+      const message: JsonObject = yield {
+        path: '/v1/responses',
+        body: { instructions: 'You help.', input: [...input] },
+      };
       input.push({ type: 'reasoning', id: 'rs', summary: [] }, ...itemsOf(message));
       for (const { id } of callsOf(message)) input.push({ type: 'function_call_output', call_id: id, output: 'sun' });
       calling = callsOf(message).length > 0;
@@ -58,7 +64,10 @@ export function* itemLoop(task: string): Run {
 
 /** smolagents' ToolCallingAgent: tool calls come back as text in Python's notation, results as messages of the user. */
 export function* smolTools(task: string): Run {
-  const messages: JsonObject[] = [{ role: 'system', content: parts('Use the tools.') }, user(parts(`New task:\n${task}`))];
+  const messages: JsonObject[] = [
+    { role: 'system', content: parts('Use the tools.') },
+    user(parts(`New task:\n${task}`)),
+  ];
   for (let calling = true; calling;) {
     const message: JsonObject = yield { body: { messages: [...messages] } };
     const printed = callsOf(message).map(
@@ -82,6 +91,9 @@ export function* smolCode(task: string): Run {
   }
 }
 
+const ENDING =
+  'then `[[ ## next_tool_args ## ]]` (must be a valid Python dict[str, Any]), and then ending with the marker for `[[ ## completed ## ]]`.';
+
 /** dspy's ReAct: a system prompt and one message of the user, which holds all that has been said; then an extracting call. */
 export function* dspyReact(task: string): Run {
   const question = `[[ ## question ## ]]\n${task}\n\n[[ ## trajectory ## ]]\n`;
@@ -89,14 +101,18 @@ export function* dspyReact(task: string): Run {
     body: {
       messages: [
         { role: 'system', content: `Your input fields are: question, trajectory. ${kind}` },
-        user(`${question}${trajectory}\n\nRespond with the corresponding output fields, starting with ${fields}.`),
+        user(
+          `${question}${trajectory}\n\nRespond with the corresponding output fields, starting with the field ${fields}, ${ENDING}`,
+        ),
       ],
     },
   });
   let trajectory = '\n';
   for (let step = 0; step < 4; step += 1) {
     const message: JsonObject = yield ask(trajectory, 'Use the tools.', '`[[ ## next_thought ## ]]`');
-    const [, thought = '', name = '', given = ''] = textOf(message).split(/\[\[ ## \w+ ## \]\]\n/).map((text) => text.trim());
+    const [, thought = '', name = '', given = ''] = textOf(message)
+      .split(/\[\[ ## \w+ ## \]\]\n/)
+      .map((text) => text.trim());
     const printed = { thought, tool_name: name, tool_args: given, observation: 'sun' };
     const told = Object.entries(printed).map(([field, text]) => `[[ ## ${field}_${step} ## ]]\n${text}`);
     trajectory = `${trajectory.trimStart()}${step === 0 ? '' : '\n\n'}${told.join('\n\n')}`;
@@ -122,7 +138,10 @@ const ok = said('Ok.');
  * user. After each edit a call of its own asks for a commit message, and quotes the edit.
  */
 export function* aider(task: string): Run {
-  const examples = [user('Change get_factorial() to use math.factorial'), said('To make this change we need to modify `app.py`. '.repeat(4))];
+  const examples = [
+    user('Change get_factorial() to use math.factorial'),
+    said('To make this change we need to modify `app.py`. '.repeat(4)),
+  ];
   const files = (edits: number) => [
     user(`I have *added these files to the chat*.\n\nf.py\n\`\`\`\ndef f():\n    return ${edits}\n\`\`\``),
     said('Ok, any changes I propose will be to those files.'),
@@ -131,10 +150,20 @@ export function* aider(task: string): Run {
   let open: JsonObject[] = [];
   let asked = `Change f to ${task}`;
   for (let edit = 0; edit < 3; edit += 1) {
-    const messages = [system, ...examples, user('I switched to a new code base.'), ok, ...done, ...files(edit), ...open];
+    const messages = [
+      system,
+      ...examples,
+      user('I switched to a new code base.'),
+      ok,
+      ...done,
+      ...files(edit),
+      ...open,
+    ];
     const message: JsonObject = yield { body: { messages: [...messages, user(`${asked}${RULES}`)] } };
     const quoted = `\nUSER: ${asked}\n\nASSISTANT: ${textOf(message)}\n\n# Diffs:\ndiff --git a/f.py b/f.py\n+    return ${edit + 1}`;
-    const commit: JsonObject = yield { body: { messages: [{ role: 'system', content: 'Write a commit message.' }, user(quoted)] } };
+    const commit: JsonObject = yield {
+      body: { messages: [{ role: 'system', content: 'Write a commit message.' }, user(quoted)] },
+    };
     done.push(...open, user(asked), said(textOf(message)), user(`I committed the changes: ${textOf(commit)}`), ok);
     asked = 'I ran this command:\n\ngrep -q "return 4" f.py\n\nAnd got this output:\n';
     open = [user(asked), ok];

@@ -19,7 +19,8 @@ const DOCUMENT = 'A line of a long document, which all of them ask about.\n'.rep
 const EXAMPLE = 'A worked example of an answer, which is as long as answers usually are and a little longer.';
 const times = (n: number, run: (i: number) => Run) => (): readonly Run[] => Array.from({ length: n }, (_, i) => run(i));
 const random = makeRandom(1);
-const newId = (): string => `call_${Math.floor(random() * 2 ** 32).toString(16)}${Math.floor(random() * 2 ** 32).toString(16)}`;
+const newId = (): string =>
+  `call_${Math.floor(random() * 2 ** 32).toString(16)}${Math.floor(random() * 2 ** 32).toString(16)}`;
 const calling = (count: number, content: string | null = null): JsonObject => ({
   role: 'assistant',
   content,
@@ -48,9 +49,16 @@ const thoughts: Engine = (_run, call) =>
   );
 const code: Engine = (_run, call) => saying(`Thought: I shall print step ${call}.\n<code>\nprint(${call})\n`);
 const task = (i: number) => `What is the weather of task ${i}?`;
-const withText = (message: JsonObject): JsonObject => ({ ...message, content: [{ type: 'text', text: message['content'] ?? '' }] });
+const withText = (message: JsonObject): JsonObject => ({
+  ...message,
+  content: [{ type: 'text', text: message['content'] ?? '' }],
+});
 const withoutText = (message: JsonObject): JsonObject => ({ ...message, content: message['content'] ?? '' });
-const reasoning = (message: JsonObject): JsonObject => ({ ...message, reasoning_content: 'hm', content: message['content'] ?? null });
+const reasoning = (message: JsonObject): JsonObject => ({
+  ...message,
+  reasoning_content: 'hm',
+  content: message['content'] ?? null,
+});
 
 export const CASES: readonly Case[] = [
   ...[24, 48, 96].map((n) => ({
@@ -64,7 +72,11 @@ export const CASES: readonly Case[] = [
   { client: 'the same, one task', runs: times(8, () => smolTools(task(0))), engine: alike(3) },
   { client: 'smolagents CodeAgent', runs: times(2, (i) => smolCode(task(i))), engine: code },
   { client: 'dspy ReAct', runs: times(2, (i) => dspyReact(task(i))), engine: thoughts },
-  { client: 'dspy ReAct, one task, own thoughts', runs: times(8, () => dspyReact(task(0))), engine: (run, call) => saying(String(thoughts(run, call)['content']).replace('city', `city of run ${run},`)) },
+  {
+    client: 'dspy ReAct, one task, own thoughts',
+    runs: times(8, () => dspyReact(task(0))),
+    engine: (run, call) => saying(String(thoughts(run, call)['content']).replace('city', `city of run ${run},`)),
+  },
   {
     client: 'a constant prompt_cache_key',
     runs: times(5, (i) => loop(task(i), { fields: { prompt_cache_key: 'my-app-v3' } })),
@@ -81,16 +93,44 @@ export const CASES: readonly Case[] = [
     engine: alike(3),
     programs: 1,
   },
-  { client: 'strangers with one document', runs: times(20, (i) => askOf(DOCUMENT, task(i))), engine: () => saying(DOCUMENT) },
-  { client: 'strangers with one example', runs: times(20, (i) => withExamples(task(i), EXAMPLE)), engine: () => saying(EXAMPLE) },
+  {
+    client: 'strangers with one document',
+    runs: times(20, (i) => askOf(DOCUMENT, task(i))),
+    engine: () => saying(DOCUMENT),
+  },
+  {
+    client: 'strangers with one example',
+    runs: times(20, (i) => withExamples(task(i), EXAMPLE)),
+    engine: () => saying(EXAMPLE),
+  },
   { client: 'pydantic-ai, autogen, ag2', runs: times(2, (i) => loop(task(i))), engine: alike(3) },
-  { client: 'qwen-code, AI SDK (text, parallel calls)', runs: times(4, () => loop(task(0), { back: reasoning })), engine: alike(3, 2, 'Let me look.') },
-  { client: 'langgraph (content as a string)', runs: times(2, (i) => loop(task(i), { back: withoutText })), engine: alike(3) },
-  { client: 'Continue, content as parts', runs: times(2, (i) => loop(task(i), { back: withText })), engine: alike(3, 1, 'Let me look.') },
+  {
+    client: 'qwen-code, AI SDK (text, parallel calls)',
+    runs: times(4, () => loop(task(0), { back: reasoning })),
+    engine: alike(3, 2, 'Let me look.'),
+  },
+  {
+    client: 'langgraph (content as a string)',
+    runs: times(2, (i) => loop(task(i), { back: withoutText })),
+    engine: alike(3),
+  },
+  {
+    client: 'Continue, content as parts',
+    runs: times(2, (i) => loop(task(i), { back: withText })),
+    engine: alike(3, 1, 'Let me look.'),
+  },
   { client: 'openai-agents, langgraph (responses)', runs: times(2, (i) => itemLoop(task(i))), engine: alike(3) },
   { client: 'LiteLLM proxy, headers lost', runs: times(9, (i) => loop(task(i), { more: 0 })), engine: alike(3) },
-  { client: 'AIPerf, equal text', runs: times(3, (i) => loop(task(0), { headers: { 'x-session-affinity': `s${i}` } })), engine: alike(0) },
-  { client: 'inference-perf', runs: times(6, (i) => loop(task(0), { headers: { 'x-session-id': `conv_${i}` } })), engine: alike(0) },
+  {
+    client: 'AIPerf, equal text',
+    runs: times(3, (i) => loop(task(0), { headers: { 'x-session-affinity': `s${i}` } })),
+    engine: alike(0),
+  },
+  {
+    client: 'inference-perf',
+    runs: times(6, (i) => loop(task(0), { headers: { 'x-session-id': `conv_${i}` } })),
+    engine: alike(0),
+  },
 ];
 
 export function scoreOf({ runs, engine, programs }: Case, rewritten = true): Score {

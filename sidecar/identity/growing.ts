@@ -13,12 +13,13 @@ import { SharedCache } from './shared-cache.js';
  * So a call goes on from another if it begins with the other's message up to one of its last lines, and there comes a line of
  * the answer that the other was given. A common beginning alone is no sign: many programs ask about one long document.
  */
-/** Longer messages are not looked at: it takes a nanosecond and more a character. */
+/** Shorter messages hold no history; longer ones are not looked at, as it takes a nanosecond and more a character. */
+const CHARS_MIN = 256;
 const CHARS_MAX = 131_072;
 /** A common beginning of fewer characters says nothing. */
 const BEGINNING_CHARS_MIN = 32;
 /** Lines behind which a message may grow, counted from its end; blank ones are left out of all counts. */
-const TAIL_LINES = 3;
+const TAIL_LINES = 2;
 /** Lines behind the beginning among which a line of the answer must be. */
 const NEW_LINES = 16;
 /** Lines of an answer that are remembered, the longest ones. */
@@ -49,7 +50,7 @@ export class Growing<S extends Seat & { readonly taken: number | undefined }> {
   }
 
   find(tenant: TenantId, { content }: CanonicalMessage, only?: ProgramId): { seat?: S | undefined; opening?: Opening } {
-    if (content.length > CHARS_MAX) return {};
+    if (content.length < CHARS_MIN || content.length > CHARS_MAX) return {};
     const { hashes, beginnings } = read(content);
     let seat: S | undefined;
     for (let i = beginnings.length - 1; i >= 0 && !seat; i--) {

@@ -84,8 +84,9 @@ export class History {
     for (let i = trail.turns.length - 1; i >= 0; i--) {
       if (trail.turns[i]?.role !== 'assistant') continue;
       const seat =
-        (marked-- > 0 ? this.#marked(tenant, trail.said(i), only, { foreign, last: () => trail.brief(i - 1) }) : undefined) ??
-        this.#seated(tenant, trail.said(i), trail.before(i), only);
+        (marked-- > 0
+          ? this.#marked(tenant, trail.said(i), only, { foreign, last: () => trail.brief(i - 1) })
+          : undefined) ?? this.#seated(tenant, trail.said(i), trail.before(i), only);
       if (!seat) continue;
       trail.resume(i, seat);
       return { program: this.#take(seat), leaf: leafOf(trail, foreign) };
@@ -140,7 +141,12 @@ export class History {
     tables.set(tenant, key, { seats: [...kept, seat], crowded: crowded || kept.length < others.length });
   }
 
-  #marked(tenant: TenantId, said: CanonicalMessage, only: ProgramId | undefined, call?: MarkedCall): Answered | undefined {
+  #marked(
+    tenant: TenantId,
+    said: CanonicalMessage,
+    only: ProgramId | undefined,
+    call?: MarkedCall,
+  ): Answered | undefined {
     for (const mark of marksOf(said)) {
       const table = this.#marks.get(tenant, mark);
       if (!table) call?.foreign.add(mark);
@@ -184,7 +190,9 @@ export class History {
   }
 
   #isContinued(said: CanonicalMessage, seat: Answered): boolean {
-    return this.#rewritten && seat.chars >= CONTINUED_CHARS_MIN && seat.chars < said.content.length && beginsWith(said, seat);
+    return (
+      this.#rewritten && seat.chars >= CONTINUED_CHARS_MIN && seat.chars < said.content.length && beginsWith(said, seat)
+    );
   }
 
   #isFor(seat: Answered, only: ProgramId | undefined): boolean {
@@ -193,7 +201,10 @@ export class History {
 }
 
 const lastTaken = (seats: readonly Answered[]): Answered | undefined =>
-  seats.reduce<Answered | undefined>((last, seat) => ((last?.taken ?? -1) > (seat.taken ?? 0) ? last : seat), undefined);
+  seats.reduce<Answered | undefined>(
+    (last, seat) => ((last?.taken ?? -1) > (seat.taken ?? 0) ? last : seat),
+    undefined,
+  );
 
 function leafOf(trail: Trail, foreign: ReadonlySet<string>, opening?: Opening): Leaf {
   const { chain, ids } = trail.end;

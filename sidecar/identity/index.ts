@@ -120,9 +120,7 @@ class ProgramIdentifier implements Identifier {
       case 'harness':
         return this.#fromClaim(call, harnessClaim(headers));
       case 'body':
-        return (
-          this.#fromClaim(call, fieldClaim(body)) ?? this.#fromPreviousResponse(call) ?? this.#fromCacheKey(call)
-        );
+        return this.#fromClaim(call, fieldClaim(body)) ?? this.#fromPreviousResponse(call) ?? this.#fromCacheKey(call);
       case 'baggage':
         return this.#fromClaim(call, baggageClaim(headers));
       case 'traceparent':

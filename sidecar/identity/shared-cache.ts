@@ -5,7 +5,7 @@ import type { TenantId } from '../../src/index.js';
  * A bounded memory that tenants share. No tenant reads another's entries, so a crafted key reaches its maker's own alone. A full
  * cache drops the oldest entry of a tenant with at least an equal share: no tenant can crowd out another that holds less.
  */
-export class SharedCache<V extends NonNullable<unknown>> {
+export class SharedCache<V extends object | boolean | number> {
   readonly #max: number;
   readonly #sizeOf: (value: V) => number;
   readonly #shares = new Map<TenantId, LRUCache<string | number, V>>();

@@ -25,7 +25,9 @@ describe('programs of a gateway', () => {
     const { url } = await world([engine]);
     const programs = async () => ((await ask(`${url}/programs`)).json() as { programs: Row[] }).programs;
     const calls = [0, 1, 2, 3, 4].map((i) => chat(url, { prompt_cache_key: 'app-v3', messages: [user(`task ${i}`)] }));
-    await until(async () => (await programs()).reduce((sum, program) => sum + program.active_calls, 0) === calls.length);
+    await until(
+      async () => (await programs()).reduce((sum, program) => sum + program.active_calls, 0) === calls.length,
+    );
     open();
     await Promise.all(calls);
     const rows = await programs();

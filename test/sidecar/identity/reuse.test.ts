@@ -49,7 +49,9 @@ describe('an id that is used again', () => {
 });
 
 describe('a prompt_cache_key', () => {
-  const keyed = (key: string, ...messages: ReturnType<typeof said>[]) => ({ body: { prompt_cache_key: key, messages } });
+  const keyed = (key: string, ...messages: ReturnType<typeof said>[]) => ({
+    body: { prompt_cache_key: key, messages },
+  });
   const LONG = 'An answer that is long enough to be known wherever it comes back, by itself.';
 
   function callerWith(activeCalls: number) {

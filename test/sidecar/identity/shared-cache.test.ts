@@ -17,7 +17,8 @@ describe('a memory that tenants share', () => {
     const cache = new SharedCache<number>(10);
     for (let i = 0; i < 10; i++) cache.set(large, i, i);
     for (let i = 0; i < 8; i++) cache.set(small, i, i);
-    const held = (tenant: typeof small) => Array.from({ length: 10 }, (_, i) => i).filter((i) => cache.get(tenant, i) !== undefined);
+    const held = (tenant: typeof small) =>
+      Array.from({ length: 10 }, (_, i) => i).filter((i) => cache.get(tenant, i) !== undefined);
     expect([held(large), held(small)]).toEqual([
       [5, 6, 7, 8, 9],
       [3, 4, 5, 6, 7],
