@@ -8,6 +8,7 @@ import { benchRelay } from './gateway/relay.js';
 import { benchStreams } from './gateway/streams.js';
 import { benchThroughput } from './gateway/throughput.js';
 import { benchHistory } from './history/identify.js';
+import { benchIdentity } from './identity/table.js';
 import { benchLoad } from './load/generator.js';
 import { say } from './numbers.js';
 import { ensurePackages } from './packages.js';
@@ -18,6 +19,7 @@ const BENCHES = {
   core: benchDecisions,
   memory: benchProgramBytes,
   history: benchHistory,
+  identity: benchIdentity,
   engine: benchSteps,
   simulator: benchSimulator,
   latency: benchLatency,

@@ -14,6 +14,7 @@ import { requestIdOf } from './http/headers.js';
 import { splitTarget } from './http/target.js';
 import { fingerprintOf, saysRetry } from './identity/returning.js';
 import { prefixHashes } from './prefix.js';
+import { endProgram } from './programs.js';
 
 /** Call ids are unique among all processes: random for the process, counted within. */
 const PROCESS = randomBytes(5).toString('hex');
@@ -67,6 +68,7 @@ async function acceptBody(
   const before = context.returning.find(tenant, fingerprint);
   const identity = context.identifier.identify({ tenant, headers, body, facts, before });
   context.returning.came(tenant, fingerprint, identity);
+  if (identity.renews === true) endProgram(context, identity.program);
   const spec: CallSpec = {
     id: callId(`${PROCESS}-${++calls}`),
     requestId: requestIdOf(request),

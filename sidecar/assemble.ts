@@ -17,6 +17,7 @@ import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
 import { endProgram } from './programs.js';
 import { Responses } from './responses.js';
+import { Threads } from './threads.js';
 import { TokenEstimator } from './tokens.js';
 
 export interface GatewayOptions {
@@ -30,10 +31,14 @@ export interface GatewayOptions {
 export function assemble(config: Config, options: GatewayOptions): Context {
   const log = options.log ?? makeLog(config);
   const metrics = new Metrics();
+  const threads = new Threads();
   const balancerInUse = new BalancerInUse();
   const balancer = balancerInUse.for(config.balancer);
   const driver = new Driver(config, balancer, {
-    programGone: (gone) => metrics.programGone(gone),
+    programGone: (gone) => {
+      metrics.programGone(gone);
+      threads.gone(gone.program);
+    },
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
     recorder: options.recorder,
   });
@@ -50,7 +55,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const context: Context = {
     config,
     auth: new Auth(config),
-    identifier: makeIdentifier(config),
+    identifier: makeIdentifier(config, driver),
     balancer: balancerInUse,
     returning: new Returning(),
     readsPrefix: balancer.readsPrefix,
@@ -64,6 +69,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     held: new HeldBytes(() => context.config),
     reader: new BodyReader(() => context.config),
     active: new ActiveSet(),
+    threads,
     callPorts: { ...portsOf(() => context), driver, fleet },
   };
   registerGauges(context);
@@ -80,12 +86,17 @@ function logOnce(tell: (message: string) => void): (message: string) => void {
   };
 }
 
-export function makeIdentifier({ identity, limits }: Config): Identifier {
+export function makeIdentifier({ identity, limits }: Config, driver: Driver): Identifier {
   return createIdentifier({
-    sources: identity.sources,
+    ...identity,
     conversationsMax: limits.conversationsMax,
     responsesMax: limits.responsesMax,
     newId: randomUUID,
+    activityOf: (program) => {
+      const row = driver.scheduler.views.program(program);
+      if (row === undefined) return undefined;
+      return { activeCalls: row.activeCalls, idleMs: driver.now() - (row.lastCompletionAtMs ?? row.lastArrivalAtMs) };
+    },
   });
 }
 
@@ -99,6 +110,8 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
       context().log.info({ request_id: spec.requestId, call: spec.id, tenant: spec.tenant, code }, 'refused');
     },
     accepted: (call) => {
+      const { program, thread } = call.spec.identity;
+      context().threads.accepted(program, thread);
       context().metrics.accepted();
       context().active.add(call);
     },

@@ -13,6 +13,7 @@ import type { Identifier } from './identity/index.js';
 import type { Returning } from './identity/returning.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { Responses } from './responses.js';
+import type { Threads } from './threads.js';
 import type { TokenEstimator } from './tokens.js';
 
 /** What the routes share. Only `reload` and `drain` write to it. */
@@ -34,6 +35,7 @@ export interface Context {
   readonly held: HeldBytes;
   readonly reader: BodyReader;
   readonly active: ActiveSet;
+  readonly threads: Threads;
   readonly callPorts: CallPorts;
 }
 

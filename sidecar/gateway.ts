@@ -75,7 +75,7 @@ class RunningGateway implements Gateway {
   reload(config: Config): void {
     const { context } = this;
     addEngines(context, config);
-    if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config);
+    if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config, context.driver);
     const balancer = context.balancer.for(config.balancer);
     context.driver.configure(config, balancer);
     context.readsPrefix = balancer.readsPrefix;

@@ -43,6 +43,9 @@ function rowOf(kb: number, rounds: number): string[] {
     sources: SOURCES,
     conversationsMax: 100_000,
     responsesMax: 1000,
+    rewritten: true,
+    reuseMs: 0,
+    activityOf: () => undefined,
     newId: randomUUID,
   });
   const requestOf = (body: JsonObject) => ({ tenant: TENANT, headers: {}, body, facts: api.readRequest(body) });
@@ -51,7 +54,7 @@ function rowOf(kb: number, rounds: number): string[] {
   const whole = JSON.parse(text) as { messages: object[] } & JsonObject;
   const conversation = api.readRequest(whole).conversation();
   const last = conversation.findLastIndex((message) => message.role === 'assistant');
-  const message = conversation[last];
+  const message = conversation[last]?.read();
   if (message !== undefined) {
     const before = identifier.identify(requestOf({ ...whole, messages: whole.messages.slice(0, last) }));
     identifier.answered(before, { tenant: TENANT }, { message, tools: [] });

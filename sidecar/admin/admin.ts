@@ -113,7 +113,8 @@ function listPrograms(context: Context, { limit, offset, tenant, compare }: Prog
 }
 
 function showProgram(context: Context, request: IncomingMessage, params: Params) {
-  return programDetail(findProgram(context, params['id'] ?? '', tenantIn(request)), context.driver.now());
+  const row = findProgram(context, params['id'] ?? '', tenantIn(request));
+  return programDetail(row, context.threads.of(row.id), context.driver.now());
 }
 
 function findEngine(context: Context, params: Params) {

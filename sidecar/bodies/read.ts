@@ -51,7 +51,7 @@ function isSmall(value: unknown): boolean {
  * read can hold: else the same message would differ from call to call.
  */
 export function toSent({ body, keys, facts, opening }: ReadBody, contentCharsMax: number): SentBody {
-  const messages = facts.conversation().map((message) => shortened(message, contentCharsMax));
+  const messages = facts.conversation().map((turn) => shortened(turn.read(), contentCharsMax));
   const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
   const isMatched = messages.length <= MESSAGES_MAX && chars <= CHARS_MAX;
   const small = Object.entries(body).filter(([name, value]) => !PROMPT_FIELDS.has(name) && isSmall(value));
@@ -71,5 +71,6 @@ function shortened(message: CanonicalMessage, charsMax: number): CanonicalMessag
 }
 
 export function fromSent({ body, keys, facts, messages, opening }: SentBody, raw: Buffer): ReadBody {
-  return { raw, body, keys: new Set(keys), facts: { ...facts, conversation: () => messages }, opening };
+  const turns = messages.map((message) => ({ role: message.role, read: () => message }));
+  return { raw, body, keys: new Set(keys), facts: { ...facts, conversation: () => turns }, opening };
 }

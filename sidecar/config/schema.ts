@@ -238,6 +238,15 @@ const identity = z.strictObject({
     .array(z.enum(IDENTITY_SOURCES))
     .default(['maitred', 'harness', 'body', 'baggage', 'history'])
     .meta(note('Where a program’s id is looked for, first match wins.', 'surest first; a trace is often one call')),
+  rewritten: z
+    .boolean()
+    .default(true)
+    .meta(note('Whether history also finds answers that a client has moved, cut off or printed into text.', 'clients')),
+  reuseMs: ms(0, DAY_MS)
+    .default(120_000)
+    .meta(
+      note('A call without history begins a new program under an id that was idle for so long; 0: never.', STARTING),
+    ),
 });
 
 const passthrough = z.strictObject({

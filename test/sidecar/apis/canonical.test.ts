@@ -2,17 +2,17 @@ import fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { apiFor } from '../../../sidecar/apis/index.js';
-import type { CanonicalMessage, JsonObject } from '../../../sidecar/apis/index.js';
+import type { CanonicalMessage, JsonObject, RequestFacts } from '../../../sidecar/apis/index.js';
 
 const chat = apiFor('/v1/chat/completions')!;
 const responses = apiFor('/v1/responses')!;
 const messages = apiFor('/v1/messages')!;
 
 const chatAnswer = (message: JsonObject) => chat.readAnswer({ choices: [{ message }] }).message;
-const chatSent = (...list: JsonObject[]) => chat.readRequest({ model: 'm', messages: list }).conversation();
-const claudeSent = (...list: JsonObject[]) =>
-  messages.readRequest({ model: 'm', messages: list }).conversation().slice(1);
-const itemsSent = (...input: JsonObject[]) => responses.readRequest({ model: 'm', input }).conversation().slice(1);
+const said = (facts: RequestFacts) => facts.conversation().map((turn) => turn.read());
+const chatSent = (...list: JsonObject[]) => said(chat.readRequest({ model: 'm', messages: list }));
+const claudeSent = (...list: JsonObject[]) => said(messages.readRequest({ model: 'm', messages: list })).slice(1);
+const itemsSent = (...input: JsonObject[]) => said(responses.readRequest({ model: 'm', input })).slice(1);
 
 describe('an answer sent back has the form that it was given in', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'ls', arguments: '{"path":"/","deep":true}' } };
