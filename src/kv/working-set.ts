@@ -80,7 +80,7 @@ export class WorkingSet {
   /** Tokens that a context of this size counts here: its size or its forecast, less its shared prefix. */
   countedTokens({ sharedTokens, forecastTokens }: Grown, tokens: number): number {
     const grown = Math.min(forecastTokens - sharedTokens, Math.floor(this.capacityTokens * GROWTH_SHARE_MAX));
-    // An engine may have found more tokens cached than we estimated for the whole prompt.
+    // The engine may have found more tokens cached than our estimate of the whole prompt.
     return Math.max(0, tokens - sharedTokens, grown);
   }
 
@@ -155,7 +155,7 @@ export class WorkingSet {
     if (context !== undefined) this.#claims.expectReturn(context);
   }
 
-  /** No call of the thread waits any longer. Returns true when that has made room. */
+  /** The thread's last waiting call has left the queue. Returns true when that has made room. */
   cancelReturn(program: Program, thread: string): boolean {
     const context = this.get(program, thread);
     return context !== undefined && this.#claims.endReturn(context);

@@ -3,15 +3,15 @@ import { deadlinesOf, earliest, reachedBy, type Deadlines } from '../programs/es
 import { TimerHeap } from '../queues/timer-heap.js';
 import type { Placement } from './placement.js';
 
-/** Running totals of what waiting has brought. */
+/** Running totals of escalations. */
 interface Totals {
   promotions: number;
   overdue: number;
 }
 
 /**
- * The timers of waiting calls: it brings each call what its waiting has earned, as told at `Escalation`. A call is
- * watched from the start of a wait until it is sent out or gone.
+ * The timers of waiting calls: each moves a call to the states of `Escalation` as they fall due. A call is watched from
+ * the start of a wait until it is dispatched or gone.
  */
 export class Escalator {
   readonly #timers = new TimerHeap<Call>();
@@ -26,7 +26,7 @@ export class Escalator {
     return this.#timers.peek()?.timerAtMs ?? Infinity;
   }
 
-  /** Sets the waiting call's timer to the next time at which something changes for it by time alone. */
+  /** Sets the waiting call's timer to its next deadline. */
   watch(call: Call): void {
     this.#timers.set(call, earliest(this.#deadlines(call)));
   }
@@ -35,11 +35,14 @@ export class Escalator {
     this.#timers.delete(call);
   }
 
-  /** Escalates calls whose timers are due, up to the first whose queue timeout is over; undefined once none is left. */
+  /**
+   * Escalates calls whose timers are due. Stops at the first call past its queue timeout and returns it; undefined:
+   * none.
+   */
   timedOut(nowMs: number): Call | undefined {
     for (let call = this.#timers.peek(); call !== undefined && call.timerAtMs <= nowMs; call = this.#timers.peek()) {
       const reached = reachedBy(this.#deadlines(call), nowMs);
-      // Nothing is reached when its window has started anew since its timer was set.
+      // Nothing is due when the call's starvation window has restarted since its timer was set.
       if (reached === 'timedOut') return call;
       if (reached === 'overdue' || reached === 'promoted') this.#promote(call, reached === 'overdue', nowMs);
       else if (reached === 'aged') this.placement.age(call);

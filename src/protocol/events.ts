@@ -106,7 +106,7 @@ export interface EngineBusy {
   readonly type: 'callFailed';
   readonly call: CallId;
   readonly failure: 'busy';
-  /** How long to leave the engine alone. */
+  /** Time for which to leave the engine alone. */
   readonly restMs: Millis;
 }
 
@@ -192,7 +192,7 @@ export interface Dispatch {
   /** The part of `queueMs` taken over from earlier calls; absent: it took over no place. */
   readonly inheritedMs?: Millis;
   readonly reason: Reason;
-  /** How the engine was chosen. */
+  /** The rule that chose the engine. */
   readonly placement: 'home' | 'bound' | 'spread' | 'spilled';
 }
 
