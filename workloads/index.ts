@@ -1,5 +1,5 @@
 /**
- * Agent programs as workloads: those made up from distributions, and readers of recorded ones. Nothing here runs them.
+ * Agent programs as workloads: synthetic ones from distributions, and readers of recorded ones. Nothing here runs them.
  *
  * Reading guide:
  * - `program.ts`: a program as a graph of calls with lengths and gaps. `workload.ts`: an endless supply of them.
