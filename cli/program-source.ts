@@ -73,8 +73,9 @@ export function addSourceOptions(command: Command, otherwise = ''): Command {
 }
 
 /**
- * The source of the programs; ends the command if its flags do not determine one. @param signal stops the reading of a
- * recording early @throws ConfigError, TraceError or Error about the file that they name
+ * The source of the programs; ends the command if its flags do not determine one.
+ * @param signal stops the reading of a recording early
+ * @throws ConfigError, TraceError or Error about the file that they name
  */
 export async function readSource(
   command: Command,

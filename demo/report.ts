@@ -129,8 +129,8 @@ it took the calls for, and how many of these rightly; hits by the engines' answe
 calls promoted. Overhead: share of program time that this machine adds to that of the queue and the engines.`;
 
 /**
- * The table, its explanation, and the comparison of the first policy with each other one. @param speed speed-up over
- * real time
+ * The table, its explanation, and the comparison of the first policy with each other one.
+ * @param speed speed-up over real time
  */
 export function table(summaries: readonly Summary[], speed: number): string {
   const rows = [

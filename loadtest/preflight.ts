@@ -35,8 +35,8 @@ export interface Prober {
 }
 
 /**
- * Examines a target before the run: its availability, access, model, and tokenizer. @throws LoadError with one line
- * that states the problem
+ * Examines a target before the run: its availability, access, model, and tokenizer.
+ * @throws LoadError with one line that states the problem
  */
 export async function preflight(target: Target, options: PreflightOptions, signal: AbortSignal): Promise<Readiness> {
   const timeoutMs = Math.min(options.timeoutMs, EXCHANGE_MS_MAX);

@@ -29,7 +29,8 @@ export function isPrivate(address: string): boolean {
 
 /**
  * Looks up a host whose addresses must all be private. Returns a lookup pinned to these, since a name may later resolve
- * to another machine. @throws LoadError `unreachable` for a name without addresses; `not_private`
+ * to another machine.
+ * @throws LoadError `unreachable` for a name without addresses; `not_private`
  */
 export async function privateLookup(url: URL): Promise<LookupFunction> {
   const found = (await privateAddresses(url)).map((address) => ({ address, family: isIP(address) }));

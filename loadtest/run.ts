@@ -21,8 +21,8 @@ const UNDER_WAY_MAX = 20_000;
 
 /**
  * Plays programs on one or two targets, and reports each ended call and program to the observer. An abort of the signal
- * ends the run with the measurements so far. @throws LoadError when a target cannot be used; RangeError for impossible
- * arrivals
+ * ends the run with the measurements so far.
+ * @throws LoadError when a target cannot be used; RangeError for impossible arrivals
  */
 export async function runLoad(options: LoadOptions, observer: LoadObserver, signal: AbortSignal): Promise<LoadSummary> {
   const targets: Target[] = [];

@@ -19,7 +19,9 @@ export interface GatewayChoice {
 
 /**
  * Starts a gateway whose scheduling runs at `speed` times its configured pace, and waits until all its engines accept
- * calls. @throws ConfigError @throws Error when an engine is not up in time.
+ * calls.
+ * @throws ConfigError
+ * @throws Error when an engine is not up in time.
  */
 export async function startGateway(choice: GatewayChoice): Promise<Server> {
   const config = configure(choice);

@@ -43,9 +43,10 @@ export interface AgentCall {
 
 /**
  * - the conversation of an earlier call of this program, its prompt and then its answer, of which it keeps the first
- * tokens - the first tokens of a named text that all programs may share, such as a system prompt - KV blocks of
- * `blockTokens` tokens each, the last one perhaps shorter: throughout the trace, equal ids mean equal text after equal
- * text
+ *   tokens
+ * - the first tokens of a named text that all programs may share, such as a system prompt
+ * - KV blocks of `blockTokens` tokens each, the last one perhaps shorter: throughout the trace, equal ids mean equal
+ *   text after equal text
  */
 export type Prefix =
   | { readonly call: number; readonly tokens: number }

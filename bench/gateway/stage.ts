@@ -39,8 +39,8 @@ export class Stage {
   }
 
   /**
-   * @param flags of Node, for profiles @param connections limit on http-proxy's connections to the engine; absent: its
-   * default, 128
+   * @param flags of Node, for profiles
+   * @param connections limit on http-proxy's connections to the engine; absent: its default, 128
    */
   async start(name: TargetName, flags: readonly string[] = [], connections?: number): Promise<Proxy> {
     if (name === 'direct') return { name, url: this.#upstream, cpuMs: () => undefined, rssBytes: () => undefined };

@@ -54,8 +54,8 @@ export interface RunChoice {
 }
 
 /**
- * Runs a load through a target on engines of its own. @throws Error when something does not start, or reports no
- * figures
+ * Runs a load through a target on engines of its own.
+ * @throws Error when something does not start, or reports no figures
  */
 export async function run(choice: RunChoice): Promise<Run> {
   const { load, target, seed, timeLimit } = choice;

@@ -19,8 +19,8 @@ export interface Load {
 }
 
 /**
- * The run that the flags describe; ends the command if they are inconsistent. @throws ConfigError, TraceError or Error
- * about the files that they name
+ * The run that the flags describe; ends the command if they are inconsistent.
+ * @throws ConfigError, TraceError or Error about the files that they name
  */
 export async function readLoad(command: Command, flags: LoadFlags, faults: Faults): Promise<Load> {
   if (flags.hangUp > 0 && !flags.stream) command.error('--hang-up is of streams, not with --no-stream');

@@ -4,7 +4,8 @@ const EVERY_MS = 200;
 
 /**
  * The pool's reports when it is done, or when the signal has stopped it. Meanwhile, if stderr is a terminal, a line
- * shows the progress. @param programs number of programs of all its runs together
+ * shows the progress.
+ * @param programs number of programs of all its runs together
  */
 export function untilEnded<Task, Report extends Progress>(
   pool: Pool<Task, Report>,

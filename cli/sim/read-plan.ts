@@ -7,7 +7,8 @@ import { readScheduling } from './scheduling.js';
 
 /**
  * The plan that the flags describe; ends the command if they are inconsistent. If the signal is aborted, the plan has
- * the part of a recording read so far. @throws ConfigError, TraceError or Error about the files that they name
+ * the part of a recording read so far.
+ * @throws ConfigError, TraceError or Error about the files that they name
  */
 export async function readPlan(command: Command, flags: SimFlags, faults: Faults, signal: AbortSignal): Promise<Plan> {
   const { config, engines } = readScheduling(flags);

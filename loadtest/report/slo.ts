@@ -47,7 +47,8 @@ export class SloError extends Error {
 }
 
 /**
- * @param targets number of targets @param suggest returns likely intended words, as the end of a sentence; '' for none
+ * @param targets number of targets
+ * @param suggest returns likely intended words, as the end of a sentence; '' for none
  * @throws SloError
  */
 export function parseSlo(

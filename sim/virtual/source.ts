@@ -31,7 +31,8 @@ export class Source {
   }
 
   /**
-   * The next program and its time of arrival, now at the earliest. @throws RangeError when its trace lacks that time
+   * The next program and its time of arrival, now at the earliest.
+   * @throws RangeError when its trace lacks that time
    */
   next(nowMs: number): Arrival | undefined {
     if (this.#left <= 0) return undefined;

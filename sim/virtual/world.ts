@@ -25,8 +25,8 @@ const STOP_EVERY = 1024;
  *                                 └────────── ended ───────────┴── callFinished ──────┘
  *
  * A function of its options: no clock, and no randomness but the seed's. Memory grows with the programs under way, not
- * with those that have ended. @throws RangeError for invalid options or programs, and any error of the programs' own
- * iterator
+ * with those that have ended.
+ * @throws RangeError for invalid options or programs, and any error of the programs' own iterator
  */
 export function runWorld(options: WorldOptions): WorldResult {
   return new World(options).run();

@@ -4,7 +4,8 @@ import type { Call } from '../programs/call.js';
 /**
  * The call that reserves the engine's room: an aged call that does not fit even beside the calls in flight. Later calls
  * wait until it fits. An unbound call reserves one engine only, the one with most room.
- * @param head the first aged call that the engine may run, if it does not fit @param live the engines of its model that are up
+ * @param head the first aged call that the engine may run, if it does not fit
+ * @param live the engines of its model that are up
  * @param roomOf room of an engine for an aged call, in tokens
  */
 export function reservationOf(

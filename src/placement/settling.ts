@@ -47,8 +47,8 @@ export class Settling {
   }
 
   /**
-   * Earliest time at which `pass` may open something; Infinity when only events can. @param fades calls wait for
-   * contexts to fade
+   * Earliest time at which `pass` may open something; Infinity when only events can.
+   * @param fades calls wait for contexts to fade
    */
   nextMs(nowMs: number, halfLifeMs: number, fades: boolean): number {
     this.#fadeAtMs = fades ? WorkingSet.nextStepMs(nowMs, halfLifeMs) : Infinity;

@@ -106,8 +106,8 @@ export class CompletionIndex {
 }
 
 /**
- * Largest ratio of ends to milliseconds, from this class on. @param ends share of the programs reaching a class that
- * end in it
+ * Largest ratio of ends to milliseconds, from this class on.
+ * @param ends share of the programs reaching a class that end in it
  */
 function bestRatio(from: number, hazards: Float64Array, ends: Float64Array): number {
   let reach = 1;

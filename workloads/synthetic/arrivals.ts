@@ -10,8 +10,8 @@ const openArrivals = z.strictObject({ type: z.literal('open'), ratePerSecond, cv
 
 /**
  * Times of arrival in milliseconds from the start: endless, and never decreasing. The times between them are
- * independent and gamma distributed. @throws RangeError when the rate is not above 0, the variation is below 0, or one
- * of them is NaN or absurd.
+ * independent and gamma distributed.
+ * @throws RangeError when the rate is not above 0, the variation is below 0, or one of them is NaN or absurd.
  */
 export function arrivalTimes(arrivals: Extract<Arrivals, { type: 'open' }>, dice: Dice): IterableIterator<number> {
   const result = openArrivals.safeParse(arrivals);

@@ -20,8 +20,8 @@ export const WORKLOADS = Object.fromEntries(WORKLOAD_NAMES.map((name) => [name, 
 >;
 
 /**
- * The built-in workload of that name, or the one described by a YAML file. @throws WorkloadError with all problems of
- * the file
+ * The built-in workload of that name, or the one described by a YAML file.
+ * @throws WorkloadError with all problems of the file
  */
 export function openWorkload(nameOrFile: string): Workload {
   if (specs.has(nameOrFile)) return WORKLOADS[nameOrFile as WorkloadName];

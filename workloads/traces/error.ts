@@ -9,8 +9,8 @@ export interface Place {
  * - `too_long`, `not_utf8`, `not_json`: an unreadable record
  * - `bad_field`: a field is missing, of the wrong type, or out of range
  * - `empty`: a program without calls, or a file without records
- * - `duplicate`: a program that has the id of an earlier one - `unknown_format`, `wrong_format`: no known format, or
- * not the named one
+ * - `duplicate`: a program that has the id of an earlier one
+ * - `unknown_format`, `wrong_format`: no known format, or not the named one
  */
 export type TraceErrorCode =
   | 'unreadable'

@@ -9,12 +9,13 @@ import type { Reader, TraceRecord } from './records.js';
  * Those still in it come last. Memory grows with the programs in the table.
  *
  * - A call depends on its program's calls that had ended when it arrived, except those on which these depend
- * themselves. A later call of a sub-agent's thread depends only on calls of that thread. Its gap is the time since the
- * last of these ends. Calls are in the order of their ends. - Tokens are the engine's counts if reported, else the
- * gateway's. A call cancelled or lost during its answer has the tokens until then. Unanswered calls and calls that
- * still run are left out. - A prompt continues the call that ended last in its thread. Shared tokens are inferred from
- * the lengths (see `keptTokens`); for a shorter prompt, from the engine's cached tokens. A thread's first prompt shares
- * its cached tokens with other programs of its tenant and model.
+ *   themselves. A later call of a sub-agent's thread depends only on calls of that thread. Its gap is the time since
+ *   the last of these ends. Calls are in the order of their ends.
+ * - Tokens are the engine's counts if reported, else the gateway's. A call cancelled or lost during its answer has the
+ *   tokens until then. Unanswered calls and calls that still run are left out.
+ * - A prompt continues the call that ended last in its thread. Shared tokens are inferred from the lengths (see
+ *   `keptTokens`); for a shorter prompt, from the engine's cached tokens. A thread's first prompt shares its cached
+ *   tokens with other programs of its tenant and model.
  */
 export const eventLog: Reader = async function* (records) {
   let programs: LoggedPrograms | undefined;

@@ -26,9 +26,9 @@ export interface Trace {
 }
 
 /**
- * Opens a trace of any format: a recording, or one of our own; plain or gzipped. @throws TraceError `unreadable` when
- * it cannot be read; `empty` when it has no record; `unknown_format` when its records match no format; `wrong_format`
- * when they match another format than the named one.
+ * Opens a trace of any format: a recording, or one of our own; plain or gzipped.
+ * @throws TraceError `unreadable` when it cannot be read; `empty` when it has no record; `unknown_format` when its
+ * records match no format; `wrong_format` when they match another format than the named one.
  */
 export async function openTrace(file: string, options: TraceOptions = {}): Promise<Trace> {
   const records = readRecords(file);

@@ -34,12 +34,12 @@ type SubAgent = z.output<typeof subagent>;
  * Claude Code sessions as Weka's tools record them: a session a line, sub-agents nested in it.
  *
  * - Gaps are `think_time`. For a call with several predecessors, or without `think_time` or the `api_time` before it,
- * the gap is the time from the last end to `t`. Without `api_time`, a call counts as ended when it was sent. - A
- * sub-agent's `t` is its end, so it began `duration_ms` before. The last call before that start requested it. The next
- * call of its parent waits for it, unless sent before that end: such a sub-agent works in the background. - A block's
- * id stands for the prompt up to and including it, within one session. So two prompts share everything up to the last
- * id that both have. A call that keeps all blocks of the previous call in its thread keeps its answer as well, when it
- * is long enough for that.
+ *   the gap is the time from the last end to `t`. Without `api_time`, a call counts as ended when it was sent.
+ * - A sub-agent's `t` is its end, so it began `duration_ms` before. The last call before that start requested it. The
+ *   next call of its parent waits for it, unless sent before that end: such a sub-agent works in the background.
+ * - A block's id stands for the prompt up to and including it, within one session. So two prompts share everything up
+ *   to the last id that both have. A call that keeps all blocks of the previous call in its thread keeps its answer as
+ *   well, when it is long enough for that.
  */
 export const weka = oneEach(session, ({ id, block_size, requests }): AgentProgram => {
   const calls = new SessionCalls(block_size);
