@@ -16,8 +16,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version
 };
 
 /**
- * Runs one command line and gives its exit code: 0 success, 1 failure, 2 wrong usage or configuration, 130 stopped by a
- * signal before its work was done. Errors go to stderr, one a line.
+ * Runs one command line. Returns its exit code: 0 success, 1 failure, 2 wrong usage or configuration, 130 stopped early
+ * by a signal. Errors go to stderr, one a line.
  */
 export async function main(argv: readonly string[]): Promise<number> {
   try {

@@ -14,8 +14,8 @@ export interface Terms {
 }
 
 /**
- * Estimated time in seconds of programs that all start at once: the longest program alone, or the engines' time for
- * half of all prompt tokens, whichever is longer. The other half is assumed to hit the caches.
+ * Estimated time in seconds of programs that all start at once: the greater of the longest program alone, and the
+ * engines' time for half of all prompt tokens. The other half is assumed to hit the caches.
  */
 export function estimateSeconds(programs: readonly AgentProgram[], { engines, preset, ...gaps }: Terms): number {
   const tokenMs = stepMs(preset, { sequences: 1, tokens: 1, attended: 0, context: 0 });

@@ -17,7 +17,7 @@ const OVERHEAD_SHARE_MAX = 0.05;
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
-/** Runs one command line and gives its exit code: 0 when every program finished, 1 when not, 2 for wrong usage. */
+/** Runs one command line. Returns its exit code: 0 when every program finished, 1 when not, 2 for wrong usage. */
 export async function main(argv: readonly string[], print: (text: string) => void): Promise<number> {
   try {
     const command = makeCommand().parse(argv, { from: 'user' });

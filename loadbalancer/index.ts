@@ -1,4 +1,7 @@
-/** Where a call runs: one file a policy, one door. Start with program-affinity.ts, the default. */
+/**
+ * Balancers choose the engine of a call: one file a policy, and this index. Start with program-affinity.ts, the
+ * default.
+ */
 import type { Balancer } from '../src/index.js';
 import { leastLoaded } from './least-loaded.js';
 import { prefixAware } from './prefix-aware.js';

@@ -11,8 +11,8 @@ const IMBALANCE_CALLS = 16;
 const IMBALANCE_RATIO = 1.5;
 
 /**
- * Cache-aware routing as in SGLang's model gateway: the engine that was sent the longest matching prefix, unless it
- * matches less than half of the prompt or engines are out of balance; then the least loaded.
+ * Cache-aware routing as in SGLang's model gateway: the engine that was sent the longest matching prefix. The
+ * least-loaded engine is chosen instead if less than half of the prompt matches, or if engines are out of balance.
  *
  * Block hashes are chained (each covers the whole prefix before it), so one flat LRU set an engine is its prefix tree.
  * The engine's actual cache is unknown; the sets hold the prompts that it was sent.

@@ -4,8 +4,8 @@ const QUEUED = /^\s*queued waited_ms=(\d+)/;
 const DISPATCHED = /^\s*dispatched engine=(\S+) level=(\d+)/;
 
 /**
- * The gateway's report of a call: in its headers or, if these had to go out while the call was queued, in comments of
- * its stream. Undefined and NaN without a report, as from any other server.
+ * The gateway's report of a call: in its headers, or in comments of its stream if the headers went out while the call
+ * was queued. Undefined and NaN without a report, as from any other server.
  */
 export class GatewayWords {
   engine: string | undefined;

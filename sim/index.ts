@@ -7,10 +7,12 @@
  * - `server/call.ts`: one request from acceptance to its end; `server/runner.ts` drives the engine in wall time.
  * - `apis/chat.ts`: one API's shapes; the other files of that folder are its siblings.
  * - `virtual/world.ts`: programs, the gateway's scheduler and engines on one virtual clock; `virtual/calls.ts`: a call
- *   between its client, the gateway and an engine; `virtual/conditions.ts`: the faults it may meet. `policies/` has the
- *   policies that exist only for comparison. Then `text/` (tokens, answers, tool calls), `server/faults.ts`
- *   (misbehaviour for tests), `options.ts` and `calibrate/` (a preset from the timings of a real server). Programs come
- *   from `workloads/`, figures and reports are made in `lab/`.
+ *   between its client, the gateway and an engine; `virtual/conditions.ts`: the faults it may meet.
+ * - `policies/`: the policies that exist only for comparison.
+ * - `text/`: tokens, answers, tool calls. `server/faults.ts`: misbehaviour for tests. `options.ts`: the options.
+ * - `calibrate/`: a preset from the timings of a real server.
+ *
+ * Programs come from `workloads/`; figures and reports are made in `lab/`.
  */
 import { readOptions, type EngineOptions } from './options.js';
 import { EngineServer } from './server/server.js';

@@ -75,8 +75,8 @@ export function inChain(calls: readonly Omit<AgentCall, 'after' | 'thread'>[]): 
 }
 
 /**
- * Number of tokens that a prompt keeps of the previous call's conversation, where only lengths are known: all of it if
- * the prompt is long enough for the answer too, else only the previous prompt.
+ * Tokens that a prompt keeps of the previous call's conversation, where only lengths are known. All of it if the prompt
+ * is long enough for the answer too, else only the previous prompt.
  */
 export function keptTokens(before: Pick<AgentCall, 'promptTokens' | 'outputTokens'>, promptTokens: number): number {
   const all = before.promptTokens + before.outputTokens;

@@ -86,8 +86,8 @@ export class Stage {
   }
 
   /**
-   * The gateway as a user starts it, all defaults (PLAS, history matching, a log line a call) but one: a window that
-   * the mock engine never fills. The gateway is measured, not the waiting of calls.
+   * The gateway with all defaults (PLAS, history matching, a log line a call) but one: a window that the mock engine
+   * never fills. The gateway is measured, not the waiting of calls.
    */
   async #startGateway(flags: readonly string[]): Promise<Proxy> {
     const port = await freePort();

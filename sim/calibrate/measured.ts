@@ -16,9 +16,9 @@ export type Group = readonly Measured[];
 type Times = Pick<Measured, 'firstTokenMs' | 'endMs'>;
 
 /**
- * The times on which a measured and a predicted request are compared: the time to the end, and for a lone request also
- * the time to the first token. Among others, the first token depends on which requests shared its step. The time
- * between tokens is left out, since buffered tokens arrive together.
+ * The compared times of a measured and a predicted request: to the end, and for a lone request also to the first token.
+ * Among others, the first token depends on which requests shared its step. The time between tokens is left out, since
+ * buffered tokens arrive together.
  */
 export function observed({ outputTokens }: Measured, { firstTokenMs, endMs }: Times, isAlone: boolean): number[] {
   if (!isAlone) return [endMs];

@@ -5,13 +5,13 @@ import type { DecodeClock, Sequence } from './sequence.js';
  * The decoding sequences; each gets one token a step. A step changes nothing in them. Their output follows from a clock
  * that counts steps; their total demand follows from sums updated on joining and leaving.
  *
- *   generated   = steps - origin              origin: what the clock would have read at its first token less one
+ *   generated   = steps - origin              origin: the clock's reading at its first token, minus one
  *   computed    = prompt + generated - 1 = steps + (prompt - 1 - origin)
  *   new block     in a step that starts with computed a multiple of the block size: the same residue of
  *                 (prompt - 1 - origin) each time, so one count a residue tells the blocks of any number of steps
  *   finishes      at step origin + output (`finishStep`): a heap
  *
- * To join or leave costs O(log n), the blocks of any number of steps O(block size).
+ * Joining and leaving cost O(log n), counting the blocks of any number of steps O(block size).
  */
 export class Decoders<S extends Sequence> implements DecodeClock {
   readonly #members = new Set<S>();

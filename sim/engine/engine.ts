@@ -21,14 +21,14 @@ export interface EngineSettings {
  * A vLLM-V1-like engine in the time its driver gives it: pure, no clock, no I/O, no randomness.
  *
  * In a step, running sequences come first, each with one token of decode or a chunk of its prompt, under one token
- * budget; then waiting ones while slots, budget and KV blocks last. A running sequence that finds no block preempts the
- * last one in order of service. It follows that at most one prompt is partly computed: the last admitted.
+ * budget. Waiting ones follow while slots, budget and KV blocks last. A running sequence that finds no block preempts
+ * the last one in order of service. It follows that at most one prompt is partly computed: the last admitted.
  *
  * A driver adds requests. When no step is under way it calls `begin(now, stepsMax)`, which plans a stretch: one step or
  * several. In a longer stretch all running sequences decode, none finishes before the last step, and no waiting one can
  * be admitted. At its end the driver calls `end()`, which returns the sequences that got a token. Times, hits and
- * preemptions equal those of single steps. When a driver adds or aborts during a stretch it calls `cut(now)`, which
- * ends the stretch with the step under way if the next step may differ; nothing else needs a cut. `advance(now)` brings
+ * preemptions equal those of single steps. A driver that adds or aborts during a stretch then calls `cut(now)`. This
+ * ends the stretch after the present step if the next step may differ. Nothing else needs a cut. `advance(now)` brings
  * totals, KV cache and sequences up to date for a look at them in the middle of a stretch.
  *
  * A stretch costs O(sequences that come or go x log n), however many sequences and steps it has. Two cases cost
@@ -71,7 +71,7 @@ export class Engine<W extends Work = Work> {
     return this.#waiting.size;
   }
 
-  /** When the step or stretch under way ends; NaN when none is. */
+  /** End of the step or stretch under way; NaN when none is. */
   get stepEnd(): number {
     return this.#stepEnd;
   }

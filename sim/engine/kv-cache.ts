@@ -11,12 +11,12 @@ export class KvHold {
 }
 
 /**
- * Paged KV cache with prefix reuse. A block is either held by one or more sequences, or free; a free block keeps its
- * content until it is handed out again, the longest free first. A sequence gives back its last block first, so that a
- * prefix outlives what followed it.
+ * Paged KV cache with prefix reuse. A block is either held by one or more sequences, or free. A free block keeps its
+ * content until it is handed out again; the longest free goes first. A sequence gives back its last block first, so
+ * that a prefix outlives what followed it.
  *
- * Blocks are not kept one by one but in runs, which form a tree: each is held and given back as a whole, and split
- * where two prompts part.
+ * Blocks are kept in runs, which form a tree. Each run is held and given back as a whole, and split where two prompts
+ * diverge.
  *
  *   root -- [a b c d] -- [e f]        held by two sequences, then one
  *              `-------- [g h i]      free: handed out from its end, i first

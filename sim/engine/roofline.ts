@@ -12,8 +12,8 @@ export interface StepWork {
 }
 
 /**
- * Time of a step in milliseconds: the linear layers and attention run one after the other, and each takes as long as
- * the slower of its arithmetic and its memory reads; then the fixed overhead.
+ * Time of a step in milliseconds. The linear layers and attention run in sequence; each takes as long as the slower of
+ * its arithmetic and its memory reads. The fixed overhead follows.
  */
 export function stepMs(preset: Preset, work: StepWork): number {
   const linear = Math.max(

@@ -1,6 +1,6 @@
 /**
- * Steps that follow each other at once, each longer than the one before by the same time: an arithmetic series, whose
- * sums have a closed form. `done` of them have ended.
+ * Consecutive steps, each longer than the one before by the same time: an arithmetic series, whose sums have a closed
+ * form. `done` of them have ended.
  */
 export class Stretch {
   done = 0;

@@ -71,8 +71,8 @@ export function hashText(text: string, seed = 0): number {
 }
 
 /**
- * Hash of every full block of `ids`, each covering all that precedes it. 53 bits, so that a cache of a million blocks
- * confuses no two of them. `salt` separates prompts that must not share a cache.
+ * Hash of every full block of `ids`, each covering all that precedes it. 53 bits, so that a million blocks do not
+ * collide. `salt` separates prompts that must not share a cache.
  */
 export function blockHashes(ids: readonly number[], blockSize: number, salt: string): Float64Array {
   const hashes = new Float64Array(Math.floor(ids.length / blockSize));

@@ -6,8 +6,8 @@ const STREAMS = ['streams', 'cancelled', 'cancelTime', 'returns', 'backoff', 're
 export type Stream = (typeof STREAMS)[number];
 
 /**
- * Random draws for the conditions. A draw depends on the call and its attempt, not on the order of events, so that a
- * call meets the same faults under every policy.
+ * Random draws for the conditions. A draw depends on the call and its attempt, not on the order of events. So a call
+ * meets the same faults under every policy.
  */
 export class Draws {
   constructor(private readonly seed: number) {}

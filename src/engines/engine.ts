@@ -13,14 +13,14 @@ import { PrefillMeter } from './prefill-meter.js';
 import { StepTime } from './step-time.js';
 
 /**
- * Share of T* (`learntRetention`) that counts as the worth of a return. It is below 1 because measured prefill times
- * include waiting for other work, and because lost room also thins the batch that shares each step's cost. Chosen by
- * `npm run bench:policies`.
+ * Share of T* (`learntRetention`) that counts as the worth of a return. It is below 1 for two reasons. Measured prefill
+ * times include waiting for other work, and lost room also thins the batch that shares each step's cost. Chosen by `npm
+ * run bench:policies`.
  */
 const HOLDING_SHARE = 0.25;
 /**
  * The least value of a return. A small cache fills in no time, so by T* alone it would hold nothing. But an engine with
- * work for all of its steps gains nothing from one more context, so the room costs less than its share of the engine.
+ * work for all of its steps gains nothing from one more context. So the room costs less than its share of the engine.
  * Large caches exceed this value anyway. Measured on a real engine of 12,800 tokens (docs/EXPERIMENTS.md).
  */
 const WORTH_MS_MIN = 4000;

@@ -21,7 +21,7 @@ export class Escalator {
     private readonly totals: Totals,
   ) {}
 
-  /** When the next call's timer is due; Infinity without one. */
+  /** Time of the next timer; Infinity without one. */
   get nextAtMs(): number {
     return this.#timers.peek()?.timerAtMs ?? Infinity;
   }

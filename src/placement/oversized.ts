@@ -6,8 +6,8 @@ const SURELY_OVER = 1.25;
 
 /**
  * Whether the call's prompt exceeds the limit of every engine. An engine refuses it at once; the agent must hear that
- * at once, because it then shortens the prompt. So the call does not wait for room. A prompt that only may be too long
- * does not wait either if no gate would ever admit it: no other call should make way for a call that may be refused.
+ * at once, because it then shortens the prompt. So the call does not wait for room. A prompt that may be too long does
+ * not wait either if no gate would ever admit it. No other call should make way for a call that may be refused.
  */
 function isOversized(call: Call, engines: readonly Engine[], gate: number): boolean {
   let longest = 0;

@@ -32,7 +32,7 @@ export interface PlacementRules {
  * Placement: engines, and the calls that wait for them. It knows each call's place and each engine's room. It knows
  * nothing of programs' service, of timers, or of how calls end.
  *
- * Between two events no waiting call can be placed, so only engines touched by an event are looked at (`#touched`),
+ * Between two events no waiting call can be placed. So only engines touched by an event are looked at (`#touched`),
  * each in O(pools x log n). A call that waits for a full engine costs the others nothing.
  */
 export class Placement {

@@ -26,8 +26,8 @@ export function turnedAway(call: Call, placement: Placement, nowMs: number): Tur
  * the client's patience. Undefined: the call may wait.
  *
  * The wait is at least half of (calls ahead x the recent mean time between two completions under backlog). All calls up
- * to its level came before it. It passes those above level 0 once it is promoted by its ratio, so they count only for a
- * call that is not promoted before `waitMsMax`, when they are all at the front as well.
+ * to its level came before it. Once promoted by its ratio, it passes those above level 0. So they count only for a call
+ * not promoted before `waitMsMax`, when they are all at the front as well.
  */
 function retryAfterMs(call: Call, placement: Placement, nowMs: number): number | undefined {
   // A retry keeps its place in the queue.

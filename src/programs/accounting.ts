@@ -15,8 +15,9 @@ import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
  *
  * Service is charged once, when the call ends, along its chain (Autellix, PLAS and ATLAS as one rule):
  *     P.service = max(P.service, c.service0 + t_c)
- * Waiting along a chain is kept by the same rule, since the starvation ratio compares the two: a sum over twenty parallel
- * calls against one critical path would promote every fan-out. Promotion empties the window, never the service.
+ * Waiting is kept along a chain by the same rule, since the starvation ratio compares the two. A sum over twenty
+ * parallel calls against one critical path would promote every fan-out. Promotion empties the window, never the
+ * service.
  */
 export class Accounting {
   readonly table: ProcessTable;
@@ -145,7 +146,7 @@ export class Accounting {
     return row;
   }
 
-  /** When the next lease is over; Infinity when no row is idle. */
+  /** End of the next lease; Infinity when no row is idle. */
   get nextExpiryMs(): number {
     const row = this.table.oldestIdle;
     return row === undefined ? Infinity : this.#leaseEndMs(row);

@@ -30,8 +30,8 @@ export const serviceClassOf = (serviceMs: number): number => CLASSES - Math.clz3
  * Rate at which programs end, given their attained service, learnt from earlier programs: the weight of a running
  * program.
  *
- * Each class of attained service has a hazard h = programs that ended in it / service given in it. The index of a class is
- * the best ratio of ends to service over it and any number of classes above it (Gittins 1979, for a constant hazard a class):
+ * Each class of attained service has a hazard h = programs that ended in it / service given in it. The index of a class
+ * is the best ratio of ends to service over it and classes above it (Gittins 1979, for a constant hazard a class):
  *
  *     index(k) = max over m >= k of  P(ends in k..m) / E[service in k..m]         per millisecond
  *

@@ -122,7 +122,7 @@ export class Program {
  *                      └───────next call─────────┘        explicit end: gone at once, or with its last active call
  *
  * Every operation is O(1). An active row is never removed for room. When every row is active, a new program gets a row
- * outside the table (`detached`), which serves its calls and leaves with the last of them.
+ * outside the table (`detached`). It leaves with the program's last call.
  */
 export class ProcessTable {
   readonly #rows = new Map<ProgramId, Program>();
