@@ -2,7 +2,7 @@ import type { AgentProgram, Arrivals } from '../workloads/index.js';
 import type { ApiName } from './apis/api.js';
 import type { IdentityName } from './identity.js';
 
-/** What to send, where, and how. Times are milliseconds. */
+/** Options of a load test. Times are milliseconds. */
 export interface LoadOptions {
   /** One base URL, or two to compare; each with or without a trailing `/v1`. */
   readonly targets: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * `npm test`, then the test suite once more on the newest supported Node. The last line has the counts of both. A step
- * that fails without a failed test (lint, types, a crash) counts as one failure.
+ * `npm test`, then the test suite once more on the newest Node that is supported. The last line tells the counts of
+ * both; a step that ends badly without a failed test to its name (lint, types, a crash) counts as one failure.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ function run(command, args) {
   return spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
 }
 
-/** Runs a command that takes vitest's reporter options, and adds up its report. */
+/** Runs a command that takes vitest's reporter options, and adds up what its report says. */
 function suite(name, command, args) {
   const report = join(scratch, `${name}.json`);
   const ok = run(command, [...args, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]);
@@ -27,10 +27,7 @@ function suite(name, command, args) {
   total.skipped += (counts.numPendingTests ?? 0) + (counts.numTodoTests ?? 0);
 }
 
-/**
- * npm's `node` package carries the binary. Installed outside the project, as it is no dependency. Undefined: not
- * available.
- */
+/** npm's `node` package carries the binary. Kept outside the project: it is no dependency. Undefined: not to be had. */
 function installNode() {
   const options = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
   const folder = join(scratch, 'node');
