@@ -28,8 +28,8 @@ type Round = z.output<typeof round>;
  * Gaps are the time from a round's last event to the client's last input for the next: a tool's result, or a person's
  * message. Sessions arrive with the first such event, in milliseconds since 1970. Shared tokens are inferred from the
  * lengths (see `keptTokens`); for a prompt shorter than the one before, from the provider's cached tokens. The first
- * round shares its cached tokens with other sessions of its model. A malformed round is left out of its session. A
- * session cut off by the end of the file is left out whole.
+ * round shares its cached tokens with other sessions of its model. A malformed round is left out of its session. If the
+ * file is truncated, the session at that point is left out whole.
  */
 export const traceLab: Reader = async function* (records) {
   let rounds: Round[] = [];
