@@ -14,7 +14,7 @@ import { say } from './numbers.js';
 import { ensurePackages } from './packages.js';
 import { benchSimulator } from './simulator/speed.js';
 
-/** Every bench by name, in the order in which all are run. docs/EXPERIMENTS.md tells what they printed. */
+/** All benches by name, in their usual order. docs/EXPERIMENTS.md has their results. */
 const BENCHES = {
   core: benchDecisions,
   memory: benchProgramBytes,

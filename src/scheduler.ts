@@ -334,7 +334,7 @@ export class Scheduler {
     const turned = turnedAway(call, this.#placement, this.#nowMs);
     if (turned === undefined) return;
     this.#reject(call, turned.refusal, turned.retryAfterMs);
-    // The room claimed for its own context until now may let another call go.
+    // The room claimed until now for its own context may admit another call.
     this.#place();
   }
 

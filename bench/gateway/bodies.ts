@@ -7,8 +7,8 @@ const WORDS = `the a of to and in is that for with run test file error line modu
 );
 
 /**
- * A chat request of `bytes` bytes as a coding agent sends it: a system prompt, a task, then turns of a short answer with a
- * tool call and a longer tool result.
+ * A chat request of `bytes` bytes like a coding agent's. It has a system prompt, a task, then turns of a short answer
+ * with a tool call and a longer tool result.
  */
 export function chatBody(bytes: number, stream: boolean): string {
   const random = makeRandom(bytes);

@@ -15,9 +15,7 @@ import type { Job } from './job.js';
 const MODEL = modelId('m');
 const TENANT = tenantId('t');
 
-/*
- * Every event that the world tells the scheduler, as the gateway would tell it.
- */
+/* Every event that the world tells the scheduler, as the gateway would tell it. */
 
 export function callArrived(job: Job, readsPrefix: boolean): Event {
   const family = job.played.layout.family(job.call.thread);
@@ -56,12 +54,12 @@ export function callFinished(job: Job, { scheduledAt, endedAt, cachedTokens }: S
     },
     serviceMs: millis(endedAt - scheduledAt),
     queueMs: millis(scheduledAt - dispatchedMs),
-    // Nobody sees whether there will be a next call: only what the answer asks for.
+    // A gateway cannot see whether a next call will come, only whether the answer asks for a tool.
     ...(call.tools !== undefined && call.tools.length > 0 && { calledTool: true }),
   };
 }
 
-/** The client has gone; one whose call still waits may ask again. */
+/** The client has left; a waiting call's client may ask again. */
 export const callCancelled = (call: CallId, mayReturn: boolean): Event => ({
   type: 'callCancelled',
   call,

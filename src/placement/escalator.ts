@@ -4,15 +4,15 @@ import { TimerHeap } from '../queues/timer-heap.js';
 import type { Placement } from './placement.js';
 import { endPause, strandedAtMs } from './retry.js';
 
-/** Running totals of what waiting has brought. */
+/** Running totals of escalations. */
 interface Totals {
   promotions: number;
   overdue: number;
 }
 
 /**
- * The timers of waiting calls: it brings each call what its waiting has earned, as told at `Escalation`. A call is
- * watched from the start of a wait until it is sent out or gone.
+ * The timers of waiting calls: each moves a call to the states of `Escalation` as they fall due. A call is watched from
+ * the start of a wait until it is dispatched or gone.
  */
 export class Escalator {
   readonly #timers = new TimerHeap<Call>();
@@ -22,12 +22,12 @@ export class Escalator {
     private readonly totals: Totals,
   ) {}
 
-  /** When the next call's timer is due; Infinity without one. */
+  /** Time of the next timer; Infinity without one. */
   get nextAtMs(): number {
     return this.#timers.peek()?.timerAtMs ?? Infinity;
   }
 
-  /** Sets the waiting call's timer to the next time at which something changes for it by time alone. */
+  /** Sets the waiting call's timer to its next deadline. */
   watch(call: Call): void {
     this.#timers.set(call, earliest(this.#deadlines(call)));
   }

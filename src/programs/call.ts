@@ -44,7 +44,7 @@ export class Call implements Key, Timed {
   serviceAtArrivalMs: number;
   /** Whether it is its program's first call. */
   isFirst: boolean;
-  /** The engine's `Batch.areaTokenMs` when this attempt, or its answer, began. */
+  /** `Batch.areaTokenMs` of its engine at the start of this attempt, or of its answer. */
   areaAtStart = 0;
   /** Time of the present attempt's first token. */
   startedAtMs: number | undefined;
@@ -109,7 +109,7 @@ export class Call implements Key, Timed {
   readonly prefix: readonly number[];
   readonly family: Family | undefined;
 
-  /** @param reserveTokens most output that room is kept for */
+  /** @param reserveTokens upper bound on the output that room is kept for */
   constructor(
     event: CallArrived,
     public seq: number,
@@ -148,7 +148,7 @@ export class Call implements Key, Timed {
     this.returns = ghost.returns + 1;
   }
 
-  /** It goes out to an engine: an attempt begins. */
+  /** The call is dispatched: an attempt begins. */
   sent(nowMs: number): void {
     this.dispatchedAtMs = nowMs;
     this.startedAtMs = undefined;
@@ -162,7 +162,7 @@ export class Call implements Key, Timed {
     return true;
   }
 
-  /** The attempt has brought so many tokens so far. */
+  /** Output tokens of the attempt so far. */
   progressed(outputTokens: number): void {
     this.outputTokens = Math.max(this.outputTokens, outputTokens);
   }
@@ -183,7 +183,7 @@ export class Call implements Key, Timed {
     this.queuedAtMs = nowMs;
   }
 
-  /** Of a program's first call: prompt tokens beyond its family's shared beginning. A later call builds on a context: 0. */
+  /** Prompt tokens of a program's first call beyond its family's shared prefix. A later call builds on a context: 0. */
   get newPromptTokens(): number {
     return this.isFirst ? Math.max(0, this.promptTokens - this.sharedTokens) : 0;
   }

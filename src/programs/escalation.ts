@@ -3,9 +3,8 @@ import type { SchedulerConfig } from '../config.js';
 import type { Balancer } from '../placement/balancer.js';
 
 /**
- * The states that a call reaches by waiting alone, strongest first. Of two that are due at once the first in this list
- * is reached, and the other one after it. A call has one timer, set to its next deadline (`earliest`), so nothing is
- * scanned.
+ * The states that a call reaches by waiting alone, strongest first. When two are due at once, the first in this list is
+ * reached first. A call has one timer, set to its next deadline (`earliest`), so nothing is scanned.
  *
  *     state       after a wait of                effect                                              kept as
  *     timedOut    timeouts.queueMs               it is refused                                       (it is gone)
@@ -46,7 +45,7 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spill
   const { admission, starvation, timeouts, balancer } = config;
   const limitMs = starvation.beta * Math.max(call.serviceAtArrivalMs, starvation.floorMs);
   const waitStartMs = call.queuedAtMs - call.waitedMs;
-  // A call that fits no engine must not return for ever: each time an engine rests, and others wait for it.
+  // A call that fits no engine must not come back for ever, each time making an engine rest while others wait for it.
   const patienceStartMs = call.isPatient ? call.sentBackAtMs : waitStartMs + call.inheritedWaitMs;
   return {
     timeoutAtMs: patienceStartMs + timeouts.queueMs,

@@ -208,7 +208,7 @@ export interface Dispatch {
   /** The part of `queueMs` taken over from earlier calls; absent: it took over no place. */
   readonly inheritedMs?: Millis;
   readonly reason: Reason;
-  /** How the engine was chosen. */
+  /** The rule that chose the engine. */
   readonly placement: 'home' | 'bound' | 'spread' | 'spilled';
 }
 

@@ -1,6 +1,6 @@
 import type { Command, Dispatch, EngineId, Event, ModelId } from '../../src/index.js';
 
-/** A call as a driver knows it: from what it told the scheduler and was told by it, and nothing else. */
+/** A driver's knowledge of a call: only from its events to the scheduler and the scheduler's commands. */
 export interface BookedCall {
   readonly id: string;
   readonly seq: number;
@@ -13,7 +13,7 @@ export interface BookedCall {
   readonly arrivedAtMs: number;
   state: 'waiting' | 'running' | 'over';
   engine: string | undefined;
-  /** When its present wait, or its present run, began; and the waiting before it. */
+  /** Start of its present wait or run, and its waiting before that. */
   sinceMs: number;
   waitedMs: number;
   attempts: number;
@@ -48,11 +48,11 @@ export interface BookedDispatch {
   readonly runningBefore: number;
 }
 
-/** A driver's own record of a run, kept from events and commands alone: what the invariants are checked against. */
+/** A driver's own record of a run, from events and commands alone, against which invariants are checked. */
 export class Book {
   readonly calls = new Map<string, BookedCall>();
   readonly engines = new Map<string, BookedEngine>();
-  /** Every call that is not over. */
+  /** Every call that has not ended. */
   readonly active = new Map<string, BookedCall>();
   /** Dispatches of the last step, in order. */
   dispatches: BookedDispatch[] = [];
@@ -172,7 +172,7 @@ export class Book {
 
   #fail(call: BookedCall | undefined, event: Event & { type: 'callFailed' }, nowMs: number): void {
     if (call === undefined) return;
-    // A 4xx is an answer: the engine is well.
+    // A 4xx is an answer: the engine is healthy.
     if (event.failure === 'refused') this.#clear(call.engine!);
     if (event.failure === 'lost' || event.failure === 'refused') return this.#end(call, event.failure);
     const engine = this.engines.get(call.engine!);

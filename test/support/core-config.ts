@@ -2,7 +2,7 @@ import type { SchedulerConfig } from '../../src/index.js';
 
 type Partly<T> = { readonly [K in keyof T]?: Partial<T[K]> };
 
-/** Settings of the tests: round numbers, and nothing that fires by itself unless a test asks for it. */
+/** Settings of the tests: round numbers, and no timers that fire unless a test sets them. */
 const QUIET: SchedulerConfig = {
   policy: {
     name: 'plas',

@@ -13,7 +13,7 @@ import {
   type Event,
 } from '../../src/index.js';
 
-/** Events from plain strings and numbers; what a test leaves out is the dullest value there is. */
+/** Events from plain strings and numbers; omitted fields get the plainest value. */
 export interface ArrivalFacts {
   readonly program?: string;
   readonly tenant?: string;
