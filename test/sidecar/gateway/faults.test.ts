@@ -273,7 +273,7 @@ describe('a slow upload of a request that is passed through', () => {
     const engine = await fakeEngine((response) => void response.end('done'));
     const all = await world([engine], { timeouts: { firstByteMs: 100, idleMs: 100 }, health: { failuresMax: 1 } });
     const socket = dial(all.url);
-    const head = 'POST /v1/audio HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 8\r\n\r\n';
+    const head = 'POST /v1/audio/transcriptions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 8\r\n\r\n';
     socket.write(`${head}abcd`);
     await new Promise((resolve) => setTimeout(resolve, 300));
     socket.write('efgh');
