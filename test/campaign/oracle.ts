@@ -1,0 +1,251 @@
+import type { CallId, Command, Event, Millis } from '../../src/index.js';
+import { PLAIN, apiOf, endOf, marksIn, tenantOf } from './answers.js';
+import type { Heard } from './clients.js';
+import type { Served } from './engines.js';
+
+interface BookedCall {
+  /** As `a`, `b` ...: the gateway's own ids differ from run to run. */
+  readonly name: string;
+  readonly program: string;
+  /** Whether its program's row shows it: not once the program was ended. */
+  listed: boolean;
+  state: 'waiting' | 'running' | 'over';
+  engine: string | undefined;
+}
+
+/** A line of the gateway's log. */
+export type LogLine = Readonly<Record<string, unknown>> & {
+  readonly msg: string;
+  readonly status?: number;
+  readonly code?: string;
+  readonly outcome?: string;
+};
+
+/** What the gateway may take for things, in milliseconds of the world. */
+export interface Bounds {
+  /** Between two bytes of an open stream, comments included. */
+  readonly silenceMs: number;
+  /** A reader who takes nothing for so long may be given up. */
+  readonly idleMs: number;
+  /** From the last byte of a request whose client waits for a whole answer, to its end. */
+  readonly wholeMs: number;
+}
+
+/**
+ * Keeps its own book of what the gateway has taken in, sent and said, from what passes its borders: the scheduler's
+ * events and commands, the log, clients and engines. Says what is wrong, once for each sentence.
+ */
+export class Oracle {
+  readonly wrongs: string[] = [];
+  readonly calls = new Map<string, BookedCall>();
+  readonly accepted = new Map<string, LogLine>();
+  readonly heard: Heard[] = [];
+  readonly #lines = new Map<string, LogLine[]>();
+  readonly #programs = new Map<string, string>();
+  readonly #served = new Map<string, Served[]>();
+
+  constructor(
+    private readonly now: () => number,
+    private readonly say: (text: string) => void,
+  ) {}
+
+  wrong(text: string): void {
+    if (this.wrongs.includes(text)) return;
+    this.wrongs.push(text);
+    this.say(`WRONG: ${text}`);
+  }
+
+  /** The scheduler has taken a step: calls end once, run once at a time, and belong to one tenant's program. */
+  step(event: Event, _: Millis, commands: readonly Command[]): void {
+    if ('call' in event) this.#told(event);
+    else if (event.type === 'programEnded') this.#programEnded(event.program);
+    this.commanded(commands);
+  }
+
+  /** What the scheduler wants done. */
+  commanded(commands: readonly Command[]): void {
+    for (const command of commands) {
+      if (command.type !== 'dispatch' && command.type !== 'reject') continue;
+      const call = this.calls.get(command.call);
+      if (call === undefined) return this.wrong(`G1: the scheduler knows a call that never arrived: ${command.call}`);
+      if (call.state !== 'waiting') this.wrong(`G1: ${call.name} is ${command.type}ed while it is ${call.state}`);
+      if (command.type === 'dispatch' && this.running(command.engine) >= this.windowOf())
+        this.wrong(`G8: ${call.name} is dispatched into a full window`);
+      this.say(
+        command.type === 'reject' ? `${call.name} refused: ${command.refusal}` : `${call.name} -> ${command.engine}`,
+      );
+      call.state = command.type === 'reject' ? 'over' : 'running';
+      call.engine = command.type === 'dispatch' ? command.engine : undefined;
+    }
+  }
+
+  #programEnded(program: string): void {
+    for (const call of this.calls.values()) if (call.program === program) call.listed = false;
+  }
+
+  #told(event: Extract<Event, { readonly call: CallId }>): void {
+    const known = this.calls.get(event.call);
+    if (event.type === 'callArrived') {
+      const owner = this.#programs.get(event.program) ?? event.tenant;
+      this.#programs.set(event.program, owner);
+      if (owner !== event.tenant) this.wrong(`G5: program ${event.program} is of ${owner} and of ${event.tenant}`);
+      const name = `call ${this.calls.size}`;
+      if (known !== undefined) this.wrong(`G1: ${known.name} arrives twice`);
+      const { program } = event;
+      const call: BookedCall = { name, program, listed: true, state: 'waiting', engine: undefined };
+      this.calls.set(event.call, call);
+      this.say(`${name} of ${event.tenant} arrives`);
+      return;
+    }
+    if (known === undefined) return this.wrong(`G1: ${event.type} of a call that never arrived`);
+    this.say(`${known.name}: ${event.type}${event.type === 'callFailed' ? ` (${event.failure})` : ''}`);
+    if (known.state === 'over') this.wrong(`G1: ${event.type} of ${known.name}, which is over`);
+    if (event.type === 'callStarted' || event.type === 'callProgressed') return;
+    const again = event.type === 'callFailed' && event.failure !== 'lost' && event.failure !== 'refused';
+    known.state = again ? 'waiting' : 'over';
+    known.engine = undefined;
+  }
+
+  /** The gateway wrote a line. */
+  logged(line: LogLine): void {
+    if (line.msg === 'invariant broken: a fault in maitred') this.wrong(`G9: ${String(line['invariant'])}`);
+    if (line.msg === 'request failed') this.wrong(`G9: the gateway failed: ${JSON.stringify(line['err'])}`);
+    if (line.msg !== 'call' && line.msg !== 'refused' && line.msg !== 'passed through') return;
+    const rid = String(line['request_id']);
+    const lines = this.#lines.get(rid) ?? [];
+    lines.push(line);
+    this.#lines.set(rid, lines);
+    this.say(`log: ${rid} ${line.msg} ${line.status ?? ''} ${line.outcome ?? line.code ?? ''}`);
+    if (line.msg !== 'call') return;
+    if (this.accepted.has(rid)) this.wrong(`G1: ${rid} is told to have ended twice`);
+    this.accepted.set(rid, line);
+  }
+
+  /** An engine has a request. */
+  began(served: Served): void {
+    if (!isHeld(served)) return;
+    const before = this.#served.get(served.rid) ?? [];
+    if (before.some(isHeld)) this.wrong(`G3: ${served.rid} is at ${served.engine.id} while another engine works on it`);
+    if (this.accepted.has(served.rid)) this.wrong(`G3: ${served.rid} is sent to ${served.engine.id} after its end`);
+    this.#served.set(served.rid, [...before, served]);
+  }
+
+  /** After every step, when nothing more happens by itself. */
+  check(): void {
+    const working = new Map<string, number>();
+    for (const [rid, all] of this.#served) {
+      const held = all.filter(isHeld);
+      if (held.length === 0) continue;
+      if (this.accepted.has(rid)) this.wrong(`G4: ${rid} has ended, and its engine has not been let go`);
+      for (const { engine, path } of held)
+        if (apiOf(path) !== undefined) working.set(engine.id, (working.get(engine.id) ?? 0) + 1);
+    }
+    for (const [engine, count] of working)
+      if (count > this.running(engine)) this.wrong(`G4: ${engine} runs ${count} calls, more than the scheduler counts`);
+  }
+
+  running(engine: string): number {
+    return this.#count((call) => call.state === 'running' && call.engine === engine);
+  }
+
+  get waiting(): number {
+    return this.#count(({ state }) => state === 'waiting');
+  }
+
+  get active(): number {
+    return this.#count(({ state }) => state !== 'over');
+  }
+
+  /** Active calls of programs that have not been ended. */
+  get listed(): number {
+    return this.#count(({ state, listed }) => state !== 'over' && listed);
+  }
+
+  /** Lines about a request. */
+  linesOf(rid: string): readonly LogLine[] {
+    return this.#lines.get(rid) ?? [];
+  }
+
+  #count(holds: (call: BookedCall) => boolean): number {
+    let count = 0;
+    for (const call of this.calls.values()) if (holds(call)) count += 1;
+    return count;
+  }
+
+  /** A client has its answer, or knows that it will not have one. */
+  ended(heard: Heard, bounds: Bounds): void {
+    this.heard.push(heard);
+    const { ask, head, text, end } = heard;
+    const { rid } = ask;
+    for (const mark of marksIn(text)) {
+      if (tenantOf(mark) !== tenantOf(rid)) this.wrong(`G5: ${rid} was given ${mark}, of another tenant`);
+      else if (mark !== rid && apiOf(ask.path) !== undefined) this.wrong(`G5: ${rid} was given the answer to ${mark}`);
+    }
+    if (heard.left || ask.lies) return;
+    const lateMs = this.now() - heard.sentAt;
+    if (heard.sent && !ask.stream && lateMs > bounds.wholeMs) this.wrong(`G6: ${rid} waited ${lateMs} ms`);
+    const held = heard.connection.holdMsMax > bounds.idleMs;
+    if (end === 'whole') this.#judge(heard);
+    else if (!held && !this.mayBreak(ask.path, head !== undefined)) {
+      this.wrong(`G2: the client of ${rid} hears ${end === 'none' ? 'nothing' : 'half an answer'}`);
+    }
+  }
+
+  /** Whether an answer on this path may end with the connection: bytes passed through cannot be taken back. */
+  mayBreak(path: string, begun: boolean): boolean {
+    return this.closing || (begun && !/^\/v1\/(chat|completions|messages|responses$|embeddings)/.test(path));
+  }
+
+  /** The gateway ends now. */
+  closing = false;
+  /** Every engine is well, so that only clients can hurt each other. */
+  calm = false;
+  /** Most calls at once on an engine. */
+  windowOf = (): number => Infinity;
+
+  /** Bytes that the gateway has read of engines' answers to this request. */
+  readFor(rid: string): number {
+    return Math.max(0, ...(this.#served.get(rid) ?? []).map(({ sentBytes, wire }) => sentBytes - wire.unread));
+  }
+
+  /** The gateway has ended: every call has, and every whole request has one line in the log. */
+  closed(): void {
+    for (const call of this.calls.values()) if (call.state !== 'over') this.wrong(`G1: ${call.name} never ended`);
+    for (const { ask, sent } of this.heard) {
+      const own = this.linesOf(ask.rid).filter(({ msg }) => msg !== 'passed through');
+      if (own.length > 1) this.wrong(`G1: ${ask.rid} has ${own.length} lines in the log`);
+      if (sent && own.length === 0 && this.#served.has(ask.rid) && this.linesOf(ask.rid).length === 0)
+        this.wrong(`G1: ${ask.rid} was served, and no line says so`);
+    }
+  }
+
+  #judge({ ask, head, text }: Heard): void {
+    const { rid } = ask;
+    const type = head?.headers.get('content-type') ?? '';
+    const owner = /^\/programs\/.*"tenant":"(\w+)"/.exec(ask.path + text)?.[1];
+    if (owner !== undefined && owner !== tenantOf(rid)) this.wrong(`G5: ${rid} ended a program of ${owner}`);
+    const own = this.accepted.get(rid);
+    if (this.calm && ask.manner === 'worker' && head?.status !== 200)
+      this.wrong(`G6: ${rid}, a bystander, is answered ${head?.status} while all engines are well`);
+    if (type.startsWith('text/event-stream')) {
+      if (endOf(text) === undefined) this.wrong(`G2: the stream for ${rid} ends without saying so`);
+      if (text !== '' && !text.endsWith('\n\n')) this.wrong(`G2: the stream for ${rid} ends in half an event`);
+    } else if (head?.status === 200 && own !== undefined && !isJsonObject(text)) {
+      this.wrong(`G2: ${rid} was answered 200 with half a body`);
+    }
+    if (own !== undefined && own.status !== head?.status)
+      this.wrong(`G7: ${rid} was answered ${head?.status}, and the log says ${own.status}`);
+    if (own?.outcome === 'completed' && !ask.body.includes(`"${PLAIN}"`) && marksIn(text)[0] !== rid)
+      this.wrong(`G2: ${rid} is completed, and its client has not its answer`);
+  }
+}
+
+const isHeld = (served: Served): boolean => served.running && served.wire.held;
+
+function isJsonObject(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) === 'object';
+  } catch {
+    return false;
+  }
+}

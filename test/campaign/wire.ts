@@ -1,0 +1,254 @@
+import { Duplex } from 'node:stream';
+import type { Clock } from './clock.js';
+
+/** Bytes that a connection holds each way before its sender must wait: what kernels do by default, about. */
+export const WIRE_BYTES = 65_536;
+
+/** What the world's end of a connection hears. */
+export interface WireEvents {
+  data(bytes: Buffer): void;
+  /** The gateway sends no more. */
+  end(): void;
+  /** The connection is over, by whoever's doing. Told once. */
+  closed(): void;
+}
+
+/**
+ * One connection between the gateway and the world. The gateway holds the `socket`, a Duplex that looks like a
+ * `net.Socket` to Node's HTTP server and to undici. The world has the methods here. Bytes take `delayMs` each way.
+ */
+export class Wire {
+  readonly socket: SimSocket;
+  /** Bytes that the gateway wrote, and those of them that the world took. */
+  written = 0;
+  taken = 0;
+  /** The world has let go of it; what the gateway writes from then on is an error. */
+  gone = false;
+  #events: WireEvents | undefined;
+  #reading = true;
+  #closed = false;
+  #due: { readonly at: number; readonly all: (() => void)[] } | undefined;
+  readonly #inbox: (Buffer | 'end' | 'closed')[] = [];
+
+  constructor(
+    readonly clock: Clock,
+    readonly delayMs: number,
+    halfOpen: boolean,
+  ) {
+    this.socket = new SimSocket(this, halfOpen);
+  }
+
+  listen(events: WireEvents): this {
+    this.#events = events;
+    return this;
+  }
+
+  /** Whether the gateway still holds its end. */
+  get held(): boolean {
+    return !this.socket.destroyed;
+  }
+
+  /** Bytes that the gateway has not read yet. */
+  get unread(): number {
+    return this.socket.unread;
+  }
+
+  send(bytes: Buffer | string): void {
+    if (this.gone) return;
+    const chunk = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
+    this.socket.coming += chunk.length;
+    this.#later(() => this.socket.receive(chunk));
+  }
+
+  /** Says that nothing more comes, and stays to hear the rest. */
+  finish(): void {
+    this.#later(() => this.socket.receive(null));
+  }
+
+  /** Breaks the connection: the gateway sees ECONNRESET. */
+  reset(): void {
+    this.#leave(() => this.socket.destroy(fault('ECONNRESET')));
+  }
+
+  /** Closes both ways in good order. */
+  close(): void {
+    this.#leave(() => this.socket.receive(null));
+  }
+
+  /** Takes nothing more until `read`. */
+  hold(): void {
+    this.#reading = false;
+  }
+
+  read(): void {
+    this.#reading = true;
+    this.#takeAll();
+  }
+
+  /** For the socket: bytes on their way out, the last of them, or that the gateway has let go. */
+  deliver(what: Buffer | 'end' | 'closed'): void {
+    if (typeof what !== 'string') this.written += what.length;
+    this.#later(() => {
+      this.#inbox.push(what);
+      this.#takeAll();
+    });
+  }
+
+  #takeAll(): void {
+    while (this.#reading && !this.#closed) {
+      const next = this.#inbox.shift();
+      if (next === undefined) return;
+      if (next === 'closed') this.#close();
+      else if (!this.gone) this.#take(next);
+    }
+  }
+
+  #take(chunk: Buffer | 'end'): void {
+    if (chunk === 'end') {
+      this.#events?.end();
+      return;
+    }
+    this.taken += chunk.length;
+    this.socket.made(this.written - this.taken);
+    this.#events?.data(chunk);
+  }
+
+  #leave(tell: () => void): void {
+    if (this.gone) return;
+    this.gone = true;
+    this.#later(tell);
+    this.#close();
+  }
+
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.gone = true;
+    this.#events?.closed();
+  }
+
+  /** What comes at the same time comes at once. */
+  #later(fn: () => void): void {
+    const at = this.clock.now + this.delayMs;
+    const last = this.#due;
+    if (last?.at === at) {
+      last.all.push(fn);
+      return;
+    }
+    const due = (this.#due = { at, all: [fn] });
+    this.clock.after(this.delayMs, () => {
+      if (this.#due === due) this.#due = undefined;
+      for (const each of due.all) each();
+    });
+  }
+}
+
+export function fault(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}
+
+/** The gateway's end of a connection. */
+export class SimSocket extends Duplex {
+  /** Bytes sent by the world that have not arrived. */
+  coming = 0;
+  connecting = false;
+  readonly remoteAddress = '127.0.0.1';
+  readonly #held: (Buffer | null)[] = [];
+  #wants = false;
+  #waiting: (() => void) | undefined;
+  #idleMs = 0;
+  #stopIdle = (): void => undefined;
+
+  constructor(
+    private readonly wire: Wire,
+    halfOpen: boolean,
+  ) {
+    super({ allowHalfOpen: halfOpen, highWaterMark: 16_384 });
+  }
+
+  get unread(): number {
+    return this.coming + this.readableLength + this.#held.reduce((sum, chunk) => sum + (chunk?.length ?? 0), 0);
+  }
+
+  receive(chunk: Buffer | null): void {
+    this.coming -= chunk?.length ?? 0;
+    if (this.destroyed) return;
+    this.#alive();
+    this.#held.push(chunk);
+    this.#pass();
+  }
+
+  /** The world took bytes; so many are still on their way. */
+  made(left: number): void {
+    this.#alive();
+    if (left >= WIRE_BYTES) return;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.();
+  }
+
+  setTimeout(ms: number): this {
+    this.#idleMs = ms;
+    this.#alive();
+    return this;
+  }
+
+  get timeout(): number {
+    return this.#idleMs;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  override _read(): void {
+    this.#wants = true;
+    this.#pass();
+  }
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#alive();
+    if (this.wire.gone) {
+      done(fault('EPIPE'));
+      return;
+    }
+    if (chunk.length > 0) this.wire.deliver(chunk);
+    if (this.wire.written - this.wire.taken < WIRE_BYTES) done();
+    else this.#waiting = done;
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.wire.deliver('end');
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#idleMs = 0;
+    this.#stopIdle();
+    this.wire.deliver('closed');
+    done(error);
+  }
+
+  #pass(): void {
+    while (this.#wants && this.#held.length > 0) this.#wants = this.push(this.#held.shift());
+  }
+
+  /** Bytes moved: the idle time counts anew. */
+  #alive(): void {
+    this.#stopIdle();
+    if (this.#idleMs > 0 && !this.destroyed)
+      this.#stopIdle = this.wire.clock.after(this.#idleMs, () => this.emit('timeout'));
+  }
+}
