@@ -52,9 +52,11 @@ async function rowsOf(frozen: Frozen, path: string): Promise<Record<string, unkn
 interface EngineRow {
   readonly id: string;
   readonly in_flight: number;
-  readonly window: number | null;
   readonly state: string;
-  readonly working_set_tokens: number;
+}
+
+export async function engineRows(frozen: Frozen): Promise<EngineRow[]> {
+  return ((await rowsOf(frozen, '/engines')) as { engines?: EngineRow[] }).engines ?? [];
 }
 
 /** Holds the admin views against the book, and the metrics, which take longer to ask for. */
@@ -62,8 +64,8 @@ export async function audit(frozen: Frozen, oracle: Oracle, counts: 'views' | 'm
   const same = (what: string, told: unknown, booked: number): void => {
     if (told !== booked) oracle.wrong(`G8: ${what}: the gateway says ${String(told)}, the world ${booked}`);
   };
-  const { engines = [] } = (await rowsOf(frozen, '/engines')) as { engines?: EngineRow[] };
-  for (const row of engines) same(`calls in flight on ${row.id}`, row.in_flight, oracle.running(row.id));
+  for (const row of await engineRows(frozen))
+    same(`calls in flight on ${row.id}`, row.in_flight, oracle.running(row.id));
   same('calls waiting', (await rowsOf(frozen, '/queue'))['waiting'], oracle.waiting);
   const { programs = [] } = (await rowsOf(frozen, '/programs?limit=1000')) as { programs?: { active_calls: number }[] };
   same('active calls of all programs', sum(programs.map((row) => row.active_calls)), oracle.listed);

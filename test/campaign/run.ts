@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Dice } from '../../workloads/dice.js';
 import { PATHS } from './answers.js';
-import { asOperator, askNow, askOf, auditRest } from './audit.js';
+import { asOperator, askNow, askOf, auditRest, engineRows } from './audit.js';
 import { Connection, type Heard } from './clients.js';
-import { TIMES, drawSettings, keyOf } from './scenario.js';
+import { WELL } from './engines.js';
+import { TIMES, drawSettings, idsOf, keyOf } from './scenario.js';
 import { World } from './world.js';
 
 /** How one seed went. */
@@ -16,7 +17,6 @@ export interface Outcome {
   /** What happened, a line each, with its time in milliseconds. */
   readonly lines: readonly string[];
   readonly calls: number;
-  readonly steps: number;
 }
 
 /** Plays one seed from its start to its end. */
@@ -34,7 +34,7 @@ export async function runSeed(seed: number): Promise<Outcome> {
   }
   const { lines, oracle } = world;
   const hash = createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16);
-  return { seed, hash, wrongs: oracle.wrongs, lines, calls: oracle.calls.size, steps: world.steps };
+  return { seed, hash, wrongs: oracle.wrongs, lines, calls: oracle.calls.size };
 }
 
 const LOAD_MS = 5000;
@@ -47,7 +47,7 @@ const SERVE_MS = 3000;
 
 /** Clients come; engines, operators and clocks do what they may. */
 async function play(world: World): Promise<void> {
-  const { clock, scenario, oracle } = world;
+  const { clock, scenario } = world;
   const dice = Dice.of(scenario.seed, 2);
   const endAt = clock.now + (scenario.end === 'rest' ? LOAD_MS : dice.int(500, 4000));
   while (clock.now < endAt) {
@@ -56,19 +56,21 @@ async function play(world: World): Promise<void> {
     else if (dice.share() < 0.2) world.reload(drawSettings(dice, world.settings.engines, true));
     if (dice.share() < 0.4) await world.audit(dice.share() < 0.2 ? 'metrics' : 'views');
   }
-  if (scenario.end !== 'rest') return;
-  world.heal();
-  const whole = {
-    ...drawSettings(
-      dice,
-      scenario.engines.map(({ id }) => id),
-      true,
-    ),
-  };
-  world.reload(whole);
-  for (const { id } of scenario.engines) {
+  if (scenario.end === 'rest') await heal(world, dice);
+}
+
+/** All engines are well and in service again, and everything that was asked is answered. */
+async function heal(world: World, dice: Dice): Promise<void> {
+  const { scenario, frozen, oracle } = world;
+  for (const engine of world.engines) {
+    engine.mood = WELL;
+    engine.return();
+  }
+  world.reload(drawSettings(dice, idsOf(scenario), true));
+  for (const { id, state } of await engineRows(frozen)) {
     const { kind } = scenario.engines.find((engine) => engine.id === id) ?? {};
-    await askNow(world.frozen, asOperator('POST', '/engines', JSON.stringify({ id, kind, url: `http://${id}` })));
+    const config = JSON.stringify({ id, kind, url: `http://${id}` });
+    if (state === 'draining') await askNow(frozen, asOperator('POST', '/engines', config));
   }
   if (!(await world.runUntil(() => world.agentsLeft === 0, HEAL_MS)))
     oracle.wrong('G6: calls are unanswered long after all engines are well');
@@ -98,13 +100,7 @@ async function trouble(world: World, dice: Dice): Promise<void> {
       return;
     }
     case 4:
-      world.reload(
-        drawSettings(
-          dice,
-          scenario.engines.map(({ id }) => id),
-          false,
-        ),
-      );
+      world.reload(drawSettings(dice, idsOf(scenario), false));
       return;
     case 5: {
       world.say(`an operator drains ${engine.id}`);
@@ -178,6 +174,9 @@ async function rest(world: World): Promise<void> {
   const odd = clock.pending.filter((ms) => ofCalls.includes(ms));
   if (odd.length > 0) oracle.wrong(`G7: nothing is asked, and timers of ${odd.join()} ms are pending`);
   await checkListeners(world);
+  const told = (await engineRows(world.frozen)).map(({ id }) => id);
+  const wanted = world.settings.engines;
+  if (told.sort().join() !== wanted.join()) oracle.wrong(`G8: the engines are ${told.join()}, not ${wanted.join()}`);
   await world.runTo(clock.now + TIMES.leaseMs + TIMES.ghostMs + 100);
   await auditRest(world.frozen, oracle);
 }

@@ -42,6 +42,8 @@ export const ADMIN_TOKEN = 'admin-token';
 const TENANTS = ['a', 'b', 'c'];
 const POLICIES = ['plas', 'plas', 'plas', 'fcfs', 'fcfs-window', 'las-decayed'];
 
+export const idsOf = ({ engines }: Scenario): string[] => engines.map(({ id }) => id);
+
 export const keyOf = (tenant: string): string => `key-of-${tenant}`;
 
 export function drawScenario(seed: number): Scenario {

@@ -8,7 +8,7 @@ import { responseIdOf } from './answers.js';
 import { audit, type Frozen } from './audit.js';
 import type { Heard } from './clients.js';
 import { Clock } from './clock.js';
-import { SimEngine, WELL, type Served } from './engines.js';
+import { SimEngine, type Served } from './engines.js';
 import { Oracle, type LogLine } from './oracle.js';
 import { ATTEMPTS_MAX, TIMES, configOf, drawScenario, type Scenario, type Settings } from './scenario.js';
 
@@ -82,10 +82,8 @@ export class World {
     for (let i = 0; i < scenario.agents; i++) new Agent(scenario.seed, i, scenario.keys, this.#agentPorts());
   }
 
-  steps = 0;
   /** Time goes on to the next thing that happens, and all that follows from it happens. */
   async step(): Promise<void> {
-    this.steps++;
     this.clock.fireNext();
     await this.clock.settle();
     this.oracle.check();
@@ -129,13 +127,6 @@ export class World {
     const { engines, window, policy, queuedMax, tenants } = settings;
     this.say(`reload: ${engines.join()} window ${window} ${policy} queue ${queuedMax} tenants ${tenants.join()}`);
     this.gateway.reload(configOf(this.scenario, settings));
-  }
-
-  heal(): void {
-    for (const engine of this.engines) {
-      engine.mood = WELL;
-      engine.return();
-    }
   }
 
   get frozen(): Frozen {
