@@ -7,6 +7,9 @@ import { keyOf } from './scenario.js';
 const MANNERS = ['worker', 'worker', 'impatient', 'impatient', 'slow', 'hostile', 'keeper'] as const;
 export type Manner = (typeof MANNERS)[number];
 
+/** Share of calls that their clients do not wait for. */
+const LEAVING: Readonly<Record<Manner, number>> = { worker: 0, impatient: 0.6, slow: 0, hostile: 0.2, keeper: 0.2 };
+
 const APIS: readonly ApiName[] = ['chat', 'chat', 'completions', 'messages', 'responses', 'embeddings'];
 const TRIES_MAX = 3;
 
@@ -112,7 +115,7 @@ export class Agent {
     const slow = this.manner === 'slow';
     return {
       ...(junk ?? kept ?? this.#drawCall()),
-      leaving: this.manner === 'impatient' && dice.share() < 0.6 ? drawLeaving(dice) : undefined,
+      leaving: dice.share() < LEAVING[this.manner] ? drawLeaving(dice) : undefined,
       sendGapMs: slow && dice.share() < 0.4 ? dice.int(1, 900) : 0,
       holdMs: slow && dice.share() < 0.6 ? dice.int(1, 6) * 700 : 0,
     };

@@ -21,6 +21,11 @@ export const PLAIN_ANSWER = 'ok';
 /** What an answer to this request, and to no other, holds. */
 export const markOf = (rid: string): string => `mark(${rid})`;
 
+/** Beside it: which answer of which engine it is, so that two are told apart. */
+export const sourceOf = (engine: string, count: number): string => `source(${engine}.${count})`;
+
+export const sourcesIn = (text: string): ReadonlySet<string> => new Set(text.match(/source\([\w.]+\)/g));
+
 /** Every mark in a text. */
 export const marksIn = (text: string): string[] =>
   [...text.matchAll(/mark\(([\w.]+)\)/g)].map((match) => match[1] ?? '');
@@ -73,8 +78,8 @@ function responseOf(rid: string, status: string): object {
 }
 
 /** The events of a streamed answer: `parts` of them with text, of `padding` bytes beside it, and the end. */
-export function eventsOf(api: ApiName, rid: string, parts: number, padding: number): string[] {
-  const text = markOf(rid) + '.'.repeat(padding);
+export function eventsOf(api: ApiName, rid: string, source: string, parts: number, padding: number): string[] {
+  const text = markOf(rid) + source + '.'.repeat(padding);
   const texts = Array.from({ length: parts }, () => text);
   if (api === 'messages') {
     return [

@@ -65,16 +65,16 @@ export async function audit(frozen: Frozen, oracle: Oracle, counts: 'views' | 'm
     if (told !== booked) oracle.wrong(`G8: ${what}: the gateway says ${String(told)}, the world ${booked}`);
   };
   for (const row of await engineRows(frozen))
-    same(`calls in flight on ${row.id}`, row.in_flight, oracle.running(row.id));
-  same('calls waiting', (await rowsOf(frozen, '/queue'))['waiting'], oracle.waiting);
+    same(`calls in flight on ${row.id}`, row.in_flight, oracle.book.running(row.id));
+  same('calls waiting', (await rowsOf(frozen, '/queue'))['waiting'], oracle.book.waiting);
   const { programs = [] } = (await rowsOf(frozen, '/programs?limit=1000')) as { programs?: { active_calls: number }[] };
-  same('active calls of all programs', sum(programs.map((row) => row.active_calls)), oracle.listed);
+  same('active calls of all programs', sum(programs.map((row) => row.active_calls)), oracle.book.listed);
   if (counts === 'views') return;
   const metrics = await metricsOf(frozen);
   const ended = sum([...metrics].filter(([name]) => name.startsWith('maitred_calls_ended_total')).map(([, n]) => n));
-  same('calls in the system', metrics.get('maitred_calls_in_system'), oracle.active);
+  same('calls in the system', metrics.get('maitred_calls_in_system'), oracle.book.active);
   same('calls ended', ended, oracle.accepted.size);
-  same('calls accepted', metrics.get('maitred_calls_accepted_total'), oracle.accepted.size + oracle.active);
+  same('calls accepted', metrics.get('maitred_calls_accepted_total'), oracle.accepted.size + oracle.book.active);
   same('broken invariants', metrics.get('maitred_invariant_violations_total'), 0);
   for (const [name, value] of metrics) if (value < 0) oracle.wrong(`G7: ${name} is ${value}`);
 }

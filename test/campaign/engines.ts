@@ -1,10 +1,11 @@
 import { Dice } from '../../workloads/dice.js';
-import { PLAIN, apiOf, otherAnswer } from './answers.js';
+import { PLAIN, apiOf, otherAnswer, sourceOf } from './answers.js';
 import type { Clock } from './clock.js';
 import { drawFault, planOf, withLength, type Step } from './faults.js';
 import { MessageReader, type Head } from './http1.js';
 import type { Host } from './platform.js';
-import { WIRE_BYTES, type Wire } from './wire.js';
+import { WIRE_BYTES } from './socket.js';
+import type { Wire } from './wire.js';
 
 /** A request as an engine has it. */
 export interface Served {
@@ -40,6 +41,7 @@ export class SimEngine implements Host {
   door: Host['door'] = 'open';
   mood = WELL;
   readonly #dice: Dice;
+  #answers = 0;
   readonly #open = new Set<Served>();
   readonly #wires = new Set<Wire>();
   /** Calls off what each would do next. */
@@ -112,15 +114,14 @@ export class SimEngine implements Host {
 
   #called({ rid, path, body }: Served): Step[] {
     const api = apiOf(path);
-    if (api === undefined) return [{ ms: 5, bytes: withLength(200, 'application/json', otherAnswer(rid, path)) }];
+    if (api === undefined)
+      return [{ ms: this.#dice.int(1, 400), bytes: withLength(200, 'application/json', otherAnswer(rid, path)) }];
     const fault = drawFault(this.#dice, this.mood.faults);
     if (fault !== undefined) this.ports.say(`${this.id} will treat ${rid} with ${fault}`);
     const stream = /"stream":\s*true/.test(body);
-    return planOf(
-      fault,
-      { rid, api, stream, large: body.includes('"large"'), plain: body.includes(`"${PLAIN}"`) },
-      this.#dice,
-    );
+    const source = sourceOf(this.id, this.#answers++);
+    const [large, plain] = [body.includes('"large"'), body.includes(`"${PLAIN}"`)];
+    return planOf(fault, { rid, source, api, stream, large, plain }, this.#dice);
   }
 
   #probed(path: string): Step[] {

@@ -41,6 +41,8 @@ export type Fault = (typeof FAULTS)[number];
 /** What an engine is asked for, as far as its answer depends on it. */
 export interface Wish {
   readonly rid: string;
+  /** What tells this answer from others. */
+  readonly source: string;
   readonly api: ApiName;
   readonly stream: boolean;
   /** A stream of a megabyte, for readers that are slow. */
@@ -130,7 +132,7 @@ function begun(right: readonly Step[], head: string, parts: number): Step[] {
 
 function streamed(wish: Wish, dice: Dice, thinkMs: number): Step[] {
   const parts = wish.large ? 40 : dice.int(1, 6);
-  const events = eventsOf(wish.api, wish.rid, parts, wish.large ? 10_000 : 0);
+  const events = eventsOf(wish.api, wish.rid, wish.source, parts, wish.large ? 10_000 : 0);
   const gapMs = dice.int(0, wish.large ? 10 : 60);
   return [
     { ms: thinkMs, bytes: streamHead() },

@@ -1,17 +1,7 @@
-import type { CallId, Command, Event, Millis } from '../../src/index.js';
-import { PLAIN, apiOf, endOf, marksIn, tenantOf } from './answers.js';
+import { PLAIN, apiOf, endOf, marksIn, sourcesIn, tenantOf } from './answers.js';
+import { Book } from './book.js';
 import type { Heard } from './clients.js';
 import type { Served } from './engines.js';
-
-interface BookedCall {
-  /** As `a`, `b` ...: the gateway's own ids differ from run to run. */
-  readonly name: string;
-  readonly program: string;
-  /** Whether its program's row shows it: not once the program was ended. */
-  listed: boolean;
-  state: 'waiting' | 'running' | 'over';
-  engine: string | undefined;
-}
 
 /** A line of the gateway's log. */
 export type LogLine = Readonly<Record<string, unknown>> & {
@@ -19,6 +9,7 @@ export type LogLine = Readonly<Record<string, unknown>> & {
   readonly status?: number;
   readonly code?: string;
   readonly outcome?: string;
+  readonly engine?: string;
 };
 
 /** What the gateway may take for things, in milliseconds of the world. */
@@ -32,78 +23,30 @@ export interface Bounds {
 }
 
 /**
- * Keeps its own book of what the gateway has taken in, sent and said, from what passes its borders: the scheduler's
- * events and commands, the log, clients and engines. Says what is wrong, once for each sentence.
+ * Knows what the gateway has taken in, sent and said from what passes its borders alone: the scheduler's events and
+ * commands, the log, clients and engines. Says what is wrong, once for each sentence.
  */
 export class Oracle {
   readonly wrongs: string[] = [];
-  readonly calls = new Map<string, BookedCall>();
+  readonly book: Book;
   readonly accepted = new Map<string, LogLine>();
   readonly heard: Heard[] = [];
   readonly #lines = new Map<string, LogLine[]>();
-  readonly #programs = new Map<string, string>();
   readonly #served = new Map<string, Served[]>();
+  /** Of these, the ones that engines may still work on. */
+  readonly #live = new Set<Served>();
 
   constructor(
     private readonly now: () => number,
     private readonly say: (text: string) => void,
-  ) {}
+  ) {
+    this.book = new Book(say, (text) => this.wrong(text));
+  }
 
   wrong(text: string): void {
     if (this.wrongs.includes(text)) return;
     this.wrongs.push(text);
     this.say(`WRONG: ${text}`);
-  }
-
-  /** The scheduler has taken a step: calls end once, run once at a time, and belong to one tenant's program. */
-  step(event: Event, _: Millis, commands: readonly Command[]): void {
-    if ('call' in event) this.#told(event);
-    else if (event.type === 'programEnded') this.#programEnded(event.program);
-    this.commanded(commands);
-  }
-
-  /** What the scheduler wants done. */
-  commanded(commands: readonly Command[]): void {
-    for (const command of commands) {
-      if (command.type !== 'dispatch' && command.type !== 'reject') continue;
-      const call = this.calls.get(command.call);
-      if (call === undefined) return this.wrong(`G1: the scheduler knows a call that never arrived: ${command.call}`);
-      if (call.state !== 'waiting') this.wrong(`G1: ${call.name} is ${command.type}ed while it is ${call.state}`);
-      if (command.type === 'dispatch' && this.running(command.engine) >= this.windowOf())
-        this.wrong(`G8: ${call.name} is dispatched into a full window`);
-      this.say(
-        command.type === 'reject' ? `${call.name} refused: ${command.refusal}` : `${call.name} -> ${command.engine}`,
-      );
-      call.state = command.type === 'reject' ? 'over' : 'running';
-      call.engine = command.type === 'dispatch' ? command.engine : undefined;
-    }
-  }
-
-  #programEnded(program: string): void {
-    for (const call of this.calls.values()) if (call.program === program) call.listed = false;
-  }
-
-  #told(event: Extract<Event, { readonly call: CallId }>): void {
-    const known = this.calls.get(event.call);
-    if (event.type === 'callArrived') {
-      const owner = this.#programs.get(event.program) ?? event.tenant;
-      this.#programs.set(event.program, owner);
-      if (owner !== event.tenant) this.wrong(`G5: program ${event.program} is of ${owner} and of ${event.tenant}`);
-      const name = `call ${this.calls.size}`;
-      if (known !== undefined) this.wrong(`G1: ${known.name} arrives twice`);
-      const { program } = event;
-      const call: BookedCall = { name, program, listed: true, state: 'waiting', engine: undefined };
-      this.calls.set(event.call, call);
-      this.say(`${name} of ${event.tenant} arrives`);
-      return;
-    }
-    if (known === undefined) return this.wrong(`G1: ${event.type} of a call that never arrived`);
-    this.say(`${known.name}: ${event.type}${event.type === 'callFailed' ? ` (${event.failure})` : ''}`);
-    if (known.state === 'over') this.wrong(`G1: ${event.type} of ${known.name}, which is over`);
-    if (event.type === 'callStarted' || event.type === 'callProgressed') return;
-    const again = event.type === 'callFailed' && event.failure !== 'lost' && event.failure !== 'refused';
-    known.state = again ? 'waiting' : 'over';
-    known.engine = undefined;
   }
 
   /** The gateway wrote a line. */
@@ -128,48 +71,33 @@ export class Oracle {
     if (before.some(isHeld)) this.wrong(`G3: ${served.rid} is at ${served.engine.id} while another engine works on it`);
     if (this.accepted.has(served.rid)) this.wrong(`G3: ${served.rid} is sent to ${served.engine.id} after its end`);
     this.#served.set(served.rid, [...before, served]);
+    this.#live.add(served);
   }
 
   /** After every step, when nothing more happens by itself. */
   check(): void {
     const working = new Map<string, number>();
-    for (const [rid, all] of this.#served) {
-      const held = all.filter(isHeld);
-      if (held.length === 0) continue;
-      if (this.accepted.has(rid)) this.wrong(`G4: ${rid} has ended, and its engine has not been let go`);
-      for (const { engine, path } of held)
-        if (apiOf(path) !== undefined) working.set(engine.id, (working.get(engine.id) ?? 0) + 1);
+    for (const served of this.#live) {
+      if (!isHeld(served)) {
+        this.#live.delete(served);
+        continue;
+      }
+      const { engine, path, rid } = served;
+      const isCall = apiOf(path) !== undefined;
+      const over = isCall
+        ? this.accepted.has(rid)
+        : this.linesOf(rid).some((line) => line.msg === 'passed through' && line.engine === engine.id);
+      if (over) this.wrong(`G4: ${rid} has ended, and its engine has not been let go`);
+      if (isCall) working.set(engine.id, (working.get(engine.id) ?? 0) + 1);
     }
     for (const [engine, count] of working)
-      if (count > this.running(engine)) this.wrong(`G4: ${engine} runs ${count} calls, more than the scheduler counts`);
-  }
-
-  running(engine: string): number {
-    return this.#count((call) => call.state === 'running' && call.engine === engine);
-  }
-
-  get waiting(): number {
-    return this.#count(({ state }) => state === 'waiting');
-  }
-
-  get active(): number {
-    return this.#count(({ state }) => state !== 'over');
-  }
-
-  /** Active calls of programs that have not been ended. */
-  get listed(): number {
-    return this.#count(({ state, listed }) => state !== 'over' && listed);
+      if (count > this.book.running(engine))
+        this.wrong(`G4: ${engine} runs ${count} calls, more than the scheduler counts`);
   }
 
   /** Lines about a request. */
   linesOf(rid: string): readonly LogLine[] {
     return this.#lines.get(rid) ?? [];
-  }
-
-  #count(holds: (call: BookedCall) => boolean): number {
-    let count = 0;
-    for (const call of this.calls.values()) if (holds(call)) count += 1;
-    return count;
   }
 
   /** A client has its answer, or knows that it will not have one. */
@@ -181,6 +109,7 @@ export class Oracle {
       if (tenantOf(mark) !== tenantOf(rid)) this.wrong(`G5: ${rid} was given ${mark}, of another tenant`);
       else if (mark !== rid && apiOf(ask.path) !== undefined) this.wrong(`G5: ${rid} was given the answer to ${mark}`);
     }
+    if (sourcesIn(text).size > 1) this.wrong(`G2: ${rid} was given parts of two answers`);
     if (heard.left || ask.lies) return;
     const lateMs = this.now() - heard.sentAt;
     if (heard.sent && !ask.stream && lateMs > bounds.wholeMs) this.wrong(`G6: ${rid} waited ${lateMs} ms`);
@@ -200,8 +129,6 @@ export class Oracle {
   closing = false;
   /** Every engine is well, so that only clients can hurt each other. */
   calm = false;
-  /** Most calls at once on an engine. */
-  windowOf = (): number => Infinity;
 
   /** Bytes that the gateway has read of engines' answers to this request. */
   readFor(rid: string): number {
@@ -210,7 +137,7 @@ export class Oracle {
 
   /** The gateway has ended: every call has, and every whole request has one line in the log. */
   closed(): void {
-    for (const call of this.calls.values()) if (call.state !== 'over') this.wrong(`G1: ${call.name} never ended`);
+    this.book.close();
     for (const { ask, sent } of this.heard) {
       const own = this.linesOf(ask.rid).filter(({ msg }) => msg !== 'passed through');
       if (own.length > 1) this.wrong(`G1: ${ask.rid} has ${own.length} lines in the log`);

@@ -34,7 +34,7 @@ export async function runSeed(seed: number): Promise<Outcome> {
   }
   const { lines, oracle } = world;
   const hash = createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16);
-  return { seed, hash, wrongs: oracle.wrongs, lines, calls: oracle.calls.size };
+  return { seed, hash, wrongs: oracle.wrongs, lines, calls: oracle.book.size };
 }
 
 const LOAD_MS = 5000;

@@ -68,17 +68,18 @@ export class World {
   /** Starts the gateway, and lets clients come. */
   async start(): Promise<void> {
     const { scenario, oracle } = this;
+    const { book } = oracle;
     const write = (line: string): void => oracle.logged(JSON.parse(line) as LogLine);
     const options = {
       log: pino({ level: 'info' }, { write }),
       recorder: {
-        step: oracle.step.bind(oracle),
-        configured: (_: unknown, __: unknown, commands: readonly Command[]) => oracle.commanded(commands),
+        step: book.step.bind(book),
+        configured: (_: unknown, __: unknown, commands: readonly Command[]) => book.commanded(commands),
       },
     };
     this.gateway = await this.until(startGateway(configOf(scenario, this.settings), options), 5000);
     oracle.calm = scenario.kind === 'calm';
-    oracle.windowOf = () => (this.settings.policy === 'fcfs' ? Infinity : this.settings.window);
+    book.windowOf = () => (this.settings.policy === 'fcfs' ? Infinity : this.settings.window);
     for (let i = 0; i < scenario.agents; i++) new Agent(scenario.seed, i, scenario.keys, this.#agentPorts());
   }
 
