@@ -71,9 +71,10 @@ export async function audit(frozen: Frozen, oracle: Oracle, counts: 'views' | 'm
   same('active calls of all programs', sum(programs.map((row) => row.active_calls)), oracle.book.listed);
   if (counts === 'views') return;
   const metrics = await metricsOf(frozen);
-  const ended = sum([...metrics].filter(([name]) => name.startsWith('maitred_calls_ended_total')).map(([, n]) => n));
+  const total = (name: string): number => sum([...metrics].filter(([key]) => key.startsWith(name)).map(([, n]) => n));
   same('calls in the system', metrics.get('maitred_calls_in_system'), oracle.book.active);
-  same('calls ended', ended, oracle.accepted.size);
+  same('calls ended', total('maitred_calls_ended_total'), oracle.accepted.size);
+  same('requests refused', total('maitred_calls_rejected_total'), oracle.refused);
   same('calls accepted', metrics.get('maitred_calls_accepted_total'), oracle.accepted.size + oracle.book.active);
   same('broken invariants', metrics.get('maitred_invariant_violations_total'), 0);
   for (const [name, value] of metrics) if (value < 0) oracle.wrong(`G7: ${name} is ${value}`);

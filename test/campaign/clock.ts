@@ -29,6 +29,8 @@ class SimTimer {
     readonly ms: number,
     readonly fire: () => void,
     readonly repeats: boolean,
+    /** Set by the gateway, or for one of its sockets; else by the world. */
+    readonly isGateways: boolean,
   ) {
     this.refresh();
   }
@@ -80,7 +82,7 @@ export class Clock {
     const make =
       (repeats: boolean) =>
       (fn: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) =>
-        new SimTimer(this, ms !== undefined && ms >= 1 ? ms : 1, () => fn(...args), repeats);
+        new SimTimer(this, ms !== undefined && ms >= 1 ? ms : 1, () => fn(...args), repeats, true);
     const clear = (timer: unknown): void => {
       if (timer instanceof SimTimer) timer.close();
     };
@@ -121,9 +123,9 @@ export class Clock {
     return Math.floor(1_700_000_000_000 + this.wallOffsetMs + this.now);
   }
 
-  /** A timer of the world's own. */
-  after(ms: number, fn: () => void): () => void {
-    const timer = new SimTimer(this, Math.max(0, ms), fn, false);
+  /** A timer of the world's own, or of a socket. */
+  after(ms: number, fn: () => void, isGateways = false): () => void {
+    const timer = new SimTimer(this, Math.max(0, ms), fn, false, isGateways);
     return () => timer.close();
   }
 
@@ -137,9 +139,9 @@ export class Clock {
     this.#timers.delete(timer);
   }
 
-  /** Delays that the pending timers were set with. */
+  /** Delays that the gateway's pending timers were set with. */
   get pending(): readonly number[] {
-    return [...this.#timers].map((timer) => timer.ms);
+    return [...this.#timers].filter((timer) => timer.isGateways).map((timer) => timer.ms);
   }
 
   /** When the next timer is due; Infinity if there is none. */

@@ -110,6 +110,6 @@ export class SimSocket extends Duplex {
   #alive(): void {
     this.#stopIdle();
     if (this.#idleMs > 0 && !this.destroyed)
-      this.#stopIdle = this.wire.clock.after(this.#idleMs, () => this.emit('timeout'));
+      this.#stopIdle = this.wire.clock.after(this.#idleMs, () => this.emit('timeout'), true);
   }
 }
