@@ -135,7 +135,7 @@ export class Agent {
     const stream = api !== 'embeddings' && dice.share() < 0.5;
     this.#turns.push({ role: 'user', content: `go on ${this.index}` });
     const last = this.#turns.at(-1)?.content;
-    const previous = stream || this.manner !== 'keeper' ? undefined : this.#own.at(-1);
+    const previous = stream || this.manner !== 'keeper' ? undefined : this.#drawPrevious();
     const body = {
       model: 'm',
       ...(api === 'embeddings' ? {} : { stream }),
@@ -148,6 +148,12 @@ export class Agent {
     };
     if (api === 'responses') this.#own.push(responseIdOf(`${this.tenant}.${this.index}.${this.#calls - 1}.0`));
     return asks('POST', PATHS[api], this.#headers(), JSON.stringify(body), { stream, again: dice.share() < 0.7 });
+  }
+
+  /** The response to go on from: its own last one, or one that may be a stranger's. */
+  #drawPrevious(): string | undefined {
+    const { responses } = this.ports;
+    return this.#dice.share() < 0.7 ? this.#own.at(-1) : responses[this.#dice.int(0, responses.length)];
   }
 
   /** A conversation that many have word by word: only its history says whose it is. */

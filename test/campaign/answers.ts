@@ -39,13 +39,19 @@ export function otherAnswer(rid: string, path: string): string {
   return JSON.stringify({ said: markOf(kept ?? rid) });
 }
 
+/** What a call's answer tells of the response that it goes on from. */
+export function previousIn(body: string): string {
+  const kept = /"previous_response_id":"resp_([\w.]+)"/.exec(body)?.[1];
+  return kept === undefined ? '' : markOf(kept);
+}
+
 /** The tenant of a request, which its id begins with. */
 export const tenantOf = (rid: string): string => rid.split('.', 1)[0] ?? '';
 
 const USAGE = { prompt_tokens: 40, completion_tokens: 8, total_tokens: 48 };
 
-export function wholeAnswer(api: ApiName, rid: string, plain: boolean): string {
-  const text = plain ? PLAIN_ANSWER : markOf(rid);
+export function wholeAnswer(api: ApiName, rid: string, plain: boolean, previous: string): string {
+  const text = plain ? PLAIN_ANSWER : markOf(rid) + previous;
   switch (api) {
     case 'chat':
       return JSON.stringify({
@@ -65,14 +71,16 @@ export function wholeAnswer(api: ApiName, rid: string, plain: boolean): string {
         usage: { input_tokens: 40, output_tokens: 8 },
       });
     case 'responses':
-      return JSON.stringify(responseOf(rid, 'completed'));
+      return JSON.stringify(responseOf(rid, 'completed', previous));
     case 'embeddings':
       return JSON.stringify({ data: [{ index: 0, embedding: [0], object: text }], usage: { prompt_tokens: 4 } });
   }
 }
 
-function responseOf(rid: string, status: string): object {
-  const output = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: markOf(rid) }] }];
+function responseOf(rid: string, status: string, previous = ''): object {
+  const output = [
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: markOf(rid) + previous }] },
+  ];
   const usage = { input_tokens: 40, output_tokens: 8 };
   return { id: responseIdOf(rid), object: 'response', status, output, usage };
 }

@@ -1,5 +1,5 @@
 import { Dice } from '../../workloads/dice.js';
-import { PLAIN, apiOf, otherAnswer, sourceOf } from './answers.js';
+import { PLAIN, apiOf, otherAnswer, previousIn, sourceOf } from './answers.js';
 import type { Clock } from './clock.js';
 import { drawFault, planOf, withLength, type Step } from './faults.js';
 import { MessageReader, type Head } from './http1.js';
@@ -121,7 +121,7 @@ export class SimEngine implements Host {
     const stream = /"stream":\s*true/.test(body);
     const source = sourceOf(this.id, this.#answers++);
     const [large, plain] = [body.includes('"large"'), body.includes(`"${PLAIN}"`)];
-    return planOf(fault, { rid, source, api, stream, large, plain }, this.#dice);
+    return planOf(fault, { rid, source, api, stream, large, plain, previous: previousIn(body) }, this.#dice);
   }
 
   #probed(path: string): Step[] {

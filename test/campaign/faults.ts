@@ -48,6 +48,8 @@ export interface Wish {
   /** A stream of a megabyte, for readers that are slow. */
   readonly large: boolean;
   readonly plain: boolean;
+  /** What it tells of the response that the call goes on from. */
+  readonly previous: string;
 }
 
 /** An answer of the engine's own choice: right, or, by `chance`, with a fault. */
@@ -152,7 +154,8 @@ function dribble(steps: readonly Step[], dice: Dice): Step[] {
   });
 }
 
-const whole = ({ api, rid, plain }: Wish): string => withLength(200, 'application/json', wholeAnswer(api, rid, plain));
+const whole = ({ api, rid, plain, previous }: Wish): string =>
+  withLength(200, 'application/json', wholeAnswer(api, rid, plain, previous));
 
 const headOf = (status: number, type: string, length: number, more = ''): string =>
   `HTTP/1.1 ${status} X\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\n${more}\r\n`;

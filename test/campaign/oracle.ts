@@ -110,7 +110,8 @@ export class Oracle {
     const { rid } = ask;
     for (const mark of marksIn(text)) {
       if (tenantOf(mark) !== tenantOf(rid)) this.wrong(`G5: ${rid} was given ${mark}, of another tenant`);
-      else if (mark !== rid && apiOf(ask.path) !== undefined) this.wrong(`G5: ${rid} was given the answer to ${mark}`);
+      else if (mark !== rid && !ask.path.startsWith('/v1/responses') && apiOf(ask.path) !== undefined)
+        this.wrong(`G5: ${rid} was given the answer to ${mark}`);
     }
     if (sourcesIn(text).size > 1) this.wrong(`G2: ${rid} was given parts of two answers`);
     if (heard.left || ask.lies) return;
