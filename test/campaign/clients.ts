@@ -68,6 +68,8 @@ export class Connection {
   #closed = false;
   /** The longest that it takes nothing; answers behind one another wait alike. */
   holdMsMax = 0;
+  /** An answer has said that it is the last one: what was asked behind it has to be asked again elsewhere. */
+  closes = false;
 
   constructor(
     private readonly ports: ClientPorts,
@@ -188,6 +190,7 @@ export class Connection {
     const heard = this.#asked[0];
     if (heard === undefined) this.ports.wrong(`an answer that nobody asked for: ${head.line}`);
     else if (head.status >= 200) heard.head = head;
+    this.closes ||= head.headers.get('connection') === 'close';
   }
 
   #over(): void {

@@ -1,6 +1,6 @@
 import { PLAIN, apiOf, endOf, marksIn, sourcesIn, tenantOf } from './answers.js';
 import { Book } from './book.js';
-import type { Ask, Heard } from './clients.js';
+import type { Heard } from './clients.js';
 import type { Served } from './engines.js';
 
 /** A line of the gateway's log. */
@@ -119,15 +119,15 @@ export class Oracle {
     if (heard.sent && !ask.stream && lateMs > bounds.wholeMs) this.wrong(`G6: ${rid} waited ${lateMs} ms`);
     const held = heard.connection.holdMsMax > bounds.idleMs;
     if (end === 'whole') this.#judge(heard);
-    else if (!held && !this.#mayBreak(ask, head !== undefined)) {
+    else if (!held && !this.#mayBreak(heard)) {
       this.wrong(`G2: the client of ${rid} hears ${end === 'none' ? 'nothing' : 'half an answer'}`);
     }
   }
 
   /** Whether an answer may end with its connection: bytes passed through cannot be taken back. */
-  #mayBreak({ rid, path }: Ask, begun: boolean): boolean {
-    if (this.closing) return !this.accepted.has(rid);
-    return begun && apiOf(path) === undefined;
+  #mayBreak({ ask, head, connection }: Heard): boolean {
+    if (this.closing) return !this.accepted.has(ask.rid) || (head === undefined && connection.closes);
+    return head !== undefined && apiOf(ask.path) === undefined;
   }
 
   /** The gateway ends now. */
