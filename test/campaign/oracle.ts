@@ -106,7 +106,7 @@ export class Oracle {
   /** A client has its answer, or knows that it will not have one. */
   ended(heard: Heard, bounds: Bounds): void {
     this.heard.push(heard);
-    const { ask, head, text, end } = heard;
+    const { ask, text, end } = heard;
     const { rid } = ask;
     for (const mark of marksIn(text)) {
       if (tenantOf(mark) !== tenantOf(rid)) this.wrong(`G5: ${rid} was given ${mark}, of another tenant`);
