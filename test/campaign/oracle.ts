@@ -18,6 +18,8 @@ export interface Bounds {
   readonly silenceMs: number;
   /** A reader who takes nothing for so long may be given up. */
   readonly idleMs: number;
+  /** At its end the gateway waits no longer for the last bytes to be taken. */
+  readonly closeMs: number;
   /** From the last byte of a request whose client waits for a whole answer, to its end. */
   readonly wholeMs: number;
 }
@@ -117,7 +119,7 @@ export class Oracle {
     if (heard.left || ask.lies) return;
     const lateMs = this.now() - heard.sentAt;
     if (heard.sent && !ask.stream && lateMs > bounds.wholeMs) this.wrong(`G6: ${rid} waited ${lateMs} ms`);
-    const held = heard.connection.holdMsMax > bounds.idleMs;
+    const held = heard.connection.holdMsMax > (this.closing ? bounds.closeMs : bounds.idleMs);
     if (end === 'whole') this.#judge(heard);
     else if (!held && !this.#mayBreak(heard)) {
       this.wrong(`G2: the client of ${rid} hears ${end === 'none' ? 'nothing' : 'half an answer'}`);

@@ -17,6 +17,8 @@ const HELD_BYTES_MAX = 200_000;
 
 const BOUNDS = {
   idleMs: TIMES.idleMs,
+  // Less the way there and back.
+  closeMs: 990,
   silenceMs: ATTEMPTS_MAX * TIMES.firstByteMs + TIMES.idleMs + 2000,
   wholeMs: TIMES.queueMs + ATTEMPTS_MAX * (TIMES.firstByteMs + TIMES.idleMs + 2000) + 5000,
 };
