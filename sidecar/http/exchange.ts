@@ -90,11 +90,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
     (this.#decoder ?? this.#controller)?.pause();
   }
 
+  /**
+   * Not at once: of requests that a client sent in one go, the end of one answer makes room for another's, and undici
+   * cannot resume one while it reads the other.
+   */
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
     this.#silentSince = performance.now();
-    (this.#decoder ?? this.#controller)?.resume();
+    queueMicrotask(() => {
+      if (!this.#paused && !this.#over) (this.#decoder ?? this.#controller)?.resume();
+    });
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -114,7 +114,7 @@ function makeServer(
     {
       maxHeaderSize: config.limits.headerBytes,
       // How soon after its time a slow request is noticed.
-      connectionsCheckingInterval: Math.min(Math.max(Math.min(headersMs, bodyMs) / 4, 50), 5000),
+      connectionsCheckingInterval: Math.min(Math.max(Math.ceil(Math.min(headersMs, bodyMs) / 4), 50), 5000),
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Checked in `enter`: node would answer without our headers.
       requireHostHeader: false,

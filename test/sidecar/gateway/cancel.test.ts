@@ -210,6 +210,29 @@ describe('a client that does not read', () => {
     expect(sent.bytes).toBeGreaterThanOrEqual(FLOOD);
   });
 
+  it('leaves the answers that it asked for in one go alone', async () => {
+    const sent = { bytes: 0, blocked: false };
+    const flooding = flood(sent);
+    const engine = await fakeEngine((response, seen, request) => {
+      if (seen.body.includes('"stream":true')) return flooding(response, seen, request);
+      return completion()(response, seen, request);
+    });
+    const { url, adminUrl } = await world([engine]);
+    const socket = dial(url).pause();
+    const send = (body: string): unknown =>
+      socket.write(
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n` +
+          `content-length: ${body.length}\r\n\r\n${body}`,
+      );
+    send(chatBody({ stream: true }));
+    await until(() => sent.blocked);
+    send(chatBody());
+    const completed = 'maitred_calls_ended_total{outcome="completed"}';
+    await until(async () => (await metrics(adminUrl)).get(completed) === 1);
+    socket.destroy();
+    await until(async () => (await metrics(adminUrl)).get('maitred_calls_in_system') === 0);
+  });
+
   it('for too long is dropped, and its engine freed', async () => {
     const sent = { bytes: 0, blocked: false };
     const engine = await fakeEngine(flood(sent));

@@ -37,6 +37,12 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+it('starts with any time for bodies and headers, whole quarters or not', async () => {
+  const gateway = await startGateway(configOf([], { timeouts: { bodyMs: 1501 }, log: { level: 'silent' } }));
+  cleanUp(() => gateway.close());
+  expect((await ask(`${gateway.url}/healthz`)).status).toBe(200);
+});
+
 const PATIENT = { health: { timeoutMs: 86_400_000 } };
 
 describe('while the engines are asked for the first time', () => {
