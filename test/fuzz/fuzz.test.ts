@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Dice } from '../support/dice.js';
+import { folderOf } from '../support/folder.js';
+import { mutated } from './mutate.js';
+import { TARGETS } from './targets.js';
+
+/** Of the fastest target; `MAITRED_INPUTS=100000 npx vitest run test/fuzz` tries more. */
+const INPUTS = Number(process.env['MAITRED_INPUTS'] ?? 400);
+/** No input may hold up the others for longer. Tried again where it did, since the machine has other work too. */
+const HANG_MS = 50;
+const TRIES = 5;
+
+describe('foreign bytes', () => {
+  it.each(TARGETS)(
+    'break nothing, and hang nothing, as $name',
+    async ({ samples, share, run }) => {
+      const scratch = join(folderOf({}), 'input');
+      for (let index = 0; index < INPUTS * share; index += 1) {
+        const input = mutated(samples, new Dice(index));
+        const times: number[] = [];
+        try {
+          do {
+            const began = performance.now();
+            await run(input, scratch);
+            times.push(performance.now() - began);
+          } while (times.length < TRIES && Math.min(...times) > HANG_MS);
+        } catch (error) {
+          throw new Error(`input ${index}, ${JSON.stringify(input.toString('latin1'))}`, { cause: error });
+        }
+        if (times.length === TRIES)
+          expect(Math.min(...times), `input ${index}, ${JSON.stringify(input.toString('latin1'))}`).toBeLessThan(
+            HANG_MS,
+          );
+      }
+    },
+    3_600_000,
+  );
+});
