@@ -39,7 +39,7 @@ export function mutated(samples: readonly string[], dice: Dice): Buffer {
 function changed(text: string, samples: readonly string[], dice: Dice): string {
   const at = dice.int(0, text.length);
   const end = Math.min(text.length, at + dice.int(0, 40));
-  switch (dice.int(0, 7)) {
+  switch (dice.int(0, 8)) {
     case 0:
       return text.slice(0, at) + text.slice(end);
     case 1:
@@ -57,6 +57,8 @@ function changed(text: string, samples: readonly string[], dice: Dice): string {
       lines.splice(dice.int(0, lines.length), 0, dice.pick(lines));
       return lines.join('\n');
     }
+    case 6:
+      return text.replaceAll('\n', dice.pick(['\r\n', '\r']));
     default:
       return replaced(text, VALUE, (values) => (dice.chance(0.3) ? dice.pick(values) : dice.pick(ODD_VALUES)), dice);
   }
