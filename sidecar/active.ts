@@ -1,5 +1,7 @@
 /** Something under way that the end of the gateway must end. */
 export interface Active {
+  /** Whether an engine works on it. */
+  readonly isRunning: boolean;
   /** The gateway ends now: the client is told, the engine let go. */
   drainedAway(): void;
 }
@@ -34,7 +36,10 @@ export class ActiveSet {
     });
   }
 
+  /** Waiting calls go first: the slots of running ones would be given to them. */
   drainAway(): void {
-    for (const member of [...this.#members]) member.drainedAway();
+    const members = [...this.#members];
+    const running = members.filter(({ isRunning }) => isRunning);
+    for (const member of [...members.filter(({ isRunning }) => !isRunning), ...running]) member.drainedAway();
   }
 }

@@ -17,6 +17,7 @@ const inFlight = new WeakMap<Engine, number>();
 
 /** One request passed through to one engine and its answer passed back, byte for byte, with backpressure both ways. */
 export class Relay implements AnswerSink, Active {
+  readonly isRunning = true;
   #exchange: Exchange | undefined;
   #status = 0;
   #isEventStream = false;

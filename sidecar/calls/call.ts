@@ -99,6 +99,10 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     if (this.#reply.alreadyGone) this.#clientGone();
   }
 
+  get isRunning(): boolean {
+    return this.#state === 'dispatched' || this.#state === 'streaming';
+  }
+
   /** Ends the call because the gateway ends. */
   drainedAway(): void {
     const error = new GatewayError('draining', 'The gateway shut down before the answer was complete.', RETRY_AFTER);

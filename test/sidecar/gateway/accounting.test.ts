@@ -163,7 +163,9 @@ describe('a random mixture of faults, cancels and floods', () => {
     await until(async () => (await metrics(url)).get('maitred_calls_in_system') === 3);
     await gateway.drain();
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([503, 503, 503]);
-    expect(logs.filter((line) => line['outcome'] === 'drained')).toHaveLength(3);
+    const drained = logs.filter((line) => line['outcome'] === 'drained');
+    // No waiting call is given the slot of one that was cut off before it.
+    expect(drained.map((line) => line['engine'] !== undefined).sort()).toEqual([false, false, true]);
   });
 });
 
@@ -172,7 +174,7 @@ function replay(steps: readonly Step[], settings: Record<string, unknown>): void
   const config = configOf([], settings);
   const scheduler = new Scheduler(config, makeBalancer(config.balancer));
   for (const { event, now, commands } of steps) expect(scheduler.step(event, now)).toEqual(commands);
-  expect(steps.length).toBeGreaterThan(1000);
+  expect(steps.length).toBeGreaterThan(500);
 }
 
 describe('the log', () => {
