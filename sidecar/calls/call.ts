@@ -6,19 +6,21 @@ import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import type { CallOwner } from '../driver.js';
 import type { Engine } from '../engines/fleet.js';
 import { GatewayError } from '../errors.js';
-import { headerValue, retryAfterSeconds, toClient, toEngine } from '../http/headers.js';
+import { retryAfterSeconds, toClient, toEngine } from '../http/headers.js';
 import { spliceFields } from '../http/splice.js';
 import type { Fault } from '../http/exchange.js';
 import { Attempt, type AttemptSink } from './attempt.js';
 import { pauseMs, unreachedRestMs } from './pause.js';
 import { KEEPS_PLACE, RETRY_AFTER, outcomeOf, refusalError, unstreamable } from './endings.js';
 import { secretsOf } from './refusal.js';
+import { callHeaders } from './headers.js';
 import type { CallHandle, CallPorts, CallSpec, Outcome } from './ports.js';
 import { Reply } from './reply.js';
 
 /** Events between two reports of progress, and the longest time between them. */
 const PROGRESS_EVENTS = 64;
 const PROGRESS_MS = 1000;
+
 type State = 'arriving' | 'queued' | 'dispatched' | 'streaming' | 'ended';
 
 interface Ending {
@@ -338,21 +340,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   #headers(reason?: string): OutgoingHttpHeaders {
-    const { spec } = this;
-    const dispatch = this.#dispatch;
-    const headers: OutgoingHttpHeaders = {
-      'x-request-id': spec.requestId,
-      'x-maitred-program': headerValue(spec.identity.label),
-      'x-maitred-call': spec.id,
-      'x-maitred-queue-ms': Math.round(dispatch?.queueMs ?? this.ports.driver.now() - this.#arrivedAt),
-      'x-maitred-reason': reason ?? dispatch?.reason ?? 'queued',
-    };
-    if (dispatch?.inheritedMs !== undefined) headers['x-maitred-inherited-ms'] = Math.round(dispatch.inheritedMs);
-    if (dispatch !== undefined) {
-      headers['x-maitred-engine'] = dispatch.engine;
-      headers['x-maitred-level'] = dispatch.level;
-      headers['x-maitred-placement'] = dispatch.placement;
-    }
-    return headers;
+    return callHeaders(this.spec, this.#dispatch, this.ports.driver.now() - this.#arrivedAt, reason);
   }
 }
