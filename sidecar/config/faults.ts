@@ -1,6 +1,6 @@
 import { DAY_MS, STARTING, count, ms, note } from './note.js';
 
-/** What a call may meet with on engines before it is answered with an error. */
+/** Limits of a call's trouble with engines, before the call is answered with an error. */
 
 export const enginesFailedMax = count(1, 100)
   .default(2)

@@ -1,6 +1,6 @@
 import { DAY_MS, count, ms, note } from './note.js';
 
-/** What is taken for granted of clients that time out and ask again. */
+/** Assumptions about clients that time out and retry. */
 
 export const ghostMs = ms(0, DAY_MS)
   .default(120_000)

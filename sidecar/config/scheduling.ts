@@ -5,7 +5,7 @@ import { DAY_MS, MEASURED, STARTING, count, ms, note } from './note.js';
 
 const PROMPT = 'measured: EXPERIMENTS.md, “What a prompt’s length is worth”';
 
-/** The keys that the scheduler core and the load balancer take; see the opening words of schema.ts. */
+/** Keys of the scheduler core and the load balancer; see the opening words of schema.ts. */
 
 export const policy = z.strictObject({
   name: z.enum(POLICY_NAMES).default('plas').meta(note('Which call runs next.', 'Autellix')),

@@ -7,9 +7,10 @@ import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
 
 /**
- * Every key of the configuration, with its range, default, meaning and where the default comes from; docs/CONFIG.md is
- * made from this file and a test holds it there. A name ends in its unit. Unknown keys are refused; every number has a
- * range, which refuses NaN and infinities too. Where a default depends on another key, the object's `transform` fills it in.
+ * All keys of the configuration, with their ranges, defaults, meanings, and the sources of the defaults. A test
+ * generates docs/CONFIG.md from this file and keeps it current. A name ends in its unit. Unknown keys are rejected.
+ * Every number has a range, which also rejects NaN and infinities. If a default depends on another key, the object's
+ * `transform` fills it in.
  */
 
 const name = () =>
@@ -289,7 +290,7 @@ const log = z.strictObject({
     .meta(note('Least level written.', 'convention')),
 });
 
-/** The keys alone, for those who walk them. */
+/** The keys alone, without consistency checks, for code that walks them. */
 export const configKeys = z.strictObject({
   listen: listen.prefault({}),
   admin: admin.prefault({}),
@@ -310,18 +311,18 @@ export const configKeys = z.strictObject({
   log: log.prefault({}),
 });
 
-/** The effective configuration: whole, checked and frozen. */
+/** The effective configuration: complete, checked and frozen. */
 export type Config = z.output<typeof configKeys>;
 export type EngineConfig = Config['engines'][number];
 
 export const configSchema = configKeys.superRefine(checkConsistency);
 
-/** Of this machine, or of the container, which says 0 or something absurd where it has no limit. */
+/** Memory of this machine or its container. A container without a limit reports 0 or an absurd value. */
 function memoryBytes(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Infinity);
 }
 
-/** Credentials in a URL would end up in logs and metrics; a query could not stand before the path of a call. */
+/** Credentials in a URL would appear in logs and metrics. A query cannot stand before the path of a call. */
 function isEngineUrl(text: string): boolean {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);
