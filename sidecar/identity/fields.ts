@@ -22,7 +22,7 @@ const FIELDS: readonly (readonly [source: string, read: Reader])[] = [
   ['session_id', (body) => session(body, 'session_id')],
 ];
 
-/** ThunderAgent's field, equal in rank to our own header. */
+/** ThunderAgent's field, which belongs to the same source as our own header. */
 export function programIdClaim(body: JsonObject): Claim | undefined {
   const id = cleanId(body['program_id']) ?? cleanId(objectOf(body['extra_body'])['program_id']);
   return id === undefined ? undefined : { id, source: 'program_id' };

@@ -10,14 +10,14 @@ import { digest, idsWith } from './trail.js';
 import type { Place, Trail } from './trail.js';
 
 /**
- * Identifies programs by their messages. Each answer takes a seat: at its place in the conversation, and under its mark.
- * A call belongs to the program of the last known answer in it:
+ * Identifies programs by their messages. Each answer takes a seat: at its place in the conversation, and under its
+ * mark. A call belongs to the program of the last known answer in it:
  *
- * - By its mark, if only one program received such an answer, or received it to such a message. A mark is found even if a
- *   client cuts or rewrites its history, and the messages before the answer cost nothing.
- * - By its place. Programs with word-for-word equal runs share a place. Each call that continues from there takes a free
- *   seat, preferably one with the same ids of tool calls. If none is free, the call is a fork or a retry. It joins the
- *   program with its ids, or the one that continued last.
+ * - By its mark, if only one program received such an answer, or received it to such a message. A mark is found even if
+ *   a client cuts or rewrites its history, and the messages before the answer cost nothing.
+ * - By its place. Programs with word-for-word equal runs share a place. Each call that continues from there takes a
+ *   free seat, preferably one with the same ids of tool calls. If none is free, the call is a fork or a retry. It joins
+ *   the program with its ids, or the one that continued last.
  * - Without any answer in it, by the content of one message: a printed conversation, or a growing text (`growing.ts`).
  *
  * Ambiguous programs are never merged: a wrong split costs order, a wrong merge punishes a stranger.
