@@ -162,11 +162,7 @@ const limits = z
       .meta(note('Answered conversations to remember for history matching.', STARTING)),
     recordBytes: count(65_536, 1e10)
       .default(33_554_432)
-      .meta(
-        note('Unwritten event log (`serve --record`) while the disk is slow; recording stops above it.', STARTING, {
-          restart: true,
-        }),
-      ),
+      .meta(note('Unwritten event log (`serve --record`); recording stops above it.', STARTING, { restart: true })),
   })
   .transform((given) => {
     const queuedMax = given.queuedMax ?? Math.min(10_000, Math.floor((given.programsMax ?? Infinity) / 2));
@@ -200,9 +196,7 @@ const timeouts = z.strictObject({
   commentMs: ms(100, DAY_MS)
     .default(10_000)
     .meta(note('Interval of SSE comments to a queued streaming call.', 'below the idle timeouts of common proxies')),
-  drainMs: ms(0, DAY_MS)
-    .default(600_000)
-    .meta(note('Time for running calls to finish after SIGTERM.', 'as `firstByteMs`')),
+  drainMs: ms(0, DAY_MS).default(600_000).meta(note('Time for calls to finish after SIGTERM.', 'as `firstByteMs`')),
   leaseMs: ms(1000, 30 * DAY_MS)
     .default(1_800_000)
     .meta(note('Idle time after which a program is forgotten.', STARTING)),
