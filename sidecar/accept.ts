@@ -16,14 +16,14 @@ import { fingerprintOf, saysRetry } from './identity/returning.js';
 import { prefixHashes } from './prefix.js';
 import { endProgram } from './programs.js';
 
-/** Call ids are unique among all processes: random for the process, counted within. */
+/** Prefix of call ids, random for each process; a counter completes it. So ids are unique across processes. */
 const PROCESS = randomBytes(5).toString('hex');
 let calls = 0;
 
 /**
- * Takes in a request that is to be scheduled: read, check, identify, and hand over to the scheduler.
- * @param path the route's own: engines redirect the trailing slash that a client may have added
- * @throws GatewayError for what cannot be accepted.
+ * Accepts a request to be scheduled: reads, checks and identifies it, then hands it to the scheduler.
+ * @param path the route's own path; engines redirect a trailing slash, which a client may have added
+ * @throws GatewayError for a request that cannot be accepted
  */
 export async function acceptCall(
   context: Context,
@@ -57,7 +57,7 @@ async function acceptBody(
   const isWanted = () => !request.socket.destroyed;
   const read = context.reader.read(api, path, bytes, isWanted);
   const { raw, body, keys, facts, opening } = read instanceof Promise ? await read : read;
-  // The body may have taken its time.
+  // Reading the body takes time, so draining may have begun.
   checkNotDraining(context);
   if (context.fleet.serving(facts.model).length === 0) {
     throw context.fleet.list().some((engine) => engine.models.size > 0) ? unknownModel(facts.model) : noEngine();
@@ -91,7 +91,7 @@ async function acceptBody(
   new Call(spec, request, response, context.callPorts).start();
 }
 
-/** A call may wait for minutes: it keeps the bytes that it will send, not the parsed body beside them. */
+/** A call may wait for minutes. It keeps the bytes to send, not the parsed body as well. */
 function withoutBody(facts: RequestFacts): RequestFacts {
   return Object.assign({}, facts, { conversation: () => [] });
 }

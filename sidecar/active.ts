@@ -1,12 +1,12 @@
-/** Something under way that the end of the gateway must end. */
+/** Work in progress that the gateway must end when it shuts down. */
 export interface Active {
   /** Whether an engine works on it. */
   readonly isRunning: boolean;
-  /** The gateway ends now: the client is told, the engine let go. */
+  /** Ends the work because the gateway is shutting down: informs the client and releases the engine. */
   drainedAway(): void;
 }
 
-/** Calls and passed-through requests that have not ended; knows when the last one has. */
+/** Calls and passed-through requests in progress. Signals when the last one ends. */
 export class ActiveSet {
   readonly #members = new Set<Active>();
   #onEmpty: (() => void) | undefined;
@@ -24,7 +24,7 @@ export class ActiveSet {
     if (this.#members.size === 0) this.#onEmpty?.();
   }
 
-  /** Resolves when there is none left, or after `ms` milliseconds. */
+  /** Resolves when the set is empty, or after `ms` milliseconds. */
   async emptied(ms: number): Promise<void> {
     if (this.#members.size === 0) return;
     await new Promise<void>((resolve) => {

@@ -21,13 +21,13 @@ import { Threads } from './threads.js';
 import { TokenEstimator } from './tokens.js';
 
 export interface GatewayOptions {
-  /** Absent: JSON lines on standard output, from `log.level` on. */
+  /** Absent: JSON lines on standard output, at `log.level` and above. */
   readonly log?: Logger;
-  /** Is told of every step until the gateway has closed; closing it is for its owner. */
+  /** Receives every step until the gateway has closed. Its owner closes it. */
   readonly recorder?: Recorder | undefined;
 }
 
-/** Makes the parts of a gateway and ties them together. Engines are asked from here on. */
+/** Creates the parts of a gateway and connects them. Probing of the engines starts here. */
 export function assemble(config: Config, options: GatewayOptions): Context {
   const log = options.log ?? makeLog(config);
   const metrics = new Metrics();
@@ -76,7 +76,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   return context;
 }
 
-/** Messages that have been told are counted (`maitred_invariant_violations_total`) and not told again. */
+/** Logs each distinct message once; `maitred_invariant_violations_total` counts all of them. */
 function logOnce(tell: (message: string) => void): (message: string) => void {
   const told = new Set<string>();
   return (message) => {
@@ -100,7 +100,7 @@ export function makeIdentifier({ identity, limits }: Config, driver: Driver): Id
   });
 }
 
-/** What the gateway does when calls tell it something. The context is asked for late, as it holds these ports itself. */
+/** The gateway's reactions to its calls. The context is read late, because it holds these ports itself. */
 function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
   return {
     config: () => context().config,
@@ -128,7 +128,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     answered: ({ tenant, identity, facts }, answer, usage) => {
       const { identifier, tokens } = context();
       identifier.answered(identity, { tenant }, answer);
-      // A prompt that goes on from a response is longer than what was sent of it.
+      // The engine's prompt includes the earlier response, so it is longer than the request's text.
       if (usage === undefined || facts.previousResponseId !== undefined) return;
       tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);
     },

@@ -8,7 +8,7 @@ import { PageGuard, isLoopback } from './pages.js';
 /** Tenant of every call when no API keys are configured. */
 export const DEFAULT_TENANT = tenantId('default');
 
-/** Who may ask. Keys are known by their hashes only, and compared in constant time. */
+/** Checks keys. It stores only their hashes, and compares in constant time. */
 export class Auth {
   readonly #keys: readonly { readonly digest: Buffer; readonly tenant: TenantId }[];
   readonly #adminDigest: Buffer | undefined;
@@ -28,7 +28,7 @@ export class Auth {
     this.#adminPages = ownListener ? new PageGuard(config.auth.hosts, config.admin.host) : this.#clientPages;
   }
 
-  /** @throws GatewayError `unauthorized`; without keys `forbidden`, to web pages */
+  /** @throws GatewayError `unauthorized`; without configured keys, `forbidden` for web pages */
   tenantOf(headers: IncomingHttpHeaders): TenantId {
     if (this.#keys.length === 0) {
       this.#clientPages.checkClient(headers);

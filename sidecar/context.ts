@@ -16,7 +16,7 @@ import type { Responses } from './responses.js';
 import type { Threads } from './threads.js';
 import type { TokenEstimator } from './tokens.js';
 
-/** What the routes share. Only `reload` and `drain` write to it. */
+/** State that the routes share. Only `reload` and `drain` write to it. */
 export interface Context {
   config: Config;
   auth: Auth;
@@ -39,12 +39,12 @@ export interface Context {
   readonly callPorts: CallPorts;
 }
 
-/** Whether calls can go there now. */
+/** Whether calls can go to the engine now. */
 export function isServing(engine: Engine): boolean {
   return engine.state === 'up' || engine.state === 'probation';
 }
 
-/** What a client is told to wait while the gateway drains: long enough for another to have taken its place. */
+/** Retry time for clients while the gateway drains: long enough for another gateway to replace it. */
 const DRAIN_RETRY_SECONDS = 5;
 
 /** @throws GatewayError `draining` */

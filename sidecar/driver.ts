@@ -12,13 +12,13 @@ import type {
 } from '../src/index.js';
 import type { Config } from './config/schema.js';
 
-/** Who waits for the scheduler's word on a call. */
+/** Receives the scheduler's decisions on a call. */
 export interface CallOwner {
   dispatched(command: Dispatch): void;
   rejected(command: Reject): void;
 }
 
-/** Sees all that the scheduler is told, in order: replayed through another one, it gives the same commands. */
+/** Receives all input of the scheduler in order. Replaying it through another scheduler gives the same commands. */
 export interface Recorder {
   step(event: Event, now: Millis, commands: readonly Command[]): void;
   configured(config: Config, now: Millis, commands: readonly Command[]): void;
@@ -27,22 +27,22 @@ export interface Recorder {
 export interface DriverPorts {
   /** A program has left the process table. */
   readonly programGone: (gone: ProgramGone) => void;
-  /** The scheduler has found a fault in itself, and goes on. */
+  /** The scheduler found an invariant broken, and continues. */
   readonly violated: (message: string) => void;
   readonly recorder: Recorder | undefined;
 }
 
-/** setTimeout takes no longer delay; a wake further off is reached in several sleeps. */
+/** Longest delay of setTimeout; a later wake takes several sleeps. */
 const SLEEP_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Drives the scheduler in real time: gives it the monotonic clock, one timer and the gateway's events, and hands its
- * commands to the calls they are about. Each call has one owner from its arrival to its end.
+ * Drives the scheduler in real time. It supplies the monotonic clock, one timer and the gateway's events, and passes
+ * each command to its call. Each call has one owner from its arrival to its end.
  */
 export class Driver {
   readonly #scheduler: Scheduler;
   readonly #owners = new Map<CallId, CallOwner>();
-  /** Events that came while commands were being carried out: steps never nest. */
+  /** Events that arrived while commands were carried out, because steps never nest. */
   readonly #pending: Event[] = [];
   #stepping = false;
   #wakeAt = Infinity;
@@ -57,17 +57,17 @@ export class Driver {
     this.#scheduler = new Scheduler(config, balancer, undefined, ports.violated);
   }
 
-  /** The clock that every event is stamped with. */
+  /** The clock of all events' timestamps. */
   now(): Millis {
     return millis(performance.now());
   }
 
-  /** Calls that have arrived and not ended. */
+  /** Number of calls that have arrived and not ended. */
   get callsInSystem(): number {
     return this.#owners.size;
   }
 
-  /** Calls in the queues. */
+  /** Number of calls in the queues. */
   get waiting(): number {
     return this.#scheduler.views.waiting;
   }
@@ -77,7 +77,7 @@ export class Driver {
     return this.#scheduler;
   }
 
-  /** A call asks for a place; `owner` hears of it, perhaps before this returns. */
+  /** Adds a call; `owner` receives its commands, perhaps before this returns. */
   arrive(event: CallArrived, owner: CallOwner): void {
     this.#owners.set(event.call, owner);
     this.emit(event);
@@ -145,13 +145,13 @@ export class Driver {
     }
   }
 
-  /** Sleeps until the wake. A timer set for sooner is kept: it finds that it is early and sleeps on. */
+  /** Sleeps until the wake. A timer set for an earlier time is kept; when it fires, it sleeps again. */
   #arm(): void {
     if (this.#timerAt <= this.#wakeAt) return;
     clearTimeout(this.#timer);
     const delay = Math.min(Math.max(0, this.#wakeAt - performance.now()), SLEEP_MS_MAX);
     this.#timerAt = this.#wakeAt;
-    // Rounded up: a timer that fires within the millisecond before its time would only be set again.
+    // Rounded up, because a timer that fires early, within the same millisecond, would only be set again.
     this.#timer = setTimeout(() => this.#woke(), Math.ceil(delay));
   }
 

@@ -1,6 +1,6 @@
 /**
- * Every error the gateway itself can answer with: code, status, OpenAI type. One table; tests assert codes, never text.
- * 499 is never sent (the client is gone): it is for logs and metrics.
+ * All errors that the gateway itself answers with: code, status, OpenAI type. One table; tests check codes, never
+ * texts. 499 is never sent, because the client is gone; it appears in logs and metrics.
  */
 export const ERRORS = {
   invalid_json: { status: 400, type: 'invalid_request_error' },
@@ -42,7 +42,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** An error of the table, with the sentence for the client and, where one is to blame, the request field. */
+/** An error of the table, with a message for the client and, if known, the invalid request field. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   constructor(

@@ -16,23 +16,24 @@ import {
 } from './http/listener.js';
 import { clientRoutes, familyOf } from './routes.js';
 
-/** A gateway that listens. */
+/** A listening gateway. */
 export interface Gateway {
   readonly url: string;
-  /** Where the admin paths are: on the main listener, or on their own. */
+  /** URL of the admin paths: on the main listener, or on a separate one. */
   readonly adminUrl: string;
-  /** Takes a new configuration without losing a call. Keys that need a restart keep their old values. */
+  /** Applies a new configuration without losing a call. Keys that need a restart keep their old values. */
   reload(config: Config): void;
-  /** Refuses new calls, lets the others finish for at most `timeouts.drainMs`, then closes. */
+  /** Refuses new calls, lets running ones finish for at most `timeouts.drainMs`, then closes. */
   drain(): Promise<void>;
-  /** Ends every call at once, and closes. */
+  /** Ends all calls immediately, and closes. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a gateway. It listens at once: a taken port is told now, and health probes are answered. Its engines have been
- * asked once when this resolves; calls that come before wait for that, so that the first one finds those that answer.
- * @throws Error when an address cannot be listened on; GatewayError for engines that contradict each other.
+ * Starts a gateway. It listens immediately, so that a taken port fails at once and health probes are answered. It
+ * resolves after one probe of each engine. Earlier calls wait for that, so that the first call finds the healthy
+ * engines.
+ * @throws Error if an address cannot be listened on; GatewayError for conflicting engines
  */
 export async function startGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
   const context = assemble(config, options);
@@ -103,7 +104,10 @@ class RunningGateway implements Gateway {
   }
 }
 
-/** Takes in the engines that come. Those that go stay until then, so that waiting calls always have somewhere to go. */
+/**
+ * Adds new engines immediately. Removed engines stay until the new ones have joined, so that waiting calls always have
+ * an engine.
+ */
 function addEngines(context: Context, config: Config): void {
   const { fleet } = context;
   const wanted = new Set(config.engines.map(idOf));
@@ -115,21 +119,21 @@ function addEngines(context: Context, config: Config): void {
   });
 }
 
-/** What the identifier's memory is made of: while this stays, so does what it remembers. */
+/** Settings that determine the identifier's memory; while they are equal, the memory is kept. */
 function memoryOf({ identity, limits }: Config): string {
   return JSON.stringify([identity, limits.conversationsMax, limits.responsesMax]);
 }
 
-/** Between two looks at whether the engines have answered their first probe. */
+/** Interval of the checks whether the engines have answered their first probe. */
 const ASKED_MS = 5;
 
-/** Waits until every engine has joined, or as long as one probe may take. */
+/** Waits until every engine has joined, or for the time limit of one probe. */
 async function enginesAsked({ config, fleet, driver }: Context): Promise<void> {
   const until = driver.now() + config.health.timeoutMs;
   while (fleet.list().some((engine) => engine.state === 'joining') && driver.now() < until) await sleep(ASKED_MS);
 }
 
-/** The same paths, whose requests wait for `ready`. */
+/** The same routes, whose requests wait for `ready`. */
 function after(ready: Promise<void>, routes: Routes): Routes {
   let isReady = false;
   void ready.then(() => (isReady = true));
@@ -160,7 +164,7 @@ function listenerPorts(context: Context): ListenerPorts {
   };
 }
 
-/** Ends what is under way, then closes: clients first, so that they hear of it; engines and clock last. */
+/** Ends work in progress, then closes: clients first, so that they are informed; engines and clock last. */
 async function closeAll(context: Context, listeners: readonly Listener[]): Promise<void> {
   context.draining = true;
   context.active.drainAway();

@@ -4,9 +4,10 @@ import type { Context } from './context.js';
 import { GatewayError } from './errors.js';
 
 /**
- * Engine and prompt of a call that goes on from a response (`previous_response_id`): only the engine that made the response
- * holds it, and the prompt begins with its context. A response that nobody made here may be known to any engine.
- * @throws GatewayError `unknown_response` when another tenant's response is meant, or its engine is gone.
+ * Engine and prompt of a call that continues a response (`previous_response_id`). Only the engine that made the
+ * response holds it, and the prompt begins with its context. Any engine may know a response that this gateway has not
+ * seen.
+ * @throws GatewayError `unknown_response` if the response is another tenant's, or its engine is gone
  */
 export function demandOf(
   context: Context,

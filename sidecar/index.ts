@@ -5,10 +5,18 @@
  *   accept.ts          a request becomes a call: read, checked, identified, handed over
  *   calls/call.ts      one call's life, from the queue over its engines to its end
  *   driver.ts          the scheduler in real time: one clock, one timer, commands to calls
- * then, as needed: routes.ts (every path), passthrough.ts (requests that are not scheduled), bodies/ (request bodies, read
- * within bounds), http/ (bytes, headers, events, errors on the wire), gateway.ts (start, reload, drain, close), admin/ and
- * metrics/ (the operators' view), apis/ (the bodies of OpenAI and Anthropic), identity/ (which program?), engines/ (the
- * replicas), config/, record.ts (the event log).
+ * The others, as needed:
+ *   routes.ts          all paths
+ *   passthrough.ts     requests that are not scheduled
+ *   bodies/            request bodies, read within bounds
+ *   http/              bytes, headers, events and errors on the wire
+ *   apis/              the bodies of OpenAI and Anthropic
+ *   identity/          which program does a call belong to?
+ *   engines/           the replicas
+ *   gateway.ts         start, reload, drain, close
+ *   admin/, metrics/   the operators' view
+ *   config/            the configuration
+ *   record.ts          the event log
  */
 export { startGateway } from './gateway.js';
 export type { Gateway } from './gateway.js';

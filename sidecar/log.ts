@@ -2,11 +2,11 @@ import pino, { type Logger } from 'pino';
 import type { CallReport, CallSpec } from './calls/ports.js';
 import type { Config } from './config/schema.js';
 
-/** Lines are written together when there is this much of them, or this much later. */
+/** Bytes of lines, or time, after which the lines are written together. */
 const WRITE_BYTES = 65_536;
 const WRITE_MS = 100;
 
-/** JSON lines on standard output, written without holding up calls. */
+/** JSON lines on standard output, written without blocking calls. */
 export function makeLog(config: Config): Logger {
   const batches = { minLength: WRITE_BYTES, maxWrite: 2 * WRITE_BYTES, periodicFlush: WRITE_MS };
   const destination = pino.destination({ dest: 1, sync: false, contentMode: 'buffer', ...batches });
@@ -14,12 +14,12 @@ export function makeLog(config: Config): Logger {
 }
 
 /**
- * A batch of strings is measured anew, whole, with every line that joins it, which costs more than the line; a batch of
- * buffers is not. The types know only strings.
+ * Lines as buffers. A batch of strings is measured again with every new line, which costs more than the line itself. A
+ * batch of buffers is not, but pino's types allow only strings.
  */
 const asBytes = (line: string): string => Buffer.from(line) as unknown as string;
 
-/** The one line a call: who, where, how long and how it ended, and never a word of its prompt or answer. */
+/** Logs one line per call: its program, place, times and end, never a word of its prompt or answer. */
 export function logCall(log: Logger, spec: CallSpec, report: CallReport): void {
   if (!log.isLevelEnabled('info')) return;
   const { identity, facts } = spec;
@@ -36,7 +36,7 @@ export function logCall(log: Logger, spec: CallSpec, report: CallReport): void {
       model: facts.model,
       stream: facts.stream,
       engine: dispatch?.engine,
-      // Not `level`: that is the line's own.
+      // Not `level`, which is the line's own field.
       queue_level: dispatch?.level,
       reason: dispatch?.reason,
       placement: dispatch?.placement,

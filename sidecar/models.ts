@@ -4,7 +4,7 @@ import type { Context } from './context.js';
 import { GatewayError } from './errors.js';
 import { sendJson } from './http/answer.js';
 
-/** A client of a gateway whose engines are not yet, or no longer, there is told to ask again soon. */
+/** Retry time for clients while no engine is ready, or none is left. */
 const RETRY_AFTER = { retryAfterSeconds: 2 };
 
 export function unknownModel(model: string): GatewayError {
@@ -17,7 +17,7 @@ export function noEngine(): GatewayError {
   return new GatewayError('no_engine', 'No engine is ready.', RETRY_AFTER);
 }
 
-/** Every model of every engine once, in the engines' order; the first engine's entry of a model stands for all. */
+/** Every model of every engine once, in the engines' order; the first engine's entry represents the model. */
 function mergedModels(context: Context): Map<string, JsonObject> {
   const merged = new Map<string, JsonObject>();
   for (const engine of context.fleet.list()) {

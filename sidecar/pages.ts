@@ -1,23 +1,23 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from './errors.js';
 
-/** Names and addresses that lead nowhere but to this machine; browsers resolve `*.localhost` themselves. */
+/** Names and addresses that always lead to this machine; browsers resolve `*.localhost` themselves. */
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
 const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/i;
 
 export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
 /**
- * Keeps web pages away from a listener that asks for no key. A browser runs on the operator's own machine, so a page may
- * send requests to loopback, and read the answers if its own name resolves there (DNS rebinding). It cannot choose `Host`,
- * `Origin` and `Sec-Fetch-Site`, which give it away.
+ * Keeps web pages away from a listener without keys. A browser runs on the operator's own machine, so a page may send
+ * requests to loopback. It can read the answers if its own name resolves there (DNS rebinding). But it cannot choose
+ * `Host`, `Origin` and `Sec-Fetch-Site`, which identify it.
  */
 export class PageGuard {
   readonly #isLocal: boolean;
 
   /**
    * @param names further names of the gateway, without a port
-   * @param host that the listener is bound to
+   * @param host address that the listener is bound to
    */
   constructor(
     private readonly names: readonly string[],
@@ -27,7 +27,7 @@ export class PageGuard {
   }
 
   /**
-   * For paths of operators: only a page of the gateway's own, or no page at all.
+   * For operators' paths: allows only pages of the gateway's own, and requests from outside any page.
    * @throws GatewayError `forbidden`
    */
   checkAdmin({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
@@ -37,8 +37,8 @@ export class PageGuard {
   }
 
   /**
-   * For paths of clients: also pages served from this machine, and desktop applications, whose origins are no web pages'.
-   * Without `Origin` a page only reads, and nothing that it can see.
+   * For clients' paths: also allows pages served from this machine, and desktop applications, whose origins are not web
+   * pages. Without `Origin`, a page can only send reads, and cannot see their answers.
    * @throws GatewayError `forbidden`
    */
   checkClient({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
@@ -49,7 +49,7 @@ export class PageGuard {
     if (authority !== host && !this.#isKnown(nameOf(authority))) throw foreignPage();
   }
 
-  /** Rebinding takes a name: beyond loopback, where the gateway has addresses of its own, any address will do. */
+  /** Rebinding needs a name. So beyond loopback, where the gateway has its own addresses, any address is allowed. */
   #isOwn(host: string): boolean {
     const name = nameOf(host);
     return this.#isKnown(name) || (!this.#isLocal && ADDRESS.test(name));
@@ -60,7 +60,7 @@ export class PageGuard {
   }
 }
 
-/** The host and port of an origin; '' for `null`. */
+/** Host and port of an origin; '' for `null`. */
 function authorityOf(origin: string): string {
   return /^https?:\/\/([^/]+)$/i.exec(origin)?.[1] ?? '';
 }

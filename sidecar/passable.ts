@@ -1,7 +1,7 @@
 import { GatewayError } from './errors.js';
 import { invalidPath, readingsOf, splitTarget, withoutExtraSlashes } from './http/target.js';
 
-/** Paths of engines outside `/v1` that clients may ask; no other path outside it is passed on. */
+/** Paths of engines outside `/v1` that clients may request; no other path outside it is passed on. */
 export const ENGINE_PATHS = [
   '/tokenize',
   '/detokenize',
@@ -16,9 +16,10 @@ export const ENGINE_PATHS = [
 ];
 
 /**
- * Paths below `/v1` that clients may ask: each computes an answer from its request, on any replica, and changes nothing.
- * What vLLM, SGLang, llama.cpp and TensorRT-LLM serve there besides either changes an engine (adapters, sleep, weights,
- * caches), keeps state that no tenant owns (files, batches, conversations), or goes round the queues (`completions/batch`).
+ * Paths below `/v1` that clients may request: each computes an answer from its request alone, on any replica, and
+ * changes nothing. The other paths of vLLM, SGLang, llama.cpp and TensorRT-LLM there are not safe. They change an
+ * engine (adapters, sleep, weights, caches), keep state without a tenant (files, batches, conversations), or bypass the
+ * queues (`completions/batch`).
  */
 const CLIENT_PATHS = [
   '/v1/audio/transcriptions',
@@ -37,10 +38,13 @@ const CLIENT_PATHS = [
   '/v1/detokenize',
 ];
 
-/** Whether one of the patterns, a path or the beginning of one with `*` behind it, is the path's. */
+/** Whether the path matches one of the patterns. A pattern is a path, or the beginning of one followed by `*`. */
 export type Matcher = (path: string) => boolean;
 
-/** @param patterns in the router's notation. Engines may not tell upper from lower case, so our own paths are told in any. */
+/**
+ * @param patterns in the router's notation
+ * @param flags `i` for our own paths, because engines may ignore case
+ */
 export function matcherOf(patterns: readonly string[], flags = ''): Matcher {
   const escaped = patterns.map((pattern) => pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
   const source = escaped.map((pattern) => pattern.replace(/:[^/]+/g, '[^/]+').replace(/\*$/, '.*')).join('|');
@@ -49,8 +53,8 @@ export function matcherOf(patterns: readonly string[], flags = ''): Matcher {
 }
 
 /**
- * The target as it goes to an engine. What an engine might read its path as must all be permitted, and none of it a path
- * that has a handler of its own here: that would go round queues and tenants.
+ * The target to send to an engine. All readings of its path must be permitted. None may be a path with a handler here,
+ * which would bypass queues and tenants.
  * @throws GatewayError `invalid_path`, `path_not_allowed`
  */
 export function passableTarget(url: string, isOwn: Matcher, permitted: readonly string[]): string {
@@ -69,7 +73,7 @@ export function passableTarget(url: string, isOwn: Matcher, permitted: readonly 
 }
 
 /**
- * The target of something that is led by its first segments to the one engine that may see it.
+ * The target of a request whose first segments lead to the one engine that may see it.
  * @throws GatewayError `invalid_path`
  */
 export function plainTarget(url: string): string {

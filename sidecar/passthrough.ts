@@ -10,10 +10,10 @@ import { noEngine, unknownModel } from './models.js';
 import { Relay } from './relay.js';
 
 /**
- * Requests that are not calls of a program: they go to an engine directly, past the queues, and come back as they are.
+ * Requests that are not calls of a program: they bypass the queues, go directly to an engine, and come back unchanged.
  *
- * Which engine: the one that made the response that the path names; else the least loaded that serves the model that
- * the body names; else the least loaded of all. One that fails before it answers is followed by the next.
+ * A response's id in the path selects the engine that made it. Otherwise the least loaded engine with the body's model
+ * is chosen, or without a model the least loaded of all. If it fails before it answers, the next one follows.
  */
 
 /** A `POST` of a known API that costs an engine next to nothing: counting tokens. */
@@ -32,7 +32,7 @@ export async function passCheap(
   });
 }
 
-/** Any path that the gateway has no opinion of. */
+/** Any path without special treatment. */
 export async function passThrough(
   context: Context,
   api: Api,
@@ -49,7 +49,7 @@ export async function passThrough(
 }
 
 /**
- * What is done to a response that exists: read, cancelled, deleted, at the engine that made it.
+ * Operations on an existing response: read, cancel or delete, on the engine that made it.
  * @throws GatewayError `unknown_response`
  */
 export async function passToOwner(
@@ -67,7 +67,7 @@ export async function passToOwner(
   return withBody(context, tenant, request, response, (body) => pass(context, [engine], request, response, body, api));
 }
 
-/** Reads the body, and counts it as held until `use` is over. */
+/** Reads the body, and counts it as held until `use` has ended. */
 async function withBody(
   context: Context,
   tenant: TenantId,
@@ -84,10 +84,10 @@ async function withBody(
   }
 }
 
-/** The model that a JSON body names; a body that is not what its type says is the engine's to refuse. */
+/** The model in a JSON body. The engine rejects a body that does not match its type. */
 async function modelIn(context: Context, raw: Buffer, request: IncomingMessage): Promise<string | undefined> {
   try {
-    // A copy: the reader may not give back what it refuses.
+    // A copy, because the reader may not return a body that it rejects.
     const { facts } = await context.reader.read(passed, '', Buffer.from(raw), () => !request.socket.destroyed);
     return facts.model === '' ? undefined : facts.model;
   } catch (error) {
@@ -99,7 +99,7 @@ async function modelIn(context: Context, raw: Buffer, request: IncomingMessage):
 }
 
 /**
- * Engines that could answer, least loaded first.
+ * Engines that could answer, the least loaded first.
  * @throws GatewayError `no_engine`, `unknown_model`
  */
 function enginesFor(context: Context, model?: string): Engine[] {
@@ -130,7 +130,7 @@ async function pass(
 ): Promise<void> {
   const { path, search } = splitTarget(request.url ?? '');
   if (body === request && request.headers.expect !== undefined) response.writeContinue();
-  // A body that streams through is gone with the first try.
+  // A streamed body is consumed by the first attempt.
   const tries = body === request ? engines.slice(0, 1) : engines.slice(0, context.config.limits.attemptsMax);
   let failure: GatewayError = noEngine();
   for (const engine of tries) {

@@ -1,13 +1,13 @@
 import type { Turn } from './apis/api.js';
 
-/** Characters in a block, near the 256 tokens at which prefix trees of routers are cut. */
+/** Characters per block, close to the 256 tokens of routers' prefix trees. */
 const BLOCK_CHARS = 1024;
-/** Blocks hashed: prompts that differ only behind the first 256 Ki characters are told apart by nothing else either. */
+/** Most blocks to hash. Nothing else distinguishes prompts that differ only after the first 256 Ki characters. */
 const BLOCKS_MAX = 256;
 
 /**
- * Hashes of a conversation's leading blocks, each over all before it (32-bit FNV-1a): equal numbers, equal beginnings.
- * A block that is not full is left out, as engines leave it out of their caches.
+ * Hashes of a conversation's leading blocks, each covering everything before it (32-bit FNV-1a). Equal numbers mean
+ * equal beginnings. An incomplete block is omitted, as in engines' caches.
  */
 export function prefixHashes(conversation: readonly Turn[]): number[] {
   const hashes: number[] = [];

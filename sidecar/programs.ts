@@ -13,9 +13,8 @@ export function endProgram(context: Context, program: ProgramId): void {
 }
 
 /**
- * The program that someone means by `id`: the id as its client knows it, or, for those who see all tenants, the
- * scheduler's own.
- * @throws GatewayError `unknown_program`, or `bad_request` when several tenants have a program of that name.
+ * Finds the program with this id: its client's id or, for callers who see all tenants, the scheduler's own id.
+ * @throws GatewayError `unknown_program`, or `bad_request` if several tenants have a program of that name
  */
 export function findProgram(context: Context, id: string, tenant: TenantId | undefined): ProgramView {
   const { scheduler } = context.driver;
@@ -38,8 +37,8 @@ export function findProgram(context: Context, id: string, tenant: TenantId | und
 }
 
 /**
- * A program's end as other schedulers' clients tell it: ThunderAgent's `POST /programs/release {program_id}` and the
- * vLLM router's `POST /finish_session {session_id}`. Telling it twice, or of a program unknown, does no harm.
+ * Ends a program as clients of other schedulers request it: ThunderAgent's `POST /programs/release {program_id}` and
+ * the vLLM router's `POST /finish_session {session_id}`. A repeated request, or an unknown program, does no harm.
  * @throws GatewayError `invalid_body`
  */
 export async function releaseProgram(

@@ -22,38 +22,38 @@ import type { Config } from './config/schema.js';
 import type { Recorder } from './driver.js';
 import { settingsSchema } from './settings.js';
 
-/** Lines are written together when there is this much of them, or this much later. */
+/** Characters of lines, or time, after which the lines are written together. */
 const WRITE_CHARS = 65_536;
 const WRITE_MS = 100;
-/** For a disk to take what is left at the end. */
+/** Time limit for the disk to write the rest at the end. */
 const CLOSE_MS_MAX = 10_000;
 
 export interface RecordOptions {
-  /** Created, or empty; packed by gzip when its name ends in `.gz`. */
+  /** Path of a file, new or empty; compressed with gzip if the name ends in `.gz`. */
   readonly file: string;
   readonly config: Config;
-  /** Of maitred. */
+  /** Version of maitred. */
   readonly version: string;
   readonly log: Logger;
 }
 
 /**
- * Writes the event log of a gateway, see `docs/EVENT-LOG.md`. A log with a hole could not be replayed: when its disk is
- * full, breaks or falls behind by more than `limits.recordBytes`, it ends there, and the gateway goes on without it.
+ * Writes the event log of a gateway, see `docs/EVENT-LOG.md`. A log with a gap could not be replayed. So the log ends
+ * if its disk is full, fails, or falls behind by more than `limits.recordBytes`. The gateway continues without it.
  */
 export class EventLog implements Recorder {
   readonly #aliases = new Aliases();
   readonly #sink: Transform | Gzip;
-  /** Resolves when all is written or nothing more will be. */
+  /** Resolves when everything is written, or nothing more can be. */
   readonly #written: Promise<void>;
   #text = '';
   #timer: NodeJS.Timeout | undefined;
   #steps = 0;
   #isOpen = true;
 
-  /** @throws Error when the file cannot be opened for writing. */
+  /** @throws Error if the file cannot be opened for writing */
   static async open(options: RecordOptions): Promise<EventLog> {
-    // Who calls, when and how much is for nobody else to read.
+    // Only the owner may read who calls, when and how much.
     const file = await open(options.file, 'a', 0o600);
     return new EventLog(options, (sink) => pipeline(sink, file.createWriteStream()));
   }
@@ -86,7 +86,7 @@ export class EventLog implements Recorder {
     this.#add({ now, settings: settingsSchema.parse(config), commands: this.#aliases.inCommands(commands) });
   }
 
-  /** Writes what is left, unless the disk takes too long. */
+  /** Writes the rest, unless the disk takes too long. */
   async close(): Promise<void> {
     const { file, log } = this.options;
     const wasOpen = this.#isOpen;
@@ -110,7 +110,7 @@ export class EventLog implements Recorder {
     this.#timer = undefined;
     this.#sink.write(this.#text);
     this.#text = '';
-    // So that what is on disk can be read to the last batch, whatever becomes of the process.
+    // Flushed, so that the file can be read up to the last batch even if the process dies.
     if ('flush' in this.#sink) this.#sink.flush(constants.Z_SYNC_FLUSH);
     if (this.#sink.writableLength <= this.options.config.limits.recordBytes) return;
     this.#end('behind');
@@ -137,13 +137,13 @@ export class EventLog implements Recorder {
   }
 }
 
-/** Names remembered, so that most need not be made again. */
+/** Aliases to cache; the others are computed again. */
 const NAMES_MAX = 10_000;
 
 /**
- * Puts names of the log's own in place of those that came from clients or say who they are: of programs, threads and
- * tenants. A replay needs to know only which are the same. They are made with a key that nobody keeps, so that none has
- * to be remembered to stay the same.
+ * Replaces names from clients, and names that identify someone, by aliases: programs, threads and tenants. A replay
+ * only needs to know which are equal. The aliases are keyed hashes with a key that is never stored, so none has to be
+ * remembered to stay the same.
  */
 class Aliases {
   readonly #key = randomBytes(32);
@@ -158,7 +158,7 @@ class Aliases {
       ...event,
       program: this.#program(program),
       tenant: tenantId(this.#name('t', tenant)),
-      // The root has no name that could tell anything.
+      // The root's name reveals nothing.
       thread: thread === '' ? '' : this.#name('s', thread),
       ...(prefix !== undefined && { prefix: prefix.map((hash) => this.#mix(hash)) }),
       ...(request !== undefined && { request: this.#name('r', request) }),
@@ -186,7 +186,7 @@ class Aliases {
     return name;
   }
 
-  /** One to one on whole numbers of 32 bits, so that a log cannot be searched for the hashes of a known text. */
+  /** A bijection on 32-bit integers, so that a log cannot be searched for the hashes of a known text. */
   #mix(hash: number): number {
     const [mask, first, second] = this.#factors;
     const half = Math.imul(hash ^ mask, first);

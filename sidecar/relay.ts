@@ -10,12 +10,12 @@ import { Exchange, type AnswerSink, type Fault } from './http/exchange.js';
 import { requestIdOf, toClient, toEngine } from './http/headers.js';
 import { isEventStream } from './http/sse.js';
 
-/** All requests that are passed through count as one program's: nothing is known of whose they are. */
+/** All passed-through requests count as one program's, because their programs are unknown. */
 const PASSED_THROUGH = programId('passed-through');
 
 const inFlight = new WeakMap<Engine, number>();
 
-/** One request passed through to one engine and its answer passed back, byte for byte, with backpressure both ways. */
+/** Passes one request to one engine and its answer back, byte for byte, with backpressure both ways. */
 export class Relay implements AnswerSink, Active {
   readonly isRunning = true;
   #exchange: Exchange | undefined;
@@ -23,7 +23,7 @@ export class Relay implements AnswerSink, Active {
   #isEventStream = false;
   #settle: (result: GatewayError | undefined) => void = () => undefined;
   readonly #startedAt = performance.now();
-  /** Kept, as undici takes it from a request whose body it has sent. */
+  /** Kept, because undici takes the socket from a request whose body it has sent. */
   readonly #socket: Socket;
 
   constructor(
@@ -36,12 +36,12 @@ export class Relay implements AnswerSink, Active {
     this.#socket = request.socket;
   }
 
-  /** Requests that are being passed through to the engine now. */
+  /** Number of requests that are being passed through to the engine. */
   static inFlight(engine: Engine): number {
     return inFlight.get(engine) ?? 0;
   }
 
-  /** Resolves with the engine's failure when the client has been sent nothing yet; else when all is over. */
+  /** Resolves with the engine's failure if nothing was sent to the client, otherwise at the end. */
   async run(target: string, body: Buffer | IncomingMessage | null): Promise<GatewayError | undefined> {
     const { context, engine, request } = this;
     const { auth, timeouts } = context.config;
@@ -118,7 +118,7 @@ export class Relay implements AnswerSink, Active {
       this.#settle(error);
       return;
     }
-    // Half an answer must not look whole: an event says so, or else the connection breaks.
+    // Half an answer must not look complete: an error event ends a stream, otherwise the connection breaks.
     if (this.#isEventStream) this.response.end(this.api.errorEvent(error));
     else this.response.destroy();
     this.#settle(undefined);

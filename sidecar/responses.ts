@@ -1,18 +1,21 @@
 import { LRUCache } from 'lru-cache';
 import type { EngineId, TenantId } from '../src/index.js';
 
-/** A response that can be gone on from. */
+/** A response that later calls can continue. */
 export interface HeldResponse {
   readonly engine: EngineId;
-  /** Its prompt and its answer together; the estimate of its prompt until it is told. */
+  /** Tokens of its prompt and its answer together; the estimate of its prompt until usage is known. */
   readonly contextTokens: number;
 }
 
-/** Responses that engines made, and for whom. Some engines take ids from clients, so two tenants may hold one id. */
+/**
+ * Responses made by engines, and their tenants. Some engines accept ids from clients, so two tenants may hold the same
+ * id.
+ */
 export class Responses {
   readonly #holders: LRUCache<string, Map<TenantId, HeldResponse>>;
 
-  /** @param max ids remembered */
+  /** @param max most ids to remember */
   constructor(max: number) {
     this.#holders = new LRUCache({ max });
   }
@@ -27,7 +30,7 @@ export class Responses {
     return this.#holders.get(id)?.get(tenant);
   }
 
-  /** Whether only others hold it. */
+  /** Whether only other tenants hold the response. */
   isForeign(tenant: TenantId, id: string): boolean {
     return this.#holders.get(id)?.has(tenant) === false;
   }

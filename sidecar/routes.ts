@@ -10,7 +10,7 @@ import { listModels, showModel } from './models.js';
 import { passCheap, passThrough, passToOwner } from './passthrough.js';
 import { releaseProgram } from './programs.js';
 
-/** Paths whose `POST` is a call of a program: scheduled. */
+/** Paths whose `POST` is a scheduled call of a program. */
 const SCHEDULED = ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/messages', '/v1/embeddings'];
 
 const COUNT_TOKENS = '/v1/messages/count_tokens';
@@ -22,12 +22,12 @@ type TenantHandler = (
   params: Params,
 ) => void | Promise<void>;
 
-/** The API of a path: its own, or for paths that are passed through that of its family, whose errors its clients read. */
+/** The API of a path. A passed-through path gets the API of its family, whose errors its clients can read. */
 export function familyOf(path: string): Api {
   return apiFor(path) ?? required(path.startsWith('/v1/messages') ? '/v1/messages' : '/v1/chat/completions');
 }
 
-/** Paths for clients. Each asks for a key first, where keys are configured. */
+/** Paths for clients. Each checks the API key first, if keys are configured. */
 export function clientRoutes(context: Context): Routes {
   const client =
     (handler: TenantHandler): Handler =>
@@ -50,7 +50,7 @@ export function clientRoutes(context: Context): Routes {
     '/v1/responses/:id/cancel': { POST: owner },
     '/v1/responses/:id/*': { GET: owner },
     '/v1/models': { GET: client((_, request, response) => listModels(context, request, response)) },
-    // A model's id may have slashes in it.
+    // A model's id may contain slashes.
     '/v1/models/*': {
       GET: client((_, request, response, params) => showModel(context, params['*'] ?? '', request, response)),
     },
@@ -77,7 +77,7 @@ export function clientRoutes(context: Context): Routes {
   return routes;
 }
 
-/** Sent on as a plain request, it would be answered with an error that tells nothing. @throws GatewayError */
+/** Rejects upgrades: forwarded as a plain request, one would get an uninformative error. @throws GatewayError */
 function checkNoUpgrade({ headers }: IncomingMessage): void {
   if (/\bupgrade\b/i.test(headers.connection ?? '') && /\bwebsocket\b/i.test(headers.upgrade ?? '')) {
     throw new GatewayError('upgrade_unsupported', 'WebSockets are not passed on. Connect to an engine directly.');

@@ -8,8 +8,8 @@ const limit = count(1, 1e9);
 const time = z.number().positive();
 
 /**
- * What the scheduler and its balancer take of the configuration, and nothing else: what an event log holds of it. A whole
- * configuration parses to this; so does what an event log holds, where keys that came later get their defaults.
+ * The part of the configuration that the scheduler and its balancer use, and that an event log contains. It also parses
+ * a whole configuration. Event logs from before a key existed get its default.
  */
 export const settingsSchema = z.object({
   policy,

@@ -1,9 +1,9 @@
 import type { ProgramId } from '../src/index.js';
 
-/** Threads of one program that are told apart; the calls of further ones count as the root's. */
+/** Most threads of one program to count separately; calls of further ones count as the root's. */
 const THREADS_MAX = 256;
 
-/** How many calls each sub-agent of a program has made, for people. Programs without sub-agents take no room. */
+/** Calls of each sub-agent of a program, for operators to see. Programs without sub-agents use no memory. */
 export class Threads {
   readonly #calls = new Map<ProgramId, Map<string, number>>();
 

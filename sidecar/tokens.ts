@@ -1,16 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import { tokens, type Tokens } from '../src/index.js';
 
-/** Bytes a token before a model has told; English text and code are near it in most vocabularies. */
+/**
+ * Bytes per token before the first measurement of a model; close to it for English text and code in most vocabularies.
+ */
 const BYTES_PER_TOKEN = 4;
-/** The weight of that guess against what a model tells, in tokens. */
+/** Weight of that guess against measurements, in tokens. */
 const GUESS_TOKENS = 1000;
-/** What one answer leaves of the weight of those before it: the ratio follows the last hundred or so. */
+/** Factor by which each answer reduces the weight of earlier ones; the ratio follows roughly the last hundred. */
 const FADE = 0.99;
-/** More than any fleet serves; a model forgotten starts from the guess again. */
+/** More models than any fleet serves; a forgotten model starts from the guess again. */
 const MODELS_MAX = 1000;
 
-/** Estimates prompt lengths from bytes, corrected model by model by the lengths that engines report. */
+/** Estimates prompt lengths from bytes, corrected per model by the lengths that engines report. */
 export class TokenEstimator {
   readonly #seen = new LRUCache<string, { bytes: number; tokens: number }>({ max: MODELS_MAX });
 
@@ -20,7 +22,7 @@ export class TokenEstimator {
     return tokens(promptBytes / ratio);
   }
 
-  /** A prompt of so many bytes was so many tokens. */
+  /** Learns from a prompt with this many bytes and tokens. */
   learn(model: string, promptBytes: number, promptTokens: number): void {
     if (promptBytes <= 0 || promptTokens <= 0) return;
     let seen = this.#seen.get(model);

@@ -20,7 +20,7 @@ const filled = (item: (index: number) => string, bytes: number): string => {
   return items.join();
 };
 
-/** What a hostile client may send, and last what an honest one does. */
+/** Bodies of hostile clients, and finally of honest ones. */
 const BODIES: Readonly<Record<string, () => Buffer>> = {
   none: () => Buffer.alloc(0),
   'one string': () => withField(`"x":"${'a'.repeat(BYTES)}"`),
@@ -42,7 +42,7 @@ const BODIES: Readonly<Record<string, () => Buffer>> = {
   'agent, 4 MB': () => Buffer.from(chatBody(4 * MB, false)),
 };
 
-/** How long streams stand still while one client sends large bodies, one after another. */
+/** Time for which streams stall while one client sends large bodies, one after another. */
 export async function benchLargeBodies(quick: boolean): Promise<void> {
   const seconds = quick ? 3 : 10;
   say(`${STREAMS} streams with an event each ${GAP_MS} ms, while one client sends bodies of 31 MB without a pause for ${seconds} s (at least
@@ -82,7 +82,7 @@ async function rowOf(name: string, body: Buffer, proxy: Proxy, seconds: number):
     } while (performance.now() - startedAt < seconds * 1000);
   }
   const elapsedMs = performance.now() - startedAt;
-  // What stood still shows in the gap after it.
+  // Waits, because a stall shows in the next gap.
   await sleep(200);
   clearInterval(watch);
   const cpuMs = ((proxy.cpuMs() ?? NaN) - cpuBefore) / sent;
@@ -98,7 +98,7 @@ async function rowOf(name: string, body: Buffer, proxy: Proxy, seconds: number):
   ];
 }
 
-/** @returns times between events, in milliseconds, filled from now on. */
+/** Opens the streams. @returns times between events, in milliseconds, appended from now on */
 async function openStreams(url: string, agent: Dispatcher): Promise<number[]> {
   const gaps: number[] = [];
   const headers = { ...HEADERS, 'x-gap-ms': String(GAP_MS) };

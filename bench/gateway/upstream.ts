@@ -2,8 +2,8 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { MODEL } from './bodies.js';
 
 /**
- * The process of a mock engine that answers at once, from canned bytes. It implements just enough HTTP for the proxies
- * here, by hand, to use as little as possible of the core that it shares with the load generator.
+ * The process of a mock engine that answers at once, from canned bytes. It shares a core with the load generator, so
+ * its handwritten HTTP does only what the proxies here need.
  *
  *     GET  /health /v1/models /metrics     as vLLM's, without a KV capacity: no gate, and a window by configuration
  *     POST with `"stream":false`           a JSON answer

@@ -8,7 +8,7 @@ import { show } from '../numbers.js';
 const TENANT = tenantId('t');
 const CALLS = 40_000;
 
-/** What a call without an id costs to identify and remember: CPU microseconds, and bytes kept of its answer. */
+/** Cost of identifying and remembering a call without an id: CPU microseconds, and bytes kept of its answer. */
 export function costOfAnswer(message: (call: number) => JsonObject): string[] {
   let ids = 0;
   const identifier = createIdentifier({
@@ -36,7 +36,7 @@ export function costOfAnswer(message: (call: number) => JsonObject): string[] {
   }
   const micros = (process.cpuUsage().user - startedAt) / CALLS;
   const kept = (heapBytes() - bytes) / CALLS;
-  // Still in use, or all that it remembers would be collected.
+  // Keeps the identifier alive; otherwise its memory would be collected.
   identifier.named(TENANT, 'x');
   return [show(micros), show(kept)];
 }

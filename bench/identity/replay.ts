@@ -3,40 +3,42 @@ import { apiFor, type JsonObject } from '../../sidecar/apis/index.js';
 import type { Identifier, IdentityRequest } from '../../sidecar/identity/index.js';
 import { makeRandom } from '../numbers.js';
 
-/** A request as a client sends it. */
+/** A request from a client. */
 export interface Sent {
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: JsonObject;
 }
 
-/** One run of a client: it sends a request for each answer, the message of an assistant in the shape of chat completions. */
+/**
+ * One run of a client. It yields requests and receives answers, as assistant messages in the shape of chat completions.
+ */
 export type Run = Generator<Sent, void, JsonObject>;
 
-/** What an engine answers to the nth call of a run. */
+/** The engine's answer to the nth call of a run. */
 export type Engine = (run: number, call: number) => JsonObject;
 
 export interface Score {
   readonly runs: number;
   readonly calls: number;
   readonly programs: number;
-  /** Programs that hold calls of several runs. */
+  /** Number of programs with calls of several runs. */
   readonly mixed: number;
-  /** Runs whose calls are in several programs. */
+  /** Number of runs with calls in several programs. */
   readonly split: number;
-  /** Of the pairs of calls in one program, the share that is of one run. */
+  /** Share of call pairs in one program that belong to one run. */
   readonly precision: number;
-  /** Of the pairs of calls of one run, the share that is in one program. */
+  /** Share of call pairs of one run that are in one program. */
   readonly recall: number;
 }
 
 const TENANT = tenantId('t');
 
 /**
- * Runs in lockstep, the hardest case: all calls are in flight together, then all are answered, then all runs go on, each time
- * in a random order of a fixed seed.
- * @param areOne all runs are one program.
- * @param make makes the identifier, which asks how many calls of a program are in flight.
+ * Plays runs in lockstep, the hardest case: all calls are in flight together, then all are answered, then all runs
+ * continue. Each step is in random order from a fixed seed.
+ * @param areOne whether all runs are one program
+ * @param make creates the identifier; its argument counts a program's calls in flight
  */
 export function replay(
   runs: readonly Run[],

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../sidecar/apis/index.js';
 import { itemsOf, type Run } from './replay.js';
 
 /**
- * What clients send, reduced to what tells their programs apart. Taken from requests that the clients themselves made:
+ * Requests of clients, reduced to the parts that distinguish their programs. Recorded from the clients themselves:
  * aider 0.86.2, smolagents 1.26.0, dspy 3.4.1, pydantic-ai 2.x and those of the standard loop below.
  */
 const system = { role: 'system', content: 'You are an agent. Use the tools.' };
@@ -19,17 +19,17 @@ const textOf = (message: JsonObject): string => (message['content'] as string | 
 const resultsOf = (message: JsonObject): JsonObject[] =>
   callsOf(message).map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'sun' }));
 
-/** How a client of the standard loop differs from the others. */
+/** Variation of the standard loop. */
 export interface Loop {
-  /** An answer as the client sends it back. */
+  /** Form in which the client sends an answer back. */
   readonly back?: (message: JsonObject) => JsonObject;
   readonly headers?: Readonly<Record<string, string>>;
   readonly fields?: JsonObject;
-  /** Turns of the user after the first. */
+  /** Number of user turns after the first. */
   readonly more?: number;
 }
 
-/** The whole conversation again with each call, our answers in it: pydantic-ai, autogen, ag2, langgraph, AI SDK, agents SDKs. */
+/** The whole conversation in each call, with our answers: pydantic-ai, autogen, ag2, langgraph, AI SDK, agents SDKs. */
 export function* loop(
   task: string,
   { back = (message) => message, headers = {}, fields = {}, more = 1 }: Loop = {},
@@ -45,7 +45,7 @@ export function* loop(
   }
 }
 
-/** The same loop over the responses API, with all items sent again; reasoning items are left out or kept. */
+/** The same loop over the responses API, with all items in each call; reasoning items are omitted or kept. */
 export function* itemLoop(task: string): Run {
   const input: JsonObject[] = [user(task)];
   for (let turn = 0; turn < 2; turn += 1) {
@@ -62,7 +62,7 @@ export function* itemLoop(task: string): Run {
   }
 }
 
-/** smolagents' ToolCallingAgent: tool calls come back as text in Python's notation, results as messages of the user. */
+/** smolagents' ToolCallingAgent: tool calls return as text in Python's notation, results as user messages. */
 export function* smolTools(task: string): Run {
   const messages: JsonObject[] = [
     { role: 'system', content: parts('Use the tools.') },
@@ -80,7 +80,7 @@ export function* smolTools(task: string): Run {
   }
 }
 
-/** smolagents' CodeAgent: the text goes on with the tag that the stop string cut off, and with a call of its own. */
+/** smolagents' CodeAgent: appends to the answer the tag that the stop string cut off, and a call of its own. */
 export function* smolCode(task: string): Run {
   const messages: JsonObject[] = [{ role: 'system', content: parts('Write code.') }, user(parts(`New task:\n${task}`))];
   for (let step = 0; step < 4; step += 1) {
@@ -94,7 +94,7 @@ export function* smolCode(task: string): Run {
 const ENDING =
   'then `[[ ## next_tool_args ## ]]` (must be a valid Python dict[str, Any]), and then ending with the marker for `[[ ## completed ## ]]`.';
 
-/** dspy's ReAct: a system prompt and one message of the user, which holds all that has been said; then an extracting call. */
+/** dspy's ReAct: a system prompt and one user message with the whole history; finally an extracting call. */
 export function* dspyReact(task: string): Run {
   const question = `[[ ## question ## ]]\n${task}\n\n[[ ## trajectory ## ]]\n`;
   const ask = (trajectory: string, kind: string, fields: string) => ({
@@ -120,12 +120,12 @@ export function* dspyReact(task: string): Run {
   yield ask(trajectory, 'Produce the answer.', '`[[ ## reasoning ## ]]`');
 }
 
-/** Questions about one long document, of callers who know nothing of each other. */
+/** Questions about one long document, from unrelated callers. */
 export function* askOf(document: string, question: string): Run {
   yield { body: { messages: [system, user(`${document}\n\n${question}`)] } };
 }
 
-/** A prompt with worked examples, which the model repeats word by word. */
+/** A prompt with worked examples, which the model repeats verbatim. */
 export function* withExamples(question: string, example: string): Run {
   yield { body: { messages: [system, user('An example?'), said(example), user(question)] } };
 }
@@ -134,8 +134,8 @@ const RULES = `\n\n# *SEARCH/REPLACE block* Rules:\n\nEvery block must use this 
 const ok = said('Ok.');
 
 /**
- * aider: worked examples first; the files that are edited behind the turns that are done; rules behind the last message of the
- * user. After each edit a call of its own asks for a commit message, and quotes the edit.
+ * aider: worked examples come first, edited files follow the finished turns, and rules follow the last user message.
+ * After each edit, a separate call asks for a commit message and quotes the edit.
  */
 export function* aider(task: string): Run {
   const examples = [

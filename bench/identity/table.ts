@@ -5,12 +5,12 @@ import { costOfAnswer } from './cost.js';
 import { replay, type Engine, type Run, type Score } from './replay.js';
 import { aider, askOf, dspyReact, itemLoop, loop, smolCode, smolTools, withExamples } from './shapes.js';
 
-/** Runs of a client at once, and the programs that they are. */
+/** Concurrent runs of a client, and the programs that they are. */
 interface Case {
   readonly client: string;
   readonly runs: () => readonly Run[];
   readonly engine: Engine;
-  /** Where all runs are one program. */
+  /** Present if all runs are one program. */
   readonly programs?: 1;
 }
 
@@ -33,7 +33,7 @@ const calling = (count: number, content: string | null = null): JsonObject => ({
 });
 const saying = (content: string): JsonObject => ({ role: 'assistant', content });
 
-/** Calls of tools, always the same with ids of their own, then the same words. */
+/** Always the same tool calls, each with its own id, then the same words. */
 const alike =
   (rounds: number, parallel = 1, words: string | null = null): Engine =>
   (_run, call) =>
@@ -149,7 +149,7 @@ export function scoreOf({ runs, engine, programs }: Case, rewritten = true): Sco
   );
 }
 
-/** Whose calls the gateway takes for whose, client by client. */
+/** Agreement of the gateway's programs with the actual runs, client by client. */
 export function benchIdentity(): void {
   say(`Runs at once, all in flight together. mixed: programs with calls of several runs. split: runs in several programs.
 precision: of the pairs of calls in one program, those of one run. recall: of the pairs of calls of one run, those in one

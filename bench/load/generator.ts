@@ -24,7 +24,7 @@ const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
 const pinned = (core: number, ...args: string[]): [string, string[]] =>
   canPin ? ['taskset', ['-c', String(core), process.execPath, ...args]] : [process.execPath, args];
 
-/** Cost of `maitred load` itself, and the rate from which its times are no longer only the target's. */
+/** Cost of `maitred load` itself, and the rate above which its times are no longer only the target's. */
 export async function benchLoad(quick: boolean): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'maitred-bench-'));
   try {

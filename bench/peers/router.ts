@@ -25,10 +25,10 @@ function canRun(file: string): boolean {
 }
 
 /**
- * Program scheduling of vLLM Router 0.1.17, with the fields of its docs/program_scheduling.md: a capacity set by hand,
- * and seven coefficients calibrated to the engine model's `llama-3.1-8b-a100`. All times are divided by the speed.
- * Defaults in real time: idle programs are kept for at most 10 s, and resumed by force after 300 s. Load is read every
- * 2 s, where the default is 1 s: at speed 20 that is every 0.1 s.
+ * Program scheduling of vLLM Router 0.1.17, with the fields of its docs/program_scheduling.md. The capacity is set by
+ * hand, and seven coefficients are calibrated to the engine model's `llama-3.1-8b-a100`. All times are divided by the
+ * speed. Defaults in real time: idle programs are kept for at most 10 s, and resumed by force after 300 s. Load is read
+ * every 2 s, where the default is 1 s: at speed 20 that is every 0.1 s.
  */
 export function schedulingConfig(kvTokens: number, speed: number): object {
   return {

@@ -9,8 +9,8 @@ const SYSTEM_TOKENS = 1024;
 const exponential = (dice: Dice, mean: number): number => -Math.log(1 - dice.share()) * mean;
 
 /**
- * Coding agents, after recorded mini-swe-agent runs: calls 33 in the median and 78 at p95, output 89 and 1,047 tokens,
- * tool gaps 4 and 16 s. Tools' output brings contexts to 13 k tokens in the median.
+ * Coding agents, after recorded mini-swe-agent runs. Median and p95 are 33 and 78 calls, 89 and 1,047 output tokens,
+ * and tool gaps of 4 and 16 s. Tool output brings contexts to a median of 13 k tokens.
  */
 const agentCalls: Draw = (dice) => {
   let context = 2000 + dice.share() * 1500;

@@ -17,7 +17,7 @@ import { engineRow, programDetail, programRow, queueRow } from './rows.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
 
-/** Paths for operators. All but the two probes ask for leave first. */
+/** Paths for operators. All but the two probes check authorization first. */
 export function adminRoutes(context: Context): Routes {
   const guarded =
     (handler: Handler): Handler =>
@@ -47,7 +47,7 @@ export function adminRoutes(context: Context): Routes {
   return { ...routes, ...probeRoutes(context) };
 }
 
-/** Open to everyone on every listener: they tell nothing but that the gateway lives, and is ready. */
+/** Open to everyone on every listener: the probes reveal only that the gateway is alive, and whether it is ready. */
 export function probeRoutes(context: Context): Routes {
   return {
     '/healthz': { GET: (request, response) => sendJson(request, response, 200, 'alive', { status: 'ok' }) },
@@ -56,7 +56,8 @@ export function probeRoutes(context: Context): Routes {
 }
 
 /**
- * `POST /programs/{id}/end`, for operators of any tenant's program by `?tenant=` or by its key, for clients of their own.
+ * `POST /programs/{id}/end`. Operators may end any tenant's program, by `?tenant=` or by its key; clients only their
+ * own.
  * @param asAdmin whether this listener serves operators
  */
 export function endProgramRoute(context: Context, asAdmin: boolean): Routes {
@@ -78,7 +79,7 @@ export function endProgramRoute(context: Context, asAdmin: boolean): Routes {
   };
 }
 
-/** Whether the request carries an API key; where there are none, everyone is the one tenant. */
+/** Whether the request carries an API key. Without configured keys, all callers share one tenant. */
 function hasClientKey(context: Context, request: IncomingMessage): boolean {
   if (context.config.auth.keys.length === 0) return false;
   try {
@@ -132,7 +133,7 @@ async function addEngine(context: Context, request: IncomingMessage, response: S
   sendJson(request, response, 201, 'admin', engineRow(context, context.fleet.add(readEngine(body))));
 }
 
-/** An engine's configuration, checked as one of the file's would be. */
+/** Parses one engine's configuration, with the same checks as in the file. */
 function readEngine(body: unknown): EngineConfig {
   const { data, error } = configSchema.safeParse({ engines: [body] }, { reportInput: true });
   const engine = data?.engines[0];

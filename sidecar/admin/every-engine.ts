@@ -9,14 +9,14 @@ import { readingsOf, splitTarget } from '../http/target.js';
 
 export const EVERY_ENGINE = '/every-engine';
 
-/** Of an engine's answer, in characters. */
+/** Characters of each engine's answer to include. */
 const SHOWN_MAX = 1000;
 
 /**
- * `POST /every-engine/{path}`: changes all replicas alike, such as by an adapter to load. Nothing is sent unless every
- * engine is ready. Answers 200 when all said 2xx; else 502, with what each said, for the operator to mend: engines
- * cannot take a change back together.
- * @throws GatewayError `path_not_allowed`, `invalid_path`, `no_engine`, and what `readBody` throws
+ * `POST /every-engine/{path}`: makes the same change on all replicas, such as loading an adapter. Sends nothing unless
+ * every engine is ready. Answers 200 if all engines answered 2xx, else 502 with each engine's answer. The operator must
+ * then repair the difference, because a change cannot be rolled back across engines.
+ * @throws GatewayError `path_not_allowed`, `invalid_path`, `no_engine`, and the errors of `readBody`
  */
 export async function postToEveryEngine(
   context: Context,
@@ -40,7 +40,7 @@ export async function postToEveryEngine(
   sendJson(request, response, isDone ? 200 : 502, isDone ? 'admin' : 'engine_failed', { engines: answers });
 }
 
-/** What one engine said; status 0 when it could not be asked. */
+/** One engine's answer; status 0 if the engine could not be reached. */
 async function post({ config }: Context, engine: Engine, target: string, request: IncomingMessage, body: Buffer) {
   const { id, pool, basePath } = engine;
   const { apiKey } = engine.config;

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.js';
 const LIMIT = 100;
 const LIMIT_MAX = 1000;
 
-/** What `GET /programs` can be sorted by, under the names of the rows' own fields. */
+/** Sort keys of `GET /programs`, named after the fields of the rows. */
 const SORT_KEYS = {
   attained_service_seconds: (row) => row.serviceMs,
   waiting_seconds: (row) => row.waitingMs,
@@ -25,11 +25,11 @@ export interface ProgramQuery {
   readonly limit: number;
   readonly offset: number;
   readonly tenant: string | undefined;
-  /** Least first; absent: in order of creation. */
+  /** Ascending; absent: in order of creation. */
   readonly compare: ((a: ProgramView, b: ProgramView) => number) | undefined;
 }
 
-/** @throws GatewayError `bad_request` with the parameter to blame. */
+/** @throws GatewayError `bad_request` with the invalid parameter */
 export function readProgramQuery(search: URLSearchParams): ProgramQuery {
   for (const name of search.keys()) {
     if (!['limit', 'offset', 'sort', 'tenant'].includes(name)) throw bad(name, 'is not known here');
@@ -50,7 +50,7 @@ function readCount(search: URLSearchParams, name: string, otherwise: number, lea
   return value;
 }
 
-/** A field's name, with a minus sign in front for the greatest first. */
+/** A field's name; a leading minus sign sorts in descending order. */
 function readSort(text: string | null): ProgramQuery['compare'] {
   if (text === null) return undefined;
   const key = text.startsWith('-') ? text.slice(1) : text;

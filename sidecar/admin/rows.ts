@@ -3,7 +3,7 @@ import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
 
-/** The scheduler's state as admin answers show it: base units, one shape everywhere. */
+/** The scheduler's state in admin answers: base units, the same shape everywhere. */
 
 const seconds = (ms: number): number => Math.round(ms) / 1000;
 

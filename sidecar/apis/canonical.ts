@@ -2,20 +2,20 @@ import type { CanonicalMessage, JsonObject } from './api.js';
 import { isObject, listOf, stringOf } from './fields.js';
 
 /**
- * The canonical form of a message: equal for an answer as an engine gave it and as a client sends it back.
- * Clients drop reasoning, ids, refusals, annotations and cache hints, turn strings into parts and parts into strings,
- * trim the text, and parse tool arguments and print them again; none of that shows in this form.
- * Two messages that an engine would read differently differ in it.
+ * The canonical form of a message: equal for an answer from an engine and for the client's copy of it. Clients drop
+ * reasoning, ids, refusals, annotations and cache hints. They turn strings into parts and parts into strings, trim the
+ * text, and re-print tool arguments. The canonical form hides all of these changes. Messages that an engine would read
+ * differently have different forms.
  */
 export interface Call {
   readonly name: string;
-  /** JSON text, as OpenAI sends it, or the value itself, as Anthropic does. */
+  /** JSON text, as from OpenAI, or the value itself, as from Anthropic. */
   readonly arguments: unknown;
-  /** As its result will name it; '' for none. */
+  /** The id that its result will name; '' for none. */
   readonly id: string;
 }
 
-/** What a message says, in the order in which it was read. */
+/** Content of a message, in the order of reading. */
 export interface Said {
   readonly text: string[];
   readonly calls: Call[];
@@ -23,7 +23,7 @@ export interface Said {
 
 export const nothingSaid = (): Said => ({ text: [], calls: [] });
 
-/** Deeper than any tool's arguments; keeps a crafted body from exhausting the stack. */
+/** Deeper than any tool's arguments; a limit keeps a crafted body from exhausting the stack. */
 const DEPTH_MAX = 64;
 /** Parts that a client may leave out when it sends the answer back. */
 const DROPPED: ReadonlySet<unknown> = new Set([
@@ -33,7 +33,7 @@ const DROPPED: ReadonlySet<unknown> = new Set([
   'reasoning_text',
   'refusal',
 ]);
-/** Fields of a part that differ between the answer and what is sent back, or move from call to call. */
+/** Fields of a part that differ between the answer and the client's copy, or change from call to call. */
 const VOLATILE: ReadonlySet<string> = new Set(['id', 'call_id', 'tool_use_id', 'status', 'cache_control']);
 
 export function canonicalMessage(role: string, said: Said): CanonicalMessage {
@@ -45,7 +45,7 @@ export function canonicalMessage(role: string, said: Said): CanonicalMessage {
   return { role, content, ...(callIds === '' ? {} : { callIds }) };
 }
 
-/** Adds a message's content, text or parts of any API, to what it says. */
+/** Appends a message's content, text or parts of any API, to `said`. */
 export function readContent(content: unknown, said: Said, depth = 0): void {
   if (typeof content === 'string') {
     said.text.push(content);
@@ -70,12 +70,12 @@ function readPart(part: JsonObject, said: Said, depth: number): void {
   }
 }
 
-/** A part or item of a kind that has no form of its own here: an image, a search call, whatever comes next. */
+/** A part or item without a form of its own here: an image, a search call, or any future kind. */
 export function canonicalPart(part: JsonObject): string {
   return canonicalJson(Object.fromEntries(Object.entries(part).filter(([key]) => !VOLATILE.has(key))));
 }
 
-/** Servers without a reasoning parser leave the model's thoughts in the text, and clients cut them off. */
+/** Servers without a reasoning parser leave the model's reasoning in the text, and clients cut it off. */
 function withoutThinking(text: string): string {
   const end = text.lastIndexOf('</think>');
   return end < 0 ? text : text.slice(end + '</think>'.length);
@@ -92,7 +92,7 @@ function canonicalArguments(value: unknown): string {
   }
 }
 
-/** JSON with sorted keys and no spaces: clients in other languages print keys in an order of their own. */
+/** JSON with sorted keys and no spaces, because clients in other languages order keys differently. */
 function canonicalJson(value: unknown, depth = 0): string {
   if (depth > DEPTH_MAX) return '"…"';
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join()}]`;
@@ -103,7 +103,10 @@ function canonicalJson(value: unknown, depth = 0): string {
   return `{${fields.join()}}`;
 }
 
-/** Whether `JSON.stringify` prints the canonical form: nearly all tool arguments are one string, or a few in order. */
+/**
+ * Whether `JSON.stringify` already prints the canonical form. Nearly all tool arguments are one string, or a few in
+ * order.
+ */
 function isPrintedAlike(value: JsonObject, keys: readonly string[]): boolean {
   return keys.every((key, i) => {
     const field = value[key];

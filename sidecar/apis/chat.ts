@@ -66,7 +66,7 @@ function canonicalChat(message: JsonObject, role: string): CanonicalMessage {
   return canonicalMessage(role, said);
 }
 
-/** `tool_calls` of functions and custom tools, and the `function_call` that came before them. */
+/** `tool_calls` of functions and custom tools, and the older `function_call`. */
 function readCalls(message: JsonObject): Call[] {
   const calls = listOf(message['tool_calls']).map(objectOf);
   if (isObject(message['function_call'])) calls.push({ function: message['function_call'] });

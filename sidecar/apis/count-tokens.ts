@@ -2,8 +2,8 @@ import type { Api } from './api.js';
 import { messages, readMessagesRequest } from './messages.js';
 
 /**
- * Anthropic's `POST /v1/messages/count_tokens`. It answers nothing that a conversation could go on from, so it has none:
- * a count must not take the place of the call that it prepares.
+ * Anthropic's `POST /v1/messages/count_tokens`. No conversation can continue from a count, so it reports none.
+ * Otherwise the count would take the place of the call that it precedes.
  */
 export const countTokens: Api = {
   ...messages,

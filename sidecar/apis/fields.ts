@@ -2,7 +2,7 @@ import { GatewayError } from '../errors.js';
 import type { JsonObject } from './api.js';
 
 /**
- * Checks of request fields. They refuse only what the gateway itself could not read: the rest is the engine's to judge.
+ * Checks of request fields. They refuse only fields that the gateway itself cannot read; the engine judges the rest.
  * Every function throws `invalid_body` with the path of the bad field.
  */
 
@@ -46,7 +46,7 @@ export function readFlag(body: JsonObject, name: string): boolean {
   return value;
 }
 
-/** A whole number of at least `least`; `undefined` where the client left it out. */
+/** A whole number of at least `least`; `undefined` if the client left it out. */
 export function readWhole(body: JsonObject, name: string, least: number): number | undefined {
   const value = body[name];
   if (isAbsent(value)) return undefined;
@@ -56,7 +56,7 @@ export function readWhole(body: JsonObject, name: string, least: number): number
   return value;
 }
 
-/** A limit of tokens; -1 sets none, by a custom that llama.cpp began. @throws GatewayError as `readWhole` */
+/** A limit of tokens; -1 means no limit, a convention from llama.cpp. @throws GatewayError as `readWhole` */
 export function readLimit(body: JsonObject, name: string, least: number): number | undefined {
   return body[name] === -1 ? undefined : readWhole(body, name, least);
 }
@@ -68,7 +68,7 @@ export function readOptionalString(body: JsonObject, name: string): string | und
   return value;
 }
 
-/** `messages`: objects with a role and a content of text, parts or nothing. Roles and part types are not judged. */
+/** `messages`: objects with a role and a content of text, parts or nothing. Roles and part types are not checked. */
 export function readMessages(body: JsonObject): readonly JsonObject[] {
   const messages = body['messages'];
   if (!Array.isArray(messages) || messages.length === 0) throw invalid('messages', 'a non-empty array');
@@ -89,7 +89,7 @@ export function checkContent(content: unknown, param: string): void {
   });
 }
 
-/** One prompt or several, each as text or as token ids: returns how many. */
+/** Number of prompts: one or several, each as text or as token ids. */
 export function countPrompts(value: unknown, param: string): number {
   if (typeof value === 'string') return 1;
   if (Array.isArray(value)) {
@@ -101,7 +101,7 @@ export function countPrompts(value: unknown, param: string): number {
   throw invalid(param, 'a string, an array of strings, or token ids');
 }
 
-/** `stream_options`, which only chat and completions have. */
+/** `stream_options`; only chat and completions have it. */
 export function readStreamOptions(body: JsonObject): JsonObject {
   const options = body['stream_options'];
   if (isAbsent(options)) return {};

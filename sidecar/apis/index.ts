@@ -20,7 +20,7 @@ const APIS: ReadonlyMap<string, Api> = new Map([
   ['/v1/embeddings', embeddings],
 ]);
 
-/** The API that a `POST` to this path speaks; `undefined` for paths that are only passed through. */
+/** The API of a `POST` to this path; `undefined` for paths that are only passed through. */
 export function apiFor(path: string): Api | undefined {
   const query = path.indexOf('?');
   return APIS.get(query < 0 ? path : path.slice(0, query));

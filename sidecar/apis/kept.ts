@@ -1,7 +1,7 @@
-/** Longest answer that is remembered. */
+/** Characters of the longest answer that is remembered. */
 const CHARS_MAX = 4_194_304;
 
-/** What is kept of a streamed answer for history matching: nothing if it is not wanted, or grows too long. */
+/** Parts of a streamed answer kept for history matching. Empty if the answer is not wanted or grows too long. */
 export class Kept {
   wanted: boolean;
   #chars = 0;

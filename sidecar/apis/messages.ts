@@ -17,7 +17,7 @@ import { Kept } from './kept.js';
 import { promptBytes } from './size.js';
 import { countOf, usageOf } from './usage.js';
 
-/** Anthropic's messages, `POST /v1/messages`, and what `count-tokens.ts` shares with them. */
+/** Anthropic's messages, `POST /v1/messages`. `count-tokens.ts` shares parts of it. */
 export const messages: Api = {
   kind: 'messages',
   readRequest: readMessagesRequest,
@@ -61,9 +61,9 @@ export function readMessagesRequest(body: JsonObject): RequestFacts {
 }
 
 /**
- * A conversation that the server would hold, of which later calls send the last messages alone. Engines ignore the field and
- * would answer those without all that came before. The tool runners of Anthropic's SDKs ask for it unless told
- * otherwise, and send whole conversations once they are refused in the words of `DETAILS`.
+ * Refuses a thread, a conversation held by the server of which later calls send only the last messages. Engines ignore
+ * the field, so they would answer without the earlier messages. The tool runners of Anthropic's SDKs use threads by
+ * default. After a refusal with the code in `DETAILS`, they send whole conversations.
  */
 function checkNoThread(body: JsonObject): void {
   if (isAbsent(body['thread'])) return;
@@ -80,7 +80,10 @@ const turnOf = (role: string, content: unknown): Turn => ({
   },
 });
 
-/** Anthropic counts tokens read from and written to its cache apart from `input_tokens`; a prompt is all three. */
+/**
+ * Anthropic counts tokens read from and written to its cache separately from `input_tokens`; the prompt is the sum of
+ * the three.
+ */
 function anthropicUsage(usage: JsonObject): AnswerFacts['usage'] {
   const input = countOf(usage['input_tokens']);
   if (input === undefined) return undefined;
@@ -100,7 +103,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 };
 
-/** What Anthropic's SDKs know an error by, where they act on it. */
+/** Error codes that Anthropic's SDKs act on. */
 const DETAILS: Readonly<Partial<Record<ErrorCode, JsonObject>>> = {
   thread_unsupported: { error_code: 'thread_unsupported_request' },
 };
@@ -111,7 +114,7 @@ export function anthropicErrorBody(error: GatewayError): JsonObject {
   return { type: 'error', error: { type, message: error.message, ...(details && { details }) } };
 }
 
-/** Events read whether or not the text is wanted; the others are deltas. */
+/** Events that are always read; the others are deltas, read only when the text is wanted. */
 const FEW: ReadonlySet<string> = new Set([
   'message_start',
   'message_delta',
@@ -185,7 +188,7 @@ class MessageReader implements StreamReader {
     }
   }
 
-  /** Counts only grow in the course of a stream, and servers put zeros where they do not know yet: the largest stands. */
+  /** Counts only grow during a stream, and servers send zeros for unknown counts, so the largest value holds. */
   #readUsage(holder: JsonObject): void {
     const usage = objectOf(holder['usage']);
     for (const field of Object.keys(usage)) {

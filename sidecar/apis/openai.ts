@@ -6,7 +6,9 @@ import { isObject, listOf, objectOf, parseObject, readStreamOptions, stringOf } 
 import { Kept } from './kept.js';
 import { openaiUsage } from './usage.js';
 
-/** What chat, completions and embeddings share: the error object, the usage switch and the stream of chunks. */
+/**
+ * The parts that chat, completions and embeddings share: the error object, the usage switch and the stream of chunks.
+ */
 
 export function openaiErrorBody(error: GatewayError): JsonObject {
   const { type } = ERRORS[error.code];
@@ -17,7 +19,7 @@ export function openaiErrorEvent(error: GatewayError): string {
   return `data: ${JSON.stringify(openaiErrorBody(error))}\n\n`;
 }
 
-/** Asks for the usage chunk. `continuous_usage_stats` does nothing without it, so it must not wake up with it. */
+/** Asks for the usage chunk. `continuous_usage_stats` has no effect without usage, so asking must not activate it. */
 export function openaiUsageFields(body: JsonObject): JsonObject {
   const options = readStreamOptions(body);
   if (body['stream'] !== true || options['include_usage'] === true) return {};
@@ -25,7 +27,10 @@ export function openaiUsageFields(body: JsonObject): JsonObject {
   return { stream_options: { ...quiet, include_usage: true } };
 }
 
-/** Marks of the few chunks worth parsing when the text is not wanted. Escaped quotes keep them from matching prose. */
+/**
+ * Marks of the few chunks worth parsing when the text is not wanted. Prose does not match, because its quotes are
+ * escaped.
+ */
 const TELLING = /"(?:usage|error)"\s*:\s*[{"]|"(?:finish_reason|name)"\s*:\s*"/;
 
 interface CallSoFar {
@@ -40,7 +45,7 @@ export class ChunkReader implements StreamReader {
   readonly #facts: RequestFacts;
   readonly #finished = new Set<unknown>();
   readonly #text: string[] = [];
-  /** By the index that the engine gave them, in order of their first piece. */
+  /** By the engine's index, in order of their first piece. */
   readonly #calls = new Map<unknown, CallSoFar>();
   readonly #tools: string[] = [];
   readonly #kept: Kept;
@@ -78,13 +83,14 @@ export class ChunkReader implements StreamReader {
     for (const choice of choices) this.#readChoice(objectOf(choice));
     if (!isObject(chunk['usage'])) return 'forward';
     this.#usageObject = chunk;
-    // Only the chunk that we asked for holds usage and no choice; elsewhere usage rides on what the client must see.
+    // Only the chunk that we requested has usage and no choice; otherwise usage is part of a chunk that the client must
+    // see.
     return Array.isArray(chunk['choices']) && choices.length === 0 && !this.#facts.wantsUsage ? 'hide' : 'forward';
   }
 
   #readChoice(choice: JsonObject): void {
     if (typeof choice['finish_reason'] === 'string') {
-      // Some servers send no [DONE]: an answer is also whole when each of its choices has said why it ended.
+      // Some servers send no [DONE]. Then an answer is complete when each of its choices has a finish reason.
       this.#finished.add(choice['index']);
       if (this.#finished.size >= this.#facts.choices) this.complete = true;
     }
@@ -100,7 +106,7 @@ export class ChunkReader implements StreamReader {
     const name = stringOf(called['name']);
     if (name !== '') this.#tools.push(name);
     if (!first || !this.#kept.wanted) return;
-    // Without an index, a name begins a call and what follows belongs to it.
+    // Without an index, a name starts a new call, and the following pieces belong to it.
     const index = delta['index'] ?? this.#calls.size - (name === '' ? 1 : 0);
     const call = this.#calls.get(index) ?? { name: '', id: '', arguments: [] };
     this.#calls.set(index, call);

@@ -3,13 +3,15 @@ import { isObject, listOf } from './fields.js';
 
 /** Roles of the messages that an application puts before the conversation. */
 const OWN_ROLES: ReadonlySet<unknown> = new Set(['system', 'developer']);
-/** A prompt that is one text has no parts: programs whose texts begin alike for this long are taken for one make. */
+/**
+ * A prompt given as one text has no parts. Programs whose texts share this many leading characters count as one family.
+ */
 const TEXT_CHARS = 8192;
 const TEXT_TOKEN_IDS = 2048;
 
 /**
- * The fields that a prompt begins with whoever asks: instructions, tool schemas, or the first part of a plain text.
- * Empty where there are none, or where a plain text is too short to tell.
+ * The fields that a prompt of this application always begins with: instructions, tool schemas, or the first part of a
+ * plain text. Empty without any, or if a plain text is too short to tell.
  */
 export function openingOf(body: JsonObject): unknown[] {
   const { system, instructions, tools, functions, prompt } = body;

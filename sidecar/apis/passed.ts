@@ -2,7 +2,7 @@ import { chat } from './chat.js';
 import type { Api } from './api.js';
 import { stringOf } from './fields.js';
 
-/** Any JSON object that is only passed through: all that is asked of it is its model, '' for none. */
+/** Any JSON object that is only passed through. Only its model is read; '' for none. */
 export const passed: Api = {
   ...chat,
   readRequest: (body) => ({

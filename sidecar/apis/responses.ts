@@ -73,7 +73,7 @@ export const responses: Api = {
   },
 };
 
-/** Text or items. The input may stay away where the engine already holds what it would say. */
+/** Text or items. The input may be absent if the engine already holds the conversation. */
 function readInput(body: JsonObject): readonly JsonObject[] {
   const input = body['input'];
   if (typeof input === 'string') return [{ role: 'user', content: input }];
@@ -91,7 +91,9 @@ function readInput(body: JsonObject): readonly JsonObject[] {
   });
 }
 
-/** One answer may come back as several items, or as fewer: the model's own items in a row are one message. */
+/**
+ * Clients may send one answer back as several items, or merge items. So the model's consecutive items form one message.
+ */
 function turnsOf(items: readonly JsonObject[]): Turn[] {
   const turns: Turn[] = [];
   let own: JsonObject[] | undefined;
@@ -117,7 +119,7 @@ function canonicalAnswer(items: readonly JsonObject[]): CanonicalMessage {
   return canonicalMessage('assistant', said);
 }
 
-/** Whether the model said it: its messages, and calls of every kind of tool. */
+/** Whether the item comes from the model: its messages, and calls of every kind of tool. */
 const isOwn = (item: JsonObject): boolean => item['role'] === 'assistant' || stringOf(item['type']).endsWith('_call');
 
 function readOwnItem(item: JsonObject, said: Said): void {
@@ -137,7 +139,7 @@ function canonicalItem(item: JsonObject): CanonicalMessage {
   return canonicalMessage(roleOf(item), said);
 }
 
-/** What clients read of a response object, where the engine had not sent one yet. */
+/** Required fields of a response object, for errors before the engine has sent one. */
 const NO_RESPONSE = { id: '', object: 'response', created_at: 0, model: '', output: [] };
 
 function failedResponse(response: JsonObject, error: GatewayError): JsonObject {
@@ -156,10 +158,10 @@ const WHOLE_MARK = /"(?:response\.(?:created|completed|incomplete|failed)|error)
 class ResponseReader implements StreamReader {
   complete = false;
   failed = false;
-  /** The response object as last seen. */
+  /** The latest response object. */
   response: JsonObject = {};
   readonly #wantsMessage: boolean;
-  /** Finished items, for servers whose last event leaves the output out. */
+  /** Finished items, for servers whose last event omits the output. */
   readonly #items: JsonObject[] = [];
   #last = '';
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from './api.js';
 
 /**
- * Bytes of a prompt, for the token estimate: the UTF-8 length of every string and key, a fixed sum for embedded media
- * (an image costs an engine about as many tokens whatever its encoding weighs), four bytes for a token id.
- * Iterative, so that a deeply nested body cannot exhaust the stack; linear in the size of the body.
+ * Bytes of a prompt, for the token estimate. It counts the UTF-8 length of every string and key, and four bytes for a
+ * token id. Embedded media count a fixed sum, because an image costs an engine about as many tokens whatever its
+ * encoded size. Iterative, so that a deeply nested body cannot exhaust the stack; linear in the size of the body.
  */
 const MEDIA_BYTES = 4096;
 const NUMBER_BYTES = 4;

@@ -2,12 +2,12 @@ import { tokens } from '../../src/index.js';
 import type { Usage } from '../../src/index.js';
 import { objectOf } from './fields.js';
 
-/** A token count as an engine gave it; `undefined` for anything that is not one. */
+/** A token count from an engine; `undefined` for anything else. */
 export function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-/** Absent when the engine gave no prompt count: half a report would be charged as a free prompt. */
+/** Absent without a prompt count: half a report would be charged as a free prompt. */
 export function usageOf(prompt: unknown, output: unknown, cached: unknown): Usage | undefined {
   const promptTokens = countOf(prompt);
   if (promptTokens === undefined) return undefined;

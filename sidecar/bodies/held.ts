@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.js';
 
 const RETRY_AFTER = { retryAfterSeconds: 5 };
 
-/** The bytes of all request bodies in memory: of calls that are being read, wait or run. */
+/** Bytes of all request bodies in memory: of calls that are being read, wait or run. */
 export class HeldBytes {
   readonly #byTenant = new Map<TenantId, number>();
   #bytes = 0;
@@ -15,12 +15,12 @@ export class HeldBytes {
     return this.#bytes;
   }
 
-  /** Room for one body, taken as it comes. */
+  /** An account for one body, which grows as the bytes arrive. */
   open(tenant: TenantId): HeldBody {
     return new HeldBody((bytes) => this.#add(tenant, bytes));
   }
 
-  /** Of several tenants each may hold half, so that none keeps all others out. */
+  /** With several tenants each may hold half, so that none locks the others out. */
   #add(tenant: TenantId, bytes: number): void {
     const { limits, auth } = this.config();
     const own = (this.#byTenant.get(tenant) ?? 0) + bytes;
@@ -45,7 +45,7 @@ export class HeldBody {
     this.#bytes += bytes;
   }
 
-  /** Gives all of it back; a second time does nothing. */
+  /** Releases all its bytes; a second call has no effect. */
   release(): void {
     this.change(-this.#bytes);
     this.#bytes = 0;

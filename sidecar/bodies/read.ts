@@ -3,19 +3,19 @@ import type { Api, CanonicalMessage, JsonObject, RequestFacts } from '../apis/in
 import { readOpening, type Opening } from '../family.js';
 import { parseJsonBody } from '../http/body.js';
 
-/** What a request body says to the gateway. */
+/** Contents of a request body that the gateway needs. */
 export interface ReadBody {
-  /** As it came, but for a byte-order mark. */
+  /** The original bytes, without a byte-order mark. */
   readonly raw: Buffer;
-  /** Its fields; of a body that was read by the thread, the small ones. */
+  /** Its fields; only the small ones if the thread read the body. */
   readonly body: JsonObject;
-  /** Names of all its fields. */
+  /** Names of all fields. */
   readonly keys: ReadonlySet<string>;
   readonly facts: RequestFacts;
   readonly opening: Opening | undefined;
 }
 
-/** The same as data that a thread can send. */
+/** The same, as data that a thread can send. */
 export interface SentBody {
   readonly body: JsonObject;
   readonly keys: readonly string[];
@@ -31,14 +31,17 @@ export function readBodyOf(api: Api, bytes: Buffer): ReadBody {
   return { raw, body, keys: new Set(Object.keys(body)), facts, opening: readOpening(facts.model, body) };
 }
 
-/** Longer conversations are programs of their own unless they say whose they are: matching them would hold up others. */
+/**
+ * A longer conversation is not matched, because matching would block other calls. Without an id, it becomes a program
+ * of its own.
+ */
 const MESSAGES_MAX = 10_000;
 const CHARS_MAX = 8_388_608;
-/** Kept of a content that is too long to send, such as a picture; its hash stands for the rest. */
+/** Characters kept of a content that is too long to send, such as a picture; its hash stands for the rest. */
 const HEAD_CHARS = 4096;
-/** Fields up to this length are sent whole: ids and options. */
+/** Longest field that is sent whole, such as ids and options. */
 const FIELD_CHARS_MAX = 4096;
-/** What a prompt is made of; the facts say what is to be known of it. */
+/** Fields that make up the prompt; `facts` already holds their relevant parts. */
 const PROMPT_FIELDS = new Set(['messages', 'input', 'prompt', 'tools', 'functions', 'system', 'instructions']);
 
 function isSmall(value: unknown): boolean {
@@ -47,8 +50,8 @@ function isSmall(value: unknown): boolean {
 }
 
 /**
- * @param contentCharsMax a message's content is sent whole up to this. At least as much as a body that the thread does not
- * read can hold: else the same message would differ from call to call.
+ * @param contentCharsMax longest message content that is sent whole. It must be at least the largest body read outside
+ * the thread; otherwise the same message would differ from call to call.
  */
 export function toSent({ body, keys, facts, opening }: ReadBody, contentCharsMax: number): SentBody {
   const messages = facts.conversation().map((turn) => shortened(turn.read(), contentCharsMax));

@@ -6,11 +6,11 @@ import { fromSent, readBodyOf, type ReadBody } from './read.js';
 import { checkShape, shapeOf } from './shape.js';
 import type { ReadJob, ReadResult } from './thread.js';
 
-/** Bodies up to this are not even looked at: they hold too little to stop anyone. */
+/** Bodies up to this size are parsed without a check, because they are too small to block anyone. */
 const SMALL_BYTES = 32_768;
-/** What a key, an object or an array costs to parse and read, in bytes of text. */
+/** Cost of parsing and reading a key, an object or an array, in bytes of text. */
 const NODE_BYTES = 16;
-/** Of the thread's heap: nothing that passes the shape's limits needs half of it. */
+/** Heap of the thread; a body within the shape's limits needs less than half of it. */
 const HEAP_MB = 1024;
 const HEAP_TIMES_BODY = 16;
 
@@ -23,8 +23,9 @@ interface Waiting {
 }
 
 /**
- * Reads the bodies of calls: small ones at once, large ones in a thread, so that no stream stands still meanwhile. The
- * thread takes one body at a time, the smallest first: who sends the largest waits for the others, not they for him.
+ * Reads the bodies of calls: small ones immediately, large ones in a thread, so that no stream stalls meanwhile. The
+ * thread reads one body at a time, the smallest first. So the sender of the largest body waits for the others, not the
+ * reverse.
  */
 export class BodyReader {
   #thread: Worker | undefined;
@@ -34,7 +35,7 @@ export class BodyReader {
   constructor(private readonly config: () => Config) {}
 
   /**
-   * @param isWanted asked before a large body's turn; false leaves it unread
+   * @param isWanted called before a large body's turn; `false` skips the body
    * @throws GatewayError `body_too_complex`, `client_gone`, and as `readBodyOf`
    */
   read(api: Api, path: string, bytes: Buffer, isWanted: () => boolean): ReadBody | Promise<ReadBody> {
@@ -71,7 +72,7 @@ export class BodyReader {
     const { bodyDepthMax, bodyNodesMax, inlineBytes } = this.config().limits;
     const { path, bytes } = job;
     const message: ReadJob = { path, bytes, limits: { bodyDepthMax, bodyNodesMax, inlineBytes } };
-    // Its memory goes over and comes back. What is not alone in its memory is copied.
+    // Transfers the buffer to the thread and back. A buffer that shares its memory is copied.
     const isAlone = bytes.byteLength === bytes.buffer.byteLength;
     (this.#thread ??= this.#start()).postMessage(message, isAlone ? [bytes.buffer as ArrayBuffer] : []);
   }
@@ -99,7 +100,7 @@ export class BodyReader {
     const { bytes, skipped } = result;
     if ('sent' in result) {
       const raw = Buffer.from(bytes.buffer, bytes.byteOffset + skipped, bytes.length - skipped);
-      // In a turn of its own: taking in what the thread sent was one already.
+      // In a separate turn, because receiving the thread's message has already taken one.
       setImmediate(() => job?.resolve(fromSent(result.sent, raw)));
     } else job?.reject(new GatewayError(result.refused.code, result.refused.message, result.refused.detail));
     this.#next();

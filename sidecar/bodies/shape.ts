@@ -1,11 +1,11 @@
 import { GatewayError } from '../errors.js';
 import { stringEnd } from '../http/json-string.js';
 
-/** What a JSON text will cost to parse, but for its length. */
+/** Properties that determine the cost of parsing a JSON text, besides its length. */
 export interface Shape {
   /** Deepest nesting of objects and arrays. */
   readonly depth: number;
-  /** Keys, objects and arrays: what makes parsing slow, and its result many times as large as its text. */
+  /** Number of keys, objects and arrays. They make parsing slow, and its result many times larger than its text. */
   readonly nodes: number;
   /** Keys of the outermost object. */
   readonly fields: number;
@@ -16,7 +16,7 @@ export interface ShapeLimits {
   readonly bodyNodesMax: number;
 }
 
-/** Fields of a body; no API has a hundredth of them. */
+/** Most fields of a body; no API uses a hundredth of them. */
 const FIELDS_MAX = 4096;
 
 const QUOTE = 0x22;
@@ -26,7 +26,7 @@ const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 
-/** One pass over the bytes. Right for JSON, and harmless for anything else. */
+/** Scans the bytes once. Correct for JSON, and harmless for anything else. */
 export function shapeOf(raw: Buffer): Shape {
   let depth = 0;
   let deepest = 0;

@@ -7,13 +7,13 @@ import { checkShape, shapeOf, type ShapeLimits } from './shape.js';
 /** The thread that reads large bodies; `reader.ts` is its other end. */
 
 export interface ReadJob {
-  /** Of an API; any other is passed through. */
+  /** Path of an API; any other body is passed through. */
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly limits: ShapeLimits & { readonly inlineBytes: number };
 }
 
-/** The bytes come back, whatever is said of them. */
+/** The thread returns the bytes in every case. */
 export type ReadResult = { readonly bytes: Uint8Array; readonly skipped: number } & (
   | { readonly sent: SentBody }
   | {

@@ -6,45 +6,46 @@ import { Exchange, type AnswerSink, type Fault, type ExchangeOptions, type Excha
 import { isOfCaller, quoteOf } from './refusal.js';
 import { SseSplitter, isEventStream } from '../http/sse.js';
 
-/** What an attempt needs to know of its call. */
+/** The part of a call that its attempts need. */
 export interface AttemptCall {
   readonly api: Api;
   readonly facts: RequestFacts;
-  /** Whether the answer's text is wanted, for history matching. */
+  /** Whether to keep the answer's text, for history matching. */
   readonly wantsMessage: boolean;
-  /** The client's own keys, which an engine's error must not repeat. */
+  /** The client's own keys, which must not appear in an error from the engine. */
   readonly secrets: readonly string[];
 }
 
-/** Who hears of an attempt: the call. After one of the last four, nothing more comes. */
+/** Receives the events of an attempt; the call implements it. One of the last four ends the attempt. */
 export interface AttemptSink {
   /** The engine began an event stream. */
   opened(headers: IncomingHttpHeaders): void;
   /** The first event is about to be forwarded. */
   began(reader: StreamReader): void;
-  /** Bytes of the stream, to be forwarded; it may pause the exchange. */
+  /** Bytes of the stream to forward; the sink may pause the exchange. */
   forward(bytes: Buffer): void;
-  /** Events forwarded so far: a stand-in for tokens, exact where an engine sends one token an event. */
+  /** Number of events forwarded so far. It approximates tokens, exactly so if the engine sends one token per event. */
   progressed(events: number): void;
 
-  /** The stream has ended as its API says that it should. */
+  /** The stream ended as its API specifies. */
   streamed(facts: AnswerFacts, failed: boolean): void;
-  /** A whole answer that is the client's: 2xx, 3xx or 4xx; `facts` for 2xx. */
+  /** A whole answer for the client: 2xx, 3xx or 4xx; `facts` for 2xx. */
   answered(status: number, headers: IncomingHttpHeaders, body: Buffer, facts: AnswerFacts | undefined): void;
-  /** The engine has no room, and says so in a whole answer. */
+  /** The engine has no room, according to its whole answer. */
   busy(status: number, headers: IncomingHttpHeaders, body: Buffer): void;
-  /** The engine failed: refused, reset, hung, cut its answer short, sent garbage, 5xx. */
+  /** The engine failed: it refused, reset or stalled, cut its answer short, sent garbage, or answered 5xx. */
   failed(error: GatewayError, fault: Fault): void;
 }
 
-/** For an engine to take note of an abort. */
+/** Time limit of the engine's answer to an abort. */
 const ABORT_MS = 5000;
 
-/** Statuses that mean "no room now", by custom of every engine here. */
+/** Statuses that mean "no room now" for every engine here. */
 const isBusy = (status: number): boolean => status === 429 || status === 503;
 
 /**
- * One try of one call on one engine: reads the answer as it passes and judges it. Knows nothing of the client.
+ * One attempt of one call on one engine. It reads and judges the answer while forwarding it, and does not know the
+ * client.
  *
  * ```
  *   head ──▶ 200 and an event stream? ──▶ events, each judged by the API's reader ──▶ streamed | failed
@@ -68,14 +69,14 @@ export class Attempt implements AnswerSink {
     request: ExchangeRequest,
     options: ExchangeOptions,
     private readonly answerBytesMax: number,
-    /** The id by which the engine can be told to stop, if it knows one. */
+    /** Id under which the engine can abort the request; undefined if it offers no abort. */
     private readonly abortId: string | undefined,
     private readonly sink: AttemptSink,
   ) {
     this.#exchange = new Exchange(engine.pool, request, options, this);
   }
 
-  /** Whether an event has been forwarded: after that there is no second try. */
+  /** Whether an event has been forwarded; then no second attempt is possible. */
   get hasBegun(): boolean {
     return this.#events > 0;
   }
@@ -124,7 +125,8 @@ export class Attempt implements AnswerSink {
     if (this.#over) return;
     if (this.#splitter === undefined) this.#settleWhole();
     else {
-      // What follows the last blank line is an event only if it makes the answer whole; else it is half of one.
+      // Bytes after the last blank line are an event only if they complete the answer; otherwise they are half an
+      // event.
       const rest = this.#splitter.end();
       if (this.#reader?.complete === true) for (const bytes of rest) this.sink.forward(bytes);
       this.#settleStream();
@@ -138,7 +140,7 @@ export class Attempt implements AnswerSink {
     else this.#settleStream(error, fault);
   }
 
-  /** For engines that are slow to see a closed connection. What they answer is of no interest. */
+  /** Sends an explicit abort to engines that are slow to notice a closed connection. Their answer is ignored. */
   #tellEngine(): void {
     const { adapter, basePath, config, pool } = this.engine;
     if (adapter.abort === undefined || this.abortId === undefined) return;
@@ -159,7 +161,7 @@ export class Attempt implements AnswerSink {
     });
   }
 
-  /** A stream that said that it was complete is complete, however its connection ended. */
+  /** A stream that announced its end is complete, even if its connection broke. */
   #settleStream(error?: GatewayError, fault: Fault = 'answer'): void {
     this.#over = true;
     if (this.#reader?.complete === true) this.sink.streamed(this.#reader.facts(), this.#reader.failed);
@@ -187,7 +189,7 @@ export class Attempt implements AnswerSink {
     return `The engine answered with status ${status}${quote === '' ? '.' : `: ${quote}`}`;
   }
 
-  /** A successful answer is a JSON object; what is not was cut short or is no answer of an engine. */
+  /** A successful answer is a JSON object; anything else was cut short or does not come from an engine. */
   #settleSuccess(body: Buffer): void {
     const answer = parseObject(body);
     if (answer === undefined) {

@@ -17,7 +17,7 @@ import { callHeaders } from './headers.js';
 import type { CallHandle, CallPorts, CallSpec, Outcome } from './ports.js';
 import { Reply } from './reply.js';
 
-/** Events between two reports of progress, and the longest time between them. */
+/** Most events between two reports of progress, and the longest time between them. */
 const PROGRESS_EVENTS = 64;
 const PROGRESS_MS = 1000;
 
@@ -25,9 +25,9 @@ type State = 'arriving' | 'queued' | 'dispatched' | 'streaming' | 'ended';
 
 interface Ending {
   readonly outcome: Outcome;
-  /** Tells the scheduler; absent when it knows. */
+  /** Event for the scheduler; absent if it already knows. */
   readonly event?: Event;
-  /** Tells the client; absent when it has been told, or has gone. */
+  /** Error for the client; absent if the client has its answer or is gone. */
   readonly error?: GatewayError;
   readonly usage?: Usage | undefined;
 }
@@ -41,7 +41,7 @@ interface Ending {
  *                  └────────────┘ busy, or failed before the first event: again, in its old place
  * ```
  *
- * Every way out leads through `#end`, which acts once: the scheduler is told, the client answered, the report given.
+ * Every call ends in `#end`, which acts once: it informs the scheduler, answers the client and reports the call.
  */
 export class Call implements CallHandle, CallOwner, AttemptSink {
   readonly #reply: Reply;
@@ -50,11 +50,11 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #attempt: Attempt | undefined;
   #attempts = 0;
   #dispatch: Dispatch | undefined;
-  /** Why the last attempt failed: what the client is told when there are no more. */
+  /** Failure of the last attempt; the client receives it when no attempts are left. */
   #failure: GatewayError | undefined;
-  /** Engines whose answers failed it. */
+  /** Engines whose answers failed this call. */
   readonly #doubted: EngineId[] = [];
-  /** Since when engines have had no room for it. */
+  /** Time since which engines have had no room for this call. */
   #busySinceMs: number | undefined;
   #engineHeaders: IncomingHttpHeaders = {};
   #commentTimer: NodeJS.Timeout | undefined;
@@ -111,7 +111,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#end({ outcome: 'drained', error, event: { type: 'callCancelled', call: this.spec.id } });
   }
 
-  // What the scheduler says.
+  // Commands of the scheduler.
 
   dispatched(dispatch: Dispatch): void {
     this.#accept();
@@ -138,7 +138,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.ports.refused(this.spec, error.code);
   }
 
-  // What the engine says.
+  // Events of the attempt.
 
   opened(headers: IncomingHttpHeaders): void {
     this.#engineHeaders = headers;
@@ -206,7 +206,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       this.#doubted.push(engine);
       fleet.misanswered(engine, this.#program);
     } else if (engine !== undefined) fleet.failed(engine);
-    // An answer that is too large would be so again.
+    // Another attempt would produce an answer that is too large again.
     if (this.#state === 'streaming' || error.code === 'engine_answer_too_large') {
       this.#end({ outcome: outcomeOf(error), error, event: { type: 'callFailed', call, failure: 'lost' } });
       return;
@@ -219,7 +219,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     driver.emit({ type: 'callFailed', call, failure: 'broken', pauseMs: pause });
   }
 
-  // The call's own steps.
+  // Steps of the call itself.
 
   #accept(): void {
     if (this.#accepted) return;
@@ -286,7 +286,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     if (this.#dispatch !== undefined) this.ports.fleet.succeeded(this.#dispatch.engine, this.#program);
   }
 
-  /** An engine has answered in full. */
+  /** Ends the call after a complete answer. */
   #finish(facts: AnswerFacts, outcome: Outcome): void {
     const engine = this.#attempt?.engine;
     this.#engineServed();
@@ -308,7 +308,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#end({ outcome, usage, event });
   }
 
-  /** One that leaves the queue has run out of patience, as far as anyone can tell: it may ask again. */
+  /** A client that leaves while its call is queued has probably lost patience, so it may ask again. */
   #clientGone(): void {
     const mayReturn = this.#state === 'queued';
     if (mayReturn) this.ports.mayReturn(this.spec);

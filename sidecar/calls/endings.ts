@@ -3,13 +3,13 @@ import { GatewayError } from '../errors.js';
 import { noEngine } from '../models.js';
 import type { Outcome } from './ports.js';
 
-/** What a client is told to wait that was refused for want of room. */
+/** Time after which a client that was refused for lack of room should retry. */
 export const RETRY_AFTER = { retryAfterSeconds: 1 };
 
-/** Refusals after which a retry takes the call's place. */
+/** Refusals after which a retry keeps the call's place. */
 export const KEEPS_PLACE: ReadonlySet<Reject['refusal']> = new Set(['queue_timeout', 'queue_full', 'no_engine']);
 
-/** What a client hears whose call the scheduler refused. @param failure why its last attempt failed */
+/** The client's error when the scheduler refuses its call. @param failure failure of its last attempt */
 export function refusalError({ refusal, retryAfterMs }: Reject, failure: GatewayError | undefined): GatewayError {
   const retry = retryAfterMs === undefined ? RETRY_AFTER : { retryAfterSeconds: Math.max(1, retryAfterMs / 1000) };
   switch (refusal) {
@@ -18,7 +18,7 @@ export function refusalError({ refusal, retryAfterMs }: Reject, failure: Gateway
     case 'overloaded':
       return new GatewayError('overloaded', 'More calls wait than could be served in time.', retry);
     case 'queue_timeout':
-      // Its place is kept for it: the sooner it is back, the better.
+      // The call's place is kept, so a prompt retry is best.
       return new GatewayError('queue_timeout', 'The call has waited too long; a retry keeps its place.', retry);
     case 'no_engine':
       return noEngine();
@@ -33,7 +33,7 @@ export function outcomeOf(error: GatewayError): Outcome {
   return error.status === 408 || error.status === 504 ? 'timed_out' : 'engine_error';
 }
 
-/** What a client hears whose stream has been opened by comments, when its engine answers without a stream. */
+/** The client's error when comments have opened its stream and the engine then answers without a stream. */
 export function unstreamable(status: number, body: Buffer): GatewayError {
   if (status < 400) return new GatewayError('engine_answer_invalid', 'The engine answered without a stream.');
   return new GatewayError(

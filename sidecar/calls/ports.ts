@@ -14,70 +14,70 @@ export interface CallSpec {
   readonly requestId: string;
   readonly api: Api;
   readonly path: string;
-  /** The query with its question mark, or ''. */
+  /** Query string with its question mark, or ''. */
   readonly search: string;
   readonly tenant: TenantId;
   readonly identity: Identity;
   readonly facts: RequestFacts;
-  /** The only engine that may run it; absent: any that serves the model. */
+  /** The only engine that may run the call; absent: any that serves the model. */
   readonly engine?: EngineId;
   readonly promptTokens: Tokens;
   readonly prefix: readonly number[] | undefined;
-  /** Equal for a repetition of the request. */
+  /** Equal for repetitions of the same request. */
   readonly fingerprint: string;
-  /** The client says that it has asked before. */
+  /** Whether the client marks the request as a retry. */
   readonly isRetry: boolean;
   readonly family: Family | undefined;
   readonly raw: Buffer;
-  /** What the body counts for in memory, until the call has ended. */
+  /** Memory account of the body, held until the call ends. */
   readonly held: HeldBody;
   /** Top-level keys of the body. */
   readonly keys: ReadonlySet<string>;
-  /** Fields to set whatever engine it goes to. */
+  /** Fields to set on every engine. */
   readonly fields: JsonObject;
 }
 
-/** How an accepted call ended: `maitred_calls_ended_total{outcome}`. */
+/** Outcomes of accepted calls: `maitred_calls_ended_total{outcome}`. */
 export const OUTCOMES = ['completed', 'client_error', 'engine_error', 'cancelled', 'timed_out', 'drained'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** What is known of a call when it has ended. */
+/** Summary of a call after its end. */
 export interface CallReport {
   readonly outcome: Outcome;
-  /** Sent to the client; 499 when it had left. */
+  /** Status sent to the client; 499 if it had left. */
   readonly status: number;
   readonly code: ErrorCode | undefined;
-  /** The last one. */
+  /** The last dispatch. */
   readonly dispatch: Dispatch | undefined;
   readonly attempts: number;
   readonly queueMs: number;
-  /** Arrival to the first event of a stream. */
+  /** Time from arrival to the first event of a stream. */
   readonly ttftMs: number | undefined;
-  /** Last dispatch to the end. */
+  /** Time from the last dispatch to the end. */
   readonly serviceMs: number | undefined;
   readonly durationMs: number;
   readonly usage: Usage | undefined;
 }
 
-/** A call, as those see it whom it tells something. */
+/** A call, as seen by the receivers of its reports. */
 export interface CallHandle extends Active {
   readonly spec: CallSpec;
 }
 
-/** What calls use of the gateway, and what they tell it. */
+/** Services of the gateway that calls use, and the reports that calls make to it. */
 export interface CallPorts {
   readonly driver: Driver;
   readonly fleet: Fleet;
-  /** The configuration as it is now. */
+  /** The current configuration. */
   readonly config: () => Config;
-  /** Never accepted: the scheduler had no place for it. */
+  /** The scheduler refused the call before accepting it. */
   readonly refused: (spec: CallSpec, code: ErrorCode) => void;
   readonly accepted: (call: CallHandle) => void;
   readonly dispatched: (dispatch: Dispatch, retry: boolean) => void;
   readonly commented: () => void;
-  /** It leaves the queue unserved, and its client may ask again. */
+  /** The call left the queue unserved, and its client may ask again. */
   readonly mayReturn: (spec: CallSpec) => void;
-  /** An engine gave its response this id; told again with what it used. */
+  /** An engine gave its response this id; reported again with its usage. */
   readonly madeResponse: (id: string, spec: CallSpec, engine: EngineId, usage?: Usage) => void;
   /** A whole answer was read. */
   readonly answered: (spec: CallSpec, facts: AnswerFacts, usage: Usage | undefined) => void;

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { asObject, parseJson } from '../engines/json.js';
 
-/** Codes and types by which APIs say that one key or account is over its limits. */
+/** Error codes and types that APIs use when one key or account exceeds its limits. */
 const OF_CALLER = /quota|billing|credit|rate.?limit|(requests|tokens)_per_/i;
 const QUOTE_MAX = 300;
 
-/** What must not leave with an engine's words: addresses, and what looks like a key. */
+/** Parts of an engine's message to redact: addresses, and texts that look like keys. */
 const SECRETS = [
   /\b[a-z][a-z\d+.-]*:\/\/\S+/gi,
   /\b(?:bearer|basic)\s+\S+/gi,
@@ -14,15 +14,15 @@ const SECRETS = [
   /\b[\w.-]+:\d{2,5}\b/g,
 ];
 
-/** Whether a 429 says by its code or type that its caller is over a limit of its own, and not the engine out of room. */
+/** Whether a 429 names, by its code or type, a limit of the caller rather than a lack of room in the engine. */
 export function isOfCaller(body: Buffer): boolean {
   const error = errorIn(body);
   return [error?.['code'], error?.['type']].some((name) => typeof name === 'string' && OF_CALLER.test(name));
 }
 
 /**
- * What an engine said of its failure, for a client to read: short, and without addresses and keys; '' when it said nothing.
- * @param secrets further texts to leave out
+ * The engine's error message for the client: short, without addresses and keys; '' without a message.
+ * @param secrets further texts to redact
  */
 export function quoteOf(body: Buffer, secrets: readonly string[]): string {
   const message = errorIn(body)?.['message'];
@@ -33,7 +33,7 @@ export function quoteOf(body: Buffer, secrets: readonly string[]): string {
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, QUOTE_MAX);
 }
 
-/** The keys that a client sent. */
+/** Keys in the client's headers. */
 export function secretsOf({ authorization, 'x-api-key': key }: IncomingHttpHeaders): string[] {
   return [authorization, key].map((value) => String(value ?? '').replace(/^\S+\s+/, ''));
 }

@@ -6,8 +6,8 @@ import { sendError } from '../http/answer.js';
 import { SSE_HEADERS, sseComment } from '../http/sse.js';
 
 /**
- * The client's side of one call: knows what has been sent and so how an error must be told, and notices that the
- * client has gone.
+ * The client's side of one call. It tracks the bytes sent, which decides the form of an error, and notices when the
+ * client leaves.
  *
  * ```
  *   nothing sent ──▶ whole answer or error with its status
@@ -21,7 +21,7 @@ export class Reply {
   #done = false;
 
   /**
-   * @param idleMs how long a client may take nothing before it counts as gone
+   * @param idleMs longest time without progress before a client counts as gone
    * @param gone called at most once, if the client leaves before the reply is done
    */
   constructor(
@@ -35,7 +35,7 @@ export class Reply {
     this.#socket.once('close', this.#closed);
   }
 
-  /** Whether a 200 with an event stream has gone out: from then on an error can only be an event. */
+  /** Whether a 200 with an event stream has been sent. From then on an error can only be an event. */
   get streaming(): boolean {
     return this.#streaming;
   }
@@ -45,12 +45,12 @@ export class Reply {
     return this.#status;
   }
 
-  /** Whether the client left before there was anything to notice it. */
+  /** Whether the client left before this object could notice. */
   get alreadyGone(): boolean {
     return this.#socket.destroyed;
   }
 
-  /** The whole answer at once. */
+  /** Sends the whole answer at once. */
   whole(status: number, headers: OutgoingHttpHeaders, body: Buffer): void {
     this.#finish(status);
     headers['content-length'] = body.length;
@@ -66,16 +66,16 @@ export class Reply {
     this.response.writeHead(200, headers);
   }
 
-  /** Tells idle timers along the way that the call is alive, opening the stream if need be. */
+  /** Sends a comment, which keeps idle timers on the path from expiring. Opens the stream if necessary. */
   comment(text: string, headers: () => OutgoingHttpHeaders): void {
     if (!this.#streaming) this.open({ ...SSE_HEADERS, ...headers() });
-    // A client that does not even read comments needs no more of them.
+    // A client that does not read comments needs no further ones.
     if (!this.response.writableNeedDrain) this.response.write(sseComment(text));
   }
 
   /**
    * Sends bytes of the stream.
-   * @returns false when the client is behind: wait for `drained` before the next write
+   * @returns whether to continue; after `false`, wait for `drained` before the next write
    */
   write(chunk: Buffer): boolean {
     if (this.response.write(chunk)) return true;
@@ -98,8 +98,8 @@ export class Reply {
   }
 
   /**
-   * Ends the reply with an error: an event in a stream that is open, else a status of its own.
-   * @param reader what has followed the stream so far
+   * Ends the reply with an error: an event in an open stream, otherwise a status.
+   * @param reader the reader that has followed the stream so far
    */
   fail(error: GatewayError, headers: OutgoingHttpHeaders = {}, reader?: StreamReader): void {
     if (!this.#streaming) {
@@ -118,7 +118,7 @@ export class Reply {
     this.#socket.off('close', this.#closed);
   }
 
-  /** While bytes wait for the client, node closes its connection when none of them has moved for `idleMs`. */
+  /** While bytes wait for the client, Node closes its connection if none of them moves for `idleMs`. */
   #watchReader(): void {
     if (this.#socket.writableLength > 0) this.#socket.setTimeout(this.idleMs);
   }

@@ -3,7 +3,10 @@ import { queueMsLeast } from '../../src/index.js';
 import { idOf } from '../engines/address.js';
 import type { Config } from './schema.js';
 
-/** What no single key's range can say: keys that contradict each other. The path is that of the key to change. */
+/**
+ * Checks keys against each other, for contradictions that no single key's range can catch. Each problem has the path of
+ * the key to change.
+ */
 export function checkConsistency(config: Config, context: z.core.$RefinementCtx): void {
   const report = (path: (string | number)[], message: string) => {
     context.addIssue({ code: 'custom', path, message });
@@ -33,7 +36,7 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
       `must be at least ${least}, ${longer} and admission.turnMs (${turnMs}) together: raise it or lower these`,
     );
   }
-  // A program with a call waiting or running keeps its row, so the rows must outnumber both.
+  // A program with a waiting or running call keeps its row, so there must be more rows than such calls.
   if (limits.programsMax < 2 * limits.queuedMax)
     report(['limits', 'programsMax'], `must be at least twice limits.queuedMax, which is ${limits.queuedMax}`);
   if (admin.port !== null && admin.port !== 0 && admin.port === listen.port && admin.host === listen.host)

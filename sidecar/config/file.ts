@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { LineCounter, isMap, parseDocument, type Document } from 'yaml';
 import { ConfigError, type Path } from './problems.js';
 
-/** Far more than any configuration; a wrong path must not fill the memory. */
+/** Larger than any configuration; a wrong path must not exhaust memory. */
 const BYTES_MAX = 1_048_576;
-/** Nodes that aliases may multiply into: enough for a shared block or two, too few for a bomb. */
+/** Nodes that YAML aliases may expand to: enough for a shared block or two, too few for a bomb. */
 const ALIASES_MAX = 100;
 
 export interface ConfigFile {
-  /** As read: not checked against the schema. */
+  /** Parsed values, not yet checked against the schema. */
   readonly values: Record<string, unknown>;
-  /** `FILE:LINE` of the key, or of the nearest one above it; undefined where the file has neither. */
+  /** `FILE:LINE` of the key or of its nearest ancestor in the file; undefined if the file has neither. */
   originOf(path: Path): string | undefined;
 }
 

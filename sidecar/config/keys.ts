@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { KeyNote } from './note.js';
 import { configKeys } from './schema.js';
 
-/** One key of the configuration, as documentation, environment and redaction see it. */
+/** One key of the configuration, for the documentation, the environment and redaction. */
 export interface ConfigKey {
   /** `limits.bodyBytes`; `engines[].url` inside a list. */
   readonly path: string;
@@ -10,9 +10,9 @@ export interface ConfigKey {
   readonly segments: readonly string[];
   readonly schema: z.ZodType;
   readonly note: KeyNote;
-  /** Undefined: none, or told in words by `note.default`. */
+  /** Undefined: no default, or `note.default` describes it. */
   readonly default: unknown;
-  /** Variable that sets it. Undefined: only the file can. */
+  /** Variable that sets the key. Undefined: only the file can set it. */
   readonly env?: string;
 }
 
@@ -44,7 +44,7 @@ function describe(schema: z.ZodType, segments: readonly string[]): ConfigKey {
     note,
     default: schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined,
   };
-  // Elements of a list have no name of their own, and a hash per tenant does not fit a list of words.
+  // Elements of a list have no variable, and an auth key's hash per tenant does not fit a list of words.
   return segments.includes('[]') || path === 'auth.keys' ? key : { ...key, env: envName(segments) };
 }
 
@@ -52,7 +52,7 @@ function envName(segments: readonly string[]): string {
   return `MAITRED_${segments.join('_').replace(/[A-Z]/g, '_$&').toUpperCase()}`;
 }
 
-/** What a schema is under its defaults and transforms. */
+/** The schema without its defaults and transforms. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional)
     return unwrap(schema.unwrap());

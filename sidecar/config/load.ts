@@ -5,24 +5,25 @@ import { replaceRenamed } from './renamed.js';
 import { configSchema, type Config } from './schema.js';
 import { resolveSecrets } from './secrets.js';
 
-/** Where a configuration comes from, the weakest first. */
+/** Sources of a configuration, in rising precedence. */
 export interface ConfigInputs {
-  /** A YAML file. Absent: the one that `MAITRED_CONFIG` names, if any. */
+  /** Path of a YAML file. Absent: `MAITRED_CONFIG` names it, if set. */
   readonly file?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly flags?: readonly Override[];
-  /** Hears of each value that is taken by an old name. */
+  /** Called for each value that is given by an old name. */
   readonly warn?: (warning: ConfigProblem) => void;
 }
 
 /**
- * The effective configuration: defaults, then file, then environment, then flags; whole, checked and frozen.
- * @throws ConfigError with every problem found.
+ * The effective configuration, complete, checked and frozen. Flags override the environment, which overrides the file
+ * and then the defaults.
+ * @throws ConfigError with all problems found
  */
 export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): Config {
   const name = configFileOf({ file, env });
   const source = name === undefined ? undefined : readConfigFile(name);
-  // A section with all its keys commented out reads as null.
+  // YAML reads a section whose keys are all commented out as null.
   const values = Object.fromEntries(Object.entries(source?.values ?? {}).filter(([, value]) => value !== null));
   const environment = readEnvironment(env);
   const overrides = [...environment.overrides, ...flags];

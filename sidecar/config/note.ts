@@ -4,21 +4,21 @@ export const DAY_MS = 86_400_000;
 export const ms = (min: number, max: number) => z.number().min(min).max(max);
 export const count = (min: number, max: number) => z.int().min(min).max(max);
 
-/** Where a default comes from, in the words that recur. */
+/** Recurring texts for the source of a default. */
 export const STARTING = 'starting value';
 export const MEASURED = 'measured: EXPERIMENTS.md, “What the settings are worth”';
 export const NONE = 'no default';
 
-/** What docs/CONFIG.md says of a key besides what its type says. */
+/** Text of a key in docs/CONFIG.md, besides its type. */
 export interface KeyNote {
   readonly description: string;
-  /** Where the default comes from. */
+  /** Source of the default. */
   readonly source: string;
-  /** The default in words, where it depends on another key. */
+  /** The default in words, if it depends on another key. */
   readonly default?: string;
-  /** A change takes effect only when the gateway is started anew. */
+  /** Present if a change takes effect only after a restart. */
   readonly restart?: true;
-  /** Never shown; may be given as `env:NAME`. */
+  /** Present if the value is never shown; it may be given as `env:NAME`. */
   readonly secret?: true;
 }
 

@@ -3,29 +3,35 @@ import { CONFIG_KEYS, unwrap, type ConfigKey } from './keys.js';
 import type { ConfigProblem } from './problems.js';
 import { didYouMean } from './similar.js';
 
-/** A key set from outside the file. Text is turned into what the key's type asks for. */
+/** A key set outside the file. Its text is converted to the key's type. */
 export interface Override {
   /** Path of a key that is not inside a list. */
   readonly path: string;
   readonly text: string | readonly string[];
-  /** The variable or flag, for messages. */
+  /** Variable or flag, for messages. */
   readonly origin: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variable that names the file when no flag does. */
+/** Variable that names the file if no flag does. */
 export const FILE_VARIABLE = 'MAITRED_CONFIG';
 
-/** What Kubernetes adds to every pod beside a Service called `maitred`: not ours, and not the user's mistake. */
+/**
+ * Variables that Kubernetes adds to every pod for a Service called `maitred`. They are not ours, and not the user's
+ * mistake.
+ */
 const SERVICE_LINK = /^MAITRED_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
-/** Its MAITRED_PORT is a URL. With a number in it, someone meant another variable. */
+/** Kubernetes sets MAITRED_PORT to a URL. If it is a number, the user meant another variable. */
 const SERVICE_URL = /^(tcp|udp|sctp):\/\//;
 
 const BY_VARIABLE = new Map(CONFIG_KEYS.flatMap((key) => (key.env === undefined ? [] : [[key.env, key] as const])));
 const BY_PATH = new Map(CONFIG_KEYS.map((key) => [key.path, key]));
 
-/** Overrides by environment; an empty variable counts as unset. Unknown names that begin with `MAITRED_` are problems. */
+/**
+ * Overrides from the environment; an empty variable counts as unset. Unknown names with the prefix `MAITRED_` are
+ * problems.
+ */
 export function readEnvironment(env: Environment): { overrides: Override[]; problems: ConfigProblem[] } {
   const overrides: Override[] = [];
   const problems: ConfigProblem[] = [];
@@ -45,7 +51,7 @@ function isServiceLink(variable: string, text = ''): boolean {
   return SERVICE_LINK.test(variable) || (variable === 'MAITRED_PORT' && SERVICE_URL.test(text));
 }
 
-/** The variable that lacks a section or a key in `variable`, else the one most like it. */
+/** The known variable that `variable` becomes with another section or key; otherwise the most similar one. */
 function meantBy(variable: string): string {
   const known = [...BY_VARIABLE.keys(), FILE_VARIABLE];
   const tail = variable.slice('MAITRED'.length);
@@ -53,7 +59,7 @@ function meantBy(variable: string): string {
   return didYouMean(whole ?? variable, known) || '; docs/CONFIG.md lists them';
 }
 
-/** Sets the overrides in `values`, the later over the earlier. A section that is not a mapping is left for the schema to refuse. */
+/** Sets the overrides in `values`; later ones win. The schema then rejects a section that is not a mapping. */
 export function applyOverrides(values: Record<string, unknown>, overrides: readonly Override[]): void {
   for (const { path, text } of overrides) {
     const key = BY_PATH.get(path);
@@ -69,7 +75,9 @@ function valueOf(key: ConfigKey, text: string | readonly string[]): unknown {
   return key.path === 'engines' ? text.map((url) => ({ url })) : text;
 }
 
-/** The reading of `text` that the key takes; if it takes none, the likeliest one, so that the refusal fits. */
+/**
+ * The reading of `text` that the key accepts. If it accepts none, the likeliest one, so that the error message fits.
+ */
 function scalarOf(key: ConfigKey, text: string): unknown {
   const number = /^[+-]?[\d.]+(e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined;
   const readings: unknown[] = [text, number, text === 'true' ? true : text === 'false' ? false : undefined];

@@ -2,16 +2,16 @@ import type { z } from 'zod';
 import { CONFIG_KEYS } from './keys.js';
 import { didYouMean } from './similar.js';
 
-/** One thing wrong with the configuration. */
+/** One problem in the configuration. */
 export interface ConfigProblem {
-  /** Of the key to change: `engines[0].url`; '' when no single key is to blame. */
+  /** Path of the key to change, such as `engines[0].url`; '' if the problem is not in a single key. */
   readonly path: string;
   readonly message: string;
-  /** Where the value was given: `FILE:LINE`, a variable or a flag. Absent: nowhere, a default is at fault. */
+  /** Origin of the value: `FILE:LINE`, a variable or a flag. Absent: the value is a default. */
   readonly origin?: string | undefined;
 }
 
-/** The configuration cannot be used; every problem that was found. Messages never hold a key's value. */
+/** An invalid configuration, with all problems found. Messages never contain a key's value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   constructor(readonly problems: readonly ConfigProblem[]) {
@@ -30,7 +30,7 @@ export function pathText(path: Path): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
-/** The schema's findings in our words. Each is the key's path and what is wrong there. */
+/** The schema's issues in our words, each with the key's path. */
 export function problemsOf(issues: readonly z.core.$ZodIssue[]): { readonly path: Path; readonly message: string }[] {
   return issues.flatMap((issue) => {
     const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
@@ -65,7 +65,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const SIZES: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' };
 
-/** Names that may stand directly under `path`. */
+/** Names allowed directly under `path`. */
 function keysUnder(path: Path): string[] {
   const parent = path.map((part) => (typeof part === 'number' ? '[]' : part));
   const under = CONFIG_KEYS.filter(({ segments }) => parent.every((part, index) => segments[index] === part));

@@ -3,7 +3,7 @@ import { CONFIG_KEYS } from './keys.js';
 import { deepFreeze } from './load.js';
 import type { Config } from './schema.js';
 
-/** `next` as far as it can take effect now, and the keys whose change waits for the next start. */
+/** `next` with the current values of keys that need a restart, and the paths of those whose change must wait. */
 export function keepRestartKeys(current: Config, next: Config): { config: Config; waiting: readonly string[] } {
   const config = structuredClone(next);
   const waiting: string[] = [];

@@ -1,12 +1,12 @@
 import type { ConfigProblem, Path } from './problems.js';
 
-/** Values that earlier versions took, and their present names. Each goes one version after it came here. */
+/** Old values and their present names. Each is removed one version after its entry here. */
 const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  // It ordered single calls as `fcfs-window` does, but for demotion of running calls, which no engine offers.
+  // It ordered calls like `fcfs-window`, except for demoting running calls, which no engine supports.
   'policy.name': { 'mlfq-call': 'fcfs-window' },
 };
 
-/** Puts present names in place of old ones, in `values`, and tells of each. */
+/** Replaces old values in `values` by their present names, and reports each. */
 export function replaceRenamed(
   values: Record<string, unknown>,
   originOf: (path: Path) => string | undefined,

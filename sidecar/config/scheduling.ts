@@ -5,20 +5,20 @@ import { DAY_MS, MEASURED, STARTING, count, ms, note } from './note.js';
 
 const PROMPT = 'measured: EXPERIMENTS.md, “What a prompt’s length is worth”';
 
-/** The keys that the scheduler core and the load balancer take; see the opening words of schema.ts. */
+/** Keys of the scheduler core and the load balancer; see the opening words of schema.ts. */
 
 export const policy = z.strictObject({
-  name: z.enum(POLICY_NAMES).default('plas').meta(note('Which call runs next.', 'Autellix')),
+  name: z.enum(POLICY_NAMES).default('plas').meta(note('Order of waiting calls.', 'Autellix')),
   levels: count(1, 32).default(14).meta(note('Number of queues, K.', MEASURED)),
   firstQuantumMs: ms(1, DAY_MS)
     .default(125)
-    .meta(note('Attained service that ends the first queue’s range.', MEASURED)),
+    .meta(note('Upper bound of attained service in the first queue.', MEASURED)),
   quantumRatio: z
     .number()
     .min(1.1)
     .max(100)
     .default(2)
-    .meta(note('Each queue’s upper bound over the one before it.', MEASURED)),
+    .meta(note('Ratio of each queue’s upper bound to the one before it.', MEASURED)),
   countPrompt: z
     .boolean()
     .default(true)
@@ -38,17 +38,14 @@ export const policy = z.strictObject({
     .max(1e4)
     .default(0.1)
     .meta(
-      note(
-        'Milliseconds that an uncached prompt token takes: for `countPrompt`, and charged with `service: tokens`.',
-        STARTING,
-      ),
+      note('Milliseconds per uncached prompt token: for `countPrompt`, and charged with `service: tokens`.', STARTING),
     ),
   msPerOutputToken: z
     .number()
     .min(0)
     .max(1e4)
     .default(20)
-    .meta(note('With `service: tokens`: milliseconds charged for an output token.', STARTING)),
+    .meta(note('With `service: tokens`: milliseconds charged per output token.', STARTING)),
 });
 
 export const starvation = z.strictObject({
@@ -57,8 +54,8 @@ export const starvation = z.strictObject({
     .min(0.1)
     .max(1e6)
     .default(8)
-    .meta(note('Waiting over service at which a call is promoted.', MEASURED)),
-  floorMs: ms(1, DAY_MS).default(20_000).meta(note('Least service the ratio is taken against.', PROMPT)),
+    .meta(note('Ratio of waiting to service at which a call is promoted.', MEASURED)),
+  floorMs: ms(1, DAY_MS).default(20_000).meta(note('Least service in the ratio’s denominator.', PROMPT)),
   waitMsMax: ms(1, DAY_MS)
     .default(300_000)
     .meta(note('Wait of one call that promotes it whatever the ratio.', MEASURED)),
@@ -73,29 +70,29 @@ export const admission = z
       .default('auto')
       .meta(
         note(
-          'Calls in flight per engine: auto takes the engine’s own limit where known, else adapts; a number fixes it.',
+          'Calls in flight per engine: `auto` uses the engine’s own limit if known, otherwise adapts; a number fixes it.',
           MEASURED,
         ),
       ),
     windowInitial: count(1, 100_000)
       .optional()
-      .meta(note('Where an adaptive window starts.', STARTING, { default: '16, within `windowMin` and `windowMax`' })),
+      .meta(note('Initial adaptive window.', STARTING, { default: '16, within `windowMin` and `windowMax`' })),
     windowMin: count(1, 100_000)
       .optional()
-      .meta(note('Least adaptive window.', STARTING, { default: '2, at most `windowMax`' })),
-    windowMax: count(1, 100_000).default(1024).meta(note('Greatest adaptive window.', MEASURED)),
+      .meta(note('Smallest adaptive window.', STARTING, { default: '2, at most `windowMax`' })),
+    windowMax: count(1, 100_000).default(1024).meta(note('Largest adaptive window.', MEASURED)),
     gate: z
       .number()
       .min(0)
       .max(10)
       .default(0.9)
-      .meta(note('Share of an engine’s KV capacity the working set may take; 0: no gate.', MEASURED)),
+      .meta(note('Share of an engine’s KV capacity that the working set may take; 0: no gate.', MEASURED)),
     batching: z
       .enum(ADMISSION_NAMES)
       .default('knee')
       .meta(
         note(
-          'Past the load that costs an engine as much as an empty step, hold calls that slow others by more than they gain, or none.',
+          '`knee`: above the engine’s knee (DESIGN.md), hold calls that slow others by more than they gain. `none`: hold none.',
           MEASURED,
         ),
       ),
@@ -104,30 +101,25 @@ export const admission = z
       .enum(RETENTION_NAMES)
       .default('learnt')
       .meta(
-        note(
-          'How idle contexts are held: learnt from when earlier ones came back, or fading by the half-life.',
-          MEASURED,
-        ),
+        note('Retention of idle contexts: learnt from earlier return times, or fading by the half-life.', MEASURED),
       ),
     forecast: z
       .enum(['learnt', 'none'])
       .default('learnt')
-      .meta(note('Count a context as the size it is expected to grow to, or as it is.', MEASURED)),
+      .meta(note('`learnt`: count a context at its expected size. `none`: at its current size.', MEASURED)),
     sharedPrefixes: z
       .enum(['family', 'none'])
       .default('family')
-      .meta(note('Count the beginning that a family of programs shares once, or in each context.', MEASURED)),
+      .meta(note('`family`: count a family’s shared prefix once. `none`: in each context.', MEASURED)),
     outputReserveTokens: count(0, 1e6)
       .default(256)
-      .meta(note('Output tokens set aside for a call whose length is unknown.', STARTING)),
+      .meta(note('Output tokens reserved for a call of unknown length.', STARTING)),
     reserveMs: ms(0, DAY_MS)
       .default(120_000)
-      .meta(
-        note('Wait after which idle contexts make way for a call, and nothing behind it may take its room.', MEASURED),
-      ),
+      .meta(note('Wait after which idle contexts make way for a call, and no later call may take its room.', MEASURED)),
     turnMs: ms(0, DAY_MS)
       .default(300_000)
-      .meta(note('Least time between two such calls on one engine: each pushes idle contexts out.', MEASURED)),
+      .meta(note('Least time between two such calls on one engine, because each evicts idle contexts.', MEASURED)),
   })
   .transform(({ windowMin, windowInitial, ...rest }) => {
     const least = windowMin ?? Math.min(2, rest.windowMax);
@@ -136,7 +128,10 @@ export const admission = z
   });
 
 export const balancer = z.strictObject({
-  name: z.enum(BALANCER_NAMES).default('program-affinity').meta(note('Where a call runs.', 'Autellix, Algorithm 2')),
+  name: z
+    .enum(BALANCER_NAMES)
+    .default('program-affinity')
+    .meta(note('Choice of a call’s engine.', 'Autellix, Algorithm 2')),
   thresholdTokens: count(0, 1e9)
     .default(2048)
     .meta(note('Longest prompt that is spread instead of sent home.', 'Autellix, Algorithm 2')),

@@ -7,9 +7,10 @@ import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
 
 /**
- * Every key of the configuration, with its range, default, meaning and where the default comes from; docs/CONFIG.md is
- * made from this file and a test holds it there. A name ends in its unit. Unknown keys are refused; every number has a
- * range, which refuses NaN and infinities too. Where a default depends on another key, the object's `transform` fills it in.
+ * All keys of the configuration, with their ranges, defaults, meanings, and the sources of the defaults. A test
+ * generates docs/CONFIG.md from this file and keeps it current. A name ends in its unit. Unknown keys are rejected.
+ * Every number has a range, which also rejects NaN and infinities. If a default depends on another key, the object's
+ * `transform` fills it in.
  */
 
 const name = () =>
@@ -25,7 +26,7 @@ const listen = z.strictObject({
     .string()
     .min(1)
     .default('127.0.0.1')
-    .meta(note('Address to listen on.', 'nothing is open to a network unasked', { restart: true })),
+    .meta(note('Address to listen on.', 'closed to the network by default', { restart: true })),
   port: count(0, 65_535)
     .default(8080)
     .meta(note('Port to listen on; 0 picks a free one.', 'convention', { restart: true })),
@@ -36,12 +37,12 @@ const admin = z.strictObject({
     .string()
     .min(1)
     .default('127.0.0.1')
-    .meta(note('Address of the admin listener, when it has its own port.', 'as `listen.host`', { restart: true })),
+    .meta(note('Address of the admin listener, if it has its own port.', 'as `listen.host`', { restart: true })),
   port: count(0, 65_535)
     .nullable()
     .default(null)
     .meta(
-      note('Port of a listener of its own for admin paths and metrics; null: they share the main listener.', STARTING, {
+      note('Port of a separate listener for admin paths and metrics; null: they share the main listener.', STARTING, {
         restart: true,
       }),
     ),
@@ -52,7 +53,7 @@ const admin = z.strictObject({
     .default(null)
     .meta(
       note(
-        'Bearer token that admin paths demand. Null: open on a listener of their own or on a loopback listener without API keys, else refused.',
+        'Bearer token for admin paths. Null: open on a separate listener or on a loopback listener without API keys, otherwise refused.',
         NONE,
         { secret: true },
       ),
@@ -63,7 +64,7 @@ const admin = z.strictObject({
     .meta(
       note(
         'Paths of engines that `POST /every-engine/{path}` sends to all of them, such as `/v1/load_lora_adapter`.',
-        'off until asked for',
+        'off by default',
       ),
     ),
 });
@@ -77,26 +78,26 @@ const engine = z.strictObject({
   id: name()
     .optional()
     .meta(note('Name in metrics, headers and admin answers.', NONE, { default: 'host:port of the URL' })),
-  kind: z.enum(ENGINE_KINDS).default('auto').meta(note('What server it is; auto asks the server.', 'works for all')),
+  kind: z.enum(ENGINE_KINDS).default('auto').meta(note('Kind of server; `auto` detects it.', 'works for all')),
   models: z
     .array(z.string().min(1))
     .min(1)
     .optional()
-    .meta(note('Models it serves.', NONE, { default: 'what its /v1/models says' })),
+    .meta(note('Models that the engine serves.', NONE, { default: 'its /v1/models' })),
   window: count(1, 100_000)
     .optional()
-    .meta(note('Most calls in flight.', NONE, { default: 'what `admission.window` makes of it' })),
+    .meta(note('Most calls in flight.', NONE, { default: 'from `admission.window`' })),
   capacityTokens: count(1, 1e12)
     .optional()
-    .meta(note('KV cache capacity.', NONE, { default: 'what the engine reports; unknown: no gate' })),
+    .meta(note('KV cache capacity.', NONE, { default: 'the engine’s report; unknown: no gate' })),
   contextTokensMax: count(1, 1e12)
     .optional()
     .meta(
       note(
-        'Longest prompt and answer together. A longer prompt goes out at once, to hear the engine’s own refusal.',
+        'Longest prompt and answer together. A longer prompt is dispatched at once, to get the engine’s own refusal.',
         NONE,
         {
-          default: 'what the engine reports; unknown: such calls wait like others',
+          default: 'the engine’s report; unknown: such calls wait like others',
         },
       ),
     ),
@@ -104,7 +105,7 @@ const engine = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .meta(note('Sent as Bearer token instead of the client’s own.', NONE, { secret: true })),
+    .meta(note('Bearer token for the engine, instead of the client’s own.', NONE, { secret: true })),
 });
 
 const limits = z
@@ -115,7 +116,7 @@ const limits = z
     queuedBytes: count(1024, 1e13)
       .optional()
       .meta(
-        note('Request bodies held at once: those being read, waiting and running. A tenant may hold half.', STARTING, {
+        note('Request bodies in memory: of calls being read, waiting and running. A tenant may hold half.', STARTING, {
           default: 'a quarter of the machine’s or container’s memory',
         }),
       ),
@@ -123,13 +124,13 @@ const limits = z
       .default(262_144)
       .meta(
         note(
-          'Larger request bodies are parsed by a thread of their own. A key, an object and an array count 16 bytes each.',
+          'Larger request bodies are parsed by a separate thread. A key, an object and an array count 16 bytes each.',
           'measured: EXPERIMENTS.md, “Large bodies”',
         ),
       ),
     bodyDepthMax: count(16, 3000)
       .default(1000)
-      .meta(note('Levels of nesting in a request body above 32 KB.', 'five times what vLLM’s own parser takes')),
+      .meta(note('Levels of nesting in a request body above 32 KB.', 'five times the limit of vLLM’s own parser')),
     bodyNodesMax: count(1000, 1e9)
       .default(250_000)
       .meta(
@@ -137,33 +138,31 @@ const limits = z
       ),
     answerBytes: count(1024, 1e10)
       .default(67_108_864)
-      .meta(note('Largest non-streaming answer taken from an engine.', 'twice the body')),
+      .meta(note('Largest non-streaming answer accepted from an engine.', 'twice `bodyBytes`')),
     headerBytes: count(1024, 1_048_576)
       .default(32_768)
-      .meta(note('Largest request header block.', 'twice what Node takes', { restart: true })),
+      .meta(note('Largest request header block.', 'twice Node’s default', { restart: true })),
     programsMax: count(2, 1e7)
       .optional()
       .meta(note('Rows of the process table.', STARTING, { default: '100000, at least twice `queuedMax`' })),
     queuedMax: count(1, 1e6)
       .optional()
-      .meta(note('Calls waiting, in all.', STARTING, { default: '10000, at most half `programsMax`' })),
+      .meta(note('Most waiting calls in total.', STARTING, { default: '10000, at most half `programsMax`' })),
     queuedPerTenantMax: count(1, 1e6)
       .optional()
-      .meta(note('Calls waiting, of one tenant.', STARTING, { default: '5000, at most `queuedMax`' })),
-    attemptsMax: count(1, 100).default(3).meta(note('Times a call is given to an engine that breaks.', STARTING)),
+      .meta(note('Most waiting calls of one tenant.', STARTING, { default: '5000, at most `queuedMax`' })),
+    attemptsMax: count(1, 100).default(3).meta(note('Attempts of a call on engines that fail it.', STARTING)),
     enginesFailedMax,
     clientRetries,
     responsesMax: count(1, 1e7)
       .default(100_000)
-      .meta(note('Ids of served responses remembered.', STARTING, { restart: true })),
+      .meta(note('Ids of served responses to remember.', STARTING, { restart: true })),
     conversationsMax: count(1, 1e7)
       .default(100_000)
-      .meta(note('Answered conversations remembered for history matching.', STARTING)),
+      .meta(note('Answered conversations to remember for history matching.', STARTING)),
     recordBytes: count(65_536, 1e10)
       .default(33_554_432)
-      .meta(
-        note('Event log (`serve --record`) held while its disk is slow; more ends it.', STARTING, { restart: true }),
-      ),
+      .meta(note('Unwritten event log (`serve --record`); recording stops above it.', STARTING, { restart: true })),
   })
   .transform((given) => {
     const queuedMax = given.queuedMax ?? Math.min(10_000, Math.floor((given.programsMax ?? Infinity) / 2));
@@ -174,21 +173,21 @@ const limits = z
   });
 
 const timeouts = z.strictObject({
-  headersMs: ms(100, DAY_MS).default(10_000).meta(note('For a client to send its headers.', STARTING)),
-  bodyMs: ms(100, DAY_MS).default(60_000).meta(note('For a client to send its body.', STARTING)),
+  headersMs: ms(100, DAY_MS).default(10_000).meta(note('Time for a client to send its headers.', STARTING)),
+  bodyMs: ms(100, DAY_MS).default(60_000).meta(note('Time for a client to send its body.', STARTING)),
   connectMs: ms(10, DAY_MS)
     .default(5000)
-    .meta(note('To connect to an engine.', STARTING, { restart: true })),
+    .meta(note('Time to connect to an engine.', STARTING, { restart: true })),
   firstByteMs: ms(100, DAY_MS)
     .default(600_000)
-    .meta(note('From dispatch to the engine’s first byte.', 'the OpenAI clients’ own')),
-  idleMs: ms(100, DAY_MS).default(120_000).meta(note('Silence inside an engine’s answer.', STARTING)),
+    .meta(note('Time from dispatch to the engine’s first byte.', 'the default of the OpenAI clients')),
+  idleMs: ms(100, DAY_MS).default(120_000).meta(note('Longest silence within an engine’s answer.', STARTING)),
   queueMs: ms(100, DAY_MS)
     .default(1_800_000)
     .meta(
       note(
-        'In the queue, for a call that does not stream. At least `waitMsMax` or `reserveMs`, whichever is longer, and `turnMs`.',
-        'three times the OpenAI clients’ own: a first try and two retries',
+        'Longest wait in the queue of a call without streaming. At least the longer of `waitMsMax` and `reserveMs`, plus `turnMs`.',
+        'three times the OpenAI clients’ timeout: a first attempt and two retries',
       ),
     ),
   noEngineMs,
@@ -196,8 +195,8 @@ const timeouts = z.strictObject({
   ghostMs,
   commentMs: ms(100, DAY_MS)
     .default(10_000)
-    .meta(note('Between SSE comments to a queued streaming call.', 'below the idle timeouts of common proxies')),
-  drainMs: ms(0, DAY_MS).default(600_000).meta(note('For running calls to finish after SIGTERM.', 'as `firstByteMs`')),
+    .meta(note('Interval of SSE comments to a queued streaming call.', 'below the idle timeouts of common proxies')),
+  drainMs: ms(0, DAY_MS).default(600_000).meta(note('Time for calls to finish after SIGTERM.', 'as `firstByteMs`')),
   leaseMs: ms(1000, 30 * DAY_MS)
     .default(1_800_000)
     .meta(note('Idle time after which a program is forgotten.', STARTING)),
@@ -207,17 +206,17 @@ const health = z
   .strictObject({
     intervalMs: ms(10, DAY_MS)
       .default(2000)
-      .meta(note('Between load reports and health probes of an engine.', STARTING, { restart: true })),
+      .meta(note('Interval of load reports and health probes of an engine.', STARTING, { restart: true })),
     timeoutMs: ms(10, DAY_MS)
       .default(2000)
-      .meta(note('For one probe.', 'as `intervalMs`', { restart: true })),
+      .meta(note('Time for one probe.', 'as `intervalMs`', { restart: true })),
     failuresMax: count(1, 1000)
       .default(3)
       .meta(note('Failures in a row that eject an engine.', STARTING, { restart: true })),
     backoffMs: ms(10, DAY_MS)
       .optional()
       .meta(
-        note('First wait before an ejected engine is probed; doubles.', STARTING, {
+        note('First wait before an ejected engine is probed; it doubles each time.', STARTING, {
           default: '1000, at most `backoffMsMax`',
           restart: true,
         }),
@@ -237,16 +236,14 @@ const identity = z.strictObject({
   sources: z
     .array(z.enum(IDENTITY_SOURCES))
     .default(['maitred', 'harness', 'body', 'baggage', 'history'])
-    .meta(note('Where a program’s id is looked for, first match wins.', 'surest first; a trace is often one call')),
+    .meta(note('Sources of a program’s id; the first match wins.', 'most reliable first; a trace is often one call')),
   rewritten: z
     .boolean()
     .default(true)
     .meta(note('Whether history also finds answers that a client has moved, cut off or printed into text.', 'clients')),
   reuseMs: ms(0, DAY_MS)
     .default(120_000)
-    .meta(
-      note('A call without history begins a new program under an id that was idle for so long; 0: never.', STARTING),
-    ),
+    .meta(note('Idle time of an id after which a call without history begins a new program; 0: never.', STARTING)),
 });
 
 const passthrough = z.strictObject({
@@ -255,8 +252,8 @@ const passthrough = z.strictObject({
     .default([])
     .meta(
       note(
-        'Paths that are passed on to one engine besides those known to be safe (OPERATIONS.md); `/v1/x/*` for all below.',
-        'nothing that changes an engine is open to clients unasked',
+        'Paths to pass through to one engine, besides those known to be safe (OPERATIONS.md); `/v1/x/*` for all below.',
+        'clients cannot change engines by default',
       ),
     ),
 });
@@ -266,7 +263,7 @@ const key = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{64}$/, { error: 'must be 64 hexadecimal digits, lower case' })
     .meta(note('SHA-256 of the API key, in hex.', 'required', { secret: true })),
-  tenant: name().meta(note('Tenant of the calls that carry it.', 'required')),
+  tenant: name().meta(note('Tenant of the calls with this key.', 'required')),
 });
 
 const auth = z.strictObject({
@@ -275,28 +272,28 @@ const auth = z.strictObject({
     .default([])
     .meta(
       note(
-        'Names besides those of loopback that browsers, and admin requests without a token, may call the gateway by.',
-        'a web page can make any other name lead here',
+        'Names of the gateway, besides loopback, for browsers and for admin requests without a token.',
+        'a web page can make any other name resolve to it',
       ),
     ),
-  keys: z.array(key).default([]).meta(note('API keys; none: every call is accepted, of one tenant.', NONE)),
+  keys: z.array(key).default([]).meta(note('API keys; none: every call is accepted, all as one tenant.', NONE)),
 });
 
 const log = z.strictObject({
   level: z
     .enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'])
     .default('info')
-    .meta(note('Least level written.', 'convention')),
+    .meta(note('Lowest level to write.', 'convention')),
 });
 
-/** The keys alone, for those who walk them. */
+/** The keys alone, without consistency checks, for code that walks them. */
 export const configKeys = z.strictObject({
   listen: listen.prefault({}),
   admin: admin.prefault({}),
   engines: z.array(engine).default([]).meta(note('Engine replicas.', NONE)),
   embedded: count(0, 64)
     .default(0)
-    .meta(note('Stand-in engines to start along with the gateway.', NONE, { restart: true })),
+    .meta(note('Stand-in engines to start with the gateway.', NONE, { restart: true })),
   policy: policy.prefault({}),
   starvation: starvation.prefault({}),
   admission: admission.prefault({}),
@@ -310,18 +307,18 @@ export const configKeys = z.strictObject({
   log: log.prefault({}),
 });
 
-/** The effective configuration: whole, checked and frozen. */
+/** The effective configuration: complete, checked and frozen. */
 export type Config = z.output<typeof configKeys>;
 export type EngineConfig = Config['engines'][number];
 
 export const configSchema = configKeys.superRefine(checkConsistency);
 
-/** Of this machine, or of the container, which says 0 or something absurd where it has no limit. */
+/** Memory of this machine or its container. A container without a limit reports 0 or an absurd value. */
 function memoryBytes(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Infinity);
 }
 
-/** Credentials in a URL would end up in logs and metrics; a query could not stand before the path of a call. */
+/** Credentials in a URL would appear in logs and metrics. A query cannot stand before the path of a call. */
 function isEngineUrl(text: string): boolean {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);

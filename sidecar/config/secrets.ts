@@ -4,14 +4,14 @@ import type { Config } from './schema.js';
 
 const REDACTED = '[redacted]';
 
-/** A copy to show: every secret that is set reads `[redacted]`. */
+/** A copy for display: every secret that is set reads `[redacted]`. */
 export function redact(config: Config): Config {
   const copy = structuredClone(config);
   eachSecret(copy, (value) => (value === null ? null : REDACTED));
   return copy;
 }
 
-/** Replaces secrets given as `env:NAME` by the variable's value. A variable that is not set is a problem. */
+/** Replaces secrets given as `env:NAME` with the variable's value. An unset variable is a problem. */
 export function resolveSecrets(
   values: unknown,
   env: Readonly<Record<string, string | undefined>>,

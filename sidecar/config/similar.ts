@@ -1,4 +1,4 @@
-/** Words of `known` that someone who wrote `word` may have meant, as an end of a sentence; '' when none comes near. */
+/** Suggests words of `known` that resemble `word`, as the end of a sentence; '' if none is similar. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const reach = Math.max(1, Math.floor(word.length / 3));
   let best: string | undefined;
@@ -10,7 +10,9 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return best === undefined ? '' : `; did you mean ${best}?`;
 }
 
-/** Edits (insert, delete, replace one character) from `a` to `b`, by Levenshtein's table, one row at a time. */
+/**
+ * Edit distance (insert, delete or replace one character) from `a` to `b`, by Levenshtein's table, one row at a time.
+ */
 function distance(a: string, b: string, enough: number): number {
   if (Math.abs(a.length - b.length) >= enough) return enough;
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -7,12 +7,12 @@ import { trtllm } from './trtllm.js';
 import { vllm } from './vllm.js';
 
 /**
- * Every adapter, in the order of asking: `trtllm` first, since the others' question would empty its `/metrics`;
- * `openai` last, since it takes anything.
+ * All adapters, in order of detection. `trtllm` comes first, since the others' question would empty its `/metrics`;
+ * `openai` comes last, since it accepts anything.
  */
 export const ADAPTERS: Readonly<Record<EngineKind, EngineAdapter>> = { trtllm, vllm, sglang, llamacpp, ollama, openai };
 
-/** The adapter of the server behind `get`. */
+/** Detects the adapter of the server behind `get`. */
 export async function detect(get: Get): Promise<EngineAdapter> {
   for (const adapter of Object.values(ADAPTERS)) {
     if (await adapter.recognise(get)) return adapter;

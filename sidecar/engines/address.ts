@@ -2,14 +2,14 @@ import { engineId, type EngineId } from '../../src/index.js';
 import type { EngineConfig } from '../config/schema.js';
 import { GatewayError } from '../errors.js';
 
-/** Where an engine is. */
+/** Address of an engine. */
 export interface Address {
   readonly url: URL;
-  /** What every request path is put behind: the path of the URL, '' for most. */
+  /** Prefix of every request path: the path of the URL, '' for most. */
   readonly basePath: string;
 }
 
-/** @throws GatewayError `bad_request` for credentials in the URL, which would show in logs and admin answers. */
+/** @throws GatewayError `bad_request` for credentials in the URL, which would appear in logs and admin answers */
 export function addressOf(config: EngineConfig): Address {
   const url = new URL(config.url);
   if (url.username !== '' || url.password !== '') {
@@ -18,7 +18,7 @@ export function addressOf(config: EngineConfig): Address {
   return { url, basePath: url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '') };
 }
 
-/** The configured id, else `host:port`, the port always written out. */
+/** The configured id, or else `host:port`, always with its port. */
 export function idOf(config: EngineConfig): EngineId {
   const { hostname, port, protocol } = new URL(config.url);
   return engineId(config.id ?? `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`);

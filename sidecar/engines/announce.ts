@@ -2,7 +2,10 @@ import { modelId, tokens, type EngineJoined, type EngineReported } from '../../s
 import type { LoadReport } from './adapter.js';
 import type { Engine } from './fleet.js';
 
-/** What the scheduler must know of an engine before it sends it calls: the configuration goes before the engine's word. */
+/**
+ * Facts that the scheduler needs about an engine before it sends calls. The configuration overrides the engine's
+ * reports.
+ */
 export function joined(engine: Engine): EngineJoined {
   const windowMax = engine.config.window ?? engine.load.windowMax;
   const capacityTokens = engine.config.capacityTokens ?? engine.load.capacityTokens;
@@ -18,7 +21,7 @@ export function joined(engine: Engine): EngineJoined {
   };
 }
 
-/** `undefined` when the scrape holds nothing that the scheduler reads. */
+/** Load report for the scheduler; `undefined` if the scrape holds nothing relevant. */
 export function reported(engine: Engine, { waiting, kvUsage, preemptions }: LoadReport): EngineReported | undefined {
   if (waiting === undefined && kvUsage === undefined && preemptions === undefined) return undefined;
   return {

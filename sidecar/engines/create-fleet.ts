@@ -7,8 +7,8 @@ import type { Engine, Fleet, FleetPorts } from './fleet.js';
 import { Replica, type FleetConfig } from './replica.js';
 
 /**
- * A fleet of the configured engines, which it begins to probe at once.
- * @throws GatewayError `engine_exists` for two engines of one id, `bad_request` for credentials in a URL.
+ * Creates a fleet of the configured engines and starts probing them.
+ * @throws GatewayError `engine_exists` for two engines with one id, `bad_request` for credentials in a URL
  */
 export function createFleet(config: FleetConfig, ports: FleetPorts): Fleet {
   return new Replicas(config, ports);
@@ -18,7 +18,7 @@ class Replicas implements Fleet {
   readonly #config: FleetConfig;
   readonly #ports: FleetPorts;
   readonly #replicas = new Map<EngineId, Replica>();
-  /** Forgotten engines whose connections close as their last calls end. */
+  /** Removed engines whose connections close as their last calls end. */
   readonly #retired = new Set<Replica>();
   #cancelSweep: (() => void) | undefined;
 
@@ -117,7 +117,7 @@ class Replicas implements Fleet {
     await Promise.all(replicas.map((replica) => replica.close('break')));
   }
 
-  /** A new replica, or the known one under a new configuration; where its address changed, another takes its place. */
+  /** Creates a replica, or reconfigures the known one. If its address changed, a new replica replaces it. */
   #put(config: EngineConfig): Replica {
     const known = this.#replicas.get(idOf(config));
     if (known && known.url.href === addressOf(config).url.href) {
@@ -138,7 +138,7 @@ class Replicas implements Fleet {
     void replica.close('finish').finally(() => this.#retired.delete(replica));
   }
 
-  /** Forgets removed engines without calls, and comes back while there are others. */
+  /** Forgets removed engines without calls. Runs again while others still have calls. */
   #sweep(): void {
     this.#cancelSweep?.();
     this.#cancelSweep = undefined;

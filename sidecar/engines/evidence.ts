@@ -1,8 +1,8 @@
 import type { ProgramId } from '../../src/index.js';
 
 /**
- * What answers say against an engine since it last gave a good one. Programs are counted, not calls: a bad answer may be
- * its request's fault, and one client may repeat that request without end.
+ * Evidence against an engine from its answers since its last good one. It counts programs, not calls: the request
+ * itself may cause a bad answer, and one client may repeat that request endlessly.
  */
 export class Evidence {
   readonly #failed = new Set<ProgramId>();
@@ -13,17 +13,17 @@ export class Evidence {
     this.#failed.add(program);
   }
 
-  /** Another engine has answered a call that this one failed: the request was not at fault. */
+  /** Another engine answered a call that this one failed, so the request was not at fault. */
   outdone(program: ProgramId): void {
     this.#outdone.add(program);
   }
 
-  /** Whether it is enough to ask the engine how it is. @param programs from so many programs on */
+  /** Whether the evidence justifies a probe. @param programs least number of programs */
   asks(programs: number): boolean {
     return this.#failed.size >= programs;
   }
 
-  /** Whether it is enough to eject an engine that says that it is well. */
+  /** Whether the evidence justifies ejecting an engine that reports itself healthy. */
   convicts(programs: number): boolean {
     return this.#outdone.size >= programs;
   }

@@ -5,84 +5,89 @@ import type { EngineConfig } from '../config/schema.js';
 import type { EngineAdapter, LoadReport } from './adapter.js';
 
 /**
- * The life of an engine.
+ * States of an engine.
  *
  *     joining --healthy--> up <-- a first byte, or --- probation <--healthy-- ejected
  *                          |     the next good probe       |                     ^
  *                          +----- failuresMax in a row ----+------ one failure --+
  *
  * `joining`: not yet healthy; probed with backoff. `up`. `probation`: half-open, one call at a time. `ejected`: probed
- * with backoff. `draining`, from any of them: takes nothing new, and is not probed.
+ * with backoff. `draining`, from any state: takes no new calls, and is not probed.
  */
 export type EngineState = 'joining' | 'up' | 'probation' | 'ejected' | 'draining';
 
-/** One engine replica as the gateway talks to it. */
+/** One engine replica, as the gateway uses it. */
 export interface Engine {
   readonly id: EngineId;
   readonly url: URL;
-  /** What every request path is put behind: the path of the URL, '' for most. */
+  /** Prefix of every request path: the path of the URL, '' for most. */
   readonly basePath: string;
   readonly config: EngineConfig;
-  /** Before the first healthy probe that of any OpenAI-like server; out of service what it was before. */
+  /** Adapter of a generic OpenAI-like server until the first healthy probe; out of service, the previous one. */
   readonly adapter: EngineAdapter;
-  /** Connections for calls; probes have their own. Its header and body timeouts are off: set them with each request. */
+  /**
+   * Connections for calls; probes have their own. Its header and body timeouts are off; each request has its own
+   * timers.
+   */
   readonly pool: Pool;
   readonly state: EngineState;
-  /** Model ids it serves, and each one's entry of the engine's own /v1/models. */
+  /** Models that it serves: their ids, each with its entry in the engine's own /v1/models. */
   readonly models: ReadonlyMap<string, JsonObject>;
   /** The last load report; `{}` before the first. */
   readonly load: LoadReport;
 }
 
 /**
- * The engine replicas: found, probed, scraped, ejected and brought back here and nowhere else.
- * What the scheduler must know of it goes out as events (`engineJoined`, `engineReported`, `engineLost`, `engineDrained`).
+ * The engine replicas. Only the fleet discovers, probes, scrapes, ejects and reinstates them. It informs the scheduler
+ * by events (`engineJoined`, `engineReported`, `engineLost`, `engineDrained`).
  */
 export interface Fleet {
   get(id: EngineId): Engine | undefined;
   list(): readonly Engine[];
-  /** Engines that serve `model`, in whatever state, and are not being removed. */
+  /** Engines that serve `model`, in any state, except those being removed. */
   serving(model: string): readonly Engine[];
   /**
-   * Takes in an engine, or takes a draining one of this id back into service.
-   * @throws GatewayError `engine_exists` when one of this id is in service, `bad_request` for credentials in the URL.
+   * Adds an engine, or returns a draining one with this id to service.
+   * @throws GatewayError `engine_exists` if one with this id is in service, `bad_request` for credentials in the URL
    */
   add(config: EngineConfig): Engine;
-  /** Stops new calls to it. Running ones finish. False: unknown. */
+  /** Stops new calls to the engine; running ones finish. False: unknown id. */
   drain(id: EngineId): boolean;
-  /** Drains it, and forgets it when its last call has ended. False: unknown. */
+  /** Drains the engine, and forgets it after its last call. False: unknown id. */
   remove(id: EngineId): boolean;
   /**
-   * Makes the set of engines equal to `engines` (SIGHUP): adds, replaces and removes; running calls finish where they are.
-   * An engine that an operator drains stays drained.
-   * @throws GatewayError as `add`; then nothing has changed.
+   * Makes the set of engines equal to `engines` (SIGHUP). It adds, replaces and removes; running calls finish on their
+   * engines. An engine that an operator drained stays drained.
+   * @throws GatewayError as `add`; then nothing has changed
    */
   reconcile(engines: readonly EngineConfig[]): void;
-  /** A call of the program was answered there, or began to be. */
+  /** The engine answered a call of the program, or began to. */
   succeeded(id: EngineId, program: ProgramId): void;
-  /** A call failed there whatever it asked for: no connection, reset before the headers, timed out. Counts at once. */
+  /**
+   * A call failed whatever its request: no connection, a reset before the headers, or a timeout. Counts immediately.
+   */
   failed(id: EngineId): void;
-  /** An answer failed its call: 5xx, cut short, too large, not to be read. The engine is asked how it is, not ejected. */
+  /** An answer failed its call: 5xx, cut short, too large or unreadable. The engine is probed, not ejected. */
   misanswered(id: EngineId, program: ProgramId): void;
-  /** Another engine has answered a call that an answer of this one failed. */
+  /** Another engine answered a call after an answer of this one had failed it. */
   outdone(id: EngineId, program: ProgramId): void;
   /**
-   * The engine said "no room" (429, 503). @param seconds its `Retry-After`
-   * @returns milliseconds for which it rests; undefined: only this program is meant
+   * The engine reported "no room" (429, 503). @param seconds its `Retry-After`
+   * @returns milliseconds for which the engine rests; undefined: the refusal concerns only this program
    */
   refused(id: EngineId, program: ProgramId, status: number, seconds: number | undefined): number | undefined;
-  /** Milliseconds until an engine for the model that is out of service is back, if it is well; Infinity: none is out. */
+  /** Milliseconds until an engine of the model that is ejected or on probation is up, if healthy; Infinity: none is. */
   backInMs(model: string): number;
-  /** Ends probes and closes connections; calls that still run fail. */
+  /** Ends probes and closes connections; running calls fail. */
   close(): Promise<void>;
 }
 
 export interface FleetPorts {
-  /** Takes the scheduler's events. */
+  /** Receives events for the scheduler. */
   readonly emit: (event: Event) => void;
-  /** Calls now running on the engine. */
+  /** Number of calls running on the engine. */
   readonly inFlight: (id: EngineId) => number;
-  /** Runs `fn` once after `ms` milliseconds, unless the function it returns is called before. */
+  /** Runs `fn` once after `ms` milliseconds, unless the returned function is called before. */
   readonly setTimer: SetTimer;
   /** The clock, in milliseconds. */
   readonly now: () => number;
@@ -91,5 +96,5 @@ export interface FleetPorts {
 
 export type SetTimer = (fn: () => void, ms: number) => () => void;
 
-/** The part of a pino logger that is used here. */
+/** The part of a pino logger that the fleet uses. */
 export type Log = Readonly<Record<'debug' | 'info' | 'warn', (fields: object, message: string) => void>>;

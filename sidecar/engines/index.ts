@@ -1,3 +1,6 @@
-/** The engines behind the gateway. Start with `fleet.ts` (the contract), then `replica.ts` (one engine's life), then an adapter. */
+/**
+ * The engines behind the gateway. Start with `fleet.ts` (the contract), then `replica.ts` (the states of one engine),
+ * then an adapter.
+ */
 export { createFleet } from './create-fleet.js';
 export type { Engine, Fleet, SetTimer } from './fleet.js';

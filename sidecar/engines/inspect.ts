@@ -5,17 +5,17 @@ import { ADAPTERS, detect } from './adapters.js';
 import { MODELS_PATH, readModels } from './models.js';
 import { isOk, type Answer, type Prober } from './prober.js';
 
-/** What one healthy engine said of itself. */
+/** Result of one probe of a healthy engine. */
 export interface Inspection {
   readonly adapter: EngineAdapter;
-  /** Absent: it could not be read this time. */
+  /** Absent: the list could not be read this time. */
   readonly models?: ReadonlyMap<string, JsonObject>;
   readonly load: LoadReport;
 }
 
 /**
- * One probe of an engine: what it is (when not `known`), whether it is well, which models it has, how loaded it is.
- * Each path is asked once. Rejects when the engine is not well, with the reason.
+ * Probes an engine: its kind (unless `known`), its health, its models and its load. Each path is requested once.
+ * Rejects with the reason if the engine is not healthy.
  */
 export async function inspect(prober: Prober, config: EngineConfig, known?: EngineAdapter): Promise<Inspection> {
   const asked = new Map<string, Promise<Answer>>();
@@ -40,7 +40,7 @@ export async function inspect(prober: Prober, config: EngineConfig, known?: Engi
   if (!isOk(health.status) && !unsure) throw refused;
   const [listed, load] = await Promise.all([get(MODELS_PATH), adapter.readLoad(get)]);
   const models = serves(readModels(listed), config, adapter);
-  // A 4xx says that the server is there but keeps this path to itself (a proxy, a key): then its models speak for it.
+  // A 4xx shows that the server is up but does not serve this path (a proxy, a key). Then its model list decides.
   if (unsure && models === undefined) throw refused;
   return { adapter, ...(models && { models }), load };
 }
@@ -51,7 +51,7 @@ async function identify(
   get: Get,
 ): Promise<EngineAdapter> {
   if (config.kind !== 'auto') return fit(ADAPTERS[config.kind], get);
-  // Rejects when nobody is there; to `get` that looks like a server which lacks every path.
+  // Rejects if no server answers. To `get` alone, that would look like a server without any of the paths.
   await ask(MODELS_PATH);
   return fit(await detect(get), get);
 }
@@ -60,7 +60,7 @@ function fit(adapter: EngineAdapter, get: Get): Promise<EngineAdapter> {
   return adapter.fit?.(get) ?? Promise.resolve(adapter);
 }
 
-/** The models the engine may be given calls for: those of the configuration, else those it lists. */
+/** Models for which the engine may receive calls: the configured ones, otherwise those that it lists. */
 function serves(
   listed: ReadonlyMap<string, JsonObject> | undefined,
   config: EngineConfig,
@@ -75,7 +75,7 @@ function serves(
   return models;
 }
 
-/** Configured models, with the engine's own entry where it lists one. */
+/** Configured models, each with the engine's own entry if it lists one. */
 export function configuredModels(
   ids: readonly string[],
   listed?: ReadonlyMap<string, JsonObject>,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../apis/api.js';
 
-/** Reading of JSON that another server wrote: what is not as expected is `undefined`, nothing throws. */
+/** Parses JSON from another server. Unexpected input gives `undefined`; nothing throws. */
 export function parseJson(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {
@@ -18,18 +18,18 @@ export function asObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.map(asObject).filter((item) => item !== undefined) : [];
 }
 
-/** A finite number, zero or more: engines count tokens, requests and milliseconds, none of which is ever negative. */
+/** A finite number, zero or more: engines report tokens, requests and milliseconds, which are never negative. */
 export function asCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-/** The sum of what is known; `undefined` when nothing is. */
+/** Sum of the known values; `undefined` without any. */
 export function sum(values: readonly (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined);
   return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
 }
 
-/** The mean of what is known; `undefined` when nothing is. */
+/** Mean of the known values; `undefined` without any. */
 export function mean(values: readonly (number | undefined)[]): number | undefined {
   const total = sum(values);
   return total === undefined ? undefined : total / values.filter((value) => value !== undefined).length;

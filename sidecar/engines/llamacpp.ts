@@ -7,14 +7,14 @@ import { parsePrometheus } from './prometheus.js';
 
 const PROCESSING = 'llamacpp:requests_processing';
 const DEFERRED = 'llamacpp:requests_deferred';
-/** Gone from new versions. */
+/** Absent in new versions. */
 const KV_USAGE = 'llamacpp:kv_cache_usage_ratio';
 const NAMES = new Set([PROCESSING, DEFERRED, KV_USAGE]);
 
 /**
- * llama.cpp's server. `/slots` is the load signal, `/props` where it is switched off, `/metrics` where it is switched on.
- * Each slot states its own context; with a unified cache the slots share one such context, which the server does not
- * tell: the capacity is then an upper bound, and `capacityTokens` of the engine's configuration the cure.
+ * llama.cpp's server. Its load comes from `/slots`, from `/props` if slots are disabled, and from `/metrics` if
+ * enabled. Each slot states its own context. With a unified cache the slots share one such context, which the server
+ * does not report. Then the capacity is an upper bound; set `capacityTokens` in the engine's configuration.
  */
 export const llamacpp: EngineAdapter = {
   kind: 'llamacpp',
@@ -56,7 +56,7 @@ export const llamacpp: EngineAdapter = {
     const prompt = asCount(timings?.['prompt_n']);
     const output = asCount(timings?.['predicted_n']);
     if (prompt === undefined || output === undefined) return undefined;
-    // `prompt_n` counts what was computed; what the slot's cache held comes on top.
+    // `prompt_n` counts only computed tokens; those from the slot's cache are added.
     const cached = asCount(timings?.['cache_n']);
     return {
       promptTokens: tokens(prompt + (cached ?? 0)),

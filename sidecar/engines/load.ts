@@ -1,10 +1,10 @@
 import type { LoadReport } from './adapter.js';
 import { asCount } from './json.js';
 
-/** What an adapter found, before it is checked. */
+/** An adapter's values, before checks. */
 type Found = { readonly [K in keyof LoadReport]?: number | undefined };
 
-/** Drops what is absent or senseless (negative, NaN, a limit of zero), and holds the share of KV in use to 0..1. */
+/** Drops absent or invalid values (negative, NaN, a limit of zero), and clamps the share of KV in use to 0..1. */
 export function loadReport(found: Found): LoadReport {
   const report: { -readonly [K in keyof LoadReport]: LoadReport[K] } = {};
   for (const key of ['waiting', 'running', 'preemptions'] as const) {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../apis/api.js';
 import type { Get } from './adapter.js';
 import { asCount, asObject, asObjects, parseJson } from './json.js';
 
-/** Where every OpenAI-compatible server lists its models. */
+/** Path of the model list on every OpenAI-compatible server. */
 export const MODELS_PATH = '/v1/models';
 
 /** Each model's entry by its id; `undefined` when the text is not a model list. */
@@ -16,7 +16,7 @@ export function readModels(text: string | undefined): ReadonlyMap<string, JsonOb
   return models;
 }
 
-/** The longest context of any model listed, where each entry says it (`max_model_len`). */
+/** The longest context of all listed models, if every entry states it (`max_model_len`). */
 export async function listedContextTokensMax(get: Get): Promise<number | undefined> {
   const entries = [...(readModels(await get(MODELS_PATH))?.values() ?? [])];
   const lengths = entries.map((entry) => asCount(entry['max_model_len']) ?? Infinity);
@@ -24,7 +24,7 @@ export async function listedContextTokensMax(get: Get): Promise<number | undefin
   return longest > 0 && longest < Infinity ? longest : undefined;
 }
 
-/** Whether the server signs its model list with `owner`, as most engines do with their own name. */
+/** Whether the server's model list names `owner`, as most engines do with their own name. */
 export async function listsModelsOf(get: Get, owner: string): Promise<boolean> {
   const models = readModels(await get(MODELS_PATH));
   return models !== undefined && [...models.values()].some((entry) => entry['owned_by'] === owner);

@@ -6,8 +6,8 @@ const NANOS_PER_MILLI = 1e6;
 const LATEST = ':latest';
 
 /**
- * Ollama. It tells neither its load nor `OLLAMA_NUM_PARALLEL` nor its cache size: the queue in front is all there is.
- * Times and counts are in answers of its own API (`/api/chat`, `/api/generate`) only.
+ * Ollama. It reports neither its load, nor `OLLAMA_NUM_PARALLEL`, nor its cache size, so the gateway's queue is the
+ * only one. Times and counts appear only in answers of its own API (`/api/chat`, `/api/generate`).
  */
 export const ollama: EngineAdapter = {
   kind: 'ollama',
@@ -26,7 +26,7 @@ export const ollama: EngineAdapter = {
   readUsage(answer) {
     const output = asCount(answer['eval_count']);
     if (output === undefined) return undefined;
-    // A prompt that was cached whole has no count.
+    // A fully cached prompt has no count.
     return { promptTokens: tokens(asCount(answer['prompt_eval_count']) ?? 0), outputTokens: tokens(output) };
   },
 };

@@ -1,7 +1,7 @@
 import type { EngineAdapter } from './adapter.js';
 import { MODELS_PATH } from './models.js';
 
-/** Any server with an OpenAI-like API: nothing is known of it but its models, and nothing is sent that the API has not. */
+/** Any server with an OpenAI-like API. Only its models are known, and it receives no fields outside the API. */
 export const openai: EngineAdapter = {
   kind: 'openai',
   healthPath: MODELS_PATH,

@@ -2,12 +2,12 @@ import { Pool } from 'undici';
 import type { SetTimer } from './fleet.js';
 import { METRICS_CHARS_MAX } from './prometheus.js';
 
-/** Connections for probes of one engine. */
+/** Most connections for probes of one engine. */
 const CONNECTIONS = 4;
 
 export interface Answer {
   readonly status: number;
-  /** Empty for anything but 2xx. */
+  /** Empty unless the status is 2xx. */
   readonly text: string;
 }
 
@@ -15,13 +15,13 @@ export interface ProberOptions {
   readonly url: URL;
   readonly basePath: string;
   readonly apiKey: string | undefined;
-  /** For one request, from asking to the last byte. */
+  /** Time limit of one request, up to the last byte. */
   readonly timeoutMs: number;
   readonly connectMs: number;
   readonly setTimer: SetTimer;
 }
 
-/** Asks an engine about itself, over connections of its own: a probe must not wait behind a thousand streams. */
+/** Sends probes to an engine over separate connections, so that a probe never waits behind a thousand streams. */
 export class Prober {
   readonly #options: ProberOptions;
   readonly #pool: Pool;
@@ -37,7 +37,7 @@ export class Prober {
     });
   }
 
-  /** Rejects when the engine refuses, breaks off, takes too long or answers too much. */
+  /** Rejects if the engine refuses, breaks off, takes too long or answers too much. */
   async get(path: string): Promise<Answer> {
     const { basePath, apiKey, timeoutMs, setTimer } = this.#options;
     const timeout = new AbortController();
@@ -57,7 +57,7 @@ export class Prober {
     }
   }
 
-  /** Breaks off what is under way. */
+  /** Aborts requests in progress. */
   close(): Promise<void> {
     return this.#pool.destroy();
   }

@@ -4,10 +4,10 @@ export interface Sample {
   readonly value: number;
 }
 
-/** The samples of the metrics that were asked for, by metric name. */
+/** Samples of the requested metrics, by metric name. */
 export type Samples = ReadonlyMap<string, readonly Sample[]>;
 
-/** Longest text that is read, in characters; a busy vLLM server writes some hundred thousand. */
+/** Longest text to read, in characters; a busy vLLM server writes some hundred thousand. */
 export const METRICS_CHARS_MAX = 8 * 1024 * 1024;
 
 const NAME = /[a-zA-Z_:][a-zA-Z0-9_:]*/y;
@@ -16,8 +16,8 @@ const LABELS_END = /[ \t]*\}/y;
 const VALUE = /[ \t]*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?=[ \t]|$)/y;
 
 /**
- * Reads the samples of `names` from Prometheus or OpenMetrics text. Lines that are not well formed, values that are
- * NaN or infinite, and a text that is too long teach nothing; nothing throws. Timestamps and exemplars are skipped.
+ * Reads the samples of `names` from Prometheus or OpenMetrics text. It ignores malformed lines, NaN, infinities, and a
+ * text that is too long; it never throws. Timestamps and exemplars are skipped.
  */
 export function parsePrometheus(text: string | undefined, names: ReadonlySet<string>): Samples {
   const samples = new Map<string, Sample[]>();

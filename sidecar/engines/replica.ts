@@ -16,8 +16,8 @@ import { Saturation } from './saturation.js';
 export type FleetConfig = Pick<Config, 'engines' | 'health' | 'timeouts'>;
 
 /**
- * One engine and its life (drawn at `EngineState`). It probes itself, and times the next probe when one has ended, so
- * that there is never more than one. What changes its standing while a probe runs makes that probe's result void.
+ * One engine and its state machine (drawn at `EngineState`). It probes itself, and schedules the next probe after the
+ * last one ended, so at most one runs. A change of state during a probe discards that probe's result.
  */
 export class Replica implements Engine {
   readonly id: EngineId;
@@ -29,27 +29,27 @@ export class Replica implements Engine {
   state: EngineState = 'joining';
   models: ReadonlyMap<string, JsonObject>;
   load: LoadReport = {};
-  /** The fleet waits for its last call, to forget it. */
+  /** Whether the fleet forgets this engine after its last call. */
   removing = false;
 
   readonly #settings: FleetConfig;
   readonly #ports: FleetPorts;
   #prober: Prober;
-  /** Whether the adapter is the right one for sure: what comes back after a failure may be another server. */
+  /** Whether the adapter is certain. After a failure another server may come back. */
   #identified = false;
-  /** The last `engineJoined` as text, '' out of service. */
+  /** The last `engineJoined` as text; '' out of service. */
   #announced = '';
   #callFailures = 0;
   #probeFailures = 0;
   readonly #evidence = new Evidence();
   readonly #saturation = new Saturation();
-  /** The exponent of the backoff: failed probes and ejections since the engine last worked. */
+  /** Exponent of the backoff: failed probes and ejections since the engine last worked. */
   #setbacks = 0;
-  /** Whether a call has succeeded since it was last ejected. */
+  /** Whether a call has succeeded since the last ejection. */
   #hasWorked = true;
   #probeAtMs = Infinity;
   #warnedOfCapacity = false;
-  /** Counts what makes a running probe's result void. */
+  /** Counts the changes that discard the result of a running probe. */
   #epoch = 0;
   #closed = false;
   #probing: Promise<void> | undefined;
@@ -65,8 +65,8 @@ export class Replica implements Engine {
     this.models = configuredModels(config.models ?? []);
     this.#settings = settings;
     this.#ports = ports;
-    // No limit on connections: the window bounds them, and a queue in here would hide calls from the scheduler.
-    // Idle sockets close after undici's 4 s, before the 5 s after which uvicorn and Node close theirs.
+    // No limit on connections: the window bounds them, and a queue here would hide calls from the scheduler. Idle
+    // sockets close after undici's 4 s, before the 5 s after which uvicorn and Node close theirs.
     this.pool = new Pool(url.origin, {
       pipelining: 1,
       allowH2: false,
@@ -78,7 +78,7 @@ export class Replica implements Engine {
     this.#probeNow();
   }
 
-  /** Takes over a configuration with the same address. */
+  /** Applies a configuration with the same address. */
   reconfigure(config: EngineConfig): void {
     if (config.apiKey !== this.config.apiKey) {
       void this.#prober.close();
@@ -91,7 +91,7 @@ export class Replica implements Engine {
     this.#probeNow();
   }
 
-  /** Takes a draining engine back into service. */
+  /** Returns a draining engine to service. */
   resume(): void {
     if (this.state !== 'draining') return;
     this.removing = false;
@@ -138,7 +138,7 @@ export class Replica implements Engine {
     return this.#saturation.refused(program, status === 429, seconds && seconds * 1000, this.#ports.now());
   }
 
-  /** Milliseconds until it is up, if its next probes find it well; Infinity unless it is ejected or on probation. */
+  /** Milliseconds until the engine is up if its next probes succeed; Infinity unless it is ejected or on probation. */
   get backInMs(): number {
     const { intervalMs, timeoutMs } = this.#settings.health;
     const probedInMs = Math.max(0, this.#probeAtMs - this.#ports.now()) + timeoutMs;
@@ -149,12 +149,12 @@ export class Replica implements Engine {
   #endProbation(): void {
     if (this.state !== 'probation') return;
     this.state = 'up';
-    // The scheduler sees neither probes nor requests that are passed through.
+    // The scheduler does not see probes and passed-through requests, so it must be told.
     this.#ports.emit(joined(this));
     this.#ports.log.info({ engine: this.id }, 'engine is up again');
   }
 
-  /** Ends probes and closes connections: at once, or each when its call has ended. */
+  /** Ends probes and closes connections: `break` closes them immediately, `finish` after their calls. */
   async close(calls: 'finish' | 'break'): Promise<void> {
     this.#closed = true;
     this.#cancelTimer();
@@ -222,7 +222,7 @@ export class Replica implements Engine {
     this.#probing = undefined;
     if (this.#closed) return;
     if (epoch !== this.#epoch) {
-      // Ejected meanwhile: the backoff counts from now. Reconfigured: what was asked for is not yet answered.
+      // After an ejection, the backoff starts now. After a reconfiguration, the engine must be probed again.
       if (this.state === 'ejected') this.#schedule();
       else this.#probeNow();
       return;
@@ -236,7 +236,7 @@ export class Replica implements Engine {
     this.#ports.log.debug({ engine: this.id, state: this.state, reason }, 'engine probe failed');
     if (this.#inService()) {
       this.#probeFailures += 1;
-      // With calls of several programs failed as well, one bad probe is enough.
+      // If calls of several programs have failed as well, one failed probe is enough.
       const isSuspect = this.#evidence.asks(this.#failuresMax());
       if (isSuspect || this.#probeFailures >= this.#failuresMax()) this.#eject(reason);
       return;
@@ -253,7 +253,7 @@ export class Replica implements Engine {
     this.adapter = adapter;
     this.#identified = true;
     this.models = models;
-    // A scrape that failed does not unmake what is known of capacity, context and window.
+    // A failed scrape keeps the known capacity, context and window.
     const { capacityTokens, contextTokensMax, windowMax } = this.load;
     this.load = {
       ...(capacityTokens !== undefined && { capacityTokens }),

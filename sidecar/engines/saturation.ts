@@ -1,15 +1,15 @@
 import type { ProgramId } from '../../src/index.js';
 
-/** The first rest of an engine that does not say how long it wants one, the shortest, and the longest. */
+/** First rest of an engine that names no time, the shortest rest, and the longest. */
 const REST_MS = 500;
 const REST_MS_MIN = 50;
 const REST_MS_MAX = 8000;
-/** For how long an answer to a program says something of the engine's room. */
+/** Time for which an answer to a program indicates the engine's room. */
 const RECENT_MS = 5000;
 
 /**
- * Judges answers that say "no room": how long the engine rests, or that one caller alone is meant. Rests double while
- * the engine serves nobody between them. None is longer than 8 s, whatever it asks for: all its callers wait for it.
+ * Judges answers that report "no room": either the engine rests, or the answer concerns one caller alone. Rests double
+ * while the engine serves no call between them. None exceeds 8 s, even on request, because all callers wait for it.
  */
 export class Saturation {
   #rests = 0;
@@ -24,10 +24,12 @@ export class Saturation {
   }
 
   /**
-   * The engine said "no room". Refusals during a rest are of the calls that were in flight before, and lengthen nothing.
-   * @param isSingling whether the answer may be about one caller: 429
+   * The engine reported "no room". A refusal during a rest comes from a call that was already in flight, so it does not
+   * extend the rest.
+   * @param isSingling whether the answer may concern one caller: 429
    * @param askedMs its `Retry-After`
-   * @returns milliseconds to rest; undefined: others were served and are not refused, so the caller is meant
+   * @returns milliseconds to rest; undefined: other programs are served and not refused, so the answer concerns this
+   * caller
    */
   refused(program: ProgramId, isSingling: boolean, askedMs: number | undefined, nowMs: number): number | undefined {
     this.#refused.note(program, nowMs);
@@ -40,7 +42,7 @@ export class Saturation {
   }
 }
 
-/** The last two programs to which something happened: enough to tell whether it happened to another one. */
+/** The last two programs with an event: enough to tell whether another program had one. */
 class LastTwo {
   #last: { readonly program: ProgramId; readonly atMs: number } | undefined;
   #before: { readonly program: ProgramId; readonly atMs: number } | undefined;

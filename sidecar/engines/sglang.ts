@@ -12,19 +12,19 @@ const METRICS = [
   'max_total_num_tokens',
   'num_retracted_requests_total',
 ];
-/** Both namespaces are found in the wild. */
+/** Both prefixes are in use. */
 const NAMES = new Set(METRICS.flatMap((name) => [`sglang:${name}`, `sglang_${name}`]));
 
-/** The paths whose bodies have a `priority`. */
+/** Paths whose bodies have a `priority`. */
 const PRIORITY_PATHS = new Set(['/v1/chat/completions', '/v1/completions', '/v1/responses']);
-/** The paths whose bodies have a request id. */
+/** Paths whose bodies have a request id. */
 const RID_PATHS = new Set(['/v1/chat/completions', '/v1/completions']);
-/** SGLang's own default for the difference above which a waiting request preempts a running one. */
+/** SGLang's default for the priority difference above which a waiting request preempts a running one. */
 const PREEMPTION_THRESHOLD = 10;
 
 /**
- * SGLang. Health is the model list: `/health` may generate a token and takes a second, and a long prefill looks like
- * death to it. `/v1/loads` (JSON, a row a data-parallel rank) is read first, `/metrics` where it is missing.
+ * SGLang. The model list serves as its health check: `/health` may generate a token and takes a second, and a long
+ * prefill makes it fail. `/v1/loads` (JSON, one row per data-parallel rank) is preferred to `/metrics`.
  */
 export const sglang: EngineAdapter = {
   kind: 'sglang',
@@ -32,7 +32,7 @@ export const sglang: EngineAdapter = {
   async recognise(get) {
     return (await listsModelsOf(get, 'sglang')) || /^sglang[:_]/m.test((await get('/metrics')) ?? '');
   },
-  /** What a server says of its priority flags decides the polarity, the spacing, and whether a priority is sent at all. */
+  /** The server's priority flags determine the polarity, the spacing, and whether to send a priority at all. */
   async fit(get) {
     const info = await serverInfo(get);
     if (info?.['enable_priority_scheduling'] === undefined) return sglang;
@@ -58,7 +58,7 @@ export const sglang: EngineAdapter = {
   },
 };
 
-/** Levels further apart than the preemption threshold, so that each level may preempt the ones below it. */
+/** Spaces levels further apart than the preemption threshold, so that each level may preempt the ones below it. */
 function priorityFields(step: number, lowFirst: boolean): EngineAdapter['priorityFields'] {
   return (level, levels, path) =>
     PRIORITY_PATHS.has(path) ? { priority: (lowFirst ? level : levels - 1 - level) * step } : {};
@@ -78,7 +78,7 @@ async function readLoads(get: Get): Promise<LoadReport> {
 
 async function readMetrics(get: Get): Promise<LoadReport> {
   const samples = parsePrometheus(await get('/metrics'), NAMES);
-  // Tensor-parallel ranks report the same requests again.
+  // Tensor-parallel ranks report the same requests, so only rank 0 counts.
   const values = (name: string) =>
     (samples.get(`sglang:${name}`) ?? samples.get(`sglang_${name}`) ?? [])
       .filter((sample) => (sample.labels.get('tp_rank') ?? '0') === '0')
@@ -100,7 +100,7 @@ async function readServerInfo(get: Get): Promise<LoadReport> {
   });
 }
 
-/** `/get_server_info` is the name before v0.5.6. */
+/** Before v0.5.6 the path was `/get_server_info`. */
 async function serverInfo(get: Get): Promise<JsonObject | undefined> {
   return asObject(parseJson((await get('/server_info')) ?? (await get('/get_server_info'))));
 }

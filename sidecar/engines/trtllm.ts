@@ -17,8 +17,9 @@ const NAMES = new Set([RUNNING, WAITING, KV_USAGE, BLOCKS, BLOCK_TOKENS, ACTIVE_
 const PRIORITY_PATHS = new Set(['/v1/chat/completions', '/v1/completions']);
 
 /**
- * TensorRT-LLM's `trtllm-serve`. It refuses bodies with fields it does not know, and took `priority` only in 2026: the
- * field is sent when the server's own OpenAPI document has it. `/metrics` is left alone: reading it empties it for others.
+ * TensorRT-LLM's `trtllm-serve`. It rejects bodies with unknown fields, and accepts `priority` only since 2026. So the
+ * field is sent only if the server's own OpenAPI document lists it. `/metrics` is not read, since each read empties it
+ * for others.
  */
 export const trtllm: EngineAdapter = {
   kind: 'trtllm',
@@ -34,7 +35,7 @@ export const trtllm: EngineAdapter = {
   },
   async readLoad(get) {
     const samples = parsePrometheus(await get(METRICS_PATH), NAMES);
-    // Only the first rank reports; worker processes that are gone may have left a smaller value behind.
+    // Only the first rank reports; a dead worker process may have left a smaller value behind.
     const value = (name: string) => {
       const values = samples.get(name)?.map((sample) => sample.value);
       return values && Math.max(...values);

@@ -7,18 +7,18 @@ import { parsePrometheus, type Sample, type Samples } from './prometheus.js';
 const RUNNING = 'vllm:num_requests_running';
 const WAITING = 'vllm:num_requests_waiting';
 const KV_USAGE = 'vllm:kv_cache_usage_perc';
-/** The name before v0.9; for some versions both are written. */
+/** Name before v0.9; some versions write both. */
 const KV_USAGE_OLD = 'vllm:gpu_cache_usage_perc';
 const PREEMPTIONS = 'vllm:num_preemptions_total';
 const CACHE_CONFIG = 'vllm:cache_config_info';
 const NAMES = new Set([RUNNING, WAITING, KV_USAGE, KV_USAGE_OLD, PREEMPTIONS, CACHE_CONFIG]);
 
-/** The paths whose bodies have a `priority`; `/v1/messages` drops it. */
+/** Paths whose bodies have a `priority`; `/v1/messages` drops it. */
 const PRIORITY_PATHS = new Set(['/v1/chat/completions', '/v1/completions', '/v1/responses']);
 
 /**
- * vLLM. Its metrics do not tell `max_num_seqs`, so the window stays adaptive. Priorities need
- * `--scheduling-policy priority`; V1 servers without it take and ignore them.
+ * vLLM. Its metrics do not report `max_num_seqs`, so the window stays adaptive. Priorities need `--scheduling-policy
+ * priority`; V1 servers without it accept and ignore them.
  */
 export const vllm: EngineAdapter = {
   kind: 'vllm',
@@ -43,7 +43,7 @@ export const vllm: EngineAdapter = {
   readTimings(answer): Timings {
     const metrics = asObject(answer['metrics']) ?? asObject(asObject(answer['response'])?.['metrics']);
     if (metrics === undefined) return {};
-    // `time_to_first_token_ms` counts from the first scheduling, `generation_time_ms` from the first token on.
+    // `time_to_first_token_ms` counts from the first scheduling, `generation_time_ms` from the first token.
     const prefillMs = asCount(metrics['time_to_first_token_ms']);
     const decodeMs = asCount(metrics['generation_time_ms']) ?? 0;
     const queueMs = asCount(metrics['queue_time_ms']);
@@ -55,8 +55,9 @@ export const vllm: EngineAdapter = {
 };
 
 /**
- * KV capacity of all data-parallel ranks. A sample an engine rank; `kv_cache_size_tokens` (new) is one rank's, right
- * for hybrid models too, while `num_gpu_blocks` is already the sum over the ranks, one block of each being the null block.
+ * KV capacity of all data-parallel ranks; each rank has a sample. The newer `kv_cache_size_tokens` is one rank's, and
+ * correct for hybrid models too. The older `num_gpu_blocks` is already the sum over the ranks; one block of each is the
+ * null block.
  */
 function capacityTokens(samples: Samples): number | undefined {
   const ranks = samples.get(CACHE_CONFIG) ?? [];

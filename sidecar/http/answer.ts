@@ -3,7 +3,7 @@ import type { Api } from '../apis/api.js';
 import { GatewayError } from '../errors.js';
 import { requestIdOf } from './headers.js';
 
-/** Sends a JSON answer of the gateway's own. `reason` tells the client who answered, or why it was refused. */
+/** Sends one of the gateway's own JSON answers. `reason` names the sender of the answer, or the reason of a refusal. */
 export function sendJson(
   request: IncomingMessage,
   response: ServerResponse,
@@ -23,7 +23,7 @@ export function sendJson(
   response.end(bytes);
 }
 
-/** Sends an error of the table, in the shape of the API that was asked. */
+/** Sends an error of the table, in the shape of the requested API. */
 export function sendError(
   request: IncomingMessage,
   response: ServerResponse,
@@ -40,7 +40,9 @@ export function sendError(
   });
 }
 
-/** Any thrown value as an error of the table; what is not one is a fault of ours, and is not shown. */
+/**
+ * Converts any thrown value to an error of the table. Any other error is a fault of ours, and its text is not shown.
+ */
 export function asGatewayError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : new GatewayError('internal', 'The gateway failed.');
 }

@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '../apis/api.js';
 import { GatewayError } from '../errors.js';
 
-/** A JSON request body: the bytes to forward, and what they say. */
+/** A JSON request body: the bytes to forward, and their contents. */
 export interface JsonBody {
-  /** As they came, but for a byte-order mark. */
+  /** The original bytes, without a byte-order mark. */
   readonly raw: Buffer;
   readonly body: JsonObject;
 }
@@ -13,16 +13,17 @@ export interface JsonBody {
 export interface BodyLimits {
   readonly bodyBytes: number;
   readonly bodyMs: number;
-  /** Is told of every byte, and may refuse it. */
+  /** Called with the number of bytes as they arrive; it may throw to refuse them. */
   readonly held?: { add(bytes: number): void };
 }
 
-/** For bodies that name one thing: an id, an engine. They are parsed at once, and held by nobody. */
+/** Largest body that names a single thing: an id, an engine. It is parsed immediately, and not counted as held. */
 export const SMALL_BODY_BYTES = 65_536;
 
 /**
  * Reads a request body that must be a small JSON object.
- * @throws GatewayError `unsupported_media_type`, `missing_body`, `invalid_json`, `invalid_body`, and what `readBody` throws.
+ * @throws GatewayError `unsupported_media_type`, `missing_body`, `invalid_json`, `invalid_body`, and the errors of
+ * `readBody`
  */
 export async function readJsonBody(
   request: IncomingMessage,
@@ -57,7 +58,9 @@ export function isJson(request: IncomingMessage): boolean {
   return /^\s*application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(request.headers['content-type'] ?? '');
 }
 
-/** JSON is UTF-8 (RFC 8259): another charset, another media type or a compressed body is refused, not guessed at. */
+/**
+ * JSON is UTF-8 (RFC 8259), so another charset, another media type or a compressed body is rejected without guessing.
+ */
 export function checkMediaType(request: IncomingMessage): void {
   const type = request.headers['content-type'];
   if (type === undefined && !hasBody(request)) return;
@@ -82,8 +85,8 @@ export function hasBody(request: IncomingMessage): boolean {
 }
 
 /**
- * Takes the whole body, bounded in bytes and time.
- * @throws GatewayError `body_too_large`, `request_timeout`, `client_gone`, and what `held` throws
+ * Reads the whole body, bounded in bytes and time.
+ * @throws GatewayError `body_too_large`, `request_timeout`, `client_gone`, and the errors of `held`
  */
 export function readBody(request: IncomingMessage, response: ServerResponse, limits: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -12,18 +12,18 @@ export function noteRequest({ socket }: IncomingMessage, response: ServerRespons
 }
 
 /**
- * Answers what never became a request: a line that is not HTTP, headers over the limit, headers or a body that did not
- * come in time. There is no response object yet, so the answer is written by hand, in the shape of every other refusal.
- * @returns the code it was refused with; undefined when there was no one left to answer.
+ * Answers input that never became a request: a line that is not HTTP, headers over the limit, or a late head or body.
+ * No response object exists yet, so the answer is written by hand, in the shape of every other refusal.
+ * @returns the code of the refusal; undefined if no one was left to answer
  */
 export function answerBrokenRequest(cause: NodeJS.ErrnoException, socket: Duplex): ErrorCode | undefined {
-  // As in node's own handler: an answer that has begun on this socket must not get another one in its midst.
+  // As in Node's own handler: a second answer must not start inside one that has begun on this socket.
   const begun = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
-  // Nor one behind it, when what breaks is the rest of a request that was answered before it was whole.
+  // Nor behind it, if the broken part is the rest of a request that was answered early.
   const last = latest.get(socket);
   const inBody = last?.req.complete === false;
   const answered = begun?.headersSent === true || (inBody && last.headersSent);
-  // In a body, the end of all input says that the client has left, which whoever reads the body notices.
+  // Within a body, the end of input means that the client has left; the reader of the body notices that.
   const left = cause.code === 'ECONNRESET' || (inBody && cause.code === 'HPE_INVALID_EOF_STATE');
   if (left || answered || !socket.writable) {
     socket.destroy();

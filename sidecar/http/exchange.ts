@@ -5,17 +5,19 @@ import type { Dispatcher } from 'undici';
 import { GatewayError } from '../errors.js';
 
 /**
- * Why an exchange failed: no connection came about; the engine broke off before its headers, or was too slow; or what it
- * answered was cut short or could not be read, which may be the request's fault.
+ * Cause of a failed exchange:
+ * - `unreached`: no connection.
+ * - `transport`: the engine broke off before its headers, or was too slow.
+ * - `answer`: the answer was cut short or unreadable, which the request may have caused.
  */
 export type Fault = 'unreached' | 'transport' | 'answer';
 
-/** What an exchange tells, in this order: `head` once, `data` any number of times, then one of `end` and `failed`. */
+/** Receives an exchange, in this order: `head` once, `data` any number of times, then one of `end` and `failed`. */
 export interface AnswerSink {
   head(status: number, headers: IncomingHttpHeaders): void;
   data(chunk: Buffer): void;
   end(): void;
-  /** `engine_timeout`, `engine_failed`, or `engine_answer_invalid`. May come at any time before `end`. */
+  /** `engine_timeout`, `engine_failed`, or `engine_answer_invalid`. It may come at any time before `end`. */
   failed(error: GatewayError, fault: Fault): void;
 }
 
@@ -27,11 +29,11 @@ export interface ExchangeRequest {
 }
 
 export interface ExchangeOptions {
-  /** From the request, all of it, to the first byte of the answer's body. */
+  /** Time from the complete request to the first byte of the answer's body. */
   readonly firstByteMs: number;
-  /** Between two parts of the body. */
+  /** Time between two parts of the body. */
   readonly idleMs: number;
-  /** Take compression off the answer: it was asked for none, but some engines compress whatever is asked. */
+  /** Whether to decompress the answer. The request asks for no compression, but some engines compress anyway. */
   readonly decode: boolean;
 }
 
@@ -50,19 +52,19 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
  *        └───────────┴────────┴──────▶ failed        abort(): silence from then on
  * ```
  *
- * undici's own timers are off: its `headersTimeout` ends with the headers, which many engines send long before the
- * first token, and a reader who holds the answer back is not a silent engine.
+ * undici's own timers are off. Its `headersTimeout` ends with the headers, which many engines send long before the
+ * first token. And a slow reader must not make the engine count as silent.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #decoder: Transform | undefined;
   #over = false;
   #paused = false;
-  /** The client's body is still on its way: the engine owes nothing yet. */
+  /** Whether the client's body is still being sent; until then the engine owes no answer. */
   #isSending = false;
   #began = false;
   #hasHead = false;
-  /** Since when the engine has owed us bytes. */
+  /** Time since which the engine has owed bytes. */
   #silentSince = performance.now();
   #timer: NodeJS.Timeout;
 
@@ -77,14 +79,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     dispatcher.dispatch({ headersTimeout: 0, bodyTimeout: 0, idempotent: false, ...request }, this);
   }
 
-  /** Stops the exchange, closing the connection that it is on, which is how engines learn of it. Tells nothing more. */
+  /** Aborts the exchange by closing its connection, which is the engine's signal. Reports nothing more. */
   abort(): void {
     if (this.#over) return;
     this.#finish();
     this.#controller?.abort(new Error('aborted'));
   }
 
-  /** Takes no more bytes from the engine until `resume`. */
+  /** Reads no more bytes from the engine until `resume`. */
   pause(): void {
     this.#paused = true;
     (this.#decoder ?? this.#controller)?.pause();
@@ -181,7 +183,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#decoder?.destroy();
   }
 
-  /** One timer an exchange, not one a chunk: when it fires, it asks how long the silence has really been. */
+  /** One timer per exchange, not one per chunk. When it fires, it checks the actual duration of the silence. */
   readonly #checkSilence = (): void => {
     const { idleMs, firstByteMs } = this.options;
     const limit = this.#began ? idleMs : firstByteMs;
@@ -194,7 +196,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   };
 }
 
-/** The cause without the address: clients need not know where engines live. */
+/** The cause without the address, because clients need not know the engines' addresses. */
 function codeOf(error: Error): string {
   return (
     (error as NodeJS.ErrnoException).code ?? (error.cause as NodeJS.ErrnoException | undefined)?.code ?? error.name

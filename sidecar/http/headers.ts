@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { randomUUID } from 'node:crypto';
 
-/** Headers that speak of one connection and not of the message (RFC 9110 7.6.1). They are never passed on. */
+/** Headers that concern one connection, not the message (RFC 9110 7.6.1). They are never forwarded. */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -14,22 +14,22 @@ const HOP_BY_HOP = [
   'upgrade',
 ];
 
-/** `host` and `content-length` are made anew for the engine; `expect` was answered by us. */
+/** `host` and `content-length` are set anew for the engine; the gateway has already answered `expect`. */
 const NOT_TO_ENGINE = new Set([...HOP_BY_HOP, 'host', 'content-length', 'expect']);
-/** `content-length` is set anew where the length is known: events may be hidden, and compression taken off. */
+/** `content-length` is set anew if the length is known, because events may be hidden and compression removed. */
 const NOT_TO_CLIENT = new Set([...HOP_BY_HOP, 'content-length']);
 
-/** What is put in place of, or taken from, a client's own headers on their way to an engine. */
+/** Changes to a client's headers before they go to an engine. */
 export interface HeaderChanges {
-  /** Drop the client's key: it was meant for the gateway. */
+  /** Whether to drop the client's key, which is meant for the gateway. */
   readonly dropKey: boolean;
-  /** The engine's own key, sent as Bearer token. */
+  /** The engine's own key, sent as a bearer token. */
   readonly apiKey?: string | undefined;
-  /** Ask for an answer without compression, because it will be read on its way through. */
+  /** Whether to ask for an uncompressed answer, because the gateway reads it in passing. */
   readonly plain: boolean;
 }
 
-/** The client's headers as an engine may see them: a flat list of names and values. */
+/** The client's headers for an engine: a flat list of names and values. */
 export function toEngine(headers: IncomingHttpHeaders, changes: HeaderChanges): string[] {
   const named = namedByConnection(headers.connection);
   const dropKey = changes.dropKey || changes.apiKey !== undefined;
@@ -47,7 +47,9 @@ export function toEngine(headers: IncomingHttpHeaders, changes: HeaderChanges): 
   return out;
 }
 
-/** An engine's headers as the client may see them. A redirect to the engine itself leads here. @param base of the engine */
+/**
+ * An engine's headers for the client. Redirects to the engine are rewritten to lead here. @param base the engine's URL
+ */
 export function toClient(headers: IncomingHttpHeaders, base?: URL): OutgoingHttpHeaders {
   const named = namedByConnection(headers.connection);
   const out: OutgoingHttpHeaders = {};
@@ -60,7 +62,7 @@ export function toClient(headers: IncomingHttpHeaders, base?: URL): OutgoingHttp
   return out;
 }
 
-/** Header names that the message itself calls hop-by-hop. */
+/** Names of headers that the message itself declares hop-by-hop. */
 function namedByConnection(connection: string | undefined): string[] | undefined {
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return undefined;
   return connection.toLowerCase().split(/[\s,]+/);
@@ -69,8 +71,8 @@ function namedByConnection(connection: string | undefined): string[] | undefined
 const SANE_REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 
 /**
- * The request's id: the client's own if it is sane, else a new one. It replaces the header, so that whoever reads
- * the request later, the engine included, finds the same id.
+ * Sets the request's id: the client's own if valid, otherwise a new one. It replaces the header, so that every later
+ * reader, including the engine, sees the same id.
  */
 export function settleRequestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
@@ -86,17 +88,17 @@ export function requestIdOf(request: IncomingMessage): string {
 
 const VALUE_LENGTH_MAX = 256;
 
-/** Any string as a header value: what HTTP cannot carry is percent-encoded, and the length is bounded. */
+/** Any string as a header value. Characters that HTTP cannot carry are percent-encoded, and the length is bounded. */
 export function headerValue(text: string): string {
   const short = text.slice(0, VALUE_LENGTH_MAX);
   if (/^[\x21-\x7e]*$/.test(short)) return short;
-  // Through bytes and back: half a surrogate pair, cut or sent, becomes U+FFFD instead of an exception.
+  // The conversion to bytes and back turns half a surrogate pair into U+FFFD instead of an exception.
   return encodeURIComponent(Buffer.from(short).toString());
 }
 
 const RETRY_SECONDS_MAX = 300;
 
-/** Seconds that a `Retry-After` asks for (a number, or a date seen from `now`), bounded; undefined if it says nothing. */
+/** Seconds of a `Retry-After` (a number, or a date relative to `now`), bounded; undefined if it cannot be read. */
 export function retryAfterSeconds(value: string | string[] | undefined, now: Date): number | undefined {
   if (typeof value !== 'string') return undefined;
   const seconds = /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : (Date.parse(value) - now.getTime()) / 1000;

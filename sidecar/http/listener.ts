@@ -17,7 +17,7 @@ import { checkEncoding, originForm, splitTarget } from './target.js';
 
 export type Params = Readonly<Record<string, string | undefined>>;
 export type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
-/** Handlers of one path by method; `ALL` takes what no other does. Without `ALL`, other methods are answered 405. */
+/** Handlers of one path by method; `ALL` takes all other methods. Without `ALL`, they are answered 405. */
 export type Handlers = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE' | 'ALL', Handler>>>;
 /** Handlers by path, in the router's notation. */
 export type Routes = Readonly<Record<string, Handlers>>;
@@ -25,31 +25,31 @@ export type Routes = Readonly<Record<string, Handlers>>;
 export interface ListenerPorts {
   /** The API whose error shape a path's clients expect. */
   readonly apiFor: (path: string) => Api;
-  /** A request was refused before it became a call. `cause` is there when the fault is ours. */
+  /** A request was refused before it became a call. `cause` is present if the fault is ours. */
   readonly refused: (code: ErrorCode, request: IncomingMessage | undefined, cause?: unknown) => void;
 }
 
 export interface Listener {
-  /** `http://host:port`, the port as it really is. */
+  /** `http://host:port`, with the actual port. */
   readonly url: string;
-  /** Takes new timeouts and limits. */
+  /** Applies new timeouts and limits. */
   configure(config: Config): void;
-  /** Closes connections that are idle, and all others after their answer. Resolves when the last one is closed. */
+  /** Closes idle connections immediately, and others after their answers. Resolves when all are closed. */
   close(): Promise<void>;
 }
 
-/** Longer than the idle timeout of usual load balancers (60 s), so that it is they who close. */
+/** Longer than the idle timeout of usual load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_MS = 75_000;
-/** Connections that may wait to be accepted: a fleet of agents opens more at once than the 511 of node's default. */
+/** Connections that may wait to be accepted: a fleet of agents opens more at once than Node's default of 511. */
 const BACKLOG = 4096;
-/** As long as the longest path that passes the header limit: nothing is refused for the length of an id. */
+/** As long as the longest path within the header limit, so that no request fails for the length of an id. */
 const PARAM_LENGTH_MAX = 1_048_576;
 
 /**
- * Listens, and leads each request to its handler. Paths without parameters are looked up as they are, and Fastify routes
- * all others: its request and reply objects cost as much as the rest of the way in. Bodies and answers are the
- * handlers' own, as raw streams: an answer may begin long before it is known how it ends, and bytes must go through
- * unchanged. Whatever a handler throws becomes an answer here, and every answer has its request id.
+ * Listens, and routes each request to its handler. Paths without parameters are looked up directly, others by Fastify,
+ * whose request and reply objects cost as much as the rest of the path. Handlers use raw streams for bodies and
+ * answers. An answer may begin long before its end is known, and bytes must pass unchanged. Errors of handlers become
+ * answers here, and every answer has its request id.
  */
 export async function listen(
   config: Config,
@@ -88,14 +88,14 @@ export async function listen(
   };
 }
 
-/** Between two looks for connections that have become idle, and how long the last answers may take to be sent. */
+/** Interval of the checks for idle connections, and time limit of the last answers. */
 const CLOSE_STEP_MS = 20;
 const CLOSE_MS = 1000;
 
 async function close(app: FastifyInstance): Promise<void> {
   const { server } = app;
   const until = performance.now() + CLOSE_MS;
-  // Connections that are kept alive close when their answers have gone out, the others when they take too long.
+  // Kept-alive connections close after their answers, the others at the time limit.
   const step = setInterval(() => {
     if (performance.now() < until) server.closeIdleConnections();
     else server.closeAllConnections();
@@ -113,24 +113,24 @@ function makeServer(
   const server = createServer(
     {
       maxHeaderSize: config.limits.headerBytes,
-      // How soon after its time a slow request is noticed.
+      // Longest delay until a slow request is noticed.
       connectionsCheckingInterval: Math.min(Math.max(Math.ceil(Math.min(headersMs, bodyMs) / 4), 50), 5000),
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Checked in `enter`: node would answer without our headers.
+      // Checked in `enter`, because Node's answer would lack our headers.
       requireHostHeader: false,
       noDelay: true,
     },
     take,
   );
   applyTimes(server, config);
-  // No limit on the number of headers: the limit on their bytes is one, and headers above a number are dropped silently.
+  // No limit on the number of headers, because their bytes are limited, and Node silently drops headers above a number.
   server.maxHeadersCount = 0;
-  // The body is asked for when a handler wants it, not before the request has been looked at.
+  // The handler requests the body when it wants it, after the request has been checked.
   server.on('checkContinue', take);
   server.on('checkExpectation', take);
-  // Pipelined requests each listen for the end of their one socket.
+  // Pipelined requests each listen for the end of their common socket.
   server.on('connection', (socket) => socket.setMaxListeners(0));
-  // Takes the place of node's own answer, which would lack our headers.
+  // Replaces Node's own answer, which would lack our headers.
   server.on('connect', (_request, socket) => {
     const code = answerBrokenRequest(Object.assign(new Error('CONNECT'), { code: 'HPE_INVALID_METHOD' }), socket);
     if (code !== undefined) ports.refused(code, undefined);
@@ -140,18 +140,18 @@ function makeServer(
 
 function applyTimes(server: Server, { timeouts }: Config): void {
   server.headersTimeout = timeouts.headersMs;
-  // `readBody` keeps the body's own time and answers better; this is for bodies that nobody reads.
+  // Limit for bodies that nobody reads. `readBody` has its own timer and a better answer.
   server.requestTimeout = timeouts.headersMs + timeouts.bodyMs;
 }
 
 interface Entrance {
   readonly routes: Routes;
-  /** Fastify's. */
+  /** Fastify's request handler. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
   readonly ports: ListenerPorts;
 }
 
-/** What every request passes before it is routed. */
+/** Checks every request before it is routed. */
 function enter(request: IncomingMessage, response: ServerResponse, { routes, handler, ports }: Entrance): void {
   noteRequest(request, response);
   settleRequestId(request);
@@ -161,7 +161,7 @@ function enter(request: IncomingMessage, response: ServerResponse, { routes, han
     if (!request.url.startsWith('/')) throw unknownPath();
     const { path } = splitTarget(request.url);
     checkEncoding(path);
-    // A path with a parameter, sent as it is written in `routes`, is the router's.
+    // A path with a literal parameter, such as `:id`, goes to the router.
     const handlers = Object.hasOwn(routes, path) && !/[:*]/.test(path) ? routes[path] : undefined;
     if (handlers === undefined) handler(request, response);
     else void run(handlerOf(handlers, request), request, response, {}, ports);
@@ -175,7 +175,7 @@ function checkHead({ rawHeaders, headers, httpVersion }: IncomingMessage): void 
   if (headers.host === undefined && httpVersion === '1.1') {
     throw new GatewayError('bad_request', 'The Host header is missing.');
   }
-  // Node keeps the first of them, and a server behind may keep the last (RFC 9112 3.2).
+  // Node keeps the first Host header, and a server behind may keep the last (RFC 9112 3.2).
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
@@ -187,14 +187,17 @@ function checkHead({ rawHeaders, headers, httpVersion }: IncomingMessage): void 
   }
 }
 
-/** All that node reads but CONNECT, which has its own event: the router would answer those it does not know in its own words. */
+/**
+ * All of Node's methods except CONNECT, which has its own event. Otherwise the router would answer unknown ones in its
+ * own words.
+ */
 const METHODS = NODE_METHODS.filter((method) => method !== 'CONNECT') as HTTPMethods[];
 
 function addRoute(app: FastifyInstance, path: string, handlers: Handlers, ports: ListenerPorts): void {
   app.route({
     method: METHODS,
     url: path,
-    // Taking over here, before fastify would parse a body.
+    // Takes over before Fastify would parse a body.
     onRequest: (request, reply) => {
       reply.hijack();
       const { raw } = request;
@@ -224,7 +227,7 @@ async function run(
   }
 }
 
-/** Tells which methods there are: 204 to OPTIONS, else 405. */
+/** Reports the allowed methods: 204 to OPTIONS, otherwise 405. */
 function otherMethod(handlers: Handlers): Handler {
   const methods = Object.keys(handlers);
   if (methods.includes('GET')) methods.push('HEAD');

@@ -10,9 +10,9 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 
 /**
- * Sets top-level fields of a JSON object in its bytes. All other bytes stay as they are: numbers beyond a double's
- * range, escapes, repeated keys, order and white space survive, which parsing and writing again would not allow.
- * Where both a field and what stands there are objects, the fields of the one are set in the other.
+ * Sets top-level fields of a JSON object in its bytes. All other bytes stay unchanged: large numbers, escapes, repeated
+ * keys, order and white space survive, unlike with parsing and printing. If the old and the new value are both objects,
+ * the new fields are merged into the old object.
  * @param raw bytes of a JSON object, known to be valid
  * @param keys its top-level keys, as parsed
  */
@@ -37,7 +37,9 @@ export function spliceFields(raw: Buffer, keys: ReadonlySet<unknown>, fields: Js
   return out;
 }
 
-/** Changes the value of every top-level `name`: of repeated keys some readers take the first and some the last. */
+/**
+ * Changes the value of every top-level `name`, because some readers use the first of repeated keys and some the last.
+ */
 function changeValue(raw: Buffer, name: string, value: unknown): Buffer {
   const parts: Buffer[] = [];
   let copied = 0;
@@ -70,7 +72,7 @@ interface Member {
   readonly valueEnd: number;
 }
 
-/** The members of the outermost object, as byte ranges. White space around a value counts as part of it. */
+/** Members of the outermost object, as byte ranges. White space around a value counts as part of it. */
 function* members(raw: Buffer): Generator<Member> {
   let at = raw.indexOf(OPEN) + 1;
   for (;;) {

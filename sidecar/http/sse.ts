@@ -4,48 +4,48 @@ const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 
-/** What to do with an event's bytes. */
+/** Treatment of an event's bytes. */
 export type Verdict = 'forward' | 'hide';
 
 /**
- * Splits a byte stream into server-sent events without changing a byte of it.
+ * Splits a byte stream into server-sent events without changing a byte.
  *
  * ```
  *   chunk ──▶ [ bytes of whole events ] ──▶ judged one by one ──▶ forwarded as they came, or left out
  *             [ begun, not yet ended   ] ──▶ held until its blank line comes
  * ```
  *
- * Only whole events leave, so that a stream that breaks never ends in half an event. Lines end with LF, CR LF or CR.
- * A CR that ends a chunk may be half of a CR LF: its event goes out at once, and the LF follows it wherever it went.
- * Cost: a search for line ends; nothing is copied but events that were cut across chunks.
+ * Only whole events leave, so a broken stream never ends in half an event. Lines end with LF, CR LF or CR. A CR at the
+ * end of a chunk may be half of a CR LF. Then its event leaves immediately, and the LF gets the same treatment. Cost: a
+ * search for line ends; only events that span chunks are copied.
  */
 export class SseSplitter {
-  /** Chunks of the event that has begun but not ended. */
+  /** Chunks of the event that is still open. */
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** Whether the current line has a byte yet. */
+  /** Whether the current line is still empty. */
   #lineEmpty = true;
   #lastWasCr = false;
-  /** Where the last event's bytes went, for an LF that comes late. */
+  /** Verdict on the last event, for its late LF. */
   #lastVerdict: Verdict = 'forward';
 
-  /** @param judge is told of every event that has data, a name or both; comments are always forwarded. */
+  /** @param judge called for every event with data, a name or both; comments are always forwarded */
   constructor(private readonly judge: (event: SseEvent) => Verdict) {}
 
-  /** Bytes held back because their event has not ended. */
+  /** Bytes held back because their event is still open. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
-  /** Takes a chunk; gives the bytes that may go on, in order. */
+  /** Accepts a chunk; returns the bytes to forward, in order. */
   push(chunk: Buffer): Buffer[] {
     const out: Buffer[] = [];
     const hasCr = chunk.includes(CR);
-    /** Start of the bytes that are cleared to go but not yet in `out`. */
+    /** Start of the cleared bytes that are not yet in `out`. */
     let run = 0;
-    /** Start of the event being read, in this chunk. */
+    /** Start of the current event in this chunk. */
     let start = 0;
-    /** Behind the last line end. */
+    /** Index after the last line end. */
     let line = 0;
     for (let i = lineEnd(chunk, 0, hasCr); i < chunk.length; i = lineEnd(chunk, line, hasCr)) {
       const isEmpty = i === line && this.#lineEmpty;
@@ -54,7 +54,7 @@ export class SseSplitter {
       this.#lineEmpty = true;
       this.#lastWasCr = chunk[i] === CR;
       if (endsCrLf) {
-        // The second half of a CR LF. If its event has just ended, it belongs to it still.
+        // The LF of a CR LF. If its event has just ended, it still belongs to that event.
         if (i !== start || this.#heldBytes > 0) continue;
         if (this.#lastVerdict === 'hide') run = line;
         start = line;
@@ -82,7 +82,7 @@ export class SseSplitter {
     return out;
   }
 
-  /** At the stream's end: judges what is left as an event, for engines that forget the last blank line. */
+  /** Ends the stream: judges the rest as an event, because some engines omit the last blank line. */
   end(): Buffer[] {
     const bytes = this.#take(Buffer.alloc(0));
     return bytes.length > 0 && this.#rule(bytes) === 'forward' ? [bytes] : [];
@@ -107,7 +107,7 @@ export class SseSplitter {
   }
 }
 
-/** Index of the first line end from `from` on, the length of `bytes` when there is none. */
+/** Index of the first line end from `from` on; the length of `bytes` without one. */
 function lineEnd(bytes: Buffer, from: number, hasCr: boolean): number {
   if (!hasCr) {
     const at = bytes.indexOf(LF, from);
@@ -118,7 +118,7 @@ function lineEnd(bytes: Buffer, from: number, hasCr: boolean): number {
   return at;
 }
 
-/** Reads one event's fields; undefined when it has none that matter (comments, `id`, `retry`, blank lines). */
+/** Reads one event's fields; undefined if it has none that matter (comments, `id`, `retry`, blank lines). */
 function readEvent(bytes: Buffer): SseEvent | undefined {
   // Nearly every event of every engine is one line "data: ...", LF, LF.
   if (startsWith(bytes, 'data:')) {
@@ -154,7 +154,7 @@ function readLines(text: string): SseEvent | undefined {
   return event === undefined ? { data } : { event, data };
 }
 
-/** An SSE comment: clients ignore it, idle timers along the way do not. */
+/** An SSE comment: clients ignore it, and it keeps idle timers on the path from expiring. */
 export function sseComment(text: string): string {
   return `: ${text}\n\n`;
 }
@@ -162,7 +162,7 @@ export function sseComment(text: string): string {
 export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
-  // Asks proxies of nginx's kind not to hold events back.
+  // Tells nginx-like proxies not to hold events back.
   'x-accel-buffering': 'no',
 } as const;
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.js';
 
-/** How often a path may have been percent-encoded on top of itself and still be looked through. */
+/** Most levels of percent-encoding of a path that are decoded. */
 const ENCODINGS_MAX = 4;
 
 /** Splits a request target into its path and its query, which keeps its question mark. */
@@ -9,7 +9,10 @@ export function splitTarget(url: string): { readonly path: string; readonly sear
   return at < 0 ? { path: url, search: '' } : { path: url.slice(0, at), search: url.slice(at) };
 }
 
-/** The target in origin form: a proxy's absolute form, which servers must accept too (RFC 9112 3.2.2), loses its authority. */
+/**
+ * The target in origin form: drops the authority of a proxy's absolute form, which servers must accept too (RFC 9112
+ * 3.2.2).
+ */
 export function originForm(url: string): string {
   const absolute = /^https?:\/\/[^/?#]*/i.exec(url);
   if (absolute === null) return url;
@@ -18,8 +21,8 @@ export function originForm(url: string): string {
 }
 
 /**
- * Every path that an engine, or a proxy before it, could take this one for: as it stands, and percent-decoded again and
- * again, each without path parameters, repeated slashes and a slash at its end.
+ * All paths that an engine, or a proxy before it, could read this one as. They are the path itself and its repeated
+ * percent-decodings, each without path parameters, repeated slashes and a trailing slash.
  * @throws GatewayError `invalid_path` for dot segments, backslashes and control characters in any of them
  */
 export function readingsOf(path: string): string[] {
@@ -30,7 +33,7 @@ export function readingsOf(path: string): string[] {
     readings.push(tidy(plain));
     const decoded = decode(plain);
     if (decoded === plain) return readings;
-    // What came must be well encoded; what it decodes to may hold a lone percent sign.
+    // The original must be well encoded; a decoded one may contain a lone percent sign.
     if (decoded === undefined && i === 0) throw invalidPath();
     if (decoded === undefined) return readings;
     plain = decoded;
@@ -38,22 +41,22 @@ export function readingsOf(path: string): string[] {
   throw invalidPath();
 }
 
-/** Servers tell a path with a slash too many apart: FastAPI redirects it. */
+/** Removes extra slashes, because servers treat such a path as a different one: FastAPI redirects it. */
 export function withoutExtraSlashes(path: string): string {
   return path.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1');
 }
 
-/** `?` and `#` come out of an encoding, and end a path for those who decode before they split. */
+/** A decoded `?` or `#` ends the path for servers that decode before they split. */
 function tidy(path: string): string {
   return withoutExtraSlashes(path.replace(/[?#].*/, '').replace(/;[^/]*/g, ''));
 }
 
-/** @throws GatewayError `invalid_path` for what the router could not decode. */
+/** @throws GatewayError `invalid_path` for a path that the router cannot decode */
 export function checkEncoding(path: string): void {
   if (path.includes('%') && decode(path) === undefined) throw invalidPath();
 }
 
-/** `undefined` for what is not percent-encoded UTF-8. */
+/** `undefined` unless the path is percent-encoded UTF-8. */
 function decode(path: string): string | undefined {
   try {
     return decodeURIComponent(path);

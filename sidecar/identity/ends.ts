@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { ProgramId } from '../../src/index.js';
 
 /**
- * Forgets an ended program under all its keys at once: whatever remembers a program keeps it as a stamped seat, and a seat
- * counts only if it is younger than its program's end. O(1) each.
+ * Forgets an ended program under all its keys at once. Every memory of a program is a stamped seat, and a seat counts
+ * only if it is younger than its program's end. O(1) each.
  */
 export class Ends {
   readonly #ends: LRUCache<ProgramId, number>;
@@ -21,7 +21,7 @@ export class Ends {
     return { program, stamp: this.tick() };
   }
 
-  /** A stamp later than all before. */
+  /** A stamp later than all earlier ones. */
   tick(): number {
     return ++this.#clock;
   }
@@ -31,7 +31,7 @@ export class Ends {
   }
 }
 
-/** A program as it was remembered at one moment. */
+/** A program with the time at which it was remembered. */
 export interface Seat {
   readonly program: ProgramId;
   readonly stamp: number;

@@ -4,15 +4,15 @@ import type { Claim } from './identity.js';
 import { cleanId } from './names.js';
 
 /**
- * Body fields by which clients name their programs, tried in this order. To add one, add a row.
- * `user` is not among them: it names a person, not a program.
+ * Body fields that name a client's program, tried in this order. To add one, add a row. `user` is not among them: it
+ * names a person, not a program.
  */
 type Reader = (body: JsonObject) => Omit<Claim, 'source'> | undefined;
 
 const FIELDS: readonly (readonly [source: string, read: Reader])[] = [
   ['vllm_xargs.agentic_context', readAgenticContext],
   ['agent_hint', (body) => session(objectOf(body['agent_hint']), 'session_id', undefined, 'parent_session_id')],
-  // Codex repeats its headers here, which survive a proxy that drops them.
+  // Codex repeats its headers here, so that they survive a proxy that drops them.
   ['client_metadata.session_id', (body) => session(objectOf(body['client_metadata']), 'session_id', 'thread_id')],
   ['conversation', (body) => session(body, 'conversation') ?? session(objectOf(body['conversation']), 'id')],
   ['metadata.session_id', (body) => session(objectOf(body['metadata']), 'session_id')],
@@ -22,7 +22,7 @@ const FIELDS: readonly (readonly [source: string, read: Reader])[] = [
   ['session_id', (body) => session(body, 'session_id')],
 ];
 
-/** ThunderAgent's field, which stands beside our own header. */
+/** ThunderAgent's field, which belongs to the same source as our own header. */
 export function programIdClaim(body: JsonObject): Claim | undefined {
   const id = cleanId(body['program_id']) ?? cleanId(objectOf(body['extra_body'])['program_id']);
   return id === undefined ? undefined : { id, source: 'program_id' };
@@ -36,7 +36,7 @@ export function fieldClaim(body: JsonObject): Claim | undefined {
   return undefined;
 }
 
-/** OpenAI's hint of a common prefix: some clients send an id of the session, others the same text from every user. */
+/** OpenAI's hint of a common prefix: some clients send a session's id, others the same text for every user. */
 export function cacheKeyClaim(body: JsonObject): Claim | undefined {
   const id = cleanId(body['prompt_cache_key']);
   return id === undefined ? undefined : { id, source: 'prompt_cache_key' };
@@ -51,19 +51,19 @@ function session(holder: JsonObject, id: string, thread?: string, parent?: strin
 
 const CLAUDE_SESSION = '_session_';
 
-/** Claude Code puts its session behind the user: `..._session_<uuid>`, or since 2.1.78 in an object printed as text. */
+/** Claude Code appends its session to the user: `..._session_<uuid>`, or since 2.1.78 in an object printed as text. */
 function readClaudeUser(body: JsonObject): ReturnType<Reader> {
   const user = stringOf(objectOf(body['metadata'])['user_id']);
   if (user.startsWith('{')) return session(parseObject(user) ?? {}, 'session_id');
-  // One pattern for both parts would begin anew at each of a million marks.
+  // A single pattern for both parts would restart at each of a million marks.
   const at = user.lastIndexOf(CLAUDE_SESSION);
   const id = at < 0 ? '' : user.slice(at + CLAUDE_SESSION.length);
   return /^[\w-]+$/.test(id) ? { id } : undefined;
 }
 
 /**
- * vLLM router's own contract, an object or its JSON text. It makes every agent of a task a program; here the task is the
- * program and its agents, but for the leader, are threads.
+ * vLLM router's own contract, an object or its JSON text. There, every agent of a task is a program. Here, the task is
+ * the program, and its agents except the leader are threads.
  */
 function readAgenticContext(body: JsonObject): ReturnType<Reader> {
   const raw = objectOf(body['vllm_xargs'])['agentic_context'];

@@ -4,31 +4,31 @@ import type { Ends, Seat } from './ends.js';
 import { SharedCache } from './shared-cache.js';
 
 /**
- * Programs whose whole history stands in one user message that grows from call to call (dspy's ReAct and other prompts
- * filled from a template):
+ * Programs whose whole history is one user message that grows from call to call (dspy's ReAct and other prompts filled
+ * from a template):
  *
  *     call 1:  question ──────────────── instructions
  *     call 2:  question ── answer 1, result ── instructions
  *
- * So a call goes on from another if it begins with the other's message up to one of its last lines, and there comes a line of
- * the answer that the other was given. A common beginning alone is no sign: many programs ask about one long document.
+ * A call continues another if it starts with the other's message, up to one of its last lines. A line of the other's
+ * answer must follow. A common beginning alone proves nothing: many programs ask about one long document.
  */
-/** Shorter messages hold no history; longer ones are not looked at, as it takes a nanosecond and more a character. */
+/** Shorter messages hold no history. Longer ones are skipped, because each character costs a nanosecond or more. */
 const CHARS_MIN = 256;
 const CHARS_MAX = 131_072;
-/** A common beginning of fewer characters says nothing. */
+/** Shortest common beginning that counts as evidence, in characters. */
 const BEGINNING_CHARS_MIN = 32;
-/** Lines behind which a message may grow, counted from its end; blank ones are left out of all counts. */
+/** Last lines of a message after which it may grow. Blank lines are not counted, here and below. */
 const TAIL_LINES = 2;
-/** Lines behind the beginning among which a line of the answer must be. */
+/** Lines after the beginning that must include a line of the answer. */
 const NEW_LINES = 16;
-/** Lines of an answer that are remembered, the longest ones. */
+/** Lines remembered per answer, the longest ones. */
 const ANSWER_LINES = 4;
 const LINE_CHARS_MIN = 16;
-/** Programs that wait to grow from one beginning; with more, none is told from the others. */
+/** Most programs that wait to grow from one beginning; beyond, they cannot be distinguished. */
 const SEATS_MAX = 64;
 
-/** Where a message may grow, and what it says there already. */
+/** Points at which a message may grow, and the text already there. */
 export interface Opening {
   /** Hashes of the message up to each of its last lines. */
   readonly beginnings: readonly number[];
@@ -86,7 +86,7 @@ export class Growing<S extends Seat & { readonly taken: number | undefined }> {
   }
 }
 
-/** Hashes of a text's lines that are not blank, and of the text up to each of them; 0 where that is too short to tell anything. */
+/** Hashes of a text's non-blank lines, and of the text up to each of them; 0 if that is too short to be evidence. */
 function read(text: string): { hashes: number[]; beginnings: number[] } {
   const hashes: number[] = [];
   const beginnings: number[] = [];
@@ -104,7 +104,7 @@ function read(text: string): { hashes: number[]; beginnings: number[] } {
   return { hashes, beginnings };
 }
 
-/** 53 bits, quick for short texts. No tenant reads another's entries, so a crafted collision harms its maker alone. */
+/** 53 bits, fast for short texts. No tenant reads another's entries, so a crafted collision harms only its author. */
 function hashOf(text: string): number {
   let low = 0xdeadbeef;
   let high = 0x41c6ce57;
@@ -113,7 +113,7 @@ function hashOf(text: string): number {
     low = Math.imul(low ^ code, 0x9e3779b1);
     high = Math.imul(high ^ code, 0x5f356495);
   }
-  // The last characters have moved the high bits alone.
+  // The last characters have changed only the high bits.
   low ^= Math.imul(high ^ (high >>> 15), 0x735a2d97);
   high ^= Math.imul(low ^ (low >>> 15), 0x0b36534f);
   return (high & 0x1fffff) * 0x1_0000_0000 + (low >>> 0);

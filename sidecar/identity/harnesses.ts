@@ -3,19 +3,19 @@ import type { Claim } from './identity.js';
 import { cleanId } from './names.js';
 
 /**
- * Headers by which agent harnesses, routers and load generators name their programs, as they already send them.
- * To add one, add a row. The first row with a session header wins, so what knows its threads stands above what does not;
- * fields of different rows are never mixed. Inside a row the first header present is taken.
+ * Headers with which agent harnesses, routers and load generators already name their programs. To add one, add a row.
+ * The first row with a session header wins, so rows with threads come before rows without; fields of different rows are
+ * never mixed. Within a row, the first header present counts.
  */
 interface Harness {
-  /** Who sends it, for the reader. */
+  /** The sender, for the reader only. */
   readonly sender: string;
   readonly session: readonly string[];
   /** The sub-agent's own id inside the session. */
   readonly thread?: readonly string[];
-  /** The session that this one is a sub-agent of. */
+  /** The parent of this session, if it is a sub-agent's. */
   readonly parent?: readonly string[];
-  /** A flag: this is the session's last call. */
+  /** A flag on the session's last call. */
   readonly final?: string;
 }
 
@@ -51,15 +51,15 @@ const HARNESSES: readonly Harness[] = [
   { sender: 'llm-d', session: ['x-llm-d-inference-fairness-id'] },
 ];
 
-/** Last, since proxies also use the name for an id of each single request. */
+/** Last, because proxies also use this name for the id of a single request. */
 const CORRELATION: Harness = { sender: 'AIPerf, TensorRT-LLM', session: ['x-correlation-id'] };
 
-/** Any other vendor's session header, a convention that LiteLLM began. */
+/** Any other vendor's session header, a convention of LiteLLM. */
 const VENDOR_SESSION = /^x-([a-z0-9-]+)-session-id$/;
 
 export const maitredClaim = (headers: IncomingHttpHeaders): Claim | undefined => claimOf(MAITRED, headers);
 
-/** Whether the client says that its program ends with this call, however the program was found. */
+/** Whether the client declares this call its program's last, however the program was found. */
 export const saysFinal = (headers: IncomingHttpHeaders): boolean => flag(headers, 'x-maitred-final');
 
 export function harnessClaim(headers: IncomingHttpHeaders): Claim | undefined {
@@ -72,7 +72,7 @@ export function harnessClaim(headers: IncomingHttpHeaders): Claim | undefined {
 
 function vendorClaim(headers: IncomingHttpHeaders): Claim | undefined {
   const names = Object.keys(headers).filter((name) => name.endsWith('-session-id'));
-  // Sorted, so that the order in which a proxy happens to write headers does not decide.
+  // Sorted, so that the result does not depend on the order in which a proxy writes headers.
   for (const name of names.sort()) {
     const vendor = VENDOR_SESSION.exec(name)?.[1];
     if (vendor === undefined || vendor === 'parent' || vendor.endsWith('-parent')) continue;
@@ -106,7 +106,7 @@ function first(headers: IncomingHttpHeaders, names: readonly string[] = []): { n
 const flag = (headers: IncomingHttpHeaders, name: string): boolean =>
   /^(?:true|1|yes)$/i.test(valueOf(headers, name)?.trim() ?? '');
 
-/** The first value of a header that was sent more than once. */
+/** The first value of a repeated header. */
 export function valueOf(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;

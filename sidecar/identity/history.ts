@@ -10,49 +10,49 @@ import { digest, idsWith } from './trail.js';
 import type { Place, Trail } from './trail.js';
 
 /**
- * Programs told by their messages. Each answer that is given takes a seat: at the place in the conversation where it was
- * given, and under its mark. A call belongs to the program of the last answer in it that is found:
+ * Identifies programs by their messages. Each answer takes a seat: at its place in the conversation, and under its
+ * mark. A call belongs to the program of the last known answer in it:
  *
- * - by its mark, if one program alone was given such an answer, or such an answer to such a message. This is also found where
- *   a client cuts or rewrites its history, and costs nothing for all that stands before the answer.
- * - by its place. Programs that run alike, word by word, sit at one place together: each call that goes on from there takes
- *   a seat that nobody has taken, first one with the same ids of tool calls all along. Where all are taken, it is a fork or a
- *   retry and joins the one with its ids, or the one that went on last.
- * - without any answer in it, by what one message holds: a printed conversation, or a text that grows (`growing.ts`).
+ * - By its mark, if only one program received such an answer, or received it to such a message. A mark is found even if
+ *   a client cuts or rewrites its history, and the messages before the answer cost nothing.
+ * - By its place. Programs with word-for-word equal runs share a place. Each call that continues from there takes a
+ *   free seat, preferably one with the same ids of tool calls. If none is free, the call is a fork or a retry. It joins
+ *   the program with its ids, or the one that continued last.
+ * - Without any answer in it, by the content of one message: a printed conversation, or a growing text (`growing.ts`).
  *
- * What cannot be told apart is never merged: a wrong split costs order, a wrong merge punishes a stranger.
+ * Ambiguous programs are never merged: a wrong split costs order, a wrong merge punishes a stranger.
  */
 const SEATS_MAX = 1024;
 const MARK_SEATS_MAX = 64;
-/** Marks are looked up for so many of the last answers. */
+/** Number of last answers that are looked up by their marks. */
 const MARKED_MAX = 16;
-/** An answer that a client went on writing is taken for ours from this length on; shorter ones begin alike by chance. */
+/** Shortest answer that is recognised in a client's longer message; shorter ones begin alike by chance. */
 const CONTINUED_CHARS_MIN = 16;
 
-/** Where an answer was given, and which. */
+/** The place of an answer, and its identity. */
 export interface Answered extends Seat, Place, Told {
-  /** Of the message that it was given to. */
+  /** Hash of the message before the answer. */
   readonly last: string;
-  /** Hash of the ids of all tool calls up to and with this answer, as the client that took the seat sends them. */
+  /** Hash of the ids of all tool calls up to and including this answer, as sent by the client that took the seat. */
   readonly allIds: string;
-  /** When its program went on from here; absent if it has not. */
+  /** Stamp at which its program continued from here; absent if it has not. */
   taken: number | undefined;
-  /** Whether it was given to a call with other ids than it was made with. */
+  /** Whether the seat was taken by a call with ids other than the answer's own. */
   guessed: boolean;
 }
 
-/** What an answer to a call is remembered by. */
+/** Facts to remember with the answer to a call. */
 export interface Leaf extends Place {
   readonly last: string;
-  /** Marks of messages in the call that were not known: an answer that repeats one is no sign of its program. */
+  /** Unknown marks of messages in the call: an answer that repeats one is no evidence of its program. */
   readonly foreign: ReadonlySet<string>;
-  /** Where the call's last message may grow; absent where the history named the program. */
+  /** Points at which the call's last message may grow; absent if the history named the program. */
   readonly opening?: Opening | undefined;
 }
 
 interface Table {
   readonly seats: readonly Answered[];
-  /** Seats were dropped here: who finds none may be a stranger. */
+  /** Whether seats were dropped here, so that a call without a match may be a stranger's. */
   readonly crowded: boolean;
 }
 
@@ -64,7 +64,7 @@ export class History {
   readonly #growing: Growing<Answered>;
   readonly #seatsMax: number;
 
-  /** @param rewritten whether programs are also told by marks and growing messages, or by places alone. */
+  /** @param rewritten whether to use marks and growing messages too, or only places */
   constructor(max: number, ends: Ends, rewritten: boolean) {
     this.#ends = ends;
     this.#rewritten = rewritten;
@@ -75,8 +75,8 @@ export class History {
   }
 
   /**
-   * The program that the conversation goes on from, and what its answer will be remembered by.
-   * @param only looks for this program alone.
+   * Finds the program that the conversation continues, and the facts to remember with its answer.
+   * @param only restricts the search to this program
    */
   find(tenant: TenantId, trail: Trail, only?: ProgramId): { readonly program?: ProgramId; readonly leaf: Leaf } {
     const foreign = new Set<string>();
@@ -99,7 +99,7 @@ export class History {
     return found ? { program: this.#take(found), leaf } : { leaf };
   }
 
-  /** Seats the program where its conversation now stands. @returns the seat, for `leave`. */
+  /** Seats the program at the current end of its conversation. @returns the seat, for `leave`. */
   remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): Answered {
     const { chain, ids, last } = leaf;
     const seat: Answered = {
@@ -121,7 +121,7 @@ export class History {
     return seat;
   }
 
-  /** The program has gone on from there by another sign than its history. */
+  /** Marks the seat as taken: the program continued from there, identified by other means. */
   leave(seat: Answered): void {
     this.#take(seat);
   }
@@ -161,7 +161,7 @@ export class History {
     return undefined;
   }
 
-  /** The one program whose answers stand in a printed conversation. */
+  /** The one program whose answers appear in a printed conversation; undefined if there are several. */
   #quoted(tenant: TenantId, said: CanonicalMessage, only: ProgramId | undefined): Answered | undefined {
     let found: Answered | undefined;
     for (const content of quotesIn(said.content)) {
@@ -184,7 +184,7 @@ export class History {
     const waiting = own.findLast(({ taken }) => taken === undefined);
     if (waiting) return waiting;
     if (own.length > 0 && (allIds !== '' || !table.crowded)) return lastTaken(own);
-    // Some clients make ids of their own.
+    // Some clients make their own ids.
     const guess = allIds === '' || table.crowded ? undefined : told.findLast(({ taken }) => taken === undefined);
     return guess && Object.assign(guess, { ids: place.ids, allIds, guessed: true });
   }
@@ -211,15 +211,15 @@ function leafOf(trail: Trail, foreign: ReadonlySet<string>, opening?: Opening): 
   return { chain, ids, last: trail.brief(trail.turns.length - 1), foreign, opening };
 }
 
-/** The call in which an answer with a mark stands. */
+/** The call that contains a marked answer. */
 interface MarkedCall {
-  /** Takes the marks that are not known. */
+  /** Collects the unknown marks. */
   readonly foreign: Set<string>;
-  /** Of the message before the answer. */
+  /** Hash of the message before the answer. */
   readonly last: () => string;
 }
 
-/** The latest, if all are one program's. */
+/** The latest seat, if all belong to one program. */
 function oneOf(seats: readonly Answered[]): Answered | undefined {
   const program = seats[0]?.program;
   return seats.every((seat) => seat.program === program) ? seats.at(-1) : undefined;

@@ -3,23 +3,23 @@ import type { ProgramId, TenantId } from '../../src/index.js';
 import type { AnswerFacts, JsonObject, RequestFacts } from '../apis/api.js';
 import type { Leaf } from './history.js';
 
-/** Which program a call belongs to, and what said so. */
+/** The program of a call, and the source that named it. */
 export interface Identity {
-  /** Scoped to the tenant: no id that a client sends can name another tenant's program. */
+  /** Scoped to the tenant, so no id from a client can name another tenant's program. */
   readonly program: ProgramId;
-  /** The id as the client knows it, for `x-maitred-program`: printable ASCII, at most 256 characters. */
+  /** The client's name of the program, for `x-maitred-program`: printable ASCII, at most 256 characters. */
   readonly label: string;
   /** '' for the root's own calls. */
   readonly thread: string;
-  /** The client says that this is its program's last call. */
+  /** Whether the client declares this call its program's last. */
   readonly final: boolean;
-  /** Which source matched: a header's or field's name, 'history', or 'none' for a program of one call. */
+  /** The source that matched: a header's or field's name, 'history', or 'none' for a new program. */
   readonly source: string;
   /** Whether the answer's text is needed afterwards, for history matching. */
   readonly wantsAnswer: boolean;
-  /** What the answer will be remembered by; absent where it is not wanted. */
+  /** Facts to remember with the answer; absent if it is not wanted. */
   readonly leaf?: Leaf;
-  /** The id was used before, by a program that is over: that one is to be ended first. */
+  /** Whether an earlier program, now over, used the id: that program must be ended first. */
   readonly renews?: boolean;
 }
 
@@ -27,42 +27,47 @@ export interface IdentityRequest {
   readonly tenant: TenantId;
   readonly headers: IncomingHttpHeaders;
   readonly body: JsonObject | undefined;
-  /** Absent for bodies that are not of a known API. */
+  /** Absent for bodies of an unknown API. */
   readonly facts: RequestFacts | undefined;
-  /** Of the same request, which left the queue before: stands where nothing in the request names its program. */
+  /**
+   * Identity of the same request when it left the queue before. It applies if nothing in the request names its program.
+   */
   readonly before?: Identity | undefined;
 }
 
-/** What a call says of its program, before it is scoped to a tenant and led to its root. Ids are clean (see `names.ts`). */
+/**
+ * A call's statement about its program, before scoping to a tenant and resolution to the root. Ids are clean (see
+ * `names.ts`).
+ */
 export interface Claim {
   readonly id: string;
-  /** The sub-agent inside that program; '' or the program's own id for the root. */
+  /** The sub-agent within that program; '' or the program's own id for the root. */
   readonly thread?: string | undefined;
-  /** The program that this one is a sub-agent of. Without meaning where the call names a thread. */
+  /** The parent program, if this one is a sub-agent. Ignored if the call names a thread. */
   readonly parent?: string | undefined;
-  /** The last call under this id. */
+  /** Whether this is the last call under this id. */
   readonly final?: boolean;
-  /** Name of the header or field that it was read from. */
+  /** Name of the header or field that held it. */
   readonly source: string;
 }
 
-/** What the scheduler knows of a program. */
+/** The scheduler's state of a program. */
 export interface Activity {
   readonly activeCalls: number;
-  /** Since its last call ended, in milliseconds. */
+  /** Time since its last call ended, in milliseconds. */
   readonly idleMs: number;
 }
 
 /**
- * Answers the question "which program does this call belong to?", and keeps the bounded memory that this takes.
- * Never throws for anything that a client sent.
+ * Answers the question "which program does this call belong to?", and keeps the bounded memory that this needs. Never
+ * throws, whatever a client sends.
  */
 export interface Identifier {
   identify(request: IdentityRequest): Identity;
-  /** Remembers a whole answer, so that a call which goes on from it finds its program. */
+  /** Remembers a whole answer, so that a call that continues it finds its program. */
   answered(identity: Identity, request: Pick<IdentityRequest, 'tenant'>, facts: AnswerFacts): void;
-  /** Forgets what led to the program: a call that goes on from its answers is a new program. */
+  /** Forgets all links to the program: a call that continues its answers is a new program. */
   ended(program: ProgramId): void;
-  /** The program that a client of this tenant means by `id`; `undefined` for what cannot be an id. */
+  /** The program that a client of this tenant means by `id`; `undefined` if it cannot be an id. */
   named(tenant: TenantId, id: unknown): ProgramId | undefined;
 }

@@ -20,19 +20,19 @@ export type { Identifier, Identity, IdentityRequest } from './identity.js';
 type Source = (typeof IDENTITY_SOURCES)[number];
 
 export interface IdentifierOptions {
-  /** Where ids are looked for, first match wins. */
+  /** Sources of ids; the first match wins. */
   readonly sources: readonly Source[];
-  /** Answered conversations remembered; also bounds the links of sub-agents and the ends of programs. */
+  /** Number of answered conversations to remember; also bounds the links of sub-agents and the ends of programs. */
   readonly conversationsMax: number;
-  /** Ids of served responses remembered. */
+  /** Number of served responses to remember. */
   readonly responsesMax: number;
-  /** Whether programs are also told by answers and messages that their client has rewritten. */
+  /** Whether to identify programs also by answers and messages that their client has rewritten. */
   readonly rewritten: boolean;
-  /** How long an id must have been idle for a call without history to begin a new program; 0: it never does. */
+  /** Idle time of an id after which a call without history begins a new program; 0: never. */
   readonly reuseMs: number;
-  /** `undefined` for a program that the scheduler does not know, or no longer. */
+  /** `undefined` for a program that the scheduler does not know, or has forgotten. */
   readonly activityOf: (program: ProgramId) => Activity | undefined;
-  /** Makes the id of a program that has none; must never return the same one twice. */
+  /** Makes an id for a program without one; must never repeat an id. */
   readonly newId: () => string;
 }
 
@@ -41,19 +41,19 @@ export const createIdentifier = (options: IdentifierOptions): Identifier => new 
 /** A response that was served. */
 interface Served extends Seat {
   readonly thread: string;
-  /** Where its answer stands, if it is also known by its history. */
+  /** Seat of its answer, if the answer is also known by its history. */
   readonly answered: Answered | undefined;
 }
 
 type Found = Pick<Identity, 'program' | 'thread' | 'final' | 'source' | 'renews'>;
 
 /**
- * Unrelated calls in flight at once that show a `prompt_cache_key` to be shared by programs. A UUID names one session, whose
- * sub-agents may send it at once; Codex runs at most six.
+ * Number of unrelated calls in flight at once that shows a `prompt_cache_key` to be shared by programs. A UUID names
+ * one session, whose sub-agents may send it concurrently; Codex runs at most six.
  */
 const SHARERS = { uuid: 8, other: 1 };
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Of these sources, what is remembered of the answer may be all that names the next call's program. */
+/** Sources for which only the remembered answer may name the next call's program. */
 const TOLD_BY_HISTORY: ReadonlySet<string> = new Set(['history', 'none', 'prompt_cache_key']);
 
 class ProgramIdentifier implements Identifier {
@@ -62,9 +62,9 @@ class ProgramIdentifier implements Identifier {
   readonly #lineage: Lineage;
   readonly #history: History;
   readonly #responses: SharedCache<Served>;
-  /** Values of `prompt_cache_key` that name no program. */
+  /** Values of `prompt_cache_key` that do not identify a program. */
   readonly #sharedKeys: SharedCache<true>;
-  /** Whether an answer has stood in a call of the program. */
+  /** Whether any call of the program contained an answer. */
   readonly #conversed: SharedCache<boolean>;
 
   constructor(options: IdentifierOptions) {
@@ -130,7 +130,7 @@ class ProgramIdentifier implements Identifier {
     }
   }
 
-  /** A repetition goes on from nowhere: its history has been taken up by its first try. */
+  /** Identifies a repeated request by its first attempt, which has already taken the seat in its history. */
   #before(call: Call): Found | undefined {
     const { before } = call.request;
     if (before === undefined) return undefined;
@@ -152,7 +152,7 @@ class ProgramIdentifier implements Identifier {
     return {
       program: root,
       thread: !isSession ? thread : isRoot ? '' : id,
-      // The last call of a sub-agent's own session is not the last of its root.
+      // The last call of a sub-agent's session does not end its root.
       final: isRoot && (call.isFinal || claim.final === true),
       source,
       ...(this.#isReused(call, root) && { renews: true }),
@@ -160,8 +160,9 @@ class ProgramIdentifier implements Identifier {
   }
 
   /**
-   * Whether the id is an old one, used again: load tools call their conversations `conv_0` in every run. Only a program whose
-   * calls had a history is over when a call comes without: one-shot calls under one id have none, and go on as they began.
+   * Whether the id is a reused old one: load testers call their conversations `conv_0` in every run. A program is over
+   * when its calls had a history and this one has none. One-shot calls under one id never have a history, so they stay
+   * one program.
    */
   #isReused(call: Call, program: ProgramId): boolean {
     const { tenant, headers } = call.request;
@@ -175,7 +176,7 @@ class ProgramIdentifier implements Identifier {
     return activity !== undefined;
   }
 
-  /** A key under which unrelated calls are in flight at once is no identity: then their histories tell the programs. */
+  /** A key shared by unrelated concurrent calls identifies no program. Then their histories decide. */
   #fromCacheKey(call: Call): Found | undefined {
     const { tenant, headers, body = {} } = call.request;
     const claim = cacheKeyClaim(body);
@@ -215,16 +216,16 @@ class ProgramIdentifier implements Identifier {
   }
 }
 
-/** A request, with what several sources ask of it. */
+/** A request with the facts that several sources need. */
 class Call {
   readonly request: IdentityRequest;
-  /** The client says that its program ends with this call, however the program is found. */
+  /** Whether the client declares this call its program's last, however the program is found. */
   readonly isFinal: boolean;
-  /** The conversation as messages not yet read. */
+  /** Messages of the conversation, read on demand. */
   readonly turns: readonly Turn[];
-  /** Absent where programs are not told by history, or this conversation cannot be. */
+  /** Absent if history is no source, or the conversation cannot be matched. */
   readonly trail: Trail | undefined;
-  /** What the answer will be remembered by, once a source has looked for it. */
+  /** Facts to remember with the answer, once a source has looked it up. */
   leaf: Leaf | undefined;
 
   constructor(request: IdentityRequest, sources: readonly Source[]) {

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { ProgramId } from '../../src/index.js';
 
 /**
- * Which program a sub-agent's own session belongs to, for harnesses that tell of the parent only: chains of parents are
- * followed to the root, and shortened as they are walked. A parent never seen before is a root until it names its own.
- * A link that would close a circle is not made. O(1) amortised.
+ * Finds the root program of a sub-agent's own session, for harnesses that name only the parent. Chains of parents are
+ * followed to the root, and shortened on the way. A parent without a link of its own is a root. A link that would close
+ * a circle is not added. O(1) amortised.
  */
 export class Lineage {
   readonly #parents: LRUCache<ProgramId, ProgramId>;
@@ -13,9 +13,9 @@ export class Lineage {
     this.#parents = new LRUCache({ max });
   }
 
-  /** Notes that `child` is a sub-agent of `parent`. @returns the root of both. */
+  /** Records `child` as a sub-agent of `parent`. @returns the root of both. */
   link(child: ProgramId, parent: ProgramId): ProgramId {
-    // Without its old link the child ends every chain through it, which shows a circle.
+    // Without its old link the child ends every chain through it, which reveals a circle.
     this.#parents.delete(child);
     const root = this.rootOf(parent);
     if (root !== child) this.#parents.set(child, root);

@@ -3,16 +3,16 @@ import { programId } from '../../src/index.js';
 import type { ProgramId, TenantId } from '../../src/index.js';
 
 /**
- * Names of programs: `tenant:id` for an id that a client sent, `tenant~id` for one that was made here.
- * The tenant's own `:`, `~` and `%` are escaped, so the first `:` or `~` ends the tenant whatever stands behind it:
- * no id reaches into another tenant, and none that a client sends equals one that was made.
+ * Names of programs: `tenant:id` for a client's id, `tenant~id` for a generated one. The tenant's own `:`, `~` and `%`
+ * are escaped, so the first `:` or `~` always ends the tenant. No id reaches into another tenant, and no client's id
+ * equals a generated one.
  */
 const ID_CHARS_MAX = 256;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
 /**
- * An id as a client sent it, trimmed. One that is too long or not printable ASCII is replaced by its hash: it still holds
- * a program together, and goes safely into headers, logs and paths. `undefined` for what cannot be an id.
+ * A client's id, trimmed. An id that is too long or not printable ASCII is replaced by its hash. The hash still groups
+ * the program's calls, and is safe in headers, logs and paths. `undefined` if the value cannot be an id.
  */
 export function cleanId(value: unknown): string | undefined {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
@@ -26,7 +26,7 @@ export const namedProgram = (tenant: TenantId, id: string): ProgramId => program
 
 export const madeProgram = (tenant: TenantId, id: string): ProgramId => programId(`${escaped(tenant)}~${id}`);
 
-/** What the client knows the program as. Ids made here keep their `~`, by which an operator tells them. */
+/** The client's name of the program. Generated ids keep their `~`, so that operators recognise them. */
 export function labelOf(program: ProgramId): string {
   const end = program.search(/[:~]/);
   return program[end] === '~' ? program.slice(end) : program.slice(end + 1);

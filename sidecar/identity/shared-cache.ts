@@ -2,8 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { TenantId } from '../../src/index.js';
 
 /**
- * A bounded memory that tenants share. No tenant reads another's entries, so a crafted key reaches its maker's own alone. A full
- * cache drops the oldest entry of a tenant with at least an equal share: no tenant can crowd out another that holds less.
+ * A bounded cache shared by tenants. No tenant reads another's entries, so a crafted key affects only its author's. A
+ * full cache drops the oldest entry of a tenant with at least an equal share. So no tenant can crowd out another with
+ * fewer entries.
  */
 export class SharedCache<V extends object | boolean | number> {
   readonly #max: number;
@@ -11,7 +12,7 @@ export class SharedCache<V extends object | boolean | number> {
   readonly #shares = new Map<TenantId, LRUCache<string | number, V>>();
   #size = 0;
 
-  /** @param sizeOf what an entry counts of `max`, at least 1. */
+  /** @param sizeOf an entry's size as counted against `max`, at least 1 */
   constructor(max: number, sizeOf: (value: V) => number = () => 1) {
     this.#max = max;
     this.#sizeOf = sizeOf;
@@ -21,7 +22,7 @@ export class SharedCache<V extends object | boolean | number> {
     return this.#shares.get(tenant)?.get(key);
   }
 
-  /** A changed value must be a new object, or its size is not counted anew. */
+  /** A changed value must be a new object; otherwise its size is not updated. */
   set(tenant: TenantId, key: string | number, value: V): void {
     const share = this.#shareOf(tenant);
     this.#change(share, () => share.set(key, value));
@@ -33,7 +34,7 @@ export class SharedCache<V extends object | boolean | number> {
 
   #shareOf(tenant: TenantId): LRUCache<string | number, V> {
     let share = this.#shares.get(tenant);
-    // `max` would set aside memory for all of it at once, for every tenant.
+    // `max` would reserve memory for all entries in advance, for every tenant.
     if (!share) this.#shares.set(tenant, (share = new LRUCache({ maxSize: this.#max, sizeCalculation: this.#sizeOf })));
     return share;
   }

@@ -3,7 +3,9 @@ import { valueOf } from './harnesses.js';
 import type { Claim } from './identity.js';
 import { cleanId } from './names.js';
 
-/** Identity in W3C's tracing headers. Sources: https://www.w3.org/TR/baggage/ and https://www.w3.org/TR/trace-context/ */
+/**
+ * Identity from W3C's tracing headers. Sources: https://www.w3.org/TR/baggage/ and https://www.w3.org/TR/trace-context/
+ */
 const BAGGAGE_KEYS = ['session.id', 'gen_ai.conversation.id'];
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/;
 const NO_TRACE = '0'.repeat(32);
@@ -19,7 +21,7 @@ export function baggageClaim(headers: IncomingHttpHeaders): Claim | undefined {
   return undefined;
 }
 
-/** The first value of each key, percent-decoded; members that are not well formed are left out. */
+/** The first value of each key, percent-decoded; malformed members are skipped. */
 function readBaggage(header: string): Map<string, string> {
   const entries = new Map<string, string>();
   for (const member of header.split(',')) {
@@ -40,7 +42,7 @@ function decoded(value: string): string | undefined {
   }
 }
 
-/** A trace is taken for a program: true of tracers that open one trace a run, which is why this source is off by default. */
+/** Treats a trace as a program. That holds for tracers with one trace per run, so this source is off by default. */
 export function traceparentClaim(headers: IncomingHttpHeaders): Claim | undefined {
   const trace = TRACEPARENT.exec(valueOf(headers, 'traceparent')?.trim() ?? '')?.[1];
   return trace === undefined || trace === NO_TRACE ? undefined : { id: trace, source: 'traceparent' };

@@ -1,17 +1,19 @@
 import { hash } from 'node:crypto';
 import type { CanonicalMessage, Turn } from '../apis/api.js';
 
-/** Longer conversations are not matched: hashing a body made of a million tiny messages would hold up everyone else. */
+/** Longer conversations are not matched, because hashing a million tiny messages would block all other calls. */
 const TURNS_MAX = 10_000;
-/** Hashing costs a microsecond and more by itself; contents up to this are hashed together with what they are joined to. */
+/**
+ * A hash costs a microsecond or more by itself. Contents up to this length are hashed together with their neighbours.
+ */
 const JOINED_CHARS_MAX = 2048;
 const BRIEF_CHARS = 256;
 
-/** A point of a conversation. */
+/** A position in a conversation. */
 export interface Place {
   /** Hash of all messages before it, one link for each answer. */
   readonly chain: string;
-  /** Hash of the ids of all tool calls before it, '' without any. */
+  /** Hash of the ids of all tool calls before it; '' without any. */
   readonly ids: string;
 }
 
@@ -22,8 +24,8 @@ const START: Place = { chain: '', ids: '' };
  *
  *     system ── user ──▶ place ── ANSWER ── user ──▶ place ── ANSWER ── user ──▶ end
  *
- * Messages are read and hashed when asked for. Who finds out where a late answer stands says so (`resume`): then only
- * what follows it is read, however long the conversation.
+ * Messages are read and hashed on demand. A caller that knows the place of a late answer states it (`resume`). Then
+ * only the messages after it are read, however long the conversation.
  */
 export class Trail {
   readonly turns: readonly Turn[];
@@ -52,18 +54,18 @@ export class Trail {
     return digest(`${role}:${content.length}:${content.slice(0, BRIEF_CHARS)}`);
   }
 
-  /** Where the answer of this index was given. */
+  /** The place of the answer at this index. */
   before(index: number): Place {
     if (this.#end === undefined) this.#walk();
     return this.#places[index] ?? START;
   }
 
-  /** Where an answer that comes now will be given. */
+  /** The place of the next answer. */
   get end(): Place {
     return this.#end ?? this.#walk();
   }
 
-  /** The answer of this index was given at this place. */
+  /** States that the answer at this index has this place. */
   resume(index: number, place: Place): void {
     if (this.#end !== undefined) return;
     this.#from = index;
@@ -75,7 +77,7 @@ export class Trail {
     for (let i = this.#from; i < this.turns.length; i++) {
       const said = this.said(i);
       if (said.role === 'assistant') {
-        // Where the walk begins is a link already.
+        // The start of the walk is already a link.
         if (i > this.#from) open = digest(open);
         this.#places[i] = { chain: open, ids };
         open += textOf(said);
@@ -89,14 +91,17 @@ export class Trail {
   }
 }
 
-/** 72 bits: many of these are kept, and no tenant reads another's. */
+/** 72 bits: short, because many are kept, and sufficient, because no tenant reads another's. */
 export const digest = (text: string): string => hash('sha256', text, 'base64').slice(0, 12);
 
-/** The ids of tool calls up to and with an answer. */
+/** Hash of the ids of tool calls up to and including an answer. */
 export const idsWith = (ids: string, { callIds }: CanonicalMessage): string =>
   callIds === undefined ? ids : digest(`${ids}\u0000${callIds}`);
 
-/** Tells the lengths of its parts, so it can be joined. A long content is hashed by itself: to join it would copy it. */
+/**
+ * Includes the lengths of its parts, so that texts can be joined unambiguously. A long content is hashed by itself,
+ * because joining would copy it.
+ */
 const textOf = ({ role, content }: CanonicalMessage): string =>
   content.length > JOINED_CHARS_MAX
     ? `${role.length}:${role}#${digest(content)}`

@@ -2,7 +2,7 @@ import { Counter, Gauge } from 'prom-client';
 import { type EngineView } from '../../src/index.js';
 import { isServing, type Context } from '../context.js';
 
-/** Metrics that are read off the scheduler and the fleet when someone asks, and cost nothing in between. */
+/** Metrics that are read from the scheduler and the fleet during a scrape, and cost nothing otherwise. */
 export function registerGauges(context: Context): void {
   const { driver, metrics } = context;
   const { registry } = metrics;
@@ -67,7 +67,7 @@ function registerEngineGauges(context: Context): void {
       labelNames: ['engine'],
       registers: [context.metrics.registry],
       collect() {
-        // Engines come and go: one that has gone must not leave its last value behind.
+        // Engines come and go; one that is gone must not leave its last value behind.
         this.reset();
         for (const engine of context.fleet.list()) {
           const view = context.driver.scheduler.views.engine(engine.id);

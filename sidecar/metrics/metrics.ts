@@ -11,9 +11,9 @@ const BUCKETS = [
 ];
 
 /**
- * What the gateway counts. Names begin with `maitred_` and end in their base unit; labels are bounded: outcomes, error
- * codes, levels, engines, and never a program, a tenant or what a client made up. Gauges that are read off the scheduler
- * when asked for are in `gauges.ts`.
+ * Counters of the gateway. Names begin with `maitred_` and end in their base unit. Labels are bounded: outcomes, error
+ * codes, levels and engines, never programs, tenants or values from clients. Gauges read from the scheduler during a
+ * scrape are in `gauges.ts`.
  *
  * Accepted calls = ended calls of all outcomes + calls in the system, at any moment.
  */

@@ -5,7 +5,7 @@ import { admissionOf, type Joining } from '../../src/policies/admission.js';
 
 const positive = (max: number) => fc.double({ min: 1e-6, max, noNaN: true });
 
-/** Any call before any batch of calls. */
+/** Any call in front of any batch. */
 const joining: fc.Arbitrary<Joining> = fc.record({
   index: positive(1),
   serviceMs: fc.double({ min: 0, max: 1e7, noNaN: true }),
@@ -59,7 +59,7 @@ describe.each(ADMISSION_NAMES)('the admission policy %s', (name) => {
 
 describe('the engine’s knee', () => {
   const knee = admissionOf('knee');
-  /** A long program's call before a batch of fifty short ones. */
+  /** A long program's call in front of a batch of fifty short ones. */
   const long: Joining = {
     index: 1 / 100_000,
     serviceMs: 100_000,

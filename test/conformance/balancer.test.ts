@@ -9,7 +9,7 @@ import { BALANCERS, play } from '../support/core-play.js';
 const SEEDS = Array.from({ length: 60 }, (_, index) => 20_000 + index);
 const LONG = 5_000;
 
-/** The balancer, which also checks what the scheduler asks of it and what it answers. */
+/** The balancer with checks of the scheduler's requests and of its answers. */
 function watched(balancer: Balancer, asked: { count: number }): Balancer {
   const among = <E extends Candidate>(answer: E | undefined, from: readonly E[], who: string): E | undefined => {
     asked.count += 1;

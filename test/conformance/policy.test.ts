@@ -10,7 +10,7 @@ import { ended } from '../support/core-events.js';
 
 const SEEDS = Array.from({ length: 60 }, (_, index) => 10_000 + index);
 
-/** Ranks by what is foreseen: something else of each call, or nothing of any. */
+/** Forecasts for ranking: a different one for each call, or none at all. */
 const SEEING = { of: (id: unknown) => ({ callMs: spread(id), programMs: spread(`${String(id)}'s`) }) };
 const BLIND = { of: () => undefined };
 

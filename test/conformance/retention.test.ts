@@ -8,7 +8,7 @@ import { Dice } from '../support/dice.js';
 const ENOUGH = 300;
 const CLASSES: readonly ContextClass[] = ['first', 'later'];
 
-/** Has seen so many random outcomes of both classes. */
+/** A policy after `ENOUGH` random outcomes of both classes. */
 function experienced(name: (typeof RETENTION_NAMES)[number], seed: number): RetentionPolicy {
   const retention = makeRetention(name);
   const dice = new Dice(seed);
@@ -62,7 +62,7 @@ describe.each(RETENTION_NAMES)('%s', (name) => {
 });
 
 describe('learnt', () => {
-  /** Has seen `ENOUGH` contexts come back after `age` steps each; undefined: none did. */
+  /** A policy after `ENOUGH` contexts that each returned after `age` steps; undefined: none returned. */
   function taught(age: number | undefined): RetentionPolicy {
     const retention = makeRetention('learnt');
     for (let seen = 0; seen < ENOUGH; seen += 1) retention.learn('later', age);

@@ -3,7 +3,7 @@ import { it } from 'vitest';
 import type { BookedCall } from '../support/core-book.js';
 import { playMany } from '../support/core-many.js';
 
-/** What a call asks for. */
+/** Tokens that a call requests, and its family. */
 interface Ask {
   readonly promptTokens: number;
   readonly outputTokens: number;
@@ -11,8 +11,9 @@ interface Ask {
 }
 
 /**
- * Contexts in flight: parallel calls of a thread share the prompt of one; each has an output of its own. Those of a family
- * share at most the length of its beginning, and no more than an engine has found of it in its cache; that counts once.
+ * Tokens of the contexts in flight. Parallel calls of a thread share one prompt, and each has its own output. Contexts
+ * of a family share at most the length of its beginning, and at most the part that an engine found in its cache. The
+ * shared part counts once.
  */
 function inFlightTokens(
   calls: readonly BookedCall[],
@@ -37,7 +38,7 @@ it('a call is dispatched past the gate only into an empty engine', () => {
   let held = 0;
   playMany((seed) => {
     const asks = new Map<string, Ask>();
-    /** By family, the most that an engine has found of its beginning in its cache: no contexts can be taken to share more. */
+    /** By family, the largest part of its beginning that an engine found in its cache. Contexts cannot share more. */
     const sharedTokens = new Map<number, number>();
     const lengths = new Map<number, number>();
     return {

@@ -14,7 +14,7 @@ it('the service charged is the service used, along the longest chain; promotions
     const chains = new Map<string, { row: Row; service0Ms: number; dispatchedAtMs: number }>();
     return {
       without: ['tokens'],
-      // Rows stay until their program's end.
+      // Rows stay until their programs end.
       adjust: (config) => ({
         ...config,
         limits: { ...config.limits, programsMax: 1_000 },
@@ -22,7 +22,7 @@ it('the service charged is the service used, along the longest chain; promotions
       }),
       onMoment({ event, nowMs, commands, book, scheduler }) {
         if (event?.type === 'callArrived') {
-          // A call that is refused for want of an engine makes no row.
+          // A call that is refused for lack of an engine creates no row.
           const row = rows.get(event.program) ?? { serviceMs: 0 };
           if (!commands.some((command) => command.type === 'reject' && command.refusal === 'no_engine'))
             rows.set(event.program, row);

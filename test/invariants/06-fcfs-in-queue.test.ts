@@ -27,9 +27,9 @@ it('where no gate interferes, the first call in order of queue and arrival that 
             );
             passed += 1;
           }
-          // Before it was dispatched, it waited: the dispatches before it must not have passed it over. One that leaves
-          // the engine that it waited for comes after what others have of their own; of one whose program had to leave
-          // the table, nobody sees where it waited.
+          // Before its dispatch the call waited, so earlier dispatches must not have passed it over. A call that leaves
+          // the engine that it waited for comes after calls without that bond. If a program's row was evicted, its
+          // call's place is unknown.
           const isNew = event?.type === 'callArrived' && event.call === call!.id;
           const boundTo = before.get(call!.id);
           if ((isNew || before.has(call!.id)) && (boundTo === undefined || boundTo === command.engine))

@@ -7,7 +7,7 @@ import { World, type WorldProgram } from '../support/core-world.js';
 const WAIT_MS_MAX = 5_000;
 const LONGEST_CALL_MS = 100;
 
-/** Twice as much work as one slot can do, for a minute, in programs that all are newer than the old one. */
+/** Twice the work that one slot can do in a minute, in programs that are all newer than the old one. */
 function flood(prompt: number): WorldProgram[] {
   return Array.from({ length: 1_200 }, (_, index) => ({
     id: `young${index}`,
@@ -16,7 +16,7 @@ function flood(prompt: number): WorldProgram[] {
   }));
 }
 
-/** When the old program's last call went out, which came at 1,500 ms. */
+/** Wait of the old program's last call, which arrived at 1,500 ms. */
 function waitOf(log: ReturnType<World['run']>['log']): number {
   const sent = log.find(({ command }) => command.type === 'dispatch' && command.call === 'old/1.0');
   return sent!.atMs - 1_500;
@@ -32,7 +32,7 @@ describe('no call is starved past waitMsMax', () => {
         ...flood(100),
       ],
     }).run();
-    // Ahead of it then are the call that runs and those that were overdue before it: under these policies none.
+    // Only the running call and earlier overdue ones are ahead of it; under these policies none are overdue.
     expect(waitOf(log)).toBeLessThanOrEqual(
       name === 'plas' || name === 'las-decayed' ? WAIT_MS_MAX + LONGEST_CALL_MS : 60_000,
     );
@@ -58,7 +58,7 @@ describe('no call is starved past waitMsMax', () => {
         ...flood(450),
       ],
     }).run();
-    // What is in flight when its room begins to be kept has to end, and nothing new begins.
+    // Once its room is reserved, the calls in flight must end, and no new one starts.
     expect(waitOf(log)).toBeLessThanOrEqual(WAIT_MS_MAX + LONGEST_CALL_MS);
   });
 
@@ -88,7 +88,7 @@ it('a call that has waited for waitMsMax stands in the first queue', () => {
         for (const { call, state, level } of threads) {
           const booked = book.calls.get(call)!;
           const waitedMs = booked.waitedMs + nowMs - booked.sinceMs;
-          // Sent back in this very step, it stands there from the next on.
+          // A call that was sent back in this step moves there in the next one.
           if (state !== 'waiting' || waitedMs < config.starvation.waitMsMax || booked.sinceMs === nowMs) continue;
           overdue += 1;
           assert.equal(level, 0, `${call} after ${waitedMs} ms`);

@@ -14,7 +14,7 @@ it('the table and the queue stay within their limits', () => {
         if (command.type === 'reject' && command.refusal === 'queue_full') refused += 1;
         if (command.type === 'programGone' && command.cause === 'evicted') evicted += 1;
       }
-      // What an engine sent back keeps its place; a new call gets one only within the limits.
+      // A call that an engine sent back keeps its place; a new call gets one only within the limits.
       if (event?.type !== 'callArrived' || book.calls.get(event.call)?.state !== 'waiting') return;
       const waiting = book.waiting();
       assert.ok(waiting.length <= queuedMax, 'queue');

@@ -11,7 +11,7 @@ describe('no engine with room idles while a call that may use it waits', () => {
     playMany({
       adjust: (config) => ({ ...config, admission: { ...config.admission, gate: 0 } }),
       onMoment({ event, book, scheduler, nowMs }) {
-        // A change of settings passes no time: pauses end in the next step.
+        // A change of settings takes no time, so pauses end in the next step.
         if (event === undefined) return;
         const waiting = standings(book, scheduler);
         for (const engine of scheduler.views.engines()) {

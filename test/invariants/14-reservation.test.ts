@@ -19,7 +19,7 @@ describe('room that is kept for a call goes to nothing behind it', () => {
             const holder = reserved.get(command.engine);
             if (holder === undefined || scheduler.views.engine(command.engine)?.reservedFor !== holder.id) continue;
             kept += 1;
-            // Promotion since then can only have moved it forward.
+            // A promotion since then can only have moved it forward.
             const ahead = command.level < holder.level || (command.level === holder.level && call!.seq < holder.seq);
             assert.ok(ahead, `${call!.id} took the room kept for ${holder.id}`);
           }
@@ -35,7 +35,7 @@ describe('room that is kept for a call goes to nothing behind it', () => {
     assert.ok(kept > 8, `only ${kept} dispatches met a reservation`);
   });
 
-  /** A and B both busy with half of what their gates allow; `big` fits neither. */
+  /** A and B both run calls with half of their gates' room; `big` fits neither. */
   function heldDesk(): Desk {
     const desk = new Desk(
       { admission: { gate: 1, reserveMs: 1_000, turnMs: 0, outputReserveTokens: 0 } },

@@ -3,7 +3,7 @@ import { Dice } from '../support/dice.js';
 import { BALANCERS, POLICIES } from '../support/core-play.js';
 import { World, type WorldOptions, type WorldProgram } from '../support/core-world.js';
 
-/** A small crowded world: gates, decays, reservations, spills, promotions and timeouts all come up. */
+/** A small crowded world that exercises gates, decays, reservations, spills, promotions and timeouts. */
 function worldOf(seed: number): WorldOptions {
   const dice = new Dice(seed);
   const programs: WorldProgram[] = Array.from({ length: dice.int(3, 10) }, (_, index) => ({

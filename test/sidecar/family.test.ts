@@ -9,7 +9,7 @@ const LONG = 'Once upon a time. '.repeat(1_000);
 const of = (body: object, model = 'm') => familyOf(model, readOpening(model, body as never), new TokenEstimator());
 const user = (content: string) => ({ role: 'user', content });
 
-/** Requests of two programs of one make, and of another make, in each API. */
+/** Requests in each API, of two programs of one family and of another family. */
 const APIS: Record<string, (system: string, words: string) => object> = {
   chat: (system, words) => ({ messages: [{ role: 'system', content: system }, user(words)], tools: TOOLS }),
   'chat, as developer': (system, words) => ({ messages: [{ role: 'developer', content: system }, user(words)] }),

@@ -4,28 +4,28 @@ import { FILE_VARIABLE } from '../../sidecar/config/overrides.js';
 
 const HEAD = `# Configuration
 
-Made from \`sidecar/config/schema.ts\` by \`npm run docs\`; a test fails when the two differ.
+Generated from \`sidecar/config/schema.ts\` by \`npm run docs\`; a test fails if the two differ.
 
-A value comes from the first of these that gives one:
+The first of these sources with a value wins:
 
 1. a flag of \`maitred serve\` (\`maitred serve --help\` lists them);
-2. an environment variable, named in the tables below. An empty variable counts as unset; \`null\` unsets a key that may
-   be null; lists are separated by commas, and \`MAITRED_ENGINES\` takes base URLs. A variable whose name begins with
-   \`MAITRED_\` and is not in the tables is refused, those apart that Kubernetes sets for a Service called \`maitred\`;
-3. the YAML file that \`--config\` or, failing that, \`${FILE_VARIABLE}\` names;
+2. an environment variable, named in the tables below. An empty variable counts as unset. \`null\` unsets a key that may
+   be null. Lists are separated by commas; \`MAITRED_ENGINES\` is a list of base URLs. Unknown variables with the prefix
+   \`MAITRED_\` are rejected, except those that Kubernetes sets for a Service called \`maitred\`;
+3. the YAML file named by \`--config\` or otherwise by \`${FILE_VARIABLE}\`;
 4. the default.
 
-\`maitred config\` takes the same options as \`maitred serve\`, checks the result and prints it whole, secrets apart. It
-exits 2 and names the path of every bad key when the configuration cannot be used. Unknown keys are bad keys.
+\`maitred config\` takes the same options as \`maitred serve\`, checks the result and prints it without its secrets. If the
+configuration is invalid, it exits 2 and names the path of every invalid key. Unknown keys are invalid.
 
 **Units.** A name ends in its unit: \`Ms\` milliseconds, \`Bytes\`, \`Tokens\`.
 
-**Secrets** may be written as \`env:NAME\` in the file, which reads the variable \`NAME\` (one that does not begin with
-\`MAITRED_\`). They are shown as \`[redacted]\`.
+**Secrets** may be given as \`env:NAME\` in the file, which reads the variable \`NAME\` (without the prefix \`MAITRED_\`). They
+are shown as \`[redacted]\`.
 
-**Reload.** On SIGHUP the file is read again. The new configuration takes effect without losing a call; one that cannot
-be used is logged with its bad keys, and the old one stays. Keys marked *restart* keep their value until the next start.
-Without a file there is nothing to reload, and SIGHUP ends the gateway as SIGTERM does.
+**Reload.** SIGHUP reloads the file. The new configuration takes effect without losing a call. An invalid one is logged with
+its invalid keys, and the old one stays in effect. Keys marked *restart* keep their value until the next start. Without a
+file, SIGHUP drains and exits, like SIGTERM.
 
 **Sources.** A *starting value* has not been measured yet. *Autellix* is the paper that the scheduler builds on
 (*Autellix: An Efficient Serving Engine for LLM Agents as General Programs*, 2025).

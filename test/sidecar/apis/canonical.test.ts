@@ -106,7 +106,7 @@ describe('an answer sent back has the form that it was given in', () => {
   });
 
   it('in whatever order, spacing and escapes the arguments are printed (property)', () => {
-    // Most are objects of a few plain values, which are printed by a way of their own where their keys are in order.
+    // Most tool arguments are objects of a few plain values. If their keys are in order, a faster path prints them.
     const key = fc.constantFrom('a', 'b', 'B', '10', '9', 'é', '__proto__', '');
     const args = fc.dictionary(key, fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.constant(null), fc.integer()), {
       maxKeys: 5,

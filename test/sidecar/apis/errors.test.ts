@@ -44,8 +44,8 @@ describe('errors', () => {
     expect(messages.errorEvent(error(code))).toBe(`event: error\ndata: ${JSON.stringify(expected)}\n\n`);
   });
 
-  // The tool runners of Anthropic's SDKs hold threads by default, which engines ignore: every call after the first came
-  // without its history and its tools, and was a program of its own. This refusal makes them send all of it.
+  // The tool runners of Anthropic's SDKs use threads by default, and engines ignore them. So every call after the first
+  // came without its history and its tools, as a program of its own. This refusal makes them send everything.
   it.each(['/v1/messages', '/v1/messages/count_tokens'])('refuses message threads as the SDKs know it: %s', (path) => {
     const body = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] };
     const read = (thread: unknown) => () => api(path).readRequest({ ...body, thread });

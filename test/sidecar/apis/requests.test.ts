@@ -13,7 +13,7 @@ const EMBEDDINGS = '/v1/embeddings';
 const api = (path: string): Api => apiFor(path)!;
 const user = [{ role: 'user', content: 'hi' }];
 
-/** The field that a request is refused for; `undefined` when it is accepted. */
+/** The invalid field that a refusal names; `undefined` if the request is accepted. */
 function blamed(path: string, body: JsonObject): string | undefined {
   try {
     api(path).readRequest(body);

@@ -323,7 +323,7 @@ auth: {keys: [{sha256: ${'b'.repeat(64)}, tenant: t}]}`;
   });
 });
 
-/** Nine references a level: nine to the power of the number of names. */
+/** Nine references per level: nine to the power of the number of names. */
 function bomb(names: string): string {
   const lines = Array.from(names)
     .slice(1)

@@ -63,7 +63,7 @@ describe('ejection', () => {
     harness.answers('e', 'misanswered', 'a', 'a', 'a', 'a');
     expect(harness.waits).toEqual([INTERVAL]);
     harness.answers('e', 'misanswered', 'b', 'c');
-    // It is asked at once.
+    // The probe starts immediately.
     expect(harness.waits).toEqual([]);
     await harness.idle();
     expect(types(harness.take())).toEqual(['engineReported']);

@@ -2,16 +2,16 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Get } from '../../../sidecar/engines/adapter.js';
 
-/** What a path answers: a body with 200, a bare status, or as a function does. */
+/** Answer of a path: a body with 200, a bare status, or a function that answers. */
 export type Route = string | number | ((response: ServerResponse) => void);
 
 export const hang: Route = () => undefined;
-/** Silence after the headers. */
+/** Sends only headers, then stays silent. */
 export const stall: Route = (response) => response.flushHeaders();
 export const reset: Route = (response) => response.socket?.destroy();
-/** A body that would be well, were it not longer than any answer to a probe may be. */
+/** A valid body, padded beyond the limit of a probe's answer. */
 export const endless = (body: string): Route => body.padEnd(9 * 1024 * 1024);
-/** An error page that fills more than one packet. */
+/** An error page larger than one packet. */
 export const errorPage: Route = (response) => response.writeHead(404).end(Buffer.alloc(100_000, 'x'));
 export const cutShort: Route = (response) => {
   response.writeHead(200, { 'content-length': 9 });
@@ -20,9 +20,9 @@ export const cutShort: Route = (response) => {
 
 export interface FakeEngine {
   readonly url: string;
-  /** By path; anything else is 404. Change it to change the engine. */
+  /** Answers by path; any other path is 404. Change the map to change the engine. */
   readonly routes: Map<string, Route>;
-  /** Answers every path, when set. */
+  /** Answer of every path, if set. */
   all: Route | undefined;
   /** `METHOD path authorization` of each request, in order. */
   readonly requests: string[];
@@ -30,7 +30,7 @@ export interface FakeEngine {
   close(): Promise<void>;
 }
 
-/** A server with canned answers on a free port of the loopback. */
+/** Starts a server with canned answers on a free loopback port. */
 export async function startFakeEngine(routes: Record<string, Route>): Promise<FakeEngine> {
   const open = new Set<Socket>();
   const server = createServer((request, response) => {
@@ -64,7 +64,7 @@ export async function startFakeEngine(routes: Record<string, Route>): Promise<Fa
 export const modelList = (ids: readonly string[], owner = 'vllm'): string =>
   JSON.stringify({ object: 'list', data: ids.map((id) => ({ id, object: 'model', created: 1, owned_by: owner })) });
 
-/** A server that answers these paths, and 404 to all others. */
+/** Reads canned answers of these paths; all other paths are 404. */
 export const cannedGet =
   (answers: Record<string, string | object>): Get =>
   (path) => {

@@ -34,7 +34,7 @@ export const engineConfig = (fields: Partial<EngineConfig> & { url: string }): E
   ...fields,
 });
 
-/** A fleet under manual time, and everything it said. */
+/** A fleet under manual time, with all its output. */
 export class FleetHarness {
   readonly timers = new ManualTimers();
   readonly events: Event[] = [];
@@ -71,7 +71,7 @@ export class FleetHarness {
     return engine!;
   }
 
-  /** Delays of the probes to come; one that is under way has none yet. */
+  /** Delays of pending probes; a running probe has none yet. */
   get waits(): readonly number[] {
     return this.timers.pending.filter((ms) => ms !== TIMEOUT);
   }
@@ -81,13 +81,13 @@ export class FleetHarness {
     await until(() => this.waits.length === count);
   }
 
-  /** The next probe, to its end. */
+  /** Runs the next probe to its end. */
   async probe(): Promise<void> {
     this.timers.advance(Math.max(...this.waits));
     await this.idle();
   }
 
-  /** The events since the last call. */
+  /** Events since the last call. */
   take(): Event[] {
     return this.events.splice(0);
   }
@@ -96,13 +96,13 @@ export class FleetHarness {
     for (let i = 0; i < times; i += 1) this.fleet[outcome](engineId(id), programId('p'));
   }
 
-  /** Answers failed calls of these programs; `outdone`: which another engine then answered. */
+  /** Reports failed calls of these programs, or `outdone`: another engine answered them. */
   answers(id: string, outcome: 'misanswered' | 'outdone', ...programs: readonly string[]): void {
     for (const program of programs) this.fleet[outcome](engineId(id), programId(program));
   }
 }
 
-/** What was said, in order. */
+/** Types of the events, in order. */
 export const types = (events: readonly Event[]) => events.map((event) => event.type);
 
 /** One engine `e`, already up. */

@@ -6,7 +6,7 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** Timers that fire when a test says so. */
+/** Timers that a test fires. */
 export class ManualTimers {
   now = 0;
   readonly #timers = new Set<Timer>();
@@ -17,7 +17,7 @@ export class ManualTimers {
     return () => this.#timers.delete(timer);
   };
 
-  /** The durations that the pending timers were set with. */
+  /** Delays of the pending timers. */
   get pending(): readonly number[] {
     return [...this.#timers].map((timer) => timer.ms);
   }
@@ -35,7 +35,7 @@ export class ManualTimers {
   }
 }
 
-/** Waits for what sockets have yet to bring. Fails the test after five seconds. */
+/** Waits for pending data on sockets. Fails the test after five seconds. */
 export async function until(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 5000;
   while (!condition()) {

@@ -17,7 +17,7 @@ import {
 
 const OUTCOMES = ['completed', 'client_error', 'engine_error', 'cancelled', 'timed_out', 'drained'];
 
-/** A small generator of numbers from a seed, so that each run is the same. */
+/** A small random generator with a seed, so that all runs are equal. */
 function dice(seed: number): () => number {
   let state = seed;
   return () => {
@@ -28,7 +28,7 @@ function dice(seed: number): () => number {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Misbehaves as the request says in `x-fault`; each fault of the issue's list is here. */
+/** Misbehaves as the request's `x-fault` says. */
 const moody: Answer = async (response, seen, request) => {
   const streams = seen.body.includes('"stream":true');
   const fault = String(seen.headers['x-fault']);
@@ -117,7 +117,7 @@ describe('a random mixture of faults, cancels and floods', () => {
     expect(of('calls_accepted_total')).toBe(ended);
     const rejected = [...counted].filter(([name]) => name.startsWith('maitred_calls_rejected_total'));
     const refused = rejected.reduce((sum, [, value]) => sum + value, 0);
-    // A client may leave before its request was read: that is neither.
+    // A client may leave before its request was read; such a call counts as neither.
     expect(ended + refused).toBeLessThanOrEqual(400);
     expect(ended + refused).toBeGreaterThanOrEqual(400 - settled.filter((status) => status === 'left').length);
     for (const outcome of ['completed', 'client_error', 'engine_error', 'cancelled', 'timed_out'])
@@ -169,7 +169,7 @@ describe('a random mixture of faults, cancels and floods', () => {
   });
 });
 
-/** The same events through a fresh scheduler give the same commands. */
+/** Checks that the same events through a fresh scheduler give the same commands. */
 function replay(steps: readonly Step[], settings: Record<string, unknown>): void {
   const config = configOf([], settings);
   const scheduler = new Scheduler(config, makeBalancer(config.balancer));

@@ -23,7 +23,7 @@ describe('API keys', () => {
     expect((await ask(`${url}/v1/models`)).status).toBe(401);
     expect((await chat(url, {}, bearer('key-a'))).status).toBe(200);
     expect((await chat(url, {}, { 'x-api-key': 'key-b' })).status).toBe(200);
-    // The key was for the gateway, and stays here.
+    // The key is for the gateway, and must not reach the engine.
     for (const seen of engine.seen) {
       expect(seen.headers).not.toHaveProperty('authorization');
       expect(seen.headers).not.toHaveProperty('x-api-key');

@@ -21,7 +21,7 @@ import {
 const ONE_AT_A_TIME = { admission: { window: 1 } };
 const hang: Answer = () => undefined;
 
-/** Milliseconds until `event`, which must come within a second. */
+/** Milliseconds until `event`, which must happen within a second. */
 async function within1s(event: Promise<unknown>): Promise<void> {
   const start = performance.now();
   await event;
@@ -171,7 +171,7 @@ describe('a client that leaves', () => {
 });
 
 describe('a client that does not read', () => {
-  /** Far more than the sockets between can hold. */
+  /** Far more bytes than the sockets in between can hold. */
   const FLOOD = 64 * 1024 * 1024;
   const event = `data: {"choices":[{"index":0,"delta":{"content":"${'x'.repeat(65_536)}"}}]}\n\n`;
 
@@ -202,7 +202,7 @@ describe('a client that does not read', () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
       return held;
     });
-    // The kernel's buffers and node's take some megabytes; the rest stays where it is.
+    // The buffers of the kernel and Node hold some megabytes; the rest stays at the engine.
     expect(sent.bytes).toBeLessThan(FLOOD / 2);
     let bytes = 0;
     for await (const chunk of body) bytes += (chunk as Buffer).length;

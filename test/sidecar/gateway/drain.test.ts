@@ -19,7 +19,7 @@ import {
   type Answer,
 } from './world.js';
 
-/** Streams one event, waits, and ends. */
+/** Streams one event, pauses, and ends. */
 const slowStream =
   (opened: Promise<void>): Answer =>
   async (response) => {

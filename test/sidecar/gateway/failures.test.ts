@@ -22,11 +22,11 @@ import {
   type FakeEngine,
 } from './world.js';
 
-/** Never ejects, so that each test sees its own failure only. */
+/** Never ejects, so that each test sees only its own failure. */
 const PATIENT = { health: { failuresMax: 1000 } };
 const once3 = { limits: { attemptsMax: 3 } };
 
-/** Two engines alike: whichever is asked first, once, behaves badly, and from then on is the bad one. */
+/** Two equal engines. The first one that receives a request misbehaves from then on; the other one is good. */
 async function goodAndBad(bad: Answer, good: Answer): Promise<readonly [FakeEngine, FakeEngine, () => FakeEngine]> {
   let first: FakeEngine | undefined;
   const engines = [await fakeEngine(), await fakeEngine()] as const;

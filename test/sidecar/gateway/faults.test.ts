@@ -23,7 +23,7 @@ import {
   type World,
 } from './world.js';
 
-/** Ejects at the second failure, and looks often. */
+/** Ejects at the second failure, and probes often. */
 const QUICK = { health: { failuresMax: 2, intervalMs: 50, backoffMs: 50, backoffMsMax: 50 } };
 
 const says =
@@ -33,7 +33,7 @@ const says =
     response.end(JSON.stringify({ error }));
   };
 
-/** Behaves badly for calls that name a word, and well for all others. */
+/** Misbehaves for calls that contain a word, and answers all others well. */
 const poisoned =
   (bad: Answer, good: Answer = completion()): Answer =>
   (response, seen, request) =>
@@ -157,7 +157,7 @@ describe('no room', () => {
     const { url } = await world([engine], { timeouts: { busyMs: 300 } });
     const got = await chat(url);
     expect([got.status, got.headers['retry-after'], got.json()['error']]).toEqual([503, '0.05', { message: 'full' }]);
-    // Rests of 50 and 100 ms; one of 200 ms would end too late.
+    // The rests last 50 and 100 ms; one of 200 ms would end too late.
     expect(engine.seen).toHaveLength(3);
   });
 });

@@ -24,7 +24,7 @@ import {
   type FakeEngine,
 } from './world.js';
 
-/** The gateway as it is built: its thread has no sources to run. */
+/** The built gateway, because its thread cannot run the sources. */
 async function built(engines: readonly FakeEngine[], overrides: Record<string, unknown> = {}): Promise<string> {
   const { startGateway } = (await import(`${ROOT}dist/sidecar/index.js`)) as typeof Gateways;
   const limits = { inlineBytes: 32_768, ...(overrides['limits'] as object | undefined) };
@@ -47,7 +47,7 @@ describe('a large body', () => {
     const withPriority = body.replace('{', '{"priority":7,');
     for (const sent of [`\uFEFF${body}`, withPriority]) {
       expect((await post(url, sent)).status).toBe(200);
-      // A diff of half a megabyte helps nobody.
+      // Compares without a diff, because one of half a megabyte helps nobody.
       expect(engine.last.body.toString().replace(/"priority":\d+/, '"priority":7') === withPriority).toBe(true);
     }
   });
@@ -68,7 +68,7 @@ describe('a large body', () => {
     expect(await programOf({ messages: second })).toBe(program);
     expect(await programOf({ messages: third })).toBe(program);
     expect(await programOf({ messages: [user(`other ${LONG}`)] })).not.toBe(program);
-    // Of what is very long only a beginning and a hash are compared.
+    // Very long contents are compared only by their beginning and their hash.
     const on = (begin: string) => ({ messages: [user(begin), { role: 'assistant', content: 'hi' }, user('end')] });
     const long = await programOf({ messages: [user(`long ${LONG}`)] });
     expect(await programOf(on(`long ${LONG}.`))).not.toBe(long);
@@ -109,7 +109,7 @@ describe('a large body', () => {
       const got = await post(url, chatBody().replace('{', `{${more},`));
       expect([got.status, errorCode(got.text)]).toEqual([400, 'body_too_complex']);
     }
-    // Brackets in strings are none, and a body of few keys may be long.
+    // Brackets in strings do not count, and a body with few keys may be long.
     const text = `"x":"${'[{:'.repeat(200_000)}\\"${'['.repeat(2000)}"`;
     expect((await post(url, chatBody().replace('{', `{${text},`))).status).toBe(200);
   });
@@ -155,7 +155,7 @@ describe('the reader', () => {
   it('reads on with a new thread when one has broken', async () => {
     const { BodyReader } = (await import(`${ROOT}dist/sidecar/bodies/reader.js`)) as typeof Readers;
     const { limits, ...config } = configOf([], { limits: { inlineBytes: 32_768 } });
-    // More than any configuration may say: the thread's stack is not deep enough for it.
+    // More than any configuration allows; the thread's stack is too small for it.
     const made = new BodyReader(() => ({ ...config, limits: { ...limits, bodyDepthMax: 1e7, bodyNodesMax: 1e7 } }));
     cleanUp(() => made.close());
     const nested = '['.repeat(200_000) + ']'.repeat(200_000);
@@ -191,7 +191,7 @@ describe('bodies that are held', () => {
     await until(async () => (await held(adminUrl)) === chatBody(large).length + chatBody().length);
     open();
     expect([(await running).statusCode, (await waiting).status]).toEqual([200, 200]);
-    // Of calls that are refused, broken off or passed through nothing stays.
+    // No bytes remain held for calls that are refused, broken off or passed through.
     await chat(url, { model: 'other' });
     await chat(url, { messages: 5 });
     await post(url, chatBody(), '/tokenize');

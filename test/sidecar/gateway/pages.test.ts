@@ -4,7 +4,7 @@ import { JSON_TYPE, chatBody, fakeEngine, raw, world } from './world.js';
 
 const keys = [{ sha256: hash('sha256', 'key-a', 'hex'), tenant: 'a' }];
 
-/** Status of a request with just these headers; `port` in a value stands for the gateway's own. */
+/** Status of a request with exactly these headers; `port` in a value stands for the gateway's own. */
 async function statusOf(url: string, line: string, headers: Record<string, string>, body = ''): Promise<number> {
   const { port } = new URL(url);
   const all = { host: '127.0.0.1:port', connection: 'close', 'content-length': String(body.length), ...headers };
@@ -13,7 +13,7 @@ async function statusOf(url: string, line: string, headers: Record<string, strin
   return Number(text.slice(9, 12));
 }
 
-/** What a browser sends for the gateway's own pages, or does not send at all. */
+/** Headers that a browser sends for the gateway's own pages, or does not send at all. */
 const OWN: Record<string, string>[] = [
   {},
   { host: 'localhost:port' },
@@ -57,7 +57,7 @@ describe('an open admin listener', () => {
     expect(await statusOf(url, 'POST /programs/p/end', headers)).toBe(403);
     const added = JSON.stringify({ id: 'evil', url: 'http://127.0.0.1:9', models: ['m'] });
     expect(await statusOf(url, 'POST /engines', { ...JSON_TYPE, ...headers }, added)).toBe(403);
-    // Probes tell nothing, and load balancers call them by any name.
+    // Probes reveal nothing, and load balancers request them under any name.
     expect(await statusOf(url, 'GET /healthz', headers)).toBe(200);
     expect(await statusOf(url, 'GET /readyz', headers)).toBe(200);
   });

@@ -16,7 +16,7 @@ import {
   type Answer,
 } from './world.js';
 
-/** Lets tests ask for paths that mean nothing. */
+/** Permits requests for paths without a meaning. */
 const ANY_PATH = { passthrough: { paths: ['/v1/*'] } };
 
 const echo: Answer = (response, seen) => {
@@ -193,7 +193,7 @@ describe('models', () => {
 });
 
 describe('a response', () => {
-  /** Makes responses, whole or streamed, and answers what is asked of them. */
+  /** Creates responses, whole or streamed, and answers requests about them. */
   const maker: Answer = (response, seen) => {
     const id = `resp_${seen.headers['x-name'] as string}`;
     if (seen.method !== 'POST' || seen.url.endsWith('/cancel')) {

@@ -12,7 +12,7 @@ const auth = {
 const ANY_PATH = { passthrough: { paths: ['/v1/*'] } };
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** As FastAPI and others route: the decoded path, without parameters. */
+/** Routes like FastAPI and others: by the decoded path, without parameters. */
 const responses: Answer = (response) => {
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ id: 'resp_1', object: 'response', status: 'completed', output: [], secret: true }));
@@ -215,7 +215,7 @@ describe('a program whose id looks like a path', () => {
     async (id) => {
       const { url } = await world([await fakeEngine()]);
       await chat(url, {}, { 'x-maitred-program': id });
-      // As `encodeURIComponent`, but for the dots that HTTP clients would resolve.
+      // Like `encodeURIComponent`, but also encodes dots, which HTTP clients would resolve.
       const encoded = encodeURIComponent(id).replaceAll('.', '%2E');
       for (const name of [encoded, encodeURIComponent(`default:${id}`)]) {
         const shown = await raw(url, request('GET', `/programs/${name}`));

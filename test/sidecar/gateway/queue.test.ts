@@ -21,7 +21,7 @@ import {
 const sha256 = (key: string): string => hash('sha256', key, 'hex');
 const ONE_AT_A_TIME = { admission: { window: 1 } };
 
-/** The first request waits for the gate, all others are answered by `then`. */
+/** Holds the first request until the gate opens; `then` answers all others. */
 function firstBehind(opened: Promise<void>, then: Answer): Answer {
   let first = true;
   return async (...args) => {
@@ -145,7 +145,7 @@ describe('a call that waits', () => {
         return;
       }
       order.push(name);
-      // B runs while A pauses, and for longer.
+      // B runs while A pauses, and longer than the pause.
       if (name === 'b') await new Promise((resolve) => setTimeout(resolve, 500));
       await completion()(response, seen, request);
     });
@@ -213,7 +213,7 @@ describe('a queue that is full', () => {
         statuses.push((await chat(url, {}, headers)).status);
       }
     };
-    // 51 of them get stuck behind the gate with a call that was taken.
+    // 51 of them wait behind the gate, one of them already dispatched.
     const senders = Promise.all(Array.from({ length: 51 + 64 }, sender));
     await until(() => statuses.length === 10_000 - 51, 50_000);
     expect(new Set(statuses)).toEqual(new Set([429]));

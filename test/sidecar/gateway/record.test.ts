@@ -27,7 +27,7 @@ const linesOf = (text: string) =>
     .split('\n')
     .map((line) => JSON.parse(line) as unknown);
 
-/** Replays a log. @throws when a line is not what the core does. */
+/** Replays a log. @throws if the core's commands differ from a line */
 function replay(text: string): CoreReplay {
   const [header, ...lines] = linesOf(text);
   const core = new CoreReplay(header);
@@ -155,7 +155,7 @@ describe('an event log', () => {
   it('ends, and says so in its last line, when its disk falls behind by more than is held', async () => {
     const file = newLog();
     const { recorder, logs } = await eventLog(file, configOf([], { limits: { recordBytes: 65_536 } }));
-    // All in one turn, in which nothing can be written.
+    // All steps in one turn of the event loop, in which nothing can be written.
     for (let step = 0; step < 5000; step += 1) recorder.step(reported('engine', { waiting: step }), millis(step), []);
     expect(logs).toMatchObject([{ level: 50 }]);
     await recorder.close();

@@ -16,7 +16,7 @@ import {
   type Got,
 } from './world.js';
 
-/** Every refusal says why and has a request id, in the shape of the API that was asked. */
+/** Every refusal has a reason and a request id, in the shape of the requested API. */
 function expectRefusal(got: Got, status: number, code: string): void {
   expect({ status: got.status, code: errorCode(got.text) }).toEqual({ status, code });
   expect(got.headers['x-maitred-reason']).toBe(code);

@@ -20,7 +20,7 @@ import {
 
 const ONE_AT_A_TIME = { admission: { window: 1 } };
 
-/** Answers in the order in which requests were let in, each once it is let go. */
+/** Answers requests in order of arrival, each one upon `release`. */
 function oneByOne(): { readonly answer: Answer; readonly seen: string[]; readonly release: () => void } {
   const seen: string[] = [];
   const held: (() => void)[] = [];
@@ -101,7 +101,10 @@ describe('a client that hangs up while its call waits, and asks again', () => {
   });
 });
 
-/** Thirty agents of three calls; their clients hang up after so many calls of others, and ask again at most twice. */
+/**
+ * Thirty agents with three calls each. Their clients hang up after this many answers to other calls, and retry at most
+ * twice.
+ */
 const AGENTS = 30;
 const CALLS = 3;
 const PATIENCE = 12;
@@ -109,14 +112,14 @@ const RETRIES = 2;
 
 it('loses none of 30 agents whose clients time out long before they are served, and retry twice', async () => {
   const { answer, seen, release } = oneByOne();
-  // One queue: how long an answer takes here must not decide who is next.
+  // A single queue, so that the time of an answer does not decide the order.
   const policy = { firstQuantumMs: 3_600_000 };
   const { url, adminUrl } = await world([await fakeEngine(answer)], { ...ONE_AT_A_TIME, policy });
   let released = 0;
   let aborted = 0;
   const clients = new Map<string, { readonly leaving: AbortController; readonly since: number }>();
   const joined: Got[] = [];
-  /** Opens once the gateway knows who has hung up: official clients wait half a second and more before they ask again. */
+  /** Opens once the gateway has noticed who hung up. Official clients wait half a second or more before a retry. */
   let noticed = gate();
 
   const play = async (name: string): Promise<boolean> => {
@@ -155,7 +158,7 @@ it('loses none of 30 agents whose clients time out long before they are served, 
   expect(await Promise.all(agents)).toEqual(Array.from(agents, () => true));
   expect(seen).toHaveLength(AGENTS * CALLS);
   expect(aborted).toBeGreaterThan(2 * AGENTS);
-  // All but the first dozen of each round came back once or twice, and each of them took over its place.
+  // All but the first dozen calls of each round were retried once or twice, and each retry took over its place.
   expect(joined.length).toBeGreaterThan(AGENTS);
 }, 60_000);
 

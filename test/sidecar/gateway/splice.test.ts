@@ -45,7 +45,7 @@ describe('setting fields in the bytes of a JSON object', () => {
   });
 
   it('says what parsing, setting and writing again would say', () => {
-    // No key ends in a backslash: once it has seen one, V8's own parser mistakes '"' for it (Node 24).
+    // No key ends in a backslash: after such a key, V8's own parser confuses '"' with it (Node 24).
     const key = fc.constantFrom('a', 'b', 'priority', 'stream_options', '"', 'é', '\\a');
     fc.assert(
       fc.property(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SseSplitter } from '../../../sidecar/http/sse.js';
 
-/** Feeds a stream to a splitter in the given cuts; events whose data begins with "hide" are hidden. */
+/** Feeds a stream to a splitter, cut at the given positions. Events whose data begins with "hide" are hidden. */
 function split(bytes: Buffer, cuts: readonly number[]) {
   const data: string[] = [];
   const splitter = new SseSplitter((event) => {
@@ -23,7 +23,7 @@ function split(bytes: Buffer, cuts: readonly number[]) {
 const newline = fc.constantFrom('\n', '\r\n', '\r');
 const text = fc.stringMatching(/^[a-zé😀 :]{0,12}$/u);
 
-/** An event with the data a reader should see (undefined: none) and its bytes in one newline style. */
+/** An event with the expected data (undefined: none) and its bytes in one newline style. */
 const event = fc
   .record({
     hide: fc.boolean(),
@@ -52,7 +52,7 @@ describe('the event splitter', () => {
         const cuts = seeds.map((seed) => seed % (bytes.length + 1));
         const { data, out } = split(bytes, cuts);
         const shown = events.filter((one) => one.data?.startsWith('hide') !== true);
-        // An LF event behind a CR event cannot be told from CR LF; both readings forward the same bytes.
+        // An LF event after a CR event looks like CR LF; both readings forward the same bytes.
         expect(out.replaceAll(/\r\n|\r/g, '\n')).toBe(
           shown
             .map((one) => one.bytes)

@@ -34,7 +34,7 @@ function post(url: string, path: Path, more: object = {}, headers: Record<string
   });
 }
 
-/** What each API ends a stream with that is whole, and one that broke. */
+/** For each API, the end of a complete stream, and that of a broken one. */
 const ENDS: Record<Path, readonly [RegExp, RegExp]> = {
   '/v1/chat/completions': [/data: \[DONE\]\n\n$/, /data: \{"error":\{.*\}\}\n\n$/],
   '/v1/completions': [/data: \[DONE\]\n\n$/, /data: \{"error":\{.*\}\}\n\n$/],
@@ -46,7 +46,7 @@ const ENDS: Record<Path, readonly [RegExp, RegExp]> = {
 };
 
 describe('in front of the stand-in engine', () => {
-  // An engine alone holds the responses that it made; calls that went on from them elsewhere were answered 404.
+  // Only the engine that made a response holds it; calls that continued it on another engine were answered 404.
   it.each(['round-robin', 'least-loaded', 'program-affinity'])(
     'a call goes on from a response where that was made, whatever %s says',
     async (name) => {

@@ -7,7 +7,7 @@ import { MODEL, ask, chat, cleanUp, completionBody, configOf, gate, until } from
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** An engine that answers nothing, its first probe included, before the gate opens. */
+/** An engine that answers nothing, not even its first probe, until the gate opens. */
 async function lateEngine(opened: Promise<void>) {
   let asked = 0;
   const server = createServer((request, response) => {

@@ -23,17 +23,17 @@ export interface Seen {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** Resolves when the connection of this request closes before its answer has ended. */
+  /** Resolves if this request's connection closes before its answer has ended. */
   readonly abandoned: Promise<void>;
 }
 
 export type Answer = (response: ServerResponse, seen: Seen, request: IncomingMessage) => void | Promise<void>;
 
-/** An engine that lists one model and answers everything else as the test says. */
+/** An engine that lists one model; the test defines all other answers. */
 export class FakeEngine {
-  /** Requests other than probes, oldest first. */
+  /** All requests except probes, oldest first. */
   readonly seen: Seen[] = [];
-  /** Ids that it was told to abort. */
+  /** Ids that it was asked to abort. */
   readonly aborts: string[] = [];
   answer: Answer;
   readonly #server: Server;
@@ -83,7 +83,7 @@ export class FakeEngine {
       response.end();
       return;
     }
-    // Whatever the gateway passes on has a request id; its probes have none.
+    // Everything that the gateway forwards has a request id; its probes have none.
     if (headers['x-request-id'] === undefined) {
       response.statusCode = url === '/health' ? 200 : 404;
       response.end();
@@ -129,16 +129,16 @@ export async function fakeEngine(answer?: Answer, models?: readonly string[]): P
   return engine;
 }
 
-/** For anything else that a test starts. */
+/** Registers a cleanup for anything else that a test starts. */
 export function cleanUp(close: () => Promise<unknown>): void {
   cleanups.push(close);
 }
 
 const SMALL = {
-  // The defaults reserve memory for a hundred thousand of each, which a test would only wait for.
+  // The defaults reserve memory for a hundred thousand of each, which would slow down the tests.
   conversationsMax: 1000,
   responsesMax: 1000,
-  // The thread that reads large bodies runs what is built, and these tests the sources.
+  // Large bodies are read inline, because the thread runs only built code and these tests run the sources.
   inlineBytes: 1e10,
 };
 
@@ -151,7 +151,7 @@ export function configOf(engines: readonly { readonly url: string }[], overrides
   });
 }
 
-/** A queue in which calls wait no longer than this; the other times are short enough for it. */
+/** A queue in which calls wait at most this long; the other times fit within it. */
 export function queueOf(queueMs: number, { admission = {}, timeouts = {} }: Readonly<Record<string, object>> = {}) {
   return {
     starvation: { waitMsMax: queueMs / 2 },
@@ -195,7 +195,7 @@ type RequestInit = {
   readonly signal?: AbortSignal;
 };
 
-/** One request; the answer taken whole. */
+/** Sends one request; returns the whole answer. */
 export async function ask(url: string, init: RequestInit = {}): Promise<Got> {
   const response = await open(url, init);
   const bytes = Buffer.from(await response.body.arrayBuffer());
@@ -209,7 +209,7 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Got> {
   };
 }
 
-/** One request; the answer as a stream. */
+/** Sends one request; returns the answer as a stream. */
 export function open(url: string, init: RequestInit = {}): Promise<Dispatcher.ResponseData> {
   const { method = init.body === undefined ? 'GET' : 'POST', ...rest } = init;
   return httpRequest(url, { method, dispatcher: agent, ...rest });
@@ -273,14 +273,14 @@ export function stream(parts: readonly string[] = STREAM): Answer {
   };
 }
 
-/** A gate that a test opens: answers wait behind it. */
+/** A gate that holds answers back until a test opens it. */
 export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
   return { opened, open };
 }
 
-/** Waits until `holds`, looking every few milliseconds; fails after `ms`. */
+/** Waits until `holds`, checking every few milliseconds; fails after `ms`. */
 export async function until(holds: () => unknown, ms = 5000): Promise<void> {
   const end = performance.now() + ms;
   while (!(await holds())) {
@@ -289,7 +289,7 @@ export async function until(holds: () => unknown, ms = 5000): Promise<void> {
   }
 }
 
-/** Sends bytes over a socket of its own and returns all that comes back until it closes. */
+/** Sends bytes over a separate socket and returns everything received until it closes. */
 export async function raw(url: string, ...parts: readonly (string | Buffer)[]): Promise<string> {
   const socket = dial(url);
   for (const part of parts) socket.write(part);
@@ -313,12 +313,12 @@ export function drainSocket(socket: Socket): Promise<string> {
   });
 }
 
-/** The error code in an answer of the OpenAI shape, wherever it stands: body, or last event. */
+/** The error code of an answer in OpenAI's shape, in the body or in the last event. */
 export function errorCode(text: string): string | undefined {
   return /"code":"(\w+)"/.exec(text)?.[1];
 }
 
-/** Calls that wait. */
+/** Number of waiting calls. */
 export async function waiting(adminUrl: string): Promise<unknown> {
   return (await ask(`${adminUrl}/queue`)).json()['waiting'];
 }

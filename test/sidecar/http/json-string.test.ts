@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { stringEnd } from '../../../sidecar/http/json-string.js';
 import { shapeOf } from '../../../sidecar/bodies/shape.js';
 
-/** Long enough for the native search, with quotes and backslashes around the places where it begins. */
+/** Long enough for the native search, with quotes and backslashes near its start. */
 const content = fc
   .array(
     fc.oneof(

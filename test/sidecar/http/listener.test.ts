@@ -12,7 +12,7 @@ interface Taken {
   readonly params: Params;
 }
 
-/** A listener whose handlers tell which of them was taken, and why others were not. */
+/** A listener that records which handlers ran, and why requests were refused. */
 async function listening(paths: Readonly<Record<string, readonly ('GET' | 'POST' | 'ALL')[]>>) {
   const taken: Taken[] = [];
   const refused: ErrorCode[] = [];
@@ -86,7 +86,7 @@ describe('a route with parameters', () => {
   it.each(['/a/:id', '/a/*'])('is not taken for a path of the same letters: %s', async (route) => {
     const { url, taken } = await listening({ [route]: ['GET'] });
     await raw(url, line(route));
-    // By the router, which alone knows what stands for the parameter.
+    // Taken by the router, which alone knows the parameter's value.
     expect(taken).toEqual([expect.objectContaining({ route: `GET ${route}`, params: expect.anything() as unknown })]);
     expect(Object.values(taken[0]?.params ?? {})).toEqual([route.slice('/a/'.length)]);
   });
@@ -112,7 +112,7 @@ describe('a request', () => {
       const text = await raw(url, `GET /a HTTP/1.1\r\nconnection: close\r\n${hosts}\r\n\r\n`);
       expect([text.slice(9, 12), errorCode(text)]).toEqual(['400', 'bad_request']);
     }
-    // The word elsewhere is no second host.
+    // The word in other headers is not a second Host header.
     await raw(url, 'GET /a HTTP/1.1\r\nhost: x\r\nx-host: host\r\nhosts: host\r\nconnection: close\r\n\r\n');
     expect(taken).toHaveLength(1);
   });

@@ -15,7 +15,7 @@ export interface Sent {
   readonly path?: string;
 }
 
-/** An identifier with the calls that reach it, as the gateway makes them. */
+/** An identifier with calls in the form in which the gateway passes them. */
 export function createCaller(options: Partial<IdentifierOptions> = {}) {
   let ids = 0;
   const identifier = createIdentifier({
@@ -38,7 +38,7 @@ export function createCaller(options: Partial<IdentifierOptions> = {}) {
   return {
     identifier,
     identify: (sent: Sent): Identity => identifier.identify(request(sent)),
-    /** A whole call: identified, then answered in the shape of its API. */
+    /** A complete call: identified, then answered in the shape of its API. */
     call: (sent: Sent, answer: JsonObject): Identity => {
       const asked = request(sent);
       const identity = identifier.identify(asked);

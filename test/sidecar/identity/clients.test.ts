@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CASES, scoreOf } from '../../../bench/identity/table.js';
 
-/** The figures of `npm run bench -- identity`: what recorded clients send, with all their calls in flight at once. */
+/** The figures of `npm run bench -- identity`: the requests of recorded clients, with all calls in flight at once. */
 describe('runs at once are a program each', () => {
   it.each(CASES.map((one) => [one.client, one] as const))('%s', (_client, one) => {
     const { runs, calls, ...score } = scoreOf(one);

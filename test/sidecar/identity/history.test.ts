@@ -124,8 +124,8 @@ describe('programs that run alike, word by word', () => {
     expect(call(chat(...then(LONG)), answer('x')).program).toBe(b);
   });
 
-  // The call once took the program that had waited longest: one that broke off then got the calls of the next run, which
-  // left its own first call behind for the run after it, and so on for ever.
+  // Earlier, the call took the program that had waited longest. A program that broke off then got the calls of the next
+  // run. That run left its own first call behind for the run after it, and so on forever.
   it('are not taken for one that broke off', () => {
     const { call } = createCaller();
     const broken = call(chat(system, ask), answer(LONG)).program;
@@ -136,7 +136,7 @@ describe('programs that run alike, word by word', () => {
     }
   });
 
-  // Programs of one question changed places with each call, or lost all their calls to one that also had another sign.
+  // Earlier, programs with one question swapped places with each call, or lost all calls to one with another sign.
   it('are told apart by the ids of their tool calls', () => {
     const { call, identify } = createCaller();
     const back = (id: string) =>
@@ -158,7 +158,8 @@ describe('programs that run alike, word by word', () => {
     expect(back.map((sent) => identify(sent).program).toSorted()).toEqual(begun.toSorted());
   });
 
-  // A program that went on by `previous_response_id` still waited at its first answer, and got the calls of the next.
+  // Earlier, a program that continued by `previous_response_id` kept waiting at its first answer, and got the next
+  // one's calls.
   it('are not taken for one that went on by another sign', () => {
     const { call } = createCaller();
     const path = '/v1/responses';

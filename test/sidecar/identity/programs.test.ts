@@ -55,7 +55,7 @@ describe('sub-agents that know their parent only', () => {
         };
         const parents = new Map<number, number>();
         for (const [id, parent] of links) {
-          // The obvious model has no circles to begin with: a child is always the smaller number, and names one parent.
+          // The obvious model has no circles: a child is always the smaller number, and names one parent.
           if (id >= parent || parents.has(id)) continue;
           parents.set(id, parent);
           expect(call(child(String(id), String(parent))).label).toBe(String(rootOf(id)));

@@ -6,8 +6,8 @@ import type { JsonObject } from '../../../sidecar/apis/index.js';
 import { createCaller } from './caller.js';
 
 /**
- * Recorded programs, all at once, no header sent, their calls interleaved by a fixed random order: how many calls join
- * their own program, how many another's, and how many are taken for a new one.
+ * Recorded programs, all at once, without headers, their calls interleaved in a fixed random order. The tests count the
+ * calls that join their own program, another's, or a new one.
  */
 const TRACES = fileURLToPath(new URL('../../../../shared/traces/', import.meta.url));
 const unzip = (path: string) => gunzipSync(readFileSync(TRACES + path)).toString();
@@ -39,7 +39,7 @@ function replay(programs: readonly Program[], client: Client, seed = 7) {
   const caller = createCaller({ conversationsMax: 100_000 });
   const tally = { calls: 0, own: 0, another: 0, fresh: 0 };
   const owners = new Map<string, number>();
-  /** The programs that each recorded program's calls were given, in order. */
+  /** Programs assigned to the calls of each recorded program, in order. */
   const given = programs.map((): string[] => []);
   const next = programs.map(() => 0);
   for (const i of order(programs, seed)) {
@@ -94,7 +94,7 @@ describe.skipIf(!existsSync(TRACES))('recorded programs without identity (needs 
 
   it('keeps 200 airline dialogues apart, of which several begin alike word by word', () => {
     const { given } = replay(airline(), whole);
-    // Dialogues that are alike so far are interchangeable; from where they part, each is one program of its own.
+    // Dialogues that are equal so far are interchangeable; after they differ, each is one program.
     const ends = given.map((programs) => programs.at(-1));
     expect(new Set(ends).size).toBe(200);
     expect(new Set(given.flat()).size).toBe(200);

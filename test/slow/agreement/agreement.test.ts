@@ -7,8 +7,8 @@ import { agents, counted, fleet, spokenAgents, type Setting } from './setting.js
 import { simulate } from './simulated.js';
 
 /**
- * The simulator and the gateway run the same scheduler, and engines of the same model. So the same programs must come to
- * the same in virtual time and, through HTTP, in real time.
+ * The simulator and the gateway run the same scheduler, on engines of the same model. So the same programs must give
+ * the same results in virtual time and, through HTTP, in real time.
  */
 const POLICIES = ['fcfs', 'fcfs-window', 'plas'] as const satisfies readonly PolicyName[];
 const DIFFERENCE_MAX = 0.15;
@@ -37,7 +37,7 @@ function rowOf(setting: Setting, { policy, measures, hitRate }: LiveRun): Row {
   };
 }
 
-/** Pairs of policies that the simulator sets apart in all of its runs, and the live runs put the other way round. */
+/** Pairs of policies that all simulated runs order alike, and the live runs in reverse. */
 function swapped(rows: readonly Row[], of: (row: Row) => Figure): string[] {
   return rows.flatMap((better) =>
     rows

@@ -11,35 +11,35 @@ import type { PolicyName } from '../../../src/index.js';
 import { OPTIONS } from '../../support/load.js';
 import type { PromptTokens, Setting } from './setting.js';
 
-/** What came of the setting in real time. */
+/** Results of the setting in real time. */
 export interface Live {
-  /** Of each policy. */
+  /** One run of each policy. */
   readonly runs: readonly LiveRun[];
-  /** Mean program time of the second over that of the first, where there are two. */
+  /** Mean program time of the second run over that of the first, if there are two. */
   readonly ratio: Ratio;
-  /** Share of the machine's processors that was busy, with whatever else it did. */
+  /** Share of the machine's processor time that was busy, other work included. */
   readonly busy: number;
   readonly summary: LoadSummary;
 }
 
 export interface LiveRun {
   readonly policy: PolicyName;
-  /** In model time, as the simulator's. */
+  /** In model time, like the simulator's. */
   readonly measures: Measures;
   readonly promptTokens: PromptTokens;
-  /** Share of prompt tokens that the engines found in their caches. */
+  /** Share of prompt tokens that hit the engines' caches. */
   readonly hitRate: number;
-  /** What a call takes besides its wait in the gateway and its time in the engine, in the mean: real milliseconds. */
+  /** Mean time of a call besides its wait in the gateway and its time in the engine: real milliseconds. */
   readonly overheadMs: number;
-  /** The same as a share of all that it takes. */
+  /** The same as a share of the call's whole time. */
   readonly overheadShare: number;
-  /** Cores that the gateway took. */
+  /** Mean number of cores that the gateway used. */
   readonly gatewayCores: number;
 }
 
 /**
- * The setting in real time, under all of these policies at once: for each a gateway with engines of its own, in
- * processes of their own, and one load tester for all of them in this one.
+ * Runs the setting in real time, under all of these policies at once. Each policy has its own gateway and engines, in
+ * their own processes; one load tester for all of them runs in this process.
  */
 export async function runLive(setting: Setting, policies: readonly PolicyName[]): Promise<Live> {
   const { programs, ratePerSecond, seed, speed } = setting;
@@ -60,7 +60,7 @@ export async function runLive(setting: Setting, policies: readonly PolicyName[])
       programs: () => programs,
       arrivals: { type: 'open', ratePerSecond, cv: 1 } as const,
       timeScale: speed,
-      // Names programs and threads, and does not say when one ends: nor does the simulator.
+      // Names programs and threads, but not a program's last call, like the simulator.
       identity: 'claude-code' as const,
       seed,
       timeoutMs: 3_600_000,
@@ -95,7 +95,7 @@ interface Reading {
   readonly gatewayCpuSeconds: number;
 }
 
-/** A gateway under one policy with its engines, and what is seen of them. */
+/** A gateway under one policy, its engines, and their observed results. */
 class Stage {
   readonly #gathering: Gathering;
   readonly #promptTokens = new Map<string, number[]>();
@@ -178,7 +178,7 @@ function total(name: string, texts: readonly string[]): number {
   return samples.reduce((sum, { value }) => sum + value, 0);
 }
 
-/** Time of all processors so far. */
+/** Time of all processors so far, busy and idle. */
 function machine(): { readonly busyMs: number; readonly idleMs: number } {
   const each = cpus().map(({ times: { user, nice, sys, irq, idle } }) => ({
     busyMs: user + nice + sys + irq,
@@ -190,7 +190,7 @@ function machine(): { readonly busyMs: number; readonly idleMs: number } {
   };
 }
 
-/** The record with all times as long as they would be on a real machine. */
+/** The record with all times converted to those of a real machine. */
 function inModelTime<T extends LoadCallRecord | LoadProgramRecord>(record: T, speed: number): T {
   const scaled = Object.entries(record).map(([name, value]: [string, unknown]) => [
     name,

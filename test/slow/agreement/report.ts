@@ -3,7 +3,7 @@ import type { PolicyName } from '../../../src/index.js';
 import type { Live, LiveRun } from './live.js';
 import type { Setting } from './setting.js';
 
-/** A figure of one policy: simulated, in the mean and range of several runs, and live. */
+/** A figure of one policy: simulated, as the mean and range of several runs, and live. */
 export interface Figure {
   readonly simulated: number;
   readonly least: number;
@@ -11,7 +11,7 @@ export interface Figure {
   readonly live: number;
 }
 
-/** What one policy came to on both sides. */
+/** Figures of one policy on both sides. */
 export interface Row {
   readonly policy: PolicyName;
   readonly programSeconds: Figure;
@@ -56,7 +56,7 @@ export function agreementTable(rows: readonly Row[]): string {
   );
 }
 
-/** What the live runs cost, and how far the machine kept up: in real milliseconds. */
+/** Overhead of the live runs and load of the machine, in real milliseconds. */
 export function machineTable(lives: readonly Live[]): string {
   const row = ({ policy, overheadMs, overheadShare, gatewayCores }: LiveRun, { busy, summary }: Live) => {
     const { generator, elapsedMs } = summary;

@@ -7,21 +7,21 @@ import { programs } from '../../../workloads/workload.js';
 import { openWorkload } from '../../../workloads/synthetic/workloads.js';
 import { ROOT } from '../../support/tree.js';
 
-/** What is run in virtual time and in real time alike. */
+/** A setting that runs in virtual time and in real time alike. */
 export interface Setting {
   readonly name: string;
-  /** In the order of their arrivals. */
+  /** In order of their arrivals. */
   readonly programs: readonly AgentProgram[];
-  /** Programs a second, Poisson. */
+  /** Programs per second, Poisson. */
   readonly ratePerSecond: number;
   readonly seed: number;
   readonly engines: number;
   readonly preset: PresetName;
-  /** KV cache of each engine. */
+  /** Tokens of each engine's KV cache. */
   readonly kvTokens: number;
   /** The gateway's configuration file, as for real time; absent: its defaults. */
   readonly file?: string;
-  /** Times as fast as real that the live run goes. */
+  /** Speed-up of the live run over real time. */
   readonly speed: number;
 }
 
@@ -30,7 +30,7 @@ const AGENTS = { ...ENGINES, ratePerSecond: 0.1, seed: 4, kvTokens: 80_000, spee
 const AGENT_COUNT = 24;
 const RECORDING = join(ROOT, '../shared/traces/mini-swe-agent/gemini-3-pro_swebench-verified_first60.jsonl.gz');
 
-/** Coding agents, recorded ones where there are any, whose contexts outgrow the caches: the gate decides. */
+/** Coding agents, recorded ones if available, whose contexts exceed the caches, so that the gate decides. */
 export async function agents(): Promise<Setting> {
   const spoken = await spokenAgents();
   if (spoken !== undefined) return { ...spoken, name: 'mini-swe-agent', programs: spoken.programs.map(wordless) };
@@ -41,7 +41,7 @@ export async function agents(): Promise<Setting> {
   };
 }
 
-/** Recorded agents with the messages that their tools really gave; undefined: there is no recording. */
+/** Recorded agents with the actual outputs of their tools; undefined: there is no recording. */
 export async function spokenAgents(): Promise<Setting | undefined> {
   if (!existsSync(RECORDING)) return undefined;
   const recorded: AgentProgram[] = [];
@@ -51,7 +51,7 @@ export async function spokenAgents(): Promise<Setting | undefined> {
   return { ...AGENTS, name, programs: take(recordedPrograms(recorded, AGENTS.seed), AGENT_COUNT) };
 }
 
-/** Programs of all sorts before a narrow window: the order decides. */
+/** Programs of all kinds on a narrow window, so that the order decides. */
 export function fleet(): Setting {
   const seed = 2;
   return {
@@ -76,8 +76,8 @@ function take(source: Iterable<AgentProgram>, count: number): AgentProgram[] {
 }
 
 /**
- * Text made for the stand-in has exactly the tokens that the simulator counts, which recorded words have not. Nor does
- * the stand-in call the tools that a recording's model called, unless it is told to.
+ * Text generated for the stand-in has exactly the tokens that the simulator counts, unlike recorded words. The stand-in
+ * also calls the recorded model's tools only if told to.
  */
 const wordless = ({ calls, ...program }: AgentProgram): AgentProgram => ({
   ...program,
@@ -91,7 +91,7 @@ const wordless = ({ calls, ...program }: AgentProgram): AgentProgram => ({
   })),
 });
 
-/** Programs that go on from their own answers, with prompts as long as a target counted them. */
+/** Programs that continue from their own answers, with prompt lengths as a target counted them. */
 export const counted = (programs: readonly AgentProgram[], promptTokens: PromptTokens): AgentProgram[] =>
   programs.map((program) => {
     const countOf = (call: number) => promptTokens.get(program.id)?.[call] ?? NaN;
@@ -107,5 +107,5 @@ export const counted = (programs: readonly AgentProgram[], promptTokens: PromptT
     };
   });
 
-/** Of each call of a program, by the program's id. */
+/** Prompt tokens of each call of a program, by the program's id. */
 export type PromptTokens = ReadonlyMap<string, readonly number[]>;

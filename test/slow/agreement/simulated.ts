@@ -7,13 +7,13 @@ import { Dice } from '../../../workloads/dice.js';
 import type { PolicyName } from '../../../src/index.js';
 import type { Setting } from './setting.js';
 
-/** What gaps are made longer by, at most, from one run to another: less than a network would. */
+/** Most that gaps are stretched from one run to another: less than a network would. */
 const STRETCH_MS_MAX = 100;
 
 /**
- * The setting under a policy in virtual time. A cache that is too small makes much of little: which context was used last
- * when room was wanted. So the same is run again with gaps that are a little longer, each by chance.
- * @param variant 0: as it is; others differ in what gaps are longer by
+ * Simulates the setting under a policy. With a cache that is too small, small differences matter: which context was
+ * used last when room was needed. So the simulation is repeated with gaps that are randomly a little longer.
+ * @param variant 0: unchanged gaps; others stretch them differently
  */
 export function simulate(setting: Setting, policy: PolicyName, variant: number): RunMeasures {
   const { programs, ratePerSecond, seed, engines, preset, kvTokens, file } = setting;

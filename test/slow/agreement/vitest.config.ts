@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** One run at a time, each of which wants the machine for itself; tables are printed as they are. */
+/** One run at a time, because each needs the whole machine; tables are printed unchanged. */
 export default defineConfig({
   test: {
     include: ['test/slow/agreement/**/*.test.ts'],

@@ -6,7 +6,7 @@ import { configure, folderOf, makeFolder, runClient, startStage, watchThreads } 
 
 const CHILD_TASK = 'Write what the child has to write.';
 const use = (name: string, args: object) => ({ tool_calls: [{ name, arguments: JSON.stringify(args) }] });
-/** Long enough in progress to be seen by the admin API. */
+/** In progress long enough for the admin API to show it. */
 const write = (line: string) => ({ ...use('exec_command', { cmd: `echo ${line} >> log.txt` }), output_tokens: 1000 });
 
 const resultsOf = (messages: readonly Message[]) => messages.filter(({ role }) => role === 'tool');
@@ -36,7 +36,7 @@ const spawnChild: Script = (messages) => {
   }
 };
 
-/** The lines of events that `codex exec --json` writes. */
+/** Events that `codex exec --json` writes, one per line. */
 interface CodexEvent {
   readonly type: string;
   readonly thread_id?: string;

@@ -6,7 +6,7 @@ import type { Script } from '../../../sim/index.js';
 import { EXAMPLES, folderOf, makeFolder, runClient, startStage, type Run } from './stage.js';
 import { startTap } from './tap.js';
 
-/** Asks for the tool twice, then answers with what the tool said: only a client that ran both calls gets it right. */
+/** Asks for the tool twice, then answers with the tool's outputs. Only a client that ran both calls gets it right. */
 const askTwice: Script = (messages) => {
   const results = messages.filter(({ role }) => role === 'tool').map(({ text }) => text);
   const city = ['Paris', 'Lisbon'][results.length];
@@ -44,12 +44,12 @@ const NAMED = LOOPS.map((loop) => [[loop.file, ...Object.values(loop.env ?? {})]
 
 type Skip = (reason: string) => never;
 
-/** How to run an example with the packages that were installed for it. */
+/** Command of an example, with the packages installed for it. */
 function prepare({ file, env = {} }: Example, skip: Skip): Run {
   if (file.endsWith('.py')) {
     return { command: join(folderOf('python', skip), 'bin/python'), args: [join(EXAMPLES, file)], env };
   }
-  // Modules look for packages from where they lie, so they are copied to where those can be put beside them.
+  // Modules look for packages beside their own files, so they are copied to a folder that can have them.
   const folder = makeFolder();
   cpSync(join(EXAMPLES, 'node'), folder, { recursive: true, filter: (path) => basename(path) !== 'node_modules' });
   symlinkSync(join(folderOf('node', skip), 'node_modules'), join(folder, 'node_modules'));
@@ -73,7 +73,7 @@ describe.each([
     expect(programs).toMatchObject([{ calls: 3, active_calls: 0 }]);
     const id = programs[0]!.id;
     expect(await stage.program(id)).toMatchObject({ id, calls: 3, threads: [{ thread: '', calls: 3, active: [] }] });
-    // The tool runners try threads of messages first, and go on without them when they are refused.
+    // The tool runners try threads of messages first, and continue without them after a refusal.
     const heads = stage.answers().filter(({ status }) => status !== 400);
     expect(heads).toMatchObject(
       Array(3).fill({

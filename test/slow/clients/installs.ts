@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { ROOT } from '../../support/tree.js';
 
 /**
- * The clients' packages, which are no dependencies of ours: each set is installed once into a cache folder, from the
- * pinned versions of its manifest, and again when the manifest has changed. An environment variable may name a folder
- * where the packages are already; nothing is checked or changed there.
+ * The clients' packages, which are not our dependencies. Each set is installed once into a cache folder, from the
+ * pinned versions of its manifest, and again if the manifest changes. An environment variable may name a folder with
+ * existing packages; nothing is checked or changed there.
  */
 const SETS = {
   node: { source: 'examples/node', manifest: ['package.json', 'package-lock.json'], install: npm },
@@ -20,17 +20,20 @@ const SETS = {
 
 export type SetName = keyof typeof SETS;
 
-/** Where a set is installed: beside `node_modules` for npm's, a virtual environment for Python's. Or why it is not. */
+/**
+ * Folder of an installed set: beside `node_modules` for npm, a virtual environment for Python. Or the reason of a
+ * failed install.
+ */
 export type Install = { readonly folder: string } | { readonly missing: string };
 
 export const SET_NAMES = Object.keys(SETS) as SetName[];
 
 const CACHE = join(ROOT, 'node_modules/.cache/maitred-clients');
-/** Holds the hash of the manifest that the folder was installed from; written last. */
+/** File with the hash of the manifest that was installed; written last. */
 const STAMP = '.installed';
 const INSTALL_MS_MAX = 900_000;
 
-/** Never throws: a set that cannot be had is told of by the tests that need it. */
+/** Never throws; the tests that need a missing set report it. */
 export function provideSet(name: SetName): Install {
   const { source, manifest, install } = SETS[name];
   const variable = `TEST_CLIENTS_${name.toUpperCase()}`;
@@ -63,8 +66,8 @@ function npm(folder: string): void {
 }
 
 /**
- * No lock file: the harnesses are binaries of pinned versions, one package a platform, and not every registry has those of all.
- * OpenCode's is put in its place by a script of its package.
+ * No lock file: the harnesses are binaries of pinned versions, one package per platform, and no registry is sure to
+ * have all of them. A script of OpenCode's package puts its binary in place.
  */
 function harness(folder: string): void {
   run(folder, 'npm', ['install', '--no-package-lock', ...QUIET]);
@@ -76,7 +79,7 @@ function pip(folder: string): void {
   run(folder, join(folder, 'bin/python'), ['-m', 'pip', 'install', '--quiet', '-r', 'requirements.txt']);
 }
 
-/** @throws Error with what the command wrote of what went wrong. */
+/** @throws Error with the command's error output */
 function run(folder: string, command: string, args: readonly string[]): void {
   process.stderr.write(`clients: ${command} ${args.join(' ')}\n`);
   const result = spawnSync(command, args, { cwd: folder, encoding: 'utf8', timeout: INSTALL_MS_MAX });

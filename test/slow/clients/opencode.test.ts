@@ -6,13 +6,13 @@ import { configure, folderOf, makeFolder, runClient, startStage, watchThreads } 
 
 const CHILD_TASK = 'Write what the child has to write.';
 const use = (name: string, args: object) => ({ tool_calls: [{ name, arguments: JSON.stringify(args) }] });
-/** Long enough in progress to be seen by the admin API. */
+/** In progress long enough for the admin API to show it. */
 const write = (line: string) => ({
   ...use('bash', { command: `echo ${line} >> log.txt`, description: 'Adds a line' }),
   output_tokens: 1000,
 });
 
-/** The root writes, hands a task to a child session, and writes again; the child writes twice. */
+/** The root writes, delegates a task to a child session, and writes again; the child writes twice. */
 const handOver: Script = (messages, tools) => {
   if (tools.length === 0) return { content: 'A title' };
   const results = messages.filter(({ role }) => role === 'tool').length;
@@ -52,7 +52,7 @@ describe('OpenCode', () => {
       'root 1',
     ]);
 
-    // Four of the root, three of the child, and the root's title.
+    // Four calls of the root, three of the child, and one for the root's title.
     const programs = await stage.programs();
     expect(programs).toMatchObject([{ calls: 8, active_calls: 0 }]);
     const id = programs[0]!.id;

@@ -6,7 +6,10 @@ import type { Script } from '../../../sim/index.js';
 import { ROOT } from '../../support/tree.js';
 import { folderOf, makeFolder, runClient, startStage, type Stage } from './stage.js';
 
-/** Clients that send no identity and do not send our answers back as they were: two runs at once are two programs. */
+/**
+ * Clients without identity that change our answers before they send them back. Two concurrent runs must be two
+ * programs.
+ */
 const AGENTS = join(ROOT, 'test/slow/clients/agents');
 const TASKS = ['What is the weather in Rome?', 'What is the weather in Oslo?'];
 

@@ -7,7 +7,7 @@ declare module 'vitest' {
   }
 }
 
-/** Installs what is missing, once for all test files. */
+/** Installs missing packages, once for all test files. */
 export function setup(project: TestProject): void {
   const installs = SET_NAMES.map((name) => [name, provideSet(name)] as const);
   project.provide('installs', Object.fromEntries(installs) as Record<SetName, Install>);

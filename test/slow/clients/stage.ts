@@ -13,7 +13,7 @@ import { startTap, type AnswerHead } from './tap.js';
 
 export const EXAMPLES = join(ROOT, 'examples');
 
-/** What the gateway's log says of one call. */
+/** The gateway's log line of one call. */
 export interface CallLine {
   readonly program: string;
   readonly thread?: string;
@@ -29,21 +29,21 @@ export interface ProgramRow {
   readonly active_calls: number;
 }
 
-/** With its threads. */
+/** A program with its threads. */
 export interface ProgramDetail extends ProgramRow {
   readonly threads: readonly { readonly thread: string }[];
 }
 
-/** The gateway as it is installed, in front of two stand-in engines that answer by a script. */
+/** The installed gateway, in front of two stand-in engines that answer by a script. */
 export interface Stage {
   /** Base URL for clients, without `/v1`. */
   readonly url: string;
-  /** The gateway itself, past the tap. */
+  /** The gateway's own URL, without the tap. */
   readonly direct: string;
   readonly answers: () => AnswerHead[];
   readonly programs: () => Promise<ProgramRow[]>;
   readonly program: (id: string) => Promise<ProgramDetail>;
-  /** Ends the gateway in good order, and tells of every call it had. */
+  /** Shuts down the gateway gracefully; returns the log lines of all calls. */
   readonly end: () => Promise<CallLine[]>;
 }
 
@@ -72,14 +72,14 @@ export async function startStage(script?: Script): Promise<Stage> {
   };
 }
 
-/** Puts an example's configuration where a harness looks for it, with the gateway's address in place of the default. */
+/** Installs an example's configuration for a harness, with the gateway's address in place of the default. */
 export function configure(example: string, url: string, target: string): void {
   const text = readFileSync(join(EXAMPLES, example), 'utf8');
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, text.replaceAll('http://127.0.0.1:8080', url));
 }
 
-/** Every thread that `/programs` shows with a call in progress until the work is done, by program. */
+/** All threads with a call in progress that `/programs` shows until the work is done, by program. */
 export async function watchThreads(stage: Stage, work: Promise<unknown>): Promise<ReadonlyMap<string, Set<string>>> {
   const seen = new Map<string, Set<string>>();
   const done = work.then(
@@ -97,13 +97,13 @@ export async function watchThreads(stage: Stage, work: Promise<unknown>): Promis
   return seen;
 }
 
-/** Where the packages of a set are. Skips the test, with the reason, when they could not be installed. */
+/** Folder of a set's packages. Skips the test, with the reason, if they could not be installed. */
 export function folderOf(set: SetName, skip: (reason: string) => never): string {
   const install = inject('installs')[set];
   return 'missing' in install ? skip(install.missing) : install.folder;
 }
 
-/** An empty folder that lasts as long as the test. */
+/** An empty folder, removed after the test. */
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'maitred-client-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -118,7 +118,7 @@ export interface Run {
   readonly cwd?: string;
 }
 
-/** Runs a client to its end with a home of its own, and gives what it wrote to stdout. @throws when it fails. */
+/** Runs a client to its end with a separate home, and returns its stdout. @throws if it fails */
 export async function runClient({ command, args, env, cwd = makeFolder() }: Run): Promise<string> {
   const home = join(makeFolder(), 'home');
   mkdirSync(home);
@@ -139,12 +139,12 @@ export async function runClient({ command, args, env, cwd = makeFolder() }: Run)
   return stdout;
 }
 
-/** Harnesses start helpers of their own; they are of the group that the client leads. */
+/** Ends the client's process group, because harnesses start helpers. */
 function endGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // All of them have ended.
+    // All processes have ended.
   }
 }

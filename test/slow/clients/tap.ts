@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** The head of an answer as it came over the wire. */
+/** The head of an answer on the wire. */
 export interface AnswerHead {
   readonly status: number;
   /** Names in lower case. */
@@ -10,13 +10,13 @@ export interface AnswerHead {
 }
 
 export interface Tap {
-  /** Base URL to give to clients. */
+  /** Base URL for clients. */
   readonly url: string;
   /** Heads of all answers so far, in the order of their connections. */
   answers(): AnswerHead[];
 }
 
-/** Stands between clients and the gateway, and hands every byte on as it came: clients need no change to be watched. */
+/** Relays every byte between clients and the gateway unchanged, so that clients can be watched as they are. */
 export async function startTap(target: string): Promise<Tap> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
@@ -48,7 +48,7 @@ export async function startTap(target: string): Promise<Tap> {
   };
 }
 
-/** A head begins a line; no body of these tests has a line like it. */
+/** A head begins a line; no body of these tests contains such a line. */
 function readHeads(text: string): AnswerHead[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3})[^\r]*\r\n((?:[^\r]+\r\n)*)\r\n/g)].map((match) => ({
     status: Number(match[1]),

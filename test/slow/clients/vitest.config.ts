@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Real clients take seconds each, and share the machine with the gateway: one file at a time. */
+/** One file at a time, because real clients take seconds each and share the machine with the gateway. */
 export default defineConfig({
   test: {
     include: ['test/slow/clients/**/*.test.ts'],

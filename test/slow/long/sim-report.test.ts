@@ -19,7 +19,7 @@ describe('maitred sim report --smoke', () => {
     }
     expect([...text.matchAll(/\]\((.+\.svg)\)/g)].map(([, name]) => name).sort()).toEqual(Object.keys(charts));
     expect(page.match(/<svg /g)).toHaveLength(Object.keys(charts).length);
-    // Nothing is fetched: no address but the names of SVG's and XML's own vocabularies.
+    // The page fetches nothing: it has no addresses except the namespaces of SVG and XML.
     expect(page.replaceAll('http://www.w3.org/', '')).not.toMatch(/https?:|<script|@import|url\(/);
     expect(text).toMatch(/recordings are not here: mini-swe-agent, weka, agentcgroup/);
     expect(text.trimEnd().split('\n').at(-1)).toBe('```');
@@ -28,7 +28,7 @@ describe('maitred sim report --smoke', () => {
   });
 });
 
-/** How the row of a policy's default setting begins. */
+/** Beginning of the row of a policy's default setting. */
 function labelOf(policy: string): string {
   if (policy === 'fcfs' || policy === 'mru-pause') return `| ${policy}`;
   return policy === 'srpt-promoted' ? '| srpt + gate, promoted' : `| ${policy} + gate`;

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests of `npm test`'s kind that take too long for it. */
+/** Tests like those of `npm test` that take too long for it. */
 export default defineConfig({
   test: {
     include: ['test/slow/long/**/*.test.ts'],

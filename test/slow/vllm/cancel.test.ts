@@ -3,10 +3,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { JSON_TYPE, ask, metrics, open, until, waiting } from '../../sidecar/gateway/world.js';
 import { NEEDS, PATHS, VLLM, bodyOf, gateway, idle, running, waitingInEngine, type Path } from './vllm.js';
 
-/** Within this time of a client's leaving, the engine must have its slot back. */
+/** Time after a client leaves within which the engine must have its slot back. */
 const FREED_MS = 1000;
 
-/** Longer than any test runs; the responses and messages APIs take `ignore_eos` too. */
+/** Longer than any test; the responses and messages APIs accept `ignore_eos` too. */
 const LONG = { max_tokens: 4000, ignore_eos: true, min_tokens: 4000 };
 const LONG_OF: Record<Path, object> = {
   '/v1/chat/completions': LONG,
@@ -15,7 +15,7 @@ const LONG_OF: Record<Path, object> = {
   '/v1/messages': LONG,
 };
 
-/** One call that its client leaves with `leave()`; `begun` once a first byte has come. */
+/** One call, which its client leaves with `leave()`; `begun` resolves after the first byte. */
 async function call(url: string, path: Path, stream: boolean) {
   const client = new AbortController();
   const body = await bodyOf(path, { ...LONG_OF[path], stream });
@@ -64,7 +64,7 @@ describe.skipIf(VLLM === '')(`a client that leaves, in front of vLLM${NEEDS}`, (
   );
 
   it.each([true, false])('takes a call out of the engine’s own queue (stream: %s)', async (stream) => {
-    // A policy without a window hands all to the engine at once.
+    // A policy without a window sends all calls to the engine immediately.
     const { url } = await gateway({ policy: { name: 'fcfs' } });
     const calls: Awaited<ReturnType<typeof call>>[] = [];
     while ((await waitingInEngine()) === 0) {

@@ -16,9 +16,9 @@ import {
   waitingInEngine,
 } from './vllm.js';
 
-/** What the gateway reads of the engine, tells it, and charges for it. */
+/** Values that the gateway reads from the engine, sends to it, and charges for. */
 
-/** A server that is busy with all its slots may take seconds to say so. */
+/** A server with all slots busy may take seconds to report it. */
 const LOADED_MS = 20_000;
 
 interface EngineMetrics {
@@ -36,7 +36,7 @@ describe.skipIf(VLLM === '')(`vLLM as the gateway sees it${NEEDS}`, () => {
     const tokens = Number(config.get('num_gpu_blocks')) * Number(config.get('block_size'));
     const row = await engineRow(world);
     expect(row).toMatchObject({ kind: 'vllm', state: 'up', engine_running: 0, engine_waiting: 0, in_flight: 0 });
-    // vLLM's own figure has its null block in it, which holds nothing.
+    // vLLM's own figure includes its null block, which holds nothing.
     expect(row['capacity_tokens']).toBe(Number(config.get('kv_cache_size_tokens')));
     expect(row['capacity_tokens']).toBe(tokens);
   });
@@ -118,7 +118,7 @@ describe.skipIf(VLLM === '')(`vLLM as the gateway sees it${NEEDS}`, () => {
   it.each(['/v1/chat/completions', '/v1/completions', '/v1/responses'] as const)(
     '%s tells it the level as priority',
     async (path) => {
-      // A window as large as this hands all calls over at once: then the engine's own order decides.
+      // This large window sends all calls immediately, so that the engine's own order decides.
       const world = await gateway({ policy: { firstQuantumMs: 1 }, admission: { window: 1000, gate: 0 } });
       await post(world.url, path, {}, { 'x-maitred-program': 'old' });
       await until(async () => Number((await programRow(world, 'old'))['level']) > 0);
@@ -129,7 +129,10 @@ describe.skipIf(VLLM === '')(`vLLM as the gateway sees it${NEEDS}`, () => {
   );
 });
 
-/** Fills all slots of the engine, and nothing of its queue. What is returned frees one of them; the rest with the test. */
+/**
+ * Fills all slots of the engine, and none of its queue. The returned function frees one slot; the others end with the
+ * test.
+ */
 async function fill(): Promise<() => void> {
   const clients: AbortController[] = [];
   onTestFinished(() => {
@@ -148,7 +151,7 @@ async function fill(): Promise<() => void> {
   return () => clients.pop()?.abort();
 }
 
-/** In which order two calls come back that wait in the engine's own queue, the first of them sent first. */
+/** Order in which two calls that wait in the engine's own queue return; `first` was sent first. */
 async function order(send: (name: string) => Promise<unknown>, first: string, second: string): Promise<string[]> {
   const free = await fill();
   const done: string[] = [];

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { JSON_TYPE, ask, errorCode, until } from '../../sidecar/gateway/world.js';
 import { BODIES, NEEDS, PATHS, VLLM, gateway, model, post, programRow, timeless, type Path } from './vllm.js';
 
-/** What an answer says of its form, apart from what the gateway adds. */
+/** Headers that describe an answer's form, without the gateway's own. */
 const FORM_HEADERS = ['content-type', 'server', 'vary', 'allow'] as const;
 
-/** Under load the engine may put two tokens into one event: then the comparison is made again. */
+/** Under load the engine may put two tokens into one event, so the comparison is retried. */
 describe.skipIf(VLLM === '')(`in front of vLLM${NEEDS}`, { retry: 2 }, () => {
   describe.each(PATHS)('%s', (path) => {
     it('answers as the engine does, byte for byte', async () => {
@@ -51,7 +51,7 @@ describe.skipIf(VLLM === '')(`in front of vLLM${NEEDS}`, { retry: 2 }, () => {
       const direct = await post(VLLM, path, { stream: true, ...options });
       const through = await post(url, path, { stream: true, ...options });
       expect(through.text).not.toContain('usage');
-      // vLLM puts its fingerprint on the last chunk of a stream, which is then the hidden one.
+      // vLLM puts its fingerprint on the last chunk of a stream, which is the hidden one here.
       const withoutFingerprint = direct.text.replace(/,"system_fingerprint":"[^"]*"/, '');
       expect(timeless(through.text)).toBe(timeless(withoutFingerprint));
     }
@@ -103,7 +103,7 @@ describe.skipIf(VLLM === '')(`in front of vLLM${NEEDS}`, { retry: 2 }, () => {
     for (let turn = 0; turn < 3; turn += 1) {
       const answer = await post(world.url, '/v1/chat/completions', { messages });
       programs.add(answer.headers['x-maitred-program']);
-      // The whole message goes back, with all the nulls that vLLM has in it.
+      // The whole message goes back, including all of vLLM's nulls.
       const { choices } = answer.json() as { choices: { message: object }[] };
       messages.push(choices[0]?.message ?? {}, { role: 'user', content: `go on ${turn}` });
     }
@@ -223,7 +223,7 @@ function takesUsageOption(path: Path): boolean {
   return path === '/v1/chat/completions' || path === '/v1/completions';
 }
 
-/** Of several answers in one stream, which of their events comes first is chance. */
+/** Sorted, because the order of events of several answers in one stream is random. */
 function sortedEvents(text: string): string[] {
   return timeless(text)
     .split('\n\n')

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** One real engine, and tests that watch its gauges: one at a time. */
+/** One file at a time, because the tests share one real engine and watch its gauges. */
 export default defineConfig({
   test: {
     include: ['test/slow/vllm/**/*.test.ts'],

@@ -5,11 +5,11 @@ import { JSON_TYPE, ask, until, world, type Got, type World } from '../../sideca
 /** A running vLLM, which all tests of this folder share, and gateways in front of it. */
 
 export const VLLM = process.env['VLLM_URL']?.replace(/\/+$/, '') ?? '';
-/** Goes into the name of what is skipped, so that the reason shows. */
+/** Suffix for names of skipped tests, with the reason. */
 export const NEEDS = VLLM === '' ? ' (skipped: VLLM_URL names no running vLLM, see the README)' : '';
 
 const GREETING = [{ role: 'user', content: 'hello there' }];
-/** Short answers that come out alike each time. */
+/** Short answers that are equal each time. */
 export const BODIES = {
   '/v1/chat/completions': { messages: GREETING, max_tokens: 6, temperature: 0, ignore_eos: true },
   '/v1/completions': { prompt: 'hello there', max_tokens: 6, temperature: 0, ignore_eos: true },
@@ -37,7 +37,7 @@ export async function programRow({ adminUrl }: World, id: string): Promise<Recor
 
 let named: string | undefined;
 
-/** The first model that it serves. */
+/** The first model that the engine serves. */
 export async function model(): Promise<string> {
   named ??= [...(readModels((await ask(`${VLLM}/v1/models`)).text)?.keys() ?? [])][0];
   if (named === undefined) throw new Error(`${VLLM} lists no model`);
@@ -58,7 +58,7 @@ export async function post(
   return ask(`${url}${path}`, { headers: { ...JSON_TYPE, ...headers }, body: await bodyOf(path, more) });
 }
 
-/** The sum over a metric's labels, as the engine itself counts. */
+/** Sum of a metric over its labels, as the engine reports it. */
 export async function gauge(name: string): Promise<number> {
   const full = `vllm:${name}`;
   const samples = parsePrometheus((await ask(`${VLLM}/metrics`)).text, new Set([full])).get(full) ?? [];
@@ -74,12 +74,12 @@ export async function labels(name: string): Promise<ReadonlyMap<string, string>>
 export const running = (): Promise<number> => gauge('num_requests_running');
 export const waitingInEngine = (): Promise<number> => gauge('num_requests_waiting');
 
-/** Waits until the engine does nothing: what a test before this one left must not be taken for this one's. */
+/** Waits until the engine is idle, so that work left by an earlier test is not counted here. */
 export async function idle(): Promise<void> {
   await until(async () => (await running()) + (await waitingInEngine()) === 0, 30_000);
 }
 
-/** An answer without what differs from one call to the next: ids, the time, and measured durations. */
+/** An answer without the parts that differ between calls: ids, the time, and measured durations. */
 export function timeless(text: string): string {
   return text
     .replace(/"(id|item_id)":"[^"]*"/g, '"$1":"?"')
