@@ -31,7 +31,14 @@ const QUIET: SchedulerConfig = {
     turnMs: 1_000,
   },
   balancer: { spillMs: 10_000_000 },
-  limits: { programsMax: 1_000, queuedMax: 1_000, queuedPerTenantMax: 1_000, attemptsMax: 3, enginesFailedMax: 3, clientRetries: 2 },
+  limits: {
+    programsMax: 1_000,
+    queuedMax: 1_000,
+    queuedPerTenantMax: 1_000,
+    attemptsMax: 3,
+    enginesFailedMax: 3,
+    clientRetries: 2,
+  },
   timeouts: { queueMs: 100_000_000, noEngineMs: 10_000_000, leaseMs: 100_000_000, ghostMs: 0 },
 };
 

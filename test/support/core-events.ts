@@ -77,7 +77,8 @@ export function finished(call: string, facts: FinishFacts = {}): CallFinished {
 export function failed(call: string, failure: CallFailed['failure'], ms = 0): CallFailed {
   if (failure === 'busy' || failure === 'unreached')
     return { type: 'callFailed', call: callId(call), failure, restMs: millis(ms) };
-  if (failure === 'broken') return { type: 'callFailed', call: callId(call), failure, ...(ms > 0 && { pauseMs: millis(ms) }) };
+  if (failure === 'broken')
+    return { type: 'callFailed', call: callId(call), failure, ...(ms > 0 && { pauseMs: millis(ms) }) };
   return { type: 'callFailed', call: callId(call), failure };
 }
 

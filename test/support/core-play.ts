@@ -200,7 +200,8 @@ class Player {
     const engine = dice.pick(this.#engines);
     if (roll < 0.25) this.#withRunning((call) => this.#tell(failed(call, 'busy', dice.int(0, 400))));
     else if (roll < 0.3) this.#withRunning((call) => this.#tell(failed(call, 'unreached', dice.int(0, 400))));
-    else if (roll < 0.45) this.#withRunning((call) => this.#tell(failed(call, 'broken', dice.pick([0, dice.int(1, 400)]))));
+    else if (roll < 0.45)
+      this.#withRunning((call) => this.#tell(failed(call, 'broken', dice.pick([0, dice.int(1, 400)]))));
     else if (roll < 0.55) this.#withRunning((call) => this.#tell(failed(call, 'lost')));
     else if (roll < 0.6) this.#withRunning((call) => this.#tell(failed(call, 'refused')));
     else if (roll < 0.65) this.#tell(lost(engine));
