@@ -10,7 +10,7 @@ import { get } from '../../../processes/http.js';
 import { Revivable } from '../../../processes/revivable.js';
 import { parsePrometheus } from '../../../sidecar/engines/prometheus.js';
 import type { EngineStats, RequestRecord } from '../../../sim/server/stats.js';
-import { Ask } from './calls.js';
+import { Ask, makeFrom } from './calls.js';
 
 /** Time within which what was held for someone who is gone must come free. */
 export const FREE_MS_MAX = 5000;
@@ -84,12 +84,14 @@ export class Stage {
     rmSync(this.#folder, { recursive: true });
   }
 
-  /** Waits until both engines take calls. */
+  /** Gives the engines calls until both take as many as they may: one that is back gets one at a time at first. */
   async ready(): Promise<void> {
     await this.until('both engines are up', async () => {
-      const rows = await readEngines(this.gateway.url);
-      return rows.every(({ state }) => state === 'up' || state === 'probation');
+      const states = (await readEngines(this.gateway.url)).map(({ state }) => state);
+      if (states.includes('probation')) await Promise.all(makeFrom(this.pool)('', [new Ask(1), new Ask(1)]).answers);
+      return states.every((state) => state === 'up');
     });
+    await this.empty();
   }
 
   /** Waits until the gateway holds nothing for anyone. Returns how long that took. */
@@ -138,7 +140,8 @@ export class Stage {
 
   /** What the engines that live know of a call. */
   async recordsOf({ id }: Ask): Promise<RequestRecord[]> {
-    const stats = await Promise.all(this.engines.map((engine) => this.stats(engine)));
+    const living = this.engines.filter(({ pid }) => !Number.isNaN(pid));
+    const stats = await Promise.all(living.map((engine) => this.stats(engine)));
     return stats.flatMap(({ records }) => records.filter(({ headers }) => headers['x-request-id'] === id));
   }
 

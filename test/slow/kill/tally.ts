@@ -4,8 +4,6 @@ import type { RequestRecord } from '../../../sim/server/stats.js';
 import type { Ask } from './calls.js';
 import type { Phase } from './scene.js';
 
-/** Times that each is killed in each phase. */
-export const KILLS = Number(process.env['MAITRED_KILLS'] ?? 20);
 const EXAMPLES = 5;
 
 /** What came of the kills of one kind in one phase. */
