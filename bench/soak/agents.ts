@@ -3,12 +3,14 @@ import { Pool } from 'undici';
 import { exchange, VERDICTS, type Answer, type Ask, type Verdict } from './exchange.js';
 import { BODY_BYTES, MODEL } from './setting.js';
 
-/** Longer than any timeout of the gateway's. */
-const SILENCE_MS_MAX = 60_000;
+/** Longer than the gateway waits for first bytes of three engines, one after the other. */
+const SILENCE_MS_MAX = 150_000;
 /** New streams a second at the start. */
 const RAMP = 100;
 const TOKENS_MIN = 40;
 const TOKENS_SPREAD = 160;
+/** Of an answer that comes whole: nothing is heard of it before. */
+const WHOLE_SHARE = 0.2;
 const TURNS_MAX = 4;
 const TRIES_MAX = 3;
 const PAUSE_MS = 500;
@@ -109,8 +111,9 @@ export class Agents {
 
   /** A call, and again when it was refused or its client had gone. Undefined: it was given up. */
   async #turn(path: string, headers: Ask['headers'], messages: readonly Message[]): Promise<Answer | undefined> {
-    const tokens = TOKENS_MIN + Math.floor(this.random() * TOKENS_SPREAD);
     const stream = this.random() >= WHOLE;
+    const most = TOKENS_MIN + this.random() * TOKENS_SPREAD;
+    const tokens = Math.floor(stream ? most : WHOLE_SHARE * most);
     const asked = WRITE[path]?.(messages, tokens);
     const body = JSON.stringify({ model: MODEL, stream, ignore_eos: true, ...asked, ...(!stream && { stream_options: undefined }) }); // prettier-ignore
     for (let tries = 0; tries < TRIES_MAX && !this.#stopping; tries += 1) {

@@ -46,7 +46,7 @@ export function configOf(urls: readonly string[], { streams, engines }: SoakOpti
     },
     policy: { levels: variation === 'other levels' ? 8 : 14 },
     balancer: { name: variation === 'another balancer' ? 'least-loaded' : 'program-affinity' },
-    timeouts: { leaseMs: LEASE_MS, ghostMs: 30_000, firstByteMs: 15_000, idleMs: 10_000, commentMs: 5000 },
+    timeouts: { leaseMs: LEASE_MS, ghostMs: 30_000, firstByteMs: 30_000, idleMs: 10_000, commentMs: 5000 },
     health: { intervalMs: 1000 },
   };
 }
