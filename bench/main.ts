@@ -3,25 +3,29 @@ import { benchDecisions } from './core/decisions.js';
 import { benchProgramBytes } from './core/program-bytes.js';
 import { benchSteps } from './engine/steps.js';
 import { benchLatency } from './gateway/latency.js';
+import { benchLargeBodies } from './gateway/large-bodies.js';
 import { benchRelay } from './gateway/relay.js';
 import { benchStreams } from './gateway/streams.js';
 import { benchThroughput } from './gateway/throughput.js';
 import { benchHistory } from './history/identify.js';
+import { benchIdentity } from './identity/table.js';
 import { benchLoad } from './load/generator.js';
 import { say } from './numbers.js';
 import { ensurePackages } from './packages.js';
 import { benchSimulator } from './simulator/speed.js';
 
-/** Every bench by name, in the order in which all are run. docs/EXPERIMENTS.md tells what they printed. */
+/** All benches by name, in their usual order. docs/EXPERIMENTS.md has their results. */
 const BENCHES = {
   core: benchDecisions,
   memory: benchProgramBytes,
   history: benchHistory,
+  identity: benchIdentity,
   engine: benchSteps,
   simulator: benchSimulator,
   latency: benchLatency,
   streams: benchStreams,
   relay: benchRelay,
+  bodies: benchLargeBodies,
   throughput: benchThroughput,
   load: benchLoad,
 } satisfies Record<string, (quick: boolean) => void | Promise<void>>;

@@ -1,4 +1,4 @@
-/** The value that a share `p` of the values, in any order, is not above. NaN for none. */
+/** The value that a share `p` of the values, in any order, does not exceed. NaN without values. */
 export function percentile(values: Iterable<number>, p: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? NaN;
@@ -6,7 +6,7 @@ export function percentile(values: Iterable<number>, p: number): number {
 
 export const median = (values: Iterable<number>): number => percentile(values, 0.5);
 
-/** A number with three digits that mean something, and commas between thousands. */
+/** A number with three significant digits, and commas between thousands. */
 export function show(value: number | undefined, unit = ''): string {
   if (value === undefined || !Number.isFinite(value)) return '-';
   return value.toLocaleString('en', { maximumSignificantDigits: Math.abs(value) < 1000 ? 3 : 4 }) + unit;

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** This folder as it is in the sources; what runs is compiled and lies under `dist`. */
+/** This folder among the sources; the running code is compiled and lies under `dist`. */
 const FOLDER = new URL('../../bench/', import.meta.url);
 
-/** What `package.json` of this folder names lies in a `node_modules` that compiled files do not see by name. */
+/** Packages of this folder's `package.json` lie in a `node_modules` that compiled files cannot import from by name. */
 export const load: (name: string) => unknown = createRequire(new URL('package.json', FOLDER));
 
 /** Installs the packages of the lock file, unless they are there. */

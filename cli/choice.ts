@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../sidecar/config/similar.js';
 
-/** An option that is one of some words in lower case, however it is written; another word is told the one that may be meant. */
+/** An option with a fixed set of lower-case words, read in any case. A wrong word gets a suggestion. */
 export function choice(flags: string, description: string, words: readonly string[]): Option {
   return new Option(flags, description).choices(words).argParser((word) => {
     const meant = words.find((each) => each === word.toLowerCase());

@@ -4,7 +4,7 @@ import { loadConfig } from '../sidecar/config/load.js';
 import { redact } from '../sidecar/config/secrets.js';
 import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
 
-/** `maitred config`: the effective configuration, as a file that `serve` would take but for the redacted secrets. */
+/** `maitred config`: the effective configuration, as a file that `serve` accepts except for the redacted secrets. */
 export function addConfigCommand(program: Command): void {
   addConfigOptions(program.command('config').description('check the configuration and print it whole')).action(
     (flags: ConfigFlags) => {

@@ -2,7 +2,7 @@ import { BalancerInUse } from '../loadbalancer/index.js';
 import { settingsSchema } from '../sidecar/settings.js';
 import { LogFault, readLogLine, Scheduler, type Command, type LogLine } from '../src/index.js';
 
-/** A line that no scheduler can be told. */
+/** A line that cannot be given to a scheduler. */
 export class ReplayFault extends Error {
   constructor(
     readonly field: string,
@@ -12,32 +12,32 @@ export class ReplayFault extends Error {
   }
 }
 
-/** A line that the scheduler is told. */
+/** A line that a scheduler can take. */
 export type Told = Extract<LogLine, { readonly commands: unknown }>;
 
 export interface Difference {
   readonly step: Told;
-  /** What the scheduler commands; undefined: it takes no such step. */
+  /** The scheduler's commands; undefined: it takes no such step. */
   readonly commands: readonly Command[] | undefined;
-  /** The path to the first value that is another one: in `commands`, or the step itself. */
+  /** Path of the first value that differs: in `commands`, or the step itself. */
   readonly field: string;
   readonly recorded: unknown;
-  /** What is there instead, or why no such step is taken. */
+  /** The value found instead, or the reason for taking no such step. */
   readonly replayed: unknown;
 }
 
-/** A fresh scheduler that is told what an event log says, line by line. */
+/** A fresh scheduler that steps through an event log, line by line. */
 export class CoreReplay {
   readonly #scheduler: Scheduler;
   readonly #balancer = new BalancerInUse();
   readonly recordedBy: string;
-  /** Steps and changes of settings that were identical, and the commands in them. */
+  /** Identical steps and changes of settings, and the commands in them. */
   steps = 0;
   commands = 0;
-  /** What its last line says, once that has come. */
+  /** The end that the log's last line states, once read. */
   ended: 'closed' | 'behind' | undefined;
 
-  /** @throws ReplayFault when the log does not begin with a header that can be used. */
+  /** @throws ReplayFault when the log does not begin with a valid header */
   constructor(header: unknown) {
     const line = parse(header);
     if (!('maitredEventLog' in line))
@@ -47,7 +47,7 @@ export class CoreReplay {
     this.#scheduler = new Scheduler(settings, this.#balancer.for(settings.balancer));
   }
 
-  /** The next line. @throws ReplayFault when it is malformed, or cannot come here. */
+  /** Takes the next line. @throws ReplayFault when it is malformed, or out of place */
   take(value: unknown): { readonly step: LogLine; readonly difference?: Difference } {
     const step = parse(value);
     if (this.ended !== undefined) throw new ReplayFault('', 'more behind the end of the log');
@@ -95,7 +95,7 @@ function parseSettings(value: unknown) {
 
 type Found = Pick<Difference, 'field' | 'recorded' | 'replayed'>;
 
-/** The first place where two values of JSON are not the same. What is undefined is as good as absent. */
+/** The first place where two JSON values differ. Undefined counts as absent. */
 function firstDifference(recorded: unknown, replayed: unknown, field: string): Found | undefined {
   if (recorded === replayed) return undefined;
   if (typeof recorded !== 'object' || typeof replayed !== 'object' || recorded === null || replayed === null) {

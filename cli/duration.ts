@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Twenty-four days: what a timer can wait. */
+/** Twenty-four days: the longest time of a timer. */
 const WAIT_MS_MAX = 2 ** 31 - 1;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, '': 1000, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Milliseconds of a time with its unit; seconds without. */
+/** Reads a time with its unit as milliseconds; without a unit, seconds. */
 export function duration(text: string): number {
   const [, digits = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?\s*$/.exec(text) ?? [];
   const ms = digits === '' ? NaN : Number(digits) * (UNIT_MS[unit] ?? NaN);

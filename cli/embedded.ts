@@ -10,7 +10,7 @@ export interface EmbeddedEngines {
 
 /**
  * Starts stand-in engines, each in a thread of its own: the model that an engine computes must not slow the gateway.
- * The gateway reaches them as any other engine, by URL. One that stops later is told to `onError`.
+ * The gateway reaches them by URL, as any other engine. `onError` receives the error of an engine that stops later.
  */
 export async function startEmbedded(
   count: number,

@@ -5,7 +5,7 @@ import { choice } from './choice.js';
 import { presetOption, type ChosenPreset } from './preset.js';
 import { untilStopped } from './signals.js';
 
-/** Told by the help. */
+/** Shown in the help. */
 const DEFAULTS = readOptions({});
 
 /** `maitred engine`: one stand-in engine, served until a signal ends it. */
@@ -44,7 +44,7 @@ export function addEngineCommand(program: Command): void {
         ...(fault && { faults: fault }),
       };
       const engine = await startEngine(options).catch((error: unknown) => {
-        // What the engine says of a bad option is wrong usage here.
+        // The engine's error about a bad option is wrong usage here.
         if (error instanceof TypeError) return command.error(error.message);
         throw error;
       });
@@ -65,7 +65,7 @@ function number(text: string): number {
   return value;
 }
 
-/** Checked here, so that the message names the option and the faults there are. */
+/** Checked here, so that the message names the option and the known faults. */
 function fault(text: string, faults: readonly string[] = []): string[] {
   try {
     parseFault(text);

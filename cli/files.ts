@@ -2,13 +2,13 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 
-/** Ends the command where there is no file to be read. */
+/** Ends the command if the file cannot be read. */
 export function checkReadable(command: Command, file: string): void {
   if (!existsSync(file)) command.error(`there is no file ${file}`);
   if (statSync(file).isDirectory()) command.error(`${file} is a folder`);
 }
 
-/** Ends the command where a file cannot be written: an hour's run must not be lost for a folder that is not there. */
+/** Ends the command if a file cannot be written: an hour's run must not be lost to a missing folder. */
 export function checkWritable(command: Command, file: string): void {
   const folder = dirname(file);
   const there = statSync(file, { throwIfNoEntry: false });
@@ -21,7 +21,7 @@ export function checkWritable(command: Command, file: string): void {
   }
 }
 
-/** Makes the folder, and those that it is in; ends the command where that cannot be, or nothing can be written there. */
+/** Makes the folder and its parents. Ends the command if that fails, or if the folder is not writable. */
 export function makeFolder(command: Command, folder: string): void {
   try {
     make(folder);
@@ -32,7 +32,7 @@ export function makeFolder(command: Command, folder: string): void {
   if (!statSync(folder).isDirectory()) command.error(`${folder} is no folder`);
 }
 
-/** One by one: `mkdirSync` itself tries for ever in folders where nobody can make one (/proc). */
+/** One by one: `mkdirSync` itself retries for ever in folders where nobody can make one (/proc). */
 function make(folder: string): void {
   if (existsSync(folder)) return;
   make(dirname(folder));

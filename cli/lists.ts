@@ -4,7 +4,7 @@ import { numberFrom } from './number.js';
 
 const SEED_MAX = 2 ** 32 - 1;
 
-/** An option of words, separated by commas or given one by one. */
+/** An option of several words, separated by commas or repeated. */
 export function names(flags: string, description: string, known: readonly string[]): Option {
   return new Option(flags, `${description}: ${known.join(', ')}`).argParser((text, before?: readonly string[]) => {
     const words = text.split(',').map((word) => word.trim());
@@ -15,13 +15,13 @@ export function names(flags: string, description: string, known: readonly string
   });
 }
 
-/** Reads an option's seeds of chance. */
+/** Reads an option's random seeds. */
 export function seeds(text: string, before: readonly number[] = []): readonly number[] {
   const seed = numberFrom(0, SEED_MAX, 'a whole number');
   return eachOnce([...before, ...text.split(',').map(seed)]);
 }
 
-/** What is named twice would be run twice, and its second result taken for a finding. */
+/** A duplicate would run twice, and its second result would look like a finding. */
 function eachOnce<T>(items: readonly T[]): readonly T[] {
   const twice = items.find((item, at) => items.indexOf(item) < at);
   if (twice !== undefined) throw new InvalidArgumentError(`${String(twice)} is named twice.`);

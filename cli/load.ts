@@ -6,7 +6,7 @@ import { readLoad, type Load } from './load/read-load.js';
 import { Interrupted, untilStopped } from './signals.js';
 import { complain, Faults } from './trace-file.js';
 
-/** Wrong usage, not a target that is not as it should be. */
+/** Errors of usage, not of a target. */
 const USAGE: ReadonlySet<LoadErrorCode> = new Set(['bad_target', 'not_private']);
 
 /** `maitred load`: agent programs against an engine or gateway, or two of them side by side. */
@@ -33,7 +33,7 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
   });
   await Promise.race([ended, stopped]).catch((error: unknown) => {
     if (!(error instanceof LoadError)) throw error;
-    // A target may say what it was sent.
+    // A target may echo the key that it was sent.
     const { apiKey } = load.options;
     const message = apiKey === undefined ? error.message : error.message.replaceAll(apiKey, '[key]');
     if (USAGE.has(error.code)) command.error(message);
@@ -44,7 +44,7 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
   if (load.source.type === 'trace') faults.check(load.source.file, load.source.programs.length, false);
 }
 
-/** @throws Error for a run that is a failure, though it was measured */
+/** @throws Error for a run that counts as a failure, although it was measured */
 function judge({ options }: Load, { complete }: LoadSummary, { slo, targets }: LoadDocument): void {
   const missed = slo.filter(({ met }) => !met);
   if (missed.length > 0) throw new Error(`missed: ${missed.map(({ expression }) => expression).join(', ')}`);

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Reads an option's number, and refuses what is none or out of range. */
+/** Reads an option's number; refuses other text and values out of range. */
 export function numberFrom(least: number, most: number, kind: 'a number' | 'a whole number' = 'a number') {
   return (text: string): number => {
     const value = text.trim() === '' ? NaN : Number(text);

@@ -3,13 +3,13 @@ import { InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../sidecar/config/similar.js';
 import { DEFAULT_PRESET, type Preset, PRESET_NAMES, PRESETS, readPreset } from '../sim/index.js';
 
-/** A preset as it was named, and what it is. */
+/** A preset and the name by which it was chosen. */
 export interface ChosenPreset {
   readonly name: string;
   readonly preset: Preset;
 }
 
-/** An option that is one of our presets by name, or a file that `maitred sim calibrate` wrote. */
+/** An option that names a built-in preset, or a file written by `maitred sim calibrate`. */
 export function presetOption(description: string, flags = '--preset <name>'): Option {
   return new Option(flags, `${description}: ${PRESET_NAMES.join(', ')}, or a file of sim calibrate`)
     .argParser(choosePreset)

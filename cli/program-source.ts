@@ -17,7 +17,7 @@ import { numberFrom } from './number.js';
 import { readRecording, type Kept, type Recording } from './recording.js';
 import { formatOption, type Faults } from './trace-file.js';
 
-/** Flags that say which programs come, and when: of every command that runs programs. */
+/** Flags for the programs and their arrivals, common to all commands that run programs. */
 export interface SourceFlags {
   readonly workload?: string;
   readonly trace?: string;
@@ -33,7 +33,7 @@ export interface SourceFlags {
 
 export interface GeneratedSource {
   readonly type: 'workload';
-  /** One of ours, or a YAML file. */
+  /** A built-in workload, or a YAML file. */
   readonly workload: string;
 }
 
@@ -41,7 +41,7 @@ export type ProgramSource = Recording | GeneratedSource;
 
 const PROGRAMS_DEFAULT = 300;
 
-/** @param otherwise what else ends a run, for the help of `--programs` */
+/** @param otherwise other conditions that end a run, for the help of `--programs` */
 export function addSourceOptions(command: Command, otherwise = ''): Command {
   return command
     .option('--workload <name>', `programs to make up: ${WORKLOAD_NAMES.join(', ')}, or a YAML file`)
@@ -73,9 +73,9 @@ export function addSourceOptions(command: Command, otherwise = ''): Command {
 }
 
 /**
- * Where the programs come from; ends the command where its flags do not tell.
- * @param signal ends the reading of a recording where it is
- * @throws ConfigError, TraceError and Error of what the file they name is not
+ * The source of the programs; ends the command if its flags do not determine one.
+ * @param signal stops the reading of a recording early
+ * @throws ConfigError, TraceError or Error about the file that they name
  */
 export async function readSource(
   command: Command,
@@ -98,13 +98,13 @@ export async function readSource(
   try {
     openWorkload(workload);
   } catch (error) {
-    // Told as what is wrong with any file that a command line names.
+    // Reported like any faulty file that a command line names.
     throw error instanceof WorkloadError ? new ConfigError(error.problems) : error;
   }
   return { type: 'workload', workload };
 }
 
-/** When they arrive; ends the command where its flags do not tell, and there is no `usual` way. */
+/** The arrivals of the programs; ends the command if its flags do not determine them and there is no `usual` way. */
 export function readArrivals(command: Command, flags: SourceFlags, source: ProgramSource, usual?: Arrivals): Arrivals {
   const { rate, cv, concurrency, traceTimed, traceSpeed } = flags;
   const isTold = source.type === 'trace' && source.programs.every(({ arrivalMs }) => arrivalMs !== undefined);
@@ -120,14 +120,14 @@ export function readArrivals(command: Command, flags: SourceFlags, source: Progr
   return usual ?? command.error('say when programs arrive: --rate or --concurrency');
 }
 
-/** A recording that sets the arrivals has no more programs than it has. */
+/** Number of programs; a recording with its own arrivals is not repeated. */
 export function countOf({ programs }: SourceFlags, source: ProgramSource, arrivals: Arrivals): number {
   if (source.type === 'workload') return programs ?? PROGRAMS_DEFAULT;
   const recorded = source.programs.length;
   return arrivals.type === 'trace' ? Math.min(programs ?? recorded, recorded) : (programs ?? recorded);
 }
 
-/** Those of a run, drawn by its seed; those of a recording in the order of their arrivals where it sets these. */
+/** The programs of a run, drawn by its seed; those of a recording with its own arrivals, in their order. */
 export function programsOf(source: ProgramSource, arrivals: Arrivals, seed: number): Iterable<AgentProgram> {
   if (source.type === 'workload') return programs(openWorkload(source.workload), seed);
   if (arrivals.type === 'trace') return source.programs.toSorted((a, b) => (a.arrivalMs ?? 0) - (b.arrivalMs ?? 0));

@@ -4,7 +4,7 @@ import { ConfigError, problemText } from '../sidecar/config/problems.js';
 import { plain } from '../lab/index.js';
 import { Interrupted } from './signals.js';
 
-/** In the order of the help. Each is loaded when it is asked for: together they take three times as long as the slowest. */
+/** In the order of the help. Each is loaded on demand: together they take three times as long as the slowest. */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version: string) => void>>> = {
   serve: async () => (await import('./serve.js')).addServeCommand,
   engine: async () => (await import('./engine.js')).addEngineCommand,
@@ -16,9 +16,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version
 };
 
 /**
- * Runs one command line and gives its exit code: 0 success, 1 failure, 2 wrong usage or configuration, 130 stopped by
- * a signal before its work was done.
- * What went wrong is on stderr, each thing on one line.
+ * Runs one command line. Returns its exit code: 0 success, 1 failure, 2 wrong usage or configuration, 130 stopped early
+ * by a signal. Errors go to stderr, one a line.
  */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
@@ -40,17 +39,17 @@ function adviceFor(error: NodeJS.ErrnoException): string {
   return '; is another running? choose another with --port or, for serve, listen.port or admin.port';
 }
 
-/** With the sub-command that is named, or with all of them for help and for suggestions. */
+/** The program with the named sub-command, or with all of them for help and suggestions. */
 async function createProgram(name: string): Promise<Command> {
   const { version } = createRequire(import.meta.url)('maitred/package.json') as { readonly version: string };
   const program = new Command('maitred')
     .description('Schedules whole agent programs in front of LLM engines.')
-    // So that `sim calibrate` has options of its own that `sim` has too.
+    // Lets `sim calibrate` have options that `sim` has too.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneLine(text.replace(/^error: /, ''))) });
-  const named = Object.hasOwn(COMMANDS, name) ? [COMMANDS[name]!] : Object.values(COMMANDS);
-  for (const load of named) (await load())(program, version);
+  const named = Object.entries(COMMANDS).filter(([each]) => each === name);
+  for (const [, load] of named.length > 0 ? named : Object.entries(COMMANDS)) (await load())(program, version);
   for (const command of [program, ...program.commands]) command.version(version, '-V, --version', 'print the version');
   return program;
 }

@@ -2,19 +2,19 @@ import type { Command } from 'commander';
 import type { AgentCall, AgentProgram, FormatName } from '../workloads/index.js';
 import { complain, openTraceFile, type Faults } from './trace-file.js';
 
-/** Calls and ids of KV blocks held of a recording, in all: some 500 MB. */
+/** Most calls and KV block ids held of a recording, together: some 500 MB. */
 const HELD_MAX = 4_000_000;
-/** Characters of what is said that take as much as one of these. */
+/** Characters of text that take as much memory as one of these. */
 const CHARACTERS = 128;
 
-/** What is wanted of a recording: lengths alone, or what is said too. */
+/** The parts of a recording to keep: lengths alone, or texts too. */
 export type Kept = 'lengths' | 'words';
 
 export interface ReadingOptions {
-  /** Absent: the one that its records look like. */
+  /** Absent: the format that its records look like. */
   readonly format?: FormatName | undefined;
   readonly kept: Kept;
-  /** Ends the reading where it is. */
+  /** Stops the reading early. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -27,8 +27,8 @@ export interface Recording {
 }
 
 /**
- * Reads a recording into memory: each run takes its programs from all over it. One that is larger than can be held is
- * taken as far as that goes, which is told.
+ * Reads a recording into memory, since each run takes programs from all over it. A recording too large for memory is
+ * cut, with a warning.
  */
 export async function readRecording(
   command: Command,

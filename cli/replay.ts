@@ -7,11 +7,11 @@ import { CoreReplay, ReplayFault, type Difference } from './core-replay.js';
 
 /** Steps shown before the one that differs. */
 const CONTEXT = 4;
-/** Commands shown on either side of the one that differs, as a step may have thousands, and the longest text of one. */
+/** Commands shown on either side of the differing one, as a step may have thousands, and the longest text of one. */
 const BESIDE = 3;
 const CHARS_MAX = 400;
 
-/** What came of a log. */
+/** The result of replaying a log. */
 interface Outcome {
   readonly replay: CoreReplay | undefined;
   readonly difference: (Difference & { readonly line: number; readonly before: readonly Seen[] }) | undefined;
@@ -23,7 +23,7 @@ interface Seen {
   readonly step: LogLine;
 }
 
-/** `maitred replay`: the scheduler core, told again what a gateway's event log says, must command the same. */
+/** `maitred replay`: given the steps of a gateway's event log, the scheduler core must issue the same commands. */
 export function addReplayCommand(program: Command, version: string): void {
   const command = program
     .command('replay')
@@ -54,7 +54,7 @@ async function replayFile(file: string): Promise<Outcome> {
   const outcome = (difference?: Outcome['difference']): Outcome => ({ replay, difference, problem });
   try {
     for await (const record of readRecords(file)) {
-      // A line that is broken, and not the last one.
+      // A malformed line that is not the last one.
       if (problem !== undefined) return outcome();
       if (record instanceof TraceError) {
         problem = record;
@@ -77,7 +77,7 @@ async function replayFile(file: string): Promise<Outcome> {
       }
     }
   } catch (error) {
-    // The rest of it cannot be read: an archive that was cut.
+    // The rest cannot be read: a truncated archive.
     if (!(error instanceof TraceError)) throw error;
     problem = error;
     return outcome();
@@ -89,7 +89,7 @@ async function replayFile(file: string): Promise<Outcome> {
   return outcome();
 }
 
-/** What was the same, or the first difference and what was before it, for people. */
+/** The identical part, or the first difference and the steps before it, for people. */
 function textOf({ replay, difference, problem }: Outcome): string {
   if (replay === undefined) return '';
   const { steps, commands } = replay;
@@ -98,7 +98,7 @@ function textOf({ replay, difference, problem }: Outcome): string {
     return `identical${where}: ${count(steps, 'step')}, ${count(commands, 'command')}\n`;
   }
   const { line, before, step, field, recorded, replayed } = difference;
-  // The path begins with `commands` and the index of one.
+  // The path begins with `commands` and an index.
   const at = Number(field.split('.')[1] ?? 0);
   const refused = difference.commands === undefined ? [['refused', String(replayed)]] : [];
   const rows = [

@@ -1,10 +1,10 @@
 /**
- * A signal to a process group reaches us twice under npm: from the terminal or the supervisor, and passed on by npm.
- * Within this time both are one.
+ * A signal to a process group arrives twice under npm: from the terminal or the supervisor, and passed on by npm.
+ * Within this time both count as one.
  */
 const SAME_SIGNAL_MS = 100;
 
-/** A signal ended the work before it was done; what there was of it has been told. */
+/** A signal ended the work early; its partial results have been reported. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
@@ -12,9 +12,11 @@ export class Interrupted extends Error {
 export interface SignalActions {
   /** Ends the work in good order; called once, by the first SIGTERM or SIGINT. */
   readonly stop: () => Promise<void>;
-  /** Takes a SIGHUP. Absent: SIGHUP ends the process like the others, so that a closed terminal leaves nothing behind. */
+  /**
+   * Handles SIGHUP. Absent: SIGHUP ends the process like the others, so that a closed terminal leaves nothing behind.
+   */
   readonly reload?: () => void;
-  /** When it has settled, signals are nobody's again. Absent: they are listened to for good. */
+  /** Signals are handled until it settles. Absent: for good. */
   readonly until?: Promise<unknown>;
 }
 
@@ -43,7 +45,7 @@ export function untilStopped({ stop, reload, until }: SignalActions): Promise<vo
 }
 
 /**
- * What the work comes to, which a first signal asks to end early by its AbortSignal.
+ * The result of the work. A first signal asks it to end early, by its AbortSignal.
  * @throws Error at a second signal, without waiting for it; and what the work throws.
  */
 export async function stoppable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -24,7 +24,7 @@ interface CalibrateFlags {
 
 /** `maitred sim calibrate`: fits a preset's constants to the timings of a real server. */
 export function addCalibrateCommand(sim: Command): void {
-  // Both have --preset and --json: what stands behind the subcommand is its own.
+  // Both have --preset and --json: options after the subcommand are its own.
   sim.enablePositionalOptions();
   const command = sim.command('calibrate').description('fit a preset to the timings of a real, idle server');
   command
@@ -49,7 +49,7 @@ export function addCalibrateCommand(sim: Command): void {
     .option('--i-own-this-target', 'measure a machine that is on no private network', false)
     .action(async (flags: CalibrateFlags) => {
       const target = new URL(flags.target);
-      // A message of the option itself would repeat them.
+      // The option's own error message would repeat them.
       if (target.username + target.password !== '')
         command.error(`the URL of ${target.host} holds credentials; --api-key is for them`);
       if (flags.out !== undefined) checkWritable(command, flags.out);
@@ -57,7 +57,7 @@ export function addCalibrateCommand(sim: Command): void {
     });
 }
 
-/** As `maitred load` does: both send a server all that it takes. */
+/** The same rule as for `maitred load`: both load a server heavily. */
 function lookupOf(command: Command, target: URL): Promise<LookupFunction> {
   return privateLookup(target).catch((error: unknown) => {
     if (error instanceof LoadError && error.code === 'not_private') command.error(error.message);
@@ -76,7 +76,7 @@ async function run(
     stopped.abort(new Interrupted('stopped before it was done'));
     return Promise.resolve();
   };
-  // The work is what ends either way: with its result, or with the reason of the signal.
+  // Only the work matters here: it ends with its result, or with the reason of the signal.
   void untilStopped({ stop });
   const result = await work;
   const document = `${JSON.stringify(documentOf(target, result), undefined, 2)}\n`;

@@ -39,7 +39,7 @@ const WORKER = new URL('./sim-report/worker.js', import.meta.url);
 const TITLE = 'Experiments with maitred’s simulator';
 const SEEDS = [1, 2, 3];
 
-/** `maitred sim report`: the standing experiments, told as a page and as Markdown. */
+/** `maitred sim report`: the standing experiments, reported as a page and as Markdown. */
 export function addReportCommand(sim: Command): void {
   const command = sim.command('report').description('run the standing experiments and write a page and Markdown');
   command
@@ -71,7 +71,7 @@ async function report(command: Command, flags: ReportFlags, signal: AbortSignal)
   const scale = (flags.smoke ? smokeScale : fullScale)({ recordings: present, config });
   const planned = experiments.map((experiment) => ({ experiment, plan: experiment.plan(scale) }));
   const cases = [...new Map(planned.flatMap(({ plan }) => plan.cases.map((one) => [keyOf(one), one]))).values()];
-  // Before anything is run: a folder that cannot be written would lose it all.
+  // Before the runs: a folder that cannot be written would lose them all.
   makeFolder(command, flags.out);
   const task = { cases, seeds: seedList, around: { config, recordings } };
   const { results, runs } = await resultsOf(task, flags.jobs, signal);

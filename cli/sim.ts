@@ -19,7 +19,7 @@ const WORKER = new URL('./sim/worker.js', import.meta.url);
 /** `maitred sim`: programs through the gateway's scheduler and models of engines, in virtual time. */
 export function addSimCommand(program: Command): void {
   const sim = addSimOptions(program.command('sim').description('try settings on model engines, in virtual time'));
-  // Another word would be a subcommand: one that there is not is told what may be meant.
+  // Any other word must be a subcommand; an unknown one gets a suggestion.
   sim.argument('[command]').usage('[options] [command]');
   sim.action(async (word: string | undefined, flags: SimFlags) => {
     if (word !== undefined) sim.error(`unknown command '${word}'${didYouMean(word, sim.commands.map((each) => each.name()))}`); // prettier-ignore

@@ -4,13 +4,13 @@ import { FORMAT_NAMES, type FormatName, openTrace, type Trace, TraceError } from
 import { choice } from './choice.js';
 import { checkReadable } from './files.js';
 
-/** Malformed records told one by one; the others are only counted. */
+/** Malformed records reported one by one; the others are only counted. */
 const TOLD_MAX = 20;
 
 export const formatOption = () =>
   choice('-f, --format <name>', 'its format (default: what its records look like)', FORMAT_NAMES);
 
-/** Opens a recording that a command line names; what cannot be used of it is told to `faults`. */
+/** Opens a recording that a command line names; `faults` receives its unusable records. */
 export async function openTraceFile(
   command: Command,
   file: string,
@@ -26,7 +26,7 @@ export async function openTraceFile(
   }
 }
 
-/** What had to be left out, told on stderr as it comes. */
+/** Skipped records, reported on stderr as they come. */
 export class Faults {
   count = 0;
   #isCut = false;
@@ -38,7 +38,7 @@ export class Faults {
     if (this.count === TOLD_MAX + 1) complain('what else is malformed is only counted');
   }
 
-  /** @throws Error when so much is missing that this is a failure. */
+  /** @throws Error when so much is missing that this is a failure */
   check(file: string, programs: number, isStrict: boolean): void {
     if (programs === 0) throw new Error(`${file}: no program in it`);
     if (this.#isCut) throw new Error(`${file}: could not be read to its end`);

@@ -17,7 +17,7 @@ interface ConvertFlags extends TraceFlags {
   readonly strict: boolean;
 }
 
-/** `maitred trace`: recorded agent programs of any format, as our own and as a table. */
+/** `maitred trace`: recorded agent programs of any format, converted to our own, or as a table. */
 export function addTraceCommand(program: Command): void {
   const trace = program.command('trace').description('read recordings of agent programs');
   const convert = trace.command('convert').description('write a recording as the JSON lines of docs/PROGRAMS.md');
@@ -63,7 +63,7 @@ async function runShow(command: Command, file: string, { format }: TraceFlags): 
   faults.check(file, summary.programs, false);
 }
 
-/** Writes no faster than they are read at the other end. */
+/** Writes no faster than the reader at the other end reads. */
 async function writeAll(texts: AsyncIterable<string>, to: Writable): Promise<void> {
   for await (const text of texts) {
     if (!to.write(text)) await new Promise((resolve) => to.once('drain', resolve));

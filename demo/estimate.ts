@@ -3,7 +3,7 @@ import type { AgentProgram } from '../workloads/index.js';
 import { textTokens } from './tokens.js';
 
 const BYTES_PER_TOKEN = 4;
-/** How much longer runs took, as measured with the start of their engines, than the least that is computed here. */
+/** Ratio of measured run times, including the start of the engines, to the lower bound computed here. */
 const SLACK = 3.4;
 
 export interface Terms {
@@ -14,8 +14,8 @@ export interface Terms {
 }
 
 /**
- * Roughly how long programs take that all start at once, in seconds: as long as the longest of them alone, or as the
- * engines need for half of all prompt tokens, the other half being found in their caches.
+ * Estimated time in seconds of programs that all start at once: the greater of the longest program alone, and the
+ * engines' time for half of all prompt tokens. The other half is assumed to hit the caches.
  */
 export function estimateSeconds(programs: readonly AgentProgram[], { engines, preset, ...gaps }: Terms): number {
   const tokenMs = stepMs(preset, { sequences: 1, tokens: 1, attended: 0, context: 0 });

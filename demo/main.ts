@@ -1,9 +1,9 @@
 /**
  * `npm run demo`: agent programs through a gateway, `fcfs` against `plas`, as a table. Reading guide:
- * - `program.ts`: what is run, and in what order.
+ * - `program.ts`: the runs, and their order.
  * - `replay.ts`: the client, which plays programs through a base URL.
  * - `../processes/`: the gateway and the engines behind the URL, in processes of their own.
- * - `workload.ts`: where the programs come from. `report.ts`: what is made of their times.
+ * - `workload.ts`: the source of the programs. `report.ts`: the figures of their times.
  */
 import { main } from './program.js';
 

@@ -10,7 +10,7 @@ export interface DemoOptions {
   readonly programs?: number;
   readonly seeds: readonly number[];
   readonly synthetic: boolean;
-  /** Absent: where they usually are, and synthetic programs where they are not. */
+  /** Absent: the usual folder; without it, synthetic programs. */
   readonly traces?: string;
   readonly engine: readonly string[];
   readonly engines: number;
@@ -24,12 +24,12 @@ export interface DemoOptions {
   readonly json: boolean;
 }
 
-/** What is wrong with how the demo was called. */
+/** Wrong usage of the demo. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What is said of stand-ins alone. */
+/** Options for stand-in engines only. */
 const STAND_IN = ['engines', 'preset', 'speed', 'synthetic', 'traces'];
 
 export function makeCommand(): Command {

@@ -12,18 +12,18 @@ import { compare, summarize, table, type Run } from './report.js';
 import { makeStage, thousands, type Stage } from './stage.js';
 import type { Workload } from './workload.js';
 
-/** Above this share of program time the machine is too slow for the speed, and the times are too long. */
+/** Share of program time above which the machine is too slow for the speed, and times come out too long. */
 const OVERHEAD_SHARE_MAX = 0.05;
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
-/** Runs one command line and gives its exit code: 0 when every program finished, 1 when not, 2 for wrong usage. */
+/** Runs one command line. Returns its exit code: 0 when every program finished, 1 when not, 2 for wrong usage. */
 export async function main(argv: readonly string[], print: (text: string) => void): Promise<number> {
   try {
     const command = makeCommand().parse(argv, { from: 'user' });
     return await demo(command.opts<DemoOptions>(), print);
   } catch (error) {
-    // Commander has said itself what was wrong.
+    // Commander has already reported the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     say(`demo: ${error instanceof Error ? error.message : String(error)}`);
     return error instanceof UsageError || error instanceof ConfigError ? 2 : 1;
@@ -32,7 +32,7 @@ export async function main(argv: readonly string[], print: (text: string) => voi
 
 async function demo(options: DemoOptions, print: (text: string) => void): Promise<number> {
   const { policies, seeds, json, balancer, config: file, engine: engines } = options;
-  // What is wrong with the configuration is told before anything is started.
+  // Reports errors of the configuration before anything starts.
   for (const policy of policies) configure({ policy, balancer, file, engines, speed: options.speed });
   const stage = await makeStage(options, say);
   const runs: Run[] = [];
@@ -43,7 +43,7 @@ async function demo(options: DemoOptions, print: (text: string) => void): Promis
     workloads.push(describe(workload, stage, options));
     if (!json) print(`${workloads.at(-1) ?? ''}\n`);
     if (round === 0) sayForecast(stage.estimateSeconds(workload), policies.length * seeds.length);
-    // Whatever drifts while the runs go on must not be one policy's alone.
+    // Alternates the order, so that drift during the runs does not favour one policy.
     const order = round % 2 === 0 ? policies : policies.toReversed();
     for (const policy of order) {
       runs.push(await run(policy, seed, workload, stage, options));
@@ -66,7 +66,7 @@ async function demo(options: DemoOptions, print: (text: string) => void): Promis
   return summaries.every(({ failures }) => failures === 0) ? 0 : 1;
 }
 
-/** One policy, on engines and a gateway of its own, or on given engines with a part of their caches of its own. */
+/** One policy, on engines and a gateway of its own, or on given engines with its own part of their caches. */
 async function run(policy: string, seed: number, workload: Workload, stage: Stage, options: DemoOptions): Promise<Run> {
   const { balancer, config: file, gapMax, timeLimit } = options;
   const { speed, gapScale } = stage;
@@ -74,7 +74,7 @@ async function run(policy: string, seed: number, workload: Workload, stage: Stag
   try {
     const gateway = await startGateway({ policy, balancer, file, engines: engines.urls, speed });
     const signal = AbortSignal.timeout(timeLimit * 1000);
-    // Each program listens.
+    // Each program adds a listener.
     setMaxListeners(0, signal);
     const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
     try {
@@ -115,7 +115,7 @@ function describe({ name, programs, demand }: Workload, stage: Stage, { gapMax }
   ].join('\n');
 }
 
-/** Before anything is known of this machine. */
+/** The forecast before any measurement on this machine. */
 function sayForecast(seconds: number | undefined, runs: number): void {
   if (seconds === undefined) return;
   say(
@@ -123,7 +123,7 @@ function sayForecast(seconds: number | undefined, runs: number): void {
   );
 }
 
-/** @param secondsEach that runs took so far, with the start of their engines and gateway */
+/** @param secondsEach mean time of the runs so far, including the start of their engines and gateway */
 function sayRemaining(secondsEach: number, runs: number): void {
   if (runs > 0) say(`${runs} more, about ${duration(secondsEach * runs)} if they take as long`);
 }

@@ -1,4 +1,4 @@
-/** How far a run has come, on stderr: a line that changes on a terminal, else a line now and then. */
+/** Progress of a run on stderr: a changing line on a terminal, else a line now and then. */
 const TERMINAL_MS = 500;
 const LINES_MS = 15_000;
 

@@ -2,39 +2,42 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { request, type Dispatcher } from 'undici';
 import type { AgentCall, AgentProgram } from '../workloads/index.js';
 
-/** How the programs are played. */
+/** Pace and identity of a replay. */
 export interface Pace {
   /** Base URL of the gateway, without `/v1`. */
   readonly url: string;
   readonly model: string;
   readonly dispatcher: Dispatcher;
-  /** Times as fast as real: waits are divided by it, and what is measured multiplied, so that all results are in real time. */
+  /**
+   * Speed-up over real time: waits are divided by it, and measured times multiplied, so that all results are in real
+   * time.
+   */
   readonly speed: number;
-  /** What a recorded gap is multiplied by, after it was cut at `gapMsMax`. */
+  /** Factor for recorded gaps, after the cut at `gapMsMax`. */
   readonly gapScale: number;
   readonly gapMsMax: number;
-  /** Keeps apart, in the engine's prefix cache, what different runs leave there. */
+  /** Separates the runs in the engines' prefix caches. */
   readonly cacheSalt: string;
-  /** Ends the replay early; what is under way then counts as failed. */
+  /** Ends the replay early; programs under way then count as failed. */
   readonly signal: AbortSignal;
   readonly watcher: Watcher;
 }
 
-/** Is told how the replay gets on. */
+/** Receives the progress of the replay. */
 export interface Watcher {
   answered(): void;
-  /** A program has ended, finished or not. */
+  /** A program has ended, successfully or not. */
   ended(): void;
 }
 
-/** What became of one program. Times are those of the real-time run that this one stands for. */
+/** The outcome of one program. Times are scaled to real time. */
 export interface ProgramOutcome {
   readonly id: string;
   readonly seconds: number;
   readonly calls: number;
-  /** The ids that the gateway took its calls for. */
+  /** The program ids that the gateway gave to its calls. */
   readonly seenAs: ReadonlySet<string>;
-  /** Time that its calls were neither queued nor worked on: gateway, network, and a machine that does not keep up. */
+  /** Time in which its calls were neither queued nor processed: gateway, network, and a slow machine. */
   readonly overheadSeconds: number;
   /** Absent: all its calls were answered. */
   readonly failure?: string;
@@ -47,7 +50,7 @@ interface Answer {
   readonly metrics?: Readonly<Record<'queue_time_ms' | 'time_to_first_token_ms' | 'generation_time_ms', number | null>>;
 }
 
-/** Plays all programs at once; each says nothing of who it is but its conversation. Never rejects. */
+/** Plays all programs at once, identified by nothing but their conversations. Never rejects. */
 export function replay(programs: readonly AgentProgram[], pace: Pace): Promise<ProgramOutcome[]> {
   return Promise.all(programs.map((program) => play(program, pace)));
 }
@@ -92,13 +95,14 @@ interface Answered {
   readonly overheadMs: number;
 }
 
-/** One call as mini-swe-agent makes it: the whole conversation, not streamed, no header that tells whose it is. */
+/** One call as mini-swe-agent makes it: the whole conversation, not streamed, without identifying headers. */
 async function ask(messages: readonly ChatMessage[], call: AgentCall, pace: Pace): Promise<Answered> {
   const { url, model, dispatcher, cacheSalt, signal } = pace;
   const { answer: content } = call;
-  // An engine says something, even where a recording says that it did not.
+  // An engine generates at least one token, even where a recording has none.
   const outputTokens = Math.max(1, call.outputTokens);
-  // A stand-in is told what to say, and keeps from the gateway how long that is. A real engine says what it likes, for so long.
+  // A stand-in gets its answer in advance, hidden from the gateway, so that its length stays unknown there. A real
+  // engine chooses its own text of that length.
   const wanted =
     content === undefined
       ? { max_tokens: outputTokens, ignore_eos: true, temperature: 0 }

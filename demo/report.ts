@@ -6,14 +6,14 @@ import type { ProgramOutcome } from './replay.js';
 export interface Run {
   readonly policy: string;
   readonly seed: number;
-  /** Times as fast as real. Outcomes are in real time already, the gateway's view is not. */
+  /** Speed-up over real time. Outcomes are in real time already; the gateway's view is not. */
   readonly speed: number;
   readonly outcomes: readonly ProgramOutcome[];
   readonly prefix: PrefixCounters;
   readonly view: GatewayView;
 }
 
-/** What a run came to, in seconds as on the real machine. */
+/** Summary of a run, in seconds of real time. */
 export interface Summary {
   readonly policy: string;
   readonly programs: number;
@@ -21,26 +21,26 @@ export interface Summary {
   readonly p50Seconds: number;
   readonly p99Seconds: number;
   readonly makespanSeconds: number;
-  /** Share of the prompt tokens that the engines found in their prefix caches, by their own counters; null: they count none. */
+  /** Share of the prompt tokens found in the engines' prefix caches, by their own counters; null: no counters. */
   readonly hitRate: number | null;
   readonly calls: number;
   readonly failures: number;
-  /** What the gateway says of the same. */
+  /** The gateway's view of the same run. */
   readonly gateway: {
     readonly programs: number;
-    /** Programs all of whose calls it took for those of one that is no other's. */
+    /** Programs whose calls the gateway all assigned to one program that has no other calls. */
     readonly programsRight: number;
     readonly hitRate: number | null;
-    /** Of a program, its calls together. */
+    /** Queueing of all calls of a program together. */
     readonly queuedSecondsMean: number;
-    /** Calls that were moved to the front as they had waited too long. */
+    /** Calls promoted for waiting too long. */
     readonly promotions: number;
   };
-  /** Share of program time that calls were neither queued nor worked on: what this machine adds. */
+  /** Share of program time in which calls were neither queued nor processed: this machine's overhead. */
   readonly overheadShare: number;
 }
 
-/** Several runs of one policy count as one with all their programs; the makespan is then their mean. */
+/** Summarises several runs of one policy as one, with all their programs; the makespan is their mean. */
 export function summarize(policy: string, runs: readonly Run[]): Summary {
   const outcomes = runs.flatMap((run) => run.outcomes);
   const seconds = outcomes.map((outcome) => outcome.seconds).sort((a, b) => a - b);
@@ -73,14 +73,14 @@ export function summarize(policy: string, runs: readonly Run[]): Summary {
   };
 }
 
-/** Programs whose calls were all taken for those of one program, and no other's calls for that one's. */
+/** Number of programs whose calls were all assigned to one program, with no other program's calls. */
 function countRight(outcomes: readonly ProgramOutcome[]): number {
   const takers = new Map<string, number>();
   for (const { seenAs } of outcomes) for (const id of seenAs) takers.set(id, (takers.get(id) ?? 0) + 1);
   return outcomes.filter(({ seenAs }) => seenAs.size === 1 && [...seenAs].every((id) => takers.get(id) === 1)).length;
 }
 
-/** How many times as good a policy is as the first one: above 1, it is better. */
+/** Speedup of a policy over the first one: above 1, it is better. */
 export interface Comparison {
   readonly policy: string;
   readonly against: string;
@@ -129,8 +129,8 @@ it took the calls for, and how many of these rightly; hits by the engines' answe
 calls promoted. Overhead: share of program time that this machine adds to that of the queue and the engines.`;
 
 /**
- * The table, how to read it, and how the first policy compares with each other one.
- * @param speed times as fast as real
+ * The table, its explanation, and the comparison of the first policy with each other one.
+ * @param speed speed-up over real time
  */
 export function table(summaries: readonly Summary[], speed: number): string {
   const rows = [
@@ -154,7 +154,10 @@ const share = (part: number, whole: number) => (whole > 0 ? part / whole : null)
 const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 const mean = (values: readonly number[]) => total(values) / values.length;
 
-/** The least value that is not below so large a share of all: of few values, p99 is the largest. */
+/**
+ * Nearest-rank percentile: the least value such that this share of all is not above it. For few values, p99 is the
+ * largest.
+ */
 function quantile(sorted: readonly number[], part: number): number {
   return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? NaN;
 }

@@ -7,26 +7,26 @@ import { get } from '../processes/http.js';
 import { UsageError, type DemoOptions } from './options.js';
 import { recordedWorkload, smallWorkload, syntheticWorkload, type Demand, type Workload } from './workload.js';
 
-/** Where the programs run, and which. */
+/** The engines, the programs, and the pace of a demo. */
 export interface Stage {
   readonly speed: number;
-  /** What tool times are multiplied by. */
+  /** Factor for tool times. */
   readonly gapScale: number;
   workload(seed: number): Promise<Workload>;
   engines(demand: Demand): Promise<Engines>;
   describe(demand: Demand): string;
-  /** Roughly how long one policy takes, as one waits for it; undefined: nobody knows. */
+  /** Estimated waiting time for one policy; undefined: unknown. */
   estimateSeconds(workload: Workload): number | undefined;
 }
 
 const PROGRAMS = 30;
 const PROGRAMS_SMALL = 24;
 const GAP_SCALE = 0.3;
-/** From the root of the repository, where `npm run` runs. */
+/** Path from the root of the repository, where `npm run` runs. */
 const TRACES = '../shared/traces/mini-swe-agent';
-/** Part of the longest context that an engine takes which programs may fill, so that none is refused. */
+/** Share of an engine's longest context that programs may fill, so that none is refused. */
 const CONTEXT_SHARE = 0.7;
-/** Where the engine does not tell its cache: mean context at its largest, in tokens. */
+/** Mean largest context in tokens, for an engine that does not report its cache. */
 const CONTEXT_TOKENS = 2600;
 
 type Say = (text: string) => void;
@@ -36,7 +36,8 @@ export const makeStage = (options: DemoOptions, say: Say): Promise<Stage> =>
 
 function standInStage(options: DemoOptions, say: Say): Stage {
   const { engines: count, preset, speed, kvShare, gapScale = GAP_SCALE, gapMax } = options;
-  // Each engine must at least hold the largest context alone, and the marks of its chat template, or cut its answer.
+  // Each engine must hold at least the largest context alone, with the chat template's marks; otherwise it would cut
+  // the answer.
   const kvTokens = ({ largestTokens, peakTokens }: Demand) =>
     Math.ceil(Math.max((largestTokens * kvShare) / count, peakTokens * 1.1 + 256));
   return {
@@ -85,16 +86,16 @@ async function realStage(options: DemoOptions, say: Say): Promise<Stage> {
 }
 
 interface Inspection {
-  /** Of all engines together; undefined when one does not tell. */
+  /** Total of all engines; undefined when one does not report it. */
   readonly capacityTokens: number | undefined;
-  /** The largest mean of programs' largest contexts that each engine takes. */
+  /** The highest mean of programs' largest contexts that every engine can hold. */
   readonly contextTokensMax: number;
   readonly bytesPerToken: number;
 }
 
-/** What the gateway makes of real engines. */
+/** The gateway's findings about real engines. */
 async function inspect(engines: readonly string[]): Promise<Inspection> {
-  // One that is not there is told at once, and not when the gateway has given up.
+  // A missing engine is reported at once, not only when the gateway gives up.
   await Promise.all(engines.map((url) => get(`${url}/v1/models`)));
   const gateway = await startGateway({ policy: POLICY_NAMES[0], engines, speed: 1 });
   try {
@@ -112,7 +113,7 @@ async function inspect(engines: readonly string[]): Promise<Inspection> {
   }
 }
 
-/** Bytes that a token of the programs' plain words has on the engine; where it does not tell, what English has on most. */
+/** Bytes per token of the programs' plain words on the engine; if unknown, the usual value for English. */
 async function readBytesPerToken(gateway: string, model: string): Promise<number> {
   const [program] = smallWorkload(1, 0, CONTEXT_TOKENS, 4).programs;
   const text = program?.calls[0]?.messages?.at(-1)?.content ?? '';

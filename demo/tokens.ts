@@ -1,8 +1,8 @@
 import type { AgentProgram } from '../workloads/index.js';
 
 /**
- * Tokens of each call's prompt on an engine with so many bytes of text a token: the conversation so far, with its
- * answers. (What a recording says of them is what its own model's tokenizer made of the text.)
+ * Tokens of each call's prompt on an engine with this many bytes of text per token: the conversation so far, with its
+ * answers. (A recording's own counts are those of its model's tokenizer.)
  */
 export function textTokens(program: AgentProgram, bytesPerToken: number): number[] {
   let tokens = 0;

@@ -11,30 +11,30 @@ import {
 } from '../workloads/index.js';
 import { textTokens } from './tokens.js';
 
-/** What the stand-in's tokenizer makes of any text. */
+/** Bytes per token of the stand-in's tokenizer, for any text. */
 const STAND_IN_BYTES_PER_TOKEN = 4;
 
-/** The programs of one run, what they are in words, and what they ask of the engines. */
+/** The programs of one run, their description, and their demand on the engines. */
 export interface Workload {
   readonly name: string;
   readonly programs: readonly AgentProgram[];
   readonly demand: Demand;
 }
 
-/** What programs take of a KV cache, in tokens. */
+/** Demand of the programs on a KV cache, in tokens. */
 export interface Demand {
   readonly calls: number;
-  /** Of all programs together: their largest contexts, and their contexts on average. */
+  /** Over all programs: the sum of their largest contexts, and of their mean contexts. */
   readonly largestTokens: number;
   readonly meanTokens: number;
-  /** The largest context of any. */
+  /** The largest context of any program. */
   readonly peakTokens: number;
 }
 
 /**
- * The first programs recorded in a folder's files, by name, or in a file. `onProblem` is told of what was left out: each
- * line that is malformed, and what is behind the place where a file cannot be read further.
- * Undefined: there is no such folder, or nothing usable in it.
+ * The first programs recorded in a file, or in a folder's files in order of their names. `onProblem` receives each
+ * skipped part: malformed lines, and the rest of a file that cannot be read further. Undefined: there is no such
+ * folder, or nothing usable in it.
  */
 export async function recordedWorkload(
   path: string,
@@ -74,7 +74,7 @@ export function syntheticWorkload(count: number, seed: number): Workload {
   return describe(`synthetic SWE agents (seed ${seed})`, programs, STAND_IN_BYTES_PER_TOKEN);
 }
 
-/** Programs for a small real engine, which says what it likes: only how long its answers are is given. */
+/** Programs for a small real engine, which chooses its own text: only the lengths of answers are given. */
 export function smallWorkload(count: number, seed: number, largestTokens: number, bytesPerToken: number): Workload {
   const programs = syntheticAgents(smallAgent(largestTokens), count, seed, { bytesPerToken, answers: false });
   return describe(`synthetic small agents (seed ${seed})`, programs, bytesPerToken);

@@ -1,10 +1,11 @@
 /**
- * Measuring and reporting: what runs come to, the standing experiments, and their answers as tables, charts and pages.
+ * Measuring and reporting: the figures of runs, the standing experiments, and their answers as tables, charts and
+ * pages.
  *
  * Reading guide:
  * - `measure/run.ts`: one simulated run and its figures; `measure/comparison.ts` compares runs of the same seeds.
  * - `experiments/experiments.ts`: the standing questions, each with its loads, policies and table.
- * - `report/`: text tables, charts, Markdown and the HTML page. Knows nothing of what the figures mean.
+ * - `report/`: text tables, charts, Markdown and the HTML page. It does not know the meaning of the figures.
  */
 export { type Case, RECORDING_NAMES, type RecordingName, keyOf } from './experiments/case.js';
 export { commandsOf } from './experiments/commands.js';

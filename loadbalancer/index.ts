@@ -1,4 +1,7 @@
-/** Where a call runs: one file a policy, one door. Start with program-affinity.ts, the default. */
+/**
+ * Balancers choose the engine of a call: one file a policy, and this index. Start with program-affinity.ts, the
+ * default.
+ */
 import type { Balancer } from '../src/index.js';
 import { leastLoaded } from './least-loaded.js';
 import { prefixAware } from './prefix-aware.js';
@@ -6,7 +9,7 @@ import { programAffinity, type ProgramAffinityOptions } from './program-affinity
 import { roundRobin } from './round-robin.js';
 import { sticky } from './sticky.js';
 
-/** Every balancer there is: a new one is a file here and a line below. */
+/** All balancers. A new one is a file here and a line below. */
 const BALANCERS = {
   'program-affinity': programAffinity,
   'round-robin': roundRobin,
@@ -27,7 +30,7 @@ export function makeBalancer(options: BalancerOptions): Balancer {
   return BALANCERS[options.name](options);
 }
 
-/** The balancer in use: made anew, without what it remembered, only for other options. */
+/** The balancer in use; rebuilt, without its memory, only when its options change. */
 export class BalancerInUse {
   #balancer: Balancer | undefined;
   #madeOf = '';

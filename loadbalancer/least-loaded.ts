@@ -11,7 +11,7 @@ function lighter(a: Candidate, b: Candidate): boolean {
   return a.index < b.index;
 }
 
-/** Each call to the least-loaded engine, programs unknown. */
+/** Sends each call to the least-loaded engine, whatever its program. */
 export function leastLoaded(): Balancer {
   return {
     name: 'least-loaded',

@@ -2,20 +2,20 @@ import { LRUCache } from 'lru-cache';
 import type { Balancer, Candidate, EngineId, Placeable } from '../src/index.js';
 import { leastLoadedOf } from './least-loaded.js';
 
-/** Prefix blocks remembered for each engine. A bound on size, unlike one on entries, is not allocated beforehand. */
+/** Prefix blocks remembered for each engine. A bound on size, unlike one on entries, allocates nothing up front. */
 const BLOCKS = { maxSize: 65_536, sizeCalculation: () => 1 };
-/** Least share of a prompt's blocks that makes an engine worth going to. */
+/** Least share of a prompt's blocks that an engine must match to be chosen for them. */
 const MATCH_SHARE_MIN = 0.5;
-/** An engine is overloaded when it has this many calls more, and this many times the calls, of the idlest. */
+/** An engine is overloaded when its calls exceed those of the idlest engine by this many and by this factor. */
 const IMBALANCE_CALLS = 16;
 const IMBALANCE_RATIO = 1.5;
 
 /**
- * Cache-aware routing as in SGLang's model gateway: the engine that was sent the longest matching prefix, unless it
- * matches less than half of the prompt or engines are out of balance; then the least loaded.
+ * Cache-aware routing as in SGLang's model gateway: the engine that was sent the longest matching prefix. The
+ * least-loaded engine is chosen instead if less than half of the prompt matches, or if engines are out of balance.
  *
  * Block hashes are chained (each covers the whole prefix before it), so one flat LRU set an engine is its prefix tree.
- * What an engine really keeps is not known: the sets are what it was sent.
+ * The engine's actual cache is unknown; the sets hold the prompts that it was sent.
  */
 export function prefixAware(): Balancer {
   const sent = new Map<EngineId, LRUCache<number, true>>();

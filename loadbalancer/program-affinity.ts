@@ -6,13 +6,16 @@ const HIT_SHARE_MIN = 0.75;
 /** Weight of one measurement in the running mean. */
 const WEIGHT = 1 / 32;
 const STRIDE = 1.1;
-/** Part of an engine's cache that makes any prompt a long one; of large caches, 2,048 tokens are less. */
+/**
+ * Share of an engine's cache above which any prompt is long. It matters for small caches; of large ones 2,048 tokens
+ * are less.
+ */
 const LONG_SHARE = 1 / 50;
 
 export interface ProgramAffinityOptions {
-  /** Longest prompt that is spread instead of sent home; the paper's 2048. */
+  /** Longest prompt that is spread instead of sent home; 2048 in the paper. */
   readonly thresholdTokens: number;
-  /** Move the threshold by measured prefix hits. */
+  /** Whether measured prefix hits move the threshold. */
   readonly adaptThreshold: boolean;
 }
 
@@ -23,10 +26,10 @@ export interface ProgramAffinityOptions {
  *     prompt >  threshold   its program's home; without one, the least loaded, which becomes its home
  *
  * The threshold rests on a measurement: short prompts hit the cache wherever they run, since most of them is a common
- * system prompt. So it is measured here: the hit share of prompts near the threshold that ran away from their program's
- * last engine. Below 0.75 the threshold sinks by a tenth (more calls go home), above it rises; it stays within a quarter
- * and four times the configured value. To an engine with a small cache a short prompt is a large part of it: there the
- * threshold is no more than that part.
+ * system prompt. So this balancer measures the hit share of prompts near the threshold that ran away from their
+ * program's last engine. Below 0.75 the threshold sinks by a tenth (more calls go home); above, it rises. It stays
+ * between a quarter of the configured value and four times that value. A small cache bounds the threshold as well,
+ * because even a short prompt is a large share of it.
  */
 export function programAffinity(options: ProgramAffinityOptions): Balancer {
   let threshold = options.thresholdTokens;

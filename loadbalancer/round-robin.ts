@@ -1,6 +1,6 @@
 import type { Balancer, Candidate } from '../src/index.js';
 
-/** Each call to the next engine in order of joining, whatever it costs. */
+/** Sends each call to the next engine in order of joining, whatever its cost. */
 export function roundRobin(): Balancer {
   let last = -1;
   return {

@@ -2,8 +2,8 @@ import type { Balancer } from '../src/index.js';
 import { leastLoadedOf } from './least-loaded.js';
 
 /**
- * Session affinity: every call of a program to the engine of its first call, for as long as that engine lives. While that has
- * no room (429, 503), its calls wait for it.
+ * Session affinity: every call of a program goes to the engine of its first call while that engine lives. When the
+ * engine has no room (429, 503), the program's calls wait for it.
  */
 export function sticky(): Balancer {
   return {

@@ -6,11 +6,11 @@ import type { Prober } from './preflight.js';
 const SHORT_TOKENS = 64;
 const LONG_TOKENS = 2048;
 const OUTPUT_TOKENS = 17;
-/** The faster of so many is taken: what disturbs a call makes it slower, never faster. */
+/** Tries of each call, of which the fastest counts: disturbances only make a call slower. */
 const TRIES = 2;
 
 /**
- * What a call takes that has the target to itself: a line through calls with a long prompt, with a long answer, and with
+ * Speed of a call that has the target to itself: a line through calls with a long prompt, with a long answer, and with
  * neither. Undefined where answers cannot be counted.
  */
 export async function measureAlone(
@@ -19,7 +19,7 @@ export async function measureAlone(
   maxModelLen = Infinity,
 ): Promise<AloneSpeed | undefined> {
   const longTokens = Math.max(2 * SHORT_TOKENS, Math.min(LONG_TOKENS, Math.floor(maxModelLen / 2)));
-  // Texts that no run had before, as a target may remember them.
+  // New texts in every run, as a target may have cached earlier ones.
   let seed = randomInt(2 ** 31);
   const time = async (promptTokens: number, outputTokens: number) => {
     let best = { ms: Infinity, prompt: NaN, output: NaN };

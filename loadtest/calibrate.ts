@@ -3,16 +3,16 @@ import type { Message } from './apis/api.js';
 import type { Prober } from './preflight.js';
 import { COMMON_WORDS, Words } from './words.js';
 
-/** Fewer words than this make text too much alike. */
+/** Fewer words than this make texts too similar. */
 const WORDS_MIN = 16;
-/** Words that texts are counted with, where the model takes so many. */
+/** Number of words in a counted text, if the model accepts that many. */
 const LONG = 512;
-/** Stands before words that are counted. */
+/** Precedes the counted words. */
 const LEAD = 'so';
-/** How much shorter the others are. */
+/** Ratio of the long counted text to the short one. */
 const SHORTER = 8;
 
-/** How text for a target gets its length. */
+/** The way in which text for a target gets its length. */
 export interface Calibration {
   readonly words: Words;
   readonly template: Template;
@@ -23,8 +23,9 @@ export interface Calibration {
 type Count = (text: string) => Promise<number | undefined>;
 
 /**
- * Finds words that are one token each, by the target's tokenizer where it has one to ask, else by what it charges for two
- * calls of different lengths. What its chat template adds is always read off calls, since only these show all of it.
+ * Finds words that are one token each. It asks the target's tokenizer if there is one; else it compares the prompt
+ * tokens reported for two calls of different lengths. The tokens of the chat template always come from calls, since
+ * only these show all of them.
  */
 export async function calibrate(prober: Prober, maxModelLen = Infinity): Promise<Calibration> {
   const long = Math.min(LONG, Math.floor(maxModelLen / 4));
@@ -56,10 +57,10 @@ export async function calibrate(prober: Prober, maxModelLen = Infinity): Promise
   };
 }
 
-/** Tokens of a template; none where nobody knows, as of roles that a target refuses. */
+/** Tokens of a template; none if unknown, as for roles that a target refuses. */
 const extra = (tokens: number): number => Math.max(0, Math.round(tokens) || 0);
 
-/** Prompt tokens that the target counts for messages of so many words; NaN where it does not tell. */
+/** Prompt tokens that the target counts for messages of these lengths in words; NaN where it does not report them. */
 function chargeOf({ api, call }: Prober, words: Words) {
   let texts = 0;
   return async (...messages: readonly (readonly [role: Message['role'], words: number])[]): Promise<number> => {
@@ -72,7 +73,7 @@ function chargeOf({ api, call }: Prober, words: Words) {
   };
 }
 
-/** Counts a text's tokens, in the way that the target understands; undefined: it counts none. */
+/** Counts a text's tokens through the target's tokenizer; undefined: it has none. */
 async function tokenizerOf({ model, post }: Prober): Promise<Count | undefined> {
   const shapes: Count[] = [
     // vLLM and SGLang
@@ -91,7 +92,7 @@ function tokensIn(answer: Record<string, unknown> | undefined): number | undefin
   return Array.isArray(tokens) ? tokens.length : undefined;
 }
 
-/** Words that are one token each; all of them, by their mean, where there are too few. */
+/** Words that are one token each. With too few of them, all words at their mean length. */
 async function countedWords(count: Count): Promise<{ readonly words: Words } | undefined> {
   const single = await singleTokens(count, ' ', await singleTokens(count, '\n', COMMON_WORDS));
   const picked = single.length >= WORDS_MIN ? new Words(single, 1) : new Words(COMMON_WORDS, 1);
@@ -100,10 +101,10 @@ async function countedWords(count: Count): Promise<{ readonly words: Words } | u
   return { words: tokens === LONG ? picked : new Words(picked.words, tokens / LONG) };
 }
 
-/** What tells words from those before them, in tokens: a text begins on a new line of the chat template, and goes on. */
+/** Tokens between two words: a text begins on a new line of the chat template, and continues after a space. */
 const BETWEEN = { '\n': 1, ' ': 0 } as const;
 
-/** Those words among some that are one token each behind such a character. Asks once where all are, else about each half. */
+/** The words that are one token each after this separator. Asks once about all words; if they fail, about each half. */
 async function singleTokens(
   count: Count,
   between: keyof typeof BETWEEN,

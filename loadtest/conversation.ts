@@ -2,41 +2,41 @@ import type { AgentCall, AgentProgram } from '../workloads/index.js';
 import type { Answer, LoadApi, Message, ToolCall } from './apis/api.js';
 import { seedOf, type Made, type Words } from './words.js';
 
-/** Tokens that a target's chat template adds to what is said. */
+/** Tokens that a target's chat template adds to the text. */
 export interface Template {
-  /** To a prompt of one message of the user. */
+  /** For a prompt of one user message. */
   readonly opening: number;
   /** For a system message before it. */
   readonly system: number;
-  /** For an answer and the next message of the user. */
+  /** For an answer and the next user message. */
   readonly turn: number;
 }
 
-/** What all conversations of a run with one target have in common. */
+/** Settings common to all conversations of a run with one target. */
 export interface Style {
   readonly api: LoadApi;
   readonly words: Words;
   readonly template: Template;
-  /** Sets the texts of this run and target apart from those of others. */
+  /** Makes the texts of this run and target differ from those of others. */
   readonly salt: string;
-  /** The salt also stands before words that were recorded. */
+  /** Whether the salt also precedes recorded texts. */
   readonly isSalted: boolean;
   readonly recordedAnswers: boolean;
-  /** The target can be offered tools. */
+  /** Whether the target can be offered tools. */
   readonly offersTools: boolean;
 }
 
-/** One message, behind those before it. Conversations that begin alike share what they have in common. */
+/** One message after those before it. Conversations with a common beginning share its messages. */
 interface Turn {
   readonly before: Turn | undefined;
   readonly item: string;
-  /** What it was made of; undefined for what was said. */
+  /** The parts of a made text; undefined for recorded text and answers. */
   readonly made?: readonly Made[];
-  /** Tokens of the prompt up to the end of this text, without the rest of the template; NaN where nobody knows. */
+  /** Tokens of the prompt up to the end of this text, without the rest of the template; NaN when unknown. */
   readonly endTokens: number;
 }
 
-/** What a call sent, and got. */
+/** A call's prompt and its answer. */
 interface Said {
   readonly prompt: Turn;
   promptTokens: number;
@@ -46,15 +46,15 @@ interface Said {
 export interface Prompt {
   readonly items: readonly string[];
   readonly tools: readonly string[];
-  /** Tokens it was made to have; NaN where it is what was recorded. */
+  /** Intended length in tokens; NaN for recorded text. */
   readonly promptTokens: number;
 }
 
-/** What was lost of a tool's result must not be missing: an API wants one for every call. */
+/** Stands in for a tool's missing result: an API requires one for every call. */
 const NO_RESULT = '(no output)';
 
 /**
- * The conversations of one program: each call goes on from an earlier one, with the answer that it got, or opens one.
+ * The conversations of one program: each call continues an earlier one, with the answer received, or opens one.
  *
  *     call 0    [ system "s" ][ user ]            ─▶ answer 0
  *     call 1    [ system "s" ][ user ][ answer 0 ][ user ]   ─▶ answer 1
@@ -73,7 +73,7 @@ export class Conversations {
     this.#tools = isSpoken && (style.offersTools || style.recordedAnswers) ? [...new Set(names)] : [];
   }
 
-  /** What the call says; all that it goes on from must have its answer. */
+  /** The prompt of a call. Every call that it continues must have its answer. */
   prompt(index: number): Prompt {
     const call = this.#call(index);
     const last = call.messages === undefined ? this.#make(call, index) : this.#speak(call, call.messages);
@@ -88,7 +88,7 @@ export class Conversations {
     const said = this.#said[index];
     if (said === undefined) return;
     said.answer = answer;
-    // The target knows best how long its prompts are; a slip in one call is made good in the next.
+    // The target's own count of its prompts is best; an error in one call is corrected in the next.
     if (!Number.isNaN(answer.promptTokens)) said.promptTokens = answer.promptTokens;
   }
 
@@ -98,7 +98,7 @@ export class Conversations {
     return call;
   }
 
-  /** Words that were recorded, behind the conversation that they go on from. */
+  /** Recorded messages, after the conversation that they continue. */
   #speak({ prefix }: AgentCall, messages: NonNullable<AgentCall['messages']>): Turn {
     let last: Turn | undefined;
     let calls: readonly ToolCall[] = [];
@@ -111,14 +111,14 @@ export class Conversations {
       const isFirst = last === undefined;
       const text = isFirst && this.style.isSalted ? `[${this.style.salt}]\n${content}` : content;
       if (role !== 'tool') {
-        // An API wants the results right behind the calls.
+        // An API requires the results directly after the calls.
         last = this.#noResults(last, waiting.splice(0));
         last = this.#add(last, { role, text });
         continue;
       }
       const named = waiting.findIndex(({ id }) => id === tool);
       const [use] = waiting.splice(Math.max(0, named), 1);
-      // The target asked for no tool, or for fewer: what it would have learnt, it is told.
+      // The target called fewer tools than the recording, or none. The user's message then carries the tool's result.
       last = this.#add(last, use === undefined ? { role: 'user', text } : { role, text, toolId: use.id });
     }
     last = this.#noResults(last, waiting);
@@ -150,7 +150,7 @@ export class Conversations {
     return { before, item: this.style.api.item(message), endTokens };
   }
 
-  /** Text of exactly so many tokens, that begins as it should. */
+  /** Text of exactly the intended number of tokens, with the intended beginning. */
   #make({ prefix, promptTokens }: AgentCall, index: number): Turn {
     const own = seedOf(this.style.salt, this.program.id, index);
     const { opening, system } = this.style.template;
@@ -162,7 +162,7 @@ export class Conversations {
     const rest = promptTokens - prefix.tokens - opening;
     const shared = prefix.tokens - system;
     if (rest < 1 || shared < 1) {
-      // No room for two messages: the one begins with the shared text.
+      // No room for two messages: a single one begins with the shared text.
       const all = words.wordsFor(promptTokens - opening);
       const first = Math.min(all, words.wordsFor(prefix.tokens));
       return this.#user(
@@ -185,7 +185,7 @@ export class Conversations {
     return { ...this.#add(before, { role: 'user', text, isPlain: true }, promptTokens), made: parts };
   }
 
-  /** The template's tokens are taken from the first block, so that each later one begins where it should. */
+  /** The template's tokens are deducted from the first block, so that later blocks begin at the right token. */
   #blocks({ blocks, blockTokens }: { blocks: readonly number[]; blockTokens: number }, promptTokens: number): Turn {
     const { words, template, salt } = this.style;
     let left = words.wordsFor(promptTokens - template.opening);
@@ -200,7 +200,7 @@ export class Conversations {
     return this.#user(undefined, made, promptTokens);
   }
 
-  /** Goes on from an earlier call: behind its answer, or from a place in its prompt. */
+  /** Continues an earlier call: after its answer, or from a point in its prompt. */
   #goOn({ call, tokens }: { call: number; tokens: number }, promptTokens: number, seed: number): Turn {
     const said = this.#said[call];
     const { words, template } = this.style;
@@ -213,8 +213,8 @@ export class Conversations {
   }
 
   /**
-   * A prompt that is like another one for so many tokens: the message in which they end goes on otherwise. An answer
-   * cannot be cut, so that where they end in one, the message before it goes on.
+   * A prompt that equals another one for `keptTokens` tokens, then differs within the message at that point. An answer
+   * cannot be cut, so if the point lies in an answer, the message before it differs.
    */
   #branch(prompt: Turn, keptTokens: number, promptTokens: number, seed: number): Turn {
     const { words } = this.style;

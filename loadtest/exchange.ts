@@ -6,9 +6,9 @@ import { isObject } from './apis/json.js';
 import { GatewayWords } from './gateway-words.js';
 import type { ErrorClass } from './records.js';
 
-/** Characters of one event, and bytes of a whole answer, above which it is no answer. */
+/** Upper bound on an answer: characters of one event, or bytes of a whole answer. */
 const ANSWER_MAX = 64 * 2 ** 20;
-/** Of an error's body, kept for a message. */
+/** Characters kept of an error's body, for a message. */
 const DETAIL_MAX = 300;
 
 export interface ExchangeRequest {
@@ -21,20 +21,20 @@ export interface ExchangeOptions {
   readonly api: LoadApi;
   readonly stream: boolean;
   readonly timeoutMs: number;
-  /** Leaves when so many parts of the answer have come, at its end at the latest. */
+  /** Hangs up after this many parts of the answer, or at its end. */
   readonly hangUpAfter?: number | undefined;
 }
 
-/** What became of a call. Times are those of `performance.now()`. */
+/** The result of a call. Times are those of `performance.now()`. */
 export interface Outcome {
   readonly outcome: 'completed' | ErrorClass;
-  /** What went wrong, in words; '' for what did not. */
+  /** The error, in words; '' for none. */
   readonly detail: string;
-  /** 0: nothing was answered. */
+  /** 0: no answer arrived. */
   readonly status: number;
   readonly gateway: GatewayWords;
   readonly answer: Answer;
-  /** NaN: no token was seen to come. */
+  /** NaN: no token was seen. */
   readonly firstTokenAt: number;
   readonly endedAt: number;
 }
@@ -59,9 +59,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #gateway = new GatewayWords();
   readonly #startedAt = performance.now();
   #firstTokenAt = NaN;
-  /** There was an event. */
+  /** Whether an event has arrived. */
   #isBegun = false;
-  /** A line that no event stream has. */
+  /** Whether a line arrived that no event stream has. */
   #isStrange = false;
   #isOver = false;
   readonly #timer: NodeJS.Timeout;
@@ -77,7 +77,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     pool.dispatch({ method: 'POST', path, headers, body }, this);
   }
 
-  /** Ends it without an outcome. */
+  /** Aborts it without an outcome. */
   abort(): void {
     this.#close();
     this.#controller?.abort(new Error('aborted'));
@@ -129,7 +129,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.#isOver) return;
-    // What undici throws for a bad answer is no connection's fault.
+    // undici reports a malformed answer as an error too; the connection is not at fault.
     if (isNotHttp(error)) this.#settle('wrong_content', `not HTTP: ${error.message}`);
     else if (this.#status !== 0) this.#settle('broken_stream', reasonOf(error));
     else this.#settle(isTls(error) ? 'tls' : 'unreachable', reasonOf(error));
@@ -182,7 +182,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else this.#settle('wrong_content', `not an answer of this API: ${short(text)}`);
   }
 
-  /** Settles, and closes a connection on which more may come. */
+  /** Settles, and closes a connection that may still deliver more. */
   #leave(outcome: ErrorClass, detail: string): void {
     if (this.#isOver) return;
     this.#settle(outcome, detail);
@@ -224,16 +224,16 @@ function classOf(status: number): ErrorClass {
 
 const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO$|HOSTNAME_MISMATCH)/;
 
-/** An answer, but none of HTTP. */
+/** An answer that is not HTTP. */
 export const isNotHttp = (error: Error): boolean => error instanceof errors.HTTPParserError;
 
-/** A connection that was made but could not be made safe. */
+/** Whether a connection was made but TLS failed on it. */
 export function isTls(error: Error): boolean {
   const { code, cause } = error as NodeJS.ErrnoException;
   return TLS_CODES.test(code ?? '') || (cause instanceof Error && isTls(cause));
 }
 
-/** Node hides why all addresses of a name refused in a list. */
+/** If all addresses of a name refuse, Node hides the reasons in a list. */
 export function reasonOf(error: Error): string {
   const inner = error instanceof AggregateError ? (error.errors as unknown[])[0] : error.cause;
   if (error.message === '' || inner instanceof Error) return inner instanceof Error ? reasonOf(inner) : error.name;
@@ -248,7 +248,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** What an error's body says, in the shapes of the APIs. */
+/** The message of an error's body, in the APIs' shapes. */
 export function errorMessage(text: string): string {
   const body = parse(text);
   if (!isObject(body)) return text;
@@ -257,7 +257,7 @@ export function errorMessage(text: string): string {
   return typeof message === 'string' ? message : text;
 }
 
-/** In one line, and nothing that a terminal would obey. */
+/** The text in one line, without control characters. */
 export const short = (text: string): string =>
   text
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')

@@ -1,16 +1,16 @@
 import type { AgentProgram } from '../workloads/index.js';
 
-/** Tokens of a call that are too many for any model, where a target does not tell. */
+/** Upper bound on a call's tokens where a target reports none. */
 const TOKENS_MAX = 4_000_000;
-/** Programs in a row that do not fit, after which no other is looked for. */
+/** Upper bound on unfit programs in a row, after which the search ends. */
 const MISSES_MAX = 10_000;
-/** Programs that are looked at before a run: enough for a share, and soon made up. */
+/** Programs examined before a run: enough for a share, and quickly drawn. */
 const FORESEEN_MAX = 1_000;
 
-/** Leaves out programs with calls that no target can answer: they would only measure how fast these are refused. */
+/** Drops programs with calls that no target can answer, which would only measure how fast they are refused. */
 export class Fitting {
   readonly #tokensMax: number;
-  /** Programs left out, each told once. */
+  /** Programs left out, each listed once. */
   readonly #misses = new Set<string>();
 
   /** @param maxModelLens longest prompt and answer together of each target */
@@ -36,7 +36,7 @@ export class Fitting {
     }
   }
 
-  /** What a run will leave out, by the first of its programs; undefined where that is none of them. */
+  /** Predicts the programs that a run will leave out, from its first ones; undefined: none of these. */
   foresee(programs: Iterable<AgentProgram>, maxPrograms: number): string | undefined {
     const most = Math.min(maxPrograms, FORESEEN_MAX);
     let looked = 0;
@@ -51,7 +51,7 @@ export class Fitting {
     return `Of the first ${looked} programs, ${tooLong} (${share} %) will be left out: they have calls longer than the ${this.#tokensMax} tokens that a target's model takes.`;
   }
 
-  /** Of words that were recorded, only the target can tell how many tokens they are. */
+  /** Whether all calls fit. The tokens of recorded texts are known only to the target. */
   #fits({ calls }: AgentProgram): boolean {
     return calls.every(
       ({ messages, promptTokens, outputTokens }) =>

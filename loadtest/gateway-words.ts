@@ -4,8 +4,8 @@ const QUEUED = /^\s*queued waited_ms=(\d+)/;
 const DISPATCHED = /^\s*dispatched engine=(\S+) level=(\d+)/;
 
 /**
- * What our gateway says of a call: all at once in its headers, or, where these had to go out while the call was still
- * queued, in comments of its stream. Undefined and NaN where it says nothing, as what is no gateway of ours does.
+ * The gateway's report of a call: in its headers, or in comments of its stream if the headers went out while the call
+ * was queued. Undefined and NaN without a report, as from any other server.
  */
 export class GatewayWords {
   engine: string | undefined;
@@ -20,7 +20,7 @@ export class GatewayWords {
     this.#isQueued = headers['x-maitred-reason'] === 'queued';
   }
 
-  /** @param sinceMs from when the call was sent to when the comment came */
+  /** @param sinceMs milliseconds from sending the call to the comment's arrival */
   takeComment(comment: string, sinceMs: number): void {
     const [, waitedMs] = QUEUED.exec(comment) ?? [];
     if (waitedMs !== undefined) {
@@ -28,7 +28,7 @@ export class GatewayWords {
       this.queueMs = Number(waitedMs);
     }
     const [, engine, level] = DISPATCHED.exec(comment) ?? [];
-    // It is said again from time to time, until the engine answers.
+    // The comment repeats until the engine answers.
     if (engine === undefined || !this.#isQueued) return;
     this.#isQueued = false;
     this.queueMs = sinceMs;
@@ -38,5 +38,5 @@ export class GatewayWords {
 }
 
 const textOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
-/** NaN for what is no number, or not there. */
+/** NaN for anything but a number. */
 const numberOf = (value: string | string[] | undefined): number => Number.parseFloat(textOf(value) ?? '');

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 
-/** Where a call stands, as far as clients say so on the wire. */
+/** Position of a call, as clients send it. */
 export interface Place {
-  /** Its program: different for every program of every run. */
+  /** Its program: unique for every program of every run. */
   readonly program: string;
   /** '' for the root's own calls, `a/b` for a sub-agent `b` of `a`. */
   readonly thread: string;
-  /** The last call of its program: nothing else is under way, and nothing comes behind it. */
+  /** Whether it is the last call of its program: no other is under way or to come. */
   readonly isFinal: boolean;
-  /** Different for every call. */
+  /** Unique for every call. */
   readonly call: string;
 }
 
-/** What a client puts on a call. */
+/** A client's additions to a call. */
 export interface Marks {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export interface Marks {
 interface Identity {
   readonly sender: string;
   marks(place: Place): { readonly headers?: Marks['headers']; readonly body?: Marks['body'] };
-  /** What it sends when its program has ended. */
+  /** The client's message when its program has ended. */
   readonly release?: { readonly path: string; body(program: string): object };
 }
 
@@ -32,23 +32,23 @@ export function idOf(...parts: readonly string[]): string {
 }
 
 const parentOf = (thread: string): string => thread.slice(0, Math.max(0, thread.lastIndexOf('/')));
-/** The id of an agent that has one of its own: the root's is the program's. */
+/** The id of an agent: the root's is the program's. */
 const agentOf = ({ program }: Place, thread: string): string => (thread === '' ? program : idOf(program, thread));
 
-/** One header, by which all calls of a program are alike. */
+/** An identity by headers common to all calls of a program. */
 const oneHeader = (sender: string, ...names: readonly string[]): Identity => ({
   sender,
   marks: ({ program }) => ({ headers: Object.fromEntries(names.map((name) => [name, program])) }),
 });
 
-/** Each agent has its own session, which names that of its parent. */
+/** Each agent has its own session, which names the parent's session. */
 function session(place: Place, names: readonly string[], parentName: string): Record<string, string> {
   const own = agentOf(place, place.thread);
   const parent = place.thread === '' ? {} : { [parentName]: agentOf(place, parentOf(place.thread)) };
   return { ...Object.fromEntries(names.map((name) => [name, own])), ...parent };
 }
 
-/** How clients name their programs, as they really do. To add one, add a row. */
+/** The ways in which real clients identify their programs. To add one, add a row. */
 const IDENTITIES = {
   none: { sender: 'clients that say nothing, which is most of them', marks: () => ({}) },
   maitred: {
@@ -140,7 +140,7 @@ export function marksOf(name: IdentityName, place: Place): Marks {
   return { headers: {}, body: {}, ...identity.marks(place) };
 }
 
-/** What is posted when a program has ended; undefined for clients that say nothing then. */
+/** The message to post when a program has ended; undefined for clients that send none. */
 export function releaseOf(name: IdentityName, program: string): { path: string; body: object } | undefined {
   const { release }: Identity = IDENTITIES[name];
   return release && { path: release.path, body: release.body(program) };

@@ -2,11 +2,11 @@
  * The load tester behind `maitred load`: agent programs against one or two targets that speak an OpenAI-like API.
  *
  * Reading guide, in this order:
- * - `load.ts`: what to send and what comes of it; `records.ts`: what is told of each call and program.
+ * - `load.ts`: the options and the summary of a run; `records.ts`: the records of calls and programs.
  * - `run.ts`: a run from the first look at its targets to its summary; `player.ts` plays one program.
- * - `conversation.ts`: what a call says; `words.ts` makes text of so many tokens.
- * - `exchange.ts`: one call on the wire; `apis/`: the shapes of the APIs; `identity.ts`: what clients say of themselves.
- * - `private-address.ts`: whom it may be pointed at. `report/`: what is told of a run, while it goes and at its end.
+ * - `conversation.ts`: the prompts of calls; `words.ts` makes text of a given number of tokens.
+ * - `exchange.ts`: one call on the wire; `apis/`: the shapes of the APIs; `identity.ts`: clients' headers and fields.
+ * - `private-address.ts`: allowed targets. `report/`: the report of a run, during it and at its end.
  */
 export { API_NAMES, type ApiName } from './apis/api.js';
 export { IDENTITY_NAMES, type IdentityName } from './identity.js';

@@ -2,116 +2,116 @@ import type { AgentProgram, Arrivals } from '../workloads/index.js';
 import type { ApiName } from './apis/api.js';
 import type { IdentityName } from './identity.js';
 
-/** What to send, where to, and how. Times are milliseconds. */
+/** Options of a load test. Times are milliseconds. */
 export interface LoadOptions {
-  /** One base URL, or two to be compared; each with or without a `/v1` at its end. */
+  /** One base URL, or two to compare; each with or without a trailing `/v1`. */
   readonly targets: readonly string[];
-  /** Gives the same programs each time it is asked: once for each target. */
+  /** Returns the same programs each time it is called: once for each target. */
   readonly programs: () => Iterable<AgentProgram>;
   readonly maxPrograms: number;
-  /** No program arrives later than this after the first; those under way go on to their ends. */
+  /** Upper bound on a program's arrival after the first one's; programs under way run to their ends. */
   readonly durationMs: number;
   readonly arrivals: Arrivals;
-  /** What gaps, and times between arrivals, are divided by. */
+  /** Divisor of gaps and of times between arrivals. */
   readonly timeScale: number;
-  /** Longest gap, before it is divided. */
+  /** Longest gap, before that division. */
   readonly gapMsMax: number;
   readonly api: ApiName;
   readonly stream: boolean;
   readonly identity: IdentityName;
-  /** Absent: the first that a target lists. */
+  /** Absent: the first model that a target lists. */
   readonly model?: string | undefined;
   readonly apiKey?: string | undefined;
-  /** Of all chance but that of names on the wire. */
+  /** Seed of all randomness, except names on the wire. */
   readonly seed: number;
-  /** Begins every conversation with words that no other run has, so that no cache knows it. */
+  /** Begins every conversation with words unique to the run, so that no cache has it. */
   readonly salt: boolean;
-  /** Asks for answers of exactly the wanted length, of targets that can be asked. */
+  /** Requests answers of exactly the wanted length, from targets that support that. */
   readonly ignoreEos: boolean;
-  /** Goes on from the answers that a trace recorded, not from those of the target. */
+  /** Continues from the recorded answers of a trace, not from the target's. */
   readonly recordedAnswers: boolean;
-  /** Most calls in flight to a target; one more waits, which counts as sent late. */
+  /** Most calls in flight to a target; any further call waits, and counts as sent late. */
   readonly connections: number;
-  /** Of a call from its sending to its end. */
+  /** Limit on a call from its sending to its end. */
   readonly timeoutMs: number;
-  /** Share of the calls that are left in the middle of their stream, 0 to 1. */
+  /** Share of calls whose client hangs up in the middle of the stream, 0 to 1. */
   readonly hangUp: number;
-  /** The user says that targets are theirs, wherever they are. */
+  /** Whether the user states that they own the targets, whatever their addresses. */
   readonly ownsTargets: boolean;
   readonly baseline: 'estimate' | 'none';
-  /** Told in a sentence, before the first program is sent, what makes the run less than what was asked for. */
+  /** Receives one sentence for each limitation of the run, before the first program is sent. */
   readonly onWarning?: ((warning: string) => void) | undefined;
-  /** Told a few times a second how far the run is. */
+  /** Receives the progress of the run a few times a second. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }
 
-/** How far a run is, over all targets together. */
+/** Progress of a run, over all targets together. */
 export interface LoadProgress {
   readonly elapsedMs: number;
   readonly programsStarted: number;
   readonly programsEnded: number;
-  /** Programs of all targets in the whole run; undefined where its end is a time, or a signal. */
+  /** Programs of all targets in the whole run; undefined when a time or a signal ends it. */
   readonly programsTotal: number | undefined;
   readonly callsInFlight: number;
 }
 
-/** What is known when a run has ended, besides the records of its calls and programs. */
+/** Result of a run, besides the records of its calls and programs. */
 export interface LoadSummary {
   readonly startedAt: Date;
   readonly endedAt: Date;
-  /** On the clock of the records, whose 0 is the start. */
+  /** On the clock of the records, which starts at 0. */
   readonly elapsedMs: number;
-  /** False: it was stopped before its last program had ended. */
+  /** False when it was stopped before its last program had ended. */
   readonly complete: boolean;
-  /** Programs that were under way when it was stopped, of which there is no record. */
+  /** Programs under way when it was stopped; they have no record. */
   readonly programsUnfinished: number;
-  /** Programs that were left out, since a call of theirs is longer than the target's model takes. */
+  /** Programs left out because a call exceeds the limit of the target's model. */
   readonly programsTooLong: number;
   readonly targets: readonly TargetFacts[];
   readonly generator: GeneratorHealth;
-  /** Sentences for whoever reads the report: what makes its figures less than they seem. */
+  /** Sentences for the reader of the report: limitations of its figures. */
   readonly warnings: readonly string[];
 }
 
-/** What was found out about a target before the run. */
+/** Facts found out about a target before the run. */
 export interface TargetFacts {
   readonly url: string;
   readonly model: string;
-  /** What it says that it is, such as `vllm 0.32.0`; undefined where it says nothing. */
+  /** The server's own name, such as `vllm 0.32.0`; undefined where unknown. */
   readonly server: string | undefined;
-  /** Longest prompt and answer together; undefined where it does not tell. */
+  /** Longest prompt and answer together; undefined where unknown. */
   readonly maxModelLen: number | undefined;
-  /** How text was made to so many tokens: counted by the target, calibrated by what it charged for, or guessed. */
+  /** Basis of text lengths: the target's tokenizer, the usage that it reported, or a guess. */
   readonly tokenizer: 'tokenize' | 'usage' | 'guess';
-  /** Whether what was made has exactly the wanted number of tokens. */
+  /** Whether made texts have exactly the wanted number of tokens. */
   readonly isExact: boolean;
   /** Whether answers can be made exactly as long as wanted. */
   readonly ignoresEos: boolean;
-  /** What one call takes alone, as measured before the run: where `aloneMs` comes from. Undefined: it was not measured. */
+  /** Speed of a call alone, measured before the run, from which `aloneMs` is computed. Undefined: not measured. */
   readonly alone: AloneSpeed | undefined;
-  /** Prompt tokens that calls whose text was made should have had, and had by the target's own count. */
+  /** Prompt tokens intended for calls with made text, and those that the target counted. */
   readonly promptTokensWanted: number;
   readonly promptTokensCounted: number;
 }
 
 /** A straight line through a few calls that had the target to themselves. */
 export interface AloneSpeed {
-  /** Of any call: the way there and back, and what a target takes to begin. */
+  /** Overhead of any call: the round trip, and the target's time to begin. */
   readonly overheadMs: number;
   readonly promptTokenMs: number;
   readonly outputTokenMs: number;
 }
 
-/** Whether the load tester kept up with its own plan: what it measured is only as good as this. */
+/** Whether the load tester kept up with its own plan, which limits the accuracy of its measurements. */
 export interface GeneratorHealth {
   readonly cpuMs: number;
-  /** Of one core, over the run. */
+  /** Share of one core, over the run. */
   readonly cpuShare: number;
   readonly calls: number;
   readonly cpuMsPerCall: number;
-  /** How much later than asked the event loop turned. */
+  /** Delay of the event loop. */
   readonly loopLagMs: Spread;
-  /** How much later than meant calls were sent. */
+  /** Delay between planned and actual sending of calls. */
   readonly lateSendMs: Spread;
   readonly callsInFlightMax: number;
 }
@@ -133,7 +133,7 @@ export type LoadErrorCode =
   | 'no_such_model'
   | 'refused'; // the first call was refused for another reason
 
-/** Why a run did not begin. */
+/** The reason why a run did not start. */
 export class LoadError extends Error {
   override readonly name = 'LoadError';
 

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Sample } from '../lab/index.js';
 import type { GeneratorHealth, Spread } from './load.js';
 
-/** How often the event loop is looked at: the histogram counts from one look to the next. */
+/** Sampling interval of the event loop; the histogram counts between two samples. */
 const LOOK_MS = 10;
 const NS_PER_MS = 1e6;
 

@@ -12,9 +12,9 @@ export type PlayOptions = Pick<
   'identity' | 'timeScale' | 'gapMsMax' | 'connections' | 'hangUp' | 'seed' | 'stream'
 >;
 
-/** All that programs played on one target have in common. */
+/** State common to all programs played on one target. */
 export interface Stage {
-  /** Its place among the targets. */
+  /** Its index among the targets. */
   readonly index: number;
   readonly target: Target;
   readonly model: string;
@@ -22,20 +22,20 @@ export interface Stage {
   readonly style: Style;
   readonly alone: AloneSpeed | undefined;
   readonly options: PlayOptions;
-  /** Different for each run: names on the wire begin with it. */
+  /** Unique for each run: names on the wire begin with it. */
   readonly runId: string;
   readonly observer: LoadObserver;
   readonly meter: Meter;
   /** Milliseconds since the run began. */
   readonly now: () => number;
-  /** Ends the run with an error that is no target's. */
+  /** Ends the run with an error that is not the target's. */
   readonly fault: (error: unknown) => void;
 }
 
-/** Twenty-four days: what a timer can wait. */
+/** Twenty-four days: the longest time of a timer. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** Plays programs on a target: any number at a time, with so many calls in flight at most. */
+/** Plays programs on a target: any number at once, with a bound on the calls in flight. */
 export class Player {
   /** Programs that have not ended. */
   underWay = 0;
@@ -63,7 +63,7 @@ export class Player {
     });
   }
 
-  /** Does it at a time of the run: now, where that has passed. */
+  /** Runs the action at a time of the run, or now if that has passed. */
   at(timeMs: number, action: () => void): void {
     const waitMs = timeMs - this.stage.now();
     if (waitMs <= 0) {
@@ -73,7 +73,7 @@ export class Player {
     const timer = setTimeout(
       () => {
         this.#timers.delete(timer);
-        // A timer counts from when its turn of the event loop began, and so may come a little early.
+        // A timer counts from the start of its turn of the event loop, and so may fire slightly early.
         this.at(timeMs, action);
       },
       Math.min(Math.ceil(waitMs), TIMER_MS_MAX),
@@ -81,7 +81,7 @@ export class Player {
     this.#timers.add(timer);
   }
 
-  /** Does it as soon as one more call may be in flight; `done` must be called when it is no longer. */
+  /** Runs the action as soon as one more call may be in flight; `done` must be called when it has ended. */
   whenFree(action: () => void): void {
     if (this.#isStopped) return;
     if (this.#free === 0) {
@@ -104,19 +104,19 @@ export class Player {
     else next();
   }
 
-  /** Tells the target that a program has ended. A target that does not want to know is no failure. */
+  /** Reports the end of a program to the target. It is no failure if the target does not support that. */
   release({ path, body }: { readonly path: string; readonly body: object }): void {
     const told = this.stage.target.json('POST', path, body, AbortSignal.timeout(10_000)).catch(() => undefined);
     this.#releases.add(told);
     void told.finally(() => this.#releases.delete(told));
   }
 
-  /** Resolves when all that was told has arrived. */
+  /** Resolves when all these reports have arrived. */
   async released(): Promise<void> {
     await Promise.all(this.#releases);
   }
 
-  /** Ends all that is under way, without a record of it. */
+  /** Ends everything under way, without records. */
   stop(): void {
     this.#isStopped = true;
     this.#timers.forEach((timer) => clearTimeout(timer));

@@ -6,18 +6,18 @@ import { errorMessage, isNotHttp, isTls, reasonOf, short, type Outcome } from '.
 import { LoadError, type LoadErrorCode, type LoadOptions, type TargetFacts } from './load.js';
 import type { Target } from './target.js';
 
-/** For one exchange before the run; a small model on a slow machine may take this long for its first call. */
+/** Time limit of one exchange before the run; a small model on a slow machine may need this long for its first call. */
 const EXCHANGE_MS_MAX = 60_000;
-/** Enough for a first answer to be one. */
+/** Just enough text for a first answer. */
 const FIRST_WORDS = 'are you there';
 const FIRST_TOKENS = 4;
 
 type PreflightOptions = Pick<LoadOptions, 'model' | 'ignoreEos' | 'stream' | 'timeoutMs' | 'baseline'>;
 
-/** What a target turned out to be, and how to write for it. */
+/** The properties of a target, and how to write for it. */
 export interface Readiness extends Calibration {
   readonly facts: Omit<TargetFacts, 'promptTokensWanted' | 'promptTokensCounted'>;
-  /** A model that may be offered tools. */
+  /** Whether the model may be offered tools. */
   readonly offersTools: boolean;
 }
 
@@ -26,17 +26,17 @@ export interface Prober {
   readonly target: Target;
   readonly api: LoadApi;
   readonly model: string;
-  /** Whether answers can be made so long. */
+  /** Whether the length of answers can be set exactly. */
   readonly isExact: boolean;
-  /** One call, whatever becomes of it. */
+  /** Sends one call, whatever its outcome. */
   readonly call: (ask: Pick<Ask, 'items' | 'outputTokens'>) => Promise<Outcome>;
-  /** POST of JSON; undefined where the answer is no JSON object, or no success. */
+  /** POST of JSON; undefined unless the answer is a success with a JSON object. */
   readonly post: (path: string, body: object) => Promise<Record<string, unknown> | undefined>;
 }
 
 /**
- * Looks at a target before the run: whether it is there and lets us in, which model it has, and how text gets its length.
- * @throws LoadError with one line that says what is wrong
+ * Examines a target before the run: its availability, access, model, and tokenizer.
+ * @throws LoadError with one line that states the problem
  */
 export async function preflight(target: Target, options: PreflightOptions, signal: AbortSignal): Promise<Readiness> {
   const timeoutMs = Math.min(options.timeoutMs, EXCHANGE_MS_MAX);
@@ -50,7 +50,7 @@ export async function preflight(target: Target, options: PreflightOptions, signa
   let isExact = options.ignoreEos;
   let outcome = await ask({ ...first, isExact });
   if (isExact && isBadRequest(outcome)) {
-    // A server that is strict about fields it does not know may take the call without them.
+    // A server that rejects unknown fields may accept the call without them.
     isExact = false;
     outcome = await ask({ ...first, isExact });
   }
@@ -90,7 +90,7 @@ export async function preflight(target: Target, options: PreflightOptions, signa
 const limit = (signal: AbortSignal, timeoutMs: number) => AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
 const isBadRequest = ({ status }: Outcome): boolean => status === 400 || status === 422;
 
-/** The first model listed, or the one wanted with what is listed of it. */
+/** The wanted model, or else the first one listed, with its listed properties. */
 async function readModels(target: Target, wanted: string | undefined, timeoutMs: number, signal: AbortSignal) {
   const answer = await target.json('GET', '/v1/models', undefined, limit(signal, timeoutMs)).catch((error: unknown) => {
     signal.throwIfAborted();
@@ -125,17 +125,17 @@ function connectionError({ url }: Target, error: Error, timeoutMs: number): Load
   return new LoadError('unreachable', `${url} cannot be reached: ${reasonOf(error)}`);
 }
 
-/** OpenSSL tells its reason among codes and the places in its source, which help nobody. */
+/** OpenSSL's reason comes among codes and source locations, which help nobody. */
 function tlsReasonOf(error: Error): string {
   const reason = /:SSL routines:[^:]*:([^:]+)/.exec(reasonOf(error))?.[1] ?? reasonOf(error);
-  // What OpenSSL makes of an answer that is no TLS record.
+  // OpenSSL's message for an answer that is not a TLS record.
   return /wrong version number/i.test(reason) ? `${reason}; it seems to speak http` : reason;
 }
 
 const unauthorized = ({ url }: Target, status: number): LoadError =>
   new LoadError('unauthorized', `${url} refuses the key (status ${status}); --key names the variable that holds it`);
 
-/** @throws LoadError for a first call that was not answered */
+/** @throws LoadError for an unanswered first call */
 function check(target: Target, model: string, { outcome, status, detail }: Outcome): void {
   if (outcome === 'completed') return;
   const { url } = target;

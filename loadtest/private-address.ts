@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { LoadError } from './load.js';
 
-/** Addresses that only a machine itself, or a network that somebody owns, can reach; unspecified ones are the machine's. */
+/** Addresses that only the machine itself or a privately owned network can reach; unspecified ones mean the machine. */
 const PRIVATE = new BlockList();
 for (const [network, prefix] of [
   ['127.0.0.0', 8],
@@ -20,7 +20,7 @@ for (const [network, prefix] of [
 ] as const)
   PRIVATE.addSubnet(network, prefix, 'ipv6');
 
-/** An IPv4 address is seen through its IPv6 form. */
+/** An IPv4 address is also recognised in its IPv6 form. */
 export function isPrivate(address: string): boolean {
   const [plain = ''] = address.split('%', 1);
   const family = isIP(plain);
@@ -28,9 +28,9 @@ export function isPrivate(address: string): boolean {
 }
 
 /**
- * Looks up a host whose addresses are all private, and gives what connects to these alone: a name may come to mean
- * another machine.
- * @throws LoadError `unreachable` for a name that has none; `not_private`
+ * Looks up a host whose addresses must all be private. Returns a lookup pinned to these, since a name may later resolve
+ * to another machine.
+ * @throws LoadError `unreachable` for a name without addresses; `not_private`
  */
 export async function privateLookup(url: URL): Promise<LookupFunction> {
   const found = (await privateAddresses(url)).map((address) => ({ address, family: isIP(address) }));

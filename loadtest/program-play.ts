@@ -7,14 +7,14 @@ import type { Player } from './player.js';
 import type { LoadCallRecord } from './records.js';
 import { Timeline } from './timeline.js';
 
-/** Mixed into the seed of a program, so that who hangs up does not hang on what else is drawn. */
+/** Mixed into a program's seed, so that hang-ups are independent of other draws. */
 const HANG_UP_SEED = 0x68616e67;
-/** By so much a time in a header may be off. */
+/** Rounding error of a time in a header. */
 const ROUNDED_MS = 1;
 
 /**
- * One program on one target. A call is meant to be sent when the last of those that it waits for has ended and its gap
- * is over: that is when its time begins to count, however late it goes out.
+ * One program on one target. A call is due when the last of its predecessors has ended and its gap is over. Its time
+ * counts from then, however late it is sent.
  */
 export class ProgramPlay {
   readonly #run: ProgramRun;
@@ -65,7 +65,7 @@ export class ProgramPlay {
       isFinal: this.#run.open === 1,
       call: idOf(this.#id, String(index)),
     });
-    // An engine says something, even where a recording says that it did not.
+    // An engine generates at least one token, even where a recording has none.
     const outputTokens = Math.max(1, call.outputTokens);
     const body = target.api.body({
       model,
@@ -85,7 +85,7 @@ export class ProgramPlay {
       try {
         this.#answered(index, { meantMs, sentMs, prompt }, outcome);
       } catch (error) {
-        // Whoever reads the connection would keep it, and the program would never end.
+        // Thrown here, the error would end up in the connection's reader, and the program would never end.
         this.player.stage.fault(error);
       }
     });
@@ -140,7 +140,7 @@ export class ProgramPlay {
     };
   }
 
-  /** Whether made prompts are as long as they should be. */
+  /** Compares the intended and the actual length of made prompts. */
   #count({ promptTokens }: Prompt, { answer }: Outcome): void {
     if (Number.isNaN(promptTokens) || Number.isNaN(answer.promptTokens)) return;
     this.player.promptTokensWanted += promptTokens;
@@ -166,7 +166,7 @@ export class ProgramPlay {
   }
 }
 
-/** What the gateway says, where that can be: no call waits for less than nothing, or for longer than it takes. */
+/** The gateway's queueing time if plausible: not negative, and no longer than the call took. */
 function queueMsOf(ms: number, takenMs: number): number {
   return ms >= 0 && ms <= takenMs + ROUNDED_MS ? Math.min(ms, takenMs) : NaN;
 }

@@ -1,6 +1,6 @@
 import type { CallRecord, ProgramRecord } from '../sim/index.js';
 
-/** Classes of what can go wrong with a call, each counted apart. `cancelled`: a call before it failed. */
+/** Classes of errors of a call, each counted separately. `cancelled`: an earlier call failed. */
 export const ERROR_CLASSES = [
   'unreachable', // no connection, or it was refused or reset before an answer
   'tls', // the connection could not be made safe
@@ -18,32 +18,32 @@ export const ERROR_CLASSES = [
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
 /**
- * A call as the load tester saw it. `outcome`: `completed` or an error class. `arrivedMs` is when it was meant to be sent.
- * `cachedTokens` is NaN where the target does not tell, `dispatchedMs` where no gateway said how long a call waited.
+ * A call as the load tester saw it. `outcome`: `completed` or an error class. `arrivedMs` is its planned time of
+ * sending. `cachedTokens` is NaN if the target does not report it, `dispatchedMs` if no gateway reported a wait.
  */
 export interface LoadCallRecord extends CallRecord {
   readonly target: number;
-  /** When it was really sent: later than `arrivedMs` only by the load tester's own doing. */
+  /** Actual time of sending: later than `arrivedMs` only through the load tester itself. */
   readonly sentMs: number;
-  /** What the gateway said that it waited there (`x-maitred-queue-ms`); NaN where it said nothing. */
+  /** Wait reported by the gateway (`x-maitred-queue-ms`); NaN without a report. */
   readonly queueMs: number;
-  /** The queue of the gateway that it ran from (`x-maitred-level`); NaN where it said nothing. */
+  /** The gateway's queue that it ran from (`x-maitred-level`); NaN without a report. */
   readonly level: number;
-  /** What went wrong, in the target's words or ours; '' for a completed call. At most some 300 characters. */
+  /** The error, in the target's words or ours; '' for a completed call. At most some 300 characters. */
   readonly detail?: string;
   /** Mean time between tokens after the first; NaN for fewer than two. */
   readonly interTokenMs: number;
 }
 
-/** A program as the load tester saw it, with where its time went: along its critical path, by what its calls said. */
+/** A program as the load tester saw it, with its time split along the critical path, by its calls' reports. */
 export interface LoadProgramRecord extends ProgramRecord {
   readonly target: number;
-  /** Number of its twin on the other target: the same program of the same seed. */
+  /** Index of its twin on the other target: the same program of the same seed. */
   readonly index: number;
   readonly queueMs: number;
   readonly engineMs: number;
   readonly toolMs: number;
-  /** Longest chain of calls and gaps behind one another: what it took if nothing but itself held it up. */
+  /** Longest chain of dependent calls and gaps: the program's time without any queueing. */
   readonly criticalPathMs: number;
 }
 

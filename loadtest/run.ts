@@ -12,17 +12,17 @@ import { Fitting } from './fitting.js';
 import { warningsOf } from './warnings.js';
 
 const PROGRESS_MS = 200;
-/** Programs begun in one turn of the event loop. */
+/** Programs started in one turn of the event loop. */
 const AT_ONCE = 16;
-/** Programs a second that nothing tells from all at once, and the most that can be drawn. */
+/** Rate in programs a second that is as good as all at once, and the highest that can be drawn. */
 const RATE_MAX = 1e6;
-/** Programs under way on a target, above which no more are begun: a target that far behind has no use for them. */
+/** Programs under way on a target above which no more are started: a target that far behind gains nothing from more. */
 const UNDER_WAY_MAX = 20_000;
 
 /**
- * Plays programs on one or two targets, and tells the observer of each call and program that has ended. An abort of the
- * signal ends the run with what has been measured so far.
- * @throws LoadError when a target is not fit for a run; RangeError for arrivals that make no sense
+ * Plays programs on one or two targets, and reports each ended call and program to the observer. An abort of the signal
+ * ends the run with the measurements so far.
+ * @throws LoadError when a target cannot be used; RangeError for impossible arrivals
  */
 export async function runLoad(options: LoadOptions, observer: LoadObserver, signal: AbortSignal): Promise<LoadSummary> {
   const targets: Target[] = [];
@@ -65,7 +65,7 @@ class Run {
     this.#players = targets.map((target, index) => {
       const { facts, words, template, offersTools } = ready[index] as Readiness;
       const { salt: isSalted, recordedAnswers } = options;
-      // Two targets may be two ways to the same engine, where a twin's text would be found in the cache.
+      // Two targets may lead to the same engine, which would find a twin's text in its cache.
       const salt = `${index}${isSalted ? `-${runId.slice(0, 8)}` : ''}`;
       const style = { api: target.api, words, template, salt, isSalted, recordedAnswers, offersTools };
       const { model, ignoresEos: isExact, alone } = facts;
@@ -92,7 +92,7 @@ class Run {
     }
     const programsUnfinished = this.#players.reduce((sum, player) => sum + player.underWay, 0);
     if (programsUnfinished === 0) await Promise.all(this.#players.map((player) => player.released()));
-    // What was being waited for when the run was stopped never comes: that is no failure any more.
+    // The run was stopped, so a pending wait that now fails is no failure of the run.
     played.catch(() => undefined);
     return this.#summary(now(), programsUnfinished, !signal.aborted);
   }
@@ -104,7 +104,7 @@ class Run {
       : this.#playTimed(now, this.#source());
   }
 
-  /** So many programs at any time, on each target by itself. */
+  /** A fixed number of programs at any time, on each target by itself. */
   async #playClosed(now: () => number, concurrency: number): Promise<void> {
     const sources = this.#players.map(() => ({ source: this.#source(), index: 0 }));
     const workers: Promise<void>[] = [];
@@ -128,12 +128,12 @@ class Run {
     });
   }
 
-  /** The targets take turns in being first. */
+  /** Targets take turns in going first. */
   #inOrder(index: number): readonly Player[] {
     return index % 2 === 0 ? this.#players : this.#players.toReversed();
   }
 
-  /** Programs come at their times, whatever became of those before them. */
+  /** Programs arrive at their times, whatever happened to earlier ones. */
   async #playTimed(now: () => number, source: Source): Promise<void> {
     const playing = new Set<Promise<void>>();
     let lastMs = 0;
@@ -141,7 +141,7 @@ class Run {
       const arrival = source.next(lastMs);
       if (arrival === undefined || arrival.atMs > this.options.durationMs) break;
       lastMs = arrival.atMs;
-      // What is overdue goes out at once, but not so much of it that answers would wait to be seen.
+      // Overdue programs start at once, but in small groups, so that answers are noticed in time.
       if (arrival.atMs > now()) await this.#until(arrival.atMs, now);
       else if (index % AT_ONCE === 0) await turn();
       if (this.#stop.signal.aborted) return;
@@ -159,12 +159,12 @@ class Run {
   }
 
   async #until(timeMs: number, now: () => number): Promise<void> {
-    // A timer counts from when its turn of the event loop began, and so may come a little early.
+    // A timer counts from the start of its turn of the event loop, and so may fire slightly early.
     for (let waitMs = timeMs - now(); waitMs > 0 && !this.#stop.signal.aborted; waitMs = timeMs - now())
       await sleep(Math.min(Math.ceil(waitMs), TIMER_MS_MAX), undefined, { signal: this.#stop.signal });
   }
 
-  /** One of those that play a program behind the other. */
+  /** A worker that plays programs one after the other. */
   async #work(now: () => number, player: Player, pulled: { readonly source: Source; index: number }): Promise<void> {
     for (;;) {
       const arrivedMs = now();

@@ -5,7 +5,7 @@ import { LoadError, type LoadOptions } from './load.js';
 import { privateLookup } from './private-address.js';
 
 const CONNECT_MS = 10_000;
-/** Servers close idle connections, some after 5 s; a call that is sent at that very moment fails through nobody's fault. */
+/** Servers close idle connections, some after 5 s; a call sent at that very moment fails through nobody's fault. */
 const IDLE_MS_MAX = 1_000;
 const ANTHROPIC_VERSION = '2023-06-01';
 
@@ -14,11 +14,11 @@ export type TargetOptions = Pick<LoadOptions, 'api' | 'stream' | 'apiKey' | 'tim
 export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly hangUpAfter?: number | undefined;
-  /** Absent: that of all calls. */
+  /** Absent: the same limit as for all calls. */
   readonly timeoutMs?: number;
 }
 
-/** An engine or gateway that is sent calls, and its connections. */
+/** An engine or gateway under load, and its connections. */
 export class Target {
   readonly api: LoadApi;
   readonly #headers: Readonly<Record<string, string>>;
@@ -34,14 +34,14 @@ export class Target {
   }
 
   /**
-   * Looks up where it is; does not connect.
+   * Resolves its address; does not connect.
    * @throws LoadError `bad_target`, `not_private`, `unreachable`
    */
   static async open(text: string, options: TargetOptions): Promise<Target> {
     const url = urlOf(text);
     const lookup = options.ownsTargets ? undefined : await privateLookup(url);
     const pool = new Pool(url.origin, {
-      // Calls are held back before they come here, so that it is seen which ones are late.
+      // The player limits calls before they get here, so that late ones are noticed.
       connections: null,
       pipelining: 1,
       headersTimeout: 0,
@@ -54,7 +54,7 @@ export class Target {
     return new Target(url.origin + basePath, basePath, pool, options);
   }
 
-  /** @param ended is told once how it ended, unless it is aborted */
+  /** @param ended receives the outcome once, unless the call is aborted */
   send(body: string, options: SendOptions, ended: (outcome: Outcome) => void): Exchange {
     const { headers, hangUpAfter, timeoutMs = this.options.timeoutMs } = options;
     const exchange = new Exchange({ api: this.api, stream: this.options.stream, timeoutMs, hangUpAfter }, ended);
@@ -82,7 +82,7 @@ export class Target {
     });
   }
 
-  /** A small JSON exchange on another path. Rejects with what undici throws. */
+  /** A small JSON exchange on another path. Rejects with undici's error. */
   async json(method: 'GET' | 'POST', path: string, body: object | undefined, signal: AbortSignal) {
     const response = await this.pool.request({
       method,
@@ -94,7 +94,7 @@ export class Target {
     return { status: response.statusCode, headers: response.headers, text: await response.body.text() };
   }
 
-  /** Closes all connections, those with calls too. */
+  /** Closes all connections, busy ones included. */
   close(): Promise<void> {
     return this.pool.destroy();
   }

@@ -8,14 +8,14 @@ type Split = Pick<
 >;
 
 /**
- * Where the time of one program went. Its time is that of a chain of calls and gaps, found from its end backwards: each
- * call began when the last of those before it had ended.
+ * The split of one program's time. Its time is that of a chain of calls and gaps, found backwards from its end: each
+ * call began when the last of its predecessors had ended.
  *
  *     arrival ──gap──[queue|engine]──gap──[queue|engine]──▶ end
  *                        └──gap──[..|....]  (waited for, but not the last to end: not on the chain)
  */
 export class Timeline {
-  /** Of each call that was made; undefined for the others. */
+  /** Record of each call that was made; undefined for the others. */
   readonly #records: (LoadCallRecord | undefined)[];
   readonly #gaps: Float64Array;
 
@@ -27,7 +27,7 @@ export class Timeline {
     this.#gaps = new Float64Array(program.calls.length);
   }
 
-  /** When a call is meant to be sent. */
+  /** The planned time of sending a call. */
   plan(index: number, gapMs: number): number {
     this.#gaps[index] = gapMs;
     const before = this.#lastBefore(index);
@@ -59,8 +59,9 @@ export class Timeline {
   }
 
   /**
-   * What the program would have taken alone on its target, by the speed of calls that had it to themselves. What its
-   * prompts share with earlier ones of its own is taken to be in the cache; other calls of its own do not slow a call.
+   * The program's time alone on its target, by the speed of calls that had the target to themselves. Prompts are
+   * assumed to hit the cache for tokens shared with the program's own earlier calls. Its parallel calls do not slow
+   * each other.
    */
   aloneMs({ overheadMs, promptTokenMs, outputTokenMs }: AloneSpeed): number {
     const seen = new Map<string | number, number>();
@@ -81,7 +82,7 @@ export class Timeline {
     });
   }
 
-  /** Tokens kept of an earlier call; all of it where words go on from it. */
+  /** Tokens kept of an earlier call; all of its tokens if recorded text continues it. */
   #keptOf(call: number, tokens: number): number {
     const before = this.#records[call];
     if (before === undefined) return 0;
@@ -89,7 +90,7 @@ export class Timeline {
     return recorded?.messages === undefined ? tokens : before.promptTokens + before.outputTokens;
   }
 
-  /** The longest chain of calls and gaps, where a call takes so long. */
+  /** The longest chain of calls and gaps, for given durations of calls. */
   #longest(durationMs: (record: LoadCallRecord) => number): number {
     const ends = new Float64Array(this.#records.length);
     let longest = 0;
@@ -113,5 +114,5 @@ export class Timeline {
   }
 }
 
-/** Time of a call that it did not wait in a gateway. */
+/** Time of a call outside the gateway's queue. */
 const workMs = ({ sentMs, endedMs, queueMs }: LoadCallRecord): number => Math.max(0, endedMs - sentMs - (queueMs || 0));

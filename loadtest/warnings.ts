@@ -1,11 +1,11 @@
 import type { GeneratorHealth, LoadOptions, TargetFacts } from './load.js';
 
-/** Above these, what was measured is about the load tester too. */
+/** Thresholds above which the measurements also reflect the load tester. */
 const LATE_MS = 50;
 const CPU_SHARE = 0.9;
-/** Who took so little of a core was held up by others. */
+/** Share of a core below which the load tester was not the bottleneck itself, but was held up by other load. */
 const IDLE_SHARE = 0.25;
-/** Prompts that are longer or shorter by more than this are not what was wanted. */
+/** Deviation in length above which prompts count as wrong. */
 const LENGTH_SHARE = 0.01;
 
 interface Ran {
@@ -16,7 +16,7 @@ interface Ran {
   readonly isTooMany: boolean;
 }
 
-/** What makes the figures of a run less than they seem, in sentences. */
+/** Limitations of a run's figures, in sentences. */
 export function warningsOf({ options, targets, generator, programsTooLong, isTooMany }: Ran): string[] {
   const { loopLagMs, lateSendMs, cpuShare, callsInFlightMax } = generator;
   const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;

@@ -2,8 +2,8 @@ import { hashText, mix } from '../sim/index.js';
 import { Dice } from '../workloads/index.js';
 
 /**
- * Common English words of three letters: with the space before it, one token for every tokenizer that was trained on
- * English, and four bytes.
+ * Common English words of three letters. With the space before it, each is four bytes, and one token in every tokenizer
+ * trained on English.
  */
 export const COMMON_WORDS: readonly string[] = (
   'the and for are but not you all any can had her was one our out day get has him his how man new now old see two ' +
@@ -12,34 +12,34 @@ export const COMMON_WORDS: readonly string[] = (
   'dog due ear eat egg eye fit fly fun gas god gun guy hit ice key kid law lay leg lie lip mix mom net nor oil owe'
 ).split(' ');
 
-/** Words of the text that all made text is cut from: so long that prompts rarely go round it. */
+/** Words of the text from which all made texts are cut: enough that prompts rarely wrap around. */
 const CORPUS_WORDS = 2 ** 17;
-/** Words that tell a text from all others: with 64 words to choose from, 48 bits. */
+/** Words that make a text unique: with 64 words to choose from, 48 bits. */
 const TAG_WORDS = 8;
 
-/** Some text of its own, by its seed and its length in words. */
+/** A made text, given by its seed and its length in words. */
 export interface Made {
   readonly seed: number;
   readonly words: number;
 }
 
 /**
- * Text of so many words, each of which is one token (or a fixed number of them: see `tokensPerWord`). What is given out
- * are slices of one long text, so that a thousand conversations take little memory.
+ * Texts of a given number of words, each of which is one token (or a fixed number: see `tokensPerWord`). The texts are
+ * slices of one long text, so that a thousand conversations take little memory.
  *
  *     [ tag: eight words by the seed ][ slice of the corpus from a place by the seed ............. ]
  *
- * For one seed, a shorter text is the beginning of a longer one; texts of two seeds differ from their first words on.
+ * For one seed, a shorter text is a prefix of a longer one. Texts of two seeds differ from their first words on.
  */
 export class Words {
   readonly #corpus: string;
-  /** Where each word begins; one more for the end. */
+  /** Start of each word, and the end of the last. */
   readonly #starts: Int32Array;
 
   /** @param words at least two, of letters only */
   constructor(
     readonly words: readonly string[],
-    /** By the target's tokenizer. */
+    /** As the target's tokenizer counts. */
     readonly tokensPerWord: number,
   ) {
     const dice = new Dice(0);
@@ -49,18 +49,18 @@ export class Words {
     picked.forEach((word, at) => (this.#starts[at + 1] = (this.#starts[at] ?? 0) + word.length + 1));
   }
 
-  /** Words for so many tokens: at least one. */
+  /** Number of words for this many tokens: at least one. */
   wordsFor(tokens: number): number {
     return Math.max(1, Math.round(tokens / this.tokensPerWord));
   }
 
-  /** No space at its ends. */
+  /** The text, without spaces at its ends. */
   text({ seed, words }: Made): string {
     let text = this.#tag(seed, Math.min(words, TAG_WORDS));
     let at = hashOf(seed, TAG_WORDS) % CORPUS_WORDS;
     for (let left = words - TAG_WORDS; left > 0;) {
       const count = Math.min(left, CORPUS_WORDS - at);
-      // Each word ends with a space, which the slice leaves out for the last.
+      // Each word ends with a space; the slice omits the last one.
       text += ` ${this.#corpus.slice(this.#starts[at], (this.#starts[at + count] ?? 0) - 1)}`;
       left -= count;
       at = 0;
@@ -76,5 +76,5 @@ export class Words {
 /** 32 bits, never negative. */
 const hashOf = (seed: number, at: number): number => mix(mix(0x51ed270b, seed), at + 1) >>> 0;
 
-/** The seed of a text that has a name. */
+/** The seed of a named text. */
 export const seedOf = (...parts: readonly (string | number)[]): number => hashText(parts.join('\n'));

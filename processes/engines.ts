@@ -6,7 +6,7 @@ import { serve } from './process.js';
 const QUERIES = 'vllm:prefix_cache_queries_total';
 const HITS = 'vllm:prefix_cache_hits_total';
 
-/** The engines of one run, and how they are let go. */
+/** The engines of one run, and their shutdown. */
 export interface Engines {
   readonly urls: readonly string[];
   stop(): Promise<void>;
@@ -44,7 +44,7 @@ export interface PrefixCounters {
   readonly hits: number;
 }
 
-/** Prompt tokens looked up in the engines' prefix caches so far, and found there, as they count themselves. */
+/** Prompt tokens looked up in the engines' prefix caches so far, and found there, by the engines' own counters. */
 export async function readCounters(urls: readonly string[]): Promise<PrefixCounters> {
   const names = new Set([QUERIES, HITS]);
   const samples = await Promise.all(urls.map(async (url) => parsePrometheus(await get(`${url}/metrics`), names)));

@@ -11,15 +11,17 @@ import { serve, type Server } from './process.js';
 export interface GatewayChoice {
   readonly policy: string;
   readonly balancer?: string | undefined;
-  /** A configuration file with further settings, as for real time. */
+  /** A configuration file with further settings, in real time. */
   readonly file?: string | undefined;
   readonly engines: readonly string[];
   readonly speed: number;
 }
 
 /**
- * Starts a gateway whose scheduling keeps `speed` times the pace that its configuration says, and waits until all its
- * engines take calls. @throws ConfigError @throws Error when an engine is not up in time.
+ * Starts a gateway whose scheduling runs at `speed` times its configured pace, and waits until all its engines accept
+ * calls.
+ * @throws ConfigError
+ * @throws Error when an engine is not up in time.
  */
 export async function startGateway(choice: GatewayChoice): Promise<Server> {
   const config = configure(choice);
@@ -40,7 +42,7 @@ export async function startGateway(choice: GatewayChoice): Promise<Server> {
   }
 }
 
-/** The configuration of a gateway that its starter can hear listen, and ask for its state. */
+/** The configuration of a gateway whose starter can detect that it listens, and can query its state. */
 export function configure({ policy, balancer, file, engines, speed }: GatewayChoice): Config {
   const flag = (path: string, text: string | readonly string[] | undefined) =>
     text === undefined ? [] : [{ path, origin: 'command line', text }];
@@ -51,8 +53,8 @@ export function configure({ policy, balancer, file, engines, speed }: GatewayCho
 }
 
 /**
- * The same scheduling at another pace: all times that it decides by, and how often it looks at its engines. Timeouts
- * that only guard against faults stay as they are.
+ * The same scheduling at another pace: all times in its decisions, and the interval of engine checks. Timeouts that
+ * only guard against faults are unchanged.
  */
 function quicken(config: Config, speed: number): Config {
   const { policy, starvation, admission, balancer, timeouts, health } = config;
@@ -87,11 +89,11 @@ function quicken(config: Config, speed: number): Config {
   };
 }
 
-/** What the admin answer `/engines` says of one. */
+/** A row of the admin answer `/engines`. */
 export interface EngineRow {
   readonly url: string;
   readonly state: string;
-  /** Null: the engine does not tell. */
+  /** Null: the engine does not report it. */
   readonly capacity_tokens: number | null;
 }
 
@@ -105,7 +107,7 @@ async function whoIsDown(gateway: string): Promise<string | undefined> {
   return down.length === 0 ? undefined : `not up: ${down.map(({ url }) => url).join(', ')}`;
 }
 
-/** The first model that the gateway lists, and the longest prompt and answer it takes where that is told. */
+/** The first model that the gateway lists, and its longest prompt and answer, if known. */
 export interface Model {
   readonly id: string;
   readonly max_model_len?: number;
@@ -119,7 +121,7 @@ export async function readModel(gateway: string): Promise<Model> {
   return model;
 }
 
-/** What the gateway itself counted in a run, in the time that its calls took. */
+/** The gateway's own counters of a run, in the time scale of its calls. */
 export interface GatewayView {
   readonly programs: number;
   readonly promptTokens: number;

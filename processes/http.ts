@@ -12,13 +12,13 @@ export async function get(url: string): Promise<string> {
   return response.text();
 }
 
-/** `fetch` hides why it failed in a cause. */
+/** `fetch` hides the reason of its failure in a cause. */
 function reasonOf(error: unknown): string {
   const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return reason instanceof Error ? reason.message : String(reason);
 }
 
-/** Asks again and again for what is missing, until nothing is. @throws Error with what is missing after 30 seconds. */
+/** Polls until nothing is missing. @throws Error that names the missing part after 30 seconds */
 export async function untilReady(missing: () => Promise<string | undefined>): Promise<void> {
   const deadline = performance.now() + READY_MS_MAX;
   for (;;) {

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
 const STDERR_KEPT = 2000;
-/** Time that an interrupted command has to say what it measured. */
+/** Time for an interrupted command to report its measurements. */
 const FAREWELL_MS_MAX = 10_000;
 
 /** A server in a process of its own. */
@@ -26,7 +26,7 @@ export interface Child {
   readonly stdout: Readable;
   /** Resolves when it has ended and its output is read. Rejects when it could not be started. */
   readonly ended: Promise<unknown>;
-  /** The end of its errors so far. */
+  /** The last part of its stderr so far. */
   readonly stderr: () => string;
   readonly signal: (name: NodeJS.Signals) => void;
   /** Kills it, and waits until it has ended. */
@@ -37,7 +37,7 @@ const binary = join(dirname(createRequire(import.meta.url).resolve('maitred/pack
 
 /** Starts a command. Its stdout must be read. */
 export function start(command: string, args: readonly string[]): Child {
-  // Settings of the user's own gateway are not for this one.
+  // Settings of the user's own gateway must not affect this one.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MAITRED_')));
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
   const signal = (name: NodeJS.Signals) => void child.kill(name);
@@ -70,7 +70,7 @@ export async function serve(args: readonly string[]): Promise<Server> {
     lines.on('line', (line) => {
       if (!line.includes('"msg":"listening"')) return;
       resolve((JSON.parse(line) as { readonly url: string }).url);
-      // From here on its log is of no interest, but must be read.
+      // Its further log is ignored, but must be read.
       lines.removeAllListeners('line');
       stdout.resume();
     });

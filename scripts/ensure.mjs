@@ -1,11 +1,11 @@
 /**
- * Makes a clone ready to run: the packages that the lock file names, and a `dist` that is what the sources say.
- * Silent and offline when both are so already, which it finds out by comparing contents, never times: a `git pull`,
- * a copied folder or a container layer may have set those to anything.
+ * Makes a clone ready to run: installs the packages of the lock file, and builds `dist` from the sources. Silent and
+ * offline when both are up to date. It compares contents, never times, which a `git pull`, a copied folder or a
+ * container layer may have changed.
  *
- * Packages: npm leaves a list of what it installed in node_modules, written last; it must equal the lock file.
- * Development packages may be missing (`npm ci --omit=dev`) as long as there is nothing to build with them.
- * Build: `dist/.sources` holds the hash of the sources that `dist` was built from, written last.
+ * Packages: npm writes a list of installed packages into node_modules at the end; it must equal the lock file.
+ * Development packages may be missing (`npm ci --omit=dev`) as long as there is nothing to build. Build:
+ * `dist/.sources` holds the hash of the sources that `dist` was built from, written last.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -39,7 +39,7 @@ function readPackages(file) {
   }
 }
 
-/** Whether node_modules holds what the lock file names, development packages aside unless they are needed. */
+/** Whether node_modules has the packages of the lock file, development packages only if they are needed. */
 function isInstalled(needsDevelopment) {
   const wanted = readPackages('package-lock.json');
   const present = readPackages('node_modules/.package-lock.json');
@@ -88,7 +88,7 @@ function hashOf(sources) {
   return hash.digest('hex');
 }
 
-/** The compiler never deletes what it once wrote; a stale file could still be imported. */
+/** The compiler never deletes its old outputs; a stale file could still be imported. */
 function pruneOutputs(sources) {
   const known = new Set(sources.map((source) => outputOf(source).replace(/\.js$/, '')));
   for (const file of ROOMS.flatMap((room) => [...filesUnder(join('dist', room))])) {
@@ -105,12 +105,12 @@ function build(sources, hash) {
   say('building (tsc -b)');
   rmSync(STAMP, { force: true });
   pruneOutputs(sources);
-  // The compiler trusts its own notes about outputs, so it must be told when some are gone.
+  // The compiler trusts its own record of outputs, so it must be forced when some are gone.
   const force = sources.every((source) => existsSync(outputOf(source))) ? [] : ['--force'];
   const args = ['node_modules/typescript/bin/tsc', '-b', 'cli', ...force];
   const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', process.stderr, process.stderr] });
   if (status !== 0) fail('the build failed (see above)');
-  // npm makes a package's binary executable once, and the compiler writes a new file without that.
+  // npm makes a package's binary executable once, and the compiler writes new files without that bit.
   if (existsSync(BINARY)) chmodSync(BINARY, 0o755);
   mkdirSync(dirname(STAMP), { recursive: true });
   writeFileSync(STAMP, hash);

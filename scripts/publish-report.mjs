@@ -1,10 +1,10 @@
 /**
- * Puts the tables of a report of the standing experiments into docs/EXPERIMENTS-TABLES.md, all of it, and its charts into
+ * Replaces docs/EXPERIMENTS-TABLES.md with the tables of a report of the standing experiments, and the charts in
  * docs/experiments:
  *
  *     npx maitred sim report --out report && node scripts/publish-report.mjs report
  *
- * docs/EXPERIMENTS.md, which tells what they show, is written by hand.
+ * docs/EXPERIMENTS.md, which explains them, is written by hand.
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

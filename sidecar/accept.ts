@@ -5,14 +5,16 @@ import type { Api, RequestFacts } from './apis/index.js';
 import { Call } from './calls/call.js';
 import type { CallSpec } from './calls/ports.js';
 import { checkNotDraining, type Context } from './context.js';
+import type { HeldBody } from './bodies/held.js';
 import { familyOf } from './family.js';
 import { demandOf } from './holder.js';
 import { noEngine, unknownModel } from './models.js';
-import { readJsonBody } from './http/body.js';
+import { checkMediaType, readBody } from './http/body.js';
 import { requestIdOf } from './http/headers.js';
 import { splitTarget } from './http/target.js';
 import { fingerprintOf, saysRetry } from './identity/returning.js';
 import { prefixHashes } from './prefix.js';
+import { endProgram } from './programs.js';
 
 /** Call ids are unique among all processes: random for the process, counted within. */
 const PROCESS = randomBytes(5).toString('hex');
@@ -20,29 +22,53 @@ let calls = 0;
 
 /**
  * Takes in a request that is to be scheduled: read, check, identify, and hand over to the scheduler.
+ * @param path the route's own: engines redirect the trailing slash that a client may have added
  * @throws GatewayError for what cannot be accepted.
  */
 export async function acceptCall(
   context: Context,
   api: Api,
+  path: string,
   tenant: TenantId,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const held = context.held.open(tenant);
+  try {
+    await acceptBody(context, api, path, tenant, request, response, held);
+  } catch (error) {
+    held.release();
+    throw error;
+  }
+}
+
+async function acceptBody(
+  context: Context,
+  api: Api,
+  path: string,
+  tenant: TenantId,
+  request: IncomingMessage,
+  response: ServerResponse,
+  held: HeldBody,
+): Promise<void> {
+  checkMediaType(request);
   const { limits, timeouts } = context.config;
-  const { raw, body } = await readJsonBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs });
+  const bytes = await readBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs, held });
+  const isWanted = () => !request.socket.destroyed;
+  const read = context.reader.read(api, path, bytes, isWanted);
+  const { raw, body, keys, facts, opening } = read instanceof Promise ? await read : read;
   // The body may have taken its time.
   checkNotDraining(context);
-  const facts = api.readRequest(body);
   if (context.fleet.serving(facts.model).length === 0) {
     throw context.fleet.list().some((engine) => engine.models.size > 0) ? unknownModel(facts.model) : noEngine();
   }
-  const { path, search } = splitTarget(request.url ?? '');
+  const { search } = splitTarget(request.url ?? '');
   const { headers } = request;
   const fingerprint = fingerprintOf(raw);
   const before = context.returning.find(tenant, fingerprint);
   const identity = context.identifier.identify({ tenant, headers, body, facts, before });
   context.returning.came(tenant, fingerprint, identity);
+  if (identity.renews === true) endProgram(context, identity.program);
   const spec: CallSpec = {
     id: callId(`${PROCESS}-${++calls}`),
     requestId: requestIdOf(request),
@@ -53,12 +79,13 @@ export async function acceptCall(
     identity,
     facts: withoutBody(facts),
     ...demandOf(context, tenant, facts),
-    family: familyOf(facts.model, body, context.tokens),
+    family: familyOf(facts.model, opening, context.tokens),
     prefix: context.readsPrefix ? prefixHashes(facts.conversation()) : undefined,
     fingerprint,
     isRetry: saysRetry(headers),
     raw,
-    keys: new Set(Object.keys(body)),
+    keys,
+    held,
     fields: api.usageFields(body),
   };
   new Call(spec, request, response, context.callPorts).start();

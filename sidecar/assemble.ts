@@ -1,12 +1,13 @@
-import { LRUCache } from 'lru-cache';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { BalancerInUse } from '../loadbalancer/index.js';
 import { ActiveSet } from './active.js';
 import { Auth } from './auth.js';
+import { HeldBytes } from './bodies/held.js';
+import { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/schema.js';
-import { responseKey, type Context, type HeldResponse } from './context.js';
+import type { Context } from './context.js';
 import { Driver, type Recorder } from './driver.js';
 import { createFleet } from './engines/index.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
@@ -15,6 +16,8 @@ import { logCall, makeLog } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
 import { endProgram } from './programs.js';
+import { Responses } from './responses.js';
+import { Threads } from './threads.js';
 import { TokenEstimator } from './tokens.js';
 
 export interface GatewayOptions {
@@ -28,10 +31,14 @@ export interface GatewayOptions {
 export function assemble(config: Config, options: GatewayOptions): Context {
   const log = options.log ?? makeLog(config);
   const metrics = new Metrics();
+  const threads = new Threads();
   const balancerInUse = new BalancerInUse();
   const balancer = balancerInUse.for(config.balancer);
   const driver = new Driver(config, balancer, {
-    programGone: (gone) => metrics.programGone(gone),
+    programGone: (gone) => {
+      metrics.programGone(gone);
+      threads.gone(gone.program);
+    },
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
     recorder: options.recorder,
   });
@@ -42,12 +49,13 @@ export function assemble(config: Config, options: GatewayOptions): Context {
       const timer = setTimeout(fn, ms);
       return () => clearTimeout(timer);
     },
+    now: () => driver.now(),
     log,
   });
   const context: Context = {
     config,
     auth: new Auth(config),
-    identifier: makeIdentifier(config),
+    identifier: makeIdentifier(config, driver),
     balancer: balancerInUse,
     returning: new Returning(),
     readsPrefix: balancer.readsPrefix,
@@ -57,8 +65,11 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     tokens: new TokenEstimator(),
     metrics,
     log,
-    responses: new LRUCache<string, HeldResponse>({ max: config.limits.responsesMax }),
+    responses: new Responses(config.limits.responsesMax),
+    held: new HeldBytes(() => context.config),
+    reader: new BodyReader(() => context.config),
     active: new ActiveSet(),
+    threads,
     callPorts: { ...portsOf(() => context), driver, fleet },
   };
   registerGauges(context);
@@ -75,12 +86,17 @@ function logOnce(tell: (message: string) => void): (message: string) => void {
   };
 }
 
-export function makeIdentifier({ identity, limits }: Config): Identifier {
+export function makeIdentifier({ identity, limits }: Config, driver: Driver): Identifier {
   return createIdentifier({
-    sources: identity.sources,
+    ...identity,
     conversationsMax: limits.conversationsMax,
     responsesMax: limits.responsesMax,
     newId: randomUUID,
+    activityOf: (program) => {
+      const row = driver.scheduler.views.program(program);
+      if (row === undefined) return undefined;
+      return { activeCalls: row.activeCalls, idleMs: driver.now() - (row.lastCompletionAtMs ?? row.lastArrivalAtMs) };
+    },
   });
 }
 
@@ -89,10 +105,13 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
   return {
     config: () => context().config,
     refused: (spec, code) => {
+      spec.held.release();
       context().metrics.rejected(code);
       context().log.info({ request_id: spec.requestId, call: spec.id, tenant: spec.tenant, code }, 'refused');
     },
     accepted: (call) => {
+      const { program, thread } = call.spec.identity;
+      context().threads.accepted(program, thread);
       context().metrics.accepted();
       context().active.add(call);
     },
@@ -104,7 +123,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     },
     madeResponse: (id, { tenant, promptTokens }, engine, usage) => {
       const contextTokens = usage === undefined ? promptTokens : usage.promptTokens + usage.outputTokens;
-      context().responses.set(responseKey(tenant, id), { engine, contextTokens });
+      context().responses.hold(tenant, id, { engine, contextTokens });
     },
     answered: ({ tenant, identity, facts }, answer, usage) => {
       const { identifier, tokens } = context();
@@ -116,6 +135,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     ended: (call, report) => {
       const { active, log, metrics } = context();
       active.delete(call);
+      call.spec.held.release();
       metrics.ended(report);
       logCall(log, call.spec, report);
       if (call.spec.identity.final) endProgram(context(), call.spec.identity.program);

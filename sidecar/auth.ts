@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { tenantId, type TenantId } from '../src/index.js';
 import type { Config } from './config/schema.js';
 import { GatewayError } from './errors.js';
+import { PageGuard, isLoopback } from './pages.js';
 
 /** Tenant of every call when no API keys are configured. */
 export const DEFAULT_TENANT = tenantId('default');
@@ -12,6 +13,8 @@ export class Auth {
   readonly #keys: readonly { readonly digest: Buffer; readonly tenant: TenantId }[];
   readonly #adminDigest: Buffer | undefined;
   readonly #adminIsOpen: boolean;
+  readonly #clientPages: PageGuard;
+  readonly #adminPages: PageGuard;
 
   constructor(config: Config) {
     this.#keys = config.auth.keys.map((key) => ({
@@ -21,11 +24,16 @@ export class Auth {
     this.#adminDigest = config.admin.token === null ? undefined : sha256(config.admin.token);
     const ownListener = config.admin.port !== null;
     this.#adminIsOpen = ownListener || (isLoopback(config.listen.host) && this.#keys.length === 0);
+    this.#clientPages = new PageGuard(config.auth.hosts, config.listen.host);
+    this.#adminPages = ownListener ? new PageGuard(config.auth.hosts, config.admin.host) : this.#clientPages;
   }
 
-  /** @throws GatewayError `unauthorized` */
+  /** @throws GatewayError `unauthorized`; without keys `forbidden`, to web pages */
   tenantOf(headers: IncomingHttpHeaders): TenantId {
-    if (this.#keys.length === 0) return DEFAULT_TENANT;
+    if (this.#keys.length === 0) {
+      this.#clientPages.checkClient(headers);
+      return DEFAULT_TENANT;
+    }
     const given = bearer(headers) ?? headers['x-api-key'];
     const digest = sha256(typeof given === 'string' ? given : '');
     let tenant: TenantId | undefined;
@@ -46,6 +54,7 @@ export class Auth {
         'Admin paths are closed here: set admin.token, or admin.port for a listener of their own.',
       );
     }
+    this.#adminPages.checkAdmin(headers);
   }
 }
 
@@ -55,8 +64,4 @@ function bearer(headers: IncomingHttpHeaders): string | undefined {
 
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -1,9 +1,9 @@
-import type { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { BalancerInUse } from '../loadbalancer/index.js';
-import type { EngineId, TenantId } from '../src/index.js';
 import type { ActiveSet } from './active.js';
 import type { Auth } from './auth.js';
+import type { HeldBytes } from './bodies/held.js';
+import type { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/schema.js';
 import type { Driver } from './driver.js';
@@ -12,6 +12,8 @@ import { GatewayError } from './errors.js';
 import type { Identifier } from './identity/index.js';
 import type { Returning } from './identity/returning.js';
 import type { Metrics } from './metrics/metrics.js';
+import type { Responses } from './responses.js';
+import type { Threads } from './threads.js';
 import type { TokenEstimator } from './tokens.js';
 
 /** What the routes share. Only `reload` and `drain` write to it. */
@@ -29,21 +31,12 @@ export interface Context {
   readonly tokens: TokenEstimator;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** Responses that engines made; see `responseKey`. */
-  readonly responses: LRUCache<string, HeldResponse>;
+  readonly responses: Responses;
+  readonly held: HeldBytes;
+  readonly reader: BodyReader;
   readonly active: ActiveSet;
+  readonly threads: Threads;
   readonly callPorts: CallPorts;
-}
-
-/** A response that can be gone on from. */
-export interface HeldResponse {
-  readonly engine: EngineId;
-  /** Its prompt and its answer together; the estimate of its prompt until it is told. */
-  readonly contextTokens: number;
-}
-
-export function responseKey(tenant: TenantId, id: string): string {
-  return `${tenant} ${id}`;
 }
 
 /** Whether calls can go there now. */

@@ -75,7 +75,7 @@ class RunningGateway implements Gateway {
   reload(config: Config): void {
     const { context } = this;
     addEngines(context, config);
-    if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config);
+    if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config, context.driver);
     const balancer = context.balancer.for(config.balancer);
     context.driver.configure(config, balancer);
     context.readsPrefix = balancer.readsPrefix;
@@ -165,6 +165,7 @@ async function closeAll(context: Context, listeners: readonly Listener[]): Promi
   context.draining = true;
   context.active.drainAway();
   await Promise.all(listeners.map((listener) => listener.close()));
+  await context.reader.close();
   await context.fleet.close();
   context.driver.close();
   context.log.info('closed');

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TenantId } from '../src/index.js';
-import type { Api } from './apis/index.js';
-import { isServing, responseKey, type Context } from './context.js';
+import { passed, type Api } from './apis/index.js';
+import { isServing, type Context } from './context.js';
 import type { Engine } from './engines/index.js';
 import { GatewayError } from './errors.js';
-import { hasBody, isJson, parseJsonBody, readBody, readJsonBody } from './http/body.js';
+import { checkMediaType, hasBody, isJson, readBody } from './http/body.js';
 import { splitTarget } from './http/target.js';
 import { noEngine, unknownModel } from './models.js';
 import { Relay } from './relay.js';
@@ -20,25 +20,32 @@ import { Relay } from './relay.js';
 export async function passCheap(
   context: Context,
   api: Api,
+  path: string,
+  tenant: TenantId,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { raw, body } = await readJsonBody(request, response, bodyLimits(context));
-  const { model } = api.readRequest(body);
-  await pass(context, enginesFor(context, model), request, response, raw, api);
+  checkMediaType(request);
+  await withBody(context, tenant, request, response, async (bytes) => {
+    const { raw, facts } = await context.reader.read(api, path, bytes, () => !request.socket.destroyed);
+    await pass(context, enginesFor(context, facts.model), request, response, raw, api, path);
+  });
 }
 
 /** Any path that the gateway has no opinion of. */
 export async function passThrough(
   context: Context,
   api: Api,
+  tenant: TenantId,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   if (!hasBody(request)) return pass(context, enginesFor(context), request, response, null, api);
   if (!isJson(request)) return pass(context, enginesFor(context), request, response, request, api);
-  const raw = await readBody(request, response, bodyLimits(context));
-  return pass(context, enginesFor(context, modelIn(raw)), request, response, raw, api);
+  return withBody(context, tenant, request, response, async (raw) => {
+    const model = await modelIn(context, raw, request);
+    await pass(context, enginesFor(context, model), request, response, raw, api);
+  });
 }
 
 /**
@@ -53,24 +60,41 @@ export async function passToOwner(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const held = context.responses.get(responseKey(tenant, id));
+  const held = context.responses.get(tenant, id);
   const engine = held === undefined ? undefined : context.fleet.get(held.engine);
   if (engine === undefined) throw new GatewayError('unknown_response', 'No engine here has made such a response.');
-  const body = hasBody(request) ? await readBody(request, response, bodyLimits(context)) : null;
-  await pass(context, [engine], request, response, body, api);
+  if (!hasBody(request)) return pass(context, [engine], request, response, null, api);
+  return withBody(context, tenant, request, response, (body) => pass(context, [engine], request, response, body, api));
 }
 
-function bodyLimits(context: Context) {
-  return { bodyBytes: context.config.limits.bodyBytes, bodyMs: context.config.timeouts.bodyMs };
+/** Reads the body, and counts it as held until `use` is over. */
+async function withBody(
+  context: Context,
+  tenant: TenantId,
+  request: IncomingMessage,
+  response: ServerResponse,
+  use: (body: Buffer) => Promise<void>,
+): Promise<void> {
+  const { limits, timeouts } = context.config;
+  const held = context.held.open(tenant);
+  try {
+    await use(await readBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs, held }));
+  } finally {
+    held.release();
+  }
 }
 
 /** The model that a JSON body names; a body that is not what its type says is the engine's to refuse. */
-function modelIn(raw: Buffer): string | undefined {
+async function modelIn(context: Context, raw: Buffer, request: IncomingMessage): Promise<string | undefined> {
   try {
-    const model = parseJsonBody(raw).body['model'];
-    return typeof model === 'string' ? model : undefined;
-  } catch {
-    return undefined;
+    // A copy: the reader may not give back what it refuses.
+    const { facts } = await context.reader.read(passed, '', Buffer.from(raw), () => !request.socket.destroyed);
+    return facts.model === '' ? undefined : facts.model;
+  } catch (error) {
+    const isRefused =
+      error instanceof GatewayError && ['invalid_json', 'invalid_body', 'missing_body'].includes(error.code);
+    if (isRefused) return undefined;
+    throw error;
   }
 }
 
@@ -102,6 +126,7 @@ async function pass(
   response: ServerResponse,
   body: Buffer | IncomingMessage | null,
   api: Api,
+  ownPath?: string,
 ): Promise<void> {
   const { path, search } = splitTarget(request.url ?? '');
   if (body === request && request.headers.expect !== undefined) response.writeContinue();
@@ -109,7 +134,7 @@ async function pass(
   const tries = body === request ? engines.slice(0, 1) : engines.slice(0, context.config.limits.attemptsMax);
   let failure: GatewayError = noEngine();
   for (const engine of tries) {
-    const result = await new Relay(context, engine, request, response, api).run(path + search, body);
+    const result = await new Relay(context, engine, request, response, api).run((ownPath ?? path) + search, body);
     if (!(result instanceof GatewayError)) return;
     failure = result;
   }

@@ -1,4 +1,4 @@
-import type { CanonicalMessage } from './apis/api.js';
+import type { Turn } from './apis/api.js';
 
 /** Characters in a block, near the 256 tokens at which prefix trees of routers are cut. */
 const BLOCK_CHARS = 1024;
@@ -9,11 +9,12 @@ const BLOCKS_MAX = 256;
  * Hashes of a conversation's leading blocks, each over all before it (32-bit FNV-1a): equal numbers, equal beginnings.
  * A block that is not full is left out, as engines leave it out of their caches.
  */
-export function prefixHashes(conversation: readonly CanonicalMessage[]): number[] {
+export function prefixHashes(conversation: readonly Turn[]): number[] {
   const hashes: number[] = [];
   let hash = 0x811c9dc5;
   let inBlock = 0;
-  for (const { role, content } of conversation) {
+  for (const turn of conversation) {
+    const { role, content } = turn.read();
     const text = `${role}\0${content}\0`;
     for (let i = 0; i < text.length; i++) {
       hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;

@@ -49,8 +49,7 @@ export async function releaseProgram(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { limits, timeouts } = context.config;
-  const { body } = await readJsonBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs });
+  const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   const program = context.identifier.named(tenant, body[field]);
   if (program === undefined) throw new GatewayError('invalid_body', `${field} must name a program.`, { param: field });
   const released = context.driver.scheduler.views.program(program) !== undefined;

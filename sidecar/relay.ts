@@ -1,13 +1,17 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { programId } from '../src/index.js';
 import type { Api } from './apis/index.js';
 import type { Active } from './active.js';
 import type { Context } from './context.js';
 import type { Engine } from './engines/index.js';
 import { GatewayError } from './errors.js';
-import { Exchange, type AnswerSink } from './http/exchange.js';
+import { Exchange, type AnswerSink, type Fault } from './http/exchange.js';
 import { requestIdOf, toClient, toEngine } from './http/headers.js';
 import { isEventStream } from './http/sse.js';
+
+/** All requests that are passed through count as one program's: nothing is known of whose they are. */
+const PASSED_THROUGH = programId('passed-through');
 
 const inFlight = new WeakMap<Engine, number>();
 
@@ -69,7 +73,7 @@ export class Relay implements AnswerSink, Active {
 
   drainedAway(): void {
     this.#exchange?.abort();
-    this.failed(new GatewayError('draining', 'The gateway shut down before the answer was complete.'));
+    this.#fail(new GatewayError('draining', 'The gateway shut down before the answer was complete.'));
   }
 
   head(status: number, headers: IncomingHttpHeaders): void {
@@ -82,7 +86,7 @@ export class Relay implements AnswerSink, Active {
       'x-maitred-reason': 'passthrough',
       ...(length !== undefined && { 'content-length': length }),
     };
-    this.response.writeHead(status, Object.assign(toClient(headers), own));
+    this.response.writeHead(status, Object.assign(toClient(headers, this.engine.url), own));
     this.response.flushHeaders();
   }
 
@@ -97,13 +101,18 @@ export class Relay implements AnswerSink, Active {
   }
 
   end(): void {
-    this.context.fleet.succeeded(this.engine.id);
+    if (this.#status < 500) this.context.fleet.succeeded(this.engine.id, PASSED_THROUGH);
     this.response.end();
     this.#settle(undefined);
   }
 
-  failed(error: GatewayError): void {
-    if (error.code !== 'draining') this.context.fleet.failed(this.engine.id);
+  failed(error: GatewayError, fault: Fault): void {
+    if (fault === 'answer') this.context.fleet.misanswered(this.engine.id, PASSED_THROUGH);
+    else this.context.fleet.failed(this.engine.id);
+    this.#fail(error);
+  }
+
+  #fail(error: GatewayError): void {
     if (this.#status === 0) {
       this.#settle(error);
       return;

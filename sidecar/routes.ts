@@ -3,7 +3,9 @@ import type { TenantId } from '../src/index.js';
 import { acceptCall } from './accept.js';
 import { apiFor, type Api } from './apis/index.js';
 import { checkNotDraining, type Context } from './context.js';
+import { GatewayError } from './errors.js';
 import type { Handler, Params, Routes } from './http/listener.js';
+import { ENGINE_PATHS, matcherOf, passableTarget, plainTarget } from './passable.js';
 import { listModels, showModel } from './models.js';
 import { passCheap, passThrough, passToOwner } from './passthrough.js';
 import { releaseProgram } from './programs.js';
@@ -11,18 +13,7 @@ import { releaseProgram } from './programs.js';
 /** Paths whose `POST` is a call of a program: scheduled. */
 const SCHEDULED = ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/messages', '/v1/embeddings'];
 
-/** Paths of engines outside `/v1`, passed through; no other path outside it is. */
-const ENGINE_PATHS = [
-  '/tokenize',
-  '/detokenize',
-  '/rerank',
-  '/v2/rerank',
-  '/score',
-  '/pooling',
-  '/classify',
-  '/apply-template',
-  '/infill',
-];
+const COUNT_TOKENS = '/v1/messages/count_tokens';
 
 type TenantHandler = (
   tenant: TenantId,
@@ -44,17 +35,15 @@ export function clientRoutes(context: Context): Routes {
       checkNotDraining(context);
       return handler(context.auth.tenantOf(request.headers), request, response, params);
     };
-  const through = client((_, request, response) =>
-    passThrough(context, familyOf(request.url ?? ''), request, response),
-  );
   const responses = required('/v1/responses');
-  const owner = client((tenant, request, response, params) =>
-    passToOwner(context, responses, tenant, params['id'] ?? '', request, response),
-  );
+  const owner = client((tenant, request, response, params) => {
+    request.url = plainTarget(request.url ?? '');
+    return passToOwner(context, responses, tenant, params['id'] ?? '', request, response);
+  });
   const routes: Record<string, Routes[string]> = {
-    '/v1/messages/count_tokens': {
-      POST: client((_, request, response) =>
-        passCheap(context, required('/v1/messages/count_tokens'), request, response),
+    [COUNT_TOKENS]: {
+      POST: client((tenant, request, response) =>
+        passCheap(context, required(COUNT_TOKENS), COUNT_TOKENS, tenant, request, response),
       ),
     },
     '/v1/responses/:id': { GET: owner, DELETE: owner },
@@ -71,14 +60,28 @@ export function clientRoutes(context: Context): Routes {
     '/finish_session': {
       POST: client((tenant, request, response) => releaseProgram(context, 'session_id', tenant, request, response)),
     },
-    '/v1/*': { ALL: through },
   };
   for (const path of SCHEDULED) {
     const api = required(path);
-    routes[path] = { POST: client((tenant, request, response) => acceptCall(context, api, tenant, request, response)) };
+    routes[path] = {
+      POST: client((tenant, request, response) => acceptCall(context, api, path, tenant, request, response)),
+    };
   }
-  for (const path of ENGINE_PATHS) routes[path] = { ALL: through };
+  const isOwn = matcherOf(Object.keys(routes), 'i');
+  const through = client((tenant, request, response) => {
+    checkNoUpgrade(request);
+    request.url = passableTarget(request.url ?? '', isOwn, context.config.passthrough.paths);
+    return passThrough(context, familyOf(request.url), tenant, request, response);
+  });
+  for (const path of ['/v1/*', ...ENGINE_PATHS]) routes[path] = { ALL: through };
   return routes;
+}
+
+/** Sent on as a plain request, it would be answered with an error that tells nothing. @throws GatewayError */
+function checkNoUpgrade({ headers }: IncomingMessage): void {
+  if (/\bupgrade\b/i.test(headers.connection ?? '') && /\bwebsocket\b/i.test(headers.upgrade ?? '')) {
+    throw new GatewayError('upgrade_unsupported', 'WebSockets are not passed on. Connect to an engine directly.');
+  }
 }
 
 function required(path: string): Api {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { clientRetries, ghostMs } from './config/retries.js';
 import { count } from './config/note.js';
+import { enginesFailedMax, noEngineMs } from './config/faults.js';
 import { admission, balancer, policy, starvation } from './config/scheduling.js';
 
 const limit = count(1, 1e9);
@@ -20,7 +21,8 @@ export const settingsSchema = z.object({
     queuedMax: limit,
     queuedPerTenantMax: limit,
     attemptsMax: limit,
+    enginesFailedMax,
     clientRetries,
   }),
-  timeouts: z.object({ queueMs: time, leaseMs: time, ghostMs }),
+  timeouts: z.object({ queueMs: time, noEngineMs, leaseMs: time, ghostMs }),
 });

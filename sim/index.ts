@@ -1,16 +1,18 @@
 /**
- * The engine model, a vLLM-like server: behind HTTP in real or scaled time, as the stand-in engine, and in virtual time,
- * as the simulator.
+ * The engine model, a vLLM-like server: behind HTTP in real or scaled time, as the stand-in engine, and in virtual
+ * time, as the simulator.
  *
  * Reading guide, in this order:
- * - `engine/engine.ts`: what a step does. Pure; `roofline.ts` says how long it takes, `kv-cache.ts` what is remembered.
+ * - `engine/engine.ts`: the work of a step. Pure; `roofline.ts` gives its time, `kv-cache.ts` the cached prefixes.
  * - `server/call.ts`: one request from acceptance to its end; `server/runner.ts` drives the engine in wall time.
  * - `apis/chat.ts`: one API's shapes; the other files of that folder are its siblings.
  * - `virtual/world.ts`: programs, the gateway's scheduler and engines on one virtual clock; `virtual/calls.ts`: a call
- *   between its client, the gateway and an engine, and `virtual/conditions.ts` all that may go wrong with it.
- *   `policies/` has those that live here alone, to compare with.
- * Then `text/` (tokens, answers, tool calls), `server/faults.ts` (misbehaviour for tests), `options.ts` and `calibrate/` (a
- * preset from the timings of a real server). Programs come from `workloads/`, figures and reports are made in `lab/`.
+ *   between its client, the gateway and an engine; `virtual/conditions.ts`: the faults it may meet.
+ * - `policies/`: the policies that exist only for comparison.
+ * - `text/`: tokens, answers, tool calls. `server/faults.ts`: misbehaviour for tests. `options.ts`: the options.
+ * - `calibrate/`: a preset from the timings of a real server.
+ *
+ * Programs come from `workloads/`; figures and reports are made in `lab/`.
  */
 import { readOptions, type EngineOptions } from './options.js';
 import { EngineServer } from './server/server.js';
@@ -43,7 +45,7 @@ export { runWorld } from './virtual/world.js';
 export interface EngineHandle {
   /** Base URL, without `/v1`. */
   readonly url: string;
-  /** What has happened so far. */
+  /** Statistics so far. */
   stats(): EngineStats;
   /** Ends every call and connection; resolves when the port is free. */
   close(): Promise<void>;

@@ -4,7 +4,10 @@ import { DEFAULT_PRESET, PRESET_NAMES, PRESETS, type Preset } from './engine/pre
 import { isFault } from './server/faults.js';
 import type { Script } from './text/choose.js';
 
-/** Every option of the stand-in engine, with its unit and default. Unknown ones are refused, numbers checked for range. */
+/**
+ * Every option of the stand-in engine, with its unit and default. Unknown options are refused; numbers are
+ * range-checked.
+ */
 const optionsSchema = z.strictObject({
   host: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
   port: z.int().min(0).max(65_535).default(0).describe('Port to listen on; 0 picks a free one.'),

@@ -40,18 +40,20 @@ export interface SchedulerConfig {
     readonly windowMax: number;
     /** Share of an engine's KV capacity that the working set may take; 0: no gate. */
     readonly gate: number;
-    /** Whether a call is held that would slow those that run by more than it gains (`policies/admission-knee.ts`). */
+    /**
+     * Whether a call is held when it would slow the running calls by more than it gains (`policies/admission-knee.ts`).
+     */
     readonly batching: AdmissionName;
     readonly halfLifeMs: number;
-    /** How long idle contexts are held: as learnt from earlier ones, or fading alike by the half-life. */
+    /** Rule by which idle contexts are held: by the return times learnt, or fading by the half-life. */
     readonly retention: RetentionName;
-    /** Whether a context counts what it is expected to grow to. */
+    /** Whether a context counts the size that it is expected to reach. */
     readonly forecast: 'learnt' | 'none';
-    /** Whether the beginning that a family of programs shares is counted once. */
+    /** Whether a family's shared prefix is counted once. */
     readonly sharedPrefixes: 'family' | 'none';
     /** Output set aside for a call that names no smaller limit. */
     readonly outputReserveTokens: number;
-    /** Wait after which idle programs' contexts must make way for a call, and nothing behind it may take its room. */
+    /** Wait after which idle contexts must make way for a call, and no later call may take its room. */
     readonly reserveMs: number;
     /** Least time between two such calls on one engine: each pushes residents out, and too many leave no residents. */
     readonly turnMs: number;
@@ -67,12 +69,16 @@ export interface SchedulerConfig {
     readonly queuedPerTenantMax: number;
     /** Attempts of a call, each on an engine that broke, after which it is refused. */
     readonly attemptsMax: number;
+    /** Engines that a call may break on, after which it is refused: the fault is likely its own. */
+    readonly enginesFailedMax: number;
     /** Assumed retries of a client: a call is refused on arrival only if its wait would outlast them all. */
     readonly clientRetries: number;
   };
   readonly timeouts: {
     /** Upper bound on the wait in the queue, over all attempts of a call. */
     readonly queueMs: number;
+    /** Upper bound on the wait while no engine that may run the call is up, or none can be reached. */
+    readonly noEngineMs: number;
     /** Idle time after which a program is forgotten. */
     readonly leaseMs: number;
     /** Time for which a queued call's place is kept after its client hung up or it timed out; 0: not at all. */
@@ -116,8 +122,10 @@ export function checkConfig(config: SchedulerConfig): void {
     ['limits.queuedMax', limits.queuedMax, 1],
     ['limits.queuedPerTenantMax', limits.queuedPerTenantMax, 1],
     ['limits.attemptsMax', limits.attemptsMax, 1],
+    ['limits.enginesFailedMax', limits.enginesFailedMax, 1],
     ['limits.clientRetries', limits.clientRetries, 0],
     ['timeouts.queueMs', timeouts.queueMs, Number.MIN_VALUE],
+    ['timeouts.noEngineMs', timeouts.noEngineMs, 0],
     ['timeouts.leaseMs', timeouts.leaseMs, Number.MIN_VALUE],
     ['timeouts.ghostMs', timeouts.ghostMs, 0],
   ];

@@ -1,7 +1,6 @@
 import type { Balancer } from './placement/balancer.js';
 import { Call } from './programs/call.js';
 import { checkConfig, type SchedulerConfig } from './config.js';
-import { maySpill } from './programs/escalation.js';
 import type { Engine } from './engines/engine.js';
 import type {
   CallArrived,
@@ -16,6 +15,7 @@ import type {
 import { tellViolationsTo, type OnViolation } from './invariant.js';
 import { Placement } from './placement/placement.js';
 import { Escalator } from './placement/escalator.js';
+import { proved, setBack } from './placement/retry.js';
 import { turnedAway } from './placement/wait-estimate.js';
 import { goneNotice, Accounting, clampUsage } from './programs/accounting.js';
 import { Ghosts } from './programs/ghosts.js';
@@ -23,9 +23,6 @@ import { makePolicy, type Policy } from './policies/policy.js';
 import type { Program } from './programs/process-table.js';
 import { Views } from './views.js';
 import type { CallId, Millis } from './protocol/units.js';
-
-/** Least rest of an engine that said "no room". Without it, one step could send its call back to it without end. */
-const REST_MS_MIN = 1;
 
 /**
  * The scheduler: `step(event, now) -> commands`. It owns the process table, the queues and the engine table. Its state
@@ -136,7 +133,10 @@ export class Scheduler {
       case 'callArrived':
         return this.#arrive(event);
       case 'callStarted':
-        return this.#withRunning(event.call, (call, engine) => engine.started(call, this.#nowMs));
+        return this.#withRunning(event.call, (call, engine) => {
+          engine.started(call, this.#nowMs);
+          proved(engine, this.#placement);
+        });
       case 'callProgressed':
         return this.#withRunning(event.call, (call) => call.progressed(event.outputTokens));
       case 'callFinished':
@@ -159,9 +159,13 @@ export class Scheduler {
           this.#placement.touch(engine);
         });
       case 'engineLost':
-        return this.#withEngine(event.engine, (engine) => this.#displaced(this.#placement.leave(engine, 'lost')));
+        return this.#withEngine(event.engine, (engine) =>
+          this.#displaced(this.#placement.leave(engine, 'lost', this.#nowMs)),
+        );
       case 'engineDrained':
-        return this.#withEngine(event.engine, (engine) => this.#displaced(this.#placement.leave(engine, 'draining')));
+        return this.#withEngine(event.engine, (engine) =>
+          this.#displaced(this.#placement.leave(engine, 'draining', this.#nowMs)),
+        );
       case 'woke':
         return;
       default:
@@ -245,6 +249,7 @@ export class Scheduler {
   #finish(call: Call, engine: Engine, event: CallFinished): void {
     const warm = call.program.lastEngine === engine;
     engine.finished(call, event, this.#nowMs);
+    proved(engine, this.#placement);
     const left = this.#accounting.finished(call, engine, event, this.#nowMs);
     this.#placement.vacate(call, engine, left, this.#nowMs);
     const { promptTokens, outputTokens } = event.usage ?? call;
@@ -256,23 +261,13 @@ export class Scheduler {
 
   #fail(call: Call, engine: Engine, event: CallFailed): void {
     if (event.failure === 'lost') return this.#abandon(call, engine);
-    const { config, balancer } = this.#placement.rules;
     this.#placement.vacate(call, engine, 'nothing', this.#nowMs);
     if (event.failure === 'refused') {
-      engine.probation = false;
+      proved(engine, this.#placement);
       return this.#end(call);
     }
-    if (event.failure === 'busy') {
-      engine.limit.refused(call.dispatchedAtMs, this.#nowMs, engine.inFlight + 1);
-      // Not `Math.max`: it would pass on NaN.
-      const { restMs } = event;
-      this.#placement.rest(engine, this.#nowMs + (restMs > REST_MS_MIN ? restMs : REST_MS_MIN));
-      call.isUnbound ||= maySpill(call, balancer);
-    } else {
-      call.attempts += 1;
-      call.excluded = engine;
-      if (call.attempts >= config.limits.attemptsMax) return this.#reject(call, 'attempts_exhausted');
-    }
+    const refusal = setBack(call, engine, event, this.#placement, this.#nowMs);
+    if (refusal !== undefined) return this.#reject(call, refusal);
     if (!this.#placement.serves(call.model, call.onlyOn)) return this.#reject(call, 'no_engine');
     call.sentBack(this.#nowMs);
     this.#wait(call);
@@ -307,7 +302,7 @@ export class Scheduler {
     this.#out.push({ type: 'reject', call: call.id, refusal, ...retry });
     this.#end(call);
     // A retry that finds the queue full keeps the place that it took over.
-    if (refusal === 'queue_timeout' || (refusal === 'queue_full' && call.returns > 0))
+    if (refusal === 'queue_timeout' || refusal === 'no_engine' || (refusal === 'queue_full' && call.returns > 0))
       this.#ghosts.keep(call, this.#placement.rules.config, this.#nowMs);
   }
 
@@ -324,9 +319,7 @@ export class Scheduler {
     this.#out.push(goneNotice(row));
   }
 
-  /**
-   * Handles calls that lost their place with an engine: placed anew already, or rejected when no engine serves them.
-   */
+  /** Handles waiting calls that an engine's coming or going concerns: no engine may serve them any more, or none is up. */
   #displaced(calls: readonly Call[]): void {
     for (const call of calls) {
       if (this.#placement.serves(call.model, call.onlyOn)) this.#escalator.watch(call);
@@ -341,14 +334,14 @@ export class Scheduler {
     const turned = turnedAway(call, this.#placement, this.#nowMs);
     if (turned === undefined) return;
     this.#reject(call, turned.refusal, turned.retryAfterMs);
-    // The room claimed for its own context until now may let another call go.
+    // The room claimed until now for its own context may admit another call.
     this.#place();
   }
 
   #passTime(): void {
     const now = this.#nowMs;
-    for (let call = this.#escalator.timedOut(now); call !== undefined; call = this.#escalator.timedOut(now))
-      this.#reject(call, 'queue_timeout');
+    for (let next = this.#escalator.refused(now); next !== undefined; next = this.#escalator.refused(now))
+      this.#reject(next.call, next.refusal);
     this.#ghosts.expire(now);
     this.#accounting.countOut(now);
     this.#placement.passTime(now);

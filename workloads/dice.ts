@@ -6,7 +6,9 @@ export class Dice {
     this.#state = Math.imul(seed + 1, 0x9e3779b1) >>> 0;
   }
 
-  /** The stream of one of many things of a seed, such as its programs: what is drawn for one changes no other. */
+  /**
+   * An independent stream for one of many items under a seed, such as one program: its draws change no other item's.
+   */
   static of(seed: number, index: number): Dice {
     const mixed = Math.imul(seed ^ (seed >>> 16), 0x85ebca6b) ^ Math.imul(index + 1, 0xc2b2ae35);
     return new Dice((mixed ^ (mixed >>> 13)) >>> 0);
@@ -58,5 +60,5 @@ export class Dice {
   }
 }
 
-/** Of a base above 0. `**` differs in its last digit between versions of Node; logarithms and exponentials do not. */
+/** For a base above 0. `**` differs in its last digit between versions of Node; logarithms and exponentials do not. */
 const power = (base: number, exponent: number): number => Math.exp(exponent * Math.log(base));

@@ -1,9 +1,10 @@
 /**
- * Agent programs as workloads: those made up from distributions, and readers of recorded ones. Nothing here runs them.
+ * Agent programs as workloads: synthetic ones from distributions, and readers of recorded ones. Nothing here runs them.
  *
  * Reading guide:
  * - `program.ts`: a program as a graph of calls with lengths and gaps. `workload.ts`: an endless supply of them.
- * - `synthetic/built-in.ts`: the built-in workloads as data; `synthetic/compose.ts` draws programs from such a description.
+ * - `synthetic/built-in.ts`: the built-in workloads as data; `synthetic/compose.ts` draws programs from such a
+ *   description.
  * - `traces/formats.ts`: the recorded formats; `traces/open.ts` reads any of them.
  */
 export { Dice } from './dice.js';

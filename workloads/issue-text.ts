@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** What is wrong with a value, in our words, to stand behind its name. The input must be reported with the issue. */
+/** The fault of a value, phrased to follow its name. The input must be reported with the issue. */
 export function issueText(issue: z.core.$ZodIssue): string {
   if (issue.input === undefined && MISSING.has(issue.code)) return 'is missing';
   if (issue.code === 'invalid_type') return `must be ${TYPES[issue.expected] ?? issue.expected}`;
@@ -12,7 +12,7 @@ export function issueText(issue: z.core.$ZodIssue): string {
   return issue.code === 'invalid_union' ? unknownKind(issue) : issue.message;
 }
 
-/** What is wrong with a value that there is not. */
+/** Issues of a missing value. */
 const MISSING: ReadonlySet<string | undefined> = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 
 export const UNKNOWN_KEY = 'is not a known key';

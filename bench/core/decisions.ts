@@ -10,7 +10,7 @@ const QUEUED = [1, 1000, 100_000];
 const PINNED = 100_000;
 const ROWS = 1_000_000;
 
-/** What a decision costs, by the length of the queue. */
+/** Cost of a decision, by the length of the queue. */
 export function benchDecisions(quick: boolean): void {
   say(`${ENGINES} engines with a window of ${WINDOW}, all full; policy and balancer by default. Microseconds of one decision: an
 answer ends, the next call is dispatched, a new one arrives, due timers fire. Gate: ${show(CAPACITY)} KV tokens an engine, so
@@ -40,7 +40,7 @@ function timesOf(desk: Desk, gate: boolean, queued: number, warmUp: number, deci
   return summary(Array.from({ length: decisions }, () => load.decide()));
 }
 
-/** Calls that flow over three engines, while very many wait for the cache that is on a fourth, which is full. */
+/** Calls flow over three engines, while very many wait for the cache of a fourth engine, which is full. */
 function pinned(decisions: number): number[] {
   const scheduler = newScheduler();
   let nowMs = 0;

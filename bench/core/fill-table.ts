@@ -6,8 +6,8 @@ import { arrived, finished, joined } from './load.js';
 import { settings } from './settings.js';
 
 /**
- * The process that fills a process table and weighs its heap after each part. Run with --expose-gc.
- * Ids are made here, as long as a gateway's own, so that their strings are weighed with the rows that hold them.
+ * The process that fills a process table and weighs its heap after each part. Run with --expose-gc. Ids are made here,
+ * as long as a gateway's own, so that their strings count with the rows that hold them.
  */
 const programs = Number(process.argv[2]);
 const scheduler = new Scheduler(settings(programs), makeBalancer(loadConfig({}).balancer));

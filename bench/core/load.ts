@@ -12,7 +12,7 @@ import {
 } from '../../src/index.js';
 import { makeRandom } from '../numbers.js';
 
-/** What is measured: the scheduler, or one written in its place. */
+/** The interface under test: the scheduler, or a substitute. */
 export interface Desk {
   step(event: Event, now: Millis): Command[];
 }
@@ -22,7 +22,7 @@ export const WINDOW = 256;
 /** KV tokens of an engine: with the prompts below it holds fewer calls than the window. */
 export const CAPACITY = 1_000_000;
 const MODEL = modelId('m');
-/** Mean time that a call runs: about a thousand decisions a second of the clock that the scheduler sees. */
+/** Mean time of a call: about a thousand decisions a second on the scheduler's clock. */
 const SERVICE_MS = 1000;
 /** Share of arrivals that are a known program's next call. */
 const RETURNING = 0.9;
@@ -68,8 +68,8 @@ export function finished(call: string, promptTokens: number): Event {
 
 /**
  * A fleet in steady overload: programs whose prompts grow from call to call, engines that are full, a queue of a given
- * length. One decision is all that one answer brings about: the finish, the dispatch of the next call, a new arrival, and
- * whatever timers fell due before it. Time passes between them as on a fleet that runs calls for a second each.
+ * length. One decision is everything that one answer causes: the finish, the dispatch of the next call, a new arrival,
+ * and the timers due before it. Time passes between them as on a fleet that runs calls for a second each.
  */
 export class Load {
   readonly #random = makeRandom(1);
@@ -88,7 +88,7 @@ export class Load {
     for (let i = 0; i < ENGINES; i += 1) this.#tell(joined(`e${i}`, gate));
   }
 
-  /** Calls arrive until so many wait. */
+  /** Adds arrivals until this many calls wait. */
   fill(queued: number): void {
     while (this.#waiting < queued) {
       this.#nowMs += 0.05;
@@ -155,7 +155,7 @@ export class Load {
   }
 }
 
-/** Takes one value out, its place chosen by `share`; order is not kept. */
+/** Removes one value at a place chosen by `share`; order is not kept. */
 function takeAt<T>(list: T[], share: number): T | undefined {
   const index = Math.floor(share * list.length);
   const last = list.pop();

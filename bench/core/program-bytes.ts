@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { say } from '../numbers.js';
 
-/** Memory of the process table. In a process of its own, whose heap holds nothing else. */
+/** Memory of the process table, in a process of its own, whose heap holds nothing else. */
 export function benchProgramBytes(quick: boolean): void {
   const script = fileURLToPath(new URL('fill-table.js', import.meta.url));
   const args = ['--expose-gc', '--max-old-space-size=8192', script, String(quick ? 100_000 : 1_000_000)];

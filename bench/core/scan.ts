@@ -13,9 +13,9 @@ interface Run {
 }
 
 /**
- * The scheduler that one writes first, to compare with: waiting calls in an array, searched whenever there is room for the
- * call whose program has had least service and that fits somewhere. It has no levels, timers, homes, reservations or
- * fading contexts, so it does far less for each call that it looks at, but it looks at them all.
+ * The naive scheduler, for comparison: waiting calls in an array. Whenever there is room, it searches for the fitting
+ * call whose program has had least service. It has no levels, timers, homes, reservations or fading contexts. So it
+ * does far less for each call examined, but examines them all.
  */
 export class ScanDesk implements Desk {
   readonly #engines = new Map<EngineId, Room>();

@@ -9,7 +9,9 @@ const DRIVES = [
   { title: 'step by step', stepsMax: 1 },
 ];
 
-/** What the engine model costs, without any scheduler: conversations that go on one after the other, slots all full. */
+/**
+ * Cost of the engine model without any scheduler: conversations that continue one after the other, with all slots full.
+ */
 export function benchSteps(quick: boolean): void {
   const calls = quick ? 20_000 : 200_000;
   say(`One engine, ${PRESETS['llama-3.1-8b-a100'].model}, ${show(calls)} calls of 200 to 2,000 prompt tokens and 1 to 400 of output in
@@ -38,7 +40,7 @@ function drive(slots: number, stepsMax: number, calls: number) {
     scheduling: 'fcfs',
   });
   const conversations = new Conversations();
-  // Before the clock starts, so that only the engine is measured.
+  // Made before the clock starts, so that only the engine is measured.
   const first = Array.from({ length: slots + 2 }, () => conversations.start());
   const startedAt = process.cpuUsage();
   for (const call of first) engine.add(call, 0);

@@ -7,8 +7,8 @@ const WORDS = `the a of to and in is that for with run test file error line modu
 );
 
 /**
- * A chat request of `bytes` bytes as a coding agent sends it: a system prompt, a task, then turns of a short answer with a
- * tool call and a longer tool result.
+ * A chat request of `bytes` bytes like a coding agent's. It has a system prompt, a task, then turns of a short answer
+ * with a tool call and a longer tool result.
  */
 export function chatBody(bytes: number, stream: boolean): string {
   const random = makeRandom(bytes);
@@ -25,7 +25,9 @@ export function chatBody(bytes: number, stream: boolean): string {
   for (let left = bytes - body().length; left > 1500; left = bytes - body().length) {
     const turns = left > 20_000 ? 8 : 1;
     for (let i = 0; i < turns; i += 1) {
-      const id = `call_${messages.length}`;
+      const id = `call_${Math.floor(random() * 2 ** 48)
+        .toString(16)
+        .padStart(12, '0')}`;
       const call = { name: 'bash', arguments: JSON.stringify({ command: prose(80) }) };
       messages.push({ role: 'assistant', content: prose(200), tool_calls: [{ id, type: 'function', function: call }] });
       messages.push({ role: 'tool', tool_call_id: id, content: prose(random() < 0.2 ? 2500 : 500) });

@@ -10,7 +10,7 @@ const CASES = [
   { label: 'SSE, 2 KB', bytes: 2 * KB, stream: true },
 ];
 
-/** What a proxy adds to the latency of a request, at a rate that loads none of them fully. */
+/** Latency that a proxy adds to a request, at a rate that loads none of them fully. */
 export async function benchLatency(quick: boolean): Promise<void> {
   say(`${CONDITIONS}
 ${PER_SECOND} requests a second at fixed times, answered or not (open loop). Milliseconds from handing a request to the client

@@ -14,7 +14,7 @@ interface Target {
   readonly stream: boolean;
 }
 
-/** As many requests as the connections take, each with one request at a time. */
+/** As many requests as possible on these connections, each with one request at a time. */
 export interface ThroughputJob extends Target {
   readonly type: 'throughput';
   readonly connections: number;
@@ -33,7 +33,7 @@ export interface PacedJob extends Target {
   readonly perSecond: number;
   readonly seconds: number;
 }
-/** From the moment that a request was handed to the client library, in milliseconds. */
+/** Milliseconds since a request was handed to the client library. */
 export interface Latency {
   /** To the first byte of the answer's body: a stream's first event. */
   readonly firstP50: number;
@@ -52,7 +52,7 @@ export interface HoldJob extends Target {
   readonly gapMs: number;
 }
 
-/** Counts the events of the streams that are held open. */
+/** Counts the events of the streams held open. */
 export interface CountJob {
   readonly type: 'count';
   readonly seconds: number;
@@ -62,7 +62,7 @@ export interface Counted {
   readonly seconds: number;
 }
 
-/** What is used of autocannon, which comes without types. */
+/** The used part of autocannon, which comes without types. */
 type Autocannon = (options: object) => Promise<{
   readonly '2xx': number;
   readonly non2xx: number;

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 
-/** The process of the least a proxy on Node can do: node:http in, undici out, no routing, no rules, no log. */
+/** The process of a minimal proxy on Node: node:http in, undici out, no routing, no rules, no log. */
 const [, , target = ''] = process.argv;
 const pool = new Pool(target, { headersTimeout: 0, bodyTimeout: 0 });
 

@@ -12,7 +12,7 @@ const CASES = [
 ];
 const PROXIES = ['maitred', 'http-proxy', 'pass-through'] as const;
 const CONNECTIONS = 1024;
-/** Below this share of its core a proxy keeps up: it relays what is offered, and only CPU tells proxies apart. */
+/** Share of its core below which a proxy keeps up: it relays the full load, and only CPU distinguishes proxies. */
 const BUSY_MIN = 0.9;
 
 interface Sample {

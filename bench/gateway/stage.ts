@@ -18,7 +18,7 @@ export const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--ver
 export const TARGETS = ['direct', 'maitred', 'http-proxy', 'pass-through'] as const;
 export type TargetName = (typeof TARGETS)[number];
 
-/** What stands between the load and the engine. */
+/** A proxy between the load and the engine, or `direct`. */
 export interface Proxy {
   readonly name: TargetName;
   readonly url: string;
@@ -41,7 +41,7 @@ export class Stage {
 
   /**
    * @param flags of Node, for profiles
-   * @param connections most that http-proxy opens to the engine; absent: its default, 128
+   * @param connections limit on http-proxy's connections to the engine; absent: its default, 128
    */
   async start(name: TargetName, flags: readonly string[] = [], connections?: number): Promise<Proxy> {
     if (name === 'direct') return { name, url: this.#upstream, cpuMs: () => undefined, rssBytes: () => undefined };
@@ -70,7 +70,7 @@ export class Stage {
     return result;
   }
 
-  /** Starts a script that tells its URL when it is ready. */
+  /** Starts a script that reports its URL when it is ready. */
   async #fork(core: number, ...args: string[]): Promise<[ChildProcess, string]> {
     const child = this.#spawn(core, args, true);
     const [url] = (await once(child, 'message')) as [string];
@@ -87,8 +87,8 @@ export class Stage {
   }
 
   /**
-   * The gateway as a user starts it, all defaults (PLAS, history matching, a log line a call) but one: a window that the
-   * mock engine never fills, since what is measured is the gateway and not how long calls wait.
+   * The gateway with all defaults (PLAS, history matching, a log line a call) but one: a window that the mock engine
+   * never fills. The gateway is measured, not the waiting of calls.
    */
   async #startGateway(flags: readonly string[]): Promise<Proxy> {
     const port = await freePort();
@@ -121,7 +121,7 @@ const proxyOf = (name: TargetName, url: string, { pid = NaN }: ChildProcess): Pr
   rssBytes: () => rssBytesOf(pid),
 });
 
-/** Says under which conditions the figures were taken. */
+/** The conditions of the measurement, for the output. */
 export const CONDITIONS = canPin
   ? 'Proxies run on one core, load generator and mock engine together on another (taskset).'
   : 'No taskset or only one core: nothing is pinned, so proxies take what the load leaves. Compare CPU, not throughput.';

@@ -55,7 +55,7 @@ async function hold(stage: Stage, { url, name }: Proxy, streams: number): Promis
   if (open !== streams) throw new Error(`${name} opened ${open} of ${streams} streams`);
 }
 
-/** Resident memory once a second. */
+/** Samples resident memory once a second. */
 async function watch(proxy: Proxy, seconds: number): Promise<number[]> {
   const seen: number[] = [];
   for (let second = 0; second < seconds; second += 1) {

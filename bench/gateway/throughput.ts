@@ -4,7 +4,7 @@ import { CONDITIONS, Stage, TARGETS, type Proxy, type TargetName } from './stage
 const KB = 1024;
 const BODIES = [2 * KB, 64 * KB, 512 * KB];
 const CONNECTIONS = [1, 32, 1000];
-/** Below this share of its core a proxy was waiting for the load, and its throughput says little of it. */
+/** Share of its core below which a proxy waited for the load, so that its throughput means little. */
 const BUSY_MIN = 0.9;
 
 interface Cell {
@@ -49,7 +49,7 @@ throughput is the latency's or the load's, and CPU tells more.\n`);
   }
 }
 
-/** Requests until V8 has compiled what they run through: a loaded machine takes long for them. */
+/** Requests until V8 has compiled the code on their path; on a loaded machine this takes long. */
 const WARM_REQUESTS = 10_000;
 const WARM_SECONDS_MAX = 30;
 
@@ -62,7 +62,7 @@ async function warmUp(stage: Stage, { url }: Proxy): Promise<void> {
 }
 
 async function measure(stage: Stage, proxies: readonly Proxy[], cell: Cell) {
-  // A thousand large bodies are all read before the first is answered: these cells take long, and one round.
+  // A thousand large bodies are all read before the first answer: these cells take long, so they get one round.
   const large = cell.connections > 100 && cell.bytes > 2 * KB;
   const rounds = large ? 1 : 3;
   const seconds = large ? (5 * cell.bytes) / (64 * KB) : 1;
@@ -126,7 +126,7 @@ function rowOf(cell: Cell, samples: ReadonlyMap<TargetName, readonly Sample[]>):
   ];
 }
 
-/** From the gateway's own counters: that what was measured was scheduled, and not passed through. */
+/** Checks by the gateway's own counters that the calls were scheduled, and not passed through. */
 async function completed(proxies: readonly Proxy[]): Promise<string> {
   const url = proxies.find((proxy) => proxy.name === 'maitred')?.url ?? '';
   const metrics = await (await fetch(`${url}/metrics`)).text();

@@ -2,14 +2,14 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { MODEL } from './bodies.js';
 
 /**
- * The process of a mock engine that answers at once, from canned bytes. It speaks just enough HTTP for the proxies here,
- * by hand, so that it costs the core that it shares with the load generator as little as can be.
+ * The process of a mock engine that answers at once, from canned bytes. It implements just enough HTTP for the proxies
+ * here, by hand, to use as little as possible of the core that it shares with the load generator.
  *
  *     GET  /health /v1/models /metrics     as vLLM's, without a KV capacity: no gate, and a window by configuration
  *     POST with `"stream":false`           a JSON answer
  *     POST with `"stream":true`            an event stream: 32 chunks, each written by itself, the usage if asked for, [DONE]
  *
- * Header `x-gap-ms`: chunks come that far apart, and without end. No gap: one chunk a turn of the event loop.
+ * Header `x-gap-ms`: chunks come at this interval, without end. Without it: one chunk a turn of the event loop.
  */
 const CHUNKS = 32;
 
@@ -46,7 +46,7 @@ const LAST = event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
 const USAGE_CHUNK = event({ choices: [], usage: USAGE });
 const DONE = Buffer.concat([chunked('data: [DONE]\n\n'), Buffer.from('0\r\n\r\n')]);
 
-/** Requests of one connection, one after the other: no client here pipelines. */
+/** Requests of one connection, in sequence: no client here pipelines. */
 class Connection {
   #header = '';
   #body = '';
@@ -70,7 +70,7 @@ class Connection {
   }
 
   #takeBody(chunk: Buffer): void {
-    // The fields that matter stand before the messages.
+    // The relevant fields come before the messages.
     if (this.#body.length < 256) this.#body += chunk.toString('latin1', 0, 256);
     this.#left = (this.#left ?? 0) - chunk.length;
     if (this.#left > 0) return;

@@ -11,7 +11,10 @@ const KB = 1024;
 const TENANT = tenantId('t');
 const SOURCES = ['maitred', 'harness', 'body', 'baggage', 'history'] as const;
 
-/** What it costs to find the program of a call that sends nothing but its messages, beside what reading them costs anyway. */
+/**
+ * Cost of finding the program of a call that sends nothing but its messages, compared with reading these, which is
+ * needed anyway.
+ */
 export function benchHistory(quick: boolean): void {
   say(`One call, in microseconds. parse: the body's bytes checked and parsed. read: model, limits and size of the prompt.
 identify: every message made canonical and hashed, the program found by the answer that it was given last. splice: the
@@ -43,15 +46,18 @@ function rowOf(kb: number, rounds: number): string[] {
     sources: SOURCES,
     conversationsMax: 100_000,
     responsesMax: 1000,
+    rewritten: true,
+    reuseMs: 0,
+    activityOf: () => undefined,
     newId: randomUUID,
   });
   const requestOf = (body: JsonObject) => ({ tenant: TENANT, headers: {}, body, facts: api.readRequest(body) });
 
-  // The call before: the same conversation up to its last answer, which is then given.
+  // The previous call: the same conversation without its last answer, which is then given.
   const whole = JSON.parse(text) as { messages: object[] } & JsonObject;
   const conversation = api.readRequest(whole).conversation();
   const last = conversation.findLastIndex((message) => message.role === 'assistant');
-  const message = conversation[last];
+  const message = conversation[last]?.read();
   if (message !== undefined) {
     const before = identifier.identify(requestOf({ ...whole, messages: whole.messages.slice(0, last) }));
     identifier.answered(before, { tenant: TENANT }, { message, tools: [] });
@@ -90,7 +96,7 @@ function rowOf(kb: number, rounds: number): string[] {
   ];
 }
 
-/** Microseconds that it took, and its result. */
+/** Runs the work. Returns its microseconds and its result. */
 function timed<T>(work: () => T): [number, T] {
   const startedAt = performance.now();
   const result = work();

@@ -24,7 +24,7 @@ const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
 const pinned = (core: number, ...args: string[]): [string, string[]] =>
   canPin ? ['taskset', ['-c', String(core), process.execPath, ...args]] : [process.execPath, args];
 
-/** What `maitred load` itself costs, and from when on its times are no longer only the target's. */
+/** Cost of `maitred load` itself, and the rate from which its times are no longer only the target's. */
 export async function benchLoad(quick: boolean): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'maitred-bench-'));
   try {
@@ -51,7 +51,7 @@ async function rates(folder: string, quick: boolean): Promise<void> {
   printTable(['output tokens', 'calls a second', ...FIGURES], rows);
 }
 
-/** As many streams at any time as is promised. */
+/** The promised number of streams at once. */
 async function streams(folder: string, quick: boolean): Promise<void> {
   const output = quick ? 64 : 400;
   const rows: string[][] = [];
@@ -78,7 +78,7 @@ const figuresOf = ({ targets, generator, warnings }: LoadDocument): string[] => 
   show(warnings.length),
 ];
 
-/** One run against a fresh engine, and what it wrote. */
+/** One run against a fresh engine, and its document. */
 async function run(
   folder: string,
   { prompt, output }: Shape,

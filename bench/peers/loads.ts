@@ -4,12 +4,12 @@ import { join } from 'node:path';
 export const LOAD_NAMES = ['agents', 'fleet', 'mixed'] as const;
 export type LoadName = (typeof LOAD_NAMES)[number];
 
-/** What one run sends. */
+/** The load of one run. */
 export interface Load {
   readonly title: string;
-  /** How much faster than real all times are. */
+  /** Speed-up over real time. */
   readonly speed: number;
-  /** Options of `maitred load` that say which programs arrive, and when. */
+  /** Options of `maitred load` for the programs and their arrivals. */
   readonly args: readonly string[];
 }
 
@@ -25,12 +25,12 @@ export function makeLoad(name: LoadName, traces: string | undefined): Load {
     case 'fleet':
       return { title: 'fleet, 2 programs/s, 160 programs', speed: 20, args: synthetic('fleet', 2, 160) };
     case 'mixed':
-      // Ten times the calls of the others in a second.
+      // Ten times as many calls a second as the other loads.
       return { title: 'mixed, 3.2 programs/s (saturated), 600 programs', speed: 5, args: synthetic('mixed', 3.2, 600) };
   }
 }
 
-/** Shows in half a minute that everything runs. */
+/** Shows in half a minute that everything works. */
 export const QUICK: Load = { title: 'fleet, 2 programs/s, 16 programs', speed: 20, args: synthetic('fleet', 2, 16) };
 
 function agents(trace: string | undefined): Load {

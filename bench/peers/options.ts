@@ -7,11 +7,11 @@ import { LOAD_NAMES, type LoadName } from './loads.js';
 export interface PeerOptions {
   /** Absent: `vllm-router` on the PATH. */
   readonly router?: string;
-  /** Absent: where recordings usually are, and synthetic agents where there are none. */
+  /** Absent: recordings in their usual place, or synthetic agents without any. */
   readonly traces?: string;
   readonly loads: readonly LoadName[];
   readonly seeds: readonly number[];
-  /** How much faster than real; absent: as each load can be on two idle cores. */
+  /** Speed-up over real time; absent: the highest that each load allows on two idle cores. */
   readonly speed?: number;
   /** Milliseconds that one run may take. */
   readonly timeLimit: number;
@@ -41,7 +41,7 @@ export function makeCommand(): Command {
     .exitOverride();
 }
 
-/** @throws CommanderError, which has been told already */
+/** @throws CommanderError, which has been reported already */
 export function readOptions(argv: readonly string[]): PeerOptions {
   const given = makeCommand().parse(argv, { from: 'user' }).opts<Partial<PeerOptions>>();
   return {

@@ -17,7 +17,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     router = findRouter(options.router, process.env['PATH'] ?? '');
     loads = loadsOf(options);
   } catch (error) {
-    // Commander has said itself what was wrong.
+    // Commander has already reported the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     complain(error instanceof Error ? error.message : String(error));
     return 2;
@@ -54,7 +54,7 @@ async function compare(options: PeerOptions, router: string, loads: readonly Loa
   return failures.length === 0 ? 0 : 1;
 }
 
-/** Targets take turns, the other way round every second time: whatever drifts must not be one target's alone. */
+/** Targets take turns, in reverse order every second time, so that drift does not favour one of them. */
 export function plan(options: PeerOptions, router: string, loads: readonly Load[]): RunChoice[] {
   const { seeds, timeLimit } = options;
   return seeds.flatMap((seed, round) =>

@@ -16,7 +16,7 @@ export const HEADINGS = [
   'load',
 ];
 
-/** What a run came to, for whoever watches. */
+/** Figures of a run in brief, for the user who watches. */
 export const brief = ({ meanSeconds, p99Seconds, msPerToken }: Figures): string =>
   `mean ${show(meanSeconds ?? undefined)} s, p99 ${show(p99Seconds ?? undefined)} s, ${show(msPerToken ?? undefined)} ms/token`;
 
@@ -58,7 +58,7 @@ const figures = (run: Figures, peer: Figures | undefined): string[] => [
 const times = (value: number | null, other: number | null | undefined): string =>
   value === null || other === null || other === undefined ? '-' : (value / other).toFixed(2);
 
-/** Only of targets with a run for every seed: other means would be of different programs. */
+/** Only for targets with a run for every seed: other means would be of different programs. */
 function meanRows(runs: readonly Run[], seeds: number): string[][] {
   const means = new Map<TargetName, Figures>();
   for (const target of TARGETS) {

@@ -25,8 +25,8 @@ function canRun(file: string): boolean {
 }
 
 /**
- * Program scheduling of vLLM Router 0.1.17, as its docs/program_scheduling.md names the fields: a capacity set by hand,
- * and seven coefficients that are calibrated to the engine model's `llama-3.1-8b-a100`. All times are divided by the speed.
+ * Program scheduling of vLLM Router 0.1.17, with the fields of its docs/program_scheduling.md: a capacity set by hand,
+ * and seven coefficients calibrated to the engine model's `llama-3.1-8b-a100`. All times are divided by the speed.
  * Defaults in real time: idle programs are kept for at most 10 s, and resumed by force after 300 s. Load is read every
  * 2 s, where the default is 1 s: at speed 20 that is every 0.1 s.
  */
@@ -60,7 +60,7 @@ export interface RouterChoice {
   readonly speed: number;
 }
 
-/** Starts the router, and waits until it takes calls. @throws Error with what it wrote to stderr, when it does not. */
+/** Starts the router, and waits until it accepts calls. @throws Error with its stderr if it does not */
 export async function startRouter({ command, engines, kvTokens, speed }: RouterChoice): Promise<Server> {
   const [port, metricsPort] = [await freePort(), await freePort()];
   const { pid, stdout, ended, stderr, signal, stop } = start(command, [
@@ -71,7 +71,7 @@ export async function startRouter({ command, engines, kvTokens, speed }: RouterC
   stdout.resume();
   const url = `http://127.0.0.1:${port}`;
   const failed = ended.then(() => Promise.reject(new Error(`${command} ended: ${stderr()}`)));
-  // Afterwards, its end is no failure.
+  // Once it is up, its exit is no failure.
   failed.catch(() => undefined);
   const silent = () => get(`${url}/v1/models`).then(() => undefined, String);
   try {

@@ -7,12 +7,12 @@ import { DEFAULT_PRESET } from '../../sim/index.js';
 import type { Load } from './loads.js';
 import { startRouter } from './router.js';
 
-/** The peer first: others are compared with it. */
+/** The peer comes first: others are compared with it. */
 export const TARGETS = ['vllm-router', 'maitred', 'fcfs'] as const;
 export type TargetName = (typeof TARGETS)[number];
 
 const ENGINES = 2;
-/** Tokens of each engine's KV cache: a third of the contexts that 30 recorded agents have at their largest. */
+/** Tokens of each engine's KV cache: a third of the largest contexts of 30 recorded agents together. */
 const KV_TOKENS = 110_500;
 
 /** One load through one target. Times are in model time, as on engines of real pace, and of completed programs only. */
@@ -37,9 +37,9 @@ export interface Run {
   readonly errors: LoadDocument['targets'][number]['error_examples'];
   /** Programs that were under way at the time limit. */
   readonly unfinished: number;
-  /** How late the load tester sent its calls, p99, in real milliseconds. */
+  /** p99 of the load tester's lateness in sending calls, in real milliseconds. */
   readonly lateMsP99: number;
-  /** Of the machine, over the minute before the start and before the end. */
+  /** Load average of the machine, over the minute before the start and before the end. */
   readonly loadAverage: readonly [start: number, end: number];
   readonly warnings: readonly string[];
 }
@@ -53,7 +53,10 @@ export interface RunChoice {
   readonly timeLimit: number;
 }
 
-/** Runs a load through a target on engines of its own. @throws Error when something does not start, or says no figures */
+/**
+ * Runs a load through a target on engines of its own.
+ * @throws Error when something does not start, or reports no figures
+ */
 export async function run(choice: RunChoice): Promise<Run> {
   const { load, target, seed, timeLimit } = choice;
   const engines = await startStandIns({
@@ -77,14 +80,14 @@ export async function run(choice: RunChoice): Promise<Run> {
   }
 }
 
-/** The gateway has its default settings, but its times are divided by the speed, as the router's are. */
+/** The gateway has its default settings, with times divided by the speed, like the router's. */
 function startTarget({ load: { speed }, target, router }: RunChoice, engines: readonly string[]): Promise<Server> {
   return target === 'vllm-router'
     ? startRouter({ command: router, engines, kvTokens: KV_TOKENS, speed })
     : startGateway({ policy: target === 'maitred' ? 'plas' : target, engines, speed });
 }
 
-/** All targets hear the same of their programs, in the router's own header and field. */
+/** All targets get the same identity of programs, in the router's own header and field. */
 const loadArgs = (load: Load, url: string, seed: number): string[] => [
   ...['load', '--target', `${url}/v1`, ...load.args, '--gap-max', '60s', '--time-scale', `${load.speed}`],
   ...['--identity', 'vllm-router', '--seed', `${seed}`, '--quiet', '--json', '-'],

@@ -1,13 +1,14 @@
 /**
- * What each policy does to programs, in virtual time: the gateway's core before the stand-in engine's model.
+ * The effect of each policy on programs, in virtual time: the gateway's core before the stand-in engine's model.
  *
  *     npm run bench:policies [-- --quick] [-- --production]
  *
  * Every number is model time, so it does not depend on the machine; the same command prints the same table. Lower is
- * better, except for hits. Limits and timeouts are the gateway's own: beside the mean, which is of programs completed, stand
- * the programs lost, calls refused for good and calls asked again. With `--production`, under docs/SIMULATOR.md's conditions.
- * Arrivals and sizes come from one fixed seed. Workloads: `agents`, coding agents with growing contexts that
- * outgrow the KV cache; `chat`, people who read between turns; `one-shot`, independent requests; `mixed`, all three.
+ * better, except for hits. Limits and timeouts are the gateway's own. The mean covers completed programs only; beside
+ * it stand the programs lost, calls refused for good, and retries. With `--production`, under docs/SIMULATOR.md's
+ * conditions. Arrivals and sizes come from one fixed seed. Workloads: `agents`, coding agents with growing contexts
+ * that outgrow the KV cache; `chat`, people who read between turns; `one-shot`, independent requests; `mixed`, all
+ * three.
  */
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { loadConfig } from '../../sidecar/config/load.js';

@@ -3,14 +3,14 @@ import { type AgentCall, type AgentProgram, Dice, inChain } from '../../workload
 type Chain = Omit<AgentCall, 'after' | 'thread' | 'prefix'>[];
 type Draw = (dice: Dice) => Chain;
 
-/** The system prompt that all programs share. */
+/** Length of the system prompt shared by all programs. */
 const SYSTEM_TOKENS = 1024;
 
 const exponential = (dice: Dice, mean: number): number => -Math.log(1 - dice.share()) * mean;
 
 /**
  * Coding agents, after recorded mini-swe-agent runs: calls 33 in the median and 78 at p95, output 89 and 1,047 tokens,
- * tool gaps 4 and 16 s; what a tool prints brings contexts to 13 k tokens in the median.
+ * tool gaps 4 and 16 s. Tools' output brings contexts to 13 k tokens in the median.
  */
 const agentCalls: Draw = (dice) => {
   let context = 2000 + dice.share() * 1500;
@@ -41,7 +41,7 @@ const oneCall: Draw = (dice) => [
   },
 ];
 
-/** Each prompt goes on from the whole conversation before it. */
+/** Each prompt continues the whole conversation before it. */
 function* programs(draw: Draw, seed: number): Generator<AgentProgram, never> {
   for (let index = 0; ; index += 1) {
     const calls = draw(Dice.of(seed, index));

@@ -4,7 +4,7 @@ import { programs, WORKLOADS } from '../../workloads/index.js';
 import { printTable, say, show } from '../numbers.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 
-/** Started by `speed.ts` with --expose-gc and the scale of the runs, 1 being whole ones. */
+/** Started by `speed.ts` with --expose-gc and the scale of the runs; 1 is full size. */
 const scale = Number(process.argv[2]);
 /** Programs at any time for each engine, which keeps all of them busy. */
 const CONCURRENCY = 100;
@@ -47,7 +47,7 @@ function row(label: string, run: Run): string[] {
   return [label, ...cells.map((value) => show(value))];
 }
 
-/** Bytes in use when so many programs have ended, in one run of the larger number. */
+/** Bytes in use after each of these numbers of ended programs, all in one run. */
 function heapAt(counts: readonly number[]): number[] {
   const bytes: number[] = [];
   simulate({
@@ -62,7 +62,7 @@ function heapAt(counts: readonly number[]): number[] {
   return bytes;
 }
 
-// Once through, so that all is compiled.
+// One warm-up run, so that all code is compiled.
 simulate({ engines: 2, count: 1000 * Math.sqrt(scale) });
 const rows = PROGRAMS.map(([engines, count]) => row('plas', { engines, count: count * scale }));
 rows.push(row('plas, each program also alone', { engines: 1, count: 6000 * scale, alone: true }));

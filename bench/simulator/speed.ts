@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { say } from '../numbers.js';
 
-/** How fast the simulator is, and whether its memory grows. In a process of its own, whose heap holds nothing else. */
+/** Speed of the simulator, and whether its memory grows; in a process of its own, whose heap holds nothing else. */
 export function benchSimulator(quick: boolean): void {
   const script = fileURLToPath(new URL('simulate.js', import.meta.url));
   const { status } = spawnSync(process.execPath, ['--expose-gc', script, String(quick ? 0.1 : 1)], {

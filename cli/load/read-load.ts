@@ -8,7 +8,7 @@ import { countOf, programsOf, readArrivals, readSource, type ProgramSource } fro
 import type { Faults } from '../trace-file.js';
 import type { LoadFlags } from './flags.js';
 
-/** What no target is hurt by, where nothing is said. */
+/** The default arrivals: harmless to any target. */
 const ONE_BY_ONE: Arrivals = { type: 'closed', concurrency: 1 };
 
 /** A run as the command line describes it. */
@@ -19,8 +19,8 @@ export interface Load {
 }
 
 /**
- * What the flags make; ends the command where they make nothing.
- * @throws ConfigError, TraceError and Error of what the files they name are not
+ * The run that the flags describe; ends the command if they are inconsistent.
+ * @throws ConfigError, TraceError or Error about the files that they name
  */
 export async function readLoad(command: Command, flags: LoadFlags, faults: Faults): Promise<Load> {
   if (flags.hangUp > 0 && !flags.stream) command.error('--hang-up is of streams, not with --no-stream');
@@ -49,7 +49,7 @@ export async function readLoad(command: Command, flags: LoadFlags, faults: Fault
 }
 
 function optionsOf(flags: LoadFlags, source: ProgramSource, arrivals: Arrivals, apiKey?: string): LoadOptions {
-  // A time alone ends the run, where the programs do not end before.
+  // Only the duration ends the run, unless the programs end before.
   const isEndless = flags.programs === undefined && flags.duration !== undefined && arrivals.type !== 'trace';
   return {
     targets: flags.target,
@@ -86,7 +86,7 @@ function slo(command: Command, text: string, targets: number) {
 }
 
 function keyIn(command: Command, variable: string): string {
-  // Whoever takes it for the key itself must not read it in a log.
+  // A key given by mistake must not appear in a log.
   if (!/^[a-z_]\w*$/i.test(variable)) command.error('--key is the name of an environment variable, not the key');
   const key = process.env[variable]?.trim() ?? '';
   return key === '' ? command.error(`--key: the environment variable ${variable} is not set`) : key;

@@ -12,7 +12,7 @@ import { withShortGaps } from '../../workloads/index.js';
 import { readRecording } from '../recording.js';
 import { Faults } from '../trace-file.js';
 
-/** Those of the recordings that a folder has; what is malformed in them is told on stderr. */
+/** Reads the recordings in a folder; malformed records are reported on stderr. */
 export async function readRecordings(
   command: Command,
   folder: string,

@@ -1,7 +1,7 @@
 import { type Case, runCase, type RunMeasures, type Surroundings } from '../../lab/index.js';
 import { serveRuns } from '../sim/thread.js';
 
-/** What the runs of a report are made from; run `index` is of case `index / seeds`, rounded down, with seed `index mod seeds`. */
+/** The task of a report's runs. Run `index` is of case `index / seeds`, rounded down, with seed `index mod seeds`. */
 export interface ReportTask {
   readonly cases: readonly Case[];
   readonly seeds: readonly number[];

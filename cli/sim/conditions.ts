@@ -4,9 +4,9 @@ import { ConfigError, pathText, problemsOf } from '../../sidecar/config/problems
 import { didYouMean } from '../../sidecar/config/similar.js';
 import { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from '../../sim/index.js';
 
-/** Conditions as they were named, and what they are. */
+/** Conditions and the name by which they were chosen. */
 export interface ChosenConditions {
-  /** One of ours, or the file. */
+  /** The name of built-in conditions, or the file. */
   readonly name: string;
   readonly conditions: Conditions;
 }

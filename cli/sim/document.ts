@@ -3,21 +3,21 @@ import type { Conditions } from '../../sim/index.js';
 import { variantsOf, type Plan, type Variant } from './plan.js';
 import type { RunReport } from './run.js';
 
-/** What `maitred sim --json` prints. Fields may be added; none is renamed or dropped under the same version. */
+/** The output of `maitred sim --json`. Fields may be added; none is renamed or dropped under the same version. */
 export interface SimDocument {
   readonly version: 1;
-  /** False: it was stopped, so that runs are missing or not complete. */
+  /** False when it was stopped, so that runs are missing or incomplete. */
   readonly complete: boolean;
   readonly settings: Settings;
   readonly runs: readonly PrintedRun[];
-  /** Of each variant but the first, over the seeds of which both have a complete run. */
+  /** For each variant but the first, over the seeds of which both have a complete run. */
   readonly ratios: readonly VariantRatios[];
 }
 
-/** A run as it is printed: its programs one by one would be most of the document. */
+/** A run as printed, without its programs, which would be most of the document. */
 export type PrintedRun = Omit<RunReport, 'completions'> & { readonly completions: undefined };
 
-/** What the runs have in common: what the command line said, and what it left to defaults. */
+/** Settings common to all runs: the command line's, and their defaults. */
 export interface Settings extends Pick<Plan, 'programs' | 'engines' | 'preset' | 'policies' | 'balancers' | 'seeds'> {
   /** Given as `workload`, or as `trace` and `format`. */
   readonly workload?: string;
@@ -27,13 +27,13 @@ export interface Settings extends Pick<Plan, 'programs' | 'engines' | 'preset' |
     | { readonly type: 'open'; readonly rate_per_second: number; readonly cv: number }
     | { readonly type: 'closed'; readonly concurrency: number }
     | { readonly type: 'trace'; readonly speed: number };
-  /** What longer gaps were played as; null: none was shortened. */
+  /** Length to which longer gaps were cut; null: none was cut. */
   readonly gap_max_seconds: number | null;
   readonly kv_tokens: number;
   readonly engine_priority: boolean;
-  /** Of them, the name or the file, and what that says. */
+  /** The conditions, with their name or file. */
   readonly conditions: { readonly name: string } & Conditions;
-  /** The gateway's keys that a run depends on, by the names of docs/CONFIG.md; without those that runs differ in. */
+  /** The gateway's keys that affect a run, by the names of docs/CONFIG.md; without those that differ between runs. */
   readonly config: object;
 }
 
@@ -113,7 +113,7 @@ function ratiosOf(plan: Plan, runs: readonly RunReport[]): VariantRatios[] {
   });
 }
 
-/** The value of each seed under both, over the programs that both completed. */
+/** The value of each seed under both variants, over the programs that both completed. */
 function pairsOf(
   runs: readonly RunReport[],
   first: Variant,

@@ -5,16 +5,16 @@ import type { SchedulerConfig } from '../../src/index.js';
 import type { ProgramSource } from '../program-source.js';
 import type { ChosenConditions } from './conditions.js';
 
-/** What to simulate: plain data, so that a thread can be given it. Each policy x balancer x seed is a run. */
+/** The simulation to run: plain data, so that a thread can receive it. Each policy x balancer x seed is a run. */
 export interface Plan {
   readonly source: ProgramSource;
   readonly arrivals: Arrivals;
   /** Programs of a run. */
   readonly programs: number;
-  /** Longer gaps are played as this; Infinity: none is. */
+  /** Longer gaps are cut to this; Infinity: none is. */
   readonly gapMsMax: number;
   readonly engines: number;
-  /** Its name, or the file that it is in. */
+  /** Its name or file. */
   readonly preset: string;
   readonly engine: EngineSettings;
   readonly conditions: ChosenConditions;
@@ -24,7 +24,7 @@ export interface Plan {
   readonly seeds: readonly number[];
 }
 
-/** What is compared: runs that differ in their seed alone. */
+/** A compared variant: its runs differ in their seed alone. */
 export interface Variant {
   readonly policy: SimPolicyName;
   readonly balancer: BalancerName;
@@ -34,7 +34,7 @@ export interface Combination extends Variant {
   readonly seed: number;
 }
 
-/** The first is the one that all others are compared with. */
+/** All variants. The others are compared with the first. */
 export function variantsOf({ policies, balancers }: Plan): Variant[] {
   return policies.flatMap((policy) => balancers.map((balancer) => ({ policy, balancer })));
 }

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { Signals } from './thread-signals.js';
 
-/** What a thread is started with. */
+/** The data with which a thread starts. */
 export interface WorkerData<Task> {
   readonly task: Task;
   readonly signals: SharedArrayBuffer;
@@ -12,26 +12,29 @@ export interface WorkerMessage<Report> {
   readonly report: Report;
 }
 
-/** What is known of any report. */
+/** Fields of every report. */
 export interface Progress {
   readonly complete: boolean;
   readonly programs: number;
 }
 
 /**
- * All runs of a task, `jobs` at a time, each in a thread: a run is one long computation, and whoever waits for it wants
- * to be told how far it is, and to stop it.
+ * All runs of a task, `jobs` at a time, each in a thread. A run is one long computation, and the user wants to see its
+ * progress and to stop it.
  */
 export class Pool<Task, Report extends Progress> {
-  /** The runs that were made, by their indexes in ascending order, whatever their threads; those stopped early too, but not before anything. */
+  /**
+   * Reports of the runs by ascending index, whatever their threads. Runs stopped early are included unless no program
+   * had ended.
+   */
   readonly ended: Promise<ReadonlyMap<number, Report>>;
   readonly #signals: Signals;
   readonly #reports = new Map<number, Report>();
   #next = 0;
 
   /**
-   * @param worker module that is told the indexes of runs, and answers each with a `WorkerMessage`
-   * @param runs how many there are
+   * @param worker module that receives indexes of runs, and answers each with a `WorkerMessage`
+   * @param runs number of runs
    */
   constructor(
     private readonly worker: URL,
@@ -55,12 +58,12 @@ export class Pool<Task, Report extends Progress> {
     return this.#signals.programs;
   }
 
-  /** Runs under way end as soon as they can, others do not begin. */
+  /** Runs under way end as soon as they can; others do not start. */
   stop(): void {
     this.#signals.stop();
   }
 
-  /** A thread that takes one run after another. Rejects with what a run throws. */
+  /** A thread that makes one run after another. Rejects with a run's error. */
   #work(): Promise<void> {
     const workerData: WorkerData<Task> = { task: this.task, signals: this.#signals.buffer };
     const worker = new Worker(this.worker, { workerData });

@@ -3,9 +3,9 @@ import type { Pool, Progress } from './pool.js';
 const EVERY_MS = 200;
 
 /**
- * What the pool has made when it is done, or when the signal has stopped it. A line on the terminal, if stderr is one,
- * tells meanwhile how far it is.
- * @param programs of all its runs together
+ * The pool's reports when it is done, or when the signal has stopped it. Meanwhile, if stderr is a terminal, a line
+ * shows the progress.
+ * @param programs number of programs of all its runs together
  */
 export function untilEnded<Task, Report extends Progress>(
   pool: Pool<Task, Report>,
@@ -18,7 +18,7 @@ export function untilEnded<Task, Report extends Progress>(
   return pool.ended.finally(hideProgress);
 }
 
-/** Call what it gives to take the line away. */
+/** Shows the progress. Returns a function that removes the line. */
 function showProgress(
   pool: { readonly runs: number; readonly runsDone: number; readonly programsDone: number },
   programs: number,

@@ -6,9 +6,9 @@ import type { Plan } from './plan.js';
 import { readScheduling } from './scheduling.js';
 
 /**
- * The plan that the flags make; ends the command where they make none. When the signal is aborted, it is of the part of
- * a recording that has been read until then.
- * @throws ConfigError, TraceError and Error of what the files they name are not
+ * The plan that the flags describe; ends the command if they are inconsistent. If the signal is aborted, the plan has
+ * the part of a recording read so far.
+ * @throws ConfigError, TraceError or Error about the files that they name
  */
 export async function readPlan(command: Command, flags: SimFlags, faults: Faults, signal: AbortSignal): Promise<Plan> {
   const { config, engines } = readScheduling(flags);

@@ -5,7 +5,7 @@ import { withShortGaps } from '../../workloads/index.js';
 import type { Combination, Plan } from './plan.js';
 import { programsOf } from '../program-source.js';
 
-/** One run. `--json` prints all but its completions; docs/SIMULATOR.md tells every field. */
+/** One run. `--json` prints all but its completions; docs/SIMULATOR.md explains every field. */
 export interface RunReport extends Combination, RunMeasures {
   readonly engines: number;
 }

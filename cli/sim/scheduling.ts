@@ -6,10 +6,10 @@ import type { Config } from '../../sidecar/config/schema.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import { warnOfConfig } from '../config-options.js';
 
-/** What the gateway's file and the flags over it say of scheduling. */
+/** Scheduling settings from the gateway's file and the flags over it. */
 export interface Scheduling {
   readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
-  /** Engines that the file names. */
+  /** Number of engines in the file. */
   readonly engines: number;
 }
 
@@ -28,7 +28,7 @@ export function readScheduling({ config: file, window, gate }: SchedulingFlags):
     ...(window === undefined ? [] : [{ path: 'admission.window', origin: '--window', text: window }]),
     ...(gate === undefined ? [] : [{ path: 'admission.gate', origin: '--gate', text: gate }]),
   ];
-  // Without a file its name must not come from the environment either.
+  // Without a file, its name must not come from the environment either.
   const config =
     file === undefined ? loadConfig({ flags }) : loadConfig({ file, env: SOME_SECRETS, flags, warn: warnOfConfig });
   const { policy, starvation, admission, balancer, limits, timeouts } = config;
@@ -37,7 +37,7 @@ export function readScheduling({ config: file, window, gate }: SchedulingFlags):
 
 const enginesOf = ({ engines, embedded }: Config): number => engines.length + embedded;
 
-/** Keys and tokens that the file leaves to the environment are of no use here: any will do, if no two are alike. */
+/** Stand-ins for keys and tokens that the file takes from the environment: any will do, as long as no two are equal. */
 const SOME_SECRETS: Readonly<Record<string, string | undefined>> = new Proxy(
   {},
   { get: (_, name) => createHash('sha256').update(String(name)).digest('hex') },

@@ -1,7 +1,7 @@
 import { type Distribution, integer, number, percent, ratio, type Ratio, textTable } from '../../lab/index.js';
 import { isOf, type PrintedRun, type SimDocument, type VariantRatios } from './document.js';
 
-/** A figure of a run, and how it is written. Of several seeds, their mean is shown. */
+/** A figure of a run, and its format. For several seeds, their mean is shown. */
 interface Column {
   readonly heading: string;
   readonly of: (run: PrintedRun) => number | null;
@@ -84,7 +84,7 @@ const TABLES: readonly (readonly Group[])[] = [
 ];
 
 /**
- * The document for people: tables, and a line for what is rare.
+ * The document for people: tables, and lines for rare facts.
  * @param width of the tables, in characters
  */
 export function tablesOf(document: SimDocument, width: number): string {
@@ -147,7 +147,7 @@ function arrivalsText(arrivals: SimDocument['settings']['arrivals']): string {
   return `at ${arrivals.rate_per_second} a second${arrivals.cv === 1 ? '' : ` (cv ${arrivals.cv})`}`;
 }
 
-/** Of all seeds, the program with the longest wait. */
+/** The program with the longest wait, over all seeds. */
 function worstWait(label: string, runs: readonly PrintedRun[]): string[] {
   const waits = runs.flatMap(({ worst_waiting }) => worst_waiting ?? []);
   const worst = waits.toSorted((a, b) => b.seconds - a.seconds)[0];
@@ -190,7 +190,7 @@ function ratioTable(ratios: readonly VariantRatios[], label: (variant: Labelled)
   ];
 }
 
-/** Of those that there are; null of none. */
+/** Mean of the known values; null without any. */
 function mean(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;

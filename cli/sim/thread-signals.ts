@@ -1,6 +1,6 @@
 /**
- * Memory that threads share with the one that started them, as one in the middle of a run hears no messages:
- * `[stop, programs ended in run 0, in run 1, ...]`.
+ * Memory shared by the threads and their starter, because a thread in the middle of a run receives no messages: `[stop,
+ * programs ended in run 0, in run 1, ...]`.
  */
 export class Signals {
   readonly #cells: Int32Array;
@@ -25,7 +25,7 @@ export class Signals {
     Atomics.store(this.#cells, 1 + run, programs);
   }
 
-  /** Programs ended, of all runs together. */
+  /** Ended programs of all runs together. */
   get programs(): number {
     return this.#cells.reduce((sum, count, at) => (at === 0 ? 0 : sum + count), 0);
   }

@@ -3,7 +3,7 @@ import type { RunHooks } from '../../lab/index.js';
 import type { WorkerData, WorkerMessage } from './pool.js';
 import { Signals } from './thread-signals.js';
 
-/** The other end of a `Pool`, in its thread: makes the runs that it is told, by their indexes. */
+/** The thread's side of a `Pool`: makes the runs whose indexes it receives. */
 export function serveRuns(prepare: (task: unknown) => (index: number, hooks: RunHooks) => unknown): void {
   const { task, signals } = workerData as WorkerData<unknown>;
   const shared = new Signals(signals);

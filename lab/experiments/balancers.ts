@@ -15,7 +15,7 @@ const RECORDED_ENGINES_MAX = 16;
 const setupOf = (balancer: BalancerName): Setup => ({ policy: 'plas', balancer });
 const SETUPS = BALANCER_NAMES.map(setupOf);
 
-/** The default moves its threshold by itself; the others stay. */
+/** The default adapts its threshold; the others keep theirs fixed. */
 const ADAPTIVE: Setup = { policy: 'plas', balancer: 'program-affinity' };
 const fixed = (threshold: number): Setup => ({
   ...ADAPTIVE,

@@ -3,35 +3,35 @@ import type { ConditionsName, PresetName, SimPolicyName } from '../../sim/index.
 import type { WorkloadName } from '../../workloads/index.js';
 import type { Deception } from './deceptions.js';
 
-/** Recordings that experiments play, each found where `recordings.ts` says. */
+/** Recordings that experiments replay; `recordings.ts` says where each is found. */
 export const RECORDING_NAMES = ['mini-swe-agent', 'weka', 'agentcgroup'] as const;
 export type RecordingName = (typeof RECORDING_NAMES)[number];
 
-/** A model and machine, or one changed: the change is named so that tables can say it. */
+/** A model on a machine, or a changed one, named so that tables can show the change. */
 export type Machine = PresetName | 'ideal-bandwidth' | 'long-context';
 
-/** What is asked of the engines. */
+/** The load on the engines. */
 export interface Scenario {
   readonly programs: { readonly workload: WorkloadName } | { readonly recording: RecordingName };
-  /** Of a run. */
+  /** Programs of a run. */
   readonly count: number;
   readonly ratePerSecond: number;
   readonly engines: number;
   readonly machine: Machine;
-  /** What goes wrong. Absent: nothing. */
+  /** Faults and client behaviour. Absent: none. */
   readonly conditions?: ConditionsName;
 }
 
 /** Keys of the gateway's file, as docs/CONFIG.md names them, that differ from their defaults. */
 export type Settings = Readonly<Record<string, number | string | boolean>>;
 
-/** What decides. */
+/** The scheduler under test. */
 export interface Setup {
   readonly policy: SimPolicyName;
   /** Absent: the default. */
   readonly balancer?: BalancerName;
   readonly settings?: Settings;
-  /** What the scheduler is told wrongly. Absent: nothing. */
+  /** False information given to the scheduler. Absent: none. */
   readonly deception?: Deception;
 }
 
@@ -44,7 +44,7 @@ export interface Case {
 export const cross = (scenarios: readonly Scenario[], setups: readonly Setup[]): Case[] =>
   scenarios.flatMap((scenario) => setups.map((setup) => ({ scenario, setup })));
 
-/** The same for cases that come to the same, whichever experiment asks. */
+/** A key that is equal for equal cases, whichever experiment asks. */
 export const keyOf = ({ scenario, setup }: Case): string => JSON.stringify([sorted(scenario), sorted(setup)]);
 
 function sorted(value: unknown): unknown {

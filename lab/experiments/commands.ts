@@ -1,12 +1,12 @@
 import type { Case } from './case.js';
 import { GAP_SECONDS_MAX, RECORDINGS } from './recordings.js';
 
-/** Settings that `maitred sim` has a flag for. */
+/** Settings with a flag of `maitred sim`. */
 const FLAGS: Readonly<Record<string, string>> = { 'admission.window': '--window', 'admission.gate': '--gate' };
 
 /**
- * `maitred sim` commands that make the same runs, those that differ in their policy or balancer alone together. Cases with
- * other settings or changed machines have none.
+ * `maitred sim` commands that repeat these runs, grouped where only policy or balancer differ. Cases with other
+ * settings or changed machines have none.
  */
 export function commandsOf(cases: readonly Case[], seeds: readonly number[], traces: string): string[] {
   const lines = new Map<string, { policies: string[]; balancers: string[] }>();

@@ -1,6 +1,6 @@
 import { misidentified, noisyService, untimed, type WorldOptions } from '../../sim/index.js';
 
-/** Ways in which a scheduler is told what is not so, or more than clients usually tell. */
+/** Ways to misinform a scheduler, or to tell it more than clients usually do. */
 export const DECEPTIONS = {
   'service-noise': (seed) => ({ lens: noisyService(0.5, seed) }),
   'queueing-counted': () => ({ lens: untimed }),

@@ -1,16 +1,16 @@
 import { number } from '../report/figures.js';
 
-/** The rate at which a policy comes to a latency. */
+/** The rate at which a policy reaches a latency. */
 export interface RateAt {
-  /** Null: it is above it from the first, or nothing is known. */
+  /** Null: above the latency from the first rate, or unknown. */
   readonly rate: number | null;
-  /** It never came to it: the last rate of the sweep, and the true one is higher. */
+  /** The latency was never reached: the rate is the sweep's last one, and the true rate is higher. */
   readonly isLeast: boolean;
   readonly text: string;
 }
 
 /**
- * Reads a rate off a curve of latencies by straight lines between its points: where it first goes above the latency.
+ * Finds by linear interpolation the rate at which a latency curve first exceeds the given latency.
  * @param curve by ascending rate; null where there is no figure
  */
 export function rateAt(latency: number, curve: readonly (readonly [rate: number, latency: number | null])[]): RateAt {

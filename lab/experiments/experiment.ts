@@ -3,27 +3,27 @@ import type { Case, RecordingName } from './case.js';
 import type { Results } from './results.js';
 import type { Config } from './run-case.js';
 
-/** One question, what is run to answer it, and what the answers are told by. */
+/** One question, its runs, and the report of its answers. */
 export interface Experiment {
-  /** In commands and file names. */
+  /** Name in commands and files. */
   readonly name: string;
   readonly title: string;
-  /** What is asked and of what, in sentences. */
+  /** The question and its subject, in sentences. */
   readonly about: string;
-  /** Those that it plays; it goes without those that there are not. */
+  /** Recordings that it replays; missing ones are skipped. */
   readonly recordings: readonly RecordingName[];
   readonly plan: (scale: Scale) => Plan;
 }
 
 export interface Plan {
   readonly cases: readonly Case[];
-  /** Told of whatever results there are: a figure that is missing is left out or a dash. */
+  /** Reports whatever results exist: a missing figure is left out or shown as a dash. */
   readonly tell: (results: Results) => Block[];
 }
 
-/** How much is run. */
+/** The size of the runs. */
 export interface Scale {
-  /** Programs of a run, where so many are wanted. */
+  /** Programs of a run that has `count` at full scale. */
   readonly programs: (count: number) => number;
   /** Points of a sweep: all, or its first few. */
   readonly points: <T>(values: readonly T[]) => readonly T[];
@@ -34,7 +34,7 @@ export interface Scale {
 
 export type Block = Table | Chart | Findings;
 
-/** Sentences that the figures bear out. */
+/** Sentences that the figures support. */
 export interface Findings {
   readonly type: 'findings';
   readonly sentences: readonly string[];
@@ -64,7 +64,7 @@ export const fullScale = (given: Given): Scale => ({
   ...given,
 });
 
-/** Enough to see that all of it runs; its figures say nothing. */
+/** Just enough to see that everything runs; its figures mean nothing. */
 export const smokeScale = (given: Given): Scale => ({
   programs: (count) => Math.max(SMOKE_PROGRAMS_MIN, Math.round(count * SMOKE_SHARE)),
   points: (values) => values.slice(0, SMOKE_POINTS),

@@ -3,11 +3,11 @@ import type { Scale } from './experiment.js';
 
 const MACHINE = 'llama-3.1-8b-a100';
 
-/** What experiments ask of the engines in common, and its name in tables. */
+/** A load common to several experiments, with its name in tables. */
 export interface Load {
   readonly name: string;
   readonly scenario: Scenario;
-  /** Of every setup, unless it says otherwise. */
+  /** Settings of every setup, unless the setup has others. */
   readonly settings?: Settings;
 }
 
@@ -33,20 +33,20 @@ export const mixed = (scale: Scale): Load => ({
   scenario: { programs: { workload: 'mixed' }, count: scale.programs(600), ratePerSecond: 0.8, engines: 1, machine: MACHINE }, // prettier-ignore
 });
 
-/** The same before an engine that is kept from running so many calls at once that all of them crawl. */
+/** The same load on an engine whose window prevents too many slow calls at once. */
 export const mixedHeld = (scale: Scale): Load => ({
   ...mixed(scale),
   name: 'mixed, window 64',
   settings: { 'admission.window': 64 },
 });
 
-/** Four kinds of programs, coding agents among them, and contexts that nearly fill the caches. */
+/** Four kinds of programs, coding agents among them, with contexts that nearly fill the caches. */
 export const fleet = (scale: Scale, engines = 2, countPerEngine = 200): Load => ({
   name: 'fleet',
   scenario: { programs: { workload: 'fleet' }, count: scale.programs(countPerEngine * engines), ratePerSecond: rounded(0.45 * engines), engines, machine: MACHINE }, // prettier-ignore
 });
 
-/** The same where clients and engines are those of production. */
+/** The same load with clients and engines as in production. */
 export const inProduction = (load: Load): Load => ({
   ...load,
   name: `${load.name} in production`,
@@ -60,7 +60,7 @@ const RECORDED: Readonly<Record<RecordingName, Omit<Scenario, 'engines' | 'progr
   weka: { count: 40, ratePerSecond: 0.01, machine: 'long-context' },
 };
 
-/** Nothing where the recording is missing. @param engines each with its share of the programs and their rate */
+/** Empty if the recording is missing. @param engines each with its share of the programs and their rate */
 export function recorded(name: RecordingName, scale: Scale, engines = 2): Load[] {
   if (!scale.recordings.includes(name)) return [];
   const { count, ratePerSecond, machine } = RECORDED[name];
@@ -69,5 +69,5 @@ export function recorded(name: RecordingName, scale: Scale, engines = 2): Load[]
   return [{ name, scenario }];
 }
 
-/** As it is read: products of decimals are not. */
+/** Rounded as displayed: products of decimals are not exact. */
 const rounded = (value: number): number => Number(value.toPrecision(6));

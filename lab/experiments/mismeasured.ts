@@ -37,7 +37,7 @@ function tellOf(load: Load, results: Results): Block[] {
   const [mean, p99] = isLong ? [programTime('mean'), programTime('p99')] : [perToken('mean'), perToken('p99')];
   const of = (setup: Setup, measure: Measure) => results.mean(caseOf(load, setup), measure);
   const [fcfs, right] = [of(FCFS, mean), of(RIGHT, mean)];
-  /** Of the gain in the logarithm, so that twice as good and then half as good is nothing. */
+  /** Share of the gain kept, in logarithms: doubling a time and then halving it cancel out. */
   const kept = (setup: Setup) => {
     const value = of(setup, mean);
     return !value || !fcfs || !right || fcfs <= right ? null : Math.log(fcfs / value) / Math.log(fcfs / right);

@@ -6,7 +6,7 @@ import { LOST, programTime, ratioText, perToken, type Measure, type Results } fr
 
 interface Parameter {
   readonly key: string;
-  /** Around the default, which is left out. */
+  /** Values around the default, which is left out. */
   readonly values: readonly (number | string)[];
 }
 
@@ -58,7 +58,7 @@ interface SweepPoint {
   readonly isDefault: boolean;
 }
 
-/** The default among the others, so that a table shows where it stands. */
+/** Inserts the default among the other values, so that a table shows its position. */
 function sweepOf({ key, values }: Parameter, scale: Scale): Sweep {
   const [section = '', name = ''] = key.split('.');
   const own = (scale.config as unknown as Record<string, Record<string, number | string>>)[section]?.[name] ?? NaN;
@@ -69,7 +69,7 @@ function sweepOf({ key, values }: Parameter, scale: Scale): Sweep {
     const text = value === NEVER ? 'a day' : typeof value === 'number' ? value.toLocaleString('en-US') : value;
     return { label: isDefault ? `${text} (default)` : text, x: Number(value), setup, isDefault };
   };
-  // Words come last.
+  // Values that are words come last.
   const place = ({ x }: SweepPoint) => (Number.isNaN(x) ? Infinity : x);
   return { key, points: [own, ...others].map(point).sort((a, b) => place(a) - place(b) || 0) };
 }
@@ -127,10 +127,10 @@ function tellOf({ key, points }: Sweep, loads: readonly Load[], results: Results
   ];
 }
 
-/** Less than this is not told from chance with a few seeds. */
+/** Smallest difference distinguishable from chance with a few seeds. */
 const TOLERANCE = 0.03;
 
-/** Of each value, ratios of mean and p99 in turn, a pair for each load. */
+/** Sentences about one setting. @param ratiosOf ratios of mean and p99 in turn, a pair for each load */
 function sentences(
   key: string,
   points: readonly SweepPoint[],

@@ -9,7 +9,7 @@ import { LOST, perToken, REFUSED, type Measure, type Results } from './results.j
 interface Sweep {
   readonly workload: WorkloadName;
   readonly count: number;
-  /** Programs a second. The first is so few that they hardly meet. */
+  /** Programs a second. At the first rate programs hardly ever meet. */
   readonly rates: readonly number[];
 }
 
@@ -32,7 +32,7 @@ const SETUPS = {
 } satisfies Record<string, Setup>;
 const NAMED = Object.entries<Setup>(SETUPS);
 
-/** Latencies at which throughputs are compared, times that of fcfs at the first rate. */
+/** Latencies at which throughputs are compared, as multiples of that of fcfs at the first rate. */
 const LATENCIES = [2, 3, 5];
 
 export const rates: Experiment = {
@@ -135,7 +135,7 @@ function sentences({ workload }: Sweep, rateOf: RateOf): string[] {
   });
 }
 
-/** Of two rates; where a curve ends before it comes to the latency, on which side of it the true ratio lies. */
+/** Ratio of two rates; a bound on it where a curve ends before it reaches the latency. */
 function ratioOf(rate: RateAt | undefined, other: RateAt): string {
   if (!rate?.rate || !other.rate || other.isLeast) return '-';
   return `${rate.isLeast ? '> ' : ''}${ratio(rate.rate / other.rate)}`;

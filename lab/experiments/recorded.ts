@@ -51,7 +51,7 @@ export const recorded: Experiment = {
   },
 };
 
-/** `mru-pause` knows no engines that fail. */
+/** `mru-pause` does not support failing engines. */
 function setupsOf({ conditions }: Scenario): Partial<Record<SetupName, Setup>> {
   const { 'mru-pause': mruPause, ...others } = SETUPS;
   return conditions === undefined ? { ...others, 'mru-pause': mruPause } : others;
@@ -105,8 +105,8 @@ function tellOf(load: Load, results: Results): Block[] {
 }
 
 /**
- * The gain of both halves together is a product of what one brings alone and what the other brings beside it; the gate's share
- * is that of its logarithm, once with the gate added first and once with it added last.
+ * The gain of gate and order together is the product of one alone and the other added to it. The gate's share is
+ * computed in logarithms, once with the gate added first and once with it added last.
  */
 function sentences(load: Load, results: Results): string[] {
   const { scenario } = load;
@@ -117,7 +117,7 @@ function sentences(load: Load, results: Results): string[] {
     mean('plas, no gate'),
     mean('plas + gate (default)'),
   ];
-  /** Of the default: how many times as long another takes. */
+  /** Ratio of another setup's time to the default's. */
   const times = (name: SetupName, statistic: 'mean' | 'p99') =>
     ratio(
       results.ratio(

@@ -1,7 +1,7 @@
 import type { FormatName } from '../../workloads/index.js';
 import type { RecordingName } from './case.js';
 
-/** Where a recording is, in the folder that holds them all. */
+/** Path of each recording, in the folder of all recordings. */
 export const RECORDINGS: Readonly<Record<RecordingName, { readonly file: string; readonly format: FormatName }>> = {
   'mini-swe-agent': {
     file: 'mini-swe-agent/gemini-3-pro_swebench-verified_first60.jsonl.gz',
@@ -11,5 +11,5 @@ export const RECORDINGS: Readonly<Record<RecordingName, { readonly file: string;
   weka: { file: 'weka-claude-code/traces_first50.jsonl.gz', format: 'weka' },
 };
 
-/** Longer pauses are played as long as this: their people went to lunch, or home. */
+/** Longer pauses are cut to this length: their people went to lunch, or home. */
 export const GAP_SECONDS_MAX = 60;

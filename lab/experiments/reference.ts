@@ -4,7 +4,7 @@ import type { Block, Experiment, Scale } from './experiment.js';
 import { fleet, mixed, recorded } from './loads.js';
 import { HITS, LOST, REFUSED, perToken, programTime, type Measure, type Results } from './results.js';
 
-/** One line of the independent model's figures: a value, or the least and the most over its seeds. */
+/** One line of the independent model's figures: a value, or the least and the greatest over its seeds. */
 interface Line {
   readonly load: 'mixed' | 'mini-swe-agent' | 'fleet';
   readonly name: string;
@@ -80,7 +80,7 @@ const LINES: readonly Line[] = [
   { load: 'fleet', name: 'srpt + gate', setup: { policy: 'srpt' }, figures: perTokenOf('34') },
 ];
 
-/** How one line compares with another of its load. */
+/** Expected ratio between two lines of a load. */
 interface Goal {
   readonly load: Line['load'];
   readonly of: string;
@@ -103,7 +103,7 @@ const GOALS: readonly Goal[] = [
   { load: 'mini-swe-agent', of: 'plas + gate', over: 'fcfs', measure: programTime('p99'), bound: { atMost: 0.5 } },
 ];
 
-/** Ours as it is, and with what may explain a difference taken away. */
+/** Our setup, and setups without a feature that may explain a difference. */
 interface Variant {
   readonly name: string;
   readonly machine: Machine;
@@ -191,7 +191,7 @@ function goalTable(
   };
 }
 
-/** What each change does to recorded agents under the default policy. */
+/** Effect of each change on recorded agents under the default policy. */
 function explanation(lines: readonly Line[], caseOf: (line: Line, variant: Variant) => Case, results: Results): Block {
   const line = lines.find(({ load, name }) => load === 'mini-swe-agent' && name === 'plas + gate');
   const [ours, ...others] = VARIANTS;

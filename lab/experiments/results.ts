@@ -4,9 +4,9 @@ import type { RunMeasures } from '../measure/run.js';
 import { overSamePrograms } from '../measure/same-programs.js';
 import { keyOf, type Case } from './case.js';
 
-/** A figure of a run, and how it is written. */
+/** A figure of a run, and its format. */
 export interface Measure {
-  /** With its unit. */
+  /** Includes the unit. */
   readonly label: string;
   readonly of: (run: RunMeasures) => number | null;
   readonly show: (value: number | null) => string;
@@ -45,11 +45,11 @@ export const RETRIES: Measure = {
   show: integer,
 };
 
-/** Whole runs by their case and seed. */
+/** Complete runs by their case and seed. */
 export class Results {
   readonly #runs = new Map<string, (RunMeasures | undefined)[]>();
 
-  /** Makes known a case that is going to be run, for each of the seeds. */
+  /** Registers a planned case, to be run with each of the seeds. */
   expect(one: Case, seeds: number): void {
     this.#runs.set(keyOf(one), Array.from({ length: seeds }));
   }
@@ -64,7 +64,7 @@ export class Results {
     return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
   }
 
-  /** The greatest over the seeds. */
+  /** The greatest value over the seeds. */
   most(one: Case, { of }: Measure): number | null {
     const values = this.#of(one).flatMap((run) => (run ? (of(run) ?? []) : []));
     return values.length === 0 ? null : Math.max(...values);
@@ -74,7 +74,7 @@ export class Results {
     return measure.show(this.mean(one, measure));
   }
 
-  /** The other over the first, over the programs that both completed: below 1 it is less. */
+  /** Ratio of the other to the first, over the programs that both completed: below 1 the other's value is smaller. */
   ratio(first: Case, other: Case, { of }: Measure): Ratio {
     const others = this.#of(other);
     const pairs = this.#of(first).flatMap((run, seed): Pair[] => {
@@ -86,7 +86,7 @@ export class Results {
     return pairedRatio(pairs);
   }
 
-  /** @throws RangeError for a case that was not planned: it would pass for one that was stopped */
+  /** @throws RangeError for an unplanned case, which would otherwise look like a stopped one */
   #of(one: Case): (RunMeasures | undefined)[] {
     const runs = this.#runs.get(keyOf(one));
     if (runs === undefined) throw new RangeError(`not a planned case: ${keyOf(one)}`);
@@ -94,7 +94,7 @@ export class Results {
   }
 }
 
-/** With its interval, where there is one. */
+/** The ratio, with its interval if known. */
 export const ratioText = ({ ratio: value, low, high }: Ratio): string =>
   low === null || high === null || low === high ? ratio(value) : `${ratio(value)} (${ratio(low)}–${ratio(high)})`;
 

@@ -8,11 +8,11 @@ import { DECEPTIONS } from './deceptions.js';
 
 export type Config = SchedulerConfig & { readonly balancer: BalancerOptions };
 
-/** What all cases have in common: plain data, so that a thread can be given it. */
+/** Inputs common to all cases: plain data, so that a thread can receive it. */
 export interface Surroundings {
   /** The gateway's defaults, which `Setup.settings` change. */
   readonly config: Config;
-  /** Those that there are, in the order of their files. */
+  /** The available recordings, in the order of their files. */
   readonly recordings: Readonly<Partial<Record<RecordingName, readonly AgentProgram[]>>>;
 }
 
@@ -32,7 +32,7 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       engine: { preset: presetOf(scenario.machine), blockSize: BLOCK_TOKENS, scheduling: 'fcfs' },
       conditions: CONDITIONS[scenario.conditions ?? 'none'],
       scheduler: () => makeSteps(policy, config, makeBalancer(balancer)),
-      // Nothing here is told by slowdown, which takes another run of each program.
+      // No figure here is a slowdown, which would need another run of each program.
       alone: false,
       ...(deception && DECEPTIONS[deception](seed)),
     },
@@ -51,7 +51,7 @@ function programsOf(
   return recordedPrograms(recorded, seed);
 }
 
-/** @throws RangeError for a key that there is not: a typing error would measure the defaults once more. */
+/** @throws RangeError for an unknown key: otherwise a typing error would measure the defaults once more */
 export function configOf(defaults: Config, settings: Settings = {}): Config {
   const config = structuredClone(defaults) as unknown as Record<string, Record<string, unknown>>;
   for (const [path, value] of Object.entries(settings)) {

@@ -7,7 +7,7 @@ import { LOST, programTime, PROMOTIONS, REFUSED, RETRIES, WORST_WAIT, type Measu
 
 const FCFS: Setup = { policy: 'fcfs' };
 const PLAS: Setup = { policy: 'plas' };
-/** Those that know engines that fail. */
+/** Policies that support failing engines. */
 const POLICIES: readonly Setup[] = SIM_POLICIES.filter((policy) => policy !== 'mru-pause').map((policy) => ({ policy })); // prettier-ignore
 
 const BETAS = [1, 2, 4, 8, 16];
@@ -81,7 +81,7 @@ function tellPolicies(load: Load, results: Results): Block[] {
   ];
 }
 
-/** Settings whose p99 is no worse than that of fcfs, the best mean first. */
+/** Settings whose p99 does not exceed that of fcfs, the best mean first. */
 function tellGrid(load: Load, grid: readonly Setup[], results: Results): Block[] {
   const figures = [PLAS, ...grid].map((setup) => ({
     setup,

@@ -1,22 +1,22 @@
 import { Dice } from '../../workloads/index.js';
 import { nearestRank } from './sample.js';
 
-/** The same thing measured under a first setting and under another: one seed, or one program. */
+/** One item, such as a seed or a program, measured under a first setting and under another. */
 export type Pair = readonly [first: number, other: number];
 
-/** How another setting compares with the first: below 1 its values are smaller. */
+/** Comparison of another setting with the first: below 1 its values are smaller. */
 export interface Ratio {
-  /** Of the means; null where there is nothing to divide by. */
+  /** Ratio of the means; null when it would divide by nothing. */
   readonly ratio: number | null;
-  /** 95 % confidence interval; null where it takes more pairs, or values above 0. */
+  /** 95 % confidence interval; null with too few pairs, or with values not above 0. */
   readonly low: number | null;
   readonly high: number | null;
   readonly pairs: number;
 }
 
 /**
- * The ratio of the means of paired values with Student's interval around its logarithm: by the delta method, so that
- * few pairs (seeds) give an honest wide interval and many (programs) a narrow one. Assumes that pairs are independent.
+ * The ratio of the means of paired values with Student's interval around its logarithm: by the delta method. Few pairs
+ * (seeds) give an honest wide interval, many (programs) a narrow one. Assumes that pairs are independent.
  */
 export function pairedRatio(pairs: readonly Pair[]): Ratio {
   const ratio = ratioOfMeans(pairs);
@@ -30,8 +30,8 @@ export function pairedRatio(pairs: readonly Pair[]): Ratio {
 }
 
 /**
- * The ratio of any statistic of paired values with the percentile interval of its bootstrap: pairs are drawn anew with
- * replacement. For many pairs; of a few seeds it promises too much. Costs `rounds` times the statistic.
+ * The ratio of any statistic of paired values, with the percentile interval of its bootstrap: pairs are redrawn with
+ * replacement. For many pairs only; with few seeds the interval is too narrow. Costs `rounds` times the statistic.
  */
 export function bootstrapRatio(
   pairs: readonly Pair[],

@@ -1,6 +1,6 @@
 import { Sample, type Distribution } from './sample.js';
 
-/** What is told of some of the programs completed. */
+/** Measures of a group of completed programs. */
 export interface GroupMeasures {
   readonly programs: number;
   readonly seconds_per_token: Distribution;
@@ -13,9 +13,11 @@ export interface SizeMeasures extends GroupMeasures {
   readonly tokens_max: number | null;
 }
 
-/** A program completed. */
+/** Figures of a completed program. */
 export interface ProgramFigures {
-  /** Its size: prompts and answers of all its calls. Known to whoever sees calls, and the same under every setting. */
+  /**
+   * Its size: prompts and answers of all its calls. Visible to anyone who sees calls, and the same under every setting.
+   */
   readonly tokens: number;
   readonly outputTokens: number;
   readonly seconds: number;
@@ -56,9 +58,8 @@ export class ProgramGroup {
 }
 
 /**
- * Four quarters by size, the smallest first. They lie between the quartiles of the sizes, so that a program is in the
- * same one whatever policy served it, as long as all completed. Many of one size are all in one quarter, and another has
- * none then.
+ * Four quarters by size, the smallest first, divided at the quartiles. A program falls into the same quarter whatever
+ * policy served it, as long as all completed. Programs of equal size share a quarter, so another quarter may be empty.
  */
 export function bySize(programs: readonly ProgramFigures[], seed: number): SizeMeasures[] {
   const sorted = programs.toSorted((a, b) => a.tokens - b.tokens);

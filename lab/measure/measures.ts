@@ -3,54 +3,54 @@ import type { CallRecord, Observer, ProgramRecord } from '../../sim/index.js';
 import { Reservoir, Sample, type Distribution } from './sample.js';
 
 /**
- * What programs and their calls came to, under the names that documents print; docs/SIMULATOR.md tells each. Times are
- * seconds. Null: nothing of the kind was seen. Durations and ratios are of completed programs and calls alone.
+ * Measures of programs and their calls, under the names that documents print; docs/SIMULATOR.md explains each. Times
+ * are seconds. Null: nothing was observed. Durations and ratios are of completed programs and calls alone.
  */
 export interface Measures {
-  /** Programs that ended, and how: failed is one with a call that was refused or broke. */
+  /** Ended programs, and how they ended. A failed program has a call that was refused or broke. */
   readonly programs: number;
   readonly completed: number;
   readonly failed: number;
   /** Calls that ended without an answer, by their code. */
   readonly refused: Readonly<Record<string, number>>;
-  /** Calls that were never made, because one before them failed. */
+  /** Calls never made, because an earlier one failed. */
   readonly calls_cancelled: number;
-  /** Calls that ended, and their tokens. */
+  /** Ended calls, and their tokens. */
   readonly calls: number;
   readonly prompt_tokens: number;
   readonly output_tokens: number;
-  /** A program's time from its arrival to its end over the tokens that its calls put out: Autellix's measure. */
+  /** A program's time from arrival to end, over the output tokens of its calls: Autellix's measure. */
   readonly seconds_per_token: Distribution;
   readonly program_seconds: Distribution;
-  /** Of a call, from its arrival to its first token. */
+  /** For a call: from its arrival to its first token. */
   readonly ttft_seconds: Distribution;
-  /** Of a call, from its arrival to the engine's having it. */
+  /** For a call: from its arrival until an engine has it. */
   readonly queue_seconds: Distribution;
-  /** Of a call, mean time between tokens after the first. */
+  /** For a call: mean time between tokens after the first. */
   readonly inter_token_seconds: Distribution;
   /** A program's time over its time in an empty system. */
   readonly slowdown: Distribution;
   /** Quarters of the programs by their tokens, prompts and answers together: the smallest first. */
   readonly by_size: readonly SizeMeasures[];
-  /** Each kind of program by its name, where there are several; at most 32, and what comes after these as one. */
+  /** Each kind of program by its name, if there are several: at most 32, and the rest as one. */
   readonly by_workload: Readonly<Record<string, GroupMeasures>>;
-  /** Of the slowdowns: 1 when all programs are slowed alike. */
+  /** Jain's index of the slowdowns: 1 when all programs are slowed alike. */
   readonly jain_index: number | null;
   /** From the first arrival to the last end. */
   readonly makespan_seconds: number | null;
   readonly programs_per_second: number | null;
   readonly calls_per_second: number | null;
   readonly output_tokens_per_second: number | null;
-  /** The program with the longest wait of one call before an engine had it; the first such. */
+  /** The program with the longest wait of one call for an engine; the first of several. */
   readonly worst_waiting: { readonly program: string; readonly seconds: number } | null;
 }
 
-/** Kinds of programs that are told apart. */
+/** Upper bound on distinct kinds of programs. */
 const WORKLOADS_MAX = 32;
-/** Where those go that come when there are so many already. */
+/** Name of the rest beyond that bound. */
 const OTHERS = 'others';
 
-/** Gathers the measures of one run, in memory that does not grow with it: see `Sample` for what is exact. */
+/** Gathers the measures of one run in bounded memory; `Sample` says which are exact. */
 export class Gathering implements Observer {
   readonly #seed: number;
   readonly #all: ProgramGroup;
@@ -85,7 +85,7 @@ export class Gathering implements Observer {
     return this.#programs;
   }
 
-  /** The values behind distributions, for charts. */
+  /** The values of distributions, for charts. */
   get samples(): Readonly<Record<'program' | 'slowdown' | 'ttft', Sample>> {
     return { program: this.#all.program, slowdown: this.#all.slowdown, ttft: this.#ttft };
   }
@@ -122,7 +122,7 @@ export class Gathering implements Observer {
     this.#sized.add(figures);
   }
 
-  /** Undefined: it is the only kind. */
+  /** Undefined when there is only one kind. */
   #groupOf(workload: string): ProgramGroup | undefined {
     if (workload === '') return undefined;
     const isKnown = this.#byWorkload.has(workload) || this.#byWorkload.size < WORKLOADS_MAX;
@@ -163,7 +163,7 @@ export class Gathering implements Observer {
   }
 }
 
-/** Of a program completed. */
+/** Figures of a completed program. */
 export function figuresOf(record: ProgramRecord): ProgramFigures {
   const { arrivedMs, endedMs, promptTokens, outputTokens, aloneMs } = record;
   return {
@@ -174,7 +174,7 @@ export function figuresOf(record: ProgramRecord): ProgramFigures {
   };
 }
 
-/** So that two runs in which things came in another order are easy to compare. */
+/** Sorted, so that two runs with events in another order are easy to compare. */
 export function sortedByName<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -2,23 +2,23 @@ import { type EngineResult, runWorld, type WorldOptions } from '../../sim/index.
 import type { ProgramFigures } from './groups.js';
 import { figuresOf, Gathering, type Measures, sortedByName } from './measures.js';
 
-/** What a run came to, its engines included; docs/SIMULATOR.md tells every field. */
+/** Measures of a run, its engines included; docs/SIMULATOR.md explains every field. */
 export interface RunMeasures extends Measures {
-  /** False: it was stopped before all of its programs had ended. */
+  /** False when it was stopped before all of its programs had ended. */
   readonly complete: boolean;
-  /** Share of prompt tokens that were found in a prefix cache. */
+  /** Share of prompt tokens found in a prefix cache. */
   readonly prefix_hit_rate: number | null;
   readonly preemptions: number;
   /** Mean share of KV blocks held by running calls, over the time in which engines compute. */
   readonly kv_use: number | null;
-  /** Share of the makespan in which an engine computes, in the mean. */
+  /** Mean share of the makespan in which an engine computes. */
   readonly engine_busy: number | null;
   readonly starvation_promotions: number;
-  /** Programs that failed by the system, not as their own client cancelled a call and never asked again. */
+  /** Programs that failed because of the system, not because their own client cancelled for good. */
   readonly lost: number;
-  /** Calls that clients asked again, by what had gone wrong. */
+  /** Calls sent again by their clients, by the fault before. */
   readonly retries: Readonly<Record<string, number>>;
-  /** Programs completed by their ids, for comparisons over the same ones; undefined where there are too many. */
+  /** Completed programs by their ids, for comparisons over the same ones; undefined for too many. */
   readonly completions: ReadonlyMap<string, ProgramFigures> | undefined;
 }
 
@@ -27,11 +27,11 @@ const COMPLETIONS_MAX = 100_000;
 
 export interface RunHooks {
   readonly shouldStop: () => boolean;
-  /** So many programs have ended. */
+  /** Receives the number of programs that have ended. */
   readonly onProgress: (programs: number) => void;
 }
 
-/** Runs a world to its end, or until it is told to stop, and measures it. */
+/** Runs a world to its end, or until it is stopped, and measures it. */
 export function measureRun(
   options: Omit<WorldOptions, 'observer' | 'shouldStop'>,
   { shouldStop, onProgress }: RunHooks,
@@ -67,7 +67,7 @@ export function measureRun(
       sum((engine) => engine.kvUsage * engine.busyMs),
       busyMs,
     ),
-    // Where a run is stopped, engines have computed on behind the end of its last program.
+    // In a stopped run, engines may have computed beyond the end of its last program.
     engine_busy: share(Math.min(busyMs, spanMs * engines.length), spanMs * engines.length),
     starvation_promotions: promotions,
     lost: measures.failed - (programOutcomes['cancelled'] ?? 0),

@@ -2,9 +2,9 @@ import { ProgramGroup } from './groups.js';
 import type { RunMeasures } from './run.js';
 
 /**
- * Two runs of the same programs with their program times, times a token and slowdowns over those alone that both completed:
- * otherwise a run could look better by losing work. Where neither lost any, the runs as they are; so too where they are
- * too large to tell programs apart.
+ * Restricts two runs of the same programs to the programs that both completed: program times, times a token and
+ * slowdowns. Otherwise a run could look better by losing work. Runs that lost none, or that are too large to match
+ * programs, are returned unchanged.
  */
 export function overSamePrograms<R extends RunMeasures>(first: R, other: R): readonly [R, R] {
   const [one, two] = [first.completions, other.completions];

@@ -1,9 +1,9 @@
 import { Dice } from '../../workloads/index.js';
 
-/** Values kept whole; above, a share of them stands for all. */
+/** Number of values kept whole; beyond it, a sample represents all. */
 const KEPT_MAX = 100_000;
 
-/** So many items of a stream, each that came with equal probability; all of them while they are few. O(1) an item. */
+/** A uniform sample of a stream; all items while they are few. O(1) an item. */
 export class Reservoir<T> {
   readonly #kept: T[] = [];
   readonly #dice: Dice;
@@ -16,7 +16,7 @@ export class Reservoir<T> {
     this.#dice = new Dice(seed);
   }
 
-  /** How many came. */
+  /** Number of items seen. */
   get count(): number {
     return this.#count;
   }
@@ -25,7 +25,7 @@ export class Reservoir<T> {
     return this.#kept;
   }
 
-  /** Vitter's algorithm R: the n-th item takes the place of one that is kept with probability kept / n. */
+  /** Vitter's algorithm R: the n-th item replaces a kept one with probability kept / n. */
   add(item: T): void {
     this.#count += 1;
     if (this.#kept.length < this.keptMax) {
@@ -37,7 +37,7 @@ export class Reservoir<T> {
   }
 }
 
-/** What a table tells of many values; null where there are none. */
+/** Summary of many values, as in a table; null without values. */
 export interface Distribution {
   readonly mean: number | null;
   readonly p50: number | null;
@@ -48,7 +48,7 @@ export interface Distribution {
 
 /**
  * Values of one measure in flat memory. Their number, mean, least and greatest are exact; percentiles are exact up to
- * 100,000 values, and above those of a uniform sample of as many, drawn from the seed.
+ * 100,000 values. Beyond, they are those of a uniform sample of that size, drawn from the seed.
  */
 export class Sample {
   readonly #values: Reservoir<number>;
@@ -62,7 +62,7 @@ export class Sample {
     this.#values = new Reservoir(seed, keptMax);
   }
 
-  /** @throws RangeError for what is no finite number: it would spoil every figure without a trace. */
+  /** @throws RangeError for NaN and infinities, which would silently spoil every figure */
   add(value: number): void {
     if (!Number.isFinite(value)) throw new RangeError(`cannot measure ${value}`);
     this.#values.add(value);
@@ -77,7 +77,7 @@ export class Sample {
     return this.#values.count;
   }
 
-  /** NaN of none, like all below. */
+  /** NaN without values, like all below. */
   get mean(): number {
     return this.#sum / this.count;
   }
@@ -90,7 +90,10 @@ export class Sample {
     return this.count === 0 ? NaN : this.#max;
   }
 
-  /** The nearest rank: the least value that a share of all of this size is not above. `share` is from 0 to 1. */
+  /**
+   * The nearest-rank percentile: the least value such that this share of all values is not above it. `share` is from 0
+   * to 1.
+   */
   percentile(share: number): number {
     this.#sorted ??= Float64Array.from(this.#values.kept).sort();
     return nearestRank(this.#sorted, share);
@@ -113,9 +116,9 @@ export class Sample {
   }
 }
 
-/** Of values in ascending order: the least that so large a share of all is not above. NaN of none. */
+/** For ascending values: the least one such that this share of all is not above it. NaN without values. */
 export function nearestRank(sorted: ArrayLike<number>, share: number): number {
-  // 0.95 x 100 is a hair above 95: without the allowance the rank would be one too high.
+  // 0.95 x 100 is slightly above 95: without the allowance the rank would be one too high.
   const rank = Math.ceil(share * sorted.length - 1e-9);
   return sorted[Math.max(0, rank - 1)] ?? NaN;
 }

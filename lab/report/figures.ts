@@ -1,4 +1,4 @@
-/** Three digits that mean something, four from a thousand on; - of what there is not. */
+/** Three significant digits, four from a thousand on; - for null. */
 export function number(value: number | null): string {
   if (value === null) return '-';
   return value.toLocaleString('en-US', { maximumSignificantDigits: Math.abs(value) < 1000 ? 3 : 4 });
@@ -8,7 +8,7 @@ export const integer = (value: number | null): string => (value === null ? '-' :
 
 export const percent = (value: number | null): string => (value === null ? '-' : `${(100 * value).toFixed(1)} %`);
 
-/** A ratio, with as many decimals as others of about its size, so that those of a column compare. */
+/** A ratio with a fixed number of decimals for its magnitude, so that the ratios of a column compare. */
 export function ratio(value: number | null): string {
   if (value === null) return '-';
   return value < 0.1 ? value.toPrecision(2) : value < 1000 ? value.toFixed(2) : number(value);

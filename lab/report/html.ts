@@ -2,10 +2,10 @@ import type { Block, Chart } from '../experiments/experiment.js';
 import { figures, html, page, paragraph, section, table, type Figure, type Markup } from './page.js';
 import { missingText, textOf, type Chapter, type Report } from './report.js';
 
-/** A wider chart has a row to itself. */
+/** Chart width above which a chart gets a row of its own. */
 const FIGURE_WIDTH = 500;
 
-/** The report as one page that needs no other file. */
+/** The report as one self-contained page. */
 export function htmlOf({ title, notes, chapters, commands }: Report, charts: ReadonlyMap<string, string>): string {
   return page({
     title,
@@ -35,7 +35,7 @@ function contentOf(blocks: readonly Block[], charts: ReadonlyMap<string, string>
   });
 }
 
-/** Charts that stand next to each other. */
+/** Leading charts, which stand next to each other. */
 function leadingCharts(blocks: readonly Block[]): Chart[] {
   const end = blocks.findIndex(({ type }) => type !== 'chart');
   return blocks.slice(0, end < 0 ? undefined : end).filter((block) => block.type === 'chart');
@@ -59,6 +59,6 @@ function blockOf(block: Exclude<Block, Chart>): Markup[] {
 
 const withCode = (text: string): Markup => paragraph(codeOf(text));
 
-/** What stands between backticks is code, as in Markdown; nothing else is marked up in sentences. */
+/** Text between backticks is code, as in Markdown; sentences have no other markup. */
 const codeOf = (text: string): Markup[] =>
   text.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));

@@ -1,6 +1,6 @@
 import { type SvgElement } from './svg-document.js';
 
-/** A series as the legend shows it: a line with its dashes, or a filled box. */
+/** A legend entry: a line with its dashes, or a filled box. */
 export interface LegendEntry {
   readonly name: string;
   readonly stroke?: string;
@@ -11,12 +11,12 @@ export interface LegendEntry {
 const ROW = 18;
 const SAMPLE = 20;
 const GAP = 16;
-/** No font is there to measure with: a little more than the mean of a character's width at 12 pixels. */
+/** Width of a character at 12 pixels, slightly above the mean, since there is no font to measure. */
 const CHARACTER = 6.6;
 
 const widthOf = ({ name }: LegendEntry): number => SAMPLE + 6 + name.length * CHARACTER + GAP;
 
-/** Where each entry begins, in rows as wide as there is room. */
+/** Start of each entry, in rows that fill the available width. */
 function places(entries: readonly LegendEntry[], room: number): { x: number; row: number }[] {
   let [x, row] = [0, 0];
   return entries.map((entry) => {
@@ -30,7 +30,7 @@ function places(entries: readonly LegendEntry[], room: number): { x: number; row
 export const legendHeight = (entries: readonly LegendEntry[], room: number): number =>
   ROW * ((places(entries, room).at(-1)?.row ?? -1) + 1);
 
-/** The legend as part of the picture, so that it stays with it wherever that is shown. */
+/** Draws the legend into the picture, so that both stay together wherever the picture is shown. */
 export function addLegend(
   svg: SvgElement,
   entries: readonly LegendEntry[],

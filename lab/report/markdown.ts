@@ -30,7 +30,7 @@ function blockOf(block: Block): string {
   }
 }
 
-/** Padded as prettier does, so that a copy of it needs no other form. */
+/** Padded as prettier does, so that a copy needs no reformatting. */
 function tableOf({ columns, rows }: Table): string {
   const cells = [columns, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
   const widths = columns.map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)));

@@ -1,6 +1,6 @@
 import { paletteStyle } from './palette.js';
 
-/** The look of a page: a quiet column of text, tables and charts, in the colours that the reader prefers. */
+/** The style of a page: a quiet column of text, tables and charts, in light or dark as the reader prefers. */
 export const pageStyle = (): string => `${paletteStyle(':root')}
 :root{color-scheme:light dark;--line:color-mix(in srgb,var(--text) 16%,transparent);
 --soft:color-mix(in srgb,var(--text) 68%,var(--background));--raised:color-mix(in srgb,var(--text) 4%,var(--background))}

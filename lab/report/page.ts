@@ -1,6 +1,6 @@
 /**
  * One page in one file: styles inside, nothing fetched, no script needed to read it. Text becomes markup only through
- * `html`, which escapes what it is given.
+ * `html`, which escapes its input.
  */
 import { pageStyle } from './page-style.js';
 import { escapeMarkup } from './svg-document.js';
@@ -12,7 +12,7 @@ export class Markup {
 
 type Content = Markup | string | number | readonly Content[];
 
-/** Markup with values in it: text is escaped, markup is not, and lists are put together. */
+/** Markup with values: text is escaped, markup is not, and lists are joined. */
 export function html(parts: TemplateStringsArray, ...values: readonly Content[]): Markup {
   return new Markup(
     parts.map((part, index) => part + (index < values.length ? textOf(values[index] ?? '') : '')).join(''),
@@ -27,7 +27,7 @@ function textOf(content: Content): string {
 export interface Table {
   readonly caption: string;
   readonly columns: readonly string[];
-  /** Headings over some columns each, from the second on. */
+  /** Headings that each span some columns, from the second on. */
   readonly groups?: readonly { readonly heading: string; readonly columns: readonly string[] }[];
   /** The first cell names its row; the others are figures. */
   readonly rows: readonly (readonly string[])[];
@@ -42,17 +42,17 @@ export function table({ caption, columns, groups = [], rows }: Table): Markup {
   const body = rows.map(
     ([name = '', ...cells]) => html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`,
   ); // prettier-ignore
-  // What is wider than the screen scrolls by itself, with the keyboard too; its caption stays.
+  // A table wider than the screen scrolls by itself, with the keyboard too; its caption stays.
   return html`<figure class="table"><figcaption>${caption}</figcaption><div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table aria-label="${caption}"><thead>${head}</thead><tbody>\n${body}</tbody></table></div></figure>\n`; // prettier-ignore
 }
 
 export interface Figure {
-  /** A chart of ours. */
+  /** A chart as SVG text from `plot.ts`. */
   readonly svg: string;
   readonly caption: string;
-  /** The same in figures, for those who cannot see it or want them exactly. */
+  /** The chart's figures, for readers who cannot see it or want exact values. */
   readonly table?: Table;
-  /** On a narrow screen it scrolls, because it would be too small to be read: one of a column, or of the whole page. */
+  /** On a narrow screen it scrolls, because it would be too small to read: as wide as a column, or as the page. */
   readonly wide?: 'column' | 'page';
 }
 
@@ -68,10 +68,10 @@ export function figure({ svg, caption, table: figures, wide }: Figure): Markup {
   return html`<figure class="${wide ?? 'column'}">${shown}<figcaption>${caption}</figcaption>${details}</figure>\n`; // prettier-ignore
 }
 
-/** Figures next to each other where there is room. */
+/** Figures next to each other if there is room. */
 export const figures = (list: readonly Figure[]): Markup => html`<div class="figures">${list.map(figure)}</div> `;
 
-/** A few numbers that matter most, large. */
+/** A few key numbers, large. */
 export const tiles = (list: readonly { readonly name: string; readonly value: string; readonly note?: string }[]): Markup =>
   html`<dl class="tiles">\n${list.map(({ name, value, note }) => html`<div><dt>${name}</dt><dd>${value}${note === undefined ? '' : html`<small>${note}</small>`}</dd></div>\n`)}</dl>\n`; // prettier-ignore
 
@@ -89,7 +89,7 @@ export const section = (heading: string, ...content: readonly Markup[]): Markup 
 
 export interface Page {
   readonly title: string;
-  /** What it is of, under the title. */
+  /** Its subject, below the title. */
   readonly subtitle: string;
   readonly content: readonly Markup[];
   readonly foot: string;

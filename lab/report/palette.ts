@@ -1,6 +1,6 @@
 /**
- * Colours of series. Found by search under these bounds, which a test holds: on its background each stands out by a
- * contrast of at least 3, and any two stay apart for eyes with any of the three colour blindnesses.
+ * Colours of series, found by search under bounds that a test checks. On its background each has a contrast of at least
+ * 3. Any two remain distinct under each of the three colour blindnesses.
  */
 export const LIGHT = {
   background: '#ffffff',
@@ -20,9 +20,9 @@ export const DARK = {
 
 export const SERIES_COLOURS = LIGHT.series.length;
 
-/** A colour of a chart, whichever of the two backgrounds it is seen on. */
+/** A colour of a chart, for either background. */
 export const colour = {
-  /** Beyond the last colour they begin anew: charts tell such series apart by their dashes and symbols too. */
+  /** After the last colour they repeat; charts distinguish such series by dashes and symbols too. */
   series: (index: number) => `var(--series-${(index % SERIES_COLOURS) + 1})`,
   muted: 'var(--muted)',
   bad: 'var(--bad)',
@@ -38,6 +38,6 @@ const variables = (palette: typeof LIGHT | typeof DARK): string =>
     ...palette.series.map((value, index) => `--series-${index + 1}:${value}`),
   ].join(';');
 
-/** Rules that give the colours to what `selector` selects, by the reader's preference. */
+/** CSS rules that apply the colours to `selector`, by the reader's preference. */
 export const paletteStyle = (selector: string): string =>
   `${selector}{${variables(LIGHT)}}@media(prefers-color-scheme:dark){${selector}{${variables(DARK)}}}`;

@@ -1,2 +1,5 @@
-/** Nothing that a terminal would obey: names and texts of files and targets may be anybody's. Lines stay lines. */
+/**
+ * Replaces all characters that control a terminal, since names and texts from files and targets are untrusted. Lines
+ * stay lines.
+ */
 export const plain = (text: string): string => text.replaceAll(/[^\P{Cc}\n]/gu, '\uFFFD');

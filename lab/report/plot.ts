@@ -1,6 +1,6 @@
 /**
- * Charts as SVG text: complete in itself, readable on light and dark, in a page or in a file of its own. Same data, same
- * bytes. The plotting library is loaded by the first chart, so that nobody else waits for it.
+ * Charts as SVG text: complete in itself, readable on light and dark, in a page or in a file of its own. Same data,
+ * same bytes. The plotting library is loaded by the first chart, so that other commands do not wait for it.
  */
 import type * as Observable from '@observablehq/plot';
 import { number } from './figures.js';
@@ -9,9 +9,9 @@ import { colour, paletteStyle, SERIES_COLOURS } from './palette.js';
 import { SvgDocument, type SvgElement } from './svg-document.js';
 
 export interface ChartText {
-  /** What the chart shows; its name for those who cannot see it. */
+  /** Title of the chart, also its accessible name. */
   readonly title: string;
-  /** What there is to see in it, in a sentence or two. */
+  /** Description of the picture, in a sentence or two. */
   readonly description: string;
 }
 
@@ -22,9 +22,9 @@ export interface ChartSize {
 }
 
 export interface Axis {
-  /** With its unit. */
+  /** Includes the unit. */
   readonly label: string;
-  /** Values that are not above 0 are left out then. */
+  /** Values not above 0 are then left out. */
   readonly log?: boolean;
 }
 
@@ -41,9 +41,9 @@ export interface Series {
 
 export interface Point {
   readonly x: number;
-  /** Null: not known, a gap in the line. */
+  /** Null: unknown, a gap in the line. */
   readonly y: number | null;
-  /** Ends of its interval, drawn as a band. */
+  /** Bounds of its interval, drawn as a band. */
   readonly low?: number;
   readonly high?: number;
 }
@@ -51,7 +51,7 @@ export interface Point {
 export interface BarChart extends ChartText, ChartSize {
   readonly y: Axis;
   readonly groups: readonly string[];
-  /** A bar in each group, side by side or one upon the other; null: none. */
+  /** Each series has a bar in each group, side by side or stacked; null: none. */
   readonly series: readonly BarSeries[];
   readonly stacked?: boolean;
 }
@@ -60,7 +60,7 @@ export interface BarSeries {
   readonly name: string;
   /** One for each group. */
   readonly values: readonly (number | null)[];
-  /** Absent: by its place among the series. */
+  /** Absent: chosen by its index among the series. */
   readonly fill?: string;
 }
 
@@ -76,7 +76,7 @@ type Options = NonNullable<Parameters<Plot['plot']>[0]>;
 const WIDTH = 500;
 const HEIGHT = 300;
 const MARGIN = { top: 26, right: 18, bottom: 42, left: 54 };
-/** Steps of a distribution that a chart can show. */
+/** Resolution of a distribution's curve, in steps. */
 const STEPS = 300;
 const DASHES = ['', '6 3', '2 3'];
 const SYMBOLS = ['circle', 'square', 'triangle', 'diamond', 'cross', 'star'] as const;
@@ -143,7 +143,7 @@ export async function barChart({ groups, series, y, stacked, ...rest }: BarChart
   return draw(plot, options as unknown as Options, rest, legend);
 }
 
-/** The share of values that are at most as large as the axis says: steep where many lie, and further left is less. */
+/** The share of values up to the one on the axis: steep where many values lie; further left means smaller values. */
 export async function distributionChart({ series, x, ...rest }: DistributionChart): Promise<string> {
   const plot = await import('@observablehq/plot');
   const marks = series.map(({ name, values }, index) => {
@@ -168,7 +168,7 @@ function stepsOf(values: readonly number[], { log }: Axis): { x: number; y: numb
   })).filter(({ x }) => !Number.isNaN(x));
 }
 
-/** Draws with what all charts have in common. */
+/** Draws with the settings common to all charts. */
 export function draw(
   plot: Plot,
   options: Options,
@@ -176,7 +176,7 @@ export function draw(
   legend: readonly LegendEntry[],
 ): string {
   const room = width - MARGIN.left - MARGIN.right;
-  // Axis labels stand at the upper edge of what Plot draws; the legend gets room above it.
+  // Axis labels lie at the upper edge of Plot's drawing; the legend gets room above it.
   const above = legendHeight(legend, room);
   const drawn: unknown = plot.plot({
     document: new SvgDocument() as never,
@@ -209,7 +209,7 @@ function child(svg: SvgElement, name: string, text: string): SvgElement {
   return element;
 }
 
-/** Dashes show a line that lies on another, and tell those of one colour apart. */
+/** Dashes reveal a line that lies on another, and distinguish lines of one colour. */
 const strokeOf = (index: number) =>
   [colour.series(index), DASHES[(index + Math.floor(index / SERIES_COLOURS)) % DASHES.length] ?? ''] as const;
 
@@ -218,7 +218,7 @@ const linesOf = (series: readonly { readonly name: string }[]): LegendEntry[] =>
 
 const axis = ({ log }: Axis) => (log ? { type: 'log' as const } : {});
 
-/** On a logarithmic axis only 1, 2 and 5 of each decade have room for their figures. */
+/** On a logarithmic axis only 1, 2 and 5 of each decade have room for labels. */
 const ticksOf = ({ log }: Axis) => ({
   ticks: log ? 8 : 5,
   tickFormat: (value: number) => (log && !/^[125]/.test(value.toExponential()) ? '' : number(value)),

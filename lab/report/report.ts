@@ -1,21 +1,21 @@
 import type { Block, Chart, Experiment } from '../experiments/experiment.js';
 import { barChart, lineChart } from './plot.js';
 
-/** What came of an experiment. */
+/** The result of an experiment. */
 export interface Chapter {
   readonly experiment: Experiment;
   readonly blocks: readonly Block[];
-  /** Recordings that it had to go without. */
+  /** Recordings that were missing. */
   readonly missing: readonly string[];
 }
 
-/** What a report says; `markdown.ts` and `html.ts` write it. */
+/** The contents of a report; `markdown.ts` and `html.ts` write it. */
 export interface Report {
   readonly title: string;
-  /** What holds for all of it: seeds, model, whether it was stopped. */
+  /** Facts about the whole report: seeds, model, whether it was stopped. */
   readonly notes: readonly string[];
   readonly chapters: readonly Chapter[];
-  /** Command lines that make it again, and single runs of it. */
+  /** Commands that reproduce the report, and single runs of it. */
   readonly commands: readonly string[];
 }
 

@@ -1,10 +1,10 @@
 /**
- * As much of a document as Plot draws on: it makes elements, sets their attributes and hangs them in each other, and asks
- * for little else. A whole DOM would bring ten times the code to serialise one tree.
+ * The part of a document that Plot needs: it creates elements, sets their attributes and nests them, and little else. A
+ * full DOM would take ten times the code to serialise one tree.
  */
 const SVG = 'http://www.w3.org/2000/svg';
 const GEOMETRY = /^(d|transform|points|width|height|viewBox|r|[xy][12]?|[cdr][xy])$/;
-/** Hundredths of a pixel are more than a screen shows, and half of the bytes. */
+/** Hundredths of a pixel exceed a screen's resolution, and would double the bytes. */
 const LONG_FRACTION = /-?\d*\.\d{3,}(e[-+]?\d+)?/g;
 
 export class SvgElement {
@@ -65,7 +65,7 @@ export class SvgElement {
     return this.#children.filter((child) => typeof child !== 'string');
   }
 
-  /** Nothing that is drawn looks back at what was drawn before. */
+  /** Drawing never looks up earlier elements. */
   querySelector(): null {
     return null;
   }
@@ -95,17 +95,17 @@ export class SvgDocument {
     return new SvgElement(this, name);
   }
 
-  /** A text is its own node here. */
+  /** A text node is represented by its string. */
   createTextNode(text: string): string {
     return text;
   }
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-// Control characters are not allowed in markup in any spelling.
+// Control characters are not allowed in markup in any form.
 const SPECIAL = /[&<>"\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
 
-/** Text as it stands in HTML or SVG, between tags or inside double quotes. */
+/** Text for HTML or SVG, between tags or inside double quotes. */
 export function escapeMarkup(text: string): string {
   return text.replace(SPECIAL, (character) => ENTITIES[character] ?? '\ufffd');
 }

@@ -1,10 +1,10 @@
 import { draw, type ChartSize, type ChartText } from './plot.js';
 
-/** What a span of a lane was spent on. */
+/** A use of time in a lane. */
 export interface SpanKind {
   readonly name: string;
   readonly fill: string;
-  /** Drawn as a thin line in the middle of its lane: a time in which nothing of ours ran. */
+  /** Drawn as a thin line in the middle of its lane: time in which none of our calls ran. */
   readonly thin?: boolean;
 }
 
@@ -13,7 +13,7 @@ export interface Span {
   readonly until: number;
   /** Index in the kinds. */
   readonly kind: number;
-  /** Its place among those that run side by side with it, from 0, and how many these are. */
+  /** Its row among parallel spans, from 0, and the number of these rows. */
   readonly row: number;
   readonly rows: number;
 }
@@ -33,11 +33,11 @@ export interface SwimLanes extends ChartText, ChartSize {
 
 const LANE_PX = 13;
 const THIN_PX = 2;
-/** Share of a lane's height that is left free, so that lanes stay apart. */
+/** Share of a lane's height left free, to separate lanes. */
 const FREE = 0.24;
 const NAME_MAX = 12;
 
-/** One lane for each of several things that take time side by side, and on it what the time went on. */
+/** One lane for each of several parallel items, with spans that show how it spent its time. */
 export async function swimLanes({ lanes, kinds, from, until, ...rest }: SwimLanes): Promise<string> {
   const plot = await import('@observablehq/plot');
   const spans = lanes.flatMap((lane, at) =>
@@ -70,5 +70,5 @@ function placeOf({ row, rows }: Span, lane: number, thin: boolean): { top: numbe
   return { top, bottom: top + height };
 }
 
-/** The end tells names apart more often than the beginning. */
+/** The end distinguishes names more often than the beginning. */
 const shortened = (name: string): string => (name.length <= NAME_MAX ? name : `…${name.slice(1 - NAME_MAX)}`);

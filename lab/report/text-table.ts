@@ -4,17 +4,17 @@ export interface ColumnGroup {
   readonly columns: readonly string[];
 }
 
-/** Where there is no terminal to fit into. */
+/** Width without a terminal. */
 const WIDTH = 120;
 const GAP = 2;
 const GROUP_GAP = 4;
 
-/** Columns of text that a table may take there: those of a terminal, if it is one. */
+/** Width of a table in characters: the terminal's, if there is one. */
 export const tableWidth = ({ columns }: { readonly columns?: number }): number => columns || WIDTH;
 
 /**
- * Lines of a table: labels to the left, all else to the right, groups further apart. Groups that find no room beside the
- * others begin anew below, with the labels before them; one that is too wide by itself is parted.
+ * Lines of a table: labels aligned left, all else right, with wider gaps between groups. Column groups that do not fit
+ * continue below, with the labels repeated. A group too wide by itself is split.
  *
  *                  program, s         TTFT, s
  *     policy     mean     p99      mean     p99
@@ -45,7 +45,7 @@ export function textTable(
   ]);
 }
 
-/** The columns of a group, in halves as long as they are too wide. */
+/** The columns of a group, halved for as long as they are too wide. */
 function blocksOf(heading: string, cells: readonly (readonly string[])[], room: number): string[][] {
   const block = rightAligned([heading, ...rightAligned(cells)].map((line) => [line]));
   const count = cells[0]?.length ?? 0;
@@ -62,7 +62,7 @@ function leftAligned(texts: readonly string[]): string[] {
   return texts.map((text) => text.padEnd(width));
 }
 
-/** Each row as one text, its cells below those of the others. */
+/** Each row as one line of text, its cells aligned with those of the other rows. */
 function rightAligned(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => widthOf(rows.map((row) => row[column] ?? '')));
   return rows.map((row) => row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join(' '.repeat(GAP)));

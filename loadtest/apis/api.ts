@@ -16,37 +16,37 @@ export interface ToolCall {
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly text: string;
-  /** The text is words and spaces: it is JSON as it is. */
+  /** Whether the text is only words and spaces, which need no escaping in JSON. */
   readonly isPlain?: boolean;
-  /** Of an answer. */
+  /** For an answer. */
   readonly toolCalls?: readonly ToolCall[];
-  /** Of a tool's result: the id of its call. */
+  /** For a tool's result: the id of its call. */
   readonly toolId?: string;
 }
 
-/** What a call asks for. */
+/** The request of a call. */
 export interface Ask {
   readonly model: string;
-  /** The messages of its conversation, each as `item` gave it. */
+  /** The messages of its conversation, each as returned by `item`. */
   readonly items: readonly string[];
   /** Names of functions that the model may call. */
   readonly tools: readonly string[];
   readonly outputTokens: number;
-  /** Not one token less, either. */
+  /** Whether a shorter answer is not acceptable either. */
   readonly isExact: boolean;
   readonly stream: boolean;
-  /** Fields of the identity. */
+  /** Fields that identify the client's program. */
   readonly fields: JsonObject;
 }
 
-/** An answer as it comes in. Tokens are NaN until the target tells them. */
+/** An answer as it arrives. Tokens are NaN until the target reports them. */
 export interface Answer {
   text: string;
   toolCalls: ToolCall[];
   promptTokens: number;
   outputTokens: number;
   cachedTokens: number;
-  /** Events that brought a part of the answer: as many as tokens, where a server sends each by itself. */
+  /** Events with a part of the answer: one a token, if the server sends each separately. */
   parts: number;
 }
 
@@ -59,23 +59,23 @@ export const newAnswer = (): Answer => ({
   parts: 0,
 });
 
-/** What an event of a stream was: a part of the answer, its end, an error, something else, or nothing of this API. */
+/** Meaning of a stream's event: a part of the answer, its end, an error, something else, or nothing of this API. */
 export type Step = 'part' | 'done' | 'error' | 'other' | 'alien';
 
 /**
- * Answers the question "how does this API write a conversation, and what does it call an answer?". One file an API;
- * none keeps anything between two calls of its functions.
+ * Answers the question "how does this API write a conversation, and what does it call an answer?". One file an API. All
+ * are stateless.
  */
 export interface LoadApi {
   readonly path: string;
-  /** A message as JSON text, or as the part of one that its API makes of it. */
+  /** A message as JSON text, or as the part of one that its API uses. */
   item(message: Message): string;
   body(ask: Ask): string;
-  /** Takes the data of one event, which is JSON. */
+  /** Reads the data of one event, which is JSON, into the answer. */
   event(data: JsonObject, answer: Answer): Step;
-  /** Takes a whole answer. False: it is none. */
+  /** Reads a whole answer. Returns false when the body is not an answer. */
   whole(body: JsonObject, answer: Answer): boolean;
-  /** Its streams end with `[DONE]`. */
+  /** Whether its streams end with `[DONE]`. */
   readonly endsWithMark: boolean;
 }
 

@@ -59,7 +59,7 @@ function event(data: JsonObject, answer: Answer): Step {
   return takeDelta(delta, answer) ? 'part' : 'other';
 }
 
-/** True: it has a part of the answer, be it only thought. */
+/** Returns true when the delta has a part of the answer, reasoning included. */
 function takeDelta(delta: JsonObject, answer: Answer): boolean {
   const content = textOf(delta['content']);
   answer.text += content;

@@ -1,7 +1,7 @@
 import type { Answer, JsonObject, LoadApi, Message, Step } from './api.js';
 import { bodyOf, exactly, isObject, listOf, quoted, takeUsage, textOf } from './json.js';
 
-/** POST /v1/completions: a conversation is one text, in which an answer stands right behind what it answers. */
+/** POST /v1/completions: a conversation is one text, in which each answer directly follows its prompt. */
 export const completions: LoadApi = {
   path: '/v1/completions',
   endsWithMark: true,
@@ -23,7 +23,7 @@ export const completions: LoadApi = {
   whole,
 };
 
-/** Words begin with the space that parts them from what is before. */
+/** Words begin with the space that separates them from the text before. */
 const plain = ({ role, text }: Message): Message => ({ role, text: ` ${text}`, isPlain: true });
 
 function said({ role, text, toolCalls = [] }: Message): Message {

@@ -6,28 +6,28 @@ export const isObject = (value: unknown): value is JsonObject =>
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-/** Above it nothing counts tokens: what a target tells must not spoil sums. */
+/** Upper bound on token counts: an absurd report must not spoil sums. */
 const COUNT_MAX = 1e9;
-/** NaN for what is no count. */
+/** NaN for anything but a count. */
 export const countOf = (value: unknown): number =>
   typeof value === 'number' && value >= 0 && value <= COUNT_MAX ? value : NaN;
 
-/** A text in quotes. What is known to be plain is not looked through, and stays a slice of what it was cut from. */
+/** A quoted text. Plain text is not scanned, and stays a slice of its source. */
 export const quoted = ({ text, isPlain = false }: Pick<Message, 'text' | 'isPlain'>): string =>
   isPlain ? `"${text}"` : JSON.stringify(text);
 
-/** A body of these fields, and one that is JSON text already. */
+/** A JSON body of these fields, and one more that is already JSON text. */
 export function bodyOf(fields: JsonObject, name: string, json: string): string {
   return `${JSON.stringify(fields).slice(0, -1)},"${name}":${json}}`;
 }
 
-/** What the engines that we know take, to make an answer exactly so long. */
+/** Fields that make known engines return an answer of exactly this length. */
 export const exactly = ({ isExact, outputTokens }: Ask): JsonObject =>
   isExact ? { ignore_eos: true, min_tokens: outputTokens } : {};
 
 export const FUNCTION_PARAMETERS = { type: 'object', properties: {} } as const;
 
-/** Usage as chat and completions tell it. */
+/** Reads usage as chat and completions report it. */
 export function takeUsage(usage: unknown, answer: Answer): void {
   if (!isObject(usage)) return;
   answer.promptTokens = countOf(usage['prompt_tokens']);
@@ -35,7 +35,7 @@ export function takeUsage(usage: unknown, answer: Answer): void {
   answer.cachedTokens = countOf(objectOf(usage['prompt_tokens_details'])['cached_tokens']);
 }
 
-/** Puts a part of a tool call behind what came of it before. */
+/** Appends a part of a tool call to its earlier parts. */
 export function growCall(answer: Answer, at: number, part: Partial<ToolCall>): void {
   const { id = '', name = '', arguments: json = '' } = answer.toolCalls[at] ?? {};
   answer.toolCalls[at] = {

@@ -13,7 +13,7 @@ export const messages: LoadApi = {
 
 const SYSTEM = '{"role":"system","content":';
 
-/** What opens a conversation for the model has a field of its own. */
+/** The system prompt has a field of its own. */
 function body(ask: Ask): string {
   const [first] = ask.items;
   const system = first?.startsWith(SYSTEM) === true ? first : undefined;
@@ -104,7 +104,7 @@ function whole(body: JsonObject, answer: Answer): boolean {
   return true;
 }
 
-/** Cached tokens are counted apart; a field that does not come again keeps what it was. */
+/** Cached tokens are counted separately; a field that is not repeated keeps its value. */
 function takeUsage(usage: unknown, answer: Answer): void {
   if (!isObject(usage)) return;
   const input = countOf(usage['input_tokens']);

@@ -39,7 +39,7 @@ function item({ role, toolCalls = [], toolId, ...message }: Message): string {
   return [`{"type":"message","role":"${role}","content":${quoted(message)}}`, ...calls].join(',');
 }
 
-/** Kinds of deltas that are no part of what the model says. */
+/** Kinds of deltas that are not part of the answer. */
 const OTHER_DELTAS = /audio|annotation/;
 
 function event(data: JsonObject, answer: Answer): Step {

@@ -19,7 +19,7 @@ import { ENGINE, FAILED, QUEUE, TOOL } from './lanes.js';
 import { quarterName } from './rows.js';
 import type { TargetReport } from './target.js';
 
-/** A range wider than this is read on a logarithmic axis. */
+/** Ratio of a range above which its axis is logarithmic. */
 const WIDE = 30;
 const WIDE_PX = 1080;
 
@@ -32,7 +32,7 @@ const DISTRIBUTIONS = [
 
 const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1];
 
-/** Those of which something was measured. */
+/** Charts of the distributions that have values. */
 export async function distributionFigures({ targets }: PageSource): Promise<Figure[]> {
   const drawn = DISTRIBUTIONS.map(async ({ of, what, unit, scale, items }): Promise<Figure[]> => {
     const series = targets.map((target) => ({ name: target.name, values: target.curve(of).map((value) => scale * value) })); // prettier-ignore
@@ -56,7 +56,7 @@ export async function distributionFigures({ targets }: PageSource): Promise<Figu
   return (await Promise.all(drawn)).flat();
 }
 
-/** Null of none. */
+/** Null without values. */
 const rankOf = (sorted: readonly number[], share: number): number | null =>
   sorted.length === 0 ? null : nearestRank(sorted, share);
 

@@ -3,18 +3,18 @@ import type { AbReport, Pairs } from './pairs.js';
 import { judge, type Slo, type SloResult } from './slo.js';
 import type { Target, TargetReport } from './target.js';
 
-/** What `maitred load --json` writes. Fields may be added; none is renamed or dropped under the same version. */
+/** The output of `maitred load --json`. Fields may be added; none is renamed or dropped under the same version. */
 export interface LoadDocument {
   readonly version: 1;
-  /** False: it was stopped before its last program had ended. */
+  /** False when it was stopped before its last program had ended. */
   readonly complete: boolean;
   readonly started_at: string;
   readonly elapsed_seconds: number;
   readonly programs_unfinished: number;
   readonly programs_too_long: number;
-  /** What the command line said, and what it left to defaults. */
+  /** The command line's settings, and their defaults. */
   readonly settings: Settings;
-  /** Sentences: what makes the figures less than they seem. */
+  /** Sentences: limitations of the figures. */
   readonly warnings: readonly string[];
   readonly generator: GeneratorReport;
   readonly targets: readonly TargetReport[];

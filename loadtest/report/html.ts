@@ -31,16 +31,16 @@ import {
 import { ratioText, sloText } from './summary.js';
 import type { Target, TargetReport } from './target.js';
 
-/** What the page is made of: the document, and what no document holds. */
+/** Source of the page: the document, and data that no document holds. */
 export interface PageSource {
-  /** What was run, in a line. */
+  /** The run, in a line. */
   readonly title: string;
   readonly document: LoadDocument;
   readonly targets: readonly Target[];
   readonly lanes: Lanes;
 }
 
-/** The document as one page that needs nothing else. As large for millions of calls as for hundreds. */
+/** The document as one self-contained page. Its size does not grow with the number of calls. */
 export async function htmlOf(source: PageSource): Promise<string> {
   const { title, document } = source;
   const { targets, complete, elapsed_seconds } = document;

@@ -1,9 +1,9 @@
 /**
- * What a load test says: while it runs, at its end in tables, as JSON and as a page, and whether it reached what it must.
+ * The report of a load test: progress while it runs; at its end tables, JSON, a page, and the verdict on its SLOs.
  *
- * Reading guide, in this order: `target.ts` gathers what one target did and `pairs.ts` compares two; `document.ts` is all
- * of it as plain data. From that come `summary.ts` (a terminal), `html.ts` (a page; `charts.ts`, `lanes.ts`) and `slo.ts`.
- * `progress.ts` shows the run while it goes.
+ * Reading guide, in this order: `target.ts` gathers the measures of one target and `pairs.ts` compares two;
+ * `document.ts` has all of them as plain data. From that come `summary.ts` (a terminal), `html.ts` (a page;
+ * `charts.ts`, `lanes.ts`) and `slo.ts`. `progress.ts` shows the run while it goes.
  */
 import { writeFile } from 'node:fs/promises';
 import { plain, tableWidth } from '../../lab/index.js';
@@ -22,29 +22,29 @@ export type { LoadDocument } from './document.js';
 export { parseSlo, SloError, type Slo } from './slo.js';
 
 export interface ReporterOptions {
-  /** What is run, in a line: the workload, its arrivals, the seed. */
+  /** The run in a line: its workload, arrivals and seed. */
   readonly title: string;
-  /** The same for machines, under names that do not change. */
+  /** The same for machines, under stable names. */
   readonly settings: Settings;
   /** URLs, one or two. */
   readonly targets: readonly string[];
   readonly seed: number;
   readonly slos: readonly Slo[];
-  /** Nothing is shown while it runs. */
+  /** Whether to show nothing while it runs. */
   readonly quiet: boolean;
-  /** Where the document goes; `-` is `out`. */
+  /** File for the document; `-` is `out`. */
   readonly json?: string | undefined;
-  /** Where the page goes. */
+  /** File for the page. */
   readonly html?: string | undefined;
-  /** For results. */
+  /** Receives results. */
   readonly out: Screen;
-  /** For progress, and for tables when the document takes `out`. */
+  /** Receives progress, and tables when the document goes to `out`. */
   readonly err: Screen;
 }
 
 export interface Reporter extends LoadObserver {
   progress(progress: LoadProgress): void;
-  /** Writes everything. Rejects with the error of a file that could not be written, when all else is. */
+  /** Writes everything. If a file cannot be written, rejects with its error after writing the rest. */
   finish(summary: LoadSummary): Promise<LoadDocument>;
 }
 

@@ -2,7 +2,7 @@ import type { Lane, Span } from '../../lab/index.js';
 import { Dice } from '../../workloads/index.js';
 import type { LoadCallRecord, LoadProgramRecord } from '../records.js';
 
-/** What the spans of a lane are, drawn in this order. */
+/** Kinds of spans in a lane, in drawing order. */
 export const [TOOL, ENGINE, QUEUE, FAILED] = [0, 1, 2, 3] as const;
 
 interface Kept {
@@ -10,7 +10,7 @@ interface Kept {
   readonly calls: readonly LaneCall[];
 }
 
-/** Of a call, what is drawn; seconds. */
+/** The drawn facts of a call; seconds. */
 interface LaneCall {
   readonly sent: number;
   readonly dispatched: number;
@@ -21,12 +21,12 @@ interface LaneCall {
 /** Programs under way whose calls are remembered, and calls of each. */
 const OPEN_MAX = 2_048;
 const CALLS_MAX = 1_000;
-/** Two, because the better of them may turn out to be the last of the run, with few programs in it. */
+/** Two, because the preferred one may turn out to be the last of the run, with few programs in it. */
 const BLOCKS_MAX = 2;
 
 /**
- * Some programs with their calls: so many that arrived one after the other, of all that there were. Which ones follows from
- * their numbers and the seed alone, so that both targets of a comparison show the same.
+ * A sample of programs with their calls: a block of consecutive arrivals. The block depends on their indexes and the
+ * seed alone, so that both targets of a comparison show the same programs.
  */
 export class Lanes {
   readonly #open = new Map<string, LaneCall[]>();
@@ -65,7 +65,7 @@ export class Lanes {
     this.#blockOf(program.index)?.push({ program, calls });
   }
 
-  /** Blocks come in chance's order: one that has had to go is behind all that stay, and never comes back. */
+  /** Blocks have a random order: a dropped block comes after all kept ones, and never returns. */
   #blockOf(index: number): Kept[] | undefined {
     const block = Math.floor(index / this.lanesMax);
     const known = this.#blocks.get(block);
@@ -83,12 +83,12 @@ export class Lanes {
     return [...this.#blocks.keys()].sort((a, b) => keyOf(a) - keyOf(b));
   }
 
-  /** Programs that have ended at the first target: what the lanes are some of. */
+  /** Programs that have ended at the first target, from which the lanes are a sample. */
   get programs(): number {
     return this.#programs;
   }
 
-  /** Lanes of each target in the order of arrival, those of the block with the most programs. */
+  /** Lanes of each target in order of arrival, from the block with the most programs. */
   lanes(targets: number): { readonly lanes: readonly Lane[]; readonly from: number; readonly until: number }[] {
     const blocks = this.#inOrder().map((block) => this.#blocks.get(block) ?? []);
     const shown = blocks.reduce((most, block) => (block.length > most.length ? block : most), []);
@@ -102,7 +102,7 @@ export class Lanes {
   }
 }
 
-/** Calls side by side in as few rows as they need, and tools where no call ran. */
+/** Parallel calls in as few rows as they need, and tools where no call ran. */
 function laneOf({ program, arrivedMs, endedMs }: LoadProgramRecord, calls: readonly LaneCall[]): Lane {
   const spans: Span[] = [];
   let idleFrom = arrivedMs / 1000;
@@ -120,12 +120,12 @@ function laneOf({ program, arrivedMs, endedMs }: LoadProgramRecord, calls: reado
     idleFrom = Math.max(idleFrom, call.ended);
   }
   spans.push(...sideBySide(together));
-  // A lane whose calls were too many ends with the last that is known.
+  // The lane of a program with too many calls ends with the last recorded one.
   if (calls.length < CALLS_MAX) idle(endedMs / 1000);
   return { name: program, spans };
 }
 
-/** Each call in the first row that is free when it is sent. */
+/** Puts each call into the first row that is free when it is sent. */
 function sideBySide(calls: readonly LaneCall[]): Span[] {
   const rowEnds: number[] = [];
   const placed = calls.map((call) => {

@@ -1,10 +1,10 @@
 import { bootstrapRatio, nearestRank, type Pair, type Ratio, Reservoir } from '../../lab/index.js';
 import type { LoadProgramRecord } from '../records.js';
 
-/** How the second target's program times compare with the first's; ratios are B over A. */
+/** Comparison of the second target's program times with the first's; ratios are B over A. */
 export interface AbReport {
   readonly pairs: number;
-  /** Programs that completed at most at one of the two: in none of the ratios. */
+  /** Programs that did not complete at both targets: they are in none of the ratios. */
   readonly left_out: number;
   readonly program_seconds: Readonly<Record<Statistic, Ratio>>;
   readonly difference: 'B sooner' | 'A sooner' | 'none shown';
@@ -20,16 +20,16 @@ const STATISTICS = {
   p95: percentile(0.95),
   p99: percentile(0.99),
 };
-/** Below it a bootstrap promises more than so few pairs can tell. */
+/** Fewest pairs for a bootstrap; with fewer its interval is too narrow. */
 const PAIRS_MIN = 10;
-/** Drawn anew a thousand times over: more would keep the user waiting for an interval that is narrow already. */
+/** Pairs kept for a thousand resamples: more would delay the user for an interval that is narrow already. */
 const PAIRS_KEPT = 2_000;
-/** Programs whose twin has not ended yet. Twins run side by side: only a target that has stalled leaves so many. */
+/** Upper bound on programs whose twin has not ended. Twins run side by side: only a stalled target leaves so many. */
 const WAITING_MAX = 100_000;
 
-/** Programs that both targets were given, brought together by their number. */
+/** Programs given to both targets, paired by their index. */
 export class Pairs {
-  /** Seconds at the target that ended first; NaN of one that failed. */
+  /** Seconds at the target that ended first; NaN for a failed one. */
   readonly #waiting = new Map<number, { readonly target: number; readonly seconds: number }>();
   readonly #pairs: Reservoir<Pair>;
   #leftOut = 0;
@@ -51,7 +51,7 @@ export class Pairs {
     else this.#pairs.add(target === 1 ? [twin.seconds, seconds] : [seconds, twin.seconds]);
   }
 
-  /** The longest waiting goes: its twin will find nobody, and wait in its place. */
+  /** Drops the longest-waiting program; its twin will then wait in its place. */
   #drop(): void {
     if (this.#waiting.size <= WAITING_MAX) return;
     for (const index of this.#waiting.keys()) {
@@ -89,7 +89,7 @@ function differenceOf({ low, high }: Ratio): AbReport['difference'] {
   return low !== null && low > 1 ? 'A sooner' : 'none shown';
 }
 
-/** Ratios of sooner are told above 1: 0.5 of the time is 2x sooner. */
+/** Speedups are phrased above 1: half the time is 2x sooner. */
 function sentence({ ratio, low, high, pairs }: Ratio, difference: AbReport['difference']): string {
   if (ratio === null) return 'No comparison: no program completed at both targets.';
   const over = `${pairs} pair${pairs === 1 ? '' : 's'}`;
@@ -107,7 +107,7 @@ function sentence({ ratio, low, high, pairs }: Ratio, difference: AbReport['diff
   }
 }
 
-/** A target that fails its slow programs looks fast: that is said with the outcome. */
+/** A target that fails its slow programs looks fast, so the outcome mentions failures. */
 const caveat = (failed: readonly number[]): string =>
   failed.some((count) => count > 0) ? ` Programs failed at A: ${failed[0] ?? 0}, at B: ${failed[1] ?? 0}; they are not compared.` : ''; // prettier-ignore
 

@@ -3,7 +3,7 @@ import type { LoadProgress } from '../load.js';
 import type { LoadCallRecord, LoadProgramRecord } from '../records.js';
 import { Recent } from './recent.js';
 
-/** A terminal, a pipe or a file; `process.stderr` is one. */
+/** A terminal, a pipe or a file, such as `process.stderr`. */
 export interface Screen {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -18,7 +18,7 @@ const DEFAULT_COLUMNS = 80;
 const UP = (rows: number) => (rows > 0 ? `\u001B[${rows}A` : '');
 const CLEAR_BELOW = '\r\u001B[J';
 
-/** Tells how a run goes while it goes: in place on a terminal, line by line elsewhere. Its clock is the run's. */
+/** Shows a run's progress: in place on a terminal, line by line elsewhere. Its clock is the run's. */
 export class ProgressView {
   readonly #targets: readonly Now[];
   readonly #isLive: boolean;
@@ -52,7 +52,7 @@ export class ProgressView {
     else this.screen.write(`${[...overall(progress), ...targets.flat()].join(', ')}\n`);
   }
 
-  /** Takes the view away, so that what is written next begins where it stood. */
+  /** Erases the view, so that further output starts in its place. */
   end(): void {
     if (this.#drawn.length > 0) this.screen.write(this.#erasure());
     this.#drawn = [];
@@ -65,7 +65,7 @@ export class ProgressView {
     this.#drawn = shown;
   }
 
-  /** A terminal that has become narrower has wrapped what was drawn, which takes more rows now. */
+  /** A narrower terminal has wrapped the drawn text, which then takes more rows. */
   #erasure(): string {
     const { columns = DEFAULT_COLUMNS } = this.screen;
     const rows = this.#drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / Math.max(1, columns))), 0);
@@ -73,7 +73,7 @@ export class ProgressView {
   }
 }
 
-/** One target as it is now. */
+/** The present state of one target. */
 class Now {
   readonly #programs = new Recent();
   readonly #ttft = new Recent();
@@ -90,7 +90,7 @@ class Now {
     if (outcome === 'completed') this.#programs.add(endedMs, (endedMs - arrivedMs) / 1000);
   }
 
-  /** What matters most comes first. */
+  /** The most important field comes first. */
   fields(nowMs: number, named: boolean): string[] {
     const times = (recent: Recent) => {
       const [p50, p99] = recent.percentiles([0.5, 0.99]).map((value) => (Number.isNaN(value) ? null : value));
@@ -125,7 +125,7 @@ function clock(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** As many of the fields as find room, in their order, and of the first as much as does. */
+/** The fields that fit, in their order; if not even the first fits, its beginning. */
 function fitting(fields: readonly string[], columns: number): string {
   let line = '';
   for (const field of fields.filter((each) => each !== '')) {

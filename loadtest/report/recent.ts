@@ -1,10 +1,10 @@
 import { nearestRank } from '../../lab/index.js';
 
-/** Values kept: enough for a 99th percentile, and little to sort a few times a second. */
+/** Number of values kept: enough for a 99th percentile, and cheap to sort a few times a second. */
 const KEPT = 1_000;
 const RATE_MS = 10_000;
 
-/** The newest values of a measure, for a view of now. */
+/** The newest values of a measure, for live figures. */
 export class Recent {
   readonly #values = new Float64Array(KEPT);
   readonly #times = new Float64Array(KEPT);
@@ -16,13 +16,13 @@ export class Recent {
     this.#count += 1;
   }
 
-  /** NaN of none. */
+  /** NaN without values. */
   percentiles(shares: readonly number[]): number[] {
     const sorted = this.#values.slice(0, Math.min(this.#count, KEPT)).sort();
     return shares.map((share) => nearestRank(sorted, share));
   }
 
-  /** Values a second over the last ten seconds, or over the time since so many came that none older is kept. */
+  /** Values a second over the last ten seconds, or over the time that the kept values cover if that is shorter. */
   rate(nowMs: number): number {
     const times = this.#times.slice(0, Math.min(this.#count, KEPT));
     const fromMs = Math.max(0, nowMs - RATE_MS);

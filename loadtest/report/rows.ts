@@ -2,14 +2,14 @@ import { type ColumnGroup, type Distribution, integer, number, percent } from '.
 import { ERROR_CLASSES } from '../records.js';
 import type { TargetReport } from './target.js';
 
-/** A figure of a target, and how it is written. */
+/** A figure of a target, and its format. */
 export interface Column {
   readonly heading: string;
   readonly of: (target: TargetReport) => number | null;
   readonly show?: (value: number | null) => string;
 }
 
-/** Rows under groups of columns; of none, there is nothing to show. */
+/** Rows under groups of columns; without rows nothing is shown. */
 export interface Rows {
   readonly corner: string;
   readonly groups: readonly ColumnGroup[];
@@ -30,7 +30,7 @@ const spread = (of: (target: TargetReport) => Distribution, scale = 1): Column[]
 const cachedShare = ({ cached_tokens, prompt_tokens }: TargetReport): number | null =>
   cached_tokens === null || prompt_tokens === 0 ? null : cached_tokens / prompt_tokens;
 
-/** What a report says of each target, one table each; the same in the terminal and on the page. */
+/** Columns of a report on each target, one table a group; the same in the terminal and on the page. */
 export const COLUMN_GROUPS: readonly (readonly { readonly heading: string; readonly columns: readonly Column[] }[])[] =
   [
     [
@@ -61,7 +61,7 @@ export const NONE_COMPLETED = 'No program was completed.';
 export const isNoneCompleted = (targets: readonly TargetReport[]): boolean =>
   targets.every(({ completed }) => completed === 0);
 
-/** Where programs' time went. */
+/** The split of programs' time. */
 export function splitRows(targets: readonly TargetReport[]): Rows {
   const columns = ['queue', 'engine', 'tools', 'critical path'];
   return {
@@ -119,7 +119,7 @@ export function workloadRows(targets: readonly TargetReport[]): Rows {
   };
 }
 
-/** Only classes of which there is one. */
+/** Only classes that occurred. */
 export function errorRows(targets: readonly TargetReport[]): Rows {
   const seen = ERROR_CLASSES.filter((name) => targets.some(({ errors }) => errors[name] > 0));
   return {
@@ -129,7 +129,7 @@ export function errorRows(targets: readonly TargetReport[]): Rows {
   };
 }
 
-/** What the first failed call of each class had to say. */
+/** The first failed call's message, for each class. */
 export const errorExamples = (targets: readonly TargetReport[]): string[] =>
   targets.flatMap((target) =>
     Object.entries(target.error_examples).map(([name, said]) => `${prefix(target, targets)}${name}: ${said}`),

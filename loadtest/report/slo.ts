@@ -3,12 +3,12 @@ import { ProgramGroup } from '../../lab/index.js';
 import { Pairs, type AbReport } from './pairs.js';
 import { Target, type TargetReport } from './target.js';
 
-/** What a run must reach, such as `program_seconds.p99 < 60`. */
+/** A condition that a run must meet, such as `program_seconds.p99 < 60`. */
 export interface Slo {
   readonly expression: string;
-  /** Index of the target that it is about; undefined: each of them, or the comparison. */
+  /** Index of its target; undefined: each target, or the comparison. */
   readonly target: number | undefined;
-  /** Fields on the way to the number, from a target's report, or from the document for `ab`. */
+  /** Path of fields to the number, from a target's report, or from the document for `ab`. */
   readonly path: readonly string[];
   readonly operator: Operator;
   readonly limit: number;
@@ -18,7 +18,7 @@ export interface SloResult {
   readonly expression: string;
   /** Name of the target; null for the comparison of both. */
   readonly target: string | null;
-  /** Null: there was nothing to measure, and so it is not met. */
+  /** Null: nothing was measured, so the condition is not met. */
   readonly value: number | null;
   readonly met: boolean;
 }
@@ -34,7 +34,7 @@ const OPERATORS = {
 const SHAPE = /^\s*([^\s<>=]+)\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*$/i;
 export const TARGET_NAMES = ['A', 'B'] as const;
 
-/** Why an expression is not understood. */
+/** The reason why an expression is invalid. */
 export class SloError extends Error {
   override readonly name = 'SloError';
 
@@ -47,8 +47,8 @@ export class SloError extends Error {
 }
 
 /**
- * @param targets how many there are
- * @param suggest tells words that may have been meant, as the end of a sentence; '' for none
+ * @param targets number of targets
+ * @param suggest returns likely intended words, as the end of a sentence; '' for none
  * @throws SloError
  */
 export function parseSlo(
@@ -75,7 +75,7 @@ export function parseSlo(
   return { expression: text.trim(), target: target < 0 ? undefined : target, path, operator: operator as Operator, limit: Number(limit) }; // prettier-ignore
 }
 
-/** How a run did. Of an expression about no target in particular, each has to reach it. */
+/** The verdict on a run. Without a target in the expression, each target has to meet it. */
 export function judge(slo: Slo, reports: readonly TargetReport[], ab: AbReport | null): SloResult[] {
   const result = (target: string | null, source: unknown): SloResult => {
     const value = numberAt(source, slo.path);
@@ -86,10 +86,10 @@ export function judge(slo: Slo, reports: readonly TargetReport[], ab: AbReport |
   return reports.filter((_, index) => slo.target === undefined || slo.target === index).map((report) => result(report.name, report)); // prettier-ignore
 }
 
-/** Stands for the name of a workload, which is known only when one of its programs has run. */
+/** Stands for the name of a workload, which is unknown until one of its programs has run. */
 const ANY = 'NAME';
 
-/** All that can be asked for: the numbers of a report of nothing, so that it is always what reports have. */
+/** All possible metrics: the numbers in the report of an empty run, so that the list always matches reports. */
 function metricsOf(targets: number): string[][] {
   const empty = new Target('', '', 0).report();
   const ab = new Pairs(0).report([]);
@@ -100,7 +100,7 @@ function metricsOf(targets: number): string[][] {
   });
 }
 
-/** Not numbers, though nothing tells so while they are null; the longest wait is `queue_seconds.max`. */
+/** Fields that are null in an empty report but never numbers; the longest wait is `queue_seconds.max`. */
 const NOT_NUMBERS = new Set(['model', 'server', 'tokenizer', 'worst_waiting']);
 
 function numbersOf(value: object): string[][] {

@@ -5,7 +5,7 @@ import type { TargetReport } from './target.js';
 import { COLUMN_GROUPS, errorExamples, errorRows, isNoneCompleted, NONE_COMPLETED, sizeRows, splitRows, workloadRows } from './rows.js'; // prettier-ignore
 
 /**
- * The document for people: tables, and a line for what stands alone.
+ * The document for people: tables, and lines for single facts.
  * @param width of the tables, in characters
  */
 export function summaryOf(document: LoadDocument, width: number): string {
@@ -25,7 +25,7 @@ export function summaryOf(document: LoadDocument, width: number): string {
   return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
 }
 
-/** Of programs that completed, and of their calls. */
+/** Figures of completed programs and their calls. */
 function figureTables(targets: readonly TargetReport[], width: number): string[][] {
   const corner = targets.length > 1 ? 'target' : '';
   return [
@@ -76,7 +76,7 @@ function ratioLines(ratios: Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Rati
 export const ratioText = (value: Ratio): string =>
   ratio(value.ratio) + (value.low === null ? '' : ` (${ratio(value.low)}–${ratio(value.high)})`);
 
-/** @param complete of the run: one that was stopped speaks of the programs that had ended alone */
+/** @param complete whether the run was; the verdict on a stopped run covers only programs that had ended */
 export function sloText({ expression, target, value, met }: SloResult, several: boolean, complete: boolean): string {
   const where = target === null || !several ? '' : ` at ${target}`;
   return `${met ? 'Met' : 'Missed'}: ${expression}${where}; it was ${value === null ? 'not measured' : number(value)}${complete ? '' : ', of a run that was stopped'}`;

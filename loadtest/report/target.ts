@@ -3,21 +3,21 @@ import type { TargetFacts } from '../load.js';
 import { ERROR_CLASSES, type ErrorClass, type LoadCallRecord, type LoadProgramRecord } from '../records.js';
 
 /**
- * What came of one target. Fields that are `Measures`' mean the same here, but that `queue_seconds` is what the gateway says
- * alone, without how late a call was sent; docs/LOADTEST-JSON.md tells each.
+ * The report on one target. Fields of `Measures` mean the same here, except `queue_seconds`: it is the gateway's own
+ * report, without lateness of sending. docs/LOADTEST-JSON.md explains each.
  */
 export interface TargetReport extends Omit<Measures, 'refused' | 'by_size'>, Facts {
   readonly url: string;
-  /** How the report calls it: A is the first target, B the other. */
+  /** Its name in the report: A is the first target, B the other. */
   readonly name: string;
-  /** Calls that ended without an answer, by class; all classes, so that none has to be looked for. */
+  /** Calls that ended without an answer, by class; every class is present. */
   readonly errors: Readonly<Record<ErrorClass, number>>;
-  /** What was said of the first failed call of a class: only those classes. */
+  /** Message of the first failed call of each class that occurred. */
   readonly error_examples: Readonly<Partial<Record<ErrorClass, string>>>;
   readonly calls_failed: number;
-  /** Of the prompt tokens of completed calls, those that the target found in a cache; null where it never told. */
+  /** Prompt tokens of completed calls that the target found in a cache; null if it never reported any. */
   readonly cached_tokens: number | null;
-  /** Where the time of programs went, along their critical paths. */
+  /** The split of programs' time along their critical paths. */
   readonly program_queue_seconds: Distribution;
   readonly program_engine_seconds: Distribution;
   readonly program_tool_seconds: Distribution;
@@ -25,7 +25,7 @@ export interface TargetReport extends Omit<Measures, 'refused' | 'by_size'>, Fac
   readonly by_size: readonly SizeReport[];
 }
 
-/** What was found out about it before the run; null where it did not tell. */
+/** Facts found out about it before the run; null where unknown. */
 interface Facts {
   readonly model: string | null;
   readonly server: string | null;
@@ -47,7 +47,7 @@ interface Split {
   readonly tool: number;
 }
 
-/** Gathers what one target's calls and programs came to, in memory that does not grow with the run. */
+/** Gathers the measures of one target's calls and programs, in bounded memory. */
 export class Target {
   readonly #measures: Gathering;
   readonly #interToken: Sample;
@@ -84,7 +84,7 @@ export class Target {
     }
     addKnown(this.#interToken, call.interTokenMs / 1000);
     addKnown(this.#callQueue, call.queueMs / 1000);
-    // Some engines say nothing of a prompt of which they had nothing.
+    // Some engines omit cached tokens when there are none.
     if (!Number.isNaN(call.cachedTokens)) this.#cachedTokens = (this.#cachedTokens ?? 0) + call.cachedTokens;
   }
 
@@ -104,7 +104,7 @@ export class Target {
     addKnown(this.#criticalPath, program.criticalPathMs / 1000);
   }
 
-  /** Points of a curve: the values at so many even steps of the share of all that they are not below. */
+  /** Points of a curve: the percentiles at evenly spaced shares. */
   curve(of: 'program' | 'ttft' | 'interToken' | 'slowdown', steps = 200): number[] {
     const sample = of === 'interToken' ? this.#interToken : this.#measures.samples[of];
     const taken = Math.min(steps, sample.count);
@@ -153,7 +153,7 @@ function addKnown(sample: Sample, value: number): void {
   if (!Number.isNaN(value)) sample.add(value);
 }
 
-/** Of what is known; null of none. */
+/** Mean of known values; null without any. */
 function meanOf(values: readonly number[]): number | null {
   const known = values.filter((value) => !Number.isNaN(value));
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;

@@ -11,6 +11,7 @@ import { requestIdOf } from '../http/headers.js';
 import type { Handlers, Params, Routes } from '../http/listener.js';
 import { splitTarget } from '../http/target.js';
 import { endProgram, findProgram } from '../programs.js';
+import { EVERY_ENGINE, postToEveryEngine } from './every-engine.js';
 import { readProgramQuery, type ProgramQuery } from './query.js';
 import { engineRow, programDetail, programRow, queueRow } from './rows.js';
 
@@ -38,6 +39,7 @@ export function adminRoutes(context: Context): Routes {
       DELETE: answer((_, params) => removeEngine(context, params)),
     },
     '/engines/:id/drain': { POST: answer((_, params) => drainEngine(context, params)) },
+    [`${EVERY_ENGINE}/*`]: { POST: guarded((request, response) => postToEveryEngine(context, request, response)) },
     '/queue': { GET: answer(() => queueRow(context)) },
     '/config': { GET: answer(() => redact(context.config)) },
     '/metrics': { GET: guarded((request, response) => showMetrics(context, request, response)) },
@@ -111,7 +113,8 @@ function listPrograms(context: Context, { limit, offset, tenant, compare }: Prog
 }
 
 function showProgram(context: Context, request: IncomingMessage, params: Params) {
-  return programDetail(findProgram(context, params['id'] ?? '', tenantIn(request)), context.driver.now());
+  const row = findProgram(context, params['id'] ?? '', tenantIn(request));
+  return programDetail(row, context.threads.of(row.id), context.driver.now());
 }
 
 function findEngine(context: Context, params: Params) {
@@ -125,8 +128,7 @@ function idIn(params: Params): EngineId {
 }
 
 async function addEngine(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { limits, timeouts } = context.config;
-  const { body } = await readJsonBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs });
+  const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   sendJson(request, response, 201, 'admin', engineRow(context, context.fleet.add(readEngine(body))));
 }
 

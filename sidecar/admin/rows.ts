@@ -31,15 +31,22 @@ export function programRow(row: ProgramView, now: number) {
   };
 }
 
-/** One program with its active calls. */
-export function programDetail(row: ProgramView, now: number) {
-  return { ...programRow(row, now), threads: row.threads.map(threadRow) };
+/** One program with its threads, the root first, and the active calls of each. */
+export function programDetail(row: ProgramView, calls: ReadonlyMap<string, number>, now: number) {
+  const ofAgents = [...calls.values()].reduce((sum, made) => sum + made, 0);
+  const threads = [...new Map([['', row.callsTotal - ofAgents], ...calls])].filter(([, made]) => made > 0);
+  return {
+    ...programRow(row, now),
+    threads: threads.map(([thread, made]) => {
+      const active = row.threads.filter((call) => (calls.has(call.thread) ? call.thread : '') === thread);
+      return { thread, calls: made, active: active.map(callRow) };
+    }),
+  };
 }
 
-function threadRow(thread: ThreadView) {
+function callRow(thread: ThreadView) {
   return {
     call: thread.call,
-    thread: thread.thread,
     state: thread.state,
     level: thread.level,
     model: thread.model,

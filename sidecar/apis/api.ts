@@ -13,6 +13,13 @@ export interface CanonicalMessage {
   readonly callIds?: string;
 }
 
+/** One message of a conversation, not yet read. */
+export interface Turn {
+  readonly role: string;
+  /** Walks the message. */
+  read(): CanonicalMessage;
+}
+
 /** What the gateway needs to know of a request body. */
 export interface RequestFacts {
   readonly model: string;
@@ -24,8 +31,8 @@ export interface RequestFacts {
   readonly choices: number;
   /** True when the client asked for the usage chunk itself (`stream_options.include_usage`). */
   readonly wantsUsage: boolean;
-  /** The conversation so far; empty where the body does not hold all of it. Computed on demand: it walks the body. */
-  conversation(): readonly CanonicalMessage[];
+  /** The conversation so far; empty where the body does not hold all of it. */
+  conversation(): readonly Turn[];
   readonly previousResponseId?: string;
 }
 

@@ -32,7 +32,11 @@ export const chat: Api = {
       ...(maxTokens === undefined ? {} : { maxTokens }),
       choices: readWhole(body, 'n', 1) ?? 1,
       wantsUsage: readStreamOptions(body)['include_usage'] === true,
-      conversation: () => messages.map((message) => canonicalChat(message, stringOf(message['role']))),
+      conversation: () =>
+        messages.map((message) => {
+          const role = stringOf(message['role']);
+          return { role, read: () => canonicalChat(message, role) };
+        }),
     };
   },
 

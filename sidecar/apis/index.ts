@@ -7,6 +7,7 @@ import { messages } from './messages.js';
 import { responses } from './responses.js';
 
 export type * from './api.js';
+export { passed } from './passed.js';
 export { openingOf } from './opening.js';
 export { promptBytes } from './size.js';
 

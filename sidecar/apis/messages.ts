@@ -1,5 +1,5 @@
 import { GatewayError, type ErrorCode } from '../errors.js';
-import type { AnswerFacts, Api, CanonicalMessage, JsonObject, RequestFacts, SseEvent, StreamReader } from './api.js';
+import type { AnswerFacts, Api, JsonObject, RequestFacts, SseEvent, StreamReader, Turn } from './api.js';
 import { canonicalMessage, nothingSaid, readContent } from './canonical.js';
 import type { Said } from './canonical.js';
 import {
@@ -54,8 +54,8 @@ export function readMessagesRequest(body: JsonObject): RequestFacts {
     choices: 1,
     wantsUsage: true,
     conversation: () => [
-      canonicalTurn('system', body['system']),
-      ...list.map((m) => canonicalTurn(stringOf(m['role']), m['content'])),
+      turnOf('system', body['system']),
+      ...list.map((message) => turnOf(stringOf(message['role']), message['content'])),
     ],
   };
 }
@@ -71,11 +71,14 @@ function checkNoThread(body: JsonObject): void {
   throw new GatewayError('thread_unsupported', text, { param: 'thread' });
 }
 
-function canonicalTurn(role: string, content: unknown): CanonicalMessage {
-  const said = nothingSaid();
-  readContent(content, said);
-  return canonicalMessage(role, said);
-}
+const turnOf = (role: string, content: unknown): Turn => ({
+  role,
+  read() {
+    const said = nothingSaid();
+    readContent(content, said);
+    return canonicalMessage(role, said);
+  },
+});
 
 /** Anthropic counts tokens read from and written to its cache apart from `input_tokens`; a prompt is all three. */
 function anthropicUsage(usage: JsonObject): AnswerFacts['usage'] {

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../errors.js';
-import type { AnswerFacts, Api, CanonicalMessage, JsonObject, SseEvent, StreamReader } from './api.js';
+import type { AnswerFacts, Api, CanonicalMessage, JsonObject, SseEvent, StreamReader, Turn } from './api.js';
 import { canonicalMessage, canonicalPart, nothingSaid, readContent } from './canonical.js';
 import type { Said } from './canonical.js';
 import {
@@ -37,7 +37,7 @@ export const responses: Api = {
       choices: 1,
       wantsUsage: true,
       ...(previousResponseId === undefined ? {} : { previousResponseId }),
-      conversation: () => (stored ? [] : canonicalItems([{ role: 'system', content: body['instructions'] }, ...items])),
+      conversation: () => (stored ? [] : turnsOf([{ role: 'system', content: body['instructions'] }, ...items])),
     };
   },
 
@@ -92,21 +92,29 @@ function readInput(body: JsonObject): readonly JsonObject[] {
 }
 
 /** One answer may come back as several items, or as fewer: the model's own items in a row are one message. */
-function canonicalItems(items: readonly JsonObject[]): CanonicalMessage[] {
-  const messages: CanonicalMessage[] = [];
-  let own: Said | undefined;
+function turnsOf(items: readonly JsonObject[]): Turn[] {
+  const turns: Turn[] = [];
+  let own: JsonObject[] | undefined;
   for (const item of items) {
     if (item['type'] === 'reasoning') continue;
-    if (isOwn(item)) {
-      readOwnItem(item, (own ??= nothingSaid()));
-      continue;
+    if (!isOwn(item)) {
+      own = undefined;
+      turns.push({ role: roleOf(item), read: () => canonicalItem(item) });
+    } else if (own) own.push(item);
+    else {
+      const said = (own = [item]);
+      turns.push({ role: 'assistant', read: () => canonicalAnswer(said) });
     }
-    if (own) messages.push(canonicalMessage('assistant', own));
-    own = undefined;
-    messages.push(canonicalItem(item));
   }
-  if (own) messages.push(canonicalMessage('assistant', own));
-  return messages;
+  return turns;
+}
+
+const roleOf = (item: JsonObject): string => stringOf(item['role'] ?? item['type']);
+
+function canonicalAnswer(items: readonly JsonObject[]): CanonicalMessage {
+  const said = nothingSaid();
+  for (const item of items) readOwnItem(item, said);
+  return canonicalMessage('assistant', said);
 }
 
 /** Whether the model said it: its messages, and calls of every kind of tool. */
@@ -126,7 +134,7 @@ function canonicalItem(item: JsonObject): CanonicalMessage {
   if (typeof item['role'] === 'string') readContent(item['content'], said);
   else if (stringOf(item['type']).endsWith('_output') && !isObject(item['output'])) readContent(item['output'], said);
   else said.text.push(canonicalPart(item));
-  return canonicalMessage(stringOf(item['role'] ?? item['type']), said);
+  return canonicalMessage(roleOf(item), said);
 }
 
 /** What clients read of a response object, where the engine had not sent one yet. */

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AnswerFacts, Api, JsonObject, RequestFacts, StreamReader } from '../apis/api.js';
 import type { Engine } from '../engines/fleet.js';
 import { GatewayError } from '../errors.js';
-import { Exchange, type AnswerSink, type ExchangeOptions, type ExchangeRequest } from '../http/exchange.js';
+import { Exchange, type AnswerSink, type Fault, type ExchangeOptions, type ExchangeRequest } from '../http/exchange.js';
+import { isOfCaller, quoteOf } from './refusal.js';
 import { SseSplitter, isEventStream } from '../http/sse.js';
 
 /** What an attempt needs to know of its call. */
@@ -11,6 +12,8 @@ export interface AttemptCall {
   readonly facts: RequestFacts;
   /** Whether the answer's text is wanted, for history matching. */
   readonly wantsMessage: boolean;
+  /** The client's own keys, which an engine's error must not repeat. */
+  readonly secrets: readonly string[];
 }
 
 /** Who hears of an attempt: the call. After one of the last four, nothing more comes. */
@@ -26,12 +29,12 @@ export interface AttemptSink {
 
   /** The stream has ended as its API says that it should. */
   streamed(facts: AnswerFacts, failed: boolean): void;
-  /** A whole answer, 2xx or 4xx; `facts` for 2xx. */
+  /** A whole answer that is the client's: 2xx, 3xx or 4xx; `facts` for 2xx. */
   answered(status: number, headers: IncomingHttpHeaders, body: Buffer, facts: AnswerFacts | undefined): void;
-  /** The engine has no room. */
-  busy(headers: IncomingHttpHeaders): void;
+  /** The engine has no room, and says so in a whole answer. */
+  busy(status: number, headers: IncomingHttpHeaders, body: Buffer): void;
   /** The engine failed: refused, reset, hung, cut its answer short, sent garbage, 5xx. */
-  failed(error: GatewayError): void;
+  failed(error: GatewayError, fault: Fault): void;
 }
 
 /** For an engine to take note of an abort. */
@@ -119,20 +122,20 @@ export class Attempt implements AnswerSink {
 
   end(): void {
     if (this.#over) return;
-    if (this.#splitter === undefined) this.#settleWhole(undefined);
+    if (this.#splitter === undefined) this.#settleWhole();
     else {
       // What follows the last blank line is an event only if it makes the answer whole; else it is half of one.
       const rest = this.#splitter.end();
       if (this.#reader?.complete === true) for (const bytes of rest) this.sink.forward(bytes);
-      this.#settleStream(undefined);
+      this.#settleStream();
     }
   }
 
-  failed(error: GatewayError): void {
+  failed(error: GatewayError, fault: Fault): void {
     if (this.#over) return;
     if (error.code === 'engine_timeout') this.#tellEngine();
-    if (this.#splitter === undefined) this.#settleWhole(error);
-    else this.#settleStream(error);
+    if (this.#splitter === undefined) this.#settleWhole(error, fault);
+    else this.#settleStream(error, fault);
   }
 
   /** For engines that are slow to see a closed connection. What they answer is of no interest. */
@@ -157,31 +160,41 @@ export class Attempt implements AnswerSink {
   }
 
   /** A stream that said that it was complete is complete, however its connection ended. */
-  #settleStream(error: GatewayError | undefined): void {
+  #settleStream(error?: GatewayError, fault: Fault = 'answer'): void {
     this.#over = true;
     if (this.#reader?.complete === true) this.sink.streamed(this.#reader.facts(), this.#reader.failed);
     else
       this.sink.failed(
         error ?? new GatewayError('engine_failed', 'The engine ended its answer before it was complete.'),
+        fault,
       );
   }
 
-  #settleWhole(error: GatewayError | undefined): void {
+  #settleWhole(error?: GatewayError, fault: Fault = 'answer'): void {
     this.#over = true;
     const status = this.#status;
-    if (isBusy(status)) this.sink.busy(this.#headers);
-    else if (error !== undefined) this.sink.failed(error);
-    else if (status >= 400 && status < 500) this.sink.answered(status, this.#headers, this.#body(), undefined);
-    else if (status >= 200 && status < 300) this.#settleSuccess();
-    else this.sink.failed(new GatewayError('engine_failed', `The engine answered with status ${status}.`));
+    const body = this.#body();
+    if (isBusy(status) && !(status === 429 && isOfCaller(body))) this.sink.busy(status, this.#headers, body);
+    else if (error !== undefined && !isBusy(status)) this.sink.failed(error, fault);
+    else if (status >= 300 && status < 500) this.sink.answered(status, this.#headers, body, undefined);
+    else if (status >= 200 && status < 300) this.#settleSuccess(body);
+    else this.sink.failed(new GatewayError('engine_failed', this.#saysOf(status, body)), 'answer');
+  }
+
+  #saysOf(status: number, body: Buffer): string {
+    const { config, url } = this.engine;
+    const quote = quoteOf(body, [config.apiKey ?? '', url.host, url.hostname, ...this.call.secrets]);
+    return `The engine answered with status ${status}${quote === '' ? '.' : `: ${quote}`}`;
   }
 
   /** A successful answer is a JSON object; what is not was cut short or is no answer of an engine. */
-  #settleSuccess(): void {
-    const body = this.#body();
+  #settleSuccess(body: Buffer): void {
     const answer = parseObject(body);
     if (answer === undefined) {
-      this.sink.failed(new GatewayError('engine_answer_invalid', 'The engine’s answer is not a JSON object.'));
+      this.sink.failed(
+        new GatewayError('engine_answer_invalid', 'The engine’s answer is not a JSON object.'),
+        'answer',
+      );
     } else {
       this.sink.answered(this.#status, this.#headers, body, this.call.api.readAnswer(answer));
     }
@@ -196,6 +209,7 @@ export class Attempt implements AnswerSink {
     this.abort();
     this.sink.failed(
       new GatewayError('engine_answer_too_large', `The engine’s answer is over ${this.answerBytesMax} bytes.`),
+      'answer',
     );
   }
 }

@@ -1,25 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { millis, modelId, tokens } from '../../src/index.js';
-import type { Dispatch, Event, Millis, Reject, Usage } from '../../src/index.js';
+import type { Dispatch, EngineId, Event, Millis, ProgramId, Reject, Usage } from '../../src/index.js';
 import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import type { CallOwner } from '../driver.js';
 import type { Engine } from '../engines/fleet.js';
 import { GatewayError } from '../errors.js';
 import { headerValue, retryAfterSeconds, toClient, toEngine } from '../http/headers.js';
 import { spliceFields } from '../http/splice.js';
+import type { Fault } from '../http/exchange.js';
 import { Attempt, type AttemptSink } from './attempt.js';
+import { pauseMs, unreachedRestMs } from './pause.js';
+import { KEEPS_PLACE, RETRY_AFTER, outcomeOf, refusalError, unstreamable } from './endings.js';
+import { secretsOf } from './refusal.js';
 import type { CallHandle, CallPorts, CallSpec, Outcome } from './ports.js';
 import { Reply } from './reply.js';
 
-/** How long an engine is left alone that says that it has no room and not for how long. */
-const BUSY_REST_MS = 1000;
 /** Events between two reports of progress, and the longest time between them. */
 const PROGRESS_EVENTS = 64;
 const PROGRESS_MS = 1000;
-/** What a client is told to wait that was refused for want of room. */
-const RETRY_AFTER = { retryAfterSeconds: 1 };
-
 type State = 'arriving' | 'queued' | 'dispatched' | 'streaming' | 'ended';
 
 interface Ending {
@@ -37,7 +36,7 @@ interface Ending {
  * ```
  *   arriving ──▶ queued ──▶ dispatched ──▶ streaming ──▶ ended
  *                  ▲            │  whole answer ───────────▲
- *                  └────────────┘ busy, or broken before the first event: again, in its old place
+ *                  └────────────┘ busy, or failed before the first event: again, in its old place
  * ```
  *
  * Every way out leads through `#end`, which acts once: the scheduler is told, the client answered, the report given.
@@ -51,6 +50,10 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #dispatch: Dispatch | undefined;
   /** Why the last attempt failed: what the client is told when there are no more. */
   #failure: GatewayError | undefined;
+  /** Engines whose answers failed it. */
+  readonly #doubted: EngineId[] = [];
+  /** Since when engines have had no room for it. */
+  #busySinceMs: number | undefined;
   #engineHeaders: IncomingHttpHeaders = {};
   #commentTimer: NodeJS.Timeout | undefined;
   readonly #arrivedAt: Millis;
@@ -113,13 +116,13 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.ports.dispatched(dispatch, this.#attempts > 1);
     if (this.#reply.streaming) this.#comment();
     const engine = this.ports.fleet.get(dispatch.engine);
-    if (engine === undefined) this.failed(new GatewayError('engine_failed', 'The engine was removed.'));
+    if (engine === undefined) this.failed(new GatewayError('engine_failed', 'The engine was removed.'), 'unreached');
     else this.#attempt = this.#try(engine, dispatch.level);
   }
 
   rejected(reject: Reject): void {
-    if (reject.refusal === 'queue_timeout' || reject.refusal === 'queue_full') this.ports.mayReturn(this.spec);
-    const error = this.#refusalError(reject);
+    if (KEEPS_PLACE.has(reject.refusal)) this.ports.mayReturn(this.spec);
+    const error = refusalError(reject, this.#failure);
     if (this.#accepted) {
       this.#end({ outcome: outcomeOf(error), error });
       return;
@@ -140,6 +143,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#beganAt = this.ports.driver.now();
     clearInterval(this.#commentTimer);
     this.ports.driver.emit({ type: 'callStarted', call: this.spec.id });
+    this.#engineServed();
     this.#noteResponse(reader.facts());
   }
 
@@ -166,25 +170,36 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   answered(status: number, headers: IncomingHttpHeaders, body: Buffer, facts: AnswerFacts | undefined): void {
     if (this.#reply.streaming) this.#reply.fail(unstreamable(status, body));
-    else this.#reply.whole(status, Object.assign(toClient(headers), this.#headers()), body);
+    else this.#reply.whole(status, Object.assign(toClient(headers, this.#attempt?.engine.url), this.#headers()), body);
     if (facts !== undefined) {
       this.#finish(facts, this.#reply.streaming ? 'engine_error' : 'completed');
       return;
     }
-    if (this.#dispatch !== undefined) this.ports.fleet.succeeded(this.#dispatch.engine);
-    this.#end({ outcome: 'client_error', event: { type: 'callFailed', call: this.spec.id, failure: 'refused' } });
+    if (status !== 429 && status < 500) this.#engineServed();
+    const outcome = status < 500 ? 'client_error' : 'engine_error';
+    this.#end({ outcome, event: { type: 'callFailed', call: this.spec.id, failure: 'refused' } });
   }
 
-  busy(headers: IncomingHttpHeaders): void {
+  busy(status: number, headers: IncomingHttpHeaders, body: Buffer): void {
+    const { driver, fleet, config } = this.ports;
+    const now = driver.now();
     const seconds = retryAfterSeconds(headers['retry-after'], new Date());
-    const restMs = millis(seconds === undefined ? BUSY_REST_MS : seconds * 1000);
+    const restMs = this.#dispatch && fleet.refused(this.#dispatch.engine, this.#program, status, seconds);
+    this.#busySinceMs ??= now;
+    if (restMs === undefined || now + restMs - this.#busySinceMs > config().timeouts.busyMs)
+      return this.answered(status, headers, body, undefined);
     this.#queue();
-    this.ports.driver.emit({ type: 'callFailed', call: this.spec.id, failure: 'busy', restMs });
+    driver.emit({ type: 'callFailed', call: this.spec.id, failure: 'busy', restMs: millis(restMs) });
   }
 
-  failed(error: GatewayError): void {
+  failed(error: GatewayError, fault: Fault): void {
     const call = this.spec.id;
-    if (this.#dispatch !== undefined) this.ports.fleet.failed(this.#dispatch.engine);
+    const { driver, fleet } = this.ports;
+    const engine = this.#dispatch?.engine;
+    if (engine !== undefined && fault === 'answer') {
+      this.#doubted.push(engine);
+      fleet.misanswered(engine, this.#program);
+    } else if (engine !== undefined) fleet.failed(engine);
     // An answer that is too large would be so again.
     if (this.#state === 'streaming' || error.code === 'engine_answer_too_large') {
       this.#end({ outcome: outcomeOf(error), error, event: { type: 'callFailed', call, failure: 'lost' } });
@@ -192,7 +207,10 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     }
     this.#failure = error;
     this.#queue();
-    this.ports.driver.emit({ type: 'callFailed', call, failure: 'broken' });
+    if (fault === 'unreached')
+      return driver.emit({ type: 'callFailed', call, failure: 'unreached', restMs: unreachedRestMs() });
+    const pause = pauseMs(this.#attempts, fleet.backInMs(this.spec.facts.model));
+    driver.emit({ type: 'callFailed', call, failure: 'broken', pauseMs: pause });
   }
 
   // The call's own steps.
@@ -233,7 +251,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       body: spliceFields(raw, keys, changes),
     };
     const { firstByteMs, idleMs } = timeouts;
-    const call = { api, facts, wantsMessage: identity.wantsAnswer };
+    const secrets = secretsOf(this.request.headers);
+    const call = { api, facts, wantsMessage: identity.wantsAnswer, secrets };
     const options = { firstByteMs, idleMs, decode: true };
     return new Attempt(engine, call, request, options, limits.answerBytes, abortId, this);
   }
@@ -253,10 +272,19 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       this.ports.madeResponse(facts.responseId, this.spec, this.#dispatch.engine, usage);
   }
 
+  get #program(): ProgramId {
+    return this.spec.identity.program;
+  }
+
+  #engineServed(): void {
+    if (this.#dispatch !== undefined) this.ports.fleet.succeeded(this.#dispatch.engine, this.#program);
+  }
+
   /** An engine has answered in full. */
   #finish(facts: AnswerFacts, outcome: Outcome): void {
     const engine = this.#attempt?.engine;
-    if (engine !== undefined) this.ports.fleet.succeeded(engine.id);
+    this.#engineServed();
+    for (const other of this.#doubted) this.ports.fleet.outdone(other, this.#program);
     const { usageObject } = facts;
     const adapter = usageObject === undefined ? undefined : engine?.adapter;
     const usage = adapter?.readUsage?.(usageObject ?? {}) ?? facts.usage;
@@ -323,36 +351,4 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     }
     return headers;
   }
-
-  #refusalError({ refusal, retryAfterMs }: Reject): GatewayError {
-    const retry = retryAfterMs === undefined ? RETRY_AFTER : { retryAfterSeconds: Math.max(1, retryAfterMs / 1000) };
-    switch (refusal) {
-      case 'queue_full':
-        return new GatewayError('queue_full', 'Too many calls are waiting.', retry);
-      case 'overloaded':
-        return new GatewayError('overloaded', 'More calls wait than could be served in time.', retry);
-      case 'queue_timeout':
-        // Its place is kept for it: the sooner it is back, the better.
-        return new GatewayError('queue_timeout', 'The call has waited too long; a retry keeps its place.', retry);
-      case 'no_engine':
-        return this.#failure ?? new GatewayError('no_engine', 'No engine serves the model now.', RETRY_AFTER);
-      case 'attempts_exhausted':
-        return this.#failure ?? new GatewayError('engine_failed', 'The engines failed.');
-      default:
-        return refusal satisfies never;
-    }
-  }
-}
-
-function outcomeOf(error: GatewayError): Outcome {
-  return error.status === 408 || error.status === 504 ? 'timed_out' : 'engine_error';
-}
-
-/** What a client hears whose stream has been opened by comments, when its engine answers without a stream. */
-function unstreamable(status: number, body: Buffer): GatewayError {
-  if (status < 400) return new GatewayError('engine_answer_invalid', 'The engine answered without a stream.');
-  return new GatewayError(
-    'bad_request',
-    `The engine refused the request (${status}): ${body.toString('utf8', 0, 500)}`,
-  );
 }

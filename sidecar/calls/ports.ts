@@ -1,6 +1,7 @@
 import type { CallId, Dispatch, EngineId, Family, TenantId, Tokens, Usage } from '../../src/index.js';
 import type { Active } from '../active.js';
 import type { AnswerFacts, Api, JsonObject, RequestFacts } from '../apis/api.js';
+import type { HeldBody } from '../bodies/held.js';
 import type { Config } from '../config/schema.js';
 import type { Driver } from '../driver.js';
 import type { Fleet } from '../engines/fleet.js';
@@ -28,6 +29,8 @@ export interface CallSpec {
   readonly isRetry: boolean;
   readonly family: Family | undefined;
   readonly raw: Buffer;
+  /** What the body counts for in memory, until the call has ended. */
+  readonly held: HeldBody;
   /** Top-level keys of the body. */
   readonly keys: ReadonlySet<string>;
   /** Fields to set whatever engine it goes to. */

@@ -1,6 +1,8 @@
+import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { checkConsistency } from './consistency.js';
 import { DAY_MS, NONE, STARTING, count, ms, note } from './note.js';
+import { busyMs, enginesFailedMax, noEngineMs } from './faults.js';
 import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
 
@@ -15,6 +17,8 @@ const name = () =>
 
 export const ENGINE_KINDS = ['auto', 'vllm', 'sglang', 'trtllm', 'llamacpp', 'ollama', 'openai'] as const;
 export const IDENTITY_SOURCES = ['maitred', 'harness', 'body', 'baggage', 'traceparent', 'history'] as const;
+
+const PATTERN = 'must be a path, with /* at its end for all below it';
 
 const listen = z.strictObject({
   host: z
@@ -51,6 +55,15 @@ const admin = z.strictObject({
         'Bearer token that admin paths demand. Null: open on a listener of their own or on a loopback listener without API keys, else refused.',
         NONE,
         { secret: true },
+      ),
+    ),
+  enginePaths: z
+    .array(z.string().regex(/^\/[^*?#%;\s]+$/, { error: 'must be a path' }))
+    .default([])
+    .meta(
+      note(
+        'Paths of engines that `POST /every-engine/{path}` sends to all of them, such as `/v1/load_lora_adapter`.',
+        'off until asked for',
       ),
     ),
 });
@@ -99,6 +112,29 @@ const limits = z
     bodyBytes: count(1024, 1e10)
       .default(33_554_432)
       .meta(note('Largest request body.', 'Anthropic’s own limit, 32 MB')),
+    queuedBytes: count(1024, 1e13)
+      .optional()
+      .meta(
+        note('Request bodies held at once: those being read, waiting and running. A tenant may hold half.', STARTING, {
+          default: 'a quarter of the machine’s or container’s memory',
+        }),
+      ),
+    inlineBytes: count(32_768, 1e10)
+      .default(262_144)
+      .meta(
+        note(
+          'Larger request bodies are parsed by a thread of their own. A key, an object and an array count 16 bytes each.',
+          'measured: EXPERIMENTS.md, “Large bodies”',
+        ),
+      ),
+    bodyDepthMax: count(16, 3000)
+      .default(1000)
+      .meta(note('Levels of nesting in a request body above 32 KB.', 'five times what vLLM’s own parser takes')),
+    bodyNodesMax: count(1000, 1e9)
+      .default(250_000)
+      .meta(
+        note('Keys, objects and arrays in a request body above 32 KB.', 'fifty times those of 512 KB of agent history'),
+      ),
     answerBytes: count(1024, 1e10)
       .default(67_108_864)
       .meta(note('Largest non-streaming answer taken from an engine.', 'twice the body')),
@@ -115,6 +151,7 @@ const limits = z
       .optional()
       .meta(note('Calls waiting, of one tenant.', STARTING, { default: '5000, at most `queuedMax`' })),
     attemptsMax: count(1, 100).default(3).meta(note('Times a call is given to an engine that breaks.', STARTING)),
+    enginesFailedMax,
     clientRetries,
     responsesMax: count(1, 1e7)
       .default(100_000)
@@ -132,7 +169,8 @@ const limits = z
     const queuedMax = given.queuedMax ?? Math.min(10_000, Math.floor((given.programsMax ?? Infinity) / 2));
     const programsMax = given.programsMax ?? Math.max(100_000, 2 * queuedMax);
     const queuedPerTenantMax = given.queuedPerTenantMax ?? Math.min(5000, queuedMax);
-    return { ...given, programsMax, queuedMax, queuedPerTenantMax };
+    const queuedBytes = given.queuedBytes ?? Math.floor(memoryBytes() / 4);
+    return { ...given, queuedBytes, programsMax, queuedMax, queuedPerTenantMax };
   });
 
 const timeouts = z.strictObject({
@@ -153,6 +191,8 @@ const timeouts = z.strictObject({
         'three times the OpenAI clients’ own: a first try and two retries',
       ),
     ),
+  noEngineMs,
+  busyMs,
   ghostMs,
   commentMs: ms(100, DAY_MS)
     .default(10_000)
@@ -198,6 +238,27 @@ const identity = z.strictObject({
     .array(z.enum(IDENTITY_SOURCES))
     .default(['maitred', 'harness', 'body', 'baggage', 'history'])
     .meta(note('Where a program’s id is looked for, first match wins.', 'surest first; a trace is often one call')),
+  rewritten: z
+    .boolean()
+    .default(true)
+    .meta(note('Whether history also finds answers that a client has moved, cut off or printed into text.', 'clients')),
+  reuseMs: ms(0, DAY_MS)
+    .default(120_000)
+    .meta(
+      note('A call without history begins a new program under an id that was idle for so long; 0: never.', STARTING),
+    ),
+});
+
+const passthrough = z.strictObject({
+  paths: z
+    .array(z.string().regex(/^\/v1\/(?:[^*?#%;\s]*\/)?(?:\*|[^*?#%;\s]+)$/, { error: PATTERN }))
+    .default([])
+    .meta(
+      note(
+        'Paths that are passed on to one engine besides those known to be safe (OPERATIONS.md); `/v1/x/*` for all below.',
+        'nothing that changes an engine is open to clients unasked',
+      ),
+    ),
 });
 
 const key = z.strictObject({
@@ -209,6 +270,15 @@ const key = z.strictObject({
 });
 
 const auth = z.strictObject({
+  hosts: z
+    .array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be a host name in lower case, without a port' }))
+    .default([])
+    .meta(
+      note(
+        'Names besides those of loopback that browsers, and admin requests without a token, may call the gateway by.',
+        'a web page can make any other name lead here',
+      ),
+    ),
   keys: z.array(key).default([]).meta(note('API keys; none: every call is accepted, of one tenant.', NONE)),
 });
 
@@ -235,6 +305,7 @@ export const configKeys = z.strictObject({
   timeouts: timeouts.prefault({}),
   health: health.prefault({}),
   identity: identity.prefault({}),
+  passthrough: passthrough.prefault({}),
   auth: auth.prefault({}),
   log: log.prefault({}),
 });
@@ -244,6 +315,11 @@ export type Config = z.output<typeof configKeys>;
 export type EngineConfig = Config['engines'][number];
 
 export const configSchema = configKeys.superRefine(checkConsistency);
+
+/** Of this machine, or of the container, which says 0 or something absurd where it has no limit. */
+function memoryBytes(): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Infinity);
+}
 
 /** Credentials in a URL would end up in logs and metrics; a query could not stand before the path of a call. */
 function isEngineUrl(text: string): boolean {

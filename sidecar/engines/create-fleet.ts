@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EngineId } from '../../src/index.js';
+import type { EngineId, ProgramId } from '../../src/index.js';
 import type { EngineConfig } from '../config/schema.js';
 import { GatewayError } from '../errors.js';
 import { addressOf, idOf } from './address.js';
@@ -85,12 +85,29 @@ class Replicas implements Fleet {
     }
   }
 
-  succeeded(id: EngineId): void {
-    this.#replicas.get(id)?.succeeded();
+  succeeded(id: EngineId, program: ProgramId): void {
+    this.#replicas.get(id)?.succeeded(program);
   }
 
   failed(id: EngineId): void {
     this.#replicas.get(id)?.failed();
+  }
+
+  misanswered(id: EngineId, program: ProgramId): void {
+    this.#replicas.get(id)?.misanswered(program);
+  }
+
+  outdone(id: EngineId, program: ProgramId): void {
+    this.#replicas.get(id)?.outdone(program);
+  }
+
+  refused(id: EngineId, program: ProgramId, status: number, seconds: number | undefined): number | undefined {
+    return this.#replicas.get(id)?.refused(program, status, seconds);
+  }
+
+  backInMs(model: string): number {
+    const serving = [...this.#replicas.values()].filter((replica) => replica.models.has(model));
+    return Math.min(...serving.map((replica) => replica.backInMs));
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Pool } from 'undici';
-import type { EngineId, Event } from '../../src/index.js';
+import type { EngineId, Event, ProgramId } from '../../src/index.js';
 import type { JsonObject } from '../apis/api.js';
 import type { EngineConfig } from '../config/schema.js';
 import type { EngineAdapter, LoadReport } from './adapter.js';
@@ -7,9 +7,9 @@ import type { EngineAdapter, LoadReport } from './adapter.js';
 /**
  * The life of an engine.
  *
- *     joining --healthy--> up <--a call succeeded-- probation <--healthy-- ejected
- *                          |                            |                     ^
- *                          +--- failuresMax in a row ---+------ one failure --+
+ *     joining --healthy--> up <-- a first byte, or --- probation <--healthy-- ejected
+ *                          |     the next good probe       |                     ^
+ *                          +----- failuresMax in a row ----+------ one failure --+
  *
  * `joining`: not yet healthy; probed with backoff. `up`. `probation`: half-open, one call at a time. `ejected`: probed
  * with backoff. `draining`, from any of them: takes nothing new, and is not probed.
@@ -58,10 +58,21 @@ export interface Fleet {
    * @throws GatewayError as `add`; then nothing has changed.
    */
   reconcile(engines: readonly EngineConfig[]): void;
-  /** A call ran to its end there. */
-  succeeded(id: EngineId): void;
-  /** A call failed by the engine's fault: refused, reset, timed out, 5xx. Not for 429, 503 and clients that leave. */
+  /** A call of the program was answered there, or began to be. */
+  succeeded(id: EngineId, program: ProgramId): void;
+  /** A call failed there whatever it asked for: no connection, reset before the headers, timed out. Counts at once. */
   failed(id: EngineId): void;
+  /** An answer failed its call: 5xx, cut short, too large, not to be read. The engine is asked how it is, not ejected. */
+  misanswered(id: EngineId, program: ProgramId): void;
+  /** Another engine has answered a call that an answer of this one failed. */
+  outdone(id: EngineId, program: ProgramId): void;
+  /**
+   * The engine said "no room" (429, 503). @param seconds its `Retry-After`
+   * @returns milliseconds for which it rests; undefined: only this program is meant
+   */
+  refused(id: EngineId, program: ProgramId, status: number, seconds: number | undefined): number | undefined;
+  /** Milliseconds until an engine for the model that is out of service is back, if it is well; Infinity: none is out. */
+  backInMs(model: string): number;
   /** Ends probes and closes connections; calls that still run fail. */
   close(): Promise<void>;
 }
@@ -73,6 +84,8 @@ export interface FleetPorts {
   readonly inFlight: (id: EngineId) => number;
   /** Runs `fn` once after `ms` milliseconds, unless the function it returns is called before. */
   readonly setTimer: SetTimer;
+  /** The clock, in milliseconds. */
+  readonly now: () => number;
   readonly log: Log;
 }
 

@@ -1,15 +1,17 @@
 import { Pool } from 'undici';
-import type { EngineId } from '../../src/index.js';
+import type { EngineId, ProgramId } from '../../src/index.js';
 import type { JsonObject } from '../apis/api.js';
 import type { Config, EngineConfig } from '../config/schema.js';
 import type { EngineAdapter, LoadReport } from './adapter.js';
 import { addressOf, idOf } from './address.js';
 import { joined, reported } from './announce.js';
+import { Evidence } from './evidence.js';
 import type { Engine, EngineState, FleetPorts } from './fleet.js';
 import { configuredModels, inspect, type Inspection } from './inspect.js';
 import { MODELS_PATH } from './models.js';
 import { openai } from './openai.js';
 import { Prober } from './prober.js';
+import { Saturation } from './saturation.js';
 
 export type FleetConfig = Pick<Config, 'engines' | 'health' | 'timeouts'>;
 
@@ -39,8 +41,13 @@ export class Replica implements Engine {
   #announced = '';
   #callFailures = 0;
   #probeFailures = 0;
-  /** The exponent of the backoff: failed probes and failed probations since the engine last worked. */
+  readonly #evidence = new Evidence();
+  readonly #saturation = new Saturation();
+  /** The exponent of the backoff: failed probes and ejections since the engine last worked. */
   #setbacks = 0;
+  /** Whether a call has succeeded since it was last ejected. */
+  #hasWorked = true;
+  #probeAtMs = Infinity;
   #warnedOfCapacity = false;
   /** Counts what makes a running probe's result void. */
   #epoch = 0;
@@ -99,20 +106,52 @@ export class Replica implements Engine {
     if (inService) this.#ports.emit({ type: 'engineDrained', engine: this.id });
   }
 
-  succeeded(): void {
+  succeeded(program: ProgramId): void {
     this.#callFailures = 0;
-    if (this.state !== 'probation') return;
-    this.state = 'up';
+    this.#evidence.clear();
+    this.#saturation.served(program, this.#ports.now());
+    if (!this.#inService()) return;
+    this.#hasWorked = true;
     this.#setbacks = 0;
-    // The scheduler sees finished calls, but neither those that an engine answered with 4xx nor requests passed through.
-    this.#ports.emit(joined(this));
-    this.#ports.log.info({ engine: this.id }, 'engine is up again');
+    this.#endProbation();
   }
 
   failed(): void {
     if (!this.#inService()) return;
     this.#callFailures += 1;
     if (this.#callFailures >= this.#failuresMax()) this.#eject('calls failed');
+  }
+
+  misanswered(program: ProgramId): void {
+    if (!this.#inService()) return;
+    this.#evidence.failed(program);
+    if (this.#evidence.asks(this.#failuresMax())) this.#probeNow();
+  }
+
+  outdone(program: ProgramId): void {
+    if (!this.#inService()) return;
+    this.#evidence.outdone(program);
+    if (this.#evidence.convicts(this.#failuresMax())) this.#probeNow();
+  }
+
+  refused(program: ProgramId, status: number, seconds: number | undefined): number | undefined {
+    return this.#saturation.refused(program, status === 429, seconds && seconds * 1000, this.#ports.now());
+  }
+
+  /** Milliseconds until it is up, if its next probes find it well; Infinity unless it is ejected or on probation. */
+  get backInMs(): number {
+    const { intervalMs, timeoutMs } = this.#settings.health;
+    const probedInMs = Math.max(0, this.#probeAtMs - this.#ports.now()) + timeoutMs;
+    if (this.state === 'probation') return probedInMs;
+    return this.state === 'ejected' ? probedInMs + intervalMs : Infinity;
+  }
+
+  #endProbation(): void {
+    if (this.state !== 'probation') return;
+    this.state = 'up';
+    // The scheduler sees neither probes nor requests that are passed through.
+    this.#ports.emit(joined(this));
+    this.#ports.log.info({ engine: this.id }, 'engine is up again');
   }
 
   /** Ends probes and closes connections: at once, or each when its call has ended. */
@@ -147,12 +186,14 @@ export class Replica implements Engine {
     this.#epoch += 1;
     this.#callFailures = 0;
     this.#probeFailures = 0;
+    this.#evidence.clear();
     this.#announced = '';
     this.#schedule();
   }
 
   #eject(reason: string): void {
-    if (this.state === 'probation') this.#setbacks += 1;
+    if (!this.#hasWorked) this.#setbacks += 1;
+    this.#hasWorked = false;
     this.#identified = false;
     this.load = {};
     this.#enter('ejected');
@@ -165,6 +206,7 @@ export class Replica implements Engine {
     if (this.#closed || this.#probing || this.state === 'draining') return;
     const { intervalMs, backoffMs, backoffMsMax } = this.#settings.health;
     const ms = this.#inService() ? intervalMs : Math.min(backoffMs * 2 ** this.#setbacks, backoffMsMax);
+    this.#probeAtMs = this.#ports.now() + ms;
     this.#cancelTimer = this.#ports.setTimer(() => this.#probeNow(), ms);
   }
 
@@ -194,7 +236,9 @@ export class Replica implements Engine {
     this.#ports.log.debug({ engine: this.id, state: this.state, reason }, 'engine probe failed');
     if (this.#inService()) {
       this.#probeFailures += 1;
-      if (this.#probeFailures >= this.#failuresMax()) this.#eject(reason);
+      // With calls of several programs failed as well, one bad probe is enough.
+      const isSuspect = this.#evidence.asks(this.#failuresMax());
+      if (isSuspect || this.#probeFailures >= this.#failuresMax()) this.#eject(reason);
       return;
     }
     if (this.state === 'joining' && this.#setbacks === 0) {
@@ -218,7 +262,9 @@ export class Replica implements Engine {
       ...load,
     };
     this.#probeFailures = 0;
+    if (this.#evidence.convicts(this.#failuresMax())) return this.#eject('others answer the calls that it fails');
     if (this.state === 'joining') this.#setbacks = 0;
+    this.#endProbation();
     if (!this.#inService()) this.#enter(this.state === 'ejected' ? 'probation' : 'up');
     this.#announce();
     const report = reported(this, load);

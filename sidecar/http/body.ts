@@ -13,19 +13,24 @@ export interface JsonBody {
 export interface BodyLimits {
   readonly bodyBytes: number;
   readonly bodyMs: number;
+  /** Is told of every byte, and may refuse it. */
+  readonly held?: { add(bytes: number): void };
 }
 
+/** For bodies that name one thing: an id, an engine. They are parsed at once, and held by nobody. */
+export const SMALL_BODY_BYTES = 65_536;
+
 /**
- * Reads a request body that must be a JSON object.
+ * Reads a request body that must be a small JSON object.
  * @throws GatewayError `unsupported_media_type`, `missing_body`, `invalid_json`, `invalid_body`, and what `readBody` throws.
  */
 export async function readJsonBody(
   request: IncomingMessage,
   response: ServerResponse,
-  limits: BodyLimits,
+  bodyMs: number,
 ): Promise<JsonBody> {
   checkMediaType(request);
-  return parseJsonBody(await readBody(request, response, limits));
+  return parseJsonBody(await readBody(request, response, { bodyBytes: SMALL_BODY_BYTES, bodyMs }));
 }
 
 /** @throws GatewayError `missing_body`, `invalid_json`, `invalid_body` */
@@ -53,7 +58,7 @@ export function isJson(request: IncomingMessage): boolean {
 }
 
 /** JSON is UTF-8 (RFC 8259): another charset, another media type or a compressed body is refused, not guessed at. */
-function checkMediaType(request: IncomingMessage): void {
+export function checkMediaType(request: IncomingMessage): void {
   const type = request.headers['content-type'];
   if (type === undefined && !hasBody(request)) return;
   if (type !== 'application/json') {
@@ -78,7 +83,7 @@ export function hasBody(request: IncomingMessage): boolean {
 
 /**
  * Takes the whole body, bounded in bytes and time.
- * @throws GatewayError `body_too_large`, `request_timeout`, `client_gone`
+ * @throws GatewayError `body_too_large`, `request_timeout`, `client_gone`, and what `held` throws
  */
 export function readBody(request: IncomingMessage, response: ServerResponse, limits: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -100,8 +105,15 @@ export function readBody(request: IncomingMessage, response: ServerResponse, lim
     };
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
+      chunks.push(chunk);
       if (bytes > limits.bodyBytes) settle(tooLarge(limits));
-      else chunks.push(chunk);
+      else {
+        try {
+          limits.held?.add(chunk.length);
+        } catch (error) {
+          settle(error as GatewayError);
+        }
+      }
     };
     const gone = (): void => settle(new GatewayError('client_gone', 'The client left while sending its request.'));
     const late = (): void =>

@@ -1,8 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable, Transform } from 'node:stream';
+import { Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { GatewayError } from '../errors.js';
+
+/**
+ * Why an exchange failed: no connection came about; the engine broke off before its headers, or was too slow; or what it
+ * answered was cut short or could not be read, which may be the request's fault.
+ */
+export type Fault = 'unreached' | 'transport' | 'answer';
 
 /** What an exchange tells, in this order: `head` once, `data` any number of times, then one of `end` and `failed`. */
 export interface AnswerSink {
@@ -10,7 +16,7 @@ export interface AnswerSink {
   data(chunk: Buffer): void;
   end(): void;
   /** `engine_timeout`, `engine_failed`, or `engine_answer_invalid`. May come at any time before `end`. */
-  failed(error: GatewayError): void;
+  failed(error: GatewayError, fault: Fault): void;
 }
 
 export interface ExchangeRequest {
@@ -21,7 +27,7 @@ export interface ExchangeRequest {
 }
 
 export interface ExchangeOptions {
-  /** From the request to the first byte of the answer's body. */
+  /** From the request, all of it, to the first byte of the answer's body. */
   readonly firstByteMs: number;
   /** Between two parts of the body. */
   readonly idleMs: number;
@@ -52,7 +58,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #decoder: Transform | undefined;
   #over = false;
   #paused = false;
+  /** The client's body is still on its way: the engine owes nothing yet. */
+  #isSending = false;
   #began = false;
+  #hasHead = false;
   /** Since when the engine has owed us bytes. */
   #silentSince = performance.now();
   #timer: NodeJS.Timeout;
@@ -63,6 +72,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     private readonly options: ExchangeOptions,
     private readonly sink: AnswerSink,
   ) {
+    if (request.body instanceof Readable) this.#awaitUpload(request.body);
     this.#timer = setTimeout(this.#checkSilence, Math.min(options.firstByteMs, options.idleMs));
     dispatcher.dispatch({ headersTimeout: 0, bodyTimeout: 0, idempotent: false, ...request }, this);
   }
@@ -94,6 +104,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#over || status < 200) return;
+    this.#hasHead = true;
     const encoding = this.options.decode ? headers['content-encoding']?.trim().toLowerCase() : undefined;
     if (encoding === undefined || encoding === '' || encoding === 'identity') {
       this.sink.head(status, headers);
@@ -101,7 +112,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     this.sink.head(status, { ...headers, 'content-encoding': undefined, 'content-length': undefined });
     const make = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
-    if (make === undefined) this.#fail('engine_answer_invalid', 'The engine’s answer has an unknown encoding.');
+    if (make === undefined)
+      this.#fail('engine_answer_invalid', 'The engine’s answer has an unknown encoding.', 'answer');
     else this.#decode(make());
   }
 
@@ -119,7 +131,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.#fail('engine_failed', `The engine failed: ${codeOf(error)}.`);
+    const code = codeOf(error);
+    const isAnswer = this.#hasHead || code.startsWith('HPE_');
+    const fault = this.#controller === undefined ? 'unreached' : isAnswer ? 'answer' : 'transport';
+    this.#fail('engine_failed', `The engine failed: ${code}.`, fault);
+  }
+
+  #awaitUpload(body: Readable): void {
+    this.#isSending = true;
+    body.once('end', () => {
+      this.#isSending = false;
+      this.#silentSince = performance.now();
+    });
   }
 
   #decode(decoder: Transform): void {
@@ -129,7 +152,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
       })
       .on('drain', () => this.#controller?.resume())
       .on('end', () => this.#end())
-      .on('error', () => this.#fail('engine_answer_invalid', 'The engine’s answer could not be decompressed.'));
+      .on('error', () =>
+        this.#fail('engine_answer_invalid', 'The engine’s answer could not be decompressed.', 'answer'),
+      );
   }
 
   #end(): void {
@@ -138,10 +163,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.sink.end();
   }
 
-  #fail(code: 'engine_failed' | 'engine_answer_invalid' | 'engine_timeout', message: string): void {
+  #fail(code: 'engine_failed' | 'engine_answer_invalid' | 'engine_timeout', message: string, fault: Fault): void {
     if (this.#over) return;
     this.abort();
-    this.sink.failed(new GatewayError(code, message));
+    this.sink.failed(new GatewayError(code, message), fault);
   }
 
   #finish(): void {
@@ -154,11 +179,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #checkSilence = (): void => {
     const { idleMs, firstByteMs } = this.options;
     const limit = this.#began ? idleMs : firstByteMs;
-    const left = this.#paused ? limit : limit - (performance.now() - this.#silentSince);
+    const left = this.#paused || this.#isSending ? limit : limit - (performance.now() - this.#silentSince);
     if (left > 0) this.#timer = setTimeout(this.#checkSilence, Math.ceil(Math.min(left, idleMs)));
     else {
       const what = this.#began ? 'has been silent' : 'did not begin to answer';
-      this.#fail('engine_timeout', `The engine ${what} for ${limit} ms.`);
+      this.#fail('engine_timeout', `The engine ${what} for ${limit} ms.`, 'transport');
     }
   };
 }

@@ -47,14 +47,16 @@ export function toEngine(headers: IncomingHttpHeaders, changes: HeaderChanges): 
   return out;
 }
 
-/** An engine's headers as the client may see them. */
-export function toClient(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+/** An engine's headers as the client may see them. A redirect to the engine itself leads here. @param base of the engine */
+export function toClient(headers: IncomingHttpHeaders, base?: URL): OutgoingHttpHeaders {
   const named = namedByConnection(headers.connection);
   const out: OutgoingHttpHeaders = {};
   for (const name in headers) {
     const value = headers[name];
     if (value !== undefined && !NOT_TO_CLIENT.has(name) && named?.includes(name) !== true) out[name] = value;
   }
+  if (base !== undefined && headers.location?.startsWith(base.href) === true)
+    out['location'] = `/${headers.location.slice(base.href.length).replace(/^\/+/, '')}`;
   return out;
 }
 

@@ -13,7 +13,7 @@ import { GatewayError, type ErrorCode } from '../errors.js';
 import { asGatewayError, sendError } from './answer.js';
 import { answerBrokenRequest, noteRequest } from './broken.js';
 import { settleRequestId } from './headers.js';
-import { checkPath, originForm, splitTarget } from './target.js';
+import { checkEncoding, originForm, splitTarget } from './target.js';
 
 export type Params = Readonly<Record<string, string | undefined>>;
 export type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
@@ -157,18 +157,33 @@ function enter(request: IncomingMessage, response: ServerResponse, { routes, han
   settleRequestId(request);
   request.url = originForm(request.url ?? '/');
   try {
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      throw new GatewayError('bad_request', 'The Host header is missing.');
-    }
+    checkHead(request);
     if (!request.url.startsWith('/')) throw unknownPath();
     const { path } = splitTarget(request.url);
-    checkPath(path);
+    checkEncoding(path);
     // A path with a parameter, sent as it is written in `routes`, is the router's.
     const handlers = Object.hasOwn(routes, path) && !/[:*]/.test(path) ? routes[path] : undefined;
     if (handlers === undefined) handler(request, response);
     else void run(handlerOf(handlers, request), request, response, {}, ports);
   } catch (thrown) {
     refuse(request, response, thrown, ports);
+  }
+}
+
+/** @throws GatewayError `bad_request`, `expectation_failed` */
+function checkHead({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
+  if (headers.host === undefined && httpVersion === '1.1') {
+    throw new GatewayError('bad_request', 'The Host header is missing.');
+  }
+  // Node keeps the first of them, and a server behind may keep the last (RFC 9112 3.2).
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts > 1) throw new GatewayError('bad_request', 'There is more than one Host header.');
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
+    throw new GatewayError('expectation_failed', 'Nothing but 100-continue can be expected.');
   }
 }
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../apis/api.js';
 import { isObject } from '../apis/fields.js';
+import { stringEnd } from './json-string.js';
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 const COMMA = 0x2c;
@@ -83,13 +83,6 @@ function* members(raw: Buffer): Generator<Member> {
     if (raw[valueEnd] === CLOSE) return;
     at = valueEnd + 1;
   }
-}
-
-/** Index behind the string that opens at `at`. */
-function stringEnd(raw: Buffer, at: number): number {
-  let i = at + 1;
-  while (raw[i] !== QUOTE) i += raw[i] === BACKSLASH ? 2 : 1;
-  return i + 1;
 }
 
 /** Index of the comma or brace that ends the member whose value begins at `at`. */

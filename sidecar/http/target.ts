@@ -18,24 +18,39 @@ export function originForm(url: string): string {
 }
 
 /**
- * Refuses paths that an engine, or a proxy before it, could take for another path: dot segments, backslashes and
- * control characters, plain or percent-encoded, also more than once.
- * @throws GatewayError `invalid_path`
+ * Every path that an engine, or a proxy before it, could take this one for: as it stands, and percent-decoded again and
+ * again, each without path parameters, repeated slashes and a slash at its end.
+ * @throws GatewayError `invalid_path` for dot segments, backslashes and control characters in any of them
  */
-export function checkPath(path: string): void {
-  // Nearly every path is made of these, and has no dot segment unless a dot stands behind a slash.
-  if (/^[\w/:-]*$/.test(path)) return;
+export function readingsOf(path: string): string[] {
+  const readings: string[] = [];
   let plain = path;
   for (let i = 0; i < ENCODINGS_MAX; i++) {
-    if (/[\\\u0000-\u001f\u007f]|(^|\/)\.\.?(\/|;|$)/.test(plain)) throw refused();
+    if (/[\\\u0000-\u001f\u007f]|(^|\/)\.\.?(\/|;|$)/.test(plain)) throw invalidPath();
+    readings.push(tidy(plain));
     const decoded = decode(plain);
-    if (decoded === plain) return;
+    if (decoded === plain) return readings;
     // What came must be well encoded; what it decodes to may hold a lone percent sign.
-    if (decoded === undefined && i === 0) throw refused();
-    if (decoded === undefined) return;
+    if (decoded === undefined && i === 0) throw invalidPath();
+    if (decoded === undefined) return readings;
     plain = decoded;
   }
-  throw refused();
+  throw invalidPath();
+}
+
+/** Servers tell a path with a slash too many apart: FastAPI redirects it. */
+export function withoutExtraSlashes(path: string): string {
+  return path.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1');
+}
+
+/** `?` and `#` come out of an encoding, and end a path for those who decode before they split. */
+function tidy(path: string): string {
+  return withoutExtraSlashes(path.replace(/[?#].*/, '').replace(/;[^/]*/g, ''));
+}
+
+/** @throws GatewayError `invalid_path` for what the router could not decode. */
+export function checkEncoding(path: string): void {
+  if (path.includes('%') && decode(path) === undefined) throw invalidPath();
 }
 
 /** `undefined` for what is not percent-encoded UTF-8. */
@@ -47,6 +62,6 @@ function decode(path: string): string | undefined {
   }
 }
 
-function refused(): GatewayError {
+export function invalidPath(): GatewayError {
   return new GatewayError('invalid_path', 'The request path is not acceptable.');
 }

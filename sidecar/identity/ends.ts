@@ -14,11 +14,16 @@ export class Ends {
   }
 
   ended(program: ProgramId): void {
-    this.#ends.set(program, ++this.#clock);
+    this.#ends.set(program, this.tick());
   }
 
   seat(program: ProgramId): Seat {
-    return { program, stamp: ++this.#clock };
+    return { program, stamp: this.tick() };
+  }
+
+  /** A stamp later than all before. */
+  tick(): number {
+    return ++this.#clock;
   }
 
   isAlive({ program, stamp }: Seat): boolean {

@@ -14,7 +14,6 @@ const FIELDS: readonly (readonly [source: string, read: Reader])[] = [
   ['agent_hint', (body) => session(objectOf(body['agent_hint']), 'session_id', undefined, 'parent_session_id')],
   // Codex repeats its headers here, which survive a proxy that drops them.
   ['client_metadata.session_id', (body) => session(objectOf(body['client_metadata']), 'session_id', 'thread_id')],
-  ['prompt_cache_key', (body) => session(body, 'prompt_cache_key')],
   ['conversation', (body) => session(body, 'conversation') ?? session(objectOf(body['conversation']), 'id')],
   ['metadata.session_id', (body) => session(objectOf(body['metadata']), 'session_id')],
   ['metadata.conversation_id', (body) => session(objectOf(body['metadata']), 'conversation_id')],
@@ -35,6 +34,12 @@ export function fieldClaim(body: JsonObject): Claim | undefined {
     if (claim) return { source, ...claim };
   }
   return undefined;
+}
+
+/** OpenAI's hint of a common prefix: some clients send an id of the session, others the same text from every user. */
+export function cacheKeyClaim(body: JsonObject): Claim | undefined {
+  const id = cleanId(body['prompt_cache_key']);
+  return id === undefined ? undefined : { id, source: 'prompt_cache_key' };
 }
 
 function session(holder: JsonObject, id: string, thread?: string, parent?: string): ReturnType<Reader> {

@@ -1,172 +1,226 @@
-import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
-import type { Leaf } from './identity.js';
 import type { Ends, Seat } from './ends.js';
+import { Growing } from './growing.js';
+import type { Opening } from './growing.js';
+import { beginsWith, bears, markOf, marksOf, quotesIn, standsAlone } from './marks.js';
+import type { Told } from './marks.js';
+import { SharedCache } from './shared-cache.js';
+import { digest, idsWith } from './trail.js';
+import type { Place, Trail } from './trail.js';
 
 /**
- * Programs told by their messages. A conversation is a chain of hashes, one for each answer in it, over the hash of the
- * answer before and all messages since:
+ * Programs told by their messages. Each answer that is given takes a seat: at the place in the conversation where it was
+ * given, and under its mark. A call belongs to the program of the last answer in it that is found:
  *
- *     tenant ── system ── user ── ANSWER ── user ── ANSWER ── user        the call that is asked about
- *                                   │                 │
- *                                leaf: P            leaf: P               remembered when the answers were given
+ * - by its mark, if one program alone was given such an answer, or such an answer to such a message. This is also found where
+ *   a client cuts or rewrites its history, and costs nothing for all that stands before the answer.
+ * - by its place. Programs that run alike, word by word, sit at one place together: each call that goes on from there takes
+ *   a seat that nobody has taken, first one with the same ids of tool calls all along. Where all are taken, it is a fork or a
+ *   retry and joins the one with its ids, or the one that went on last.
+ * - without any answer in it, by what one message holds: a printed conversation, or a text that grows (`growing.ts`).
  *
- * A call belongs to the program that waits at the last leaf of its chain. Programs that run alike, word by word, wait at one
- * leaf together: each call that goes on from there takes one of them, so that two never become one. It takes the one whose
- * tool calls had the ids that it sends back; else the one that came last, so that those that broke off here are not taken
- * for the ones that were started again after them; when none waits, a fork or a client's retry joins the program that
- * went on last.
- *
- * A client that cuts or rewrites the beginning of its history breaks the chain. It is still known by an *anchor*, an answer
- * together with the message before it, as long as only one program was ever given that pair and the answer is long enough
- * to be its own. Two programs with the same pair make the anchor useless, never wrong.
- *
- * Cost: every message is hashed once, several short ones together; look-ups are O(1) an answer.
+ * What cannot be told apart is never merged: a wrong split costs order, a wrong merge punishes a stranger.
  */
-const ANCHOR_CHARS_MIN = 32;
-/** Longer conversations are not matched: hashing a body made of a million tiny messages would hold up everyone else. */
-const MESSAGES_MAX = 10_000;
-/** Hashing costs a microsecond and more by itself; contents up to this are hashed together with what they are joined to. */
-const JOINED_CHARS_MAX = 2048;
-/** Programs that wait at one leaf; the oldest gives way. */
-const WAITING_MAX = 16;
+const SEATS_MAX = 1024;
+const MARK_SEATS_MAX = 64;
+/** Marks are looked up for so many of the last answers. */
+const MARKED_MAX = 16;
+/** An answer that a client went on writing is taken for ours from this length on; shorter ones begin alike by chance. */
+const CONTINUED_CHARS_MIN = 16;
 
-/** A conversation, hashed. */
-export interface Trail {
-  readonly tenant: TenantId;
-  readonly messages: readonly CanonicalMessage[];
-  /** The message of the same index as it is hashed. */
-  readonly texts: readonly string[];
-  /** By the index of an answer, the hash of the conversation up to it. */
-  readonly chain: ReadonlyMap<number, string>;
-  /** What the hash of an answer that comes now would begin with. */
-  readonly open: string;
+/** Where an answer was given, and which. */
+export interface Answered extends Seat, Place, Told {
+  /** Of the message that it was given to. */
+  readonly last: string;
+  /** Hash of the ids of all tool calls up to and with this answer, as the client that took the seat sends them. */
+  readonly allIds: string;
+  /** When its program went on from here; absent if it has not. */
+  taken: number | undefined;
+  /** Whether it was given to a call with other ids than it was made with. */
+  guessed: boolean;
 }
 
-interface Waiting extends Seat {
-  /** Hash of the ids of the tool calls it was given, '' for none. */
-  readonly callIds: string;
+/** What an answer to a call is remembered by. */
+export interface Leaf extends Place {
+  readonly last: string;
+  /** Marks of messages in the call that were not known: an answer that repeats one is no sign of its program. */
+  readonly foreign: ReadonlySet<string>;
+  /** Where the call's last message may grow; absent where the history named the program. */
+  readonly opening?: Opening | undefined;
 }
 
-interface Sitting {
-  readonly waiting: Waiting[];
-  /** The program that went on last, or was last pushed out. */
-  last?: Waiting | undefined;
+interface Table {
+  readonly seats: readonly Answered[];
+  /** Seats were dropped here: who finds none may be a stranger. */
+  readonly crowded: boolean;
 }
 
 export class History {
   readonly #ends: Ends;
-  readonly #leaves: LRUCache<string, Sitting>;
-  /** `null` once two programs were given the same answer to the same message. */
-  readonly #anchors: LRUCache<string, { readonly seat: Seat | null }>;
+  readonly #rewritten: boolean;
+  readonly #tables: SharedCache<Table>;
+  readonly #marks: SharedCache<Table>;
+  readonly #growing: Growing<Answered>;
+  readonly #seatsMax: number;
 
-  constructor(max: number, ends: Ends) {
+  /** @param rewritten whether programs are also told by marks and growing messages, or by places alone. */
+  constructor(max: number, ends: Ends, rewritten: boolean) {
     this.#ends = ends;
-    this.#leaves = new LRUCache({ max });
-    this.#anchors = new LRUCache({ max });
+    this.#rewritten = rewritten;
+    this.#seatsMax = Math.min(SEATS_MAX, max);
+    this.#tables = new SharedCache(max, ({ seats }) => seats.length);
+    this.#marks = new SharedCache(max, ({ seats }) => seats.length);
+    this.#growing = new Growing(max, ends);
   }
 
-  /** The program that the conversation goes on from, which no longer waits there; `undefined` if there is none. */
-  find(trail: Trail): ProgramId | undefined {
-    for (let i = trail.messages.length - 1; i >= 0; i--) {
-      const message = trail.messages[i];
-      if (message?.role !== 'assistant') continue;
-      const seat = this.#goOn(trail.chain.get(i) ?? '', message) ?? this.#anchored(trail, i);
-      if (seat) return seat.program;
+  /**
+   * The program that the conversation goes on from, and what its answer will be remembered by.
+   * @param only looks for this program alone.
+   */
+  find(tenant: TenantId, trail: Trail, only?: ProgramId): { readonly program?: ProgramId; readonly leaf: Leaf } {
+    const foreign = new Set<string>();
+    let marked = this.#rewritten ? MARKED_MAX : 0;
+    for (let i = trail.turns.length - 1; i >= 0; i--) {
+      if (trail.turns[i]?.role !== 'assistant') continue;
+      const seat =
+        (marked-- > 0
+          ? this.#marked(tenant, trail.said(i), only, { foreign, last: () => trail.brief(i - 1) })
+          : undefined) ?? this.#seated(tenant, trail.said(i), trail.before(i), only);
+      if (!seat) continue;
+      trail.resume(i, seat);
+      return { program: this.#take(seat), leaf: leafOf(trail, foreign) };
+    }
+    const said = trail.said(trail.turns.length - 1);
+    if (!this.#rewritten || said.role !== 'user') return { leaf: leafOf(trail, foreign) };
+    const { seat, opening } = this.#growing.find(tenant, said, only);
+    const found = this.#quoted(tenant, said, only) ?? seat;
+    const leaf = leafOf(trail, foreign, opening);
+    return found ? { program: this.#take(found), leaf } : { leaf };
+  }
+
+  /** Seats the program where its conversation now stands. @returns the seat, for `leave`. */
+  remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): Answered {
+    const { chain, ids, last } = leaf;
+    const seat: Answered = {
+      program,
+      stamp: this.#ends.tick(),
+      chain,
+      ids,
+      allIds: idsWith(ids, answer),
+      last,
+      hash: digest(answer.content),
+      chars: answer.content.length,
+      taken: undefined,
+      guessed: false,
+    };
+    this.#sit(this.#tables, tenant, seat.chain, seat, this.#seatsMax);
+    const mark = this.#rewritten ? markOf(answer) : undefined;
+    if (mark !== undefined && !leaf.foreign.has(mark)) this.#sit(this.#marks, tenant, mark, seat, MARK_SEATS_MAX);
+    if (leaf.opening) this.#growing.remember(tenant, leaf.opening, answer, seat);
+    return seat;
+  }
+
+  /** The program has gone on from there by another sign than its history. */
+  leave(seat: Answered): void {
+    this.#take(seat);
+  }
+
+  #take(seat: Answered): ProgramId {
+    seat.taken = this.#ends.tick();
+    return seat.program;
+  }
+
+  #sit(tables: SharedCache<Table>, tenant: TenantId, key: string, seat: Answered, max: number): void {
+    const { seats, crowded } = tables.get(tenant, key) ?? { seats: [], crowded: false };
+    const others = seats.filter(
+      (other) => this.#ends.isAlive(other) && !(other.program === seat.program && other.hash === seat.hash),
+    );
+    const free = others.length < max ? others : others.filter(({ taken }) => taken === undefined);
+    const kept = max > 1 ? free.slice(-max + 1) : [];
+    tables.set(tenant, key, { seats: [...kept, seat], crowded: crowded || kept.length < others.length });
+  }
+
+  #marked(
+    tenant: TenantId,
+    said: CanonicalMessage,
+    only: ProgramId | undefined,
+    call?: MarkedCall,
+  ): Answered | undefined {
+    for (const mark of marksOf(said)) {
+      const table = this.#marks.get(tenant, mark);
+      if (!table) call?.foreign.add(mark);
+      if (!table || table.crowded) continue;
+      const fits = table.seats.filter((seat) => !seat.guessed && this.#isFor(seat, only) && bears(said, mark, seat));
+      const chars = Math.max(...fits.map((seat) => seat.chars));
+      const told = fits.filter((seat) => seat.chars === chars);
+      const alone = told.filter((seat) => standsAlone(mark, seat));
+      const seat = oneOf(alone) ?? (call && oneOf(told.filter(({ last }) => last === call.last())));
+      if (seat) return seat;
     }
     return undefined;
   }
 
-  /** Seats the program where its conversation now ends. @returns the place, for `leave`. */
-  remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): string {
-    const seat = this.#ends.seat(program);
-    const text = textOf(answer);
-    const place = sha256(leaf.chain + text);
-    this.#wait(place, { callIds: callIdsOf(answer), ...seat });
-    if (answer.content.length >= ANCHOR_CHARS_MIN) this.#anchor(anchorOf(tenant, leaf.last, text), seat);
-    return place;
-  }
-
-  /** The program has gone on from there by another sign than its history. */
-  leave(place: string, program: ProgramId): void {
-    const sitting = this.#leaves.peek(place);
-    const at = sitting?.waiting.findIndex((seat) => seat.program === program) ?? -1;
-    if (at >= 0) sitting?.waiting.splice(at, 1);
-  }
-
-  #anchor(key: string, seat: Seat): void {
-    const known = this.#anchors.get(key)?.seat;
-    const free =
-      known === undefined || (known !== null && (known.program === seat.program || !this.#ends.isAlive(known)));
-    this.#anchors.set(key, { seat: free ? seat : null });
-  }
-
-  #wait(key: string, seat: Waiting): void {
-    const sitting = this.#leaves.get(key);
-    if (sitting === undefined) {
-      this.#leaves.set(key, { waiting: [seat] });
-      return;
+  /** The one program whose answers stand in a printed conversation. */
+  #quoted(tenant: TenantId, said: CanonicalMessage, only: ProgramId | undefined): Answered | undefined {
+    let found: Answered | undefined;
+    for (const content of quotesIn(said.content)) {
+      const seat = this.#marked(tenant, { role: 'assistant', content }, only);
+      if (seat && found && seat.program !== found.program) return undefined;
+      found = seat ?? found;
     }
-    const at = sitting.waiting.findIndex(({ program }) => program === seat.program);
-    if (at >= 0) sitting.waiting[at] = seat;
-    else if (sitting.waiting.push(seat) > WAITING_MAX) sitting.last = sitting.waiting.shift();
+    return found;
   }
 
-  #goOn(key: string, answer: CanonicalMessage): Seat | undefined {
-    const sitting = this.#leaves.get(key);
-    if (!sitting) return undefined;
-    const { waiting, last } = sitting;
-    const callIds = callIdsOf(answer);
-    const isOwn = (seat: Waiting) => callIds !== '' && seat.callIds === callIds && this.#ends.isAlive(seat);
-    const own = waiting.findLastIndex(isOwn);
-    if (own >= 0) return (sitting.last = waiting.splice(own, 1)[0]);
-    if (last && isOwn(last)) return last;
-    for (let seat = waiting.pop(); seat !== undefined; seat = waiting.pop()) {
-      if (this.#ends.isAlive(seat)) return (sitting.last = seat);
-    }
-    return last && this.#ends.isAlive(last) ? last : undefined;
+  #seated(tenant: TenantId, said: CanonicalMessage, place: Place, only?: ProgramId): Answered | undefined {
+    const table = this.#tables.get(tenant, place.chain);
+    if (!table) return undefined;
+    const hash = digest(said.content);
+    const here = table.seats.filter((seat) => this.#isFor(seat, only));
+    const same = here.filter((seat) => seat.hash === hash);
+    const told = same.length > 0 ? same : here.filter((seat) => this.#isContinued(said, seat));
+    const allIds = idsWith(place.ids, said);
+    const own = told.filter((seat) => seat.allIds === allIds);
+    const waiting = own.findLast(({ taken }) => taken === undefined);
+    if (waiting) return waiting;
+    if (own.length > 0 && (allIds !== '' || !table.crowded)) return lastTaken(own);
+    // Some clients make ids of their own.
+    const guess = allIds === '' || table.crowded ? undefined : told.findLast(({ taken }) => taken === undefined);
+    return guess && Object.assign(guess, { ids: place.ids, allIds, guessed: true });
   }
 
-  #anchored(trail: Trail, i: number): Seat | undefined {
-    const { tenant, messages, texts } = trail;
-    const before = texts[i - 1];
-    const answer = texts[i];
-    if (before === undefined || answer === undefined) return undefined;
-    if ((messages[i]?.content.length ?? 0) < ANCHOR_CHARS_MIN) return undefined;
-    const seat = this.#anchors.get(anchorOf(tenant, before, answer))?.seat;
-    return seat && this.#ends.isAlive(seat) ? seat : undefined;
+  #isContinued(said: CanonicalMessage, seat: Answered): boolean {
+    return (
+      this.#rewritten && seat.chars >= CONTINUED_CHARS_MIN && seat.chars < said.content.length && beginsWith(said, seat)
+    );
+  }
+
+  #isFor(seat: Answered, only: ProgramId | undefined): boolean {
+    return (only === undefined || seat.program === only) && this.#ends.isAlive(seat);
   }
 }
 
-/** `undefined` for a conversation that is empty or too long to match. */
-export function trailOf(tenant: TenantId, messages: readonly CanonicalMessage[]): Trail | undefined {
-  if (messages.length === 0 || messages.length > MESSAGES_MAX) return undefined;
-  const texts = messages.map(textOf);
-  const chain = new Map<number, string>();
-  let open = startOf(tenant);
-  texts.forEach((text, i) => {
-    open += text;
-    if (messages[i]?.role === 'assistant') chain.set(i, (open = sha256(open)));
-    else if (open.length > JOINED_CHARS_MAX) open = sha256(open);
-  });
-  return { tenant, messages, texts, chain, open };
+const lastTaken = (seats: readonly Answered[]): Answered | undefined =>
+  seats.reduce<Answered | undefined>(
+    (last, seat) => ((last?.taken ?? -1) > (seat.taken ?? 0) ? last : seat),
+    undefined,
+  );
+
+function leafOf(trail: Trail, foreign: ReadonlySet<string>, opening?: Opening): Leaf {
+  const { chain, ids } = trail.end;
+  return { chain, ids, last: trail.brief(trail.turns.length - 1), foreign, opening };
 }
 
-/** Where a conversation of at least one message ends. */
-export function leafOf({ open, texts }: Trail): Leaf {
-  return { chain: open, last: texts.at(-1) ?? '' };
+/** The call in which an answer with a mark stands. */
+interface MarkedCall {
+  /** Takes the marks that are not known. */
+  readonly foreign: Set<string>;
+  /** Of the message before the answer. */
+  readonly last: () => string;
 }
 
-/** Conversations of two tenants have no hash in common. No hash has a colon, so this is not taken for one. */
-const startOf = (tenant: TenantId): string => `${tenant.length}:${tenant}`;
-const sha256 = (text: string): string => hash('sha256', text, 'base64');
-/** Tells the lengths of its parts, so it can be joined. A long content is hashed by itself: to join it would copy it. */
-const textOf = ({ role, content }: CanonicalMessage): string =>
-  content.length > JOINED_CHARS_MAX
-    ? `${role.length}:${role}#${sha256(content)}`
-    : `${role.length}:${role}${content.length}:${content}`;
-const callIdsOf = ({ callIds }: CanonicalMessage): string => (callIds === undefined ? '' : sha256(callIds));
-const anchorOf = (tenant: TenantId, before: string, answer: string): string =>
-  sha256(startOf(tenant) + before + answer);
+/** The latest, if all are one program's. */
+function oneOf(seats: readonly Answered[]): Answered | undefined {
+  const program = seats[0]?.program;
+  return seats.every((seat) => seat.program === program) ? seats.at(-1) : undefined;
+}

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { AnswerFacts, JsonObject, RequestFacts } from '../apis/api.js';
+import type { Leaf } from './history.js';
 
 /** Which program a call belongs to, and what said so. */
 export interface Identity {
@@ -16,15 +17,10 @@ export interface Identity {
   readonly source: string;
   /** Whether the answer's text is needed afterwards, for history matching. */
   readonly wantsAnswer: boolean;
-  /** Where the conversation stands, for `answered`; absent where the answer is not wanted. */
+  /** What the answer will be remembered by; absent where it is not wanted. */
   readonly leaf?: Leaf;
-}
-
-/** Where a conversation stands: its last message is what an answer to it is known by. */
-export interface Leaf {
-  /** What the answer's hash begins with: the hash of the answer before, and the messages since. */
-  readonly chain: string;
-  readonly last: string;
+  /** The id was used before, by a program that is over: that one is to be ended first. */
+  readonly renews?: boolean;
 }
 
 export interface IdentityRequest {
@@ -48,6 +44,13 @@ export interface Claim {
   readonly final?: boolean;
   /** Name of the header or field that it was read from. */
   readonly source: string;
+}
+
+/** What the scheduler knows of a program. */
+export interface Activity {
+  readonly activeCalls: number;
+  /** Since its last call ended, in milliseconds. */
+  readonly idleMs: number;
 }
 
 /**

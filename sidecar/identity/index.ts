@@ -1,17 +1,19 @@
-import { LRUCache } from 'lru-cache';
 import type { ProgramId, TenantId } from '../../src/index.js';
-import type { AnswerFacts } from '../apis/api.js';
+import type { AnswerFacts, Turn } from '../apis/api.js';
 import type { IDENTITY_SOURCES } from '../config/schema.js';
 import { Ends } from './ends.js';
 import type { Seat } from './ends.js';
-import { fieldClaim, programIdClaim } from './fields.js';
+import { cacheKeyClaim, fieldClaim, programIdClaim } from './fields.js';
 import { harnessClaim, maitredClaim, saysFinal } from './harnesses.js';
-import { History, leafOf, trailOf } from './history.js';
-import type { Trail } from './history.js';
-import type { Claim, Identifier, Identity, IdentityRequest } from './identity.js';
+import { History } from './history.js';
+import type { Answered, Leaf } from './history.js';
+import type { Activity, Claim, Identifier, Identity, IdentityRequest } from './identity.js';
 import { Lineage } from './lineage.js';
 import { cleanId, labelOf, madeProgram, namedProgram } from './names.js';
+import { saysRetry } from './returning.js';
+import { SharedCache } from './shared-cache.js';
 import { baggageClaim, traceparentClaim } from './tracing.js';
+import { Trail } from './trail.js';
 
 export type { Identifier, Identity, IdentityRequest } from './identity.js';
 
@@ -24,6 +26,12 @@ export interface IdentifierOptions {
   readonly conversationsMax: number;
   /** Ids of served responses remembered. */
   readonly responsesMax: number;
+  /** Whether programs are also told by answers and messages that their client has rewritten. */
+  readonly rewritten: boolean;
+  /** How long an id must have been idle for a call without history to begin a new program; 0: it never does. */
+  readonly reuseMs: number;
+  /** `undefined` for a program that the scheduler does not know, or no longer. */
+  readonly activityOf: (program: ProgramId) => Activity | undefined;
   /** Makes the id of a program that has none; must never return the same one twice. */
   readonly newId: () => string;
 }
@@ -31,39 +39,49 @@ export interface IdentifierOptions {
 export const createIdentifier = (options: IdentifierOptions): Identifier => new ProgramIdentifier(options);
 
 /** A response that was served. */
-interface Turn extends Seat {
+interface Served extends Seat {
   readonly thread: string;
-  /** Where its conversation stands, if it is also known by its history. */
-  readonly place: string | undefined;
+  /** Where its answer stands, if it is also known by its history. */
+  readonly answered: Answered | undefined;
 }
 
-type Found = Pick<Identity, 'program' | 'thread' | 'final' | 'source'>;
+type Found = Pick<Identity, 'program' | 'thread' | 'final' | 'source' | 'renews'>;
+
+/**
+ * Unrelated calls in flight at once that show a `prompt_cache_key` to be shared by programs. A UUID names one session, whose
+ * sub-agents may send it at once; Codex runs at most six.
+ */
+const SHARERS = { uuid: 8, other: 1 };
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Of these sources, what is remembered of the answer may be all that names the next call's program. */
+const TOLD_BY_HISTORY: ReadonlySet<string> = new Set(['history', 'none', 'prompt_cache_key']);
 
 class ProgramIdentifier implements Identifier {
   readonly #options: IdentifierOptions;
   readonly #ends: Ends;
   readonly #lineage: Lineage;
   readonly #history: History;
-  readonly #responses: LRUCache<string, Turn>;
+  readonly #responses: SharedCache<Served>;
+  /** Values of `prompt_cache_key` that name no program. */
+  readonly #sharedKeys: SharedCache<true>;
+  /** Whether an answer has stood in a call of the program. */
+  readonly #conversed: SharedCache<boolean>;
 
   constructor(options: IdentifierOptions) {
     this.#options = options;
     this.#ends = new Ends(options.conversationsMax);
     this.#lineage = new Lineage(options.conversationsMax);
-    this.#history = new History(options.conversationsMax, this.#ends);
-    this.#responses = new LRUCache({ max: options.responsesMax });
+    this.#history = new History(options.conversationsMax, this.#ends, options.rewritten);
+    this.#responses = new SharedCache(options.responsesMax);
+    this.#sharedKeys = new SharedCache(options.conversationsMax);
+    this.#conversed = new SharedCache(options.conversationsMax);
   }
 
   identify(request: IdentityRequest): Identity {
     const call = new Call(request, this.#options.sources);
     const found = this.#find(call) ?? this.#before(call) ?? this.#unknown(call);
-    const trail = found.source === 'history' || found.source === 'none' ? call.trail : undefined;
-    return {
-      label: labelOf(found.program),
-      wantsAnswer: trail !== undefined,
-      ...found,
-      ...(trail && { leaf: leafOf(trail) }),
-    };
+    const leaf = TOLD_BY_HISTORY.has(found.source) ? call.leaf : undefined;
+    return { label: labelOf(found.program), wantsAnswer: leaf !== undefined, ...found, ...(leaf && { leaf }) };
   }
 
   answered(
@@ -71,9 +89,9 @@ class ProgramIdentifier implements Identifier {
     { tenant }: Pick<IdentityRequest, 'tenant'>,
     { responseId, message }: AnswerFacts,
   ): void {
-    const place = leaf && message && this.#history.remember(tenant, leaf, message, program);
+    const answered = leaf && message && this.#history.remember(tenant, leaf, message, program);
     if (responseId === undefined) return;
-    this.#responses.set(responseKey(tenant, responseId), { thread, place, ...this.#ends.seat(program) });
+    this.#responses.set(tenant, responseId, { thread, answered, ...this.#ends.seat(program) });
   }
 
   ended(program: ProgramId): void {
@@ -102,7 +120,7 @@ class ProgramIdentifier implements Identifier {
       case 'harness':
         return this.#fromClaim(call, harnessClaim(headers));
       case 'body':
-        return this.#fromClaim(call, fieldClaim(body)) ?? this.#fromPreviousResponse(call);
+        return this.#fromClaim(call, fieldClaim(body)) ?? this.#fromPreviousResponse(call) ?? this.#fromCacheKey(call);
       case 'baggage':
         return this.#fromClaim(call, baggageClaim(headers));
       case 'traceparent':
@@ -113,10 +131,11 @@ class ProgramIdentifier implements Identifier {
   }
 
   /** A repetition goes on from nowhere: its history has been taken up by its first try. */
-  #before({ request, isFinal }: Call): Found | undefined {
-    const { program, thread, source } = request.before ?? {};
-    if (program === undefined || thread === undefined || source === undefined) return undefined;
-    return { program, thread, final: isFinal, source };
+  #before(call: Call): Found | undefined {
+    const { before } = call.request;
+    if (before === undefined) return undefined;
+    call.leaf = before.leaf;
+    return { program: before.program, thread: before.thread, final: call.isFinal, source: before.source };
   }
 
   #fromClaim(call: Call, claim: Claim | undefined): Found | undefined {
@@ -136,20 +155,57 @@ class ProgramIdentifier implements Identifier {
       // The last call of a sub-agent's own session is not the last of its root.
       final: isRoot && (call.isFinal || claim.final === true),
       source,
+      ...(this.#isReused(call, root) && { renews: true }),
     };
+  }
+
+  /**
+   * Whether the id is an old one, used again: load tools call their conversations `conv_0` in every run. Only a program whose
+   * calls had a history is over when a call comes without: one-shot calls under one id have none, and go on as they began.
+   */
+  #isReused(call: Call, program: ProgramId): boolean {
+    const { tenant, headers } = call.request;
+    if (call.turns.length === 0 || this.#options.reuseMs === 0) return false;
+    const goesOn = call.turns.some(({ role }) => role === 'assistant');
+    if (goesOn) this.#conversed.set(tenant, program, true);
+    if (goesOn || this.#conversed.get(tenant, program) !== true || saysRetry(headers)) return false;
+    const activity = this.#options.activityOf(program);
+    if (activity && (activity.activeCalls > 0 || activity.idleMs < this.#options.reuseMs)) return false;
+    this.#conversed.set(tenant, program, false);
+    return activity !== undefined;
+  }
+
+  /** A key under which unrelated calls are in flight at once is no identity: then their histories tell the programs. */
+  #fromCacheKey(call: Call): Found | undefined {
+    const { tenant, headers, body = {} } = call.request;
+    const claim = cacheKeyClaim(body);
+    if (!claim || !call.trail) return this.#fromClaim(call, claim);
+    if (this.#sharedKeys.get(tenant, claim.id)) return undefined;
+    const own = this.#lineage.rootOf(namedProgram(tenant, claim.id));
+    const { program, leaf } = this.#history.find(tenant, call.trail, own);
+    const sharers = UUID.test(claim.id) ? SHARERS.uuid : SHARERS.other;
+    const active = this.#options.activityOf(own)?.activeCalls ?? 0;
+    if (program === undefined && active >= sharers && !saysRetry(headers)) {
+      this.#sharedKeys.set(tenant, claim.id, true);
+      return undefined;
+    }
+    call.leaf = leaf;
+    return this.#fromClaim(call, claim);
   }
 
   #fromPreviousResponse(call: Call): Found | undefined {
     const id = call.request.facts?.previousResponseId;
-    const turn = id === undefined ? undefined : this.#responses.get(responseKey(call.request.tenant, id));
-    if (!turn || !this.#ends.isAlive(turn)) return undefined;
-    const { program, thread, place } = turn;
-    if (place !== undefined) this.#history.leave(place, program);
+    const served = id === undefined ? undefined : this.#responses.get(call.request.tenant, id);
+    if (!served || !this.#ends.isAlive(served)) return undefined;
+    const { program, thread, answered } = served;
+    if (answered) this.#history.leave(answered);
     return { program, thread, final: call.isFinal, source: 'previous_response_id' };
   }
 
   #fromHistory(call: Call): Found | undefined {
-    const program = call.trail && this.#history.find(call.trail);
+    if (!call.trail) return undefined;
+    const { program, leaf } = this.#history.find(call.request.tenant, call.trail);
+    call.leaf = leaf;
     return program && { program, thread: '', final: call.isFinal, source: 'history' };
   }
 
@@ -164,20 +220,17 @@ class Call {
   readonly request: IdentityRequest;
   /** The client says that its program ends with this call, however the program is found. */
   readonly isFinal: boolean;
-  readonly #matchesHistory: boolean;
-  #trail: Trail | undefined;
+  /** The conversation as messages not yet read. */
+  readonly turns: readonly Turn[];
+  /** Absent where programs are not told by history, or this conversation cannot be. */
+  readonly trail: Trail | undefined;
+  /** What the answer will be remembered by, once a source has looked for it. */
+  leaf: Leaf | undefined;
 
   constructor(request: IdentityRequest, sources: readonly Source[]) {
     this.request = request;
     this.isFinal = sources.includes('maitred') && saysFinal(request.headers);
-    this.#matchesHistory = sources.includes('history');
-  }
-
-  /** The hashed conversation; absent where it cannot be matched. Hashed when first asked for. */
-  get trail(): Trail | undefined {
-    if (!this.#matchesHistory) return undefined;
-    return (this.#trail ??= trailOf(this.request.tenant, this.request.facts?.conversation() ?? []));
+    this.turns = request.facts?.conversation() ?? [];
+    this.trail = sources.includes('history') ? Trail.of(this.turns) : undefined;
   }
 }
-
-const responseKey = (tenant: TenantId, id: string): string => `${tenant}\u0000${id}`;

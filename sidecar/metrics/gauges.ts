@@ -28,6 +28,7 @@ export function registerGauges(context: Context): void {
     });
 
   gauge('calls_in_system', 'Accepted calls that have not ended.', () => driver.callsInSystem);
+  gauge('body_bytes', 'Request bodies of calls that are read, wait or run.', () => context.held.bytes);
   gauge('programs', 'Rows of the process table.', () => driver.scheduler.views.programCount);
   gauge('programs_limit', 'Most rows of the process table.', () => context.config.limits.programsMax);
   const { totals } = driver.scheduler;

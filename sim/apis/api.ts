@@ -5,7 +5,7 @@ import type { Message, Tool } from '../text/conversation.js';
 import { ApiError } from './errors.js';
 import { boolean, checkSampling, integer, isObject, scriptedAnswer, string, type JsonObject } from './fields.js';
 
-/** One prompt to be answered: its tokens, and what the choice of an answer looks at. */
+/** One prompt to answer: its tokens, and the inputs to the choice of an answer. */
 export interface Prompt {
   readonly ids: readonly number[];
   readonly messages: readonly Message[];
@@ -13,16 +13,16 @@ export interface Prompt {
   readonly toolChoice: ToolChoice;
   /** JSON schema the answer must satisfy; absent: free text. */
   readonly schema?: unknown;
-  /** The beginning of the answer, when the prompt ends with it. */
+  /** The beginning of the answer, when the prompt ends with one. */
   readonly begun?: string;
 }
 
-/** What the body asks for, apart from the prompts. */
+/** The request's parameters, apart from the prompts. */
 export interface Terms {
   readonly body: JsonObject;
   readonly model: string | undefined;
   readonly stream: boolean;
-  /** Answers to each prompt. */
+  /** Number of answers to each prompt. */
   readonly n: number;
   readonly maxTokens: number | undefined;
   readonly minTokens: number;
@@ -30,7 +30,7 @@ export interface Terms {
   readonly priority: number;
   readonly cacheSalt: string;
   readonly includeUsage: boolean;
-  /** Usage so far on each chunk; only along with the usage at the end. */
+  /** Usage so far on each chunk; takes effect only with usage at the end. */
   readonly continuousUsage: boolean;
   readonly returnTokenIds: boolean;
   readonly scripted: ScriptedAnswer | undefined;
@@ -47,7 +47,7 @@ export interface Choice {
   readonly answer: Answer;
   readonly narrator: Narrator;
   readonly promptTokens: number;
-  /** Kept only when the client wants token ids back. */
+  /** Kept only when the client asks for token ids. */
   readonly promptIds: readonly number[];
   readonly sequence: Sequence;
   /** Whether its first delta has been written. */
@@ -62,7 +62,7 @@ export interface Usage {
 
 /** One call being answered, as the formatters see it. */
 export interface Reply {
-  /** Hexadecimal, unique; each API puts its prefix before it. */
+  /** Hexadecimal and unique; each API adds its own prefix. */
   readonly id: string;
   /** Unix time in whole seconds. */
   readonly createdAt: number;
@@ -71,30 +71,28 @@ export interface Reply {
   readonly choices: readonly Choice[];
   /** Absent when a fault hides it. */
   usage(): Usage | undefined;
-  /** Engine-side times in milliseconds, as under `--enable-per-request-metrics`; absent where there are several answers. */
+  /** Engine-side times in milliseconds, as under `--enable-per-request-metrics`; absent for several answers. */
   metrics(): JsonObject | undefined;
   readonly status: 'in_progress' | 'completed' | 'cancelled';
 }
 
 /** Writes one call's answer in the form of one API. Events are whole SSE events, framed. */
 export interface Formatter {
-  /** Events that go out before the first token. */
+  /** Events sent before the first token. */
   opening(): string[];
   delta(choice: Choice, deltas: readonly Delta[], tokenIds: readonly number[]): string[];
   /** Events that end one choice. */
   finish(choice: Choice): string[];
   /** Events that end the stream. */
   closing(): string[];
-  /** The answer in one piece, as far as it has come. */
+  /** The answer so far, in one piece. */
   whole(): JsonObject;
 }
 
-/** Conversations that earlier responses can be continued from. */
+/** Finds the conversation of an earlier response, to continue it. */
 export type History = (responseId: string) => readonly Message[] | undefined;
 
-/**
- * Answers the question "what does this API call a prompt, an answer, an error?". One file an API.
- */
+/** Answers the question "what does this API call a prompt, an answer, an error?". One file an API. */
 export interface Api {
   /** @throws ApiError 400 with the field to blame. */
   read(body: JsonObject, history: History): Ask;
@@ -102,7 +100,7 @@ export interface Api {
   error(error: ApiError): object;
 }
 
-/** The terms that all APIs spell alike. */
+/** The parameters that all APIs spell alike. */
 export function readTerms(body: JsonObject, maxTokens: number | undefined): Terms {
   checkSampling(body);
   const stream = boolean(body, 'stream');
@@ -127,7 +125,7 @@ export function readTerms(body: JsonObject, maxTokens: number | undefined): Term
   };
 }
 
-/** Why the answer ended, once the last of its tokens has been read out; null before. */
+/** Why the answer ended; null before its last token has been read out. */
 export function finishOf({ answer, narrator, sequence }: Choice): Answer['finish'] | null {
   return sequence.state === 'finished' && narrator.told === sequence.generated ? answer.finish : null;
 }

@@ -83,7 +83,7 @@ function readToolCall(value: unknown): ToolCall {
   };
 }
 
-/** Text of a string, or of a list of parts; what is not text becomes an attachment. */
+/** Text of a string or of a list of parts; parts other than text become attachments. */
 export function readContent(value: unknown, name: string): { text: string; attachments?: readonly number[] } {
   if (value === undefined || value === null) return { text: '' };
   if (typeof value === 'string') return { text: value };
@@ -149,7 +149,8 @@ class ChatFormatter implements Formatter {
     const ids = this.reply.terms.returnTokenIds ? { token_ids: tokenIds } : {};
     const finish = finishOf(choice);
     const parts = deltas.map(chatDelta);
-    // Tokens that show no text, as those of a tool call's name: their ids, or that they are the last, are said all the same.
+    // Some tokens show no text, such as those of a tool call's name. Their ids and the finish reason are sent all the
+    // same.
     if (parts.length === 0 && (this.reply.terms.returnTokenIds || finish !== null)) parts.push({});
     parts.forEach((part, index) => {
       const last = index === parts.length - 1;
@@ -158,7 +159,7 @@ class ChatFormatter implements Formatter {
     return events;
   }
 
-  /** The last token's chunk has said it. */
+  /** The last token's chunk carries the finish reason. */
   finish(): string[] {
     return [];
   }

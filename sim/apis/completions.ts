@@ -16,7 +16,7 @@ import { invalidBody, openaiError } from './errors.js';
 import { integer, isObject, type JsonObject } from './fields.js';
 import { closingChunks, FINGERPRINT, openaiUsage, usageSoFar } from './openai.js';
 
-/** OpenAI's default of the oldest API. */
+/** OpenAI's default on this API. */
 const MAX_TOKENS_DEFAULT = 16;
 
 /** POST /v1/completions: a text, a list of texts, token ids, or a list of those. */
@@ -80,7 +80,7 @@ class CompletionFormatter implements Formatter {
     return [this.#chunk(choice, echoed + text, finish, ids)];
   }
 
-  /** The last token's chunk has said it. */
+  /** The last token's chunk carries the finish reason. */
   finish(): string[] {
     return [];
   }

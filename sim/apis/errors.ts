@@ -3,17 +3,17 @@ export class ApiError extends Error {
   constructor(
     readonly status: number,
     message: string,
-    /** The body's field to blame. */
+    /** The body field at fault. */
     readonly param: string | null = null,
     readonly headers: Readonly<Record<string, string>> = {},
-    /** The answer's body where the server gives it itself, before any API has a say. */
+    /** The whole body of an answer that the server gives itself, before any API is involved. */
     readonly body?: object,
   ) {
     super(message);
   }
 }
 
-/** A body that is no JSON, or has a field of the wrong type: the server's own framework refuses it, on all paths alike. */
+/** A body that is not JSON, or has a field of the wrong type. The server's framework refuses it alike on all paths. */
 export function invalidBody(message: string, field?: string): ApiError {
   const param = field === undefined ? 'body' : `body.${field}`;
   return new ApiError(400, message, param, {}, { error: { message, type: 'Bad Request', param, code: 400 } });
@@ -25,7 +25,7 @@ export function unknownResponse(id: string): ApiError {
   return new ApiError(404, message, param, {}, { error: { message, type: 'invalid_request_error', param, code: 404 } });
 }
 
-/** A path that is not served, or not with this method. */
+/** A path that does not exist, or not with this method. */
 export function noRoute(allowed: readonly string[]): ApiError {
   const [status, detail] = allowed.length > 0 ? [405, 'Method Not Allowed'] : [404, 'Not Found'];
   const headers: Record<string, string> = allowed.length > 0 ? { allow: allowed.join(', ') } : {};
@@ -41,12 +41,12 @@ const TYPES: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailableError',
 };
 
-/** As vLLM answers on all but its Anthropic paths. */
+/** vLLM's shape on all paths but the Anthropic ones. */
 export function openaiError(error: ApiError): object {
   return { error: { message: error.message, type: typeOf(error), param: error.param, code: error.status } };
 }
 
-/** In Anthropic's shape, but with vLLM's own names. */
+/** Anthropic's shape, with vLLM's own names. */
 export function anthropicError(error: ApiError): object {
   return { type: 'error', error: { type: typeOf(error), message: error.message } };
 }

@@ -3,7 +3,7 @@ import { ApiError, invalidBody } from './errors.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Readers of body fields: a missing or null field is `undefined`, one of the wrong type a 400 that names it. */
+/** Readers of body fields: a missing or null field is `undefined`; one of the wrong type is a 400 that names it. */
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -46,7 +46,7 @@ export function integer(
   return value;
 }
 
-/** Refuses numbers and lists of the wrong type that the engine itself has no use for, as a real one would. */
+/** Refuses sampling fields of the wrong type, as a real server would. The engine model itself ignores them. */
 export function checkSampling(body: JsonObject): void {
   for (const [name, min, max] of [
     ['temperature', 0, 2],

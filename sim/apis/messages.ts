@@ -99,7 +99,7 @@ function readChoice(value: unknown, tools: readonly Tool[]): ToolChoice {
 const STOP_REASONS = { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use' } as const;
 
 class MessagesFormatter implements Formatter {
-  /** Content block that is open in the stream, and how many there have been. */
+  /** The open content block of the stream, and the number of blocks so far. */
   #open: 'text' | 'call' | undefined;
   #blocks = 0;
 
@@ -197,7 +197,7 @@ function toolId(id: string): string {
   return id.replace(/^call_/, 'toolu_');
 }
 
-/** Arguments cut short by `max_tokens` are no JSON: the block then has an empty input. */
+/** Arguments cut short by `max_tokens` are not valid JSON: the block then has an empty input. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json);

@@ -1,18 +1,21 @@
 import { optional, sse, type Choice, type Reply, type Usage } from './api.js';
 import type { JsonObject } from './fields.js';
 
-/** What the answers of chat and completions share. */
+/** Fields shared by the answers of chat and completions. */
 
-/** Of the server, alike on all answers. A stream has it on its last chunk that is not usage, or else on its usage. */
+/**
+ * Identifies the server, alike on all answers. A stream carries it on its last chunk before usage, or else on its
+ * usage.
+ */
 export const FINGERPRINT = { system_fingerprint: 'vllm-0.32.0-sim' };
 
-/** What stands on each chunk of a stream with `continuous_usage_stats`. */
+/** Usage on each chunk of a stream with `continuous_usage_stats`. */
 export function usageSoFar({ terms }: Reply, { promptTokens, narrator }: Choice, told = narrator.told): JsonObject {
   if (!terms.continuousUsage) return {};
   return { usage: { prompt_tokens: promptTokens, total_tokens: promptTokens + told, completion_tokens: told } };
 }
 
-/** Ends a stream of OpenAI's: usage where it is asked for, and the mark. @param base what all chunks have */
+/** The end of an OpenAI stream: usage if requested, then the end mark. @param base fields of every chunk */
 export function closingChunks(reply: Reply, base: JsonObject): string[] {
   const usage = reply.usage();
   const events = ['data: [DONE]\n\n'];

@@ -26,7 +26,7 @@ export function readResponses(body: JsonObject, history: History): Ask {
   return { terms, prompts: [prompt] };
 }
 
-/** The functions that an entry of `tools` offers: itself, all of a namespace, or none where the server runs the tool. */
+/** The functions of an entry of `tools`: the entry itself, all of a namespace, or none if the server runs the tool. */
 function readTool(tool: JsonObject): Tool[] {
   if (tool['type'] === 'namespace') return membersOf(tool).flatMap((member) => readTool(member));
   if (tool['type'] !== 'function') return [];
@@ -36,7 +36,7 @@ function readTool(tool: JsonObject): Tool[] {
 const membersOf = (namespace: JsonObject): JsonObject[] =>
   array(namespace['tools'] ?? [], 'tools').map((tool) => object(tool, 'tools'));
 
-/** The namespace of `tools` that holds a function of this name; a call of it must say so. */
+/** The namespace in `tools` that holds a function of this name; a call of the function must name it. */
 export function namespaceOf(body: JsonObject, name: string): string | undefined {
   const namespaces = array(body['tools'] ?? [], 'tools').filter(isObject);
   const found = namespaces.find(
@@ -45,7 +45,7 @@ export function namespaceOf(body: JsonObject, name: string): string | undefined 
   return found && string(found, 'name');
 }
 
-/** The earlier conversation: its instructions are not carried over. */
+/** The earlier conversation, without its instructions. */
 function earlier(body: JsonObject, history: History): readonly Message[] {
   const previous = string(body, 'previous_response_id');
   if (previous === undefined) return [];
@@ -100,7 +100,7 @@ function readCall(item: JsonObject, type: string): ToolCall {
   };
 }
 
-/** A call belongs to the answer before it, text and calls being one message; a call alone is an answer too. */
+/** A call belongs to the answer before it, since text and calls are one message. A call alone is an answer too. */
 function addCall(conversation: Message[], call: ToolCall): void {
   const last = conversation.at(-1);
   if (last?.role !== 'assistant') conversation.push({ role: 'assistant', text: '', toolCalls: [call] });

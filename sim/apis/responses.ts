@@ -18,7 +18,7 @@ export function responseId(reply: Reply): string {
 
 class ResponsesFormatter implements Formatter {
   #sequence = 0;
-  /** Output item that is open in the stream: -1 for the message, else the number of a tool call. */
+  /** The open output item of the stream: -1 for the message, else the number of a tool call. */
   #open: number | undefined;
   #items = 0;
 
@@ -53,7 +53,7 @@ class ResponsesFormatter implements Formatter {
   }
 
   closing(): string[] {
-    // vLLM ends the stream of an incomplete response so too; a cancelled one has no event of its own.
+    // vLLM ends the stream of an incomplete response the same way; a cancelled one has no event of its own.
     return [this.#event('response.completed', { response: this.whole() })];
   }
 

@@ -7,38 +7,40 @@ import { fittingPlan, testPlan, type Plan, type PlanLimits } from './plan.js';
 import { Server, ServerError, type ServerFacts, type ServerOptions } from './server.js';
 
 export interface CalibrationOptions extends ServerOptions {
-  /** Absent: the first it serves. */
+  /** Absent: the first model that the server lists. */
   readonly model?: string | undefined;
-  /** Begun with: what timings do not tell is taken from it. */
+  /** Start of the fit, and the source of all values that timings do not determine. */
   readonly base: Preset;
   /** Most requests at a time; at most the slots of `base`. */
   readonly concurrency: number;
-  /** Longest prompt, if the server takes it. */
+  /** Longest prompt in tokens, if the server accepts it. */
   readonly promptTokens: number;
-  /** Ends it early. */
+  /** Ends the calibration early. */
   readonly signal: AbortSignal;
   readonly onProgress?: (done: number, all: number) => void;
 }
 
 export interface Calibration extends Fit {
   readonly model: string;
-  /** Requests that were sent. */
+  /** Requests sent. */
   readonly requests: number;
-  /** On requests that the fit has not seen. */
+  /** Errors on requests held out from the fit. */
   readonly testErrors: RelativeErrors;
 }
 
-/** Part of the context that prompts may take; the rest is for answers and for lengths that are met only about. */
+/**
+ * Share of the context that prompts may take. The rest is for answers, and because lengths are only met approximately.
+ */
 const PROMPT_SHARE = 0.8;
 const WORDS_FIRST = 200;
 
 /**
- * Fits a preset's constants to streamed answers of a real server, that has nothing else to do meanwhile: about 70
- * requests with prompts that no cache knows.
+ * Fits a preset's constants to streamed answers of a real, otherwise idle server. Sends about 70 requests, with prompts
+ * that are in no cache.
  * @throws ServerError when the server cannot be measured, and the signal's reason
  */
 export async function calibrate(options: CalibrationOptions): Promise<Calibration> {
-  // Requests that are still under way when another has failed are ended too.
+  // If one request fails, the others are aborted too.
   const end = new AbortController();
   const signal = AbortSignal.any([options.signal, end.signal]);
   const server = new Server(options, signal);
@@ -74,7 +76,7 @@ function baseOf(base: Preset, { model, maxModelLen, kvTokens }: ServerFacts): Pr
 /** Sends groups of requests and notes their times. */
 class Meter {
   requests = 0;
-  /** Of a lone answer. */
+  /** Time between the tokens of a lone answer. */
   tokenMs = 0;
   #tokensPerWord = 1;
 
@@ -84,7 +86,7 @@ class Meter {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** Learns what a word is in tokens, and wakes the server up. */
+  /** Measures the tokens in a word, and warms the server up. */
   static async start(server: Server, model: string, signal: AbortSignal): Promise<Meter> {
     const meter = new Meter(server, model, signal);
     for (const outputTokens of [1, 32]) {
@@ -118,7 +120,7 @@ class Meter {
   }
 }
 
-/** Words that no prompt has begun with before. */
+/** Words with a beginning that no prompt has had before. */
 function nonsense(words: number): string {
   return Array.from({ length: words }, () => Math.random().toString(36).slice(2, 6)).join(' ');
 }

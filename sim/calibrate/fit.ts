@@ -3,7 +3,9 @@ import { leastSquares } from './least-squares.js';
 import { observed, type Group, type Measured } from './measured.js';
 import { predict } from './predict.js';
 
-/** The times, in milliseconds, that the steps of the engine model consist of, and what a request takes outside. */
+/**
+ * The components of a step's time in the engine model, in milliseconds, and the time of a request outside the engine.
+ */
 export const TIMES = {
   prefillToken: 'linear layers, a token of a large step',
   attentionPair: 'attention in prefill, a token and one before it',
@@ -19,16 +21,16 @@ type Times = Readonly<Record<TimeName, number>>;
 
 export interface FittedTime {
   readonly ms: number;
-  /** Standard error, as a share of it. */
+  /** Standard error, as a share of the time. */
   readonly relativeError: number;
-  /** Whether the measurements tell it from the others; if not, only their sum in what was measured means something. */
+  /** Whether the measurements identify it. If not, only its sum with other times is reliable. */
   readonly isTold: boolean;
 }
 
 export interface RelativeErrors {
   readonly median: number;
   readonly worst: number;
-  /** Times that were compared. */
+  /** Number of times compared. */
   readonly count: number;
 }
 
@@ -38,15 +40,15 @@ export interface Fit {
   readonly errors: RelativeErrors;
 }
 
-/** Relative noise of a measured time that is supposed at least. */
+/** Least relative noise assumed of a measured time. */
 const NOISE = 0.03;
-/** Standard deviation of the logarithm of a time before anything is known: a factor of 20 either way is not unusual. */
+/** Prior standard deviation of the logarithm of a time: a factor of 20 either way is not unusual. */
 const PRIOR_DEVIATION = 3;
 const TOLD_ERROR_MAX = 0.5;
 
 /**
- * The preset under which the engine model gives the measured times, by least squares of the logarithms of predicted over
- * measured. Of `base` are the sizes of the model, which times alone do not tell, and the limits.
+ * The preset under which the engine model reproduces the measured times, by least squares of log(predicted / measured).
+ * The model's sizes, which times alone do not determine, and the limits are those of `base`.
  */
 export function fit(base: Preset, groups: readonly Group[]): Fit {
   const timesOf = (logs: readonly number[]) =>
@@ -71,7 +73,7 @@ export function fit(base: Preset, groups: readonly Group[]): Fit {
   };
 }
 
-/** How far the model's times are from measured ones, as a share of these. */
+/** Distance of the model's times from the measured ones, as a share of the latter. */
 export function errorsOf(preset: Preset, requestMs: number, groups: readonly Group[]): RelativeErrors {
   const sizes = ratios(preset, requestMs, groups)
     .map((ratio) => Math.abs(ratio - 1))
@@ -79,7 +81,7 @@ export function errorsOf(preset: Preset, requestMs: number, groups: readonly Gro
   return { median: sizes[Math.floor(sizes.length / 2)] ?? NaN, worst: sizes.at(-1) ?? NaN, count: sizes.length };
 }
 
-/** Predicted over measured, of each time that is compared. */
+/** Predicted over measured, for each compared time. */
 function ratios(preset: Preset, requestMs: number, groups: readonly Group[]): number[] {
   return groups.flatMap((group) => {
     const predicted = predict(preset, requestMs, group);
@@ -92,8 +94,8 @@ function ratios(preset: Preset, requestMs: number, groups: readonly Group[]): nu
 }
 
 /**
- * Of a product only the quotients of its terms make a difference: the model's weights and operations stay, the rates
- * follow from them, and the sizes of attention are those which at these rates take as long.
+ * Times fix only the quotients of sizes and rates. So the model's weights and operations stay; the rates follow from
+ * them, and the sizes of attention follow from its times at these rates.
  */
 function presetOf(base: Preset, times: Times): Preset {
   const flopsPerSecond = (1000 * base.flopsPerToken) / times.prefillToken;
@@ -109,7 +111,7 @@ function presetOf(base: Preset, times: Times): Preset {
   };
 }
 
-/** With as many digits as can mean something. */
+/** Rounded to the digits that are significant. */
 function roundedPreset(preset: Preset): Preset {
   return {
     ...preset,
@@ -124,7 +126,10 @@ function roundedPreset(preset: Preset): Preset {
 
 const rounded = (value: number): number => Number(value.toPrecision(4));
 
-/** From the shortest and longest prompt, and the least and most at a time; half of a lone token's time is overhead. */
+/**
+ * A first guess from the shortest and longest prompt, and the least and most at a time. Half of a lone token's time
+ * counts as overhead.
+ */
 function firstGuess(groups: readonly Group[]): Times {
   const tokenMs = ({ firstTokenMs, endMs, outputTokens }: Measured) => (endMs - firstTokenMs) / (outputTokens - 1);
   const lone = groups.flatMap((group) => (group.length === 1 ? group : []));

@@ -1,4 +1,4 @@
-/** What is known of the parameters before anything is measured: normal about `start`. */
+/** Prior of the parameters: normal about `start`. */
 export interface Prior {
   readonly start: readonly number[];
   readonly deviation: number;
@@ -6,18 +6,18 @@ export interface Prior {
 
 export interface Estimate {
   readonly parameters: readonly number[];
-  /** Standard error of each; near the prior's deviation for what the measurements do not tell. */
+  /** Standard error of each; near the prior's deviation for parameters that the measurements do not determine. */
   readonly errors: readonly number[];
 }
 
 const STEPS_MAX = 100;
-/** Of a numeric derivative. */
+/** Step of a numeric derivative. */
 const DIFFERENCE = 1e-4;
-/** Residuals beyond so many standard deviations count by their size, not its square: outliers do not lead. */
+/** Residuals beyond this many standard deviations count linearly, not squared, so that outliers do not dominate. */
 const HUBER = 1.5;
 
 /**
- * Parameters whose residuals, given in standard deviations, have the least sum of squares: Levenberg-Marquardt with
+ * Parameters with the least sum of squared residuals, which are given in standard deviations: Levenberg-Marquardt with
  * numeric derivatives and Huber's weights.
  */
 export function leastSquares(residuals: (parameters: readonly number[]) => number[], prior: Prior): Estimate {
@@ -44,7 +44,7 @@ export function leastSquares(residuals: (parameters: readonly number[]) => numbe
     if (isDone) break;
   }
   const { normal } = normalEquations(residuals, parameters, r, prior);
-  // Where the residuals are larger than was supposed, so is what is not known.
+  // If the residuals exceed the assumed noise, the standard errors grow with them.
   const spread = Math.max(1, (2 * sum(r.map(huber))) / Math.max(1, r.length - parameters.length));
   const errors = parameters.map((_, i) => {
     const unit = parameters.map((_, j) => (i === j ? 1 : 0));

@@ -1,13 +1,13 @@
 import type { Dice } from '../../workloads/index.js';
 
-/** One request of a plan; tokens of the prompt are about so many. */
+/** One request of a plan; prompt lengths are approximate. */
 export interface PlannedRequest {
   readonly afterMs: number;
   readonly promptTokens: number;
   readonly outputTokens: number;
 }
 
-/** Groups of requests; a group begins when the one before it has ended. */
+/** Groups of requests; each group begins when the one before it has ended. */
 export type Plan = readonly (readonly PlannedRequest[])[];
 
 export interface PlanLimits {
@@ -20,7 +20,7 @@ const ROUNDS = 3;
 const SHORT_TOKENS = 32;
 const DECODED_TOKENS = 48;
 
-/** What is measured to fit: prefill by length, decode by how many at a time, and by context. */
+/** The measurements for the fit: prefill by length, decode by concurrency, and decode by context. */
 export function fittingPlan({ promptTokensMax, concurrencyMax }: PlanLimits): Plan {
   const together = (count: number, promptTokens: number, outputTokens = DECODED_TOKENS) =>
     Array.from({ length: count }, () => ({ afterMs: 0, promptTokens, outputTokens }));
@@ -29,11 +29,11 @@ export function fittingPlan({ promptTokensMax, concurrencyMax }: PlanLimits): Pl
   const decode = counts.map((count) => together(count, SHORT_TOKENS));
   const half = Math.round(promptTokensMax / 2);
   const context = [together(1, half), together(1, promptTokensMax), together(Math.min(4, concurrencyMax), half)];
-  // Round after round, so that a slow minute of the machine does not fall on one length alone.
+  // Lengths alternate in rounds, so that a slow minute of the machine does not fall on one length alone.
   return Array.from({ length: ROUNDS }, (_, round) => [...prefill, ...(round === 0 ? [] : decode), ...context]).flat();
 }
 
-/** What is measured to try the fit on: requests of all sizes that come while others run, never more than allowed. */
+/** The measurements that test the fit: requests of all sizes that arrive while others run, within the limits. */
 export function testPlan({ promptTokensMax, concurrencyMax }: PlanLimits, tokenMs: number, dice: Dice): Plan {
   return Array.from({ length: 3 }, () =>
     Array.from({ length: concurrencyMax }, () => ({

@@ -4,7 +4,7 @@ import type { Preset } from '../engine/presets.js';
 import type { Sequence, Work } from '../engine/sequence.js';
 import type { Group } from './measured.js';
 
-/** Room for any group: what a server has served fitted it. */
+/** Ample room: every group has fitted into the measured server. */
 const TOKENS_MAX = 1e9;
 
 interface Predicted {
@@ -12,7 +12,7 @@ interface Predicted {
   readonly endMs: number;
 }
 
-/** The times that the engine model gives a group of requests which reach the engine `requestMs` after they are sent. */
+/** The engine model's times for a group of requests that reach the engine `requestMs` after they are sent. */
 export function predict(preset: Preset, requestMs: number, group: Group): Predicted[] {
   const engine = new Engine({
     preset: { ...preset, kvTokens: TOKENS_MAX, maxModelLen: TOKENS_MAX },

@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import { z } from 'zod';
 
-/** What was asked of the server could not be had; the message says what. */
+/** The server did not answer as needed; the message gives the reason. */
 export class ServerError extends Error {
   override readonly name = 'ServerError';
 }
@@ -12,11 +12,11 @@ export interface ServerOptions {
   /** Base URL of an OpenAI-compatible server, with or without `/v1`. */
   readonly target: string;
   readonly apiKey?: string | undefined;
-  /** Finds the addresses of its name. Absent: as the system does. */
+  /** Resolves its host name. Absent: the system's resolver. */
   readonly lookup?: LookupFunction | undefined;
 }
 
-/** One answer as it came; times in milliseconds since the request was sent. */
+/** One measured answer; times in milliseconds since the request was sent. */
 export interface Answer {
   readonly promptTokens: number;
   readonly outputTokens: number;
@@ -24,11 +24,11 @@ export interface Answer {
   readonly endMs: number;
 }
 
-/** What a server says of itself. */
+/** Facts that a server reports of itself. */
 export interface ServerFacts {
   readonly model: string;
   readonly maxModelLen: number | undefined;
-  /** Tokens its KV cache holds, where its metrics tell. */
+  /** Capacity of its KV cache in tokens, if its metrics report it. */
   readonly kvTokens: number | undefined;
 }
 
@@ -48,7 +48,7 @@ export class Server {
   readonly #base: string;
   readonly #agent: Agent;
   readonly #headers: Readonly<Record<string, string>>;
-  /** Fields beyond OpenAI's: answers of exactly so many tokens. Dropped when the server does not know them. */
+  /** Fields beyond OpenAI's that fix the length of answers. Dropped when the server does not know them. */
   #extras: object = { ignore_eos: true };
 
   constructor(
@@ -63,7 +63,7 @@ export class Server {
     };
   }
 
-  /** Closes all connections, those with requests too. */
+  /** Closes all connections, busy ones included. */
   close(): Promise<void> {
     return this.#agent.destroy();
   }
@@ -80,7 +80,7 @@ export class Server {
     return { model: found.id, maxModelLen: found.max_model_len ?? undefined, kvTokens: await this.#kvTokens() };
   }
 
-  /** Streams an answer of so many tokens, or fewer where the server cannot be told to go on. */
+  /** Streams an answer of this many tokens, or fewer if the server does not support a fixed length. */
   async complete(model: string, prompt: string, maxTokens: number): Promise<Answer> {
     const ask = { model, prompt, max_tokens: maxTokens, temperature: 0, stream: true };
     const body = { ...ask, stream_options: { include_usage: true }, ...this.#extras };
@@ -123,13 +123,13 @@ export class Server {
     return { promptTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens, firstTokenMs, endMs };
   }
 
-  /** As vLLM's metrics tell it; undefined where there are none. */
+  /** From vLLM's metrics; undefined without them. */
   async #kvTokens(): Promise<number | undefined> {
     const response = await this.#fetch('/metrics');
     const text = await response.text();
     const info = /^vllm:cache_config_info\{(.*)\}/m.exec(text)?.[1] ?? '';
     const label = (name: string) => Number(new RegExp(`(?:^|,)${name}="(\\d+)"`).exec(info)?.[1]);
-    // One block holds no tokens.
+    // vLLM's null block holds no tokens.
     const tokens = label('block_size') * (label('num_gpu_blocks') - 1);
     return response.ok && tokens > 0 ? tokens : undefined;
   }
@@ -140,7 +140,7 @@ export class Server {
         ...init,
         headers: this.#headers,
         dispatcher: this.#agent,
-        // Who may be measured is not for a server to say.
+        // A server must not choose another one to be measured.
         redirect: 'manual',
         signal: AbortSignal.any([this.signal, AbortSignal.timeout(ANSWER_MS_MAX)]),
       });

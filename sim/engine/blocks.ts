@@ -4,13 +4,16 @@
  */
 export interface BlockHashes {
   readonly length: number;
-  /** The hash of a block before the `length`th. */
+  /** Hash of a block, for `block` below `length`. */
   at(block: number): number;
-  /** How many blocks from this one on have hashes that count up by one: 1 or more, those of made-up texts all of a text. */
+  /**
+   * Number of blocks from this one on whose hashes count up by one, at least 1; for made-up texts, all blocks of a
+   * text.
+   */
   consecutive(block: number): number;
 }
 
-/** Hashes one by one, as real texts have them. */
+/** A list of single hashes, as of real texts. */
 export class HashList implements BlockHashes {
   readonly length: number;
 

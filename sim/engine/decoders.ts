@@ -2,16 +2,16 @@ import { SequenceHeap } from './heap.js';
 import type { DecodeClock, Sequence } from './sequence.js';
 
 /**
- * The sequences that decode, each with one token a step. A step changes nothing in them: what they have generated
- * follows from a clock that counts the steps, and what they need together from sums that are kept as they come and go.
+ * The decoding sequences; each gets one token a step. A step changes nothing in them. Their output follows from a clock
+ * that counts steps; their total demand follows from sums updated on joining and leaving.
  *
- *   generated   = steps - origin              origin: what the clock would have read at its first token less one
+ *   generated   = steps - origin              origin: the clock's reading at its first token, minus one
  *   computed    = prompt + generated - 1 = steps + (prompt - 1 - origin)
  *   new block     in a step that starts with computed a multiple of the block size: the same residue of
  *                 (prompt - 1 - origin) each time, so one count a residue tells the blocks of any number of steps
  *   finishes      at step origin + output (`finishStep`): a heap
  *
- * To join or leave costs O(log n), the blocks of any number of steps O(block size).
+ * Joining and leaving cost O(log n), counting the blocks of any number of steps O(block size).
  */
 export class Decoders<S extends Sequence> implements DecodeClock {
   readonly #members = new Set<S>();
@@ -36,23 +36,23 @@ export class Decoders<S extends Sequence> implements DecodeClock {
     return this.#members.size;
   }
 
-  /** In the order in which they joined. */
+  /** In order of joining. */
   get members(): Iterable<S> {
     return this.#members;
   }
 
-  /** Tokens computed for all of them. */
+  /** Computed tokens of all sequences together. */
   get context(): number {
     return this.#offsets + this.#members.size * this.#steps;
   }
 
-  /** Steps until the first of them finishes; Infinity without any. */
+  /** Steps until the first sequence finishes; Infinity without any. */
   get stepsToFinish(): number {
     const first = this.#byFinish.first;
     return first === undefined ? Infinity : first.finishStep - this.#steps;
   }
 
-  /** The next that has all its tokens, in the order in which they joined. */
+  /** The next sequence that has all its tokens, in order of joining. */
   get finished(): S | undefined {
     const first = this.#byFinish.first;
     return first !== undefined && first.finishStep === this.#steps ? first : undefined;
@@ -76,7 +76,7 @@ export class Decoders<S extends Sequence> implements DecodeClock {
     this.#steps += steps;
   }
 
-  /** Blocks that the steps from the `from`th on, 0 being the next, before the `to`th take. */
+  /** Blocks taken by the steps numbered `from` up to but excluding `to`; 0 is the next step. */
   blocksNeeded(from: number, to: number): number {
     const rounds = Math.floor((to - from) / this.blockSize);
     let blocks = rounds * this.#members.size;
@@ -86,7 +86,7 @@ export class Decoders<S extends Sequence> implements DecodeClock {
     return blocks;
   }
 
-  /** How many steps, `most` at most, can be taken with so many blocks besides those that the next one has. */
+  /** Number of steps, at most `most`, that fit into this many blocks besides those of the next step. */
   stepsWithin(blocks: number, most: number): number {
     if (this.blocksNeeded(1, most) <= blocks) return most;
     let steps = 1 + Math.floor(blocks / this.#members.size) * this.blockSize;

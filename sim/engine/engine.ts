@@ -21,18 +21,18 @@ export interface EngineSettings {
  * A vLLM-V1-like engine in the time its driver gives it: pure, no clock, no I/O, no randomness.
  *
  * In a step, running sequences come first, each with one token of decode or a chunk of its prompt, under one token
- * budget; then waiting ones while slots, budget and KV blocks last. A running sequence that finds no block preempts the
- * one that comes last in the order of service. It follows that at most one prompt is partly computed, the last admitted.
+ * budget. Waiting ones follow while slots, budget and KV blocks last. A running sequence that finds no block preempts
+ * the last one in order of service. It follows that at most one prompt is partly computed: the last admitted.
  *
- * A driver adds requests, and whenever nothing is under way calls `begin(now, stepsMax)`, which plans a stretch: one
- * step, or several in which all running sequences decode, none finishes before the last, and nothing that waits can
- * come in. At its end the driver calls `end()`, which says who got a token. The times, hits and preemptions are those
- * of single steps. When a driver adds or aborts during a stretch it calls `cut(now)`, which ends the stretch with the
- * step under way if the next step may differ; nothing else needs a cut. `advance(now)` brings totals, KV cache and
- * sequences up to date for a look at them in the middle of a stretch.
+ * A driver adds requests. When no step is under way it calls `begin(now, stepsMax)`, which plans a stretch: one step or
+ * several. In a longer stretch all running sequences decode, none finishes before the last step, and no waiting one can
+ * be admitted. At its end the driver calls `end()`, which returns the sequences that got a token. Times, hits and
+ * preemptions equal those of single steps. A driver that adds or aborts during a stretch then calls `cut(now)`. This
+ * ends the stretch after the present step if the next step may differ. Nothing else needs a cut. `advance(now)` brings
+ * totals, KV cache and sequences up to date for a look at them in the middle of a stretch.
  *
- * A stretch costs O(sequences that come or go x log n), whatever it runs and however many steps it has, except that a
- * preemption, and `stepsMax` 1, which tells of every token, cost O(running).
+ * A stretch costs O(sequences that come or go x log n), however many sequences and steps it has. Two cases cost
+ * O(running): a preemption, and `stepsMax` 1, which reports every token.
  */
 export class Engine<W extends Work = Work> {
   readonly kv: KvCache;
@@ -44,12 +44,12 @@ export class Engine<W extends Work = Work> {
   readonly #pages: Pages;
   readonly #waiting = new SequenceHeap<Sequence<W>>(goesBefore);
   readonly #decoders: Decoders<Sequence<W>>;
-  /** Running sequences whose prompt is computed: between steps at most one, whose chunks go on. */
+  /** Sequences in prefill: between steps at most one, which continues in chunks. */
   #prefilling: Sequence<W>[] = [];
   #arrivals = 0;
   #stretch: Stretch | undefined;
   #stepEnd = NaN;
-  /** Whether those that decode have their blocks for the step under way. */
+  /** Whether the decoding sequences have their blocks for the step under way. */
   #hasReserved = false;
   #tellsAll = true;
 
@@ -59,7 +59,7 @@ export class Engine<W extends Work = Work> {
     this.#decoders = new Decoders(settings.blockSize);
     this.kv = new KvCache(Math.floor(settings.preset.kvTokens / settings.blockSize));
     this.#pages = new Pages(this.kv, settings.blockSize);
-    // What no request can exceed is also what always fits, alone: so the first in the order of service never gets stuck.
+    // The longest request allowed always fits alone, so the first in order of service never gets stuck.
     this.maxModelLen = Math.min(settings.preset.maxModelLen, this.kv.size * settings.blockSize);
   }
 
@@ -71,7 +71,7 @@ export class Engine<W extends Work = Work> {
     return this.#waiting.size;
   }
 
-  /** When the step or stretch under way ends; NaN when none is. */
+  /** End of the step or stretch under way; NaN when none is. */
   get stepEnd(): number {
     return this.#stepEnd;
   }
@@ -91,7 +91,7 @@ export class Engine<W extends Work = Work> {
   abort(sequence: Sequence<W>, now: number): boolean {
     if (sequence.state === 'waiting') this.#waiting.remove(sequence);
     else if (sequence.state === 'running') {
-      // What it leaves behind depends on the steps that are over, and every later one is shorter without it.
+      // Its cached blocks depend on the completed steps, and every later step is shorter without it.
       this.#endWithStepOf(now);
       this.#stopRunning(sequence);
     } else return false;
@@ -108,7 +108,7 @@ export class Engine<W extends Work = Work> {
   begin(now: number, stepsMax = 1): number | undefined {
     if (this.#stretch !== undefined) throw new Error('a step is under way');
     const preempted = this.#reserveRunning();
-    // Room just taken from a running sequence is not given to a waiting one.
+    // Room just taken from a running sequence does not go to a waiting one.
     if (!preempted) this.#admitWaiting(now);
     if (this.running === 0) return undefined;
     const isOne = preempted || this.#prefilling.length > 0;
@@ -123,8 +123,8 @@ export class Engine<W extends Work = Work> {
   }
 
   /**
-   * Ends the stretch under way with its step that contains `now`, if what was added or aborted could change the step
-   * after that one. Returns when it ends now; NaN when none is under way.
+   * Ends the stretch after its step that contains `now`, if an addition or abort could change the next step. Returns
+   * its new end; NaN when none is under way.
    */
   cut(now: number): number {
     const first = this.#waiting.first;
@@ -134,15 +134,15 @@ export class Engine<W extends Work = Work> {
     return this.#stepEnd;
   }
 
-  /** Completes the steps of the stretch under way that are over at `now`, all but its last. */
+  /** Completes the steps of the stretch that have ended at `now`, all but the last step. */
   advance(now: number): void {
     if (this.#stretch !== undefined) this.#advanceTo(this.#stretch, this.#stretch.over(now));
   }
 
   /**
-   * Completes the stretch under way. The sequences that finished, then those whose prompt is now computed, which gives
-   * a token (the first, but for one that was preempted), both in the order of their admission; with `stepsMax` 1 all that
-   * got a token.
+   * Completes the stretch under way. Returns the sequences that finished, then those whose prefill completed, which
+   * yields a token (the first, unless preempted before). Both are in order of admission. With `stepsMax` 1, returns all
+   * that got a token.
    */
   end(): readonly Sequence<W>[] {
     const stretch = this.#stretch;
@@ -166,7 +166,7 @@ export class Engine<W extends Work = Work> {
     return told;
   }
 
-  /** Whether that was its last chunk, which gives a token. */
+  /** Returns true for the last chunk, which yields a token. */
   #completeChunk(sequence: Sequence<W>, now: number): boolean {
     const { promptTokens, outputTokens } = sequence.work;
     this.totals.computedPromptTokens += Math.min(sequence.inStep, Math.max(0, promptTokens - sequence.prefilled));
@@ -194,7 +194,7 @@ export class Engine<W extends Work = Work> {
     this.totals.finished += 1;
   }
 
-  /** Takes a sequence out of what runs; its blocks go back. */
+  /** Removes a running sequence; its blocks become free. */
   #stopRunning(sequence: Sequence<W>): void {
     if (sequence.decoding) {
       this.#decoders.leave(sequence);
@@ -225,7 +225,7 @@ export class Engine<W extends Work = Work> {
     stretch.done = done;
   }
 
-  /** Blocks for the next tokens of those that run. Whether one had to be preempted. */
+  /** Reserves blocks for the next tokens of running sequences. Returns true when one was preempted. */
   #reserveRunning(): boolean {
     let preempted = false;
     const needed = this.#decoders.blocksNeeded(0, 1);
@@ -244,7 +244,7 @@ export class Engine<W extends Work = Work> {
     return preempted;
   }
 
-  /** Where the blocks do not last for all that decode, those admitted first take theirs first. */
+  /** With too few blocks for all decoding sequences, those admitted first take theirs first. */
   #reserveOneByOne(): boolean {
     let preempted = false;
     for (const sequence of this.#decoders.members) {
@@ -253,7 +253,7 @@ export class Engine<W extends Work = Work> {
         preempted = true;
         this.#preempt(this.#lastToServe());
       }
-      // It may have preempted itself.
+      // The sequence may have preempted itself.
       if (!sequence.decoding) continue;
       this.kv.take(needed);
       sequence.inStep = 1;

@@ -1,9 +1,9 @@
 import type { BlockHashes } from './blocks.js';
 import { FreeRuns, Run } from './runs.js';
 
-/** A sequence's part of the cache: its leading blocks whose content can be found, and others that only it knows of. */
+/** A sequence's part of the cache: its leading blocks with findable content, and further blocks that only it knows. */
 export class KvHold {
-  /** The last run of its findable content, which begins at the root. */
+  /** The last run of its findable content, which starts at the root. */
   tail: Run | undefined;
   /** Blocks with findable content, and all blocks. */
   cached = 0;
@@ -11,31 +11,34 @@ export class KvHold {
 }
 
 /**
- * Paged KV cache with prefix reuse. A block is either held by one or more sequences, or free; a free block keeps its
- * content until it is handed out again, the longest free first. A sequence gives back its last block first, so that a
- * prefix outlives what followed it.
+ * Paged KV cache with prefix reuse. A block is either held by one or more sequences, or free. A free block keeps its
+ * content until it is handed out again; the longest free goes first. A sequence gives back its last block first, so
+ * that a prefix outlives what followed it.
  *
- * Blocks are not kept one by one but in runs, which form a tree: each is held and given back as a whole, and split
- * where two prompts part.
+ * Blocks are kept in runs, which form a tree. Each run is held and given back as a whole, and split where two prompts
+ * diverge.
  *
  *   root -- [a b c d] -- [e f]        held by two sequences, then one
  *              `-------- [g h i]      free: handed out from its end, i first
  *
  *   free    [least recently freed run] <-> ... <-> [most recently freed run]
  *
- * Who holds a run holds all before it, so a free run's descendants were given back, and are handed out, before it.
- * No content is there twice: a sequence that fills a block whose content can be found already shares that one.
+ * A sequence that holds a run holds all runs before it. So a free run's descendants were given back, and are handed
+ * out, before it. Content is never stored twice: a sequence that fills a block with findable content shares that block.
  *
  * An operation costs O(runs + hashes compared), consecutive ones at once.
  */
 export class KvCache {
   readonly #root = new Run(undefined, NaN, 0);
-  /** Runs with content by the hash of their first block, which tells all before it as well. */
+  /** Runs with content, by the hash of their first block, which also covers all blocks before it. */
   readonly #runs = new Map<number, Run>();
   readonly #freeRuns = new FreeRuns();
   #free: number;
   #freed = 0;
-  /** What `#locate` found: blocks, how many of them are free, and the last run with how many of its blocks are among them. */
+  /**
+   * Result of `#locate`: blocks, how many of them are free, and the last run with how many of its blocks are among
+   * them.
+   */
   #found = 0;
   #foundFree = 0;
   #foundRun = this.#root;
@@ -51,18 +54,18 @@ export class KvCache {
     return this.#free;
   }
 
-  /** Blocks ever given back: grows whenever there is more room than before. */
+  /** Total of blocks ever given back: it grows whenever room appears. */
   get freed(): number {
     return this.#freed;
   }
 
-  /** Leading blocks of a prefix whose content can be found, held or free, `most` at most. */
+  /** Number of leading blocks of a prefix with findable content, held or free, at most `most`. */
   match(hashes: BlockHashes, most = hashes.length): number {
     this.#locate(this.#root, 0, hashes, most);
     return this.#found;
   }
 
-  /** Hands out the blocks that have been free for longest. The caller has checked that there are so many. */
+  /** Hands out the blocks free for longest. The caller has checked that there are enough. */
   take(count: number): void {
     if (count > this.#free) throw new RangeError(`${count} KV blocks wanted, ${this.#free} are free`);
     this.#free -= count;
@@ -78,8 +81,8 @@ export class KvCache {
   }
 
   /**
-   * Brings a hold to so many blocks, the leading `full` of them with this content; content that is there already is
-   * shared. False, and nothing changed, when they do not fit.
+   * Grows a hold to this many blocks; the leading `full` of them have this content. Blocks with findable content are
+   * shared. Returns false, and changes nothing, when they do not fit.
    */
   grow(hold: KvHold, hashes: BlockHashes, full: number, blocks: number): boolean {
     this.#locate(hold.tail ?? this.#root, hold.cached, hashes, full);
@@ -94,8 +97,8 @@ export class KvCache {
   }
 
   /**
-   * Gives back a sequence's blocks; the leading `full` of them have this content and can be found from now on. Blocks
-   * without content go first, then the last before the first.
+   * Gives back a sequence's blocks; the leading `full` of them have this content and become findable. Blocks without
+   * content are freed first, then the last before the first.
    */
   release(hold: KvHold, hashes: BlockHashes, full: number): void {
     this.#locate(hold.tail ?? this.#root, hold.cached, hashes, full);
@@ -115,12 +118,12 @@ export class KvCache {
     hold.blocks = 0;
   }
 
-  /** Forgets all content that no sequence holds. */
+  /** Forgets the content of all free blocks. */
   reset(): void {
     for (let run = this.#freeRuns.oldest; run !== undefined; run = run.newer) this.#forget(run);
   }
 
-  /** Nobody finds its content any more. */
+  /** Makes the run's content unfindable. */
   #forget(run: Run): void {
     if (run.parent === undefined) return;
     this.#runs.delete(run.first);
@@ -128,7 +131,7 @@ export class KvCache {
     run.parent = undefined;
   }
 
-  /** Follows a prefix from the end of `run`, which is its first `start` blocks, to its `end`th at most. */
+  /** Follows a prefix from the end of `run`, which covers its first `start` blocks, up to block `end` at most. */
   #locate(run: Run, start: number, hashes: BlockHashes, end: number): void {
     let last = run;
     let lastCount = run.size;
@@ -149,7 +152,7 @@ export class KvCache {
     this.#foundInRun = lastCount;
   }
 
-  /** What was located is held by one more sequence. */
+  /** The sequence now holds the located blocks too. */
   #share(hold: KvHold): void {
     if (this.#found === 0) return;
     let last = this.#foundRun;
@@ -157,7 +160,7 @@ export class KvCache {
       const lower = last;
       last = lower.splitOff(this.#foundInRun);
       this.#runs.set(last.first, last).set(lower.first, lower);
-      // Its place there does not matter: it is taken out again below.
+      // Its position in the list does not matter: the loop below removes it.
       if (last.holders === 0) this.#freeRuns.append(last);
     }
     const before = hold.tail ?? this.#root;
@@ -173,7 +176,7 @@ export class KvCache {
     hold.blocks += this.#found;
   }
 
-  /** A sequence's own blocks, those after its findable ones up to the `full`th, can be found from now on; how many. */
+  /** Makes a sequence's own blocks findable, from its last findable one up to block `full`. Returns their number. */
   #publish(hold: KvHold, hashes: BlockHashes, full: number): number {
     const count = full - hold.cached;
     if (count <= 0) return 0;
@@ -181,7 +184,7 @@ export class KvCache {
     for (let at = hold.cached; at < full;) {
       const hash = hashes.at(at);
       const size = Math.min(full - at, hashes.consecutive(at));
-      // Content that only this sequence holds, to its end, goes on in the same run.
+      // Content held by this sequence alone, up to its end, extends the same run.
       const goesOn = run.holders === 1 && run.children === 0 && run.append(hash, size);
       if (!goesOn) run = this.#branch(run, hash, size);
       at += size;

@@ -1,41 +1,46 @@
 import type { KvCache } from './kv-cache.js';
 import type { Sequence, Work } from './sequence.js';
 
-/** What sequences have of the KV cache, in tokens instead of blocks. */
+/** The sequences' view of the KV cache, in tokens instead of blocks. */
 export class Pages {
   constructor(
     private readonly kv: KvCache,
     private readonly blockSize: number,
   ) {}
 
-  /** Leading tokens found in the cache, leaving at least one to compute: the one that yields the next. */
+  /** Leading tokens found in the cache. At least one is left to compute: it yields the next token. */
   hitTokens({ work, length }: Sequence): number {
     return this.kv.match(work.blockHashes, this.#fullBlocks(work, length - 1)) * this.blockSize;
   }
 
-  /** Whether there is room for its first `until` tokens; if so it has it, and full blocks can be found by others. */
+  /**
+   * Grows the sequence to `until` tokens if they fit, and makes its full blocks findable. Returns false when they do
+   * not fit.
+   */
   grow({ hold, work }: Sequence, until: number): boolean {
     const blocks = Math.ceil(until / this.blockSize);
     return this.kv.grow(hold, work.blockHashes, this.#fullBlocks(work, until), blocks);
   }
 
-  /** Whether a sequence that has a place for so many tokens takes a block for the next. */
+  /** Whether a sequence with room for this many tokens needs a block for the next. */
   needsBlock(tokens: number): boolean {
     return tokens % this.blockSize === 0;
   }
 
-  /** Gives back all that a sequence got by `grow`. */
+  /** Frees all blocks that a sequence got by `grow`. */
   release({ hold, work }: Sequence): void {
     this.kv.release(hold, work.blockHashes, hold.cached);
   }
 
-  /** Gives back all of a sequence that has blocks for `until` tokens, those taken for its answer one by one included. */
+  /**
+   * Frees all blocks of a sequence that has room for `until` tokens, including those taken one by one for its answer.
+   */
   releaseDecoded({ hold, work }: Sequence, until: number): void {
     hold.blocks = Math.ceil(until / this.blockSize);
     this.kv.release(hold, work.blockHashes, this.#fullBlocks(work, until));
   }
 
-  /** Blocks with a hash among the first so many tokens. */
+  /** Number of full blocks, which have a hash, among the first `tokens` tokens. */
   #fullBlocks({ blockHashes }: Work, tokens: number): number {
     return Math.min(Math.floor(tokens / this.blockSize), blockHashes.length);
   }

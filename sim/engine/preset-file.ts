@@ -5,7 +5,7 @@ import type { Preset } from './presets.js';
 const positive = z.number().positive().max(1e30);
 const count = z.int().min(1).max(1e9);
 
-/** A preset of one's own. The fields are those of `Preset`, units and all. */
+/** A custom preset. Its fields are those of `Preset`, units included. */
 export const presetSchema: z.ZodType<Preset> = z.strictObject({
   model: z.string().min(1),
   weightBytes: positive,
@@ -26,7 +26,7 @@ export const presetSchema: z.ZodType<Preset> = z.strictObject({
   maxModelLen: z.int().min(2).max(1e9),
 });
 
-/** What `maitred sim calibrate --json` prints. What it says of the fit is for people. */
+/** The output of `maitred sim calibrate --json`. The section about the fit is for people only. */
 const fileSchema = z.strictObject({ version: z.literal(1), preset: presetSchema, fit: z.unknown().optional() });
 
 /**
@@ -45,7 +45,7 @@ export function readPreset(text: string): Preset {
   return result.data.preset;
 }
 
-/** What is wrong with each field, behind its name. */
+/** The problem of each field, after its name. */
 function findings(issue: z.core.$ZodIssue): string[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => `${[...issue.path, key].join('.')} ${UNKNOWN_KEY}`);

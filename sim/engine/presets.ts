@@ -1,17 +1,19 @@
 /**
- * A model on a machine, as constants of a roofline: what one step costs, and how much fits.
- * Sizes of the model come from its published configuration and peaks from the vendor's data sheet. The two
- * efficiencies and the overheads are what lies between a peak and a served model: fitted where the comment says so,
- * else customary values for a well-tuned server.
+ * A model on a machine, as constants of a roofline: the cost of a step, and the limits. Sizes of the model come from
+ * its published configuration and peaks from the vendor's data sheet. The two efficiencies and the overheads bridge the
+ * gap between a peak and a served model. They are fitted where the comment says so, else customary for a well-tuned
+ * server.
  */
 export interface Preset {
   /** Name under which the model is served. */
   readonly model: string;
   /** Bytes of weights that one step reads, whatever its batch. */
   readonly weightBytes: number;
-  /** A mixture of experts: the weights that a step reads in part, by its tokens. Absent: a dense model. */
+  /**
+   * For a mixture of experts: the weights of which a step reads a part, depending on its tokens. Absent: a dense model.
+   */
   readonly experts?: Experts | undefined;
-  /** Floating-point operations of the linear layers, per token: of a mixture, those of the experts it goes through. */
+  /** Floating-point operations of the linear layers, per token; for a mixture, those of the chosen experts. */
   readonly flopsPerToken: number;
   /** Floating-point operations of attention, per token and token of its context. */
   readonly attentionFlops: number;
@@ -25,17 +27,17 @@ export interface Preset {
   readonly stepOverheadMs: number;
   /** Further time of a step per sequence in it: input preparation and detokenisation. */
   readonly sequenceOverheadMs: number;
-  /** Tokens that the KV cache holds. */
+  /** Capacity of the KV cache in tokens. */
   readonly kvTokens: number;
-  /** Tokens a step may compute (`max_num_batched_tokens`). */
+  /** Most tokens that a step computes (`max_num_batched_tokens`). */
   readonly batchTokens: number;
-  /** Sequences a step may hold (`max_num_seqs`). */
+  /** Most sequences in a step (`max_num_seqs`). */
   readonly slots: number;
   /** Longest prompt and answer together. */
   readonly maxModelLen: number;
 }
 
-/** The experts of all layers together, each layer having as many and choosing as many of them for a token. */
+/** The experts of all layers together. Each layer has the same number and chooses the same number for a token. */
 export interface Experts {
   readonly bytes: number;
   readonly total: number;
@@ -119,8 +121,8 @@ const PRESET_TABLE = {
   'llama-3.3-70b-tp4-h100': {
     ...LLAMA_70B,
     ...H100.limits,
-    // Half the peak, less the share of time in all-reduce: a quarter is reported for FP8 on four H100s, which is a
-    // seventh beside the twice as long arithmetic of bfloat16.
+    // Half the peak, less the share of time in all-reduce. That share is a quarter in reports for FP8 on four H100s, so
+    // a seventh here, where bfloat16 arithmetic takes twice as long.
     flopsPerSecond: 4 * H100.flops * 0.5 * (6 / 7),
     bytesPerSecond: 4 * H100.bytes * 0.8,
     // As on one GPU, and two all-reduces a layer that take about 10 µs each whatever their size.
@@ -133,7 +135,7 @@ const PRESET_TABLE = {
   'qwen3-coder-30b-a3b': {
     ...QWEN3_CODER_30B,
     ...H100.limits,
-    // An assumption: products of few rows for each of 128 experts attain two thirds of what dense ones do.
+    // An assumption: products with few rows, for each of 128 experts, attain two thirds of the dense rate.
     flopsPerSecond: (H100.flops * 0.5 * 2) / 3,
     bytesPerSecond: H100.bytes * 0.8,
     // An assumption: routing, sorting and gathering add about 40 µs to each of 48 layers.
@@ -143,9 +145,9 @@ const PRESET_TABLE = {
     // than the model's own context.
     kvTokens: 120_000,
   },
-  // A 36 M parameter Llama (hidden 512, 8 layers, 8 heads, 4 KV heads of 64) under vLLM 0.32 on one CPU core.
-  // Fitted to what was measured there: 92, 319, 624 and 1,041 tokens a second at 1, 4, 8 and 16 streams, a prefill of
-  // 4,096 tokens in 1.06 s. The fit is within 8 % of the rates and the prefill. On a slower core, docs/CALIBRATION.md.
+  // A 36 M parameter Llama (hidden 512, 8 layers, 8 heads, 4 KV heads of 64) under vLLM 0.32 on one CPU core. Fitted to
+  // measurements there: 92, 319, 624 and 1,041 tokens a second at 1, 4, 8 and 16 streams, a prefill of 4,096 tokens in
+  // 1.06 s. The fit is within 8 % of the rates and the prefill. On a slower core, docs/CALIBRATION.md.
   'tiny-cpu': {
     model: 'tiny',
     weightBytes: 36e6 * 2,

@@ -1,19 +1,19 @@
 import type { Preset } from './presets.js';
 
-/** What one step computes, summed over its sequences. */
+/** The work of one step, summed over its sequences. */
 export interface StepWork {
   sequences: number;
   /** Tokens computed. */
   tokens: number;
-  /** Pairs of a computed token and a token it attends to. */
+  /** Pairs of a computed token and a token that it attends to. */
   attended: number;
   /** Tokens of KV cache read. */
   context: number;
 }
 
 /**
- * Time of a step in milliseconds: the linear layers and attention run one after the other, and each takes as long as
- * the slower of its arithmetic and its memory reads; then the fixed overhead.
+ * Time of a step in milliseconds. The linear layers and attention run in sequence; each takes as long as the slower of
+ * its arithmetic and its memory reads. The fixed overhead follows.
  */
 export function stepMs(preset: Preset, work: StepWork): number {
   const linear = Math.max(
@@ -28,8 +28,9 @@ export function stepMs(preset: Preset, work: StepWork): number {
 }
 
 /**
- * What one more token of context adds to a step of decode, in milliseconds. Such a step attends to as many tokens as it
- * reads, so the slower of arithmetic and reads is the same at every length: its time is linear in the context.
+ * Time that one more token of context adds to a decode step, in milliseconds. Such a step attends to as many tokens as
+ * it reads, so the same one of arithmetic and reads is slower at every length. Its time is therefore linear in the
+ * context.
  */
 export function contextMs(preset: Preset): number {
   const seconds = Math.max(
@@ -40,8 +41,8 @@ export function contextMs(preset: Preset): number {
 }
 
 /**
- * Bytes of weights that a step of so many tokens reads. Of a mixture's experts, those that at least one token chooses:
- * with k of E chosen at random by each of n tokens, a share 1 - (1 - k/E)^n on average.
+ * Bytes of weights that a step of this many tokens reads. Of a mixture's experts it reads those chosen by at least one
+ * token: with k of E chosen at random by each of n tokens, a share 1 - (1 - k/E)^n on average.
  */
 function weightBytesRead({ weightBytes, experts }: Preset, tokens: number): number {
   if (experts === undefined) return weightBytes;

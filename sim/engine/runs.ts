@@ -7,12 +7,12 @@ import type { BlockHashes } from './blocks.js';
 export class Run {
   /** Sequences that hold all of it. */
   holders = 0;
-  /** Runs whose parent it is. */
+  /** Number of child runs. */
   children = 0;
-  /** In the list of free runs: the one given back before it, and after it. */
+  /** Neighbours in the list of free runs: the one given back before it, and after it. */
   older: Run | undefined;
   newer: Run | undefined;
-  /** Hashes of its blocks, and perhaps of some handed out since; none where they are consecutive numbers, as of made-up texts. */
+  /** Hashes of its blocks, and perhaps of some handed out since; none for consecutive numbers, as of made-up texts. */
   #hashes: number[] | undefined;
 
   constructor(
@@ -22,7 +22,7 @@ export class Run {
     public size: number,
   ) {}
 
-  /** How many of its blocks, `most` at most, are those of the prefix from its block `at` on: its first one is. */
+  /** Number of its blocks, at most `most`, that match the prefix from block `at` on. The first one always does. */
   common(prefix: BlockHashes, at: number, most: number): number {
     let count = 1;
     if (this.#hashes === undefined) count = Math.min(most, prefix.consecutive(at));
@@ -30,7 +30,10 @@ export class Run {
     return count;
   }
 
-  /** Adds blocks whose hashes count up from this one. False: consecutive numbers and others are to be runs of their own. */
+  /**
+   * Adds blocks whose hashes count up from this one. Returns false when consecutive numbers and other hashes would mix
+   * in a run.
+   */
   append(hash: number, size: number): boolean {
     const goesOn = hash === this.first + this.size && this.#hashes === undefined;
     if (!goesOn && (size > 1 || (this.size > 1 && this.#hashes === undefined))) return false;
@@ -43,7 +46,7 @@ export class Run {
     return this.#hashes === undefined ? this.first + block : (this.#hashes[block] ?? NaN);
   }
 
-  /** Cuts off its first blocks as a run of their own, now its parent; whoever held it to its end still does. */
+  /** Cuts off its first blocks as a new run, now its parent. Holders of its end keep holding all of it. */
   splitOff(count: number): Run {
     const upper = new Run(this.parent, this.first, count);
     upper.holders = this.holders;
@@ -72,7 +75,7 @@ export class FreeRuns {
     this.#newest = run;
   }
 
-  /** Blocks without content; those given back one after the other are one run. */
+  /** Adds blocks without content; those given back one after the other form one run. */
   appendEmpty(size: number): void {
     if (size === 0) return;
     if (this.#newest !== undefined && this.#newest.parent === undefined) this.#newest.size += size;

@@ -4,11 +4,11 @@ import { KvHold } from './kv-cache.js';
 /** One request as the engine sees it: lengths and block hashes, no text. */
 export interface Work {
   readonly promptTokens: number;
-  /** Tokens it will generate, 1 or more: decided by whoever adds it, hidden from every scheduler outside. */
+  /** Tokens that it will generate, 1 or more: set by the caller, hidden from every scheduler outside. */
   readonly outputTokens: number;
-  /** Of prompt and answer; blocks beyond their end are never shared. */
+  /** Of prompt and answer; later blocks are never shared. */
   readonly blockHashes: BlockHashes;
-  /** Lower goes first; read under `priority` scheduling only. */
+  /** Lower goes first; used under `priority` scheduling only. */
   readonly priority: number;
 }
 
@@ -35,16 +35,18 @@ export class Sequence<W extends Work = Work> {
   firstTokenAt = NaN;
   endedAt = NaN;
 
-  /** While its prompt is computed: tokens whose keys and values are in the cache, and those of the step under way. */
+  /** During its prefill: tokens in the cache, and tokens of the step under way. */
   prefilled = 0;
   inStep = 0;
   /** Its part of the KV cache. */
   readonly hold = new KvHold();
-  /** Place in the heap that it is in, -1 outside. */
+  /** Index in its heap, -1 outside. */
   heapIndex = -1;
-  /** Count of freed blocks when it last found no room: until it has grown, it need not be tried again. */
+  /** Count of freed blocks when it last found no room. Until that count grows, another try is futile. */
   refusedAtFreed = -1;
-  /** While it decodes: its place among the decoding, and the clock's reading when it had nothing and will have all. */
+  /**
+   * While it decodes: its order among the decoding sequences, and the clock's readings at no tokens and at all of them.
+   */
   joined = 0;
   decodeOrigin = 0;
   finishStep = 0;
@@ -53,13 +55,13 @@ export class Sequence<W extends Work = Work> {
 
   constructor(
     readonly work: W,
-    /** Order of arrival, unique: every tie ends here. */
+    /** Order of arrival, unique: the final tie-break. */
     readonly arrival: number,
     readonly rank: number,
     readonly arrivedAt: number,
   ) {}
 
-  /** Tokens it has got, without those of a step or stretch under way. */
+  /** Tokens generated, without those of a step or stretch under way. */
   get generated(): number {
     return this.#clock === undefined ? this.#generated : this.#clock.steps - this.decodeOrigin;
   }
@@ -68,7 +70,7 @@ export class Sequence<W extends Work = Work> {
     return this.#clock !== undefined;
   }
 
-  /** Tokens it consists of now; a step brings `computed` up to this and then samples one more. */
+  /** Its present length; a step brings `computed` up to this and then samples one more token. */
   get length(): number {
     return this.work.promptTokens + this.generated;
   }
@@ -78,7 +80,7 @@ export class Sequence<W extends Work = Work> {
     return this.decoding ? this.length - 1 : this.prefilled;
   }
 
-  /** All of it is computed: the step's last token is sampled. */
+  /** All of it is computed: the step samples its next token. */
   sample(): void {
     this.#generated += 1;
   }

@@ -1,6 +1,6 @@
 /**
- * Steps that follow each other at once, each longer than the one before by the same time: an arithmetic series, whose
- * sums have a closed form. `done` of them are over.
+ * Consecutive steps, each longer than the one before by the same time: an arithmetic series, whose sums have a closed
+ * form. `done` of them have ended.
  */
 export class Stretch {
   done = 0;
@@ -12,14 +12,14 @@ export class Stretch {
     public steps: number,
   ) {}
 
-  /** When so many of its steps are over. */
+  /** End of the `steps`-th step. */
   endOf(steps: number): number {
     return this.startMs + steps * this.firstMs + (this.growthMs * steps * (steps - 1)) / 2;
   }
 
   /**
-   * Steps that ended before `now`; the last never has. The root of `endOf`, moved to where it really lies: what comes at
-   * the very end of a step comes in time for the next.
+   * Number of steps that ended before `now`, never counting the last. Computed as the root of `endOf`, then corrected
+   * for rounding. An event at the very end of a step is in time for the next.
    */
   over(now: number): number {
     const b = this.firstMs - this.growthMs / 2;

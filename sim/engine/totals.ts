@@ -2,7 +2,7 @@
 export interface EngineTotals {
   /** Prompt tokens of requests whose prefill is complete, cached ones included. */
   promptTokens: number;
-  /** Prompt tokens that steps really computed, recomputation after a preemption included. */
+  /** Prompt tokens that steps computed, recomputation after a preemption included. */
   computedPromptTokens: number;
   generatedTokens: number;
   /** Prompt tokens looked up in the prefix cache, and found there; once a request. */
@@ -27,7 +27,7 @@ export const noTotals = (): EngineTotals => ({
   aborted: 0,
 });
 
-/** Adds the others to the first. */
+/** Adds the second totals to the first, in place. */
 export function addTotals(totals: EngineTotals, others: EngineTotals): EngineTotals {
   for (const key of Object.keys(totals) as (keyof EngineTotals)[]) totals[key] += others[key];
   return totals;

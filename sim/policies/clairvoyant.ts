@@ -1,13 +1,13 @@
 import type { CallId, Policy } from '../../src/index.js';
 import type { Oracle } from '../virtual/options.js';
 
-/** What is known of a call before it has run. */
+/** Knowledge of a call before it has run. */
 interface Foreseen {
   readonly callMs: number;
   readonly programMs: number;
 }
 
-/** What the world tells of calls in the system, kept for as long as they are in it. */
+/** The world's knowledge of each call, kept while the call is in the system. */
 export class Foresight implements Oracle {
   readonly #calls = new Map<CallId, Foreseen>();
 
@@ -24,16 +24,18 @@ export class Foresight implements Oracle {
   }
 }
 
-/** Tells of a call what is known of it, if anything. */
+/** Looks up the knowledge of a call, if any. */
 type Foreseeing = Pick<Foresight, 'of'>;
 
-/** Shortest remaining processing time, of whole programs: the bound for policies that must learn how long programs are. */
+/**
+ * Shortest remaining processing time, of whole programs: the bound for policies that must learn how long programs are.
+ */
 export const srpt = (foresight: Foreseeing): Policy => byForesight('srpt', foresight, (call) => call.programMs);
 
-/** Shortest job first, of single calls: what knowing calls, but not programs, would bring. */
+/** Shortest job first, of single calls: the benefit of knowing calls, but not programs. */
 export const sjf = (foresight: Foreseeing): Policy => byForesight('sjf', foresight, (call) => call.callMs);
 
-/** Least first, with the core's window, gate and promotions; a call of which nothing was told goes before all others. */
+/** Least first, with the core's window, gate and promotions; an unknown call goes before all others. */
 function byForesight(name: string, foresight: Foreseeing, rankOf: (call: Foreseen) => number): Policy {
   return {
     name,

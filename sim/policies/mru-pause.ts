@@ -13,23 +13,23 @@ const ACTIVE_MAX = 64;
 const HIGH_WATERMARK = 1;
 const LOW_WATERMARK = 1;
 const HEADROOM = 1.2;
-/** Calls in an engine's own queue that keep others from going there. */
+/** Calls in an engine's own queue at which it gets no more. */
 const ENGINE_WAITING_MAX = 1;
 
 /**
  * Program scheduling as in vLLM Router, by our reading of its documentation, with its queue over all engines.
  *
- * Programs are active or paused. An active one holds its contexts' tokens of its engine's capacity, working or idle; its
- * calls go out as they come. A new or a paused one becomes active when its engine has room below the low watermark, the
- * most recently used first; another engine with that much more room takes it too, the longest waiting first. One that has
- * waited 300 s goes whatever the room. An idle program is paused after a time, at most 10 s, by what waiting for it has
- * been worth; after 14 calls at a stretch while others wait, and then behind them once; and when its engine is over the
- * high watermark.
+ * Programs are active or paused. An active one holds its contexts' tokens of its engine's capacity, working or idle;
+ * its calls are dispatched at once. A new or a paused one becomes active when its engine has room below the low
+ * watermark, the most recently used first. Another engine with that much more room takes it too, the longest waiting
+ * first. After 300 s of waiting it becomes active whatever the room. An idle program is paused in three cases. First,
+ * after a time of at most 10 s, set by the past worth of waiting for returns. Second, after 14 calls in a row while
+ * others wait; it then goes behind them once. Third, when its engine is over the high watermark.
  *
- * Left out: the reserve for growth and its bypass by batch gain, priorities and deadlines in requests, shared prefixes. A
- * new program is bound to the engine with fewest active programs. What a return is worth is the prefill of a whole cache, by
- * `policy.msPerPromptToken`, as its context's share of the cache is what it holds meanwhile. Limits and timeouts are the
- * core's. Made for virtual time, where engines neither come and go nor fail.
+ * Left out: the reserve for growth and its bypass by batch gain, priorities and deadlines in requests, shared prefixes.
+ * A new program is bound to the engine with fewest active programs. The worth of a return is the prefill of a whole
+ * cache, by `policy.msPerPromptToken`, since an idle context holds its share of the cache. Limits and timeouts are the
+ * core's. Made for virtual time, with a fixed set of engines that never fail.
  */
 export class MruPause implements Steps {
   readonly totals = { promotions: 0 };
@@ -38,13 +38,13 @@ export class MruPause implements Steps {
   readonly #calls = new Map<CallId, MruCall>();
   /** Calls of paused programs, oldest first. */
   readonly #kept = new Set<MruCall>();
-  /** Active programs without a running call, and when the first of them may be paused, or sooner. */
+  /** Active programs without a running call, and a time no later than the first of their pauses. */
   readonly #idle = new Set<MruProgram>();
   #idleCheckMs = Infinity;
   /** Paused programs without a call, longest unused first. */
   readonly #resting = new Set<MruProgram>();
   readonly #returns = new ReturnsWindow();
-  /** Whether a paused program may have got room since the last look. */
+  /** Whether room for a paused program may have appeared since the last look. */
   #stirred = false;
   #nowMs = 0;
   #wakeAtMs = Infinity;
@@ -163,7 +163,7 @@ export class MruPause implements Steps {
     this.#end(call);
   }
 
-  /** The call is over, wherever it was. */
+  /** Removes the call from wherever it is. */
   #end(call: MruCall | undefined): void {
     if (call === undefined) return;
     const { program } = call;
@@ -188,7 +188,7 @@ export class MruPause implements Steps {
     this.#idleCheckMs = Math.min(this.#idleCheckMs, program.idleUntilMs);
   }
 
-  /** Whether a call is kept that waits for the engine. */
+  /** Whether a kept call waits for the engine. */
   #isWanted(rank: Rank): boolean {
     for (const call of this.#kept) if (call.program.rank === rank) return true;
     return false;
@@ -221,7 +221,7 @@ export class MruPause implements Steps {
       this.#forget(program);
     }
     for (const call of this.#kept) {
-      // As sums, as in `#planWake`: a difference may round to less, and the wake would come again and again.
+      // Compared as sums, as in `#planWake`: a difference may round down, and the wake would repeat for ever.
       if (call.arrivedMs + queueMs <= this.#nowMs) this.#reject(call, 'queue_timeout');
       else if (call.arrivedMs + FORCE_MS > this.#nowMs) break;
       else {
@@ -231,7 +231,7 @@ export class MruPause implements Steps {
     }
   }
 
-  /** Over the high watermark, working programs are marked to be paused, the longest unused first, until what is left fits. */
+  /** Over the high watermark, marks working programs to be paused, the longest unused first, until the rest fits. */
   #repair(): void {
     for (const rank of this.#ranks.values()) {
       if (rank.usedTokens <= HIGH_WATERMARK * rank.capacityTokens) continue;
@@ -296,7 +296,7 @@ export class MruPause implements Steps {
   }
 }
 
-/** Whether the engine takes any program now. An empty one always does, so that none waits for ever. */
+/** Whether the engine accepts any program now. An empty one always does, so that no program waits for ever. */
 function isOpen(rank: Rank): boolean {
   if (rank.active.size === 0) return true;
   return rank.active.size < ACTIVE_MAX && rank.waiting < ENGINE_WAITING_MAX && rank.freeTokens > 0;
@@ -307,7 +307,7 @@ function admits(rank: Rank, program: MruProgram): boolean {
   return isOpen(rank) && rank.usedTokens + program.tokens <= LOW_WATERMARK * rank.capacityTokens;
 }
 
-/** Programs that have yielded last; then the most recently used first. */
+/** Programs that have yielded come last; then the most recently used first. */
 function inTurn(a: MruProgram, b: MruProgram): number {
   return a.yielded !== b.yielded ? Number(a.yielded) - Number(b.yielded) : b.usedMs - a.usedMs;
 }

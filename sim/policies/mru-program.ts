@@ -9,10 +9,10 @@ export interface MruCall {
 
 /** An engine in `mru-pause`. */
 export class Rank {
-  /** In the engine's own queue, by its last report. */
+  /** Calls in the engine's own queue, by its last report. */
   waiting = 0;
   readonly active = new Set<MruProgram>();
-  /** Contexts of its active programs. */
+  /** Tokens of its active programs' contexts. */
   usedTokens = 0;
 
   constructor(
@@ -28,34 +28,34 @@ export class Rank {
 /**
  *     new ──room──> active ──idle beyond its time, over its rounds, or no room──> paused ──room, or waited too long──> active
  *
- * An active program's calls go to its engine as they come; those of a paused one are kept.
+ * An active program's calls go to its engine at once; a paused one's calls are kept.
  */
 export class MruProgram {
   active = false;
-  /** Calls that are kept, oldest first, and those that run. */
+  /** Its kept calls, oldest first, and its running ones. */
   readonly kept = new Set<MruCall>();
   readonly running = new Set<MruCall>();
-  /** All its contexts, by the last calls of its threads. */
+  /** Tokens of all its contexts, by the last calls of its threads. */
   tokens = 0;
   readonly #contexts = new Map<string, number>();
-  /** When it may be paused, while it is active and idle. */
+  /** Time from which it may be paused, while it is active and idle. */
   idleUntilMs = Infinity;
   /** Calls that have ended since it last became active. */
   rounds = 0;
-  /** Was paused for having had its rounds: others go first, once. */
+  /** Paused for reaching its limit of rounds: others go first, once. */
   yielded = false;
-  /** Is to be paused when its calls have ended. */
+  /** To be paused when its calls have ended. */
   overdrawn = false;
   callsEnded = 0;
 
   constructor(
     readonly id: ProgramId,
     public rank: Rank,
-    /** Last arrival or end of a call. */
+    /** Time of the last arrival or end of a call. */
     public usedMs: number,
   ) {}
 
-  /** A call of this thread has so large a context; beside others, at least as large a one as they have. */
+  /** Records the context size of a thread's call. Beside running calls the size only grows. */
   saw(thread: string, tokens: number): void {
     const before = this.#contexts.get(thread) ?? 0;
     const more = this.running.size > 0 ? Math.max(0, tokens - before) : tokens - before;

@@ -3,7 +3,7 @@ import type { Steps } from '../virtual/options.js';
 import { Foresight, sjf, srpt } from './clairvoyant.js';
 import { MruPause } from './mru-pause.js';
 
-/** What lives only here: bounds that see what nobody can, and another gateway's way. */
+/** Policies that exist only in the simulator: clairvoyant bounds, and another gateway's rule. */
 const SIM_ONLY = {
   srpt: (config, balancer) => clairvoyant(srpt, unpromoted(config), balancer),
   'srpt-promoted': (config, balancer) => clairvoyant(srpt, config, balancer),
@@ -16,11 +16,11 @@ const NEVER = 1e12;
 
 export type SimPolicyName = PolicyName | keyof typeof SIM_ONLY;
 
-/** Every policy that can be compared: the core's, then those that live only here. */
+/** Every policy that can be compared: the core's, then those of the simulator alone. */
 export const SIM_POLICIES = [...POLICY_NAMES, ...Object.keys(SIM_ONLY)] as readonly SimPolicyName[];
 
 /**
- * A fresh scheduler of that policy; what `config.policy` says of queues and meters holds for those that have them.
+ * A fresh scheduler of that policy. The queue and meter settings of `config.policy` apply to policies that have them.
  * @param balancer fresh as well; `mru-pause` places programs by itself and does not ask it
  * @throws RangeError when a setting is out of range
  */
@@ -31,8 +31,8 @@ export function makeSteps(name: SimPolicyName, config: SchedulerConfig, balancer
 }
 
 /**
- * Without anti-starvation, as the literature has it: waiting changes no call's place. Nor is a call refused for it, as a bound
- * that loses its longest programs would be none. Admission stays that of the others.
+ * Settings without anti-starvation, as in the literature: waiting moves no call. Nor does waiting refuse a call, since
+ * a bound that loses its longest programs is no bound. Admission is unchanged.
  */
 function unpromoted(config: SchedulerConfig): SchedulerConfig {
   const { starvation, timeouts } = config;

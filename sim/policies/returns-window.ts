@@ -1,7 +1,7 @@
-/** Samples until it says anything, and the most that it keeps. */
+/** Samples needed for a first answer, and the most that it keeps. */
 const SIZE = 100;
 
-/** How long idle programs are worth waiting for, by the last hundred that came back. */
+/** Learns how long to wait for an idle program, from the last hundred returns. */
 export class ReturnsWindow {
   readonly #intervals: number[] = [];
   #next = 0;
@@ -12,8 +12,8 @@ export class ReturnsWindow {
   }
 
   /**
-   * The time up to `mostMs` at which (share that has come back x what each saves) less the mean time held is greatest.
-   * @param savedMs what a return is worth, in time held
+   * The time, at most `mostMs`, that maximises (share returned by then x saving of a return) - mean time held.
+   * @param savedMs saving of a return, in time held
    */
   bestWaitMs(savedMs: number, mostMs: number): number {
     if (this.#intervals.length < SIZE) return 0;

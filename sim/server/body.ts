@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../apis/fields.js';
 export async function readText(request: IncomingMessage, bytesMax: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // A request given up half-way stays open, so that its refusal can still be sent.
+  // Keeps an aborted read's request open, so that its refusal can still be sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > bytesMax) throw new ApiError(413, `The body exceeds ${bytesMax} bytes.`, null, { connection: 'close' });

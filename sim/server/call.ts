@@ -22,20 +22,20 @@ import { blockHashes, mix, tokensOf } from '../text/tokens.js';
 import type { Outlet } from './outlet.js';
 import type { Job, Runner } from './runner.js';
 
-/** Where calls run. */
+/** The owner of running calls. */
 export interface CallHost {
   readonly runner: Runner;
   readonly settings: Settings;
-  /** Name of the model that serves a request; throws ApiError 404 for one that is not served. */
+  /** Name of the model that serves a request. @throws ApiError 404 for a model that is not served */
   modelOf(terms: Terms): string;
   /** One of a call's answers has ended, complete or not. */
   ended(sequence: Sequence, reason: 'stop' | 'length' | 'abort'): void;
 }
 
-/** A choice with what the engine was asked. */
+/** A choice, with its request to the engine. */
 interface RunningChoice extends Choice {
   readonly prompt: Prompt;
-  /** The first of the `n` answers to its prompt: prompts are counted once. */
+  /** The first of the `n` answers to its prompt: prompt tokens count once. */
   readonly first: boolean;
   readonly sequence: Sequence<Job>;
   /** All of it has been streamed. */
@@ -43,8 +43,8 @@ interface RunningChoice extends Choice {
 }
 
 /**
- * One call for an answer, from its acceptance to its end: puts its choices into the engine, and tells the client of
- * their tokens. It ends once, completed or aborted.
+ * One request for an answer, from its acceptance to its end: submits its choices to the engine and sends their tokens
+ * to the client. It ends once, completed or aborted.
  */
 export class Call implements Reply {
   readonly id = randomUUID().replaceAll('-', '');
@@ -58,7 +58,7 @@ export class Call implements Reply {
   #waitsForDrain = false;
   #outlet: Outlet | undefined;
 
-  /** @throws ApiError when the model is not served, the prompt too long, or the queue full. */
+  /** @throws ApiError when the model is not served, the prompt is too long, or the queue is full */
   constructor(
     private readonly host: CallHost,
     api: Api,
@@ -75,7 +75,7 @@ export class Call implements Reply {
     this.choices = plans.map((start, index) => start(index));
   }
 
-  /** Lets the answer out; without an outlet it is only kept, to be asked for later. */
+  /** Connects the client's outlet. Without one, the answer is only kept for later retrieval. */
   attach(outlet: Outlet): void {
     this.#outlet = outlet;
     if (!this.terms.stream) return;
@@ -83,7 +83,7 @@ export class Call implements Reply {
     outlet.flush();
   }
 
-  /** The answer as far as it has come. */
+  /** The answer so far. */
   snapshot(): JsonObject {
     this.#narrate();
     return this.#formatter.whole();
@@ -99,7 +99,7 @@ export class Call implements Reply {
     return [...messages, { role: 'assistant', text, toolCalls: calls }];
   }
 
-  /** Reads the answer out as far as it has come, where no stream does. */
+  /** Reads out the answer so far, when no stream does. */
   #narrate(): void {
     if (this.terms.stream) return;
     for (const { narrator, sequence } of this.choices) narrator.tell(sequence.generated);
@@ -115,7 +115,7 @@ export class Call implements Reply {
     return true;
   }
 
-  /** As `abort`, for a client that is still there: it gets what has come so far. */
+  /** As `abort`, but the client is still connected: it gets the answer so far. */
   cancel(): boolean {
     if (!this.abort()) return false;
     if (this.terms.stream) this.#outlet?.finish(this.#formatter.closing());
@@ -137,7 +137,7 @@ export class Call implements Reply {
 
   metrics(): JsonObject | undefined {
     const [choice] = this.choices;
-    // Of several answers there is no one time to tell, so the real server tells none.
+    // Several answers have no single time, so the real server reports none.
     if (choice === undefined || this.choices.length > 1) return undefined;
     const { arrivedAt, scheduledAt, firstTokenAt, endedAt, generated } = choice.sequence;
     const { speed } = this.host.settings;
@@ -152,7 +152,7 @@ export class Call implements Reply {
     };
   }
 
-  /** Checks one prompt and decides its answers; what is returned puts one of them into the engine. */
+  /** Checks one prompt and chooses its answers. Each function returned submits one of them to the engine. */
   #plan(prompt: Prompt): ((index: number) => RunningChoice)[] {
     const { engine } = this.host.runner;
     const { terms } = this;
@@ -194,7 +194,7 @@ export class Call implements Reply {
           minTokens: terms.minTokens,
           exactTokens: exact === undefined ? undefined : exact + tokensOf(begun),
         });
-    // An answer that has begun goes on from there: together they are what one request would have got.
+    // A begun answer is continued, so that both parts together equal the answer to one request.
     const text = chosen.text.startsWith(begun) ? chosen.text.slice(begun.length) : chosen.text;
     const toolCalls = chosen.toolCalls.map((call) => ({
       ...call,
@@ -240,7 +240,7 @@ export class Call implements Reply {
     else if (this.status === 'completed') this.#outlet?.json(200, this.snapshot());
   }
 
-  /** Writes the tokens a client has not seen. To a client that reads slowly, several go as one event. */
+  /** Writes the tokens that the client has not received. A slow client gets several as one event. */
   #stream(choice: RunningChoice): void {
     const outlet = this.#outlet;
     if (outlet === undefined || this.#waitsForDrain || choice.closed) return;
@@ -250,7 +250,7 @@ export class Call implements Reply {
       return;
     }
     const { narrator, answer, sequence } = choice;
-    // A fault counts events, so there each token has its own.
+    // Faults count events, so under a fault each token has its own event.
     const stride = outlet.fault.size > 0 ? 1 : answer.ids.length;
     while (narrator.told < sequence.generated) {
       const from = narrator.told;
@@ -263,7 +263,7 @@ export class Call implements Reply {
     outlet.flush();
   }
 
-  /** The last token's own events are among those that end the stream: they may say why it ended. */
+  /** Sends the last token's events together with the end of the stream: they may contain the finish reason. */
   #close(choice: RunningChoice, outlet: Outlet, last: readonly string[]): void {
     choice.closed = true;
     const events = [...last, ...this.#formatter.finish(choice)];
@@ -277,7 +277,7 @@ export class Call implements Reply {
   }
 }
 
-/** What the answer depends on: the prompt's tokens, without an answer that it begins. */
+/** Seed of the answer: the prompt's tokens, without a begun answer. */
 function promptHash({ ids, begun }: Prompt): number {
   const length = ids.length - tokensOf(begun ?? '');
   let hash = length;

@@ -2,8 +2,8 @@ import { ApiError } from '../apis/errors.js';
 import { array, integer, isObject, string, type JsonObject } from '../apis/fields.js';
 
 /**
- * Ways to misbehave, for the tests of what stands in front of an engine. Written `name[=number]`, several joined by
- * `;`: `status=503;retry-after=2`. Times are of the wall clock, whatever the engine's speed.
+ * Ways to misbehave, for tests of gateways and clients. Written `name[=number]`, several joined by `;`:
+ * `status=503;retry-after=2`. Times are of the wall clock, whatever the engine's speed.
  */
 const FAULTS = {
   status: 'answer with this status and an error body',
@@ -24,12 +24,12 @@ const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 
-/** What goes wrong with one answer, each fault with its number if it has one. */
+/** The faults of one answer, each with its number if it has one. */
 export type Fault = ReadonlyMap<FaultName, number | undefined>;
 
 export const NO_FAULT: Fault = new Map();
 
-/** @throws ApiError 400 for an unknown name or a number that is none. */
+/** @throws ApiError 400 for an unknown name or an invalid number */
 export function parseFault(text: string): Fault {
   const fault = new Map<FaultName, number | undefined>();
   for (const part of text.split(';')) {
@@ -52,7 +52,7 @@ export function isFault(text: string): boolean {
   }
 }
 
-/** Faults that wait for the next calls, and the health the engine pretends. */
+/** Faults queued for the next calls, and the health that the engine pretends. */
 export class FaultPlan {
   static readonly LIMIT = 100_000;
   readonly #queue: Fault[] = [];
@@ -62,7 +62,7 @@ export class FaultPlan {
     this.#queue.push(...faults.map(parseFault));
   }
 
-  /** The fault of a request: its own header's, else the queue's where the request asks for an answer. */
+  /** The fault of a request: from its own header, else from the queue if the request asks for an answer. */
   next(header: string | string[] | undefined, generates: boolean): Fault {
     if (typeof header === 'string') return parseFault(header);
     return (generates ? this.#queue.shift() : undefined) ?? NO_FAULT;

@@ -6,7 +6,9 @@ import type { Settings } from '../options.js';
 /** Buckets of vLLM's request latencies, in seconds. */
 const SECONDS = [0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680];
 
-/** `/metrics` under vLLM's names and labels, so that what reads a real server reads this one. Times are wall time. */
+/**
+ * `/metrics` under vLLM's names and labels, so that scrapers of a real server can read this one. Times are wall time.
+ */
 export class EngineMetrics {
   readonly #registry = new Registry();
   readonly #ended: Counter<'finished_reason'>;

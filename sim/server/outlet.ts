@@ -2,21 +2,21 @@ import type { ServerResponse } from 'node:http';
 import { createGzip, gzipSync, type Gzip } from 'node:zlib';
 import type { Fault } from './faults.js';
 
-/** Time for the last bytes to reach a client before a reset makes its kernel forget them. */
+/** Delay before a reset, so that the last bytes reach the client before its kernel discards them. */
 const RESET_DELAY_MS = 20;
 const GARBAGE = Buffer.from([0x00, 0xff, 0x7b, 0x22, 0x0d, 0x0a, 0x0a, 0xc3, 0x28, 0x3c, 0x80]);
 
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * The way out of one call: whole answers, or events that are collected and written in one piece per `flush`. All that
- * can go wrong on purpose goes wrong here.
+ * The output of one call: a whole answer, or events that are collected and written once per `flush`. All deliberate
+ * faults happen here.
  */
 export class Outlet {
   #events = 0;
   #pending = '';
   #gzip: Gzip | undefined;
-  /** A fault has ended the output; whatever follows is dropped. */
+  /** A fault has ended the output; later writes are dropped. */
   #dead = false;
 
   constructor(
@@ -33,7 +33,7 @@ export class Outlet {
     this.response.once('drain', listener);
   }
 
-  /** Answers a request at once, as the fault wants it. False: the call may go on. */
+  /** Answers the request at once if the fault says so. False: the call may go on. */
   misbehave(body: string): boolean {
     const { fault } = this;
     const status = fault.get('status');
@@ -67,7 +67,7 @@ export class Outlet {
       response.writeHead(status, { ...head, 'content-length': body.length });
       response.write(body.subarray(0, silentAfter), () => this.#breakOff());
     } else if (fault.has('half')) {
-      // No length: the answer is chunked, and nothing but its JSON says that it is cut.
+      // Without a length the answer is chunked, and only its incomplete JSON reveals the cut.
       response.writeHead(status, head);
       response.write(body.subarray(0, body.length >> 1));
       response.end();
@@ -109,7 +109,7 @@ export class Outlet {
     }
   }
 
-  /** The events that end the stream, and its end. */
+  /** Writes the last events and ends the stream. */
   finish(events: readonly string[]): void {
     if (!this.fault.has('half')) this.events(events);
     this.flush();

@@ -4,7 +4,7 @@ import { responseId } from '../apis/responses.js';
 import type { Message } from '../text/conversation.js';
 import type { Call } from './call.js';
 
-/** Responses that can be got, cancelled, deleted and continued, the latest `limit` of them. */
+/** Stored responses, for retrieval, cancellation, deletion and continuation; the latest `limit` of them. */
 export class ResponseStore {
   readonly #calls = new Map<string, Call>();
 
@@ -18,7 +18,7 @@ export class ResponseStore {
     }
   }
 
-  /** The conversation up to and with a response; `undefined` when it is not stored. */
+  /** The conversation up to and including a response; `undefined` when it is not stored. */
   readonly history = (id: string): readonly Message[] | undefined => this.#calls.get(id)?.conversation();
 
   get(id: string): JsonObject {

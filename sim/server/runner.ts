@@ -1,9 +1,9 @@
 import type { Engine } from '../engine/engine.js';
 import type { Sequence, Work } from '../engine/sequence.js';
 
-/** A request that wants to know how it gets on. */
+/** A request that is notified of its progress. */
 export interface Job extends Work {
-  /** It has generated more tokens, or finished: called once for all the steps that a wake-up covers. */
+  /** More tokens have been generated, or it has finished: called once for all the steps of a wake-up. */
   progressed(): void;
 }
 
@@ -11,9 +11,9 @@ export interface Job extends Work {
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Drives an engine model in wall time, `speed` times as fast. Steps start and end at model time, each where the one
- * before it ended: a wake-up that comes late catches up on all steps that are due, so the model's results do not depend
- * on the host's load, and at high speed one wake-up and one notice a request serve many steps.
+ * Drives an engine model in wall time, `speed` times as fast. Steps start and end in model time, each at the end of the
+ * one before it. A late wake-up catches up on all steps that are due, so the model's results do not depend on the
+ * host's load. At high speed one wake-up, with one notice a request, serves many steps.
  */
 export class Runner {
   readonly #origin = performance.now();
@@ -70,7 +70,7 @@ export class Runner {
     }
   }
 
-  /** One timer for the engine: at the end of the step under way, or at once when someone is to be told of earlier ones. */
+  /** Sets the engine's one timer: to the end of the step under way, or to now when notices of earlier steps are due. */
   #arm(now: number): void {
     clearTimeout(this.#timer);
     if (this.#closed) return;

@@ -19,15 +19,15 @@ import { Runner, type Job } from './runner.js';
 import { sequenceRecord, StatsBook, type EngineStats, type OpenRecord } from './stats.js';
 import { detokenize, embeddings, tokenize } from './utilities.js';
 
-/** The version of the real server whose behaviour this one follows, marked as the stand-in's. */
+/** The version of vLLM that is imitated, marked as the stand-in's. */
 const VERSION = '0.32.0+sim';
-/** Scripted answers come in a header too. */
+/** Limit on headers, large because scripted answers come in a header too. */
 const HEADER_BYTES_MAX = 2 ** 20;
-/** Connections that may wait to be accepted: a gateway may open more at once than the 511 of node's default. */
+/** Connections that may wait to be accepted: a gateway may open more at once than Node's default of 511. */
 const BACKLOG = 4096;
 const RESPONSE_PATH = /^\/v1\/responses\/([^/]+)(\/cancel)?$/;
 
-/** One request on its way through. */
+/** One request and its response. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -39,7 +39,7 @@ interface Exchange {
 
 type Handler = (exchange: Exchange) => void | Promise<void>;
 
-/** A stand-in engine behind HTTP: the routes, and what they share. */
+/** A stand-in engine behind HTTP: its routes and their shared state. */
 export class EngineServer implements CallHost {
   readonly runner: Runner;
   readonly #engine: Engine<Job>;
@@ -150,7 +150,7 @@ export class EngineServer implements CallHost {
     return new Map(routes);
   }
 
-  /** Reads, dispatches, and turns whatever is thrown into the error shape of the path. */
+  /** Reads and dispatches a request, and turns every error into the shape of its path. */
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const api = request.method === 'POST' ? this.#generating.get(path) : undefined;
@@ -162,7 +162,7 @@ export class EngineServer implements CallHost {
       outlet = new Outlet(response, this.#faults.next(request.headers['x-sim-fault'], api !== undefined));
       const slowMs = outlet.fault.get('slow');
       if (slowMs !== undefined) await sleep(slowMs, undefined, { signal: this.#closing.signal });
-      // A client that left meanwhile is not coming back: nothing would tell of it later.
+      // The client has left, and no later event would tell of it.
       if (response.destroyed || outlet.misbehave(text)) return;
       const status = outlet.fault.get('status');
       if (status !== undefined) throw faultyStatus(status, outlet);
@@ -176,7 +176,7 @@ export class EngineServer implements CallHost {
   }
 
   #refuse(error: unknown, path: string, outlet: Outlet, response: ServerResponse): void {
-    // The client left while its body was read, or the server closes: nobody is there to be told.
+    // The client left while its body was read, or the server closes: there is nobody to answer.
     if (response.destroyed || this.#closing.signal.aborted) return;
     const known = error instanceof ApiError ? error : new ApiError(500, `Internal error: ${String(error)}`);
     const shape = path.startsWith('/v1/messages') ? anthropicError : openaiError;

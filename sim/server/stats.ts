@@ -45,11 +45,14 @@ export interface OpenRecord {
   readonly headers: IncomingHttpHeaders;
   body?: string;
   disconnected: boolean;
-  /** Read late, because sequences go on; fixed once they have ended, so that a record does not keep its prompt alive. */
+  /**
+   * A function, because sequences go on. Replaced by a constant once they have ended, so that a record does not retain
+   * its prompt.
+   */
   sequences: () => readonly SequenceRecord[];
 }
 
-/** What tests ask of an engine after they have used it. Bounded by `limit` records. */
+/** Statistics of an engine's use, for tests. Bounded by `limit` records. */
 export class StatsBook {
   #requests = 0;
   readonly #records: OpenRecord[] = [];

@@ -4,19 +4,19 @@ import { BYTES_PER_TOKEN, MARKS, tokensOf } from './tokens.js';
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls';
 
-/** A piece of an answer as it becomes known. */
+/** A piece of an answer as it appears. */
 export type Delta =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'call'; readonly index: number; readonly call: ToolCall }
   | { readonly type: 'arguments'; readonly index: number; readonly text: string };
 
-/** How long an answer may or must be, in tokens. */
+/** Bounds on the length of an answer, in tokens. */
 export interface Length {
-  /** Beyond this it is cut. */
+  /** Longer answers are cut. */
   readonly max: number;
-  /** It goes on for so many at least, after its text if need be. */
+  /** Shorter answers are padded after their text. */
   readonly min: number;
-  /** The whole text takes exactly so many, more or fewer than it has; absent: as many as it has. */
+  /** Exact cost of the whole text, more or fewer tokens than it has; absent: as many as it has. */
   readonly cost: number | undefined;
 }
 
@@ -25,18 +25,18 @@ interface Span {
   readonly start: number;
   readonly end: number;
   readonly bytes: Buffer;
-  /** Bytes that a token says: more than usual where whitespace between JSON values is said but not counted. */
+  /** Bytes of text per token: more than usual where whitespace between JSON values is sent but not counted. */
   readonly bytesPerToken: number;
   /** Number of the tool call, -1 for the answer's text. */
   readonly call: number;
 }
 
-/** An answer cut into tokens: what the engine holds in its cache, and what it has said after each of them. */
+/** An answer cut into tokens: the token ids for the engine's cache, and the text sent after each of them. */
 export class Answer {
   /** The tokens generated; its length is the answer's cost. */
   readonly ids: readonly number[];
   readonly finish: FinishReason;
-  /** Tokens that the text has, its end mark included, and tokens that they are spread over. */
+  /** Number of the text's own tokens, its end mark included, and number of tokens that they are spread over. */
   readonly #natural: number;
   readonly #cost: number;
   readonly #spans: readonly Span[];
@@ -47,7 +47,7 @@ export class Answer {
     this.#natural = ids.length;
     this.#cost = length.cost ?? Math.max(ids.length, length.min);
     const tokens = Math.min(this.#cost, length.max);
-    // Tokens beyond the text come last in the cache: the text itself is then found there when it is sent back.
+    // Padding comes last in the cache, so that the text itself is found there when it is sent back.
     while (ids.length < tokens) ids.push(MARKS.padding);
     ids.length = tokens;
     this.ids = ids;
@@ -57,7 +57,7 @@ export class Answer {
     else this.finish = message.toolCalls.length > 0 ? 'tool_calls' : 'stop';
   }
 
-  /** How far into the text the first `count` tokens reach, in the text's own tokens. */
+  /** Position in the text, in the text's own tokens, after the first `count` tokens. */
   reach(count: number): number {
     return Math.floor((count * this.#natural) / this.#cost);
   }
@@ -90,7 +90,7 @@ function spansOf(message: Message): Span[] {
 
 /** Reads an answer out as its tokens are generated, never splitting a character. */
 export class Narrator {
-  /** What has been said so far. */
+  /** The text sent so far. */
   text = '';
   readonly calls: ToolCall[] = [];
   /** Tokens read out. */
@@ -101,7 +101,7 @@ export class Narrator {
 
   constructor(private readonly answer: Answer) {}
 
-  /** What the tokens up to `count` say beyond what has been said. */
+  /** The new text of the tokens up to `count`. */
   tell(count: number): Delta[] {
     const deltas: Delta[] = [];
     this.told = count;

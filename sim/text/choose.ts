@@ -5,7 +5,7 @@ import { hashText, mix } from './tokens.js';
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
-/** An answer given word for word, by a request or by the `script` of the engine. */
+/** A literal answer, given by a request or by the `script` of the engine. */
 export interface ScriptedAnswer {
   readonly content?: string;
   readonly tool_calls?: readonly { readonly id?: string; readonly name: string; readonly arguments: string }[];
@@ -13,17 +13,17 @@ export interface ScriptedAnswer {
   readonly output_tokens?: number;
 }
 
-/** Gives the answer to a conversation, or `undefined` to leave it to the engine. */
+/** Gives the answer to a conversation; `undefined` leaves it to the engine. */
 export type Script = (messages: readonly Message[], tools: readonly Tool[]) => ScriptedAnswer | undefined;
 
-/** What an answer depends on. The same question gets the same answer. */
+/** The inputs of an answer. The same question gets the same answer. */
 export interface Question {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
   /** JSON schema that the text must satisfy, `{}` for any JSON object; absent: prose. */
   readonly schema: unknown;
-  /** Hash of the prompt, of the engine's seed and of which of `n` answers it is. */
+  /** Hash of the prompt, the engine's seed, and the index among the `n` answers. */
   readonly seed: number;
   /** Tool calls in a row after which the engine answers with text. */
   readonly toolRounds: number;
@@ -39,7 +39,7 @@ export interface Chosen {
   readonly toolCalls: readonly { readonly id?: string; readonly name: string; readonly arguments: string }[];
 }
 
-/** Chooses what to say: the called-for tool, the first tool while the turn has had few results, JSON, or prose. */
+/** Chooses the answer: the requested tool, the first tool while the turn has had few results, JSON, or prose. */
 export function choose(question: Question): Chosen {
   const tool = chooseTool(question);
   if (tool !== undefined) {
@@ -62,7 +62,7 @@ function toolResultsOfTurn(messages: readonly Message[]): number {
   return messages.slice(turn + 1).filter((message) => message.role === 'tool').length;
 }
 
-/** 16 to 400 tokens, half of them below 90: the shape, if not the tail, of what agents are answered. */
+/** 16 to 400 tokens, half of them below 90: the shape, if not the tail, of agents' real answers. */
 function proseLength(seed: number): number {
   const uniform = (mix(seed, 0x1b873593) >>> 0) / 2 ** 32;
   return Math.round(16 * 25 ** (uniform ** 0.9));

@@ -1,11 +1,11 @@
 import { encode, MARKS } from './tokens.js';
 
-/** A conversation in the one form that all APIs are read into. */
+/** A message of a conversation, in one form for all APIs. */
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
-  /** Text that came in the same message as tool results: it does not begin a new turn of the user. */
+  /** Text from the same message as tool results: it does not begin a new turn of the user. */
   readonly aside?: boolean;
   /** Images, audio and files of the message, each as a hash of its bytes. */
   readonly attachments?: readonly number[];
@@ -49,8 +49,8 @@ export function renderPrompt(messages: readonly Message[], toolsJson: string, co
 }
 
 /**
- * The tokens of an answer, as the template shows it in the next prompt: so that an answer sent back as history is found
- * in the prefix cache.
+ * The tokens of an answer as the template renders it in the next prompt, so that an answer sent back as history hits
+ * the prefix cache.
  */
 export function renderAnswer(message: Message): number[] {
   const ids: number[] = [];
@@ -72,7 +72,7 @@ function renderBody(message: Message, ids: number[]): void {
   }
 }
 
-/** JSON without its whitespace: clients parse arguments and write them again in their own way. */
+/** JSON without its whitespace, since clients parse arguments and serialise them again in their own way. */
 export function compactJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text));

@@ -9,8 +9,8 @@ const WORDS = (
 ).split(' ');
 
 /**
- * English-looking text of exactly `tokens` tokens: a pure function of the seed, and for one seed a shorter text is the
- * beginning of a longer one but for its last character. It neither begins nor ends with a space, for clients that trim.
+ * English-looking text of exactly `tokens` tokens, a pure function of the seed. For one seed, a shorter text is a
+ * prefix of a longer one except for its last character. It neither begins nor ends with a space, for clients that trim.
  */
 export function prose(seed: number, tokens: number): string {
   const length = tokens * BYTES_PER_TOKEN;

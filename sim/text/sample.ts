@@ -17,7 +17,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   url: 'https://example.com/',
   uuid: '00000000-0000-4000-8000-000000000000',
 };
-/** Recursive schemas end here. */
+/** Depth at which recursive schemas end. */
 const DEPTH_MAX = 12;
 
 /**

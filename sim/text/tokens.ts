@@ -1,7 +1,7 @@
 /**
- * The stand-in tokenizer: four UTF-8 bytes a token, which is what English and code average on real ones. A token's id is
- * its bytes, so that ids turn back into text; a text's last token may hold fewer. Texts are encoded one by one (each
- * message, each tool call), so what is appended to a conversation never changes the tokens before it.
+ * The stand-in tokenizer: four UTF-8 bytes a token, the average of English and code on real ones. A token's id is its
+ * bytes, so that ids turn back into text; a text's last token may hold fewer. Texts are encoded one by one (each
+ * message, each tool call), so appending to a conversation never changes the tokens before it.
  *
  *   0 .. 2^32-1            four bytes, big-endian
  *   2^32 ..                one byte, then two, then three
@@ -38,7 +38,7 @@ export function encode(text: string, ids: number[]): void {
   else if (rest === 3) ids.push(THREE_BYTES + bytes.readUIntBE(whole, 3));
 }
 
-/** The text of tokens; marks of the template, and ids that are none of ours, have none. */
+/** The text of tokens; template marks and unknown ids have none. */
 export function decode(ids: readonly number[]): string {
   const bytes: number[] = [];
   for (const id of ids) {
@@ -52,7 +52,7 @@ export function decode(ids: readonly number[]): string {
   return Buffer.from(bytes).toString('utf8');
 }
 
-/** Tokens that a text takes. */
+/** Number of tokens of a text. */
 export function tokensOf(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
@@ -71,8 +71,8 @@ export function hashText(text: string, seed = 0): number {
 }
 
 /**
- * Hash of every full block of `ids`, each covering all that precedes it. 53 bits, so that a cache of a million blocks
- * confuses no two of them. `salt` keeps apart what may not share a cache.
+ * Hash of every full block of `ids`, each covering all that precedes it. 53 bits, so that a million blocks do not
+ * collide. `salt` separates prompts that must not share a cache.
  */
 export function blockHashes(ids: readonly number[], blockSize: number, salt: string): Float64Array {
   const hashes = new Float64Array(Math.floor(ids.length / blockSize));

@@ -1,6 +1,6 @@
 /**
- * What comes first of things at the same time. What is over makes room before anything asks for it, and an engine begins
- * its next step when all that comes at that time has come.
+ * Order of simultaneous events, by type. Ends make room before anything asks for it. An engine's next step begins after
+ * all other events of its time.
  */
 export const RANK = {
   stepEnds: 0,
@@ -14,11 +14,11 @@ export const RANK = {
 } as const;
 export type Rank = (typeof RANK)[keyof typeof RANK];
 
-/** Something that is to happen, at a time that may still be changed. */
+/** A future event, at a time that may still change. */
 export class Appointment {
   atMs = 0;
   seq = 0;
-  /** Place in the agenda, -1 outside it. */
+  /** Index in the agenda, -1 outside it. */
   heapIndex = -1;
 
   constructor(
@@ -27,16 +27,13 @@ export class Appointment {
   ) {}
 }
 
-/**
- * What is to happen, by (time, kind, order in which it was put down): an indexed binary heap, O(log n) to put down,
- * move or take out.
- */
+/** Future events by (time, type, order of insertion): an indexed binary heap, O(log n) to add, move or remove. */
 export class Agenda {
   readonly #heap: Appointment[] = [];
   #seq = 0;
   #nowMs = 0;
 
-  /** The time of what was taken out last. */
+  /** Time of the event taken last. */
   get nowMs(): number {
     return this.#nowMs;
   }
@@ -45,7 +42,7 @@ export class Agenda {
     return this.#heap.length;
   }
 
-  /** Puts it down for this time, or moves it there. */
+  /** Adds the event at this time, or moves it there. */
   set(entry: Appointment, atMs: number): void {
     entry.atMs = atMs;
     entry.seq = this.#seq++;
@@ -54,7 +51,7 @@ export class Agenda {
     this.#down(entry.heapIndex, entry);
   }
 
-  /** Takes out the next, and it is its time; undefined when nothing is left. */
+  /** Removes the next event and sets its time as the present; undefined when none is left. */
   take(): Appointment | undefined {
     const heap = this.#heap;
     const top = heap[0];

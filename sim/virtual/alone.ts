@@ -4,7 +4,7 @@ import { Job, type Played } from './job.js';
 import { ProgramRun } from './program-run.js';
 import { Replica } from './replica.js';
 
-/** Runs programs one by one on an engine of their own, whose cache is empty at first, with nobody before it. */
+/** Runs programs one by one on an engine of their own, each on an initially empty cache and with no other load. */
 export class Alone {
   readonly #agenda = new Agenda();
   readonly #replica: Replica;
@@ -19,7 +19,7 @@ export class Alone {
     });
   }
 
-  /** From the arrival of the program, all of whose calls an engine takes, to the end of its last call. */
+  /** Time from the program's arrival to the end of its last call. The engine must accept all of its calls. */
   completionMs(played: Played): number {
     const run = new ProgramRun(played.run.program, 0);
     this.#nowMs = 0;

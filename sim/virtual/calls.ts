@@ -9,15 +9,18 @@ import { Gateway } from './gateway.js';
 import type { Job } from './job.js';
 import type { WorldOptions } from './options.js';
 import { serviceMs } from './service.js';
-import { callArrived, callBroken, callBusy, callCancelled, callFinished, callProgressed, callRefused, callStarted } from './told.js'; // prettier-ignore
+import { callArrived, callBroken, callCancelled, callFinished, callLost, callProgressed, callRefused, callSentBack, callStarted } from './told.js'; // prettier-ignore
 
-/** What an engine or its machine answers by itself takes so long. */
+/** Time in which an engine, or its machine, answers with an error. */
 const ANSWER_MS = 5;
+/** As in the gateway: the rest of an engine that cannot be reached, and the first pause of a call that one broke. */
+const UNREACHED_MS = 250;
+const PAUSE_MS = 100;
 
-/** Hears what becomes of calls. */
+/** Receives the outcomes of calls. */
 export interface CallPorts {
   retried(reason: string): void;
-  /** It is over; without a sequence it has no answer. */
+  /** The call is over; without a sequence it has no answer. */
   ended(job: Job, outcome: string, sequence?: Sequence<Job>): void;
 }
 
@@ -34,7 +37,7 @@ export class Calls {
   readonly #clients: Clients;
   readonly #faults: Faults;
   readonly #draws: Draws;
-  /** Those that the gateway knows of, by the name of their last request. */
+  /** Calls known to the gateway, by the id of their last request. */
   readonly #open = new Map<CallId, Job>();
   #requests = 0;
 
@@ -68,7 +71,7 @@ export class Calls {
       this.agenda.set(new Appointment(RANK.fault, () => this.#restartGateway()), atMs);
   }
 
-  /** The client asks, for the first time or again. */
+  /** The client sends the call, for the first time or again. */
   ask(job: Job): void {
     const { gateway, agenda, options } = this;
     const { scheduler } = gateway;
@@ -92,7 +95,10 @@ export class Calls {
     gateway.tell(callArrived(job, scheduler.readsPrefix ?? false));
   }
 
-  /** Why it is not even asked. In a kind world nobody asks for more than engines take, so that it costs every policy the same. */
+  /**
+   * The reason for not sending the call at all. Without the over-long condition, no client sends a call beyond the
+   * engines' limit, so that it costs every policy the same.
+   */
   #refusal({ askedTokens }: Job): string | undefined {
     if (askedTokens < 1) return 'empty_prompt';
     const isTold = this.options.conditions?.overlong !== undefined;
@@ -119,7 +125,9 @@ export class Calls {
     job.engine = engine;
     job.priority = level;
     job.dispatches += 1;
-    const fault = replica.isUp ? this.#faults.of(job, replica.index, this.agenda.nowMs) : ({ type: 'broken' } as const);
+    const fault = replica.isUp
+      ? this.#faults.of(job, replica.index, this.agenda.nowMs)
+      : ({ type: 'unreached', restMs: UNREACHED_MS } as const);
     if (fault === undefined) return replica.add(job, this.agenda.nowMs);
     const answer = () => this.#open.get(call) === job && this.#engineFailed(job, fault);
     this.agenda.set(new Appointment(RANK.fault, answer), this.agenda.nowMs + ANSWER_MS);
@@ -134,16 +142,18 @@ export class Calls {
     }
     job.engine = undefined;
     job.dispatchedMs = NaN;
-    this.gateway.tell(fault.type === 'busy' ? callBusy(id, fault.restMs) : callBroken(id, 'broken'));
+    if (fault.type !== 'broken') return this.gateway.tell(callSentBack(id, fault.type, fault.restMs));
+    const jitter = 0.5 + this.#draws.ofCall('pause', job, job.dispatches);
+    this.gateway.tell(callBroken(id, PAUSE_MS * jitter));
   }
 
-  /** Their engine is lost: those of which clients have seen a part of the answer end, the gateway tries the others again. */
+  /** The calls' engine is lost. Calls whose clients saw part of the answer end; the gateway retries the others. */
   #drop(jobs: readonly Job[]): void {
     for (const job of jobs) {
       const { id } = job;
       if (job.streams && job.started) {
         this.#close(job);
-        this.gateway.tell(callBroken(id, 'lost'));
+        this.gateway.tell(callLost(id));
         this.#unanswered(job, 'stream_broken');
       } else this.#engineFailed(job, { type: 'broken' });
     }
@@ -171,7 +181,7 @@ export class Calls {
     this.#end(job, 'completed', sequence);
   }
 
-  /** Its client asks again, or has no answer. */
+  /** The client retries, or the call ends without an answer. */
   #unanswered(job: Job, reason: string, retryAfterMs?: number): void {
     const againMs = this.#clients.asksAgainAfterMs(job, reason, retryAfterMs);
     if (againMs === undefined) return this.#end(job, reason);
@@ -185,7 +195,7 @@ export class Calls {
     this.ports.ended(job, outcome, sequence);
   }
 
-  /** The gateway knows of it no more, and no engine has it. */
+  /** Removes the call from the gateway and from its engine. */
   #close(job: Job): void {
     this.#open.delete(job.id);
     if (job.engine !== undefined) this.fleet.get(job.engine).abort(job, this.agenda.nowMs);

@@ -2,13 +2,13 @@ import type { Conditions } from './conditions.js';
 import { exponential, type Draws } from './draws.js';
 import type { Job } from './job.js';
 
-/** As the OpenAI SDKs wait before they ask again: doubled each time, less up to a quarter by chance. */
+/** Backoff of the OpenAI SDKs: doubled each time, less a random share of up to a quarter. */
 const BACKOFF_MS = 500;
 const BACKOFF_MS_MAX = 8000;
 const BACKOFF_JITTER = 0.25;
-/** A longer `Retry-After` is not honoured. */
+/** A longer `Retry-After` is ignored. */
 const RETRY_AFTER_MS_MAX = 60_000;
-/** Failures after which an SDK asks again: connections that break, timeouts, 408, 429 and 5xx. */
+/** Failures that an SDK retries: broken connections, timeouts, 408, 429 and 5xx. */
 const RETRIED: ReadonlySet<string> = new Set([
   'client_timeout',
   'connection_lost',
@@ -20,7 +20,7 @@ const RETRIED: ReadonlySet<string> = new Set([
   'attempts_exhausted',
 ]);
 
-/** What those who ask do by themselves: how long they wait, when they hang up, and what they do without an answer. */
+/** The clients' own behaviour: timeouts, hang-ups, and retries. */
 export class Clients {
   readonly #contextTokensMax: number;
 
@@ -32,36 +32,36 @@ export class Clients {
     this.#contextTokensMax = contextTokensMax;
   }
 
-  /** Whether the call streams; without conditions of clients all do. */
+  /** Whether the call streams; without the clients' conditions all calls do. */
   streams(job: Job): boolean {
     const { clients } = this.conditions;
     return clients === undefined || this.draws.ofCall('streams', job) < clients.streamShare;
   }
 
-  /** Length of the prompt of the first request: its own, unless it is over-long by chance. */
+  /** Prompt length of the first request: the call's own, unless drawn to be over-long. */
   firstPromptTokens(job: Job): number {
     const { overlong } = this.conditions;
     if (overlong === undefined || this.draws.ofCall('overlong', job) >= overlong.share) return job.promptTokens;
     return Math.max(overlong.promptTokens, this.#contextTokensMax);
   }
 
-  /** Time after which it gives up. */
+  /** Time after which the client gives up. */
   timeoutMs(job: Job): number {
     return job.streams ? Infinity : (this.conditions.clients?.timeoutMs ?? Infinity);
   }
 
-  /** Time after which its client cancels it, unless it has ended. */
+  /** Time after which the client cancels the call, unless it has ended. */
   cancelAfterMs(job: Job): number {
     const { cancels } = this.conditions;
     if (cancels === undefined || this.draws.ofCall('cancelled', job, job.requests) >= cancels.share) return Infinity;
     return exponential(this.draws.ofCall('cancelTime', job, job.requests), cancels.afterMs);
   }
 
-  /** Time after which the call is asked again that ended without an answer; undefined: never. */
+  /** Delay before an unanswered call is sent again; undefined: never. */
   asksAgainAfterMs(job: Job, reason: string, retryAfterMs?: number): number | undefined {
     const { clients, cancels } = this.conditions;
     if (reason === 'client_error' || (reason === 'too_long' && job.askedTokens !== job.promptTokens)) {
-      // Another request, with retries of its own.
+      // This is another request, with retries of its own.
       job.askedTokens = job.promptTokens;
       job.retries = 0;
       return 0;

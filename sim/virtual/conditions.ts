@@ -4,7 +4,7 @@ const share = z.number().min(0).max(0.9);
 const durationMs = z.number().min(0).max(1e12);
 const times = z.array(durationMs).max(1000);
 
-/** What production does to a gateway besides sending it calls. A section that is absent is off. */
+/** Disturbances of a gateway in production, besides its calls. An absent section is off. */
 export const conditionsSchema = z.strictObject({
   clients: z
     .strictObject({
@@ -63,8 +63,8 @@ export const conditionsSchema = z.strictObject({
 export type Conditions = z.output<typeof conditionsSchema>;
 
 /**
- * A modest share of everything; docs/SIMULATOR.md gives the reason for each. Not here: prompts longer than an engine takes
- * are rare enough to be a case of their own, but those of recordings are told to the scheduler.
+ * A modest share of everything; docs/SIMULATOR.md gives the reason for each. Prompts beyond the engines' limit are left
+ * out: they are rare enough to be a case of their own. Those of recordings still reach the scheduler.
  */
 const PRODUCTION: Conditions = conditionsSchema.parse({
   clients: { streamShare: 0.2 },
@@ -77,6 +77,6 @@ const PRODUCTION: Conditions = conditionsSchema.parse({
   gatewayRestarts: { atMs: [1_800_000] },
 });
 
-/** Conditions by name. `none` is a kind world: patient clients, and nothing fails. */
+/** Conditions by name. `none`: patient clients, and nothing fails. */
 export const CONDITIONS = { none: {}, production: PRODUCTION } as const satisfies Record<string, Conditions>;
 export type ConditionsName = keyof typeof CONDITIONS;

@@ -2,28 +2,33 @@ import { tokens, type Family } from '../../src/index.js';
 import type { AgentProgram, Prefix } from '../../workloads/index.js';
 import { Spans } from './spans.js';
 
-/** Names of shared texts remembered; one forgotten is a new text when it comes again, long after engines let go of it. */
+/**
+ * Names of shared texts remembered. A forgotten name becomes a new text, long after engines have evicted the old one.
+ */
 const NAMES_MAX = 65_536;
-/** Tokens in each block whose hash a gateway tells its balancer, and most such blocks (`sidecar/prefix.ts`: at 4 characters a token). */
+/**
+ * Tokens in each block whose hash a gateway passes to its balancer, and most such blocks (`sidecar/prefix.ts`: at 4
+ * characters a token).
+ */
 const PREFIX_TOKENS = 256;
 const PREFIX_BLOCKS_MAX = 256;
 
 /**
- * What prompts and answers consist of, as far as an engine's prefix cache can tell: one number for each full KV block,
- * the same for the same text behind the same text.
+ * Contents of prompts and answers, as an engine's prefix cache sees them. Each full KV block has one number, equal for
+ * equal text after equal text.
  *
  *     call 0     [ system: name "s" ][ own ............ answer ]
  *     call 1     [ kept of call 0 ..................... ][ own ... answer ]
  *                  blocks:   0   1   2   3   4   5   6     7  8  9
  *
- * A text goes on only from its own beginning: what a token's text is, tells all before it. So a block is known by the text
- * that its last token is of and by its place, and nothing is hashed: every text has a range of numbers.
+ * A token of a text implies all tokens before it. So the text of a block's last token, and the block's place, identify
+ * the block. Nothing is hashed: every text has a range of numbers.
  */
 export class Texts {
   #given = 0;
   readonly #named = new Map<string, number>();
 
-  /** Lists that nobody uses. */
+  /** Unused lists. */
   readonly #spare: Spans[] = [];
 
   /** @param blocksMax blocks of the longest conversation that an engine takes */
@@ -32,7 +37,7 @@ export class Texts {
     readonly blocksMax: number,
   ) {}
 
-  /** A list of so many blocks; whoever takes it gives it back. */
+  /** A list for this many blocks; its taker must give it back. */
   spans(blocks: number): Spans {
     return (this.#spare.pop() ?? new Spans()).reset(blocks);
   }
@@ -45,7 +50,7 @@ export class Texts {
     return new Layout(program, this);
   }
 
-  /** The first of so many numbers that no other text has. */
+  /** The first of this many numbers that no other text has. */
   range(blocks: number): number {
     const first = this.#given;
     this.#given += blocks;
@@ -66,15 +71,15 @@ export class Texts {
 }
 
 /**
- * Where each call's own text begins in its conversation, for one program. The first call that goes on where another's
- * conversation ends has no range of its own: that of the other goes on as well.
+ * The start of each call's own text in its conversation, for one program. The first call that continues another's
+ * conversation has no range of its own: it continues the other's range.
  */
 export class Layout {
-  /** First block of each call that ends in its own text, or in that of the calls whose range it goes on with. */
+  /** First block of each call that ends in its own text, or in the text of the calls whose range it continues. */
   readonly #firstOwn: Int32Array;
-  /** The number of that block less its place. */
+  /** The number of that block minus its index. */
   readonly #base: Float64Array;
-  /** The call, or one that goes on alike, whose prefix tells of the blocks before that. */
+  /** The call whose prefix determines the earlier blocks: this one, or the first of its range. */
   readonly #opening: Int32Array;
 
   constructor(
@@ -86,7 +91,7 @@ export class Layout {
     this.#firstOwn = new Int32Array(calls.length);
     this.#base = new Float64Array(calls.length);
     this.#opening = new Int32Array(calls.length);
-    // Full blocks of each call, -1 when another goes on from there; and of each range, its end.
+    // Full blocks of each call, -1 when another call continues it; and the end of each range.
     const full = new Int32Array(calls.length);
     const end = new Int32Array(calls.length);
     calls.forEach(({ prefix, promptTokens, outputTokens }, index) => {
@@ -97,7 +102,7 @@ export class Layout {
       const opening = goesOn ? (this.#opening[before] ?? 0) : index;
       this.#opening[index] = opening;
       this.#firstOwn[index] = goesOn ? (this.#firstOwn[before] ?? 0) : first;
-      // An engine says at least one token.
+      // An engine generates at least one token.
       const blocks = (promptTokens + Math.max(1, outputTokens)) / blockSize;
       full[index] = Math.floor(blocks);
       end[opening] = Math.max(end[opening] ?? 0, Math.ceil(blocks));
@@ -110,7 +115,10 @@ export class Layout {
     }
   }
 
-  /** The numbers of the full blocks of the call's prompt and answer, together so many tokens. Whoever asked gives them back. */
+  /**
+   * Numbers of the full blocks of the call's prompt and answer, which have `tokens` tokens together. The caller gives
+   * them back.
+   */
   blocks(call: number, tokens: number): Spans {
     const blocks = this.texts.spans(Math.floor(tokens / this.texts.blockSize));
     let from: number | undefined = call;
@@ -122,8 +130,8 @@ export class Layout {
   }
 
   /**
-   * What a gateway would tell a balancer of the prompt's beginning: hashes, as the numbers themselves say how many blocks
-   * lie between two texts, and so how long answers will be.
+   * The hashes of the prompt's leading blocks that a gateway would pass to a balancer. The raw numbers would reveal how
+   * many blocks lie between two texts, and so the length of answers to come.
    */
   prefix(call: number, promptTokens: number): number[] {
     const { blockSize } = this.texts;
@@ -137,7 +145,7 @@ export class Layout {
     return prefix;
   }
 
-  /** What a gateway would tell of the text that the call's thread begins with, where that is a named one. */
+  /** The family that a gateway would find for the call's thread: its leading text, if that is a named one. */
   family(thread: string): Family | undefined {
     const { calls } = this.program;
     let prefix = calls.find((call) => call.thread === thread)?.prefix;
@@ -146,7 +154,7 @@ export class Layout {
     return { id: this.texts.named(prefix.name), tokens: tokens(prefix.tokens) };
   }
 
-  /** Puts the shared blocks that are missing before the others; where they are another call's, returns that call. */
+  /** Fills in missing shared blocks. If they belong to another call, returns that call instead. */
   #prependShared(blocks: Spans, prefix: Prefix | undefined): number | undefined {
     if (prefix === undefined || blocks.missing === 0) return undefined;
     if ('call' in prefix) return prefix.call;
@@ -158,20 +166,22 @@ export class Layout {
     while (blocks.missing > 0) {
       const at = Math.floor((blocks.missing * blockSize - 1) / prefix.blockTokens);
       const first = Math.ceil((at * prefix.blockTokens + 1) / blockSize) - 1;
-      // Below zero, so that they are no other text's.
+      // Below zero, to differ from all texts' numbers.
       blocks.prepend(first, -(1 + (prefix.blocks[at] ?? 0)) * blocksMax);
     }
     return undefined;
   }
 }
 
-/** Tokens that the prompt shares with others by this prefix; of blocks, more than it has where the last one is not full. */
+/**
+ * Tokens that the prompt shares by this prefix. Whole blocks may exceed the prompt, as the last one may be partly used.
+ */
 function keptTokens(prefix: Prefix | undefined): number {
   if (prefix === undefined) return 0;
   return 'blocks' in prefix ? prefix.blocks.length * prefix.blockTokens : prefix.tokens;
 }
 
-/** 53 bits that tell whole numbers apart and no more: murmur's finisher over each half, with the other one in it. */
+/** A 53-bit hash that only tells numbers apart: murmur's finaliser over each half, salted with the other one. */
 function hashOf(value: number): number {
   const upper = Math.floor(value / 2 ** 32) >>> 0;
   const low = mixed(value >>> 0, upper);

@@ -2,12 +2,12 @@ import { Dice } from '../../workloads/index.js';
 import type { Job } from './job.js';
 
 /** Kinds of chance, each a stream of its own: switching one on leaves the draws of the others alone. */
-const STREAMS = ['streams', 'cancelled', 'cancelTime', 'returns', 'backoff', 'refused', 'overlong', 'broken', 'busy', 'loss'] as const; // prettier-ignore
+const STREAMS = ['streams', 'cancelled', 'cancelTime', 'returns', 'backoff', 'refused', 'overlong', 'broken', 'busy', 'loss', 'pause'] as const; // prettier-ignore
 export type Stream = (typeof STREAMS)[number];
 
 /**
- * The chance of conditions. A draw depends on the call and on how often it was asked, not on the order of events, so that
- * a call meets the same under every policy.
+ * Random draws for the conditions. A draw depends on the call and its attempt, not on the order of events. So a call
+ * meets the same faults under every policy.
  */
 export class Draws {
   constructor(private readonly seed: number) {}
@@ -18,8 +18,8 @@ export class Draws {
   }
 
   /**
-   * At least 0, below 1.
-   * @param turn which time it is that this is drawn for the call
+   * A number from 0 to below 1.
+   * @param turn index of this draw for the call
    */
   ofCall(stream: Stream, { played, index }: Job, turn = 0): number {
     const program = Math.imul(played.index + 1, 0x27d4eb2f) ^ Math.imul(turn + 1, 0x165667b1);
@@ -31,5 +31,5 @@ export class Draws {
   }
 }
 
-/** An exponential time of that mean, of a draw from 0 to below 1. */
+/** An exponentially distributed time with this mean. @param share uniform, from 0 to below 1 */
 export const exponential = (share: number, meanMs: number): number => -Math.log(1 - share) * meanMs;

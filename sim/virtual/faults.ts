@@ -3,13 +3,13 @@ import type { Conditions } from './conditions.js';
 import { exponential, type Draws } from './draws.js';
 import type { Job } from './job.js';
 
-/** What an engine may answer to a dispatch instead of running the call. */
+/** An engine's answers to a dispatch other than running the call. */
 export type Fault =
-  | { readonly type: 'busy'; readonly restMs: number }
+  | { readonly type: 'busy' | 'unreached'; readonly restMs: number }
   | { readonly type: 'broken' }
   | { readonly type: 'refused'; readonly outcome: 'too_long' | 'client_error' };
 
-/** How engines treat the calls that they are given. */
+/** The faults of engines. */
 export class Faults {
   readonly #bursts = new Map<number, Bursts>();
 
@@ -19,7 +19,7 @@ export class Faults {
     private readonly contextTokensMax: number,
   ) {}
 
-  /** Undefined: it runs the call. @param engine its number */
+  /** The fault of a dispatch; undefined: the engine runs the call. @param engine index of the engine */
   of(job: Job, engine: number, nowMs: number): Fault | undefined {
     const { busy, broken, refusals } = this.conditions;
     if (broken !== undefined && this.draws.ofCall('broken', job, job.dispatches) < broken.share)
@@ -39,13 +39,13 @@ export class Faults {
   }
 }
 
-/** Times that come and go, asked for in ascending order. */
+/** Random intervals, queried in ascending order of time. */
 class Bursts {
   readonly #pauseMs: number;
   #fromMs: number;
   #toMs: number;
 
-  /** @param share of all time that is in bursts */
+  /** @param share share of all time that lies in bursts */
   constructor(
     private readonly dice: Dice,
     share: number,

@@ -8,20 +8,20 @@ import { Replica, type ReplicaPorts } from './replica.js';
 import { wholeFrom } from './source.js';
 import { engineJoined, engineLost, engineReported } from './told.js';
 
-/** As the gateway scrapes its engines by default. */
+/** The gateway's default scrape interval. */
 const REPORT_MS = 2000;
-/** Reports of a system without calls, one like the other, after which there are none until a call comes. */
+/** Reports without calls, all alike, after which reports pause until a call arrives. */
 const IDLE_REPORTS_MAX = 1000;
 
-/** The engines: what they tell of their load, and when they are lost and come back. */
+/** The engines: their load reports, and their losses and returns. */
 export class Fleet {
   readonly #replicas: readonly Replica[];
   readonly #reportMs: number;
-  /** Since there was a call; minus infinity while there is one. */
+  /** Number of reports since the last call; minus infinity while calls exist. */
   #idleReports = 0;
   readonly #paused: Appointment[] = [];
 
-  /** @param dropped hears of the calls that ran on an engine when it was lost */
+  /** @param ports `dropped` receives the calls of an engine when it is lost */
   constructor(
     private readonly options: Pick<WorldOptions, 'engines' | 'engine' | 'reports' | 'conditions'>,
     private readonly agenda: Agenda,
@@ -34,12 +34,12 @@ export class Fleet {
     this.#replicas = Array.from({ length: engines }, (_, index) => new Replica(index, engine, agenda, ports));
   }
 
-  /** Longest conversation that an engine takes. */
+  /** Longest conversation that an engine accepts. */
   get contextTokensMax(): number {
     return this.#first.engine.maxModelLen;
   }
 
-  /** KV blocks of each. */
+  /** KV blocks of each engine. */
   get blocks(): number {
     return this.#first.engine.kv.size;
   }
@@ -48,7 +48,7 @@ export class Fleet {
     return this.#replicas[0] as Replica;
   }
 
-  /** Every engine joins, reports from now on, and may fail. */
+  /** Every engine joins, starts to report, and may fail. */
   open(draws: Draws): void {
     for (const replica of this.#replicas) {
       this.#join(replica, false);
@@ -63,7 +63,7 @@ export class Fleet {
     this.#planLosses(draws);
   }
 
-  /** Tells a gateway that has forgotten everything of the engines that are there. */
+  /** Announces the present engines to a gateway that has lost its state. */
   joinAgain(): void {
     for (const replica of this.#replicas) if (replica.isUp) this.#join(replica, false);
   }
@@ -72,7 +72,7 @@ export class Fleet {
     return this.#replicas.find(({ id }) => id === engine) as Replica;
   }
 
-  /** A call comes: reports go on, at the times at which they would have come. */
+  /** A call arrives: reports resume, at their regular times. */
   resumeReports(): void {
     this.#idleReports = -Infinity;
     for (const report of this.#paused.splice(0))
@@ -121,7 +121,7 @@ export class Fleet {
   }
 
   #lose(replica: Replica, restartMs: number, back: () => void): void {
-    // Set times may come while it is down.
+    // A set time may come while the engine is down.
     if (!replica.isUp) return back();
     const dropped = replica.lose(this.agenda.nowMs);
     this.gateway.tell(engineLost(replica.id));
@@ -129,6 +129,8 @@ export class Fleet {
     this.#at(RANK.fault, this.agenda.nowMs + restartMs, () => {
       replica.restart();
       this.#join(replica, true);
+      // Its next good probe proves it, if no call has by then.
+      this.#at(RANK.report, this.agenda.nowMs + this.#reportMs, () => replica.isUp && this.#join(replica, false));
       back();
     });
   }

@@ -2,13 +2,13 @@ import { millis, type Dispatch, type Command, type Event, type Reject } from '..
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import type { Steps, WorldOptions } from './options.js';
 
-/** Who carries out what the scheduler decides. */
+/** Carries out the scheduler's decisions. */
 export interface GatewayPorts {
   dispatch(dispatch: Dispatch): void;
   reject(command: Reject): void;
 }
 
-/** The scheduler as its driver sees it: events in, commands carried out, wakes kept. */
+/** The scheduler's driver: tells it events, carries out its commands, and keeps its wakes. */
 export class Gateway {
   #scheduler: Steps;
   /** Promotions before its last restart. */
@@ -30,12 +30,12 @@ export class Gateway {
     return this.#scheduler;
   }
 
-  /** Calls moved to the front since they had waited too long, in all. */
+  /** Calls promoted for waiting too long, over all restarts. */
   get promotions(): number {
     return this.#promotions + (this.#scheduler.totals?.promotions ?? 0);
   }
 
-  /** A new scheduler that knows nothing. Whoever calls tells it of the engines. */
+  /** Starts a new scheduler without state. The caller announces the engines to it. */
   restart(): void {
     this.#promotions = this.promotions;
     this.#scheduler = this.options.scheduler();

@@ -7,54 +7,57 @@ import { Spans } from './spans.js';
 
 const NO_BLOCKS = new Spans();
 
-/** A program under way, with what its prompts consist of. */
+/** A program under way, with the contents of its prompts. */
 export interface Played {
-  /** The scheduler's name for it, unlike any other. */
+  /** The scheduler's id for it, unique in the run. */
   readonly id: string;
-  /** Its place among all programs of the run: the same under every policy. */
+  /** Its index among all programs of the run: the same under every policy. */
   readonly index: number;
   readonly run: ProgramRun;
   readonly layout: Layout;
-  /** Service that its calls will still take, where an oracle is told. */
+  /** Service of its remaining calls, when an oracle is told. */
   leftMs: number;
 }
 
-/** One call from its arrival to its end, as its engine and the world see it, however often it is asked. */
+/** One call from its arrival to its end, as its engine and the world see it, over all its requests. */
 export class Job implements Work {
-  /** The scheduler's name for its last request, in order of arrival: a place among the calls of its program would tell of those to come. */
+  /**
+   * The scheduler's id for its last request, in order of arrival. An index among its program's calls would reveal those
+   * to come.
+   */
   id: CallId = callId('');
   readonly call: AgentCall;
-  /** When it was asked first. */
+  /** Time of its first request. */
   arrivedMs = NaN;
-  /** When the gateway gave it to its engine. */
+  /** Time of its last dispatch to an engine. */
   dispatchedMs = NaN;
-  /** How often it was asked and dispatched, and asked again of those that an SDK counts as one. */
+  /** Number of requests, of dispatches, and of the retries that an SDK counts together. */
   requests = 0;
   dispatches = 0;
   retries = 0;
   /** Whether its client reads the answer as it comes. */
   streams = true;
-  /** Length of the prompt as it is asked: more than `promptTokens` until an engine refuses an over-long one. */
+  /** Prompt length as requested: more than `promptTokens` until an engine refuses an over-long prompt. */
   askedTokens: number;
   engine: string | undefined;
   priority = 0;
-  /** Whether its first token has been told of; how many tokens were told of last, and when. */
+  /** Whether its first token was reported; then the tokens reported last, and when. */
   started = false;
   toldTokens = 0;
   toldMs = -Infinity;
   readonly outputTokens: number;
-  /** Only while an engine has it, as there may be very many that wait. */
+  /** Set only while an engine has the call, as very many may wait. */
   blockHashes = NO_BLOCKS;
 
   constructor(
     readonly played: Played,
-    /** Its place among its program's calls. */
+    /** Its index among its program's calls. */
     readonly index: number,
     contextTokensMax: number,
   ) {
     this.call = played.run.program.calls[index] as AgentCall;
     this.askedTokens = this.call.promptTokens;
-    // An engine says at least one token, and ends the answer where its context does.
+    // An engine generates at least one token, and ends the answer at its context limit.
     this.outputTokens = Math.max(1, Math.min(this.call.outputTokens, contextTokensMax - this.call.promptTokens));
   }
 
@@ -62,7 +65,7 @@ export class Job implements Work {
     return this.call.promptTokens;
   }
 
-  /** An engine takes it. */
+  /** An engine accepts the call. */
   begin(): void {
     this.started = false;
     this.toldTokens = 0;

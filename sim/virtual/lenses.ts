@@ -2,12 +2,12 @@ import { millis, programId, type Event, type ProgramId } from '../../src/index.j
 import { Dice } from '../../workloads/index.js';
 import type { Lens } from './options.js';
 
-/** Programs whose false names are remembered; those behind them are long over. */
+/** Programs whose false names are remembered; programs before them are long over. */
 const PROGRAMS_MAX = 10_000;
-/** A split program is taken for another one after so many of its calls at the latest. */
+/** Upper bound on the calls after which a split program gets another id. */
 const SPLIT_CALLS_MAX = 8;
 
-/** Engines' clocks are off: each service time by up to this share, up or down. */
+/** Engines' clocks are off: each service time changes by up to this share, up or down. */
 export function noisyService(share: number, seed: number): Lens {
   const dice = new Dice(seed);
   return (event) => {
@@ -16,7 +16,7 @@ export function noisyService(share: number, seed: number): Lens {
   };
 }
 
-/** Engines do not tell times: all from the dispatch of a call to its end counts as service, their own queues included. */
+/** Engines report no times: the time from dispatch to end counts as service, the engine's own queue included. */
 export const untimed: Lens = (event) => {
   if (event.type !== 'callFinished') return event;
   const { type, call, usage, calledTool } = event;
@@ -24,8 +24,8 @@ export const untimed: Lens = (event) => {
 };
 
 /**
- * Programs are not told apart rightly: of so large a share of them, the calls after the first few pass for another program's;
- * and of so large a share, each passes for the one before it of these, two by two.
+ * Programs are misidentified. Of a `split` share, the calls after the first few get another program's id. The programs
+ * of a `merged` share form pairs, and the second of each pair gets the id of the first.
  */
 export function misidentified(
   { split, merged }: { readonly split: number; readonly merged: number },
@@ -35,7 +35,7 @@ export function misidentified(
   const names = new Map<ProgramId, () => ProgramId>();
   let unpaired: ProgramId | undefined;
 
-  /** What the program's next call passes for. */
+  /** Returns the id for each next call of the program. */
   function mistake(id: ProgramId): () => ProgramId {
     const roll = dice.share();
     if (roll < split) {

@@ -2,13 +2,13 @@ import type { CallOutcome, ProgramRecord } from './records.js';
 import type { AgentProgram } from '../../workloads/index.js';
 
 /**
- * One program under way: which of its calls may be made now.
+ * One program under way: the states of its calls.
  *
  *     waits for others ──the last of them has ended──> may be made ──> ended | failed
  *            └──one of them failed or was cancelled──> cancelled
  */
 export class ProgramRun {
-  /** Calls that have neither ended nor been cancelled. */
+  /** Number of calls that have neither ended nor been cancelled. */
   open: number;
   outcome: CallOutcome = 'completed';
   longestQueueMs = 0;
@@ -16,13 +16,13 @@ export class ProgramRun {
   #cancelled = 0;
   #promptTokens = 0;
   #outputTokens = 0;
-  /** For each call, how many of those that it waits for have not ended; -1 once it is cancelled. */
+  /** For each call, the number of its unfinished predecessors; -1 once it is cancelled. */
   readonly #missing: Int32Array;
-  /** For each call, the places in `#behind` of the calls that wait for it: from its own number to that of the next. */
+  /** For each call, the start of its successors in `#behind`; the next call's start is their end. */
   readonly #behindFrom: Int32Array;
   readonly #behind: Int32Array;
 
-  /** @throws RangeError when a call waits for one that does not stand before it */
+  /** @throws RangeError when a call does not come after all calls that it waits for */
   constructor(
     readonly program: AgentProgram,
     readonly arrivedMs: number,
@@ -64,13 +64,13 @@ export class ProgramRun {
     this.#made += 1;
   }
 
-  /** The call has its answer. Returns the calls that waited for it last. */
+  /** The call has its answer. Returns the calls that waited only for it. */
   completed(call: number, promptTokens: number, outputTokens: number): number[] {
     this.open -= 1;
     this.#promptTokens += promptTokens;
     this.#outputTokens += outputTokens;
     const ready: number[] = [];
-    // Not by `#behindOf`, as a view costs more than the one call that most have behind them.
+    // Not by `#behindOf`: a view costs more than the single successor that most calls have.
     const end = this.#behindFrom[call + 1] ?? 0;
     for (let place = this.#behindFrom[call] ?? 0; place < end; place += 1) {
       const next = this.#behind[place] ?? -1;
@@ -82,10 +82,10 @@ export class ProgramRun {
     return ready;
   }
 
-  /** The call has none: what waits for it, directly or through others, is never made. Returns how many those are. */
+  /** The call has failed: its successors, direct or indirect, are never made. Returns their number. */
   failed(call: number, outcome: CallOutcome): number {
     this.open -= 1;
-    // What the system has lost outweighs what its own client cancelled.
+    // A fault of the system outweighs a cancellation by the client.
     if (this.outcome === 'completed' || this.outcome === 'cancelled') this.outcome = outcome;
     const before = this.#cancelled;
     const toCancel = [...this.#behindOf(call)];

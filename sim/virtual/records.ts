@@ -1,15 +1,15 @@
 /**
- * What was seen of calls and programs, by the simulator in virtual time and by the load tester in real time. Times are
- * milliseconds of one clock; NaN: it never came to that.
+ * Measurements of calls and programs, by the simulator in virtual time and by the load tester in real time. Times are
+ * milliseconds of one clock; NaN: never reached.
  */
 export interface CallRecord {
   readonly program: string;
   /** Index in its program's calls. */
   readonly call: number;
   readonly thread: string;
-  /** When its client sent it, or meant to: waiting for a busy client counts. */
+  /** Time at which its client sent it, or meant to: waiting for a busy client counts. */
   readonly arrivedMs: number;
-  /** When a gateway gave it to an engine for the last time. */
+  /** Time of its last dispatch to an engine. */
   readonly dispatchedMs: number;
   readonly firstTokenMs: number;
   readonly endedMs: number;
@@ -20,29 +20,29 @@ export interface CallRecord {
   readonly outcome: CallOutcome;
 }
 
-/** `completed`, or the code of what went wrong: a refusal of the scheduler, or an error class of the load tester. */
+/** `completed`, or the code of the fault: a refusal of the scheduler, or an error class of the load tester. */
 export type CallOutcome = 'completed' | (string & {});
 
 export interface ProgramRecord {
   readonly program: string;
-  /** Which workload of a mixture it came from; '' when there is one only. */
+  /** Its workload in a mixture; '' when there is only one. */
   readonly workload: string;
   readonly arrivedMs: number;
-  /** The end of its last call. A program with a call that failed ends there: what depends on the call is never made. */
+  /** End of its last call. A failed call ends its program: the calls that depend on it are never made. */
   readonly endedMs: number;
-  /** Calls that were made, and those that never were because one before them failed. */
+  /** Calls that were made, and calls never made because an earlier one failed. */
   readonly calls: number;
   readonly callsCancelled: number;
   readonly promptTokens: number;
   readonly outputTokens: number;
-  /** Longest wait of one of its calls before an engine had it. */
+  /** Longest wait of one of its calls for an engine. */
   readonly longestQueueMs: number;
-  /** What it takes in an empty system; NaN where nobody can tell. */
+  /** Its time in an empty system; NaN when unknown. */
   readonly aloneMs: number;
   readonly outcome: CallOutcome;
 }
 
-/** Hears of each call and each program when it has ended. */
+/** Receives each call and each program when it has ended. */
 export interface Observer {
   callEnded?(record: CallRecord): void;
   programEnded(record: ProgramRecord): void;

@@ -5,21 +5,21 @@ import { Appointment, RANK, type Agenda } from './agenda.js';
 import type { Job } from './job.js';
 import type { EngineResult } from './options.js';
 
-/** As the gateway tells of progress: at the latest after so many tokens, or so long. */
+/** Intervals of the gateway's progress reports: at most this many tokens, or this long. */
 const PROGRESS_TOKENS = 64;
 const PROGRESS_MS = 1000;
-/** Steps after which the engine is looked at where progress is told. */
+/** Steps between two looks at the engine when progress is reported. */
 const PROGRESS_STEPS = 16;
 
-/** Who hears of the calls of a replica. */
+/** Receives events of a replica's calls. */
 export interface ReplicaPorts {
   started(job: Job): void;
   finished(job: Job, sequence: Sequence<Job>): void;
-  /** How far a running call is; absent: nobody asks. */
+  /** Reports the progress of a running call; absent: not needed. */
   readonly progressed?: ((job: Job, outputTokens: number) => void) | undefined;
 }
 
-/** One engine in virtual time: from stretch to stretch of steps while it has work, until it is lost. */
+/** One engine in virtual time: runs stretches of steps while it has work, until it is lost. */
 export class Replica {
   readonly id: string;
   #engine: Engine<Job>;
@@ -30,10 +30,10 @@ export class Replica {
   readonly #sequences = new Map<Job, Sequence<Job>>();
   #begunMs = NaN;
   #busyMs = 0;
-  /** Blocks held when the stretch began, and blocks held over time so far. */
+  /** Blocks held when the stretch began, and the integral of blocks held over time. */
   #heldBlocks = 0;
   #heldBlockMs = 0;
-  /** Of engines that it had before. */
+  /** Totals of its earlier lives. */
   readonly #earlier = noTotals();
 
   constructor(
@@ -55,7 +55,7 @@ export class Replica {
     return this.#isUp;
   }
 
-  /** What its load report says now. */
+  /** Its load report at this time. */
   load(nowMs: number): { readonly waiting: number; readonly kvUsage: number; readonly preemptions: number } {
     const { engine } = this;
     engine.advance(nowMs);
@@ -66,7 +66,7 @@ export class Replica {
     };
   }
 
-  /** Takes the call into the engine's queue. */
+  /** Adds the call to the engine's queue. */
   add(job: Job, nowMs: number): void {
     const { engine } = this;
     job.begin();
@@ -76,7 +76,7 @@ export class Replica {
     this.#endAt(engine.cut(nowMs), nowMs);
   }
 
-  /** Ends a call early; nothing if the engine does not have it. */
+  /** Ends a call early; does nothing if the engine does not have it. */
   abort(job: Job, nowMs: number): void {
     const sequence = this.#sequences.get(job);
     if (sequence === undefined) return;
@@ -86,7 +86,7 @@ export class Replica {
     this.#endAt(this.engine.stepEnd, nowMs);
   }
 
-  /** The engine dies, and its cache with it. Returns the calls that it had. */
+  /** The engine dies, and its cache with it. Returns its calls. */
   lose(nowMs: number): Job[] {
     const jobs = [...this.#sequences.keys()];
     if (!Number.isNaN(this.engine.stepEnd)) this.#account(nowMs);
@@ -95,7 +95,7 @@ export class Replica {
     addTotals(this.#earlier, this.engine.totals);
     this.#isUp = false;
     this.#engine = new Engine(this.settings);
-    // The stretch under way was the old one's.
+    // The stretch under way belonged to the old engine.
     this.#end = this.#newEnd();
     return jobs;
   }
@@ -121,7 +121,7 @@ export class Replica {
     });
   }
 
-  /** The stretch under way ends then; NaN: there is none, and one begins. */
+  /** Sets the end of the stretch under way. NaN: there is none, and a new one begins. */
   #endAt(endMs: number, nowMs: number): void {
     if (Number.isNaN(endMs)) this.agenda.set(this.#begin, nowMs);
     else if (endMs !== this.#end.atMs) this.agenda.set(this.#end, endMs);
@@ -136,7 +136,7 @@ export class Replica {
     this.agenda.set(this.#end, endMs);
   }
 
-  /** Counts the stretch under way as over. */
+  /** Accounts for the ended stretch. */
   #account(nowMs: number): void {
     this.engine.advance(nowMs);
     const durationMs = nowMs - this.#begunMs;

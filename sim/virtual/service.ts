@@ -3,8 +3,8 @@ import { stepMs } from '../engine/roofline.js';
 import type { AgentCall } from '../../workloads/index.js';
 
 /**
- * What a call takes of an engine by itself: the prefill of what its prompt does not share by a prefix, and a step for each
- * token of its answer.
+ * Service of a call by itself: the prefill of its prompt beyond the shared prefix, and a step for each token of its
+ * answer.
  */
 export function serviceMs(preset: Preset, { promptTokens, outputTokens, prefix }: AgentCall): number {
   const kept = prefix !== undefined && 'tokens' in prefix ? Math.min(prefix.tokens, promptTokens) : 0;

@@ -6,14 +6,14 @@ export interface Arrival {
   readonly atMs: number;
 }
 
-/** Pulls programs, one ahead of the last that has arrived, and tells when they arrive. */
+/** Pulls programs, one ahead of the last arrival, and sets their times of arrival. */
 export class Source {
   readonly #programs: Iterator<AgentProgram>;
   readonly #openTimes: Iterator<number> | undefined;
   #left: number;
   #firstArrivalMs: number | undefined;
 
-  /** @throws RangeError for arrivals that make no sense */
+  /** @throws RangeError for impossible arrivals */
   constructor(private readonly options: Pick<WorldOptions, 'programs' | 'maxPrograms' | 'arrivals' | 'seed'>) {
     const { programs, maxPrograms = Infinity, arrivals, seed } = options;
     this.#programs = programs[Symbol.iterator]();
@@ -24,13 +24,16 @@ export class Source {
       throw new RangeError(`the speed of a trace must be above 0, got ${arrivals.speed}`);
   }
 
-  /** How many programs come at the start, each of which brings in another when it has ended; 0 where times alone do. */
+  /** Number of programs at the start, each replaced by another when it has ended; 0 for open arrivals. */
   get concurrency(): number {
     const { arrivals } = this.options;
     return arrivals.type === 'closed' ? arrivals.concurrency : 0;
   }
 
-  /** The next program, and when it arrives: now at the earliest. @throws RangeError when its trace should tell and does not */
+  /**
+   * The next program and its time of arrival, now at the earliest.
+   * @throws RangeError when its trace lacks that time
+   */
   next(nowMs: number): Arrival | undefined {
     if (this.#left <= 0) return undefined;
     this.#left -= 1;
@@ -40,7 +43,7 @@ export class Source {
     return undefined;
   }
 
-  /** No more programs are wanted. */
+  /** No more programs are needed. */
   close(): void {
     this.#left = 0;
     this.#programs.return?.();

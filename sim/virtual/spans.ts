@@ -1,7 +1,7 @@
 import type { BlockHashes } from '../engine/blocks.js';
 
 /**
- * Numbers of blocks as spans in which they count up by one, found from the last to the first.
+ * Numbers of blocks, as spans that count up by one, filled from the last span to the first.
  *
  *     block      0 .......... starts[1] ......... starts[0] ........ length
  *     number     bases[2] + block | bases[1] + block | bases[0] + block
@@ -17,12 +17,12 @@ export class Spans implements BlockHashes {
     return this.#length;
   }
 
-  /** Blocks, from the first on, that no span covers yet. */
+  /** Number of leading blocks that no span covers yet. */
   get missing(): number {
     return this.#missing;
   }
 
-  /** Of so many blocks, none covered yet. */
+  /** Empties it, for this many blocks. */
   reset(length: number): this {
     this.#spans = 0;
     this.#length = length;
@@ -30,7 +30,7 @@ export class Spans implements BlockHashes {
     return this;
   }
 
-  /** Covers the missing blocks from the `first`th on: each has the number of its place and `base`. */
+  /** Covers the missing blocks from block `first` on; each gets the number `base` plus its index. */
   prepend(first: number, base: number): void {
     if (first >= this.#missing) return;
     this.#starts[this.#spans] = first;
@@ -48,7 +48,7 @@ export class Spans implements BlockHashes {
     return (span === 0 ? this.#length : (this.#starts[span - 1] ?? NaN)) - block;
   }
 
-  /** The span that the block is in: the first, as they stand here, that begins with it or before. */
+  /** Index of the span that holds the block: the first in this order that starts at or before it. */
   #spanOf(block: number): number {
     let low = 0;
     let high = this.#spans - 1;

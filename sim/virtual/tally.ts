@@ -1,7 +1,7 @@
 import type { CallOutcome } from './records.js';
 import type { EngineResult, WorldResult } from './options.js';
 
-/** Counts what has come to an end. */
+/** Counts ended calls and programs. */
 export class Tally {
   readonly #programOutcomes: Record<string, number> = {};
   readonly #callOutcomes: Record<string, number> = {};

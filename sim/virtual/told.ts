@@ -15,9 +15,7 @@ import type { Job } from './job.js';
 const MODEL = modelId('m');
 const TENANT = tenantId('t');
 
-/*
- * Every event that the world tells the scheduler, as the gateway would tell it.
- */
+/* Every event that the world tells the scheduler, as the gateway would tell it. */
 
 export function callArrived(job: Job, readsPrefix: boolean): Event {
   const family = job.played.layout.family(job.call.thread);
@@ -56,12 +54,12 @@ export function callFinished(job: Job, { scheduledAt, endedAt, cachedTokens }: S
     },
     serviceMs: millis(endedAt - scheduledAt),
     queueMs: millis(scheduledAt - dispatchedMs),
-    // Nobody sees whether there will be a next call: only what the answer asks for.
+    // A gateway cannot see whether a next call will come, only whether the answer asks for a tool.
     ...(call.tools !== undefined && call.tools.length > 0 && { calledTool: true }),
   };
 }
 
-/** The client has gone; one whose call still waits may ask again. */
+/** The client has left; a waiting call's client may ask again. */
 export const callCancelled = (call: CallId, mayReturn: boolean): Event => ({
   type: 'callCancelled',
   call,
@@ -71,15 +69,24 @@ export const callCancelled = (call: CallId, mayReturn: boolean): Event => ({
 /** The engine answered with a 4xx: the request was at fault. */
 export const callRefused = (call: CallId): Event => ({ type: 'callFailed', call, failure: 'refused' });
 
-export const callBusy = (call: CallId, restMs: number): Event => ({
+/** The engine had no room, or no connection to it came about. */
+export const callSentBack = (call: CallId, failure: 'busy' | 'unreached', restMs: number): Event => ({
   type: 'callFailed',
   call,
-  failure: 'busy',
+  failure,
   restMs: millis(restMs),
 });
 
-/** The connection to the engine broke, after the client had seen a part of the answer (`lost`) or before. */
-export const callBroken = (call: CallId, failure: 'broken' | 'lost'): Event => ({ type: 'callFailed', call, failure });
+/** The connection to the engine broke before the client had seen anything. */
+export const callBroken = (call: CallId, pauseMs: number): Event => ({
+  type: 'callFailed',
+  call,
+  failure: 'broken',
+  pauseMs: millis(pauseMs),
+});
+
+/** It broke after the client had seen a part of the answer. */
+export const callLost = (call: CallId): Event => ({ type: 'callFailed', call, failure: 'lost' });
 
 export const programEnded = (id: string): Event => ({ type: 'programEnded', program: programId(id) });
 

@@ -12,20 +12,21 @@ import { Source, type Arrival } from './source.js';
 import { Tally } from './tally.js';
 import { programEnded } from './told.js';
 
-/** Things that happen between two looks at whether to stop. */
+/** Events between two polls of `shouldStop`. */
 const STOP_EVERY = 1024;
 
 /**
- * Runs programs through a scheduler and engines in virtual time. The scheduler is told what a gateway would tell it, no more:
- * nothing of what calls will turn out to be, of calls to come, or of programs' ends unless clients announce them.
+ * Runs programs through a scheduler and engines in virtual time. The scheduler is told only what a gateway would tell
+ * it. It learns nothing in advance of calls' lengths, of calls to come, or of programs' ends unless clients announce
+ * them.
  *
  *     source ──programs──> graph of calls ──callArrived──> scheduler ──dispatch──> replicas
  *                                 ^                            ^                      │
  *                                 └────────── ended ───────────┴── callFinished ──────┘
  *
- * A function of its options: no clock and no chance but the seed's. Memory grows with the programs under way, not with
- * those that have ended.
- * @throws RangeError for options and programs that make no sense, and whatever the programs' own iterator throws
+ * A function of its options: no clock, and no randomness but the seed's. Memory grows with the programs under way, not
+ * with those that have ended.
+ * @throws RangeError for invalid options or programs, and any error of the programs' own iterator
  */
 export function runWorld(options: WorldOptions): WorldResult {
   return new World(options).run();
@@ -63,7 +64,7 @@ class World {
         complete = false;
         break;
       }
-      // Load reports end only where a call is to come, so that there is always a next thing.
+      // Load reports pause only when a call is to come, so that there is always a next event.
       (this.#agenda.take() as Appointment).happen();
     }
     this.#source.close();

@@ -1,13 +1,13 @@
 import type { Call } from '../programs/call.js';
 import { serviceClassOf, type CompletionIndex } from '../programs/completion-index.js';
 
-/** What a call adds to a step beside its context, in tokens of context: its place in the batch. */
+/** A call's fixed load on a step beside its context, in tokens of context: its place in the batch. */
 const CALL_TOKENS = 128;
 
 /** Load of one call on a step, in tokens. */
 export const loadOf = ({ promptTokens }: Pick<Call, 'promptTokens'>): number => promptTokens + CALL_TOKENS;
 
-/** The calls that run on an engine, as its steps see them: their load, and their programs' attained service by class. */
+/** The calls in flight on an engine: their load on a step, and their programs' attained service by class. */
 export class Batch {
   loadTokens = 0;
   readonly #byClass: number[] = [];
@@ -24,7 +24,10 @@ export class Batch {
     this.#change(call, -1);
   }
 
-  /** Load over time up to `nowMs`: the difference of two over the time between them is the mean load. */
+  /**
+   * Integral of the load up to `nowMs`. The difference between two readings, over the time between them, is the mean
+   * load.
+   */
   areaTokenMs(nowMs: number): number {
     this.#areaTokenMs += this.loadTokens * (nowMs - this.#nowMs);
     this.#nowMs = nowMs;

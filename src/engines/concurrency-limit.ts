@@ -28,7 +28,7 @@ export class ConcurrencyLimit {
   #wasFull = false;
   #metLimit = false;
   #waiting = 0;
-  /** The engine's running total as last reported; undefined before the first report. */
+  /** The engine's running total in its last report; undefined before the first report. */
   #preemptions: number | undefined;
   #reports = false;
   readonly #trend = new ThroughputTrend();
@@ -46,7 +46,7 @@ export class ConcurrencyLimit {
     else this.#size = this.#adapts ? Math.min(config.windowInitial, this.#most) : this.#most;
   }
 
-  /** Whether these settings make the same limit, so that its state remains valid. */
+  /** Whether these settings yield the same limit, so that its state remains valid. */
   isMadeOf({ window, windowInitial, windowMin, windowMax }: SchedulerConfig['admission'], engineMax?: number): boolean {
     const { config } = this;
     const isSame = window === config.window && windowInitial === config.windowInitial;
@@ -66,7 +66,7 @@ export class ConcurrencyLimit {
    * A load report. @param waiting calls in the engine's own queue; `kvUsage`: 0 to 1; `preemptions`: a running total
    */
   report(waiting = 0, kvUsage = 0, preemptions = this.#preemptions): void {
-    // The first total covers the time before us. A total that went down is that of a restarted engine.
+    // The first total covers the time before our start. A total that went down belongs to a restarted engine.
     const preempted = preemptions !== undefined && preemptions > (this.#preemptions ?? Infinity);
     this.#preemptions = preemptions;
     this.#reports = true;

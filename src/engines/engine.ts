@@ -13,17 +13,18 @@ import { PrefillMeter } from './prefill-meter.js';
 import { StepTime } from './step-time.js';
 
 /**
- * Part of T* (`learntRetention`) that holding a context may cost. Below 1 since measured prefill times include waiting for other
- * work, and since room lost also thins the batch that shares each step's cost; 0.25 by `npm run bench:policies`.
+ * Share of T* (`learntRetention`) that counts as the worth of a return. It is below 1 for two reasons. Measured prefill
+ * times include waiting for other work, and lost room also thins the batch that shares each step's cost. Chosen by `npm
+ * run bench:policies`.
  */
 const HOLDING_SHARE = 0.25;
 /**
- * What a return is worth at least. A small cache is filled in no time, and by T* alone nothing would be held in it; but an
- * engine that has work for all of its steps gains nothing by one context more, so the room costs less than its share of the
- * engine. Large caches are above this by themselves. By runs on a real engine of 12,800 tokens (docs/EXPERIMENTS.md).
+ * The least value of a return. A small cache fills in no time, so by T* alone it would hold nothing. But an engine with
+ * work for all of its steps gains nothing from one more context. So the room costs less than its share of the engine.
+ * Large caches exceed this value anyway. Measured on a real engine of 12,800 tokens (docs/EXPERIMENTS.md).
  */
 const WORTH_MS_MIN = 4000;
-/** Fewest output tokens from which the time of a step is told. */
+/** Fewest output tokens of an answer from which a step's time is measured. */
 const STEPS_MIN = 16;
 /** Work of an uncached prompt token in output tokens: a prefill takes many tokens a step. */
 const PROMPT_TOKEN_WORK = 1 / 64;
@@ -36,12 +37,14 @@ const PROMPT_TOKEN_WORK = 1 / 64;
  */
 export class Engine {
   state: 'up' | 'lost' | 'draining' = 'up';
-  /** Counts losses: what was bound to an earlier life is bound to nothing. */
+  /** Number of losses: a binding to an earlier life is void. */
   life = 0;
-  /** Half-open: one call at a time until one has finished. */
+  /** Half-open: one call at a time until one has begun to be answered, or the driver says that it is well. */
   probation = false;
   /** Said "no room": nothing goes there before this time. */
   restUntilMs = -Infinity;
+  /** When it last went out of service. */
+  lostAtMs = -Infinity;
 
   pools: readonly ModelPool[] = [];
   limit: ConcurrencyLimit;
@@ -54,18 +57,18 @@ export class Engine {
   readonly batch = new Batch();
   readonly stepTime = new StepTime();
   readonly running = new Set<Call>();
-  /** Context tokens of its running calls, and of the calls that wait for it alone. */
+  /** Context tokens of its running calls, and of the calls bound to it. */
   runningTokens = 0;
   boundTokens = 0;
-  /** Calls that wait for this engine alone. */
+  /** Calls bound to this engine. */
   readonly bound = new WaitQueue();
   /** Its last finished call. */
   finishedAtMs = -Infinity;
-  /** When an aged call may next take the place of idle programs. */
+  /** Time from which another aged call may displace idle contexts. */
   evictableAtMs = -Infinity;
-  /** Whether it is among those that are looked at next (`Placement.touch`). */
+  /** Whether placement looks at it next (`Placement.touch`). */
   touched = false;
-  /** A call that has waited for room here: nothing behind it may take the room. */
+  /** An aged call that waits for room here: no later call may take the room. */
   reservedFor: Call | undefined;
 
   constructor(
@@ -80,9 +83,9 @@ export class Engine {
     this.workingSet = new WorkingSet(makeRetention(config.retention));
   }
 
-  /** Takes what `engineJoined` says; pools apart. */
+  /** Applies the facts of `engineJoined`, except its pools. */
   join(config: SchedulerConfig['admission'], joined: EngineJoined): void {
-    // An engine that was lost has started anew; another that said "no room" is still held to it.
+    // A lost engine has started anew. Any other engine that said "no room" still rests.
     if (this.state === 'lost') this.restUntilMs = -Infinity;
     this.state = 'up';
     this.probation = joined.probation ?? false;
@@ -93,28 +96,28 @@ export class Engine {
     this.configure(config);
   }
 
-  /** Takes new settings. Window and retention keep what they have learnt unless they are others. */
+  /** Applies new settings. The window and retention keep their memory unless their own settings changed. */
   configure(config: SchedulerConfig['admission']): void {
     if (!this.limit.isMadeOf(config, this.#windowMax)) this.limit = new ConcurrencyLimit(config, this.#windowMax);
     if (config.retention !== this.workingSet.retention.name)
       this.workingSet.retention = makeRetention(config.retention);
   }
 
-  leave(state: 'lost' | 'draining'): void {
+  leave(state: 'lost' | 'draining', nowMs: number): void {
+    if (this.state === 'up') this.lostAtMs = nowMs;
     this.state = state;
     this.life += 1;
     this.workingSet.clear();
   }
 
   report(event: EngineReported): void {
-    // Full of calls that all take longer than the time between two reports, it has seen none begin.
+    // If all of its calls outlast the time between two reports, no dispatch has noted that the window is full.
     this.limit.observe(this.inFlight);
     this.limit.report(event.waiting, event.kvUsage, event.preemptions);
   }
 
-  /** A call has finished here: the engine is well, and its times tell what the engine can do. */
+  /** A call has finished here, and its times tell what the engine can do. */
   finished(call: Call, event: CallFinished, nowMs: number): void {
-    this.probation = false;
     this.finishedAtMs = nowMs;
     const { usage } = event;
     const { promptTokens, outputTokens } = usage ?? call;
@@ -129,7 +132,9 @@ export class Engine {
     if (call.started(nowMs)) call.areaAtStart = this.batch.areaTokenMs(nowMs);
   }
 
-  /** Learns the time of a step from the call's answer; of one that was not streamed, from what is left beside its prefill. */
+  /**
+   * Learns the time of a step from the call's answer. Without a stream, the prefill time is estimated and subtracted.
+   */
   #observeSteps(call: Call, { usage, queueMs }: CallFinished, nowMs: number): void {
     if (usage === undefined || usage.outputTokens < STEPS_MIN) return;
     const fromMs = call.startedAtMs ?? call.dispatchedAtMs;
@@ -141,14 +146,14 @@ export class Engine {
     this.stepTime.observe(decodeMs / steps, (this.batch.areaTokenMs(nowMs) - call.areaAtStart) / elapsedMs);
   }
 
-  /** Lets idle contexts fade up to `nowMs`. @param prefillMs prefill time of a token until it was measured */
+  /** Lets idle contexts fade up to `nowMs`. @param prefillMs prefill time of a token, used until it was measured */
   settle(nowMs: number, halfLifeMs: number, prefillMs: number): void {
     const fillMs = (this.capacityTokens ?? 0) * (this.#prefill.msPerToken ?? prefillMs);
     const worthMs = Math.max(WORTH_MS_MIN, HOLDING_SHARE * fillMs);
     this.workingSet.settle(nowMs, halfLifeMs, Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs));
   }
 
-  /** In-flight work and work bound to come, in tokens: what load balancing compares. */
+  /** Tokens of running and of bound calls, for load balancing. */
   get loadTokens(): number {
     return this.runningTokens + this.boundTokens;
   }
@@ -161,19 +166,19 @@ export class Engine {
     return this.probation ? 1 : this.limit.size;
   }
 
-  /** Whether it takes calls at all now. */
+  /** Whether it accepts calls at all now. */
   isOpen(nowMs: number): boolean {
     return this.state === 'up' && nowMs >= this.restUntilMs;
   }
 
-  /** Most tokens that the working set may take. Without a gate or with unknown capacity: no bound. */
+  /** Upper bound on the working set in tokens. Without a gate or with unknown capacity: no bound. */
   gateTokens(gate: number): number {
     return gate === 0 || this.capacityTokens === undefined ? Infinity : gate * this.capacityTokens;
   }
 
   /**
-   * What the gate has left at `nowMs`. An empty engine has room for anything, so that nothing can deadlock. Returning calls may
-   * take the place of idle contexts; so may an aged one, but no sooner than `turnMs` after the last.
+   * Room within the gate at `nowMs`. An empty engine has room for anything, so that nothing can deadlock. Returning
+   * calls may displace idle contexts; an aged call may too, but no sooner than `turnMs` after the last.
    */
   headroom(gate: number, nowMs: number): Headroom {
     const gateTokens = this.running.size === 0 ? Infinity : this.gateTokens(gate);

@@ -1,18 +1,18 @@
-/** Observations that are remembered, and the fewest that a fit is made of. */
+/** Observations remembered, and the fewest for a fit. */
 const MEMORY = 512;
 const OBSERVATIONS_MIN = 32;
-/** Least spread of loads, as a share of their mean, from which a slope can be told. */
+/** Least spread of loads, as a share of their mean, that yields a slope. */
 const SPREAD_MIN = 0.1;
-/** Least share of the mean step that an empty one is taken to cost. */
+/** Least time of an empty step, as a share of the mean step. */
 const EMPTY_SHARE_MIN = 0.1;
 
 /**
- * What a step of the engine costs, learnt from the time between output tokens and what ran meanwhile:
+ * The time of an engine's step, learnt from the time between output tokens and the load meanwhile:
  *
  *     T(load) = emptyMs + msPerToken x load             load: tokens of context in flight
  *
- * A step reads the weights once, whatever its batch, and then each context: a roofline in decode. The fit is least squares
- * with fading memory. Until loads have varied enough to tell the two apart, there is none.
+ * A step reads the weights once, whatever its batch, and then each context: the roofline of decode. The fit is least
+ * squares with fading memory. There is no fit until loads have varied enough to tell the two terms apart.
  */
 export class StepTime {
   #weight = 0;
@@ -24,7 +24,7 @@ export class StepTime {
   emptyMs: number | undefined;
   msPerToken = 0;
 
-  /** @param stepMs mean time between the tokens of an answer @param loadTokens mean load meanwhile */
+  /** @param stepMs mean time between the tokens of an answer @param loadTokens mean load during it */
   observe(stepMs: number, loadTokens: number): void {
     const keep = 1 - 1 / MEMORY;
     this.#weight = this.#weight * keep + 1;

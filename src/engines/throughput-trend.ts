@@ -1,4 +1,4 @@
-/** Least share of the growth in calls that must return as growth in throughput. */
+/** Least growth in throughput, as a share of the growth in calls, for which more calls pay. */
 const GAIN_MIN = 1 / 4;
 
 /** A completed call. */

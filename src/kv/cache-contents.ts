@@ -13,7 +13,7 @@ const BRANCH_SHARE_MAX = 1 / 16;
 /**
  * Our estimate of one engine's KV cache: the most recently used contexts that fit the capacity, as in the engine's own
  * LRU. A context that newer ones evicted is gone, whatever the gate wanted to keep. A context's size is everything that
- * it has put in, since abandoned branches fill the cache as well. A family's shared prefix is there once.
+ * its calls have put in, since abandoned branches fill the cache as well. A family's shared prefix is counted once.
  */
 export class CacheContents {
   /** Capacity in tokens; Infinity when unknown. */

@@ -82,8 +82,8 @@ export class ContextForecast {
   }
 
   /**
-   * A call of the root thread has finished and left a context of `contextTokens`. A call that ran beside the one
-   * before, as in a tree search, has added its answer; any other has added the difference to the context before.
+   * A call of the root thread has finished and left a context of `contextTokens`. A call parallel to the one before, as
+   * in a tree search, has added its answer. Any other has added the difference to the context before.
    */
   finished({ program, arrivedAtMs }: Call, contextTokens: number, answerTokens: number, nowMs: number): void {
     this.#follow(program);

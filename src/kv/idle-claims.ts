@@ -91,7 +91,7 @@ export class IdleClaims {
     this.recount(context);
   }
 
-  /** No call of the thread waits any longer. Returns true when that has made room. */
+  /** The thread's last waiting call has left the queue. Returns true when that has made room. */
   endReturn(context: Context): boolean {
     if (!context.isReturning || context.bucket === undefined) return false;
     context.isReturning = false;

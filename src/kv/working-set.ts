@@ -32,8 +32,9 @@ const GROWTH_SHARE_MAX = 1 / 16;
  * threads of their own and count apart. Fading costs O(buckets) a step however many contexts are idle. All else is O(1)
  * amortised: each context is reclaimed, judged and dropped at most once an idle spell.
  *
- * Entering is undone for a call that left `nothing`. Displacing contexts only at the first token would be too late for
- * answers without a stream, whose first token arrives with their last: the gate would count contexts that are gone.
+ * Entering is undone for a call that left `nothing`. Displacing contexts only at the first token would be too late
+ * without a stream. Such an answer's first token arrives with its last, and until then the gate would count contexts
+ * that are gone.
  */
 export class WorkingSet {
   readonly #contents = new CacheContents();
@@ -80,7 +81,7 @@ export class WorkingSet {
   /** Tokens that a context of this size counts here: its size or its forecast, less its shared prefix. */
   countedTokens({ sharedTokens, forecastTokens }: Grown, tokens: number): number {
     const grown = Math.min(forecastTokens - sharedTokens, Math.floor(this.capacityTokens * GROWTH_SHARE_MAX));
-    // An engine may have found more tokens cached than we estimated for the whole prompt.
+    // The engine may have found more tokens cached than our estimate of the whole prompt.
     return Math.max(0, tokens - sharedTokens, grown);
   }
 
@@ -155,7 +156,7 @@ export class WorkingSet {
     if (context !== undefined) this.#claims.expectReturn(context);
   }
 
-  /** No call of the thread waits any longer. Returns true when that has made room. */
+  /** The thread's last waiting call has left the queue. Returns true when that has made room. */
   cancelReturn(program: Program, thread: string): boolean {
     const context = this.get(program, thread);
     return context !== undefined && this.#claims.endReturn(context);
@@ -241,7 +242,7 @@ export class WorkingSet {
     return Math.floor((nowMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
   }
 
-  /** When the next step begins. */
+  /** Start of the next step. */
   static nextStepMs(nowMs: number, halfLifeMs: number): number {
     const next = WorkingSet.stepOf(nowMs, halfLifeMs) + 1;
     let atMs = (next * halfLifeMs) / STEPS_PER_HALF_LIFE;

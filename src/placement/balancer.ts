@@ -1,19 +1,19 @@
 import type { Usage } from '../protocol/events.js';
 import type { EngineId, ProgramId } from '../protocol/units.js';
 
-/** What a balancer sees of an engine. All counts are the scheduler's own, never a stale scrape. */
+/** A balancer's view of an engine. All counts are the scheduler's own, never a stale scrape. */
 export interface Candidate {
   readonly id: EngineId;
   /** Order of joining, unique: breaks every tie. */
   readonly index: number;
   readonly inFlight: number;
-  /** In-flight work, and work bound to come, in tokens. */
+  /** Tokens of running and of bound calls. */
   readonly loadTokens: number;
-  /** Size of its KV cache, where it tells. */
+  /** Size of its KV cache, where known. */
   readonly capacityTokens: number | undefined;
 }
 
-/** What a balancer sees of a call. */
+/** A balancer's view of a call. */
 export interface Placeable {
   readonly program: { readonly id: ProgramId };
   readonly promptTokens: number;
@@ -22,22 +22,22 @@ export interface Placeable {
 }
 
 /**
- * Answers the question "where does this call run?". The scheduler decides when; a balancer never sees the queues.
- * What it remembers is its own, bounded, and a function of the calls it was shown: same events, same answers.
+ * Answers the question "where does this call run?". The scheduler decides when; a balancer never sees the queues. Its
+ * memory is its own, bounded, and a function of the calls it was shown: same events, same answers.
  */
 export interface Balancer {
   readonly name: string;
-  /** Whether a call may leave the engine it was placed on when that stays full or the call is overdue. */
+  /** Whether a call may leave its engine when that stays full or the call is overdue. */
   readonly spills: boolean;
-  /** Whether it wants `prefix`, which costs the driver a pass over the prompt. */
+  /** Whether it needs `prefix`, which costs the driver a pass over the prompt. */
   readonly readsPrefix: boolean;
   /**
-   * A call starts to wait. The engine that it must run on, or undefined: any, decided when it runs.
+   * A call starts to wait. Returns the engine that must run it; undefined: any, chosen when it runs.
    * @param home the live engine that its program is bound to
    * @param live the engines that serve its model, in order of joining; may be empty
    */
   place<E extends Candidate>(call: Placeable, home: E | undefined, live: readonly E[]): E | undefined;
-  /** Its turn has come: one of `open`, never empty, each of which has room for it. */
+  /** The call's turn has come. Returns one of `open`, which is never empty; each has room for the call. */
   choose<E extends Candidate>(call: Placeable, open: readonly E[]): E;
   /** Whether the engine that runs this call becomes its program's home. */
   binds(call: Placeable, engine: Candidate): boolean;

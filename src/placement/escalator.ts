@@ -2,16 +2,17 @@ import type { Call } from '../programs/call.js';
 import { deadlinesOf, earliest, reachedBy, type Deadlines } from '../programs/escalation.js';
 import { TimerHeap } from '../queues/timer-heap.js';
 import type { Placement } from './placement.js';
+import { endPause, strandedAtMs } from './retry.js';
 
-/** Running totals of what waiting has brought. */
+/** Running totals of escalations. */
 interface Totals {
   promotions: number;
   overdue: number;
 }
 
 /**
- * The timers of waiting calls: it brings each call what its waiting has earned, as told at `Escalation`. A call is
- * watched from the start of a wait until it is sent out or gone.
+ * The timers of waiting calls: each moves a call to the states of `Escalation` as they fall due. A call is watched from
+ * the start of a wait until it is dispatched or gone.
  */
 export class Escalator {
   readonly #timers = new TimerHeap<Call>();
@@ -21,12 +22,12 @@ export class Escalator {
     private readonly totals: Totals,
   ) {}
 
-  /** When the next call's timer is due; Infinity without one. */
+  /** Time of the next timer; Infinity without one. */
   get nextAtMs(): number {
     return this.#timers.peek()?.timerAtMs ?? Infinity;
   }
 
-  /** Sets the waiting call's timer to the next time at which something changes for it by time alone. */
+  /** Sets the waiting call's timer to its next deadline. */
   watch(call: Call): void {
     this.#timers.set(call, earliest(this.#deadlines(call)));
   }
@@ -35,15 +36,17 @@ export class Escalator {
     this.#timers.delete(call);
   }
 
-  /** Escalates calls whose timers are due, up to the first whose queue timeout is over; undefined once none is left. */
-  timedOut(nowMs: number): Call | undefined {
+  /** Escalates calls whose timers are due, up to the first that is to be refused; undefined once none is left. */
+  refused(nowMs: number): { readonly call: Call; readonly refusal: 'queue_timeout' | 'no_engine' } | undefined {
     for (let call = this.#timers.peek(); call !== undefined && call.timerAtMs <= nowMs; call = this.#timers.peek()) {
       const reached = reachedBy(this.#deadlines(call), nowMs);
       // Nothing is reached when its window has started anew since its timer was set.
-      if (reached === 'timedOut') return call;
+      if (reached === 'timedOut') return { call, refusal: 'queue_timeout' };
+      if (reached === 'stranded') return { call, refusal: 'no_engine' };
       if (reached === 'overdue' || reached === 'promoted') this.#promote(call, reached === 'overdue', nowMs);
       else if (reached === 'aged') this.placement.age(call);
       else if (reached === 'stealable') this.placement.makeStealable(call);
+      else if (reached === 'retriable') endPause(call, this.placement);
       this.watch(call);
     }
     return undefined;
@@ -59,7 +62,8 @@ export class Escalator {
   }
 
   #deadlines(call: Call): Deadlines {
-    const { config, balancer } = this.placement.rules;
-    return deadlinesOf(call, config, balancer);
+    const { engineTable, rules } = this.placement;
+    const { config, balancer } = rules;
+    return deadlinesOf(call, config, balancer, strandedAtMs(call, engineTable.pool(call.model)));
   }
 }

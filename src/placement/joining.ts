@@ -4,7 +4,9 @@ import type { Joining } from '../policies/admission.js';
 import type { Call } from '../programs/call.js';
 import { serviceClassOf, type CompletionIndex } from '../programs/completion-index.js';
 
-/** The call and the batch that it would join; undefined while too little is known of steps or programs, or nothing runs. */
+/**
+ * The call and the batch that it would join. Undefined when nothing runs, or too little is known of steps or programs.
+ */
 export function joiningOf(
   call: Call,
   engine: Engine,

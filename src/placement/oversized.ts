@@ -1,13 +1,13 @@
 import type { Engine } from '../engines/engine.js';
 import type { Call } from '../programs/call.js';
 
-/** Prompt lengths are estimates: what is this much over the limit is over it for sure. */
+/** Ratio to the limit from which a prompt is surely over-long: prompt lengths are estimates. */
 const SURELY_OVER = 1.25;
 
 /**
- * Whether the call's prompt is longer than any of the engines takes: they will refuse it at once, and its agent, which
- * then shortens it, must hear that at once. So it waits for no room. A prompt that may be too long does not wait either
- * where no gate would ever let it in: nobody else has to make way for what may be refused.
+ * Whether the call's prompt exceeds the limit of every engine. An engine refuses it at once; the agent must hear that
+ * at once, because it then shortens the prompt. So the call does not wait for room. A prompt that may be too long does
+ * not wait either if no gate would ever admit it. No other call should make way for a call that may be refused.
  */
 function isOversized(call: Call, engines: readonly Engine[], gate: number): boolean {
   let longest = 0;
@@ -21,9 +21,12 @@ function isOversized(call: Call, engines: readonly Engine[], gate: number): bool
   return call.promptTokens > longest * SURELY_OVER || call.needTokens > widest;
 }
 
-/** The least loaded engine that is open, for a call that none of these takes; undefined where one may take it. */
+/**
+ * The open engine with fewest calls in flight, for a call that none of these engines accepts; undefined: one may accept
+ * it.
+ */
 export function refuserFor(call: Call, engines: readonly Engine[], gate: number, nowMs: number): Engine | undefined {
   if (!isOversized(call, engines, gate)) return undefined;
-  const open = engines.filter((engine) => engine.isOpen(nowMs) && !engine.probation);
+  const open = engines.filter((each) => each.isOpen(nowMs) && !each.probation && !call.failedOn.includes(each));
   return open.reduce<Engine | undefined>((a, b) => (a === undefined || b.inFlight < a.inFlight ? b : a), undefined);
 }

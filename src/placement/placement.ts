@@ -13,6 +13,7 @@ import type { Program } from '../programs/process-table.js';
 import { joiningOf } from './joining.js';
 import { refuserFor } from './oversized.js';
 import { reservationOf } from './reservation.js';
+import { mayStay, retriersOf, retryOn } from './retry.js';
 import { Settling } from './settling.js';
 import { admissionOf } from '../policies/admission.js';
 import type { Policy } from '../policies/policy.js';
@@ -21,7 +22,7 @@ import { EngineTable } from '../engines/engine-table.js';
 import type { EngineId, ModelId, TenantId } from '../protocol/units.js';
 import { WaitQueues } from '../queues/wait-queues.js';
 
-/** What decides placement; replaced as a whole on reload. */
+/** The rules of placement; replaced as a whole on reload. */
 export interface PlacementRules {
   readonly config: SchedulerConfig;
   readonly balancer: Balancer;
@@ -29,16 +30,16 @@ export interface PlacementRules {
 }
 
 /**
- * Placement: engines, and the calls that wait for them. It knows where a call stands and what has room; it knows
- * nothing of programs' service, of timers or of how calls end.
+ * Placement: engines, and the calls that wait for them. It knows each call's place and each engine's room. It knows
+ * nothing of programs' service, of timers, or of how calls end.
  *
- * Between two events no waiting call can be placed: only engines that an event touched are looked at (`#touched`), each
- * at O(pools x log n), so a call that waits for a full engine costs the others nothing.
+ * Between two events no waiting call can be placed. So only engines touched by an event are looked at (`#touched`),
+ * each in O(pools x log n). A call that waits for a full engine costs the others nothing.
  */
 export class Placement {
   readonly engineTable = new EngineTable();
   readonly #queues = new WaitQueues(this.engineTable);
-  /** Engines to which something has happened that may let a waiting call go: no set, as it is emptied in every step. */
+  /** Engines on which a waiting call may now have room. An array, not a Set, as it is emptied in every step. */
   readonly #touched: Engine[] = [];
   readonly #settling = new Settling();
 
@@ -47,12 +48,12 @@ export class Placement {
     private readonly completionIndex: CompletionIndex,
   ) {}
 
-  /** Waiting calls. */
+  /** Number of waiting calls. */
   get waiting(): number {
     return this.#queues.size;
   }
 
-  /** Whether more calls wait, in all or of the tenant, than may. */
+  /** Whether the waiting calls exceed a limit, in all or for the tenant. */
   overflows(tenant: TenantId): boolean {
     const { queuedMax, queuedPerTenantMax } = this.rules.config.limits;
     return this.waiting > queuedMax || this.#queues.of(tenant) > queuedPerTenantMax;
@@ -64,68 +65,71 @@ export class Placement {
     pool?.drainRate.completed(pool.waiting > 0, nowMs);
   }
 
-  /** Time that the call's model takes for a call while others wait; undefined while too little is known. */
+  /** Mean time between the completions of the model's calls while others wait; undefined while too little is known. */
   msPerCall({ model }: Call, nowMs: number): number | undefined {
     return this.engineTable.pool(model).drainRate.msPerCall(nowMs);
   }
 
-  /** Waiting calls at levels up to `level` that this one, which came last, does not pass. */
+  /** Number of waiting calls at levels up to `level` that this one, the last to arrive, cannot pass. */
   ahead(call: Call, level: number): number {
     return this.#queues.ahead(call, level);
   }
 
-  /** The program is over: no engine need keep anything of it. */
+  /** The program is over: engines drop its contexts. */
   forget(program: Program): void {
     for (const engine of this.engineTable.engines.values()) if (engine.workingSet.forget(program)) this.touch(engine);
   }
 
-  /** Adds the engine or updates it. Returns the waiting calls that lost their place by it (see `EngineTable.serves`). */
+  /** Adds the engine or updates it. Returns the waiting calls whose place or deadline it changed. */
   join(event: EngineJoined): Call[] {
     const engine = this.engineTable.join(event, this.rules.config.admission);
     if (engine.restUntilMs === -Infinity) this.#settling.endRest(engine);
     this.#settling.unsettle(engine);
-    return this.#serve(engine, event.models);
+    const displaced = this.#serve(engine, event.models);
+    retryOn(engine, this);
+    return displaced;
   }
 
-  /** Takes the engine out of service. Returns the waiting calls that lost their place by it (see `EngineTable.serves`). */
-  leave(engine: Engine, state: 'lost' | 'draining'): Call[] {
+  /** Takes the engine out of service. Returns the waiting calls whose place or deadline it changed. */
+  leave(engine: Engine, state: 'lost' | 'draining', nowMs: number): Call[] {
     // What drains is leaving already: as lost, its row would stay for ever.
     if (engine.state === 'draining') return [];
-    engine.leave(state);
+    engine.leave(state, nowMs);
     this.rules.balancer.lost?.(engine);
     const displaced = this.#serve(engine, state === 'lost' ? engine.pools.map((pool) => pool.model) : []);
     this.engineTable.removeIfDone(engine);
     return displaced;
   }
 
-  /** The call, whose model is served, starts to wait where the balancer says. */
+  /** The call starts to wait where the balancer says; its model is served. */
   enqueue(call: Call): void {
     call.state = 'waiting';
     call.boundTo = call.isUnbound ? undefined : this.#bindingOf(call);
+    call.isPaused = call.failedOn.length > 0 && call.boundTo === undefined;
     this.#insert(call);
   }
 
-  /** Whether some engine, up or lost, may run a call for the model, or the named one may. */
+  /** Whether some engine, or the named one, serves the model, up or lost. */
   serves(model: ModelId, only?: EngineId): boolean {
     if (only === undefined) return this.engineTable.serves(model);
     const engine = this.engineTable.engines.get(only);
     return engine?.pools.some((pool) => pool.model === model) === true;
   }
 
-  /** The engine that the call must wait for, by its client or the balancer. A call that an engine broke is tried elsewhere first. */
+  /** The engine that the call must wait for: by its client, by those that may run it again, or by the balancer. */
   #bindingOf(call: Call): Engine | undefined {
-    if (call.onlyOn !== undefined) return this.engineTable.engines.get(call.onlyOn);
     const { balancer } = this.rules;
     const pool = this.#pool(call);
-    if (call.excluded !== undefined) {
-      const others = pool.live.filter((engine) => engine !== call.excluded);
-      if (others.length > 0) return balancer.choose(call, others);
+    if (call.failedOn.length > 0) {
+      const engines = retriersOf(call, pool.live);
+      return engines.length === 0 ? undefined : balancer.choose(call, engines);
     }
+    if (call.onlyOn !== undefined) return this.engineTable.engines.get(call.onlyOn);
     const { home } = call.program;
     return balancer.place(call, home?.pools.includes(pool) === true ? home : undefined, pool.live);
   }
 
-  /** The call waits no longer, for whatever reason. */
+  /** The call leaves the queue, for whatever reason. */
   withdraw(call: Call): void {
     this.#queues.delete(call);
     this.#unbind(call);
@@ -137,7 +141,7 @@ export class Placement {
     this.touch(reserved);
   }
 
-  /** Moves a waiting call to the front. An overdue one is aged, and leaves an engine that it need not wait for. */
+  /** Moves a waiting call to the front. An overdue call is aged, and leaves its engine if it may. */
   promote(call: Call, isOverdue: boolean): void {
     this.#queues.delete(call);
     call.level = 0;
@@ -153,7 +157,10 @@ export class Placement {
     this.#insert(call);
   }
 
-  /** The call waits for its engine no longer: what that keeps for it is free, unless another of its thread waits there. */
+  /**
+   * Frees the call from its engine. The room kept for its return is free, unless another call of its thread waits
+   * there.
+   */
   #unbind(call: Call): void {
     const engine = call.boundTo;
     call.boundTo = undefined;
@@ -161,7 +168,7 @@ export class Placement {
     if (engine.workingSet.cancelReturn(call.program, call.thread)) this.touch(engine);
   }
 
-  /** The call has waited `reserveMs`: from now on idle programs must make way for it. */
+  /** The call has waited `reserveMs`: from now on idle contexts must make way for it. */
   age(call: Call): void {
     this.#queues.delete(call);
     call.isAged = true;
@@ -173,7 +180,7 @@ export class Placement {
     for (const engine of this.#queues.makeStealable(call)) this.touch(engine);
   }
 
-  /** Something about the engine changed that may let a waiting call go. */
+  /** The engine changed in a way that may give a waiting call room. */
   touch(engine: Engine): void {
     if (this.waiting === 0 || engine.touched) return;
     engine.touched = true;
@@ -197,15 +204,15 @@ export class Placement {
   }
 
   /**
-   * The engine that is to refuse a call longer than any of its model's engines takes: the least loaded of those that are
-   * open. Undefined where it may fit one, or none is open.
+   * The engine that is to refuse a call too long for all of its model's engines: the open one with fewest calls in
+   * flight. Undefined when the call may fit one of them, or none is open.
    */
   refuserOf(call: Call, nowMs: number): Engine | undefined {
     const able = this.#pool(call).live.filter(({ id }) => (call.onlyOn ?? id) === id);
     return this.rules.policy.admits ? refuserFor(call, able, this.rules.config.admission.gate, nowMs) : undefined;
   }
 
-  /** The call runs on the engine beside window and gate, and in no working set: the engine will refuse it. */
+  /** The call runs outside of window, gate and working set, because the engine will refuse it. */
   passTo(call: Call, engine: Engine): void {
     call.isOversized = true;
     call.state = 'running';
@@ -213,7 +220,7 @@ export class Placement {
     engine.running.add(call);
   }
 
-  /** The call runs no longer, and has left this in the engine's cache. */
+  /** The call no longer runs; `left` is its trace in the engine's cache. */
   vacate(call: Call, engine: Engine, left: Left, nowMs: number): void {
     call.engine = undefined;
     invariant(engine.running.delete(call), 'a call that ends runs on its engine');
@@ -239,8 +246,8 @@ export class Placement {
   }
 
   /**
-   * The first call, in order, that some engine has room for, and that engine. Called until there is none.
-   * The caller seats the call before it asks again.
+   * The first call, in order, that has room on some engine, and that engine. The caller places it and asks again until
+   * the result is undefined.
    */
   next(nowMs: number): { call: Call; engine: Engine } | undefined {
     let first = this.#first(nowMs);
@@ -248,7 +255,9 @@ export class Placement {
     if (first === undefined || first.call.boundTo !== undefined) return first;
     const { call } = first;
     const open = this.#pool(call).live.filter((engine) => this.#takes(engine, call, nowMs));
-    return { call, engine: this.rules.balancer.choose(call, open) };
+    // An engine on probation comes first: while others have room, no balancer need ever choose it.
+    const half = open.filter((engine) => engine.probation);
+    return { call, engine: this.rules.balancer.choose(call, half.length > 0 ? half : open) };
   }
 
   #first(nowMs: number): { call: Call; engine: Engine } | undefined {
@@ -266,8 +275,8 @@ export class Placement {
   }
 
   /**
-   * Binds a call whose program has got a home since it began to wait, where the balancer wants that. One that has waited
-   * long enough to leave a home goes there only if it runs at once: bound, it would come after all of other engines' calls.
+   * Binds a call whose program has found a home while the call waited, if the balancer wants that. A stealable call
+   * goes home only if it runs there at once: once bound, it would come after all calls of other engines.
    */
   #sendHome(call: Call, nowMs: number): boolean {
     if (call.boundTo !== undefined || call.isUnbound || call.program.home === undefined) return false;
@@ -280,24 +289,27 @@ export class Placement {
     return true;
   }
 
-  /** The engine said "no room": it gets nothing before `untilMs`. */
+  /** The engine said "no room": it gets no calls before `untilMs`. */
   rest(engine: Engine, untilMs: number): void {
     this.#settling.rest(engine, untilMs);
     this.#release(engine);
   }
 
-  /** Looks again at what time has opened: engines that have rested, gates behind which contexts have faded. */
+  /**
+   * Touches engines that time alone has opened: those that have rested, and those behind gates whose contexts have
+   * faded.
+   */
   passTime(nowMs: number): void {
     const { engines } = this.engineTable;
     for (const engine of this.#settling.pass(nowMs, this.rules.config, engines)) this.touch(engine);
   }
 
-  /** When `passTime` may next find something; Infinity when only events can. */
+  /** Earliest time at which `passTime` may find something; Infinity when only events can. */
   nextChangeMs(nowMs: number): number {
     return this.#settling.nextMs(nowMs, this.rules.config.admission.halfLifeMs, this.#gateHolds(nowMs));
   }
 
-  /** Whether calls wait while a gated engine has a free slot: then only the gate keeps them, and it opens by itself. */
+  /** Whether calls wait while a gated engine has a free slot. Then only the gate holds them, and it opens with time. */
   #gateHolds(nowMs: number): boolean {
     if (this.waiting === 0 || !this.rules.policy.admits || this.rules.config.admission.gate === 0) return false;
     for (const engine of this.engineTable.engines.values())
@@ -305,7 +317,10 @@ export class Placement {
     return false;
   }
 
-  /** The first call, in order, that the engine has room for; its own and its pools' first, others' when there are none. */
+  /**
+   * The first call, in order, that has room on the engine. Stealable calls come only after its own and its pools'
+   * calls.
+   */
   #pick(engine: Engine, nowMs: number): Call | undefined {
     if (!this.#hasSlot(engine, nowMs)) return undefined;
     const room = this.#headroom(engine, nowMs);
@@ -318,18 +333,21 @@ export class Placement {
     const reserved = head === fit ? engine.reservedFor : this.#reservation(engine, head, nowMs);
     if (reserved !== undefined && (fit === undefined || before(reserved, fit))) return undefined;
     if (fit === undefined) for (const pool of engine.pools) fit = firstOf(fit, pool.stealable.firstFit(room.new));
-    // What a family begins with is needed besides by its first call here, and waited for.
+    // A family's first call here also needs room for the shared prefix, and waits for it.
     return fit !== undefined && fits(fit, engine, room) && this.#pays(fit, engine, nowMs) ? fit : undefined;
   }
 
-  /** Whether the engine would run the call, which is bound to none, now. */
+  /** Whether the engine would now run this unbound call. */
   #takes(engine: Engine, call: Call, nowMs: number): boolean {
     if (!this.#hasSlot(engine, nowMs)) return false;
     if (!fits(call, engine, this.#headroom(engine, nowMs)) || !this.#pays(call, engine, nowMs)) return false;
     return engine.reservedFor === undefined || !before(engine.reservedFor, call);
   }
 
-  /** Whether the call is better run on the engine now than held. One that anti-starvation moved to the front is never held. */
+  /**
+   * Whether running the call now gains more than holding it. A call that anti-starvation moved to the front is never
+   * held.
+   */
   #pays(call: Call, engine: Engine, nowMs: number): boolean {
     const { config, policy } = this.rules;
     if (!policy.weighs || call.promoted || call.isAged) return true;
@@ -342,7 +360,7 @@ export class Placement {
     return reservationOf(engine, head, head === undefined ? [] : this.#pool(head).live, roomOf, nowMs);
   }
 
-  /** The engine keeps no room any more: who waits for it may find some elsewhere. */
+  /** Ends the engine's reservation: its call may find room elsewhere. */
   #release(engine: Engine): void {
     if (engine.reservedFor === undefined) return;
     engine.reservedFor.reservedOn = undefined;
@@ -367,21 +385,21 @@ export class Placement {
     for (const engine of this.#queues.insert(call)) this.touch(engine);
   }
 
-  /** Makes the engine's pools those of `models`, and gives back, placed anew, the calls that it ran or would have run. */
+  /** Makes the engine's pools those of `models`. Returns, placed anew, the calls bound to it, and those that no engine is up for. */
   #serve(engine: Engine, models: readonly ModelId[]): Call[] {
-    const homeless = [...engine.bound].filter((call) => engine.state !== 'up' || !models.includes(call.model));
+    const homeless = [...engine.bound].filter((call) => !mayStay(call, engine, models));
     for (const call of homeless) this.withdraw(call);
     this.#release(engine);
     const left = this.engineTable.serve(engine, models);
     for (const other of this.#queues.resize(engine, [...left, ...engine.pools])) this.touch(other);
     for (const call of homeless) this.enqueue(call);
     this.touch(engine);
-    const unserved = left.filter((pool) => pool.engines.length === 0).flatMap((pool) => [...pool.unbound]);
-    return [...new Set([...homeless, ...unserved])];
+    const stranding = [...left, ...engine.pools].filter((pool) => pool.live.length === 0);
+    return [...new Set([...homeless, ...stranding.flatMap(({ unbound, paused }) => [...unbound, ...paused])])];
   }
 }
 
-/** Whether the engine that the call waits for has finished anything since it began to wait. */
+/** Whether the call's engine has finished anything since the call began to wait. */
 function isMoving(call: Call): boolean {
   return call.boundTo !== undefined && call.boundTo.finishedAtMs >= call.queuedAtMs;
 }

@@ -2,10 +2,11 @@ import type { Engine } from '../engines/engine.js';
 import type { Call } from '../programs/call.js';
 
 /**
- * The call that the engine's room is kept for: an aged one that does not fit even beside what is in flight. What is behind
- * it waits until it does. A call that may run anywhere reserves one engine only, that with most room.
- * @param head the first aged call that the engine may run, if it does not fit @param live the engines of its model that are up
- * @param roomOf tokens that an engine has for an aged call
+ * The call that reserves the engine's room: an aged call that does not fit even beside the calls in flight. Later calls
+ * wait until it fits. An unbound call reserves one engine only, the one with most room.
+ * @param head the first aged call that the engine may run, if it does not fit
+ * @param live the engines of its model that are up
+ * @param roomOf room of an engine for an aged call, in tokens
  */
 export function reservationOf(
   engine: Engine,

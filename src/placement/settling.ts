@@ -3,18 +3,20 @@ import type { Engine } from '../engines/engine.js';
 import { WorkingSet } from '../kv/working-set.js';
 
 /**
- * What time alone opens on engines: the end of a rest after "no room", and gates behind which idle contexts fade.
- * Contexts fade in steps, so between two of them an engine without news is not looked at.
+ * Changes that time alone brings to engines: rests after "no room" end, and idle contexts fade behind gates. Contexts
+ * fade in steps, so an engine without news is not looked at between two steps.
  */
 export class Settling {
   readonly #resting = new Set<Engine>();
-  /** Engines to which something has happened since contexts last faded, and what they faded by. */
+  /**
+   * Engines whose cache contents have changed since contexts last faded, then the step and the settings of that fade.
+   */
   readonly #unsettled = new Set<Engine>();
   #step = NaN;
   #config: SchedulerConfig | undefined;
   #fadeAtMs = Infinity;
 
-  /** Something has come into the engine's cache, or left it. */
+  /** The engine's cache contents have changed. */
   unsettle(engine: Engine): void {
     this.#unsettled.add(engine);
   }
@@ -28,13 +30,13 @@ export class Settling {
     this.#resting.delete(engine);
   }
 
-  /** Lets time pass. Returns the engines that may have room now that had none. */
+  /** Lets time pass. Returns the engines that may have room since the last call. */
   pass(nowMs: number, config: SchedulerConfig, engines: ReadonlyMap<unknown, Engine>): Engine[] {
     const opened = [...this.#resting].filter((engine) => engine.restUntilMs <= nowMs);
     for (const engine of opened) this.#resting.delete(engine);
     const { admission, policy } = config;
     const step = WorkingSet.stepOf(nowMs, admission.halfLifeMs);
-    // All engines in a new step, so that what comes next is counted from now: a context left here has not been idle yet.
+    // All engines in a new step, so that idle time is counted from now: a context left here has not been idle yet.
     if (step !== this.#step || config !== this.#config)
       for (const engine of engines.values()) this.#unsettled.add(engine);
     for (const engine of this.#unsettled) engine.settle(nowMs, admission.halfLifeMs, policy.msPerPromptToken);
@@ -44,7 +46,10 @@ export class Settling {
     return nowMs >= this.#fadeAtMs ? [...engines.values()] : opened;
   }
 
-  /** When `pass` may next open something; Infinity when only events can. @param fades calls wait for contexts to fade */
+  /**
+   * Earliest time at which `pass` may open something; Infinity when only events can.
+   * @param fades calls wait for contexts to fade
+   */
   nextMs(nowMs: number, halfLifeMs: number, fades: boolean): number {
     this.#fadeAtMs = fades ? WorkingSet.nextStepMs(nowMs, halfLifeMs) : Infinity;
     let at = this.#fadeAtMs;

@@ -3,17 +3,17 @@ import { deadlinesOf } from '../programs/escalation.js';
 import type { Refusal } from '../protocol/events.js';
 import type { Placement } from './placement.js';
 
-/** What engines may come to be faster than they lately were, and calls ahead leave unserved. */
+/** Safety factor: engines may become faster, and calls ahead may leave unserved. */
 const MARGIN = 2;
 const RETRY_MS_MIN = 1000;
 
-/** Why a call that has just begun to wait is refused, and when to ask again, where that is known. */
+/** The reason for refusing a call on arrival, and the time after which to ask again, where known. */
 export interface TurnedAway {
   readonly refusal: Refusal;
   readonly retryAfterMs: number | undefined;
 }
 
-/** Refuses a call that has just begun to wait where a limit of the queue is passed, or its wait is hopeless. */
+/** Refuses a call that has just begun to wait if the queue is over a limit, or its wait is hopeless. */
 export function turnedAway(call: Call, placement: Placement, nowMs: number): TurnedAway | undefined {
   if (placement.overflows(call.program.tenant))
     return { refusal: 'queue_full', retryAfterMs: placement.msPerCall(call, nowMs) };
@@ -22,21 +22,21 @@ export function turnedAway(call: Call, placement: Placement, nowMs: number): Tur
 }
 
 /**
- * When the client of a call that has just begun to wait should ask again, because its wait is sure to outlast all that its
- * client will wait; undefined where it may wait.
+ * Milliseconds after which the client of a newly queued call should ask again, because the call would surely outwait
+ * the client's patience. Undefined: the call may wait.
  *
- * The wait is at least the calls ahead by the rate at which calls lately left the engines while others waited, halved. All
- * calls up to its level came before it. It passes those above level 0 once it is promoted by its ratio, so they count
- * only for a call that is not promoted before `waitMsMax`, when they are all at the front as well.
+ * The wait is at least half of (calls ahead x the recent mean time between two completions under backlog). All calls up
+ * to its level came before it. Once promoted by its ratio, it passes those above level 0. So they count only for a call
+ * not promoted before `waitMsMax`, when they are all at the front as well.
  */
 function retryAfterMs(call: Call, placement: Placement, nowMs: number): number | undefined {
-  // What comes back has a place among those that wait.
+  // A retry keeps its place in the queue.
   if (call.isPatient || call.returns > 0) return undefined;
   const msPerCall = placement.msPerCall(call, nowMs);
   if (msPerCall === undefined) return undefined;
   const { config, balancer } = placement.rules;
   const { timeouts, limits } = config;
-  // Who names no request cannot be known again.
+  // A call without a request identity cannot be recognised when it is repeated.
   const tries = call.request === undefined || timeouts.ghostMs === 0 ? 1 : 1 + limits.clientRetries;
   const { promoteAtMs, overdueAtMs } = deadlinesOf(call, config, balancer);
   const level = call.rank === 0 && promoteAtMs >= overdueAtMs ? call.level : 0;

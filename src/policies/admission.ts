@@ -11,10 +11,10 @@ export interface Joining {
   /** Sum of the completion indices of the calls in the batch, and their load. */
   readonly batchIndex: number;
   readonly batchTokens: number;
-  /** Time of a step: without load, and for each token of it. */
+  /** Time of an empty step, and the further time for each token of load. */
   readonly emptyMs: number;
   readonly msPerToken: number;
-  /** Part of the gate that contexts in flight take, 0 to 1; 0 without a gate. */
+  /** Share of the gate that contexts in flight take, 0 to 1; 0 without a gate. */
   readonly activeShare: number;
 }
 
@@ -22,15 +22,15 @@ export interface Joining {
  * Answers the question "does it pay to run this call now, or would it slow down those that run by more?".
  * Asked of a call that has a slot and room. Stateless, and a function of what it is shown.
  *
- * Three promises are held against every one (test/conformance/admission.test.ts). An empty batch is always joined. Who may
- * join may still join after a longer wait, and there is a wait after which it does.
+ * test/conformance/admission.test.ts holds every admission policy to three promises. An empty batch is always joined. A
+ * call that may join may still join after a longer wait. Every call may join after some wait.
  */
 export interface AdmissionPolicy {
   readonly name: string;
   admits(call: Joining): boolean;
 }
 
-/** Every admission policy there is: a new one is a file in policies/ and a line here. */
+/** All admission policies. A new one is a file in policies/ and a line here. */
 const ADMISSIONS = {
   knee: kneeAdmission,
   none: { name: 'none', admits: () => true },

@@ -4,8 +4,8 @@ import type { Policy } from './policy.js';
 
 /**
  * PLAS and ATLAS (Autellix, "Program-level Prioritization"): a call enters the queue of its program's attained service,
- *     p(c) = P.service on arrival,        P.service = max(P.service, p(c) + t_c) on completion,
- * which is the running sum of a serial program and the longest observed chain of a parallel one. Inside a queue, first
+ *     p(c) = P.service on arrival,        P.service = max(P.service, p(c) + t_c) on completion.
+ * This is the running sum of a serial program, and the longest observed chain of a parallel one. Inside a queue, first
  * come is first served. A running call keeps its level, since no engine re-prioritises an admitted call. The program's
  * next call enters the queue of its service by then.
  *

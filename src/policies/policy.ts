@@ -26,7 +26,7 @@ export interface Policy {
   readonly name: string;
   /** False: every call is dispatched on arrival, without window or gate. */
   readonly admits: boolean;
-  /** Whether a call may be held back for the sake of those that run (`admission.ts`): it orders by attained service. */
+  /** Whether a running batch may hold a call back (`admission.ts`); for policies that order by attained service. */
   readonly weighs?: boolean;
   /** Number of queues. */
   readonly levels: number;

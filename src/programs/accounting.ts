@@ -11,12 +11,13 @@ import { ProcessTable, type Program } from './process-table.js';
 import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
 
 /**
- * Accounting: what each call has used and waited, written into its program's row.
+ * Accounting: each call's service and waiting, written into its program's row.
  *
  * Service is charged once, when the call ends, along its chain (Autellix, PLAS and ATLAS as one rule):
  *     P.service = max(P.service, c.service0 + t_c)
- * Waiting along a chain is kept by the same rule, since the starvation ratio compares the two: a sum over twenty parallel
- * calls against one critical path would promote every fan-out. Promotion empties the window, never the service.
+ * Waiting is kept along a chain by the same rule, since the starvation ratio compares the two. A sum over twenty
+ * parallel calls against one critical path would promote every fan-out. Promotion empties the window, never the
+ * service.
  */
 export class Accounting {
   readonly table: ProcessTable;
@@ -35,7 +36,7 @@ export class Accounting {
     this.table.programsMax = config.limits.programsMax;
   }
 
-  /** The row of a program with a new call, and the idle program that had to leave for it. */
+  /** Finds or makes the row for a new call. `evicted`: the idle program that made way for it. */
   admit(id: ProgramId, tenant: TenantId, nowMs: number): { row: Program; evicted: Program | undefined } {
     const admitted = this.table.admit(id, tenant, nowMs);
     if (admitted.row.isCountedOut) this.completionIndex.revived(admitted.row.serviceMs);
@@ -43,7 +44,7 @@ export class Accounting {
     return admitted;
   }
 
-  /** The call, just arrived, is its program's. */
+  /** The call has arrived: adds it to its program. */
   begin(call: Call): void {
     const { program, thread, promptTokens } = call;
     if (thread === '') this.#forecast.arrived(program, promptTokens);
@@ -89,7 +90,7 @@ export class Accounting {
     };
   }
 
-  /** The size that the call's context is expected to come to; of sub-agents none is, as most are short. */
+  /** Predicted size of the call's context in tokens; 0, no prediction, for sub-agents, as most are short. */
   #forecastTokens({ program, thread }: Call): number {
     if (thread !== '' || this.#config.admission.forecast === 'none') return 0;
     return this.#forecast.expectedTokens(program);
@@ -125,7 +126,7 @@ export class Accounting {
     return row.activeCalls.length === 0 ? row : undefined;
   }
 
-  /** Counts programs as ended that have been idle for as long as contexts are waited for. */
+  /** Counts programs as ended that have been idle beyond the horizon of retention. */
   countOut(nowMs: number): void {
     const horizonMs = (HORIZON_STEPS / STEPS_PER_HALF_LIFE) * this.#config.admission.halfLifeMs;
     for (let row = this.table.nextIdle; row !== undefined; row = this.table.nextIdle) {
@@ -135,7 +136,7 @@ export class Accounting {
     }
   }
 
-  /** Takes out the longest-idle row when its lease is over, or when the limit was lowered below the rows that there are. */
+  /** Removes the longest-idle row when its lease is over, or when the table exceeds a lowered limit. */
   expire(nowMs: number): Program | undefined {
     const row = this.table.oldestIdle;
     if (row === undefined) return undefined;
@@ -145,7 +146,7 @@ export class Accounting {
     return row;
   }
 
-  /** When the next lease is over; Infinity when no row is idle. */
+  /** End of the next lease; Infinity when no row is idle. */
   get nextExpiryMs(): number {
     const row = this.table.oldestIdle;
     return row === undefined ? Infinity : this.#leaseEndMs(row);
@@ -162,7 +163,7 @@ export class Accounting {
     program.serviceMs = attainedMs;
   }
 
-  /** Token-weighted service, for engines whose clock lies; undefined when time is the meter. */
+  /** Token-weighted service, for engines whose clock is wrong; undefined when time is the meter. */
   #byTokens(promptTokens: number, outputTokens: number): number | undefined {
     const { service, msPerPromptToken, msPerOutputToken } = this.#config.policy;
     return service === 'time' ? undefined : promptTokens * msPerPromptToken + outputTokens * msPerOutputToken;
@@ -183,8 +184,8 @@ export function goneNotice(row: Program): ProgramGone {
 }
 
 /**
- * What can be true of what an engine says: no more of a prompt was cached than there was of it, and a time that is no number,
- * as a log that was edited may hold, is none.
+ * Clamps an engine's report to possible values. Cached tokens never exceed the prompt. Times that are not finite, as in
+ * an edited log, are dropped.
  */
 export function clampUsage(event: CallFinished): CallFinished {
   const { usage, serviceMs, queueMs, ...rest } = event;

@@ -12,7 +12,7 @@ import type { CallId, EngineId, ModelId } from '../protocol/units.js';
  *     callArrived ──> waiting ──dispatch──> running ──callFinished / callCancelled / callFailed(lost | refused)──> gone
  *                       ^  │                   │
  *                       │  └─reject, cancel──> gone
- *                       └──callFailed(busy | broken): back to its place, by its first `seq`
+ *                       └──callFailed(busy | unreached | broken): back to its place, by its first `seq`
  *
  * The scheduler owns the record from `callArrived` until it is gone. It is in at most one queue.
  * Fields ending in `Ms` are milliseconds on the driver's clock or durations; those ending in `Tokens` are tokens.
@@ -44,7 +44,7 @@ export class Call implements Key, Timed {
   serviceAtArrivalMs: number;
   /** Whether it is its program's first call. */
   isFirst: boolean;
-  /** The engine's `Batch.areaTokenMs` when this attempt, or its answer, began. */
+  /** `Batch.areaTokenMs` of its engine at the start of this attempt, or of its answer. */
   areaAtStart = 0;
   /** Time of the present attempt's first token. */
   startedAtMs: number | undefined;
@@ -59,8 +59,14 @@ export class Call implements Key, Timed {
 
   /** Runs wherever there is room, without asking the balancer: it is overdue, or a full engine sent it back. */
   isUnbound = false;
-  /** The engine that failed it last. */
-  excluded: Engine | undefined;
+  /** Engines that failed it, each once. Unless empty, it is bound or paused: no engine on probation may take it. */
+  failedOn: readonly Engine[] = [];
+  /** Engines of `failedOn` may run it again from this time on; -Infinity: that time has come. */
+  retryAtMs = -Infinity;
+  /** Waits until an engine may run it again; no engine looks at it meanwhile. */
+  isPaused = false;
+  /** Since when engines could not be reached for it; Infinity: the last one could. */
+  unreachedAtMs = Infinity;
   /** The only engine that may run it while it waits; undefined: any that serves the model. */
   boundTo: Engine | undefined;
   /** Waited long enough to leave its engine. */
@@ -103,7 +109,7 @@ export class Call implements Key, Timed {
   readonly prefix: readonly number[];
   readonly family: Family | undefined;
 
-  /** @param reserveTokens most output that room is kept for */
+  /** @param reserveTokens upper bound on the output that room is kept for */
   constructor(
     event: CallArrived,
     public seq: number,
@@ -142,7 +148,7 @@ export class Call implements Key, Timed {
     this.returns = ghost.returns + 1;
   }
 
-  /** It goes out to an engine: an attempt begins. */
+  /** The call is dispatched: an attempt begins. */
   sent(nowMs: number): void {
     this.dispatchedAtMs = nowMs;
     this.startedAtMs = undefined;
@@ -156,9 +162,18 @@ export class Call implements Key, Timed {
     return true;
   }
 
-  /** The attempt has brought so many tokens so far. */
+  /** Output tokens of the attempt so far. */
   progressed(outputTokens: number): void {
     this.outputTokens = Math.max(this.outputTokens, outputTokens);
+  }
+
+  /** An engine broke the attempt. Until `retryAtMs` only others may run it. */
+  brokenBy(engine: Engine, retryAtMs: number): void {
+    this.attempts += 1;
+    if (!this.failedOn.includes(engine)) this.failedOn = [...this.failedOn, engine];
+    this.retryAtMs = retryAtMs;
+    this.isUnbound = false;
+    this.unreachedAtMs = Infinity;
   }
 
   /** The attempt failed, and the call waits again. */
@@ -168,7 +183,7 @@ export class Call implements Key, Timed {
     this.queuedAtMs = nowMs;
   }
 
-  /** Of a program's first call: prompt tokens beyond its family's shared beginning. A later call builds on a context: 0. */
+  /** Prompt tokens of a program's first call beyond its family's shared prefix. A later call builds on a context: 0. */
   get newPromptTokens(): number {
     return this.isFirst ? Math.max(0, this.promptTokens - this.sharedTokens) : 0;
   }

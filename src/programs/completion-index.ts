@@ -1,15 +1,20 @@
-/** Classes of attained service: below 1 ms, then one for each doubling. Without a unit of time to set, they fit any engine. */
+/**
+ * Classes of attained service: below 1 ms, then one for each doubling. They fit any engine without a time unit to
+ * configure.
+ */
 const CLASSES = 32;
-/** Ended programs that are remembered: each new one takes this share from what was seen before. */
+/** Ended programs remembered: each new one discounts the earlier ones by this fraction. */
 const MEMORY_PROGRAMS = 512;
-/** Programs that the prior counts for in each class. */
+/** Weight of the prior in each class, in programs. */
 const PRIOR_PROGRAMS = 4;
-/** Ended programs from which on the index says more than its prior. */
+/** Ended programs needed before the index differs from its prior. */
 const ENDED_MIN = 32;
-/** Changes after which the index is read anew: each moves it by little. */
+/** Changes after which the index is recomputed: each one moves it by little. */
 const STALE_CHANGES = 32;
 
-/** Least service of each class. No `**`, whose last digit differs between versions of Node: a recording must replay on any. */
+/**
+ * Least service of each class. No `**`: its last digit differs between versions of Node, and a log must replay on any.
+ */
 const LOWER_MS: readonly number[] = Array.from({ length: CLASSES }, (_, kind) =>
   kind === 0 ? 0 : (1 << (kind - 1)) >>> 0,
 );
@@ -18,20 +23,21 @@ const SERVICE_MS_MAX = 0x7fff_ffff;
 const lowerMs = (kind: number): number => LOWER_MS[kind] ?? 0;
 const widthMs = (kind: number): number => (kind === CLASSES - 1 ? Infinity : kind === 0 ? 1 : lowerMs(kind));
 
-/** The class of so much attained service. */
+/** The class of an attained service. */
 export const serviceClassOf = (serviceMs: number): number => CLASSES - Math.clz32(Math.min(serviceMs, SERVICE_MS_MAX));
 
 /**
- * How soon programs end, given what they have attained, learnt from those before them: the weight of a running program.
+ * Rate at which programs end, given their attained service, learnt from earlier programs: the weight of a running
+ * program.
  *
- * Each class of attained service has a hazard h = programs that ended in it / service given in it. The index of a class is
- * the best ratio of ends to service over it and any number of classes above it (Gittins 1979, for a constant hazard a class):
+ * Each class of attained service has a hazard h = programs that ended in it / service given in it. The index of a class
+ * is the best ratio of ends to service over it and classes above it (Gittins 1979, for a constant hazard a class):
  *
  *     index(k) = max over m >= k of  P(ends in k..m) / E[service in k..m]         per millisecond
  *
- * Where most programs are short and a few long, it falls as 1 / attained service does, which is also the prior: then least
- * attained service is the right order. Where all are alike it would rise with service; it is then kept level, so that no
- * program is held back for having come far.
+ * When most programs are short and a few long, it falls as 1 / attained service does, which is also the prior. Then
+ * least attained service is the right order. When all programs are alike it would rise with service; it is then kept
+ * level.
  */
 export class CompletionIndex {
   readonly #servedMs: Float64Array;
@@ -41,7 +47,7 @@ export class CompletionIndex {
   #endedCount = 0;
 
   constructor() {
-    // Of the programs that reach a class, half end in it.
+    // Half of the programs that reach a class end in it.
     this.#ended = new Float64Array(CLASSES).fill(PRIOR_PROGRAMS / 2);
     this.#servedMs = this.#ended.map((ended, kind) => (ended * Math.max(1, lowerMs(kind))) / Math.LN2);
   }
@@ -99,7 +105,10 @@ export class CompletionIndex {
   }
 }
 
-/** Most ends a millisecond from the class on. @param ends share of those that reach a class that end in it */
+/**
+ * Largest ratio of ends to milliseconds, from this class on.
+ * @param ends share of the programs reaching a class that end in it
+ */
 function bestRatio(from: number, hazards: Float64Array, ends: Float64Array): number {
   let reach = 1;
   let ended = 0;

@@ -3,12 +3,14 @@ import type { SchedulerConfig } from '../config.js';
 import type { Balancer } from '../placement/balancer.js';
 
 /**
- * The states that a call reaches by waiting alone, strongest first. Of two that are due at once the first in this list
- * is reached, and the other one after it. A call has one timer, set to its next deadline (`earliest`), so nothing is
- * scanned.
+ * The states that a call reaches by waiting alone, strongest first. When two are due at once, the first in this list is
+ * reached first. A call has one timer, set to its next deadline (`earliest`), so nothing is scanned.
  *
  *     state       after a wait of                effect                                              kept as
  *     timedOut    timeouts.queueMs               it is refused                                       (it is gone)
+ *     stranded    timeouts.noEngineMs, while no  it is refused                                       (it is gone)
+ *                 engine that serves it is up
+ *     retriable   the pause after a failure      engines that failed it may run it again             retryAtMs
  *     overdue     starvation.waitMsMax           promoted and aged; unbound if its engine stands     overdue
  *     promoted    beta x attained service,       to the front; its program's window starts anew      promoted
  *                 along its chain
@@ -19,11 +21,13 @@ import type { Balancer } from '../placement/balancer.js';
  * The states are flags and not one value: the settings decide which comes first, and a promoted call goes on to age.
  * All last until the call ends, through failed attempts too. It is stealable only from the engine it waits for.
  */
-export type Escalation = 'timedOut' | 'overdue' | 'promoted' | 'aged' | 'stealable';
+export type Escalation = 'timedOut' | 'stranded' | 'retriable' | 'overdue' | 'promoted' | 'aged' | 'stealable';
 
 /** Time at which a waiting call reaches each state, in milliseconds on the driver's clock; Infinity: never. */
 export interface Deadlines {
   readonly timeoutAtMs: number;
+  readonly strandAtMs: number;
+  readonly retryAtMs: number;
   readonly overdueAtMs: number;
   /** (W_P + W_c) / max(T_P + T_c, floor) reaches beta (Autellix, "Anti-Starvation"). */
   readonly promoteAtMs: number;
@@ -33,15 +37,20 @@ export interface Deadlines {
 
 type Spills = Pick<Balancer, 'spills'>;
 
-/** Deadlines of a waiting call; Infinity for those reached already and those that do not apply. */
-export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spills): Deadlines {
+/**
+ * Deadlines of a waiting call; Infinity for those reached already and those that do not apply.
+ * @param strandedAtMs since when no engine that may run it has been up; Infinity: one is
+ */
+export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spills, strandedAtMs = Infinity): Deadlines {
   const { admission, starvation, timeouts, balancer } = config;
   const limitMs = starvation.beta * Math.max(call.serviceAtArrivalMs, starvation.floorMs);
   const waitStartMs = call.queuedAtMs - call.waitedMs;
-  // A call that fits no engine must not return for ever: each time an engine rests, and others wait for it.
+  // A call that fits no engine must not come back for ever, each time making an engine rest while others wait for it.
   const patienceStartMs = call.isPatient ? call.sentBackAtMs : waitStartMs + call.inheritedWaitMs;
   return {
     timeoutAtMs: patienceStartMs + timeouts.queueMs,
+    strandAtMs: strandedAtMs + timeouts.noEngineMs,
+    retryAtMs: call.isPaused && call.retryAtMs !== -Infinity ? call.retryAtMs : Infinity,
     overdueAtMs: call.overdue ? Infinity : waitStartMs + starvation.waitMsMax,
     promoteAtMs: call.promoted || call.level === 0 ? Infinity : waitStartMs + limitMs - call.carriedWaitMs,
     ageAtMs: call.isAged ? Infinity : waitStartMs + admission.reserveMs,
@@ -50,12 +59,15 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spill
   };
 }
 
-/** Whether the call may leave its engine after waiting. */
-export const maySpill = (call: Call, { spills }: Spills): boolean => spills && call.onlyOn === undefined;
+/** Whether the call may leave its engine after waiting. One that engines have failed is bound to those that may retry it. */
+export const maySpill = (call: Call, { spills }: Spills): boolean =>
+  spills && call.onlyOn === undefined && call.failedOn.length === 0;
 
 /** The first state, in the order above, that is due. */
 export function reachedBy(due: Deadlines, nowMs: number): Escalation | undefined {
   if (due.timeoutAtMs <= nowMs) return 'timedOut';
+  if (due.strandAtMs <= nowMs) return 'stranded';
+  if (due.retryAtMs <= nowMs) return 'retriable';
   if (due.overdueAtMs <= nowMs) return 'overdue';
   if (due.promoteAtMs <= nowMs) return 'promoted';
   if (due.ageAtMs <= nowMs) return 'aged';
@@ -64,6 +76,6 @@ export function reachedBy(due: Deadlines, nowMs: number): Escalation | undefined
 
 /** Time of the next deadline; Infinity when there is none. */
 export function earliest(deadlines: Deadlines): number {
-  const { timeoutAtMs, overdueAtMs, promoteAtMs, ageAtMs, stealableAtMs } = deadlines;
-  return Math.min(timeoutAtMs, overdueAtMs, promoteAtMs, ageAtMs, stealableAtMs);
+  const { timeoutAtMs, strandAtMs, retryAtMs, overdueAtMs, promoteAtMs, ageAtMs, stealableAtMs } = deadlines;
+  return Math.min(timeoutAtMs, strandAtMs, retryAtMs, overdueAtMs, promoteAtMs, ageAtMs, stealableAtMs);
 }

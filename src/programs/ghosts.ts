@@ -19,7 +19,7 @@ const PROGRAM_MAX = 64;
  * All operations are O(log n) in ghosts, or O(ghosts of the program).
  */
 export class Ghosts {
-  /** Of each program, oldest first. */
+  /** Each program's ghosts, oldest first. */
   readonly #ofProgram = new Map<Program, Call[]>();
   readonly #graces = new TimerHeap<Call>();
 

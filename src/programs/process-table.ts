@@ -122,13 +122,13 @@ export class Program {
  *                      └───────next call─────────┘        explicit end: gone at once, or with its last active call
  *
  * Every operation is O(1). An active row is never removed for room. When every row is active, a new program gets a row
- * outside the table (`detached`), which serves its calls and leaves with the last of them.
+ * outside the table (`detached`). It leaves with the program's last call.
  */
 export class ProcessTable {
   readonly #rows = new Map<ProgramId, Program>();
   #oldestIdle: Program | undefined;
   #newestIdle: Program | undefined;
-  /** Of the idle rows, those up to this one count as ended. */
+  /** The idle rows up to and including this one count as ended. */
   #newestCountedOut: Program | undefined;
 
   constructor(public programsMax: number) {}
@@ -155,7 +155,7 @@ export class ProcessTable {
     return this.#newestCountedOut === undefined ? this.#oldestIdle : this.#newestCountedOut.newerIdle;
   }
 
-  /** The row, which `nextIdle` gave, counts as ended until it wakes. */
+  /** The row, returned by `nextIdle`, counts as ended until it wakes. */
   countOut(row: Program): void {
     row.isCountedOut = true;
     this.#newestCountedOut = row;

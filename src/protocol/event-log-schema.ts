@@ -57,15 +57,17 @@ const number: Rule = (holder, key, path) => {
 const FAMILY: ShapeOf<Family> = { id: number, tokens: count };
 const USAGE: ShapeOf<Usage> = { promptTokens: count, outputTokens: count, 'cachedTokens?': count };
 
-/** Both kinds of failure in one shape: with `busy`, the rest is required. */
+/** All kinds of failure in one shape: `busy` and `unreached` require the rest. */
 const FAILURE: Shape = {
   call: text,
   failure: (holder, key, path) => {
-    const fault = oneOf('busy', 'refused', 'broken', 'lost')(holder, key, path);
-    if (fault !== undefined || holder[key] !== 'busy' || holder['restMs'] !== undefined) return fault;
+    const fault = oneOf('busy', 'unreached', 'refused', 'broken', 'lost')(holder, key, path);
+    const rests = holder[key] === 'busy' || holder[key] === 'unreached';
+    if (fault !== undefined || !rests || holder['restMs'] !== undefined) return fault;
     return new LogFault(path.replace(key, 'restMs'), 'missing');
   },
   'restMs?': number,
+  'pauseMs?': number,
 };
 
 const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shape } = {

@@ -14,7 +14,7 @@ export interface LogHeader {
   /** The wall clock, as ISO 8601; `now` is the driver's clock at the same moment. */
   readonly startedAt: string;
   readonly now: Millis;
-  /** The scheduler's settings with its balancer's. */
+  /** The scheduler's settings, with its balancer's settings. */
   readonly settings: unknown;
 }
 

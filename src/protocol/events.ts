@@ -95,25 +95,41 @@ export interface CallFinished {
 /**
  * A dispatched call did not run to its end.
  * - `busy`: the engine had no room (429, 503). The call goes back to its place, the engine rests for `restMs`.
+ * - `unreached`: no connection to the engine came about. As `busy`, but its window stays as it is.
  * - `refused`: the engine answered that the request is at fault (4xx): the call ends here, charged nothing.
- * - `broken`: the engine failed before the client saw a byte. The call is tried elsewhere, in its place.
+ * - `broken`: the engine failed before the client saw a byte. The call is tried elsewhere, in its place; after `pauseMs`
+ *   also on engines that failed it. An engine on probation is never given it.
  * - `lost`: the engine failed after the first byte: the call ends here, charged for its use.
  * Only `lost` leaves anything in the engine's cache.
  */
-export type CallFailed = EngineBusy | EngineFailed;
+export type CallFailed = EngineClosed | EngineBroke | RequestRefused | AnswerLost;
 
-export interface EngineBusy {
+export interface EngineClosed {
   readonly type: 'callFailed';
   readonly call: CallId;
-  readonly failure: 'busy';
+  readonly failure: 'busy' | 'unreached';
   /** How long to leave the engine alone. */
   readonly restMs: Millis;
 }
 
-export interface EngineFailed {
+export interface EngineBroke {
   readonly type: 'callFailed';
   readonly call: CallId;
-  readonly failure: 'refused' | 'broken' | 'lost';
+  readonly failure: 'broken';
+  /** How long engines that failed the call are closed to it; absent: not at all. */
+  readonly pauseMs?: Millis;
+}
+
+export interface RequestRefused {
+  readonly type: 'callFailed';
+  readonly call: CallId;
+  readonly failure: 'refused';
+}
+
+export interface AnswerLost {
+  readonly type: 'callFailed';
+  readonly call: CallId;
+  readonly failure: 'lost';
 }
 
 /** The client is gone, or its driver gave up: the call leaves, waiting or running, charged for its use. */
@@ -141,7 +157,7 @@ export interface EngineJoined {
   readonly capacityTokens?: Tokens;
   /** Upper bound on prompt and answer together, in tokens (`max_model_len`); absent: unknown. */
   readonly contextTokensMax?: Tokens;
-  /** Half-open after a failure: one call at a time, until one has finished or the engine joins without this. */
+  /** Half-open after a failure: one call at a time, until one was answered or began to be, or it joins without this. */
   readonly probation?: boolean;
 }
 
@@ -192,7 +208,7 @@ export interface Dispatch {
   /** The part of `queueMs` taken over from earlier calls; absent: it took over no place. */
   readonly inheritedMs?: Millis;
   readonly reason: Reason;
-  /** How the engine was chosen. */
+  /** The rule that chose the engine. */
   readonly placement: 'home' | 'bound' | 'spread' | 'spilled';
 }
 
@@ -201,7 +217,7 @@ export type Refusal =
   | 'queue_full' // the queue, or this tenant's share of it, is at its limit
   | 'queue_timeout' // waited longer than allowed
   | 'overloaded' // would surely wait longer than allowed, retries included
-  | 'no_engine' // no engine serves the model
+  | 'no_engine' // no engine serves the model, or none was up or could be reached for too long
   | 'attempts_exhausted'; // engines failed it too often
 
 export interface Reject {

@@ -1,4 +1,4 @@
-/** Completions before there is a rate; later ones each weigh one part in this many. */
+/** Completions before a rate is known; each later one has the weight 1 / this number. */
 const COMPLETIONS_MIN = 64;
 /** Age beyond which a rate no longer applies to new calls. */
 const MEMORY_MS = 600_000;

@@ -10,6 +10,7 @@ import type { ModelId } from '../protocol/units.js';
  *
  *     pool "m"      unbound    ─ short calls, calls without a home           (late binding: placed when they run)
  *                   stealable  ─ calls of `bound` below that have waited long enough to leave
+ *                   paused     ─ calls that engines have failed and none may run yet
  *       engine A    bound     ─ long calls of programs whose contexts A holds
  *       engine B    bound     ─ ...
  *
@@ -23,6 +24,7 @@ export class ModelPool {
   live: readonly Engine[] = [];
   readonly unbound = new WaitQueue();
   readonly stealable = new FitTree<Call>();
+  readonly paused = new WaitQueue();
   /** Number of waiting calls for the model, in all queues. */
   waiting = 0;
   readonly drainRate = new DrainRate();

@@ -26,14 +26,14 @@ export class WaitQueues {
     return this.#ofTenant.get(tenant) ?? 0;
   }
 
-  /** Adds the call to the queue of `call.boundTo`, or of its pool. Returns the engines that may run it. */
+  /** Adds the call to the queue of `call.boundTo`, or to one of its pool. Returns the engines that may run it. */
   insert(call: Call): readonly Engine[] {
     const { boundTo } = call;
     const pool = this.#pool(call);
     this.#count(call, 1);
     this.#queueOf(call).insert(read(call, pool));
     boundTo?.workingSet.expectReturn(call.program, call.thread);
-    if (boundTo === undefined) return pool.live;
+    if (boundTo === undefined) return call.isPaused ? [] : pool.live;
     boundTo.boundTokens += call.needTokens;
     if (call.isStealable) pool.stealable.insert(call, call, call.countedTokens);
     return [boundTo];
@@ -83,8 +83,9 @@ export class WaitQueues {
   resize(engine: Engine, pools: readonly ModelPool[]): Engine[] {
     const needOf = (call: Call): number => readNeeds(call, this.#pool(call)).extraTokens;
     engine.bound.refresh(needOf);
-    for (const { unbound, stealable } of pools) {
+    for (const { unbound, paused, stealable } of pools) {
       unbound.refresh(needOf);
+      paused.refresh(needOf);
       stealable.refresh((call) => call.countedTokens);
     }
     return pools.flatMap((pool) => pool.live);
@@ -114,7 +115,8 @@ export class WaitQueues {
   }
 
   #queueOf(call: Call): WaitQueue {
-    return call.boundTo?.bound ?? this.#pool(call).unbound;
+    const { unbound, paused } = this.#pool(call);
+    return call.boundTo?.bound ?? (call.isPaused ? paused : unbound);
   }
 
   #pool(call: Call): ModelPool {

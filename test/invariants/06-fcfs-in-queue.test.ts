@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'vitest';
 import { POLICIES } from '../support/core-play.js';
 import { playMany } from '../support/core-many.js';
+import { mayRetry } from '../support/core-book.js';
 import { standings } from '../support/core-standing.js';
 
 const RANKED_BY_LEVEL = POLICIES.filter((name) => name !== 'las-decayed');
@@ -13,11 +14,12 @@ it('where no gate interferes, the first call in order of queue and arrival that 
     return {
       policy: RANKED_BY_LEVEL[seed % RANKED_BY_LEVEL.length]!,
       adjust: (config) => ({ ...config, admission: { ...config.admission, gate: 0, batching: 'none' } }),
-      onMoment({ book, scheduler, event }) {
+      onMoment({ book, scheduler, event, nowMs }) {
         const waiting = standings(book, scheduler);
         for (const { command, call } of book.dispatches.toReversed()) {
           for (const other of waiting) {
             if (other.model !== call!.model || (other.engine ?? command.engine) !== command.engine) continue;
+            if (!mayRetry(book.calls.get(other.id)!, book.engines.get(command.engine)!, nowMs)) continue;
             const ahead = other.level < command.level || (other.level === command.level && other.seq < call!.seq);
             assert.ok(
               !ahead,

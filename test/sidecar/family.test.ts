@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { familyOf } from '../../sidecar/family.js';
+import { familyOf, readOpening } from '../../sidecar/family.js';
 import { TokenEstimator } from '../../sidecar/tokens.js';
 
 const SYSTEM = 'You fix bugs in this repository. '.repeat(100);
 const TOOLS = [{ type: 'function', function: { name: 'bash', parameters: { type: 'object' } } }];
 const LONG = 'Once upon a time. '.repeat(1_000);
 
-const of = (body: object, model = 'm') => familyOf(model, body as never, new TokenEstimator());
+const of = (body: object, model = 'm') => familyOf(model, readOpening(model, body as never), new TokenEstimator());
 const user = (content: string) => ({ role: 'user', content });
 
 /** Requests of two programs of one make, and of another make, in each API. */

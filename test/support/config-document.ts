@@ -44,7 +44,7 @@ auth:
 \`\`\`
 `;
 
-/** The text of docs/CONFIG.md: a head written by hand, and a table a section from the schema. */
+/** The text of docs/CONFIG.md: a handwritten head, and a table for each section of the schema. */
 export function renderConfigDocument(): string {
   const sections = new Map<string, ConfigKey[]>();
   for (const key of CONFIG_KEYS) {

@@ -1,6 +1,6 @@
 import type { Command, Dispatch, EngineId, Event, ModelId } from '../../src/index.js';
 
-/** A call as a driver knows it: from what it told the scheduler and was told by it, and nothing else. */
+/** A driver's knowledge of a call: only from its events to the scheduler and the scheduler's commands. */
 export interface BookedCall {
   readonly id: string;
   readonly seq: number;
@@ -13,10 +13,13 @@ export interface BookedCall {
   readonly arrivedAtMs: number;
   state: 'waiting' | 'running' | 'over';
   engine: string | undefined;
-  /** When its present wait, or its present run, began; and the waiting before it. */
+  /** Start of its present wait or run, and its waiting before that. */
   sinceMs: number;
   waitedMs: number;
   attempts: number;
+  /** Engines that failed it, and from when on they may run it again. */
+  readonly failedOn: Set<string>;
+  retryAtMs: number;
   /** How it ended, once for each time that it was said to end. */
   readonly ends: string[];
 }
@@ -31,6 +34,12 @@ export interface BookedEngine {
   restUntilMs: number;
 }
 
+/** Whether an engine may run a call again that engines have failed. */
+export function mayRetry(call: BookedCall, engine: BookedEngine, nowMs: number): boolean {
+  if (call.failedOn.size === 0) return true;
+  return !engine.probation && (!call.failedOn.has(engine.id) || nowMs >= call.retryAtMs);
+}
+
 /** A dispatch, and what the engine was doing just before it. */
 export interface BookedDispatch {
   readonly command: Dispatch;
@@ -39,11 +48,11 @@ export interface BookedDispatch {
   readonly runningBefore: number;
 }
 
-/** A driver's own record of a run, kept from events and commands alone: what the invariants are checked against. */
+/** A driver's own record of a run, from events and commands alone, against which invariants are checked. */
 export class Book {
   readonly calls = new Map<string, BookedCall>();
   readonly engines = new Map<string, BookedEngine>();
-  /** Every call that is not over. */
+  /** Every call that has not ended. */
   readonly active = new Map<string, BookedCall>();
   /** Dispatches of the last step, in order. */
   dispatches: BookedDispatch[] = [];
@@ -54,10 +63,15 @@ export class Book {
   take(event: Event | undefined, nowMs: number, commands: readonly Command[]): void {
     this.dispatches = [];
     // Timeouts come before the event of the step: a call that both times out and is cancelled has timed out.
-    const timedOut = (command: Command) => command.type === 'reject' && command.refusal === 'queue_timeout';
-    for (const command of commands) if (timedOut(command)) this.#heed(command, nowMs);
+    const failing = event?.type === 'callFailed' ? event.call : undefined;
+    const isTimeout = (command: Command) =>
+      command.type === 'reject' &&
+      (command.refusal === 'queue_timeout' || (command.refusal === 'no_engine' && this.active.has(command.call))) &&
+      command.call !== failing;
+    const timeouts = commands.filter(isTimeout);
+    for (const command of timeouts) this.#heed(command, nowMs);
     if (event !== undefined) this.#apply(event, nowMs);
-    for (const command of commands) if (!timedOut(command)) this.#heed(command, nowMs);
+    for (const command of commands) if (!timeouts.includes(command)) this.#heed(command, nowMs);
   }
 
   running(engine?: string): BookedCall[] {
@@ -92,6 +106,8 @@ export class Book {
           sinceMs: nowMs,
           waitedMs: 0,
           attempts: 0,
+          failedOn: new Set(),
+          retryAtMs: -Infinity,
           ends: [],
         };
         this.calls.set(call.id, call);
@@ -119,7 +135,11 @@ export class Book {
         return this.#leave(event.engine, 'lost');
       case 'engineDrained':
         return this.#leave(event.engine, 'draining');
-      case 'callStarted':
+      case 'callStarted': {
+        const call = this.#runningCall(event.call);
+        if (call?.engine !== undefined) this.#clear(call.engine);
+        return;
+      }
       case 'callProgressed':
       case 'programEnded':
       case 'engineReported':
@@ -152,12 +172,15 @@ export class Book {
 
   #fail(call: BookedCall | undefined, event: Event & { type: 'callFailed' }, nowMs: number): void {
     if (call === undefined) return;
-    // A 4xx is an answer: the engine is well.
+    // A 4xx is an answer: the engine is healthy.
     if (event.failure === 'refused') this.#clear(call.engine!);
     if (event.failure === 'lost' || event.failure === 'refused') return this.#end(call, event.failure);
     const engine = this.engines.get(call.engine!);
-    if (event.failure === 'busy' && engine !== undefined) engine.restUntilMs = nowMs + Math.max(1, event.restMs);
-    if (event.failure === 'broken') call.attempts += 1;
+    if (event.failure === 'broken') {
+      call.attempts += 1;
+      call.failedOn.add(call.engine!);
+      call.retryAtMs = nowMs + (event.pauseMs ?? 0);
+    } else if (engine !== undefined) engine.restUntilMs = nowMs + Math.max(1, event.restMs);
     call.state = 'waiting';
     call.engine = undefined;
     call.sinceMs = nowMs;

@@ -2,7 +2,7 @@ import type { SchedulerConfig } from '../../src/index.js';
 
 type Partly<T> = { readonly [K in keyof T]?: Partial<T[K]> };
 
-/** Settings of the tests: round numbers, and nothing that fires by itself unless a test asks for it. */
+/** Settings of the tests: round numbers, and no timers that fire unless a test sets them. */
 const QUIET: SchedulerConfig = {
   policy: {
     name: 'plas',
@@ -31,8 +31,8 @@ const QUIET: SchedulerConfig = {
     turnMs: 1_000,
   },
   balancer: { spillMs: 10_000_000 },
-  limits: { programsMax: 1_000, queuedMax: 1_000, queuedPerTenantMax: 1_000, attemptsMax: 3, clientRetries: 2 },
-  timeouts: { queueMs: 100_000_000, leaseMs: 100_000_000, ghostMs: 0 },
+  limits: { programsMax: 1_000, queuedMax: 1_000, queuedPerTenantMax: 1_000, attemptsMax: 3, enginesFailedMax: 3, clientRetries: 2 },
+  timeouts: { queueMs: 100_000_000, noEngineMs: 10_000_000, leaseMs: 100_000_000, ghostMs: 0 },
 };
 
 export function coreConfig(changes: Partly<SchedulerConfig> = {}): SchedulerConfig {

@@ -30,8 +30,8 @@ export const balancerNamed = (name: BalancerName, thresholdTokens = 1_000): Bala
   makeBalancer({ name, thresholdTokens, adaptThreshold: false });
 
 /**
- * A scheduler with a clock that a test turns by hand. It remembers every command, and the last `wakeAt`, which it obeys
- * when time passes.
+ * A scheduler with a clock that the test sets by hand. It remembers every command, and the last `wakeAt`, which it
+ * obeys when time passes.
  */
 export class Desk {
   readonly scheduler: Scheduler;
@@ -47,7 +47,7 @@ export class Desk {
     );
   }
 
-  /** Gives the event now. Returns what is to be done, `wakeAt` apart. */
+  /** Applies the event now. Returns the commands except `wakeAt`. */
   tell(event: Event): Command[] {
     return this.#heed(this.scheduler.step(event, millis(this.nowMs)));
   }
@@ -56,7 +56,9 @@ export class Desk {
     return this.#heed(this.scheduler.configure(coreConfig(changes), balancerNamed(balancer), millis(this.nowMs)));
   }
 
-  /** Lets time pass up to `untilMs`, waking the scheduler when it asked to be woken. Returns what that brought. */
+  /**
+   * Lets time pass up to `untilMs`, waking the scheduler whenever it asked for that. Returns the resulting commands.
+   */
   passTo(untilMs: number): Command[] {
     const brought: Command[] = [];
     for (let wakes = 0; this.wakeAtMs <= untilMs; wakes += 1) {
@@ -85,8 +87,8 @@ export class Desk {
     return this.tell(finished(call, facts));
   }
 
-  fail(call: string, failure: CallFailed['failure'], restMs?: number): Command[] {
-    return this.tell(failed(call, failure, restMs));
+  fail(call: string, failure: CallFailed['failure'], ms?: number): Command[] {
+    return this.tell(failed(call, failure, ms));
   }
 
   /** The last dispatch of the call so far. */
@@ -116,7 +118,7 @@ export class Desk {
   }
 }
 
-/** The calls that these commands send out, in order, as `call@engine`. */
+/** The dispatches among these commands, in order, as `call@engine`. */
 export function sentOut(commands: readonly Command[]): string[] {
   return commands.flatMap((command) => (command.type === 'dispatch' ? [`${command.call}@${command.engine}`] : []));
 }

@@ -13,7 +13,7 @@ import {
   type Event,
 } from '../../src/index.js';
 
-/** Events from plain strings and numbers; what a test leaves out is the dullest value there is. */
+/** Events from plain strings and numbers; omitted fields get the plainest value. */
 export interface ArrivalFacts {
   readonly program?: string;
   readonly tenant?: string;
@@ -73,8 +73,11 @@ export function finished(call: string, facts: FinishFacts = {}): CallFinished {
   };
 }
 
-export function failed(call: string, failure: CallFailed['failure'], restMs?: number): CallFailed {
-  if (failure === 'busy') return { type: 'callFailed', call: callId(call), failure, restMs: millis(restMs ?? 0) };
+/** @param ms how long the engine rests, or is closed to the call */
+export function failed(call: string, failure: CallFailed['failure'], ms = 0): CallFailed {
+  if (failure === 'busy' || failure === 'unreached')
+    return { type: 'callFailed', call: callId(call), failure, restMs: millis(ms) };
+  if (failure === 'broken') return { type: 'callFailed', call: callId(call), failure, ...(ms > 0 && { pauseMs: millis(ms) }) };
   return { type: 'callFailed', call: callId(call), failure };
 }
 

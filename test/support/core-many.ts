@@ -1,9 +1,11 @@
 import { play, type PlayOptions } from './core-play.js';
 
-/** Random runs of each statement; `MAITRED_SEQUENCES` makes them more. */
+/** Number of random runs for each statement; set by `MAITRED_SEQUENCES`. */
 const SEQUENCES = Number(process.env['MAITRED_SEQUENCES'] ?? 300);
 
-/** Plays many random sequences; a failure says which. `options` may start what it keeps of each run anew. */
+/**
+ * Plays many random sequences; a failure names its seed. As a function, `options` can reset its records for each run.
+ */
 export function playMany(options: Omit<PlayOptions, 'seed'> | ((seed: number) => Omit<PlayOptions, 'seed'>)): void {
   for (let seed = 0; seed < SEQUENCES; seed += 1) {
     try {

@@ -30,7 +30,7 @@ import {
 } from './core-events.js';
 import { Dice } from './dice.js';
 
-/** All of them: a policy or a balancer that is added stands in these tables. */
+/** All policies and balancers: a new one in its table is covered automatically. */
 export const POLICIES = POLICY_NAMES;
 export const BALANCERS = BALANCER_NAMES;
 
@@ -49,24 +49,24 @@ export interface PlayOptions {
   readonly seed: number;
   /** Random events before the world is closed down; 40. */
   readonly steps?: number;
-  /** By its name, or one of its own. */
+  /** A policy's name, or a policy of the test's own. */
   readonly policy?: PolicyName | Policy;
   readonly balancer?: BalancerName;
   /** Settings laid over the random ones. */
   readonly adjust?: (config: SchedulerConfig) => SchedulerConfig;
-  /** Leave out events that some statement does not cover. */
+  /** Leaves out events that a statement does not cover. */
   readonly without?: readonly ('configure' | 'trouble' | 'tokens' | 'cached')[];
-  /** Clients whose calls are cancelled may come back, and do. */
+  /** Whether clients whose calls are cancelled may return, and do. */
   readonly ghosts?: true;
   readonly onMoment?: (moment: Moment) => void;
-  /** Once everything has come to its end: all engines up again, all calls over, all leases out. */
+  /** Called at the end: all engines are up again, all calls over, all leases expired. */
   readonly onEnd?: (moment: Moment) => void;
 }
 
 const MODELS = ['m', 'n'];
 const ROUNDS_MAX = 2_000;
 
-/** Plays a random sequence of events, the whole of it a function of the options. Returns every command. */
+/** Plays a random sequence of events that depends on the options alone. Returns every command. */
 export function play(options: PlayOptions): Command[] {
   return new Player(options).run();
 }
@@ -140,7 +140,11 @@ class Player {
         queuedPerTenantMax: dice.int(2, 15),
         attemptsMax: dice.int(1, 3),
       },
-      timeouts: { queueMs: dice.pick([300, 2_000, 50_000]), leaseMs: dice.pick([200, 3_000, 50_000]) },
+      timeouts: {
+        queueMs: dice.pick([300, 2_000, 50_000]),
+        noEngineMs: dice.pick([0, 300, 2_000]),
+        leaseMs: dice.pick([200, 3_000, 50_000]),
+      },
     });
     if (this.options.ghosts)
       return { ...config, timeouts: { ...config.timeouts, ghostMs: this.options.seed % 2 === 0 ? 400 : 5_000 } };
@@ -156,7 +160,7 @@ class Player {
     return this.options.without?.includes(what) !== true;
   }
 
-  /** Mostly a little, sometimes none, rarely much; a driver that is late for its wakes now and then. */
+  /** Usually a little time, sometimes none, rarely much; now and then the driver is late for its wakes. */
   #passTime(): void {
     const dice = this.#dice;
     const durationMs = dice.pick([0, 0, 0, dice.int(1, 30), dice.int(1, 100), dice.int(1, 600)]);
@@ -195,7 +199,8 @@ class Player {
     const roll = dice.share();
     const engine = dice.pick(this.#engines);
     if (roll < 0.25) this.#withRunning((call) => this.#tell(failed(call, 'busy', dice.int(0, 400))));
-    else if (roll < 0.45) this.#withRunning((call) => this.#tell(failed(call, 'broken')));
+    else if (roll < 0.3) this.#withRunning((call) => this.#tell(failed(call, 'unreached', dice.int(0, 400))));
+    else if (roll < 0.45) this.#withRunning((call) => this.#tell(failed(call, 'broken', dice.pick([0, dice.int(1, 400)]))));
     else if (roll < 0.55) this.#withRunning((call) => this.#tell(failed(call, 'lost')));
     else if (roll < 0.6) this.#withRunning((call) => this.#tell(failed(call, 'refused')));
     else if (roll < 0.65) this.#tell(lost(engine));
@@ -203,7 +208,7 @@ class Player {
     else this.#join(engine);
   }
 
-  /** Events about what is not there: nothing may come of them. */
+  /** Events about unknown calls and engines: they must have no effect. */
   #stray(): void {
     const dice = this.#dice;
     const over = [...this.#book.calls.values()].filter((call) => call.state === 'over');
@@ -239,7 +244,7 @@ class Player {
         prefix: Array.from({ length: prompt >> 7 }, (_, block) => stem * 100 + Math.min(block, dice.int(0, 9))),
         ...(dice.chance(0.5) && { max: dice.int(0, 150) }),
         ...(this.options.ghosts && { request: 'x' }),
-        // Of eight programs, six are of three families.
+        // Six of eight programs belong to three families.
         ...(make < 3 && { family: { id: make, tokens: 200 + 100 * make } }),
       }),
     );
@@ -291,7 +296,7 @@ class Player {
     if (active.length > 0) act(this.#dice.pick(active));
   }
 
-  /** Brings every engine back, lets every call come to its end, and waits for the last lease to run out. */
+  /** Brings every engine back, lets every call end, and waits for the last lease to expire. */
   #closeDown(): void {
     for (const engine of this.#engines) this.#tell(joined(engine, { models: MODELS, window: 2, capacity: 3_000 }));
     for (let round = 0; this.#book.active.size > 0; round += 1) {

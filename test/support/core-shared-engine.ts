@@ -2,16 +2,16 @@ import { Desk } from './core-desk.js';
 import type { CoreChanges } from './core-config.js';
 import type { EngineFacts } from './core-events.js';
 
-/** An engine that shares its throughput among the calls in flight, and clients that ask again at once. */
+/** An engine that shares its throughput among the calls in flight, and clients that call again at once. */
 export interface SharedEngine {
   readonly clients: number;
   /** Output tokens of each call. */
   readonly outputTokens: number;
-  /** What the engine makes of `calls` in flight. */
+  /** Throughput of the engine with `calls` in flight. */
   readonly tokensPerSecond: (calls: number) => number;
   readonly changes?: CoreChanges;
   readonly engine?: EngineFacts;
-  /** Refuses a call beyond so many. */
+  /** Upper bound on the calls that it accepts. */
   readonly takes?: number;
 }
 

@@ -1,7 +1,7 @@
 import { type ModelId, type Scheduler } from '../../src/index.js';
 import type { Book } from './core-book.js';
 
-/** Where a waiting call stands. */
+/** Place of a waiting call. */
 export interface Standing {
   readonly id: string;
   readonly seq: number;

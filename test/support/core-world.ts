@@ -25,14 +25,14 @@ export interface WorldOptions {
   readonly balancer?: BalancerName | Balancer;
   readonly engines: Readonly<Record<string, EngineFacts>>;
   readonly programs: readonly WorldProgram[];
-  /** Also step the scheduler at every multiple of this time: it must change nothing. */
+  /** Also steps the scheduler at every multiple of this time, which must change nothing. */
   readonly tickMs?: number;
 }
 
 export interface WorldResult {
   /** Every command but `wakeAt`, with its time, in order. */
   readonly log: readonly { readonly atMs: number; readonly command: Command }[];
-  /** When each program's last call ended. */
+  /** End of each program's last call. */
   readonly doneAtMs: ReadonlyMap<string, number>;
 }
 
@@ -44,7 +44,7 @@ interface Progress {
 
 const STEPS_MAX = 1_000_000;
 
-/** A small deterministic world in virtual time: engines that take exactly as long as they are told. */
+/** A small deterministic world in virtual time: engines take exactly the given times. */
 export class World {
   readonly #scheduler: Scheduler;
   readonly #agenda: { readonly atMs: number; readonly seq: number; readonly act: () => void }[] = [];

@@ -1,6 +1,6 @@
 import { Dice as Stream } from '../../workloads/dice.js';
 
-/** Choices by chance: the same seed gives the same test. */
+/** Random choices: the same seed gives the same test. */
 export class Dice extends Stream {
   chance(share: number): boolean {
     return this.share() < share;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** Puts files into a folder that goes with the test. Gives the folder's path. */
+/** Puts files into a folder that is removed after the test. Returns the folder's path. */
 export function folderOf(files: Readonly<Record<string, string | Uint8Array>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'maitred-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

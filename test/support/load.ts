@@ -8,7 +8,7 @@ import type { LoadCallRecord, LoadProgramRecord } from '../../loadtest/records.j
 import type { EngineHandle } from '../../sim/index.js';
 import type { AgentCall, AgentProgram } from '../../workloads/index.js';
 
-/** All programs at once, and no longer than they take. */
+/** All programs at once, without a limit on time. */
 export const OPTIONS: LoadOptions = {
   targets: [],
   programs: () => [],
@@ -55,11 +55,11 @@ export const call = (fields: Partial<AgentCall> = {}): AgentCall => ({
 
 export const program = (id: string, ...calls: readonly AgentCall[]): AgentProgram => ({ id, calls });
 
-/** So many programs of a call each. */
+/** This many programs of one call each. */
 export const singles = (count: number, fields: Partial<AgentCall> = {}): AgentProgram[] =>
   Array.from({ length: count }, (_, index) => program(`p${index}`, call(fields)));
 
-/** A chain in which each call goes on from the one before, by so many tokens. */
+/** A chain in which each call continues the one before, growing by a fixed number of tokens. */
 export function chain(id: string, calls: number, fields: Partial<AgentCall> = {}): AgentProgram {
   const grown = 30;
   return program(
@@ -72,7 +72,7 @@ export function chain(id: string, calls: number, fields: Partial<AgentCall> = {}
   );
 }
 
-/** The bodies of the calls of a run: what came before the run are probes, which are not of its programs. */
+/** The bodies of a run's calls, without the probes before the run. */
 export function bodiesOf(engine: EngineHandle, calls: number): Record<string, unknown>[] {
   const { records } = engine.stats();
   return records.slice(-calls).map(({ body = '{}' }) => JSON.parse(body) as Record<string, unknown>);
@@ -83,7 +83,7 @@ afterEach(async () => {
   await Promise.all(closers.splice(0).map((close) => close()));
 });
 
-/** An HTTP server that the end of the test closes: its URL. */
+/** Starts an HTTP server that is closed after the test. Returns its URL. */
 export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -96,8 +96,8 @@ export async function serve(listener: RequestListener): Promise<string> {
 }
 
 /**
- * An engine behind a front of one's own: what `answer` gives for a path goes to the client, and all else to the engine.
- * @param answer undefined: not its business
+ * An engine behind a custom front: the client gets `answer`'s result for a path; all other requests go to the engine.
+ * @param answer returns undefined to pass the request to the engine
  */
 export function front(
   { url }: EngineHandle,

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { ROOT } from './tree.js';
 
-/** The binary as it is installed: what `npm run build` made. */
+/** The installed binary, built by `npm run build`. */
 export const BINARY = `${ROOT}dist/cli/main.js`;
 
 type LogLine = Readonly<Record<string, unknown>>;
@@ -37,7 +37,7 @@ export class Maitred {
     });
   }
 
-  /** The first log line with this message, seen already or still to come. @throws Error when the process ends without. */
+  /** The first log line with this message, past or future. @throws Error when the process ends without it */
   async logged(msg: string): Promise<LogLine> {
     for (;;) {
       const line = this.logs.find((candidate) => candidate['msg'] === msg);
@@ -47,7 +47,7 @@ export class Maitred {
     }
   }
 
-  /** Base URL, when it listens. */
+  /** Base URL, once it listens. */
   async url(): Promise<string> {
     return (await this.logged('listening'))['url'] as string;
   }

@@ -2,7 +2,7 @@ import { programLine, type FormatName } from '../../workloads/index.js';
 import { arrived, ended, finished } from './core-events.js';
 import { jsonLines, trajectory } from './trajectory.js';
 
-/** A small trace of so many programs, `p0`, `p1`, ... where its format has names. */
+/** A small trace of this many programs, `p0`, `p1`, ... if its format has names. */
 export function sampleTrace(format: FormatName, programs: number): string {
   const each = <T>(make: (index: number) => T): T[] => Array.from({ length: programs }, (_, index) => make(index));
   switch (format) {

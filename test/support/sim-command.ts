@@ -4,14 +4,14 @@ import type { SimDocument } from '../../cli/sim/document.js';
 import { programLine, type AgentProgram } from '../../workloads/index.js';
 import { Maitred } from './maitred.js';
 
-/** Runs `maitred sim` as it is installed: its exit code and what it wrote. */
+/** Runs `maitred sim` as installed. Returns its exit code and output. */
 export async function sim(...args: readonly string[]) {
   const maitred = new Maitred(['sim', ...args]);
   const code = await maitred.ended;
   return { code, out: maitred.stdout, errors: maitred.stderr.split('\n').filter((line) => line !== '') };
 }
 
-/** The same in this process, for what ends before a run begins. */
+/** The same in this process, for commands that fail before a run begins. */
 export async function refused(...args: readonly string[]) {
   let out = '';
   let err = '';
@@ -34,5 +34,5 @@ export const call = { after: [], gapMs: 0, thread: '', promptTokens: 100, output
 export const recorded = (id: string, program: Partial<AgentProgram> = {}): string =>
   `${programLine({ id, calls: [call, { ...call, after: [0] }], ...program })}\n`;
 
-/** A run that takes no time. */
+/** A run that takes hardly any time. */
 export const CHAT = ['--workload', 'chat', '--rate', '2', '--programs', '12'];

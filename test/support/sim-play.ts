@@ -18,7 +18,7 @@ export interface Played extends WorldResult {
 export type PlayOptions = Partial<Omit<WorldOptions, 'scheduler'>> & {
   readonly policy?: SimPolicyName;
   readonly kvTokens?: number;
-  /** In place of the policy's; made anew at each restart of the gateway where it is a function. */
+  /** Replaces the policy's scheduler; a function makes a new one at each restart of the gateway. */
   readonly scheduler?: Steps | (() => Steps);
 };
 
@@ -28,7 +28,7 @@ export function stepsOf(name: SimPolicyName = 'plas', settings: object = {}): St
   return makeSteps(name, config, makeBalancer(config.balancer));
 }
 
-/** Runs programs through two engines, those of traces at their own times, and gives back every record. */
+/** Runs programs through two engines, those of traces at their own times. Returns every record. */
 export function play(
   programs: Iterable<AgentProgram>,
   { policy, kvTokens = PRESET.kvTokens, scheduler = () => stepsOf(policy), ...given }: PlayOptions = {},
@@ -53,7 +53,7 @@ export function play(
 
 export type CallFacts = Partial<AgentCall> & Pick<AgentCall, 'promptTokens' | 'outputTokens'>;
 
-/** A program of these calls: one after the other unless they say otherwise. */
+/** A program of these calls, in sequence unless they say otherwise. */
 export function programOf(id: string, arrivalMs: number, calls: readonly CallFacts[]): AgentProgram {
   return {
     id,
@@ -62,7 +62,7 @@ export function programOf(id: string, arrivalMs: number, calls: readonly CallFac
   };
 }
 
-/** Turns that each go on from the whole conversation before it, half a second of tools between them. */
+/** Turns that each continue the whole conversation before, with half a second of tools between them. */
 export function agentProgram(id: string, arrivalMs: number, turns = 10): AgentProgram {
   return programOf(
     id,
@@ -76,7 +76,7 @@ export function agentProgram(id: string, arrivalMs: number, turns = 10): AgentPr
   );
 }
 
-/** The steps, and everything that they are told and say, with its time. */
+/** Records everything that the steps receive and return, with its time. */
 export function recorded(steps: Steps): { readonly steps: Steps; readonly log: Step[] } {
   const log: Step[] = [];
   const step = (event: Event, now: Millis): Command[] => {

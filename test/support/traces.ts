@@ -8,7 +8,7 @@ export interface ReadTrace {
   /** Undefined: the trace could not be opened. */
   readonly format: FormatName | undefined;
   readonly programs: AgentProgram[];
-  /** What was left out: `number code field` each, the number that of the line or item. */
+  /** Skipped records, each as `number code field`, with the number of the line or item. */
   readonly problems: string[];
 }
 
@@ -33,7 +33,7 @@ export async function readTrace(file: string, format?: FormatName): Promise<Read
 export const readText = (text: string | Uint8Array, format?: FormatName): Promise<ReadTrace> =>
   readTrace(fileOf('trace', text), format);
 
-/** A copy with the value at a path such as `calls.0.after` changed, or taken away. */
+/** A copy with the value at a path such as `calls.0.after` changed or removed. */
 export function spoilt<T>(record: T, path: string, value: unknown): T {
   const copy = structuredClone(record);
   const keys = path.split('.');
@@ -43,7 +43,7 @@ export function spoilt<T>(record: T, path: string, value: unknown): T {
   return copy;
 }
 
-/** Tests on the public recordings, which are skipped where these are not beside the repository. */
+/** Tests on the public recordings, skipped if these are not beside the repository. */
 export function describeRecorded(file: string, tests: (path: string) => void): void {
   const path = fileURLToPath(new URL(`../../../shared/traces/${file}`, import.meta.url));
   describe.skipIf(!existsSync(path))(`the public ${file} (needs ../shared/traces)`, () => tests(path));

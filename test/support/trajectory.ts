@@ -1,4 +1,4 @@
-/** A mini-swe-agent recording of one program: what its calls' answers are, `created` so many seconds apart. */
+/** A mini-swe-agent recording of one program: the answers of its calls, `created` at this interval in seconds. */
 export function trajectory(id: string, answers: readonly string[], seconds = 5) {
   const messages: Record<string, unknown>[] = [
     { role: 'system', content: 'You are an agent.' },

@@ -8,7 +8,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const FOREIGN = new Set(['node_modules', 'dist', 'coverage', '.git']);
 
-/** Every file that is ours, as a path from the root with forward slashes. */
+/** Every file of the project, as a path from the root with forward slashes. */
 export function listFiles(folder = ROOT): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     if (FOREIGN.has(entry.name)) return [];
@@ -24,7 +24,7 @@ export function parseSource(file: string, text = readText(file)): ts.SourceFile 
   return ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
 }
 
-/** What a module imports, re-exports or loads, types too, as it is written there. */
+/** The imports, re-exports and dynamic imports of a module, types included, as written. */
 export function listImports(source: ts.SourceFile): string[] {
   return ts.preProcessFile(source.text, true, true).importedFiles.map(({ fileName }) => fileName);
 }

@@ -19,14 +19,14 @@ export function take(workload: Workload, count: number, seed = 1): AgentProgram[
   return Array.from({ length: count }, () => all.next().value);
 }
 
-/** Largest sum of a call's own number and those of calls that it waits for, one behind the other. */
+/** Largest sum of `own` over a chain of dependent calls. */
 export function longestWay({ calls }: AgentProgram, own: (call: AgentProgram['calls'][number]) => number): number {
   const until: number[] = [];
   for (const call of calls) until.push(own(call) + Math.max(0, ...call.after.map((before) => until[before]!)));
   return Math.max(...until);
 }
 
-/** What the programs of a workload are like, in tokens and seconds. */
+/** Figures of a workload's programs, in tokens and seconds. */
 export function figuresOf(all: readonly AgentProgram[]) {
   const calls = all.flatMap((program) => program.calls);
   const sum = (program: AgentProgram, of: (call: AgentProgram['calls'][number]) => number) =>

@@ -4,7 +4,7 @@ import { fileSchema, specSchema } from '../../workloads/synthetic/spec.js';
 import { WORKLOAD_NAMES, WORKLOADS } from '../../workloads/synthetic/workloads.js';
 import { figuresOf, take } from './workload-figures.js';
 
-/** What is known of a workload's programs in the document: so many, of seed 1. */
+/** Number of programs behind the document's figures, with seed 1. */
 export const DOCUMENTED_PROGRAMS = 1000;
 
 const HEAD = `# Workloads
@@ -75,7 +75,7 @@ A draw beyond \`min\` or \`max\` becomes that. \`max\` must be given where there
 least that the key allows. Counts and tokens are rounded to whole numbers. Each may have a \`source\`, which nothing reads.
 `;
 
-/** The text of docs/WORKLOADS.md: words by hand, and tables from the schema and the workloads. */
+/** The text of docs/WORKLOADS.md: handwritten text, and tables from the schema and the workloads. */
 export function renderWorkloadsDocument(): string {
   const kinds = specSchema.options.map((schema) => {
     const { kind } = schema.shape;
@@ -159,7 +159,7 @@ function sourcesTable(): string {
   return table([['Key', 'Source'], ...unlike.values()]);
 }
 
-/** Everything that has a source; those of a list under one key. */
+/** Everything with a source; the items of a list under one key. */
 function sourcesOf(value: unknown, path: string): string[][] {
   if (typeof value !== 'object' || value === null) return [];
   const { source, ...rest } = value as { readonly source?: string };

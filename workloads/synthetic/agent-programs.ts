@@ -9,8 +9,8 @@ export interface Opening {
 }
 
 /**
- * Adds the calls of an agent, one after the other: each prompt is the one before it, its answer without the reasoning,
- * and what a tool or a person says to that.
+ * Adds the calls of an agent in sequence. Each prompt consists of the previous prompt, its answer without the
+ * reasoning, and the reply of a tool or a person.
  * @returns tokens of the last answer that others may read
  */
 export function addAgent(calls: AgentCall[], spec: AgentSpec, { thread, after }: Opening, dice: Dice): number {
@@ -32,7 +32,7 @@ export function addAgent(calls: AgentCall[], spec: AgentSpec, { thread, after }:
       const isLast = call === inTurn;
       const outputTokens = drawWhole((isLast ? spec.answerTokens : undefined) ?? spec.outputTokens, dice);
       const reasoningTokens = Math.min(outputTokens, drawWhole(spec.reasoningTokens, dice));
-      // The first call is made in any case, of as much as fits.
+      // The first call is always made, cut to fit.
       if (isFirst) promptTokens = Math.min(promptTokens, spec.contextTokensMax - outputTokens);
       else if (promptTokens + outputTokens > spec.contextTokensMax) return answerTokens;
       const tool = isLast ? undefined : pick(spec.tools, dice);
@@ -48,7 +48,7 @@ export function addAgent(calls: AgentCall[], spec: AgentSpec, { thread, after }:
       });
       isFirst = false;
       answerTokens = outputTokens - reasoningTokens;
-      // What follows reasoning, which is not sent back, is not where it was.
+      // Reasoning is not sent back, so the text after it moves and is no longer cached.
       prefix = { call: at - 1, tokens: promptTokens + (reasoningTokens > 0 ? 0 : outputTokens) };
       promptTokens += answerTokens + (tool === undefined ? 0 : drawWhole(tool.resultTokens, dice));
       gapMs = toolMs;
@@ -61,7 +61,7 @@ export function addAgent(calls: AgentCall[], spec: AgentSpec, { thread, after }:
 const familyOf = ({ name, families }: AgentSpec['system'][number], dice: Dice): string =>
   families === 1 ? name : `${name}/${dice.int(1, families)}`;
 
-/** One of them, by weight; undefined of none. */
+/** A random item, by weight; undefined for an empty list. */
 export function pick<T extends { readonly weight: number }>(from: readonly T[], dice: Dice): T | undefined {
   if (from.length < 2) return from[0];
   let left = dice.share() * from.reduce((sum, { weight }) => sum + weight, 0);

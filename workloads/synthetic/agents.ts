@@ -1,17 +1,17 @@
 import { inChain, type AgentCall, type AgentMessage, type AgentProgram } from '../program.js';
 import { Dice } from '../dice.js';
 
-/** How large one synthetic agent program is, each number drawn from `dice`. Sizes in tokens, times in milliseconds. */
+/** Sizes of one synthetic agent program, each number drawn from `dice`. Sizes in tokens, times in milliseconds. */
 export interface AgentShape {
   /** The system prompt, the same for all programs. */
   readonly systemTokens: number;
-  /** Draws one program: its task's length, and then call by call the answer, what the tool says to it, and its time. */
+  /** Draws one program: its task's length, then for each call the answer, the tool's reply, and the tool's time. */
   draw(dice: Dice): { readonly taskTokens: number; readonly calls: number; call(): DrawnCall };
 }
 
 interface DrawnCall {
   readonly outputTokens: number;
-  /** How much of the output is said; the rest is reasoning, which is not sent back. */
+  /** The visible part of the output; the rest is reasoning, which is not sent back. */
   readonly answerTokens: number;
   readonly toolTokens: number;
   readonly gapMs: number;
@@ -38,7 +38,10 @@ export const SWE_AGENT: AgentShape = {
   },
 };
 
-/** Agents of 6 to 12 short calls whose contexts grow to so many tokens on average (800 or more), each a quarter more or less. */
+/**
+ * Agents of 6 to 12 short calls. Their contexts grow to this many tokens on average (800 or more), plus or minus a
+ * quarter.
+ */
 export function smallAgent(largestTokensMean: number): AgentShape {
   return {
     systemTokens: 40,
@@ -61,13 +64,13 @@ export function smallAgent(largestTokensMean: number): AgentShape {
 }
 
 export interface SyntheticOptions {
-  /** What a token of plain words has on the engine. */
+  /** Bytes of plain words per token on the engine. */
   readonly bytesPerToken?: number;
-  /** Whether answers are given word for word, or left to the engine: whatever it says, for so long. */
+  /** Whether answers are given literally. Otherwise the engine chooses the text, of the given length. */
   readonly answers?: boolean;
 }
 
-/** Programs of the shape, the same for the same seed. */
+/** Programs of the shape, equal for equal seeds. */
 export function syntheticAgents(
   shape: AgentShape,
   count: number,
@@ -87,7 +90,7 @@ export function syntheticAgents(
       const { outputTokens, answerTokens, toolTokens, gapMs: nextGapMs } = drawn.call();
       const answer = words(dice, answerTokens * bytesPerToken);
       calls.push({ gapMs, promptTokens, outputTokens, prefix, messages, ...(answers && { answer }) });
-      // What follows reasoning, which is not sent back, is not where it was.
+      // Reasoning is not sent back, so the text after it moves and is no longer cached.
       prefix = { call: at, tokens: promptTokens + (answerTokens < outputTokens ? 0 : outputTokens) };
       messages = [{ role: 'user', content: words(dice, toolTokens * bytesPerToken) }];
       promptTokens += answerTokens + toolTokens;
@@ -103,7 +106,7 @@ class value return import self from open line path error result first last call 
     /\s+/,
   );
 
-/** Plain words, drawn anew each time so that no two texts begin alike, of so many bytes. */
+/** Plain words of this many bytes, drawn anew each time so that no two texts begin alike. */
 function words(dice: Dice, bytes: number): string {
   let text = '';
   while (text.length < bytes) text += `${WORDS[dice.int(0, WORDS.length - 1)] ?? ''} `;

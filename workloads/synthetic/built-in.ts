@@ -10,8 +10,8 @@ const CGROUP = 'measured: agentcgroup, 40 sessions with 1,848 calls';
 const WEKA = 'measured: weka-claude-code, 33 sub-agents of 6 sessions';
 
 /**
- * People who talk with a model, as in ShareGPT. They say the next thing at once, as when the recording is played to an
- * engine: Autellix's measure counts time by tokens, and the minute in which an answer is read would hide all else.
+ * People who talk with a model, as in ShareGPT. They reply at once, as when the recording is replayed. Autellix's
+ * measure is time per token; otherwise reading time would dominate it.
  */
 const chat: SpecInput = {
   kind: 'agent',
@@ -142,7 +142,7 @@ const mcts: SpecInput = {
   },
 };
 
-/** Sub-agents that read, and a parent that sums up. */
+/** Sub-agents that read, and a parent that summarises. */
 const mapReduce: SpecInput = {
   kind: 'map-reduce',
   system: { name: 'map-reduce/parent', tokens: 1500, source: 'assumed' },
@@ -187,7 +187,7 @@ const mapReduce: SpecInput = {
   },
 };
 
-/** What a call's tool adds to the context of a SWE agent. */
+/** Tokens that a tool's result adds to the context of a SWE agent. */
 const results: DistributionInput = {
   dist: 'quantiles',
   points: points(
@@ -257,7 +257,7 @@ const coding: SpecInput = {
   ],
 };
 
-/** The built-in workloads, in the shape of a file's. */
+/** The built-in workloads, in the same form as in a file. */
 export const BUILT_IN = {
   chat,
   react,
@@ -270,12 +270,12 @@ export const BUILT_IN = {
 
 type Points = [share: number, value: number][];
 
-/** So large are at most that share of them. */
+/** Each value with the share of draws that are at most as large. */
 function points(shares: readonly number[], values: readonly number[]): Points {
   return shares.map((share, index) => [share, values[index] ?? NaN]);
 }
 
-/** Whole numbers with the share of all that are at most so large. */
+/** Whole numbers, each with the share of draws that are at most as large. */
 function steps(...counted: readonly (readonly [value: number, share: number])[]): Points {
   return counted.flatMap(([value, share], index): Points => [
     [counted[index - 1]?.[1] ?? 0, value],

@@ -11,9 +11,8 @@ type Part = Exclude<Spec, { readonly kind: 'mixture' }>;
 type Shares = ReadonlyMap<string, number>;
 
 /**
- * A workload of those that are described. A program of a mixture carries the name of its part, and where that is a
- * mixture in turn, of the part of that.
- * @param specs all that it needs, without a circle, as `readWorkloadFile` gives them
+ * The named workload. A program of a mixture carries the name of its part; for nested mixtures, of the innermost part.
+ * @param specs every workload that it needs, without cycles, as `readWorkloadFile` returns them
  * @throws RangeError when one is missing
  */
 export function compose(name: string, specs: ReadonlyMap<string, Spec>): Workload {
@@ -48,7 +47,7 @@ function callsOf(part: Part, dice: Dice): AgentCall[] {
   }
 }
 
-/** The parts of a workload that are no mixtures. @param known those of mixtures that were looked at before */
+/** The parts of a workload that are not mixtures. @param known shares of mixtures already visited */
 function sharesOf(name: string, specs: ReadonlyMap<string, Spec>, known: Map<string, Shares>): Shares {
   const spec = specs.get(name);
   if (spec?.kind !== 'mixture') return new Map([[name, 1]]);

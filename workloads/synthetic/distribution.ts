@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { Dice } from '../dice.js';
 
 /**
- * How large something is: a number, or a distribution to draw from. Those without an end of their own have a `max`, and
- * what is drawn beyond `min` or `max` becomes that.
+ * A quantity: a number, or a distribution to draw from. Unbounded distributions have a `max`; draws beyond `min` or
+ * `max` are clamped.
  */
 export type Distribution = number | Shape;
 type Shape = z.output<ReturnType<typeof shapes>>;
-/** As it is written, without what is filled in. */
+/** As written in a file, without defaults. */
 export type DistributionInput = number | z.input<ReturnType<typeof shapes>>;
 
-/** Of numbers from `least` to `most`: no draw is outside. */
+/** For numbers from `least` to `most`: no draw lies outside. */
 export const distribution = (least: number, most: number) =>
   z.union([z.number().min(least).max(most), shapes(least, most).superRefine(checkOrder)]);
 
@@ -29,7 +29,7 @@ function shapes(least: number, most: number) {
   ]);
 }
 
-/** So many of the draws, from 0 to 1, are at most so large. */
+/** A share of the draws, from 0 to 1, and the value that they do not exceed. */
 const point = (value: z.ZodNumber) => z.tuple([z.number().min(0).max(1), value]);
 
 function checkOrder(given: Shape, context: z.RefinementCtx): void {
@@ -68,13 +68,13 @@ export function draw(from: Distribution, dice: Dice): number {
   }
 }
 
-/** A whole number; of a uniform distribution each is as likely as the others. */
+/** Draws a whole number; those of a uniform distribution are equally likely. */
 export function drawWhole(from: Distribution, dice: Dice): number {
   const isUniform = typeof from !== 'number' && from.dist === 'uniform';
   return Math.round(isUniform ? dice.int(from.min, from.max) : draw(from, dice));
 }
 
-/** The largest that can be drawn. */
+/** The largest possible draw. */
 export function largest(from: Distribution): number {
   if (typeof from === 'number') return from;
   if (from.dist === 'constant') return from.value;
@@ -84,7 +84,7 @@ export function largest(from: Distribution): number {
 const clamped = (value: number, { min, max }: { readonly min: number; readonly max: number }): number =>
   Math.min(max, Math.max(min, value));
 
-/** On the line between the two points about that share. */
+/** Interpolates linearly between the two points around the share. */
 function quantile(points: readonly (readonly [number, number])[], share: number): number {
   let [shareBelow, below] = points[0] ?? [0, 0];
   for (const [shareAbove, above] of points) {

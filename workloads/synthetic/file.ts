@@ -3,20 +3,20 @@ import { LineCounter, parseDocument, type Document } from 'yaml';
 import { fileSchema, type Spec } from './spec.js';
 import { findingsOf, pathText, WorkloadError, type Finding, type Path } from './problems.js';
 
-/** Far more than any description; a wrong path must not fill the memory. */
+/** Far more than any description, so that a wrong path cannot fill the memory. */
 const BYTES_MAX = 1_048_576;
 /** Nodes that aliases may multiply into: enough for a shared block or two, too few for a bomb. */
 const ALIASES_MAX = 100;
 
-/** Workloads of a file, checked: each mixture names workloads that there are, and none contains itself. */
+/** The checked workloads of a file: each mixture names existing workloads, and none contains itself. */
 export interface WorkloadFile {
-  /** Which of them the file is about. */
+  /** The workload that the file is for. */
   readonly name: string;
-  /** Those of the file and the built-in ones. */
+  /** The workloads of the file, and the built-in ones. */
   readonly specs: ReadonlyMap<string, Spec>;
 }
 
-/** Reads a YAML file of workloads. @throws WorkloadError with all that is wrong */
+/** Reads a YAML file of workloads. @throws WorkloadError with all problems */
 export function readWorkloadFile(file: string, builtIn: ReadonlyMap<string, Spec>): WorkloadFile {
   const lines = new LineCounter();
   const document = parseDocument(readText(file), {
@@ -53,7 +53,10 @@ export function readWorkloadFile(file: string, builtIn: ReadonlyMap<string, Spec
   };
 }
 
-/** Names that are taken, or that there are not: of values that may have other faults, so that all are told at once. */
+/**
+ * Problems with names: taken or unknown ones. The values may have other faults, so that all problems are reported at
+ * once.
+ */
 function nameFindings(values: unknown, builtIn: ReadonlyMap<string, Spec>): Finding[] {
   const given = mappingOf(values);
   const own = Object.entries(mappingOf(given['workloads']));
@@ -72,7 +75,7 @@ function nameFindings(values: unknown, builtIn: ReadonlyMap<string, Spec>): Find
   return findings;
 }
 
-/** Of each workload the names of those that it mixes; of one that is no mixture, none. */
+/** For each workload, the names of the workloads that it mixes; none if it is not a mixture. */
 type Parts = ReadonlyMap<string, readonly string[]>;
 
 function partsOf(spec: unknown): readonly string[] {
@@ -100,7 +103,7 @@ function valuesOf(document: Document, file: string): unknown {
   }
 }
 
-/** Parts of a mixture that there are not, and the way on which it comes back to itself. */
+/** Unknown parts of a mixture, and the path by which it contains itself. */
 function mixtureFindings(name: string, parts: Parts): Finding[] {
   return (parts.get(name) ?? []).flatMap((part): Finding[] => {
     const path = ['workloads', name, 'of', part];
@@ -110,7 +113,7 @@ function mixtureFindings(name: string, parts: Parts): Finding[] {
   });
 }
 
-/** Mixtures from one to another, each naming the next. @param seen those that were looked at before */
+/** A path of mixtures from one to another, each containing the next. @param seen mixtures already visited */
 function wayTo(target: string, from: string, parts: Parts, seen: Set<string>): readonly string[] | undefined {
   if (from === target) return [from];
   if (seen.has(from)) return undefined;
@@ -122,7 +125,7 @@ function wayTo(target: string, from: string, parts: Parts, seen: Set<string>): r
   return undefined;
 }
 
-/** Of the key, or of the nearest one above it that the file has. */
+/** The place in the file of the key, or of its nearest existing parent. */
 function originOf(document: Document, path: Path, at: (offset: number) => string): string | undefined {
   for (let length = path.length; length > 0; length -= 1) {
     const node = document.getIn(path.slice(0, length), true) as { readonly range?: readonly number[] } | undefined;

@@ -5,8 +5,8 @@ import { drawWhole } from './distribution.js';
 import type { MapReduceSpec } from './spec.js';
 
 /**
- * A parent that plans, sends out sub-agents side by side, waits for all of them and sums up their reports, which may be
- * the plan for the next ones. Each sub-agent is a thread with a conversation of its own.
+ * A parent that plans, runs sub-agents in parallel, waits for all of them and summarises their reports. The summary may
+ * be the plan for the next sub-agents. Each sub-agent is a thread with a conversation of its own.
  */
 export function mapReduceCalls(spec: MapReduceSpec, dice: Dice): AgentCall[] {
   const calls: AgentCall[] = [];

@@ -1,23 +1,23 @@
 import type { z } from 'zod';
 import { issueText, UNKNOWN_KEY } from '../issue-text.js';
 
-/** One thing wrong with a file of workloads. */
+/** One problem of a file of workloads. */
 export interface WorkloadProblem {
-  /** Of the key to change: `workloads.mine.turns.p95`; '' when no single key is to blame. */
+  /** Path of the key to change: `workloads.mine.turns.p95`; '' when no single key is at fault. */
   readonly path: string;
   readonly message: string;
   /** `FILE:LINE`, or the file. */
   readonly origin: string;
 }
 
-/** A workload cannot be used; every problem that was found. */
+/** A workload cannot be used; carries every problem found. */
 export class WorkloadError extends Error {
   override readonly name = 'WorkloadError';
   constructor(readonly problems: readonly WorkloadProblem[]) {
     super(
       problems
         .map(({ origin, path, message }) => [origin, path, message].filter((part) => part !== '').join(': '))
-        // What is quoted from a file must not break the line that tells of it, nor speak to a terminal.
+        // Text quoted from a file must not break its line, nor control a terminal.
         .map((line) => line.replaceAll(/\p{Cc}+/gu, ' '))
         .join('\n'),
     );
@@ -45,7 +45,7 @@ export function findingsOf(issues: readonly z.core.$ZodIssue[]): Finding[] {
     if (issue.code !== 'invalid_union') return [{ path, message: issueText(issue) }];
     if (issue.input === undefined || ('discriminator' in issue && typeof issue.discriminator === 'string'))
       return [{ path, message: issueText(issue) }];
-    // A number, or a distribution: whichever of the two was meant.
+    // A number or a distribution, whichever was meant.
     const meant = issue.errors.find(
       (each) => !each.some(({ code, path: at }) => code === 'invalid_type' && at.length === 0),
     );

@@ -1,14 +1,17 @@
 import type { AgentProgram } from '../program.js';
 import { Dice } from '../dice.js';
 
-/** All of a recording in an order by chance, then again in another: under new ids, with contexts of their own. */
+/**
+ * Programs of a recording in random order, reshuffled and reused when exhausted, with new ids and contexts of their
+ * own.
+ */
 export function* recordedPrograms(recorded: readonly AgentProgram[], seed: number): Generator<AgentProgram, never> {
   for (let pass = 1; ; pass += 1)
     for (const program of shuffled(recorded, Dice.of(seed, pass)))
       yield pass === 1 ? program : { ...program, id: `${program.id}~${pass}` };
 }
 
-/** Programs whose longer gaps are as long as this. */
+/** Yields the programs with all gaps cut at `gapMsMax`. */
 export function* withShortGaps(programs: Iterable<AgentProgram>, gapMsMax: number): Generator<AgentProgram> {
   for (const program of programs) {
     const { calls } = program;
@@ -17,7 +20,7 @@ export function* withShortGaps(programs: Iterable<AgentProgram>, gapMsMax: numbe
   }
 }
 
-/** Fisher and Yates. */
+/** Fisher-Yates shuffle. */
 function shuffled<T>(items: readonly T[], dice: Dice): T[] {
   const deck = [...items];
   for (let last = deck.length - 1; last > 0; last -= 1) {

@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { distribution, largest, type Distribution } from './distribution.js';
 
-/** Calls a program may have at most: far more than any recorded one, and few enough to hold some programs at a time. */
+/**
+ * Upper bound on the calls of a program: far more than in any recording, and few enough to hold several programs at a
+ * time.
+ */
 const CALLS_MAX = 10_000;
 const TOKENS_MAX = 1_000_000;
 const REPORTS_TOKENS_MAX = 100_000_000;
 /** Few enough to be remembered all at once. */
 const FAMILIES_MAX = 10_000;
-/** Of a file. */
+/** Upper bound on the workloads of a file. */
 const WORKLOADS_MAX = 1000;
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 
@@ -115,7 +118,7 @@ const mixture = z.strictObject({
     .describe('Workloads and how often each is drawn, against the others.'),
 });
 
-/** What the programs of a workload are like, as a file or `built-in.ts` says it. */
+/** Description of a workload's programs, from a file or `built-in.ts`. */
 export const specSchema = z.discriminatedUnion('kind', [
   agent,
   tree.superRefine(checkTree),
@@ -129,7 +132,7 @@ export type AgentSpec = Omit<z.output<typeof agent>, 'kind'>;
 export type TreeSpec = z.output<typeof tree>;
 export type MapReduceSpec = z.output<typeof mapReduce>;
 
-/** What a file holds: workloads by name, and which of them it is about. */
+/** Contents of a file: workloads by name, and the one that the file is for. */
 export const fileSchema = z.strictObject({
   workload: name.exactOptional().describe('Which of the workloads is run. Not needed where there is one only.'),
   workloads: z

@@ -3,10 +3,10 @@ import type { Dice } from '../dice.js';
 import { draw, drawWhole } from './distribution.js';
 import type { TreeSpec } from './spec.js';
 
-/** A state of the search: what has been thought and seen on the way to it. */
+/** A state of the search: the thoughts and observations on its path. */
 interface Node {
   readonly depth: number;
-  /** Tokens of that way. */
+  /** Tokens of that path. */
   readonly pathTokens: number;
   /** The calls that proposed and judged it; the root has none. */
   readonly proposed?: number;
@@ -14,9 +14,9 @@ interface Node {
 }
 
 /**
- * A search tree as LATS grows it: a leaf is selected and expanded into children by calls side by side; when all have
- * come back and acted, each is judged, again side by side; then one of them is expanded in turn, until it is deep
- * enough and another leaf is selected. Which child is best is drawn: to the engines it makes no difference.
+ * A search tree as LATS grows it. Parallel calls expand a selected leaf into children. When all have acted, parallel
+ * calls judge them. Then one child is expanded in turn; at the greatest depth another leaf is selected. The best child
+ * is drawn at random, as it makes no difference to the engines.
  */
 export function treeCalls(spec: TreeSpec, dice: Dice): AgentCall[] {
   const calls: AgentCall[] = [];
@@ -51,7 +51,7 @@ function expand(calls: AgentCall[], node: Node, ready: readonly number[], { spec
   const first = calls.length;
   const answers = Array.from({ length: drawWhole(spec.branch, dice) }, (_, index) => {
     const outputTokens = drawWhole(proposing.outputTokens, dice);
-    // All have the prompt of the first one.
+    // All share the prompt of the first one.
     const prefix =
       index > 0 ? { call: first, tokens: promptTokens } : grownFrom(calls, node.proposed, proposing.system);
     calls.push({ after: ready, thread: '', gapMs: 0, promptTokens, outputTokens, prefix });
@@ -85,13 +85,13 @@ function grownFrom(calls: readonly AgentCall[], call: number | undefined, { name
     : { call, tokens: from.promptTokens + from.outputTokens };
 }
 
-/** The prompt of the call, without its answer: a judgement is not sent on. */
+/** The prompt of the call, without its answer: later prompts do not contain judgements. */
 function startOf(calls: readonly AgentCall[], call: number | undefined, { name, tokens }: Text): Prefix {
   const from = call === undefined ? undefined : calls[call];
   return call === undefined || from === undefined ? { name, tokens } : { call, tokens: from.promptTokens };
 }
 
-/** Takes one of them out, any; undefined of none. */
+/** Removes a random node; undefined when there is none. */
 function take(from: Node[], dice: Dice): Node | undefined {
   const at = dice.int(0, from.length - 1);
   const taken = from[at];

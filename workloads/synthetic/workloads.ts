@@ -14,14 +14,14 @@ const specs: ReadonlyMap<string, Spec> = new Map(
   Object.entries(BUILT_IN).map(([name, spec]) => [name, specSchema.parse(spec)]),
 );
 
-/** The workloads that need no file. */
+/** The built-in workloads. */
 export const WORKLOADS = Object.fromEntries(WORKLOAD_NAMES.map((name) => [name, compose(name, specs)])) as Readonly<
   Record<WorkloadName, Workload>
 >;
 
 /**
- * The built-in workload of that name, or what a YAML file describes.
- * @throws WorkloadError with everything that is wrong with the file
+ * The built-in workload of that name, or the one described by a YAML file.
+ * @throws WorkloadError with all problems of the file
  */
 export function openWorkload(nameOrFile: string): Workload {
   if (specs.has(nameOrFile)) return WORKLOADS[nameOrFile as WorkloadName];

@@ -18,10 +18,10 @@ const session = z.object({
 });
 
 /**
- * Claude Code on SWE-rebench tasks, as AgentCgroup measured it: a session a line, with each tool's own time.
+ * Claude Code on SWE-rebench tasks, as measured by AgentCgroup: a session a line, with each tool's own time.
  *
- * Gaps are the time from a call's end (`t` and `latency`) to the next one's `t`: the tools' times, together or, where
- * they ran side by side, the longest. What is shared is taken from the lengths: see `keptTokens`.
+ * Gaps last from a call's end (`t` + `latency`) to the next one's `t`: the tools' total time, or the longest of
+ * parallel tools. Shared tokens are inferred from the lengths: see `keptTokens`.
  */
 export const agentCgroup = oneEach(session, ({ session: id, calls: recorded }): AgentProgram => {
   const calls = recorded.toSorted((a, b) => a.t - b.t);

@@ -8,7 +8,7 @@ const tokens = z
   .regex(/^\d{1,9}$/, 'not a whole number')
   .transform(Number);
 const row = z.object({
-  /** Such as `2023-11-16 18:15:46.6805900`, without a zone: taken as UTC. */
+  /** For example `2023-11-16 18:15:46.6805900`, without a zone: taken as UTC. */
   TIMESTAMP: z
     .string()
     .regex(/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?$/, 'not a date and time')
@@ -19,8 +19,8 @@ const row = z.object({
 });
 
 /**
- * Requests to Azure's LLM services: a table with one a row, arrival and lengths only. Each is a program of one call,
- * named by its line; nothing is known of what they share. Arrivals are in milliseconds since 1970.
+ * Requests to Azure's LLM services: a table of arrivals and lengths, one request a row. Each is a program of one call,
+ * named by its line. Shared tokens are unknown. Arrivals are in milliseconds since 1970.
  */
 export const azure = oneEach(row, ({ TIMESTAMP, ContextTokens, GeneratedTokens }, { place }): AgentProgram => ({
   id: `request-${place.number}`,

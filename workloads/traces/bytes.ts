@@ -3,12 +3,12 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 /**
- * Longest record taken, in bytes: eight times the longest of the public sets. One is held at a time, so this bounds
- * what a reader needs of memory.
+ * Longest record accepted, in bytes: eight times the longest of the public sets. A reader holds one record at a time,
+ * so this bounds its memory.
  */
 export const RECORD_BYTES_MAX = 32 * 2 ** 20;
 
-/** The bytes of a file, piece by piece; one that is packed by gzip, by its name or its first bytes, comes unpacked. */
+/** The bytes of a file, piece by piece. A gzipped file, by its name or first bytes, is unpacked. */
 export async function* readBytes(file: string): AsyncGenerator<Buffer> {
   const raw = createReadStream(file);
   try {
@@ -17,20 +17,20 @@ export async function* readBytes(file: string): AsyncGenerator<Buffer> {
     if (first.done === true) return;
     const all = behind([first.value], { [Symbol.asyncIterator]: () => pieces });
     const isPacked = file.endsWith('.gz') || (first.value[0] === 0x1f && first.value[1] === 0x8b);
-    // What is wrong on the way comes out of the unpacker; it is destroyed, and the file with it, when nobody reads on.
+    // Errors on the way surface in the unpacker; it is destroyed, and the file with it, when the consumer stops.
     yield* isPacked ? (pipeline(all, createGunzip(), () => undefined) as AsyncIterable<Buffer>) : all;
   } finally {
     raw.destroy();
   }
 }
 
-/** What was taken from the front of a sequence to look at, and the rest of it. */
+/** A sequence of which the first items were already taken. */
 export async function* behind<T>(taken: readonly T[], rest: AsyncIterable<T>): AsyncGenerator<T> {
   yield* taken;
   yield* rest;
 }
 
-/** The bytes of one record while they come in. Of one that is too long only its length is kept. */
+/** The bytes of one record while they arrive. For an over-long record only the length is kept. */
 export class HeldRecord {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   #pieces: Buffer[] = [];
@@ -44,7 +44,7 @@ export class HeldRecord {
     else if (piece.length > 0) this.#pieces.push(piece);
   }
 
-  /** Its text, or what it is instead; then it is empty for the next one. */
+  /** Returns its text or its fault, and empties it for the next record. */
   take(): { readonly text: string } | { readonly code: 'too_long' | 'not_utf8'; readonly problem: string } {
     const pieces = this.#pieces;
     const isTooLong = this.#bytes > this.bytesMax;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { inChain, type AgentCall, type AgentMessage, type Prefix, type ToolUse } from '../program.js';
 
-/** What text is taken to have where a recording does not count its tokens. */
+/** Assumed bytes of text per token where a recording does not count tokens. */
 const BYTES_PER_TOKEN = 4;
 
 /** One call of a recorded conversation. */
@@ -14,13 +14,16 @@ export interface Turn {
   /** As recorded; absent: counted from the text. */
   readonly promptTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
-  /** Part of the answer's tokens is reasoning, which is not sent back; what follows it is then not where it was. */
+  /**
+   * Whether part of the answer is reasoning, which is not sent back. The text after it then moves and is no longer
+   * cached.
+   */
   readonly isReasoned?: boolean;
 }
 
 /**
- * The calls of a conversation that only grows. Each shares with the one before it the prompt, and the answer unless
- * it was reasoned; the first shares its system prompt with all programs that have the same one.
+ * The calls of a conversation that only grows. Each shares the previous prompt, and the answer unless that has
+ * reasoning. The first one shares its system prompt with all programs of the same system prompt.
  */
 export function conversation(turns: readonly Turn[]): AgentCall[] {
   let text = 0;

@@ -1,4 +1,4 @@
-/** Where in a trace: the line, or the item of the list that the file is; from 1, empty lines counted. */
+/** A place in a trace: the line, or the item of the file's list; from 1, empty lines counted. */
 export interface Place {
   readonly unit: 'line' | 'item';
   readonly number: number;
@@ -6,11 +6,11 @@ export interface Place {
 
 /**
  * - `unreadable`: the file cannot be read, or not further, as when an archive is cut short
- * - `too_long`, `not_utf8`, `not_json`: a record that is none
+ * - `too_long`, `not_utf8`, `not_json`: an unreadable record
  * - `bad_field`: a field is missing, of the wrong type, or out of range
  * - `empty`: a program without calls, or a file without records
  * - `duplicate`: a program that has the id of an earlier one
- * - `unknown_format`, `wrong_format`: of no format that is known, or not of the one that was named
+ * - `unknown_format`, `wrong_format`: no known format, or not the named one
  */
 export type TraceErrorCode =
   | 'unreadable'
@@ -23,7 +23,7 @@ export type TraceErrorCode =
   | 'unknown_format'
   | 'wrong_format';
 
-/** What is wrong with a trace, and where: without a place it is the file, without a field the record as a whole. */
+/** A fault of a trace and its place. Without a place the whole file is at fault; without a field, the whole record. */
 export class TraceError extends Error {
   override readonly name = 'TraceError';
 
@@ -35,7 +35,7 @@ export class TraceError extends Error {
     problem: string,
   ) {
     const where = place === undefined ? '' : `, ${place.unit} ${place.number}`;
-    // What is quoted from a file must not break the line that tells of it, nor speak to a terminal.
+    // Text quoted from a file must not break its line, nor control a terminal.
     super(`${file}${where}${field && `, ${field}`}: ${problem}`.replaceAll(/\p{Cc}+/gu, ' '));
   }
 }

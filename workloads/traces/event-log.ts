@@ -5,17 +5,17 @@ import { date, milliseconds } from './numbers.js';
 import type { Reader, TraceRecord } from './records.js';
 
 /**
- * What a gateway served, from its event log (`docs/EVENT-LOG.md`): programs as they leave its table, those that are in it
- * last of all. Memory is taken for these.
+ * Programs that a gateway served, from its event log (`docs/EVENT-LOG.md`), in the order in which they leave its table.
+ * Those still in it come last. Memory grows with the programs in the table.
  *
- * - A call waits for those calls of its program that had ended when it came, but for those that these waited for
- *   themselves; one of a sub-agent's thread that has begun, only for those of its thread. Its gap is the time since the
- *   last of these ends. Calls stand in the order of their ends.
- * - Tokens are the engine's counts, where it gave any, else the gateway's. A call that was cancelled or lost while it was
- *   answered has the tokens until then; one that was not answered at all is left out, and so is one that still runs.
- * - A prompt goes on from the call that ended last in its thread. How much is shared is taken from the lengths (see
- *   `keptTokens`) and, where it became shorter, from what the engine had in its cache; so is what the first prompt of a
- *   thread shares with those of other programs of its tenant and model.
+ * - A call depends on its program's calls that had ended when it arrived, except those on which these depend
+ *   themselves. A later call of a sub-agent's thread depends only on calls of that thread. Its gap is the time since
+ *   the last of these ends. Calls are in the order of their ends.
+ * - Tokens are the engine's counts if reported, else the gateway's. A call cancelled or lost during its answer has the
+ *   tokens until then. Unanswered calls and calls that still run are left out.
+ * - A prompt continues the call that ended last in its thread. Shared tokens are inferred from the lengths (see
+ *   `keptTokens`); for a shorter prompt, from the engine's cached tokens. A thread's first prompt shares its cached
+ *   tokens with other programs of its tenant and model.
  */
 export const eventLog: Reader = async function* (records) {
   let programs: LoggedPrograms | undefined;
@@ -27,7 +27,7 @@ export const eventLog: Reader = async function* (records) {
     if (programs === undefined) {
       const begun = begin(record);
       if (begun instanceof TraceError) {
-        // What the lines behind it mean cannot be known.
+        // The meaning of the lines after it is unknown.
         yield begun;
         return;
       }

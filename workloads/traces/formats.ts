@@ -11,12 +11,12 @@ import { treeOfThought } from './tree-of-thought.js';
 import { weka } from './weka.js';
 
 export interface TraceFormat {
-  /** What its records have, and no other format's together. */
+  /** Keys of its records; no other format has all of them. */
   readonly keys: readonly string[];
   readonly read: Reader;
 }
 
-/** Every format that is read. Where a file's is not named, it is the first one whose keys its first records have. */
+/** Every readable format. The default is the first format whose keys the file's first records have. */
 export const FORMATS = {
   maitred: { keys: ['maitredProgram'], read: maitred },
   'event-log': { keys: ['maitredEventLog'], read: eventLog },
@@ -33,7 +33,7 @@ export const FORMATS = {
 export type FormatName = keyof typeof FORMATS;
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 
-/** The format that a record looks like; undefined: none that is known. */
+/** The format that a record looks like; undefined: none of them. */
 export function formatOf(record: unknown): FormatName | undefined {
   if (typeof record !== 'object' || record === null) return undefined;
   return FORMAT_NAMES.find((name) => FORMATS[name].keys.every((key) => Object.hasOwn(record, key)));

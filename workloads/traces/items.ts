@@ -5,9 +5,9 @@ import type { Piece } from './lines.js';
 const [QUOTE, BACKSLASH, COMMA, LIST, LIST_END, OBJECT, OBJECT_END] = Buffer.from('"\\,[]{}');
 
 /**
- * The items of a file that is one JSON list, one at a time, whatever its size: only brackets and strings are looked at
- * here, so that an item which is malformed inside, or too long, is told in its place and the others still follow.
- * A file that ends before its list does ends with an error.
+ * The items of a file that is one JSON list, one at a time, whatever its size. Only brackets and strings are scanned
+ * here. So a malformed or over-long item is reported in its place, and the others still follow. A file that ends before
+ * its list does ends with an error.
  * @throws TraceError `unreadable` when the file cannot be read (further), as when an archive is cut short.
  */
 export async function* splitItems(
@@ -17,7 +17,7 @@ export async function* splitItems(
 ): AsyncGenerator<Piece | TraceError> {
   const held = new HeldRecord(itemBytesMax);
   let number = 1;
-  /** Brackets that are open; -1 once the list is closed. */
+  /** Open brackets; -1 once the list is closed. */
   let depth = 0;
   let inString = false;
   let isEscaped = false;
@@ -29,7 +29,7 @@ export async function* splitItems(
     const item = held.take();
     const place = { unit: 'item', number } as const;
     if (!('text' in item)) yield new TraceError(item.code, file, place, '', item.problem);
-    // Nothing at all is an item that is missing, but in a list that is empty.
+    // Empty text is a missing item, except in an empty list.
     else if (item.text.trim() !== '' || depth > 0 || number > 1) yield { place, text: item.text };
     number += 1;
   }
@@ -46,7 +46,7 @@ export async function* splitItems(
         } else if (byte === QUOTE) inString = true;
         else if (byte === LIST || byte === OBJECT) {
           depth += 1;
-          // The bracket of the list itself is in no item, nor is what may stand before it.
+          // The list's own bracket, and any text before it, belong to no item.
           if (depth === 1) from = at + 1;
         } else if (byte === LIST_END || byte === OBJECT_END) depth -= 1;
         const isEnd = byte === COMMA ? depth === 1 && !inString : depth === 0 && byte === LIST_END;

@@ -3,15 +3,15 @@ import { TraceError, type Place } from './error.js';
 
 const NEWLINE = 0x0a;
 
-/** The text of one record, not yet looked into. */
+/** The text of one record, not yet parsed. */
 export interface Piece {
   readonly place: Place;
   readonly text: string;
 }
 
 /**
- * The lines of a file that are not empty, one at a time, whatever its size. What cannot be read as a line comes as an
- * error in its place, and the lines after it still follow.
+ * The non-empty lines of a file, one at a time, whatever its size. An unreadable line yields an error in its place, and
+ * the later lines still follow.
  * @throws TraceError `unreadable` when the file cannot be read (further), as when an archive is cut short.
  */
 export async function* splitLines(

@@ -4,7 +4,7 @@ import { count } from './numbers.js';
 import { keptTokens, type AgentCall, type Prefix } from '../program.js';
 import type { Found, TraceRecord } from './records.js';
 
-/** A call that has ended and that no other ended call has waited for. */
+/** An ended call on which no other ended call depends. */
 interface Ended {
   readonly index: number;
   readonly thread: string;
@@ -14,7 +14,7 @@ interface Ended {
 interface Logged {
   readonly id: string;
   readonly arrivedMs: number;
-  /** That of its first call. */
+  /** The record of its first call. */
   readonly record: TraceRecord;
   readonly calls: AgentCall[];
   /** In the order of their ends. */
@@ -22,7 +22,7 @@ interface Logged {
   /** The call that ended last in each thread. */
   readonly lastOf: Map<string, number>;
   running: number;
-  /** Nothing more will come. */
+  /** No further calls will come. */
   isOver: boolean;
 }
 
@@ -31,22 +31,22 @@ interface Running {
   readonly program: Logged;
   readonly after: readonly Ended[];
   readonly gapMs: number;
-  /** The call that its prompt goes on from. */
+  /** The call that its prompt continues. */
   readonly base: number | undefined;
   isAnswered: boolean;
   outputTokens: number;
 }
 
-/** The programs that a gateway has in its table, told by its log. */
+/** The programs in a gateway's table, reconstructed from its log. */
 export class LoggedPrograms {
   readonly #programs = new Map<string, Logged>();
   readonly #calls = new Map<string, Running>();
   #found: (Found | TraceError)[] = [];
 
-  /** @param epochMs what is added to times to make them milliseconds since 1970 */
+  /** @param epochMs offset that makes times milliseconds since 1970 */
   constructor(private readonly epochMs: number) {}
 
-  /** Takes the next line, and gives the programs that are whole with it. */
+  /** Takes the next line. Returns the programs that it completes. */
   take(line: LogStep | LogChange, record: TraceRecord): readonly (Found | TraceError)[] {
     this.#found = [];
     const fault = 'event' in line ? this.#happened(line.event, line.now, record) : undefined;
@@ -55,7 +55,7 @@ export class LoggedPrograms {
     return this.#found;
   }
 
-  /** Those that are left at the end of the log. */
+  /** The programs left at the end of the log. */
   rest(): readonly (Found | TraceError)[] {
     this.#found = [];
     for (const program of this.#programs.values()) this.#give(program);
@@ -79,7 +79,7 @@ export class LoggedPrograms {
     } else if (event.type === 'callCancelled' || (event.type === 'callFailed' && event.failure === 'lost')) {
       this.#end(call, now, call.isAnswered ? {} : undefined);
     } else {
-      // It failed before a byte of its answer, and will be tried again.
+      // It failed before the first byte of its answer, and will be tried again.
       call.isAnswered = false;
       call.outputTokens = 0;
     }
@@ -106,7 +106,7 @@ export class LoggedPrograms {
     const own = thread === '' ? [] : program.ended.filter((each) => each.thread === thread);
     const after = own.length > 0 ? own : program.ended;
     const readyMs = after.at(-1)?.endedMs ?? program.arrivedMs;
-    // It waits for all that had ended, or else for all of `own`: either way for the call that its prompt goes on from.
+    // It depends on all ended calls, or else on all of `own`: in both cases on the call that its prompt continues.
     const base = own.at(-1)?.index ?? program.lastOf.get(thread);
     const gapMs = Math.max(0, Math.round(now - readyMs));
     this.#calls.set(arrival.call, { arrival, program, after, gapMs, base, isAnswered: false, outputTokens: 0 });
@@ -114,7 +114,7 @@ export class LoggedPrograms {
     return undefined;
   }
 
-  /** @param answer what is known of it; undefined: there was none */
+  /** @param answer known facts of it; undefined: there was none */
   #end(call: Running, now: number, answer: { readonly usage?: Usage } | undefined): void {
     const { arrival, program } = call;
     this.#calls.delete(arrival.call);
@@ -128,7 +128,7 @@ export class LoggedPrograms {
     }
     if (program.running > 0) return;
     if (program.isOver) this.#give(program);
-    // The gateway may never have had it in its table, and then will not tell that it goes.
+    // The gateway may never have had it in its table, and then does not report that it leaves.
     else if (program.calls.length === 0) this.#programs.delete(arrival.program);
   }
 
@@ -176,7 +176,7 @@ function prefixOf(
   const before = base === undefined ? undefined : calls[base];
   if (base === undefined || before === undefined) {
     const kind = thread === '' ? 'root' : 'sub-agent';
-    // A model may be named with the one engine that was to run it, behind a NUL.
+    // A model may be named with the one engine that had to run the call, after a NUL.
     return { name: `event-log ${tenant} ${model.split('\0', 1)[0] ?? ''} ${kind}`, tokens: cached };
   }
   const kept = promptTokens < before.promptTokens ? 0 : keptTokens(before, promptTokens);

@@ -68,10 +68,10 @@ export function programLine({ calls, ...rest }: AgentProgram): string {
   return JSON.stringify({ maitredProgram: 1, ...rest, calls: lines });
 }
 
-/** The call before it. */
+/** Index of the previous call. */
 const usualAfter = (at: number): number[] => (at === 0 ? [] : [at - 1]);
 
-/** What the shape alone does not tell: whether a call fits to those before it. */
+/** Checks that the shape alone cannot express: a call must fit the calls before it. */
 function check(call: AgentCall, at: number, calls: readonly AgentCall[], record: TraceRecord): TraceError | undefined {
   const { after, promptTokens, prefix, messages } = call;
   const fault = (field: string, problem: string) => record.fault(`calls.${at}.${field}`, problem);
@@ -98,7 +98,7 @@ function check(call: AgentCall, at: number, calls: readonly AgentCall[], record:
   return undefined;
 }
 
-/** Whether a call waits for an earlier one, itself or through others. */
+/** Whether a call depends on an earlier one, directly or indirectly. */
 function isBehind(calls: readonly AgentCall[], at: number, earlier: number): boolean {
   const seen = new Set<number>();
   const open = [at];

@@ -4,7 +4,7 @@ import { count, seconds } from './numbers.js';
 import type { AgentMessage, AgentProgram } from '../program.js';
 import { oneEach } from './records.js';
 
-/** What the recorded model took, so that the rest of the time between two calls is the tool's: see `gapOf`. */
+/** Time of the recorded model, so that the rest of the time between two calls is the tool's: see `gapOf`. */
 const LLM_BASE_MS = 1000;
 const LLM_TOKEN_MS = 10;
 
@@ -30,10 +30,10 @@ const trajectory = z.object({
 });
 
 /**
- * Programs recorded by mini-swe-agent: a trajectory a line, with all that was said.
+ * Programs recorded by mini-swe-agent: a trajectory a line, with all messages.
  *
- * Programs arrive when their first call was made, in milliseconds since 1970. Gaps are the time between two calls less
- * what the model took for the first: see `gapOf`.
+ * Programs arrive at their first call, in milliseconds since 1970. Gaps are the time between two calls, less the
+ * model's time for the first: see `gapOf`.
  */
 export const miniSweAgent = oneEach(trajectory, ({ instance_id: id, messages }, record) => {
   const turns: Turn[] = [];
@@ -66,9 +66,9 @@ export const miniSweAgent = oneEach(trajectory, ({ instance_id: id, messages }, 
 type Response = z.output<typeof answered>['extra']['response'];
 
 /**
- * Time of the tool between two calls: from one's creation to the next one's, less the time of the model, for which the
- * recordings give one second and 10 ms a token. (Of calls with like numbers of tokens, the fastest tenth lie on that
- * line; `created` is when a call begins, as the interval grows with its own answer and not with the next.)
+ * Time of the tool between two calls: from one's creation to the next one's, less the model's time. The model's time is
+ * one second and 10 ms a token: among calls of similar length, the fastest tenth lie on that line. `created` is the
+ * start of a call, as the interval grows with its own answer and not with the next.
  */
 function gapOf(response: Response, next: Response): number {
   const llmMs = LLM_BASE_MS + LLM_TOKEN_MS * response.usage.completion_tokens;

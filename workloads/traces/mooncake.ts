@@ -15,7 +15,7 @@ const request = z.object({
 
 /**
  * Requests to Mooncake's servers: one a line, without a session. Each is a program of one call, named by its line. The
- * ids of its blocks, of 512 tokens, are the whole trace's.
+ * ids of its 512-token blocks are common to the whole trace.
  */
 export const mooncake = oneEach(request, ({ timestamp, input_length, output_length, hash_ids }, record) => {
   if (hash_ids.length > Math.ceil(input_length / BLOCK_TOKENS)) {

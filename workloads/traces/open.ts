@@ -4,32 +4,31 @@ import { FORMAT_NAMES, formatOf, FORMATS, type FormatName } from './formats.js';
 import type { AgentProgram } from '../program.js';
 import { readRecords, TraceRecord, type Reader } from './records.js';
 
-/** Records looked at to find the format. */
+/** Records examined to find the format. */
 const LOOKED_AT_MAX = 8;
-/** Ids remembered, so that one that comes again is told. */
+/** Ids remembered, to detect duplicates. */
 const IDS_MAX = 1_000_000;
 
 export interface TraceOptions {
-  /** Absent: the one that its records look like. */
+  /** Absent: the format that its records look like. */
   readonly format?: FormatName | undefined;
   /**
-   * Is told of everything that cannot be used, which is then left out: a record, or the rest of a file that cannot be
-   * read further. Absent: it is thrown.
+   * Receives everything unusable, which is then skipped: a record, or the rest of a file that cannot be read further.
+   * Absent: the error is thrown.
    */
   readonly onMalformed?: (error: TraceError) => void;
 }
 
 export interface Trace {
   readonly format: FormatName;
-  /** To be read once, to its end or to where one stops. Memory is taken for one record at a time. */
+  /** Can be read once, to the end or as far as wanted. Only one record is in memory at a time. */
   readonly programs: AsyncGenerator<AgentProgram, void>;
 }
 
 /**
- * Opens a trace of any format: a recording, or one of our own; plain or packed by gzip.
- * @throws TraceError `unreadable` when there is nothing that can be read; `empty` when it has no record;
- * `unknown_format` when its records look like nothing we know; `wrong_format` when they look like another format than
- * the one named.
+ * Opens a trace of any format: a recording, or one of our own; plain or gzipped.
+ * @throws TraceError `unreadable` when it cannot be read; `empty` when it has no record; `unknown_format` when its
+ * records match no format; `wrong_format` when they match another format than the named one.
  */
 export async function openTrace(file: string, options: TraceOptions = {}): Promise<Trace> {
   const records = readRecords(file);

@@ -14,7 +14,7 @@ export class TraceRecord {
     readonly value: unknown,
   ) {}
 
-  /** What is wrong with it. @param field the path to it, such as `calls.3.gapMs` */
+  /** Makes an error of this record. @param field the path to it, such as `calls.3.gapMs` */
   fault(field: string, problem: string, code: TraceErrorCode = 'bad_field'): TraceError {
     return new TraceError(code, this.file, this.place, field, problem);
   }
@@ -26,10 +26,10 @@ export interface Found {
   readonly record: TraceRecord;
 }
 
-/** Makes programs of records. What it cannot use it gives as an error, and goes on. */
+/** Makes programs of records. Unusable records become errors, and reading goes on. */
 export type Reader = (records: AsyncIterable<TraceRecord | TraceError>) => AsyncIterable<Found | TraceError>;
 
-/** A record that has the shape it should have. */
+/** A record that fits its schema. */
 interface Parsed<T> {
   readonly value: T;
   readonly record: TraceRecord;
@@ -42,7 +42,7 @@ export async function* parseEach<T>(
   for await (const record of records) yield record instanceof TraceError ? record : parse(record, schema);
 }
 
-/** Reads programs that are one record each. */
+/** Reads programs of one record each. */
 export function oneEach<T>(
   schema: z.ZodType<T>,
   make: (value: T, record: TraceRecord) => AgentProgram | TraceError,
@@ -61,8 +61,8 @@ export function oneEach<T>(
 }
 
 /**
- * The records of a file, one at a time: the items of a list where it begins with a bracket, the rows of a table where
- * it begins with names and commas, else lines of JSON. What is none comes as an error in its place.
+ * The records of a file, one at a time. A file that starts with a bracket is a list of items; one that starts with
+ * names and commas is a table of rows; any other has lines of JSON. An invalid record yields an error in its place.
  * @throws TraceError `unreadable` when the file cannot be read (further).
  */
 export async function* readRecords(file: string): AsyncGenerator<TraceRecord | TraceError> {
@@ -85,7 +85,7 @@ export async function* readRecords(file: string): AsyncGenerator<TraceRecord | T
 /** The first line of a table: two names or more, and commas. */
 const HEADER = /^\w+(,\w+)+$/;
 
-/** Pieces of nothing but space that are passed over in search of the first bracket. */
+/** Pieces of mere white space skipped in search of the first bracket. */
 const BLANK_MAX = 64;
 
 async function lookAt(all: AsyncGenerator<Buffer>): Promise<{ isList: boolean; bytes: AsyncIterable<Buffer> }> {
@@ -95,7 +95,7 @@ async function lookAt(all: AsyncGenerator<Buffer>): Promise<{ isList: boolean; b
     const next = await all.next();
     if (next.done === true) break;
     taken.push(next.value);
-    // The decoder leaves out the mark of its byte order that a file may begin with.
+    // The decoder drops a byte order mark at the start of the file.
     text = new TextDecoder().decode(next.value).trimStart();
   }
   return { isList: text.startsWith('['), bytes: behind(taken, all) };
@@ -125,7 +125,7 @@ function parse<T>(record: TraceRecord, schema: z.ZodType<T>): Parsed<T> | TraceE
   try {
     result = schema.safeParse(record.value, { reportInput: true });
   } catch (error) {
-    // What is nested in itself, such as sub-agents, may be so thousands of times.
+    // Nested values, such as sub-agents, may be nested thousands of times.
     if (error instanceof RangeError) return record.fault('', 'nested too deep');
     throw error;
   }
@@ -135,8 +135,8 @@ function parse<T>(record: TraceRecord, schema: z.ZodType<T>): Parsed<T> | TraceE
 }
 
 /**
- * The most telling of what is wrong: an unknown key, which may be what is missing in another spelling; and of the shapes that
- * a field may have, that of the one it is nearest to.
+ * The most telling issue: an unknown key, which may be a misspelled missing one. For a field with several possible
+ * shapes, the issue of the nearest shape.
  */
 function firstIssue(issues: readonly z.core.$ZodIssue[]): { path: PropertyKey[]; message: string } {
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];

@@ -6,21 +6,21 @@ const VALUES_MAX = 2 ** 20;
 const NAMES_MAX = 10_000;
 const BLOCKS_MAX = 4_000_000;
 
-/** What the programs of a trace are like. In memory that does not grow with the trace, beyond some size. */
+/** Statistics of a trace's programs, in bounded memory. */
 export class TraceSummary {
   programs = 0;
   calls = 0;
-  /** The root threads, and those of sub-agents. */
+  /** Root threads, and threads of sub-agents. */
   threads = 0;
   promptTokens = 0;
-  /** Of these, those that a call with the same text before had already, in its prompt or its answer. */
+  /** Those of them that an earlier call already had, in its prompt or its answer. */
   sharedTokens = 0;
   readonly callsAProgram = new Spread();
   readonly promptTokensACall = new Spread();
   readonly outputTokensACall = new Spread();
-  /** Before each call but those that open their programs. */
+  /** Gaps before all calls except those that open their programs. */
   readonly gapMs = new Spread();
-  /** The most that was taken of each shared text. */
+  /** Longest length seen of each shared text. */
   readonly #names = new Map<string, number>();
   readonly #blocks = new Set<number>();
 
@@ -47,7 +47,7 @@ export class TraceSummary {
     return Math.min(known, tokens);
   }
 
-  /** How many of them were there before. */
+  /** Number of leading blocks seen before. */
   #takeBlocks(blocks: readonly number[]): number {
     const fresh = blocks.findIndex((id) => !this.#blocks.has(id));
     for (const id of blocks) {
@@ -58,7 +58,10 @@ export class TraceSummary {
   }
 }
 
-/** How values are spread. Exact up to a million of them; above, quantiles are those of every second, fourth, ... value. */
+/**
+ * The spread of values. Exact up to a million values; above that, quantiles are those of every second, fourth, ...
+ * value.
+ */
 export class Spread {
   #count = 0;
   #sum = 0;
@@ -74,12 +77,12 @@ export class Spread {
     this.#stride *= 2;
   }
 
-  /** NaN of none, like the quantiles. */
+  /** NaN without values, as are the quantiles. */
   get mean(): number {
     return this.#sum / this.#count;
   }
 
-  /** The least value that is not below so large a share of all. */
+  /** The least value such that this share of all values is not above it. */
   quantile(share: number): number {
     const sorted = this.#kept.toSorted((a, b) => a - b);
     return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN;

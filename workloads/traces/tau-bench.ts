@@ -21,10 +21,10 @@ const task = z.object({
 });
 
 /**
- * Customer-service dialogues of tau-bench: a list of tasks, with all that was said and the tools' names.
+ * Customer-service dialogues of tau-bench: a list of tasks, with all messages and the tools' names.
  *
- * No times are recorded, so all gaps are 0; no tokens either, so they are counted at four bytes each. What is said
- * behind the last answer starts no call and is left out.
+ * No times are recorded, so all gaps are 0. No tokens are recorded either; they are counted at four bytes each.
+ * Messages after the last answer start no call and are left out.
  */
 export const tauBench = oneEach(task, ({ task_id, trial = 0, traj }, record) => {
   const turns: Turn[] = [];

@@ -4,7 +4,7 @@ import { count, date, milliseconds, optional } from './numbers.js';
 import { inChain, keptTokens, type AgentProgram, type Prefix } from '../program.js';
 import { parseEach, type Found, type Reader, type TraceRecord } from './records.js';
 
-/** What a round's client hands in; all its other events are the model's. */
+/** Events from a round's client; all others are the model's. */
 const INPUTS = ['user_message', 'tool_result'];
 
 const round = z.object({
@@ -13,7 +13,7 @@ const round = z.object({
   provider: optional(z.string()),
   model: optional(z.string()),
   input_tokens_total: count,
-  /** What the provider found in its cache. */
+  /** Prompt tokens found in the provider's cache. */
   prefix_tokens: optional(count),
   output_tokens: count,
   timing_events: z.array(z.object({ event_type: z.string(), timestamp: date })),
@@ -23,13 +23,13 @@ const round = z.object({
 type Round = z.output<typeof round>;
 
 /**
- * Coding sessions of TraceLab: a round a line, those of a session behind each other.
+ * Coding sessions of TraceLab: a round a line, with the rounds of a session in sequence.
  *
- * Gaps are the time from a round's last event to the last that the client hands in for the next: a tool's result, or a
- * person's message. Sessions arrive with the first such event, in milliseconds since 1970. What is shared is taken from
- * the lengths (see `keptTokens`), and where a prompt is shorter than the one before it, from what the provider found in
- * its cache; so is what the first round shares with other sessions of its model. A round that is malformed is left out
- * of its session, and a session in which the file is cut is left out whole.
+ * Gaps are the time from a round's last event to the client's last input for the next: a tool's result, or a person's
+ * message. Sessions arrive with the first such event, in milliseconds since 1970. Shared tokens are inferred from the
+ * lengths (see `keptTokens`); for a prompt shorter than the one before, from the provider's cached tokens. The first
+ * round shares its cached tokens with other sessions of its model. A malformed round is left out of its session. If the
+ * file is truncated, the session at that point is left out whole.
  */
 export const traceLab: Reader = async function* (records) {
   let rounds: Round[] = [];
@@ -84,7 +84,7 @@ function prefixOf(round: Round, before: Round | undefined, index: number): Prefi
   return { call: index - 1, tokens: Math.max(kept, cachedOfIt) };
 }
 
-/** When all was there that the round answers, and when its answer was; undefined: not recorded. */
+/** Time of the last input for the round, and time of its answer; undefined: not recorded. */
 const handedIn = (round: Round) => lastOf(round, (type) => INPUTS.includes(type));
 const answered = (round: Round) => lastOf(round, (type) => !INPUTS.includes(type));
 

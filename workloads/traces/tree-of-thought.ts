@@ -9,20 +9,20 @@ const usage = z.object({ prompt_tokens: count, completion_tokens: count });
 const tree = z.object({
   idx: z.int(),
   steps: z.array(z.object({ ys: z.array(z.string()), new_ys: z.array(z.string()) })),
-  /** Of all programs of the file up to and with this one. */
+  /** Total of all programs of the file up to and including this one. */
   usage_so_far: usage,
 });
 
 type Usage = z.output<typeof usage>;
 
 /**
- * Tree searches of Tree of Thoughts: a list of them. At each step every candidate that was kept is asked for proposals
- * at once, and when all are there every different proposal is rated, at once too; the next step waits for all ratings.
+ * A list of tree searches by Tree of Thoughts. Each step asks for proposals on all kept candidates in parallel. Then
+ * all distinct proposals are rated in parallel. The next step waits for all ratings.
  *
- * Tokens are recorded only together, as a sum over the file. Candidates and proposals count four bytes a token; what is
- * left of a program's prompt tokens, its instructions, is spread evenly over all its calls, and what is left of its
- * output tokens over its ratings. Calls of a kind share their instructions, those of other programs too. There are no
- * times, so all gaps are 0.
+ * Tokens are recorded only as a running sum over the file. Candidates and proposals count four bytes a token. The rest
+ * of a program's prompt tokens, its instructions, is spread evenly over all its calls; the rest of its output tokens,
+ * over its ratings. Calls of a kind share their instructions, across programs too. There are no times, so all gaps are
+ * 0.
  */
 export const treeOfThought: Reader = async function* (records) {
   let before: Usage | undefined = { prompt_tokens: 0, completion_tokens: 0 };
@@ -40,7 +40,7 @@ export const treeOfThought: Reader = async function* (records) {
   }
 };
 
-/** A sum that is smaller than the one before it began anew. Undefined: that one is not known. */
+/** A sum smaller than the one before it has started anew. Undefined: the earlier sum is unknown. */
 function usedSince(before: Usage | undefined, now: Usage): Usage | undefined {
   if (before === undefined) return undefined;
   const prompt_tokens = now.prompt_tokens - before.prompt_tokens;
@@ -51,7 +51,7 @@ function usedSince(before: Usage | undefined, now: Usage): Usage | undefined {
 interface Draft {
   readonly kind: 'propose' | 'rate';
   readonly after: readonly number[];
-  /** Tokens of the candidate that it is about. */
+  /** Tokens of its candidate. */
   readonly candidateTokens: number;
   /** Tokens of its proposals. */
   readonly proposedTokens: number;
@@ -89,7 +89,7 @@ function makeCalls(steps: z.output<typeof tree>['steps'], used: Usage): AgentCal
   }));
 }
 
-/** Tokens that a candidate's proposals add to it: of those that begin with it, and with no longer candidate. */
+/** Tokens that proposals add to their candidate: the longest candidate with which a proposal begins. */
 function proposedTokens(y: string, ys: readonly string[], proposals: readonly string[]): number {
   const longer = ys.filter((other) => other.length > y.length);
   const own = proposals.filter((each) => each.startsWith(y) && !longer.some((other) => each.startsWith(other)));

@@ -5,19 +5,19 @@ import { oneEach } from './records.js';
 
 const request = z.object({
   type: z.enum(['n', 's']),
-  /** When it was sent: seconds since its thread began. */
+  /** Time of sending, in seconds since its thread began. */
   t: seconds,
   in: count,
   out: count,
   hash_ids: z.array(z.int()),
   api_time: optional(seconds),
-  /** Seconds from the answer before it. */
+  /** Seconds since the previous answer. */
   think_time: optional(seconds),
 });
 const subagent = z.object({
   type: z.literal('subagent'),
   agent_id: z.string().min(1),
-  /** When it ended. */
+  /** Time of its end. */
   t: seconds,
   duration_ms: milliseconds,
   get requests() {
@@ -33,13 +33,13 @@ type SubAgent = z.output<typeof subagent>;
 /**
  * Claude Code sessions as Weka's tools record them: a session a line, sub-agents nested in it.
  *
- * - Gaps are `think_time`. Where more than one call is waited for, or the recording lacks that or the `api_time` before
- *   it, they are the time from the last end to `t`; without `api_time`, a call counts as ended when it was sent.
- * - A sub-agent's `t` is its end, so it began `duration_ms` before: it is asked for by the call before that. The next
- *   call of its parent waits for it, unless it was sent before that end: such a sub-agent works in the background.
- * - A block's id stands for the prompt up to and with it, and is of one session. So what two prompts share is the last
- *   id that both have; a call that keeps all blocks of the one before it in its thread keeps its answer as well, when
- *   it is long enough for that.
+ * - Gaps are `think_time`. For a call with several predecessors, or without `think_time` or the `api_time` before it,
+ *   the gap is the time from the last end to `t`. Without `api_time`, a call counts as ended when it was sent.
+ * - A sub-agent's `t` is its end, so it began `duration_ms` before. The last call before that start requested it. The
+ *   next call of its parent waits for it, unless sent before that end: such a sub-agent works in the background.
+ * - A block's id stands for the prompt up to and including it, within one session. So two prompts share everything up
+ *   to the last id that both have. A call that keeps all blocks of the previous call in its thread keeps its answer as
+ *   well, when it is long enough for that.
  */
 export const weka = oneEach(session, ({ id, block_size, requests }): AgentProgram => {
   const calls = new SessionCalls(block_size);
@@ -47,9 +47,9 @@ export const weka = oneEach(session, ({ id, block_size, requests }): AgentProgra
   return { id, calls: calls.all };
 });
 
-/** How a call hangs on those before it. */
+/** A call's dependencies on those before it. */
 type Link = Pick<AgentCall, 'after' | 'gapMs'>;
-/** The call before one in its thread, with its blocks. */
+/** The previous call of a thread, with its blocks. */
 interface Before {
   readonly index: number;
   readonly ids: readonly number[];
@@ -57,13 +57,13 @@ interface Before {
 
 class SessionCalls {
   readonly all: AgentCall[] = [];
-  /** The first call that has a block. */
+  /** The first call that has each block. */
   readonly #owners = new Map<number, number>();
 
   constructor(private readonly blockTokens: number) {}
 
   /**
-   * Adds a thread's calls, and those of its sub-agents behind the calls that ask for them.
+   * Adds a thread's calls, each followed by the calls of the sub-agents that it requests.
    * @returns the index of its own last call; undefined: it has none
    */
   addThread(thread: string, entries: readonly (Request | SubAgent)[], opening: Link): number | undefined {

@@ -1,17 +1,18 @@
 import fc from 'fast-check';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { apiFor } from '../../../sidecar/apis/index.js';
-import type { CanonicalMessage, JsonObject } from '../../../sidecar/apis/index.js';
+import type { CanonicalMessage, JsonObject, RequestFacts } from '../../../sidecar/apis/index.js';
 
 const chat = apiFor('/v1/chat/completions')!;
 const responses = apiFor('/v1/responses')!;
 const messages = apiFor('/v1/messages')!;
 
 const chatAnswer = (message: JsonObject) => chat.readAnswer({ choices: [{ message }] }).message;
-const chatSent = (...list: JsonObject[]) => chat.readRequest({ model: 'm', messages: list }).conversation();
-const claudeSent = (...list: JsonObject[]) =>
-  messages.readRequest({ model: 'm', messages: list }).conversation().slice(1);
-const itemsSent = (...input: JsonObject[]) => responses.readRequest({ model: 'm', input }).conversation().slice(1);
+const said = (facts: RequestFacts) => facts.conversation().map((turn) => turn.read());
+const chatSent = (...list: JsonObject[]) => said(chat.readRequest({ model: 'm', messages: list }));
+const claudeSent = (...list: JsonObject[]) => said(messages.readRequest({ model: 'm', messages: list })).slice(1);
+const itemsSent = (...input: JsonObject[]) => said(responses.readRequest({ model: 'm', input })).slice(1);
 
 describe('an answer sent back has the form that it was given in', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'ls', arguments: '{"path":"/","deep":true}' } };
@@ -102,6 +103,27 @@ describe('an answer sent back has the form that it was given in', () => {
     ];
     expect(itemsSent(...back).map(({ role }) => role)).toEqual(['user', 'assistant', 'function_call_output']);
     expect(itemsSent(...back)[1]).toEqual(given);
+  });
+
+  it('in whatever order, spacing and escapes the arguments are printed (property)', () => {
+    // Most are objects of a few plain values, which are printed by a way of their own where their keys are in order.
+    const key = fc.constantFrom('a', 'b', 'B', '10', '9', 'é', '__proto__', '');
+    const args = fc.dictionary(key, fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.constant(null), fc.integer()), {
+      maxKeys: 5,
+    });
+    const contentOf = (text: string) => {
+      const call = { id: 'c', type: 'function', function: { name: 'f', arguments: text } };
+      return chatAnswer({ role: 'assistant', content: null, tool_calls: [call] })?.content;
+    };
+    const shuffled = (value: object) => JSON.stringify(Object.fromEntries(Object.entries(value).reverse()), null, 2);
+    fc.assert(
+      fc.property(args, args, (one, other) => {
+        expect(contentOf(shuffled(one))).toBe(contentOf(JSON.stringify(one)));
+        const isSame = isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)));
+        expect(contentOf(JSON.stringify(other)) === contentOf(JSON.stringify(one))).toBe(isSame);
+      }),
+      { numRuns: 2000, seed: 5 },
+    );
   });
 
   it('whatever the text and the arguments (property)', () => {

@@ -219,6 +219,6 @@ describe('what a request says', () => {
         { role: 'assistant', tool_calls: calls },
       ],
     });
-    expect(facts.conversation()).toHaveLength(4);
+    expect(facts.conversation().map((turn) => turn.read())).toHaveLength(4);
   });
 });

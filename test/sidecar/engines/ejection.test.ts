@@ -58,6 +58,38 @@ describe('ejection', () => {
     expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
   });
 
+  it('does not follow on answers that fail one program, nor those of several while probes are good', async () => {
+    const { harness } = await up();
+    harness.answers('e', 'misanswered', 'a', 'a', 'a', 'a');
+    expect(harness.waits).toEqual([INTERVAL]);
+    harness.answers('e', 'misanswered', 'b', 'c');
+    // It is asked at once.
+    expect(harness.waits).toEqual([]);
+    await harness.idle();
+    expect(types(harness.take())).toEqual(['engineReported']);
+  });
+
+  it('follows on answers that fail several programs and one bad probe', async () => {
+    const { fake, harness } = await up();
+    fake.all = 503;
+    harness.answers('e', 'misanswered', 'a', 'b', 'c');
+    await harness.idle();
+    expect(types(harness.take())).toEqual(['engineLost']);
+  });
+
+  it('follows on answers that fail several programs which others answer, unless one succeeds between', async () => {
+    const { harness } = await up();
+    harness.answers('e', 'outdone', 'a', 'b');
+    harness.call('e', 'succeeded');
+    harness.answers('e', 'outdone', 'c', 'c');
+    await harness.probe();
+    expect(harness.engine('e').state).toBe('up');
+    harness.take();
+    harness.answers('e', 'outdone', 'a', 'b');
+    await harness.idle();
+    expect(types(harness.take())).toEqual(['engineLost']);
+  });
+
   it('follows on refused connections', async () => {
     const { fake, harness } = await up();
     await fake.close();
@@ -151,6 +183,18 @@ describe('probation', () => {
     harness.call('e', 'succeeded');
     harness.call('e', 'failed', FAILURES_MAX);
     expect(harness.waits).toEqual([BACKOFF]);
+  });
+
+  it('ends with the next good probe; an ejection before any success still lengthens the backoff', async () => {
+    const { harness } = await onProbation();
+    await harness.probe();
+    expect(harness.engine('e').state).toBe('up');
+    expect(harness.take()).toEqual([
+      { type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000 },
+      { type: 'engineReported', engine: 'e', waiting: 2 },
+    ]);
+    harness.call('e', 'failed', FAILURES_MAX);
+    expect(harness.waits).toEqual([2 * BACKOFF]);
   });
 
   it('ends with one probe that fails', async () => {

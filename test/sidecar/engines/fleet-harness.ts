@@ -1,7 +1,7 @@
 import { afterEach, expect } from 'vitest';
 import { configSchema, type EngineConfig } from '../../../sidecar/config/schema.js';
 import { createFleet, type Engine, type Fleet } from '../../../sidecar/engines/index.js';
-import { engineId, type Event } from '../../../src/index.js';
+import { engineId, programId, type Event } from '../../../src/index.js';
 import { modelList, startFakeEngine, type FakeEngine, type Route } from './fake-engine.js';
 import { ManualTimers, until } from './manual-timers.js';
 
@@ -58,6 +58,7 @@ export class FleetHarness {
         emit: (event) => void this.events.push(event),
         inFlight: (id) => this.inFlight.get(id) ?? 0,
         setTimer: this.timers.set,
+        now: () => this.timers.now,
         log: { debug: log('debug'), info: log('info'), warn: log('warn') },
       },
     );
@@ -92,7 +93,12 @@ export class FleetHarness {
   }
 
   call(id: string, outcome: 'succeeded' | 'failed', times = 1): void {
-    for (let i = 0; i < times; i += 1) this.fleet[outcome](engineId(id));
+    for (let i = 0; i < times; i += 1) this.fleet[outcome](engineId(id), programId('p'));
+  }
+
+  /** Answers failed calls of these programs; `outdone`: which another engine then answered. */
+  answers(id: string, outcome: 'misanswered' | 'outdone', ...programs: readonly string[]): void {
+    for (const program of programs) this.fleet[outcome](engineId(id), programId(program));
   }
 }
 

@@ -16,6 +16,9 @@ import {
   type Answer,
 } from './world.js';
 
+/** Lets tests ask for paths that mean nothing. */
+const ANY_PATH = { passthrough: { paths: ['/v1/*'] } };
+
 const echo: Answer = (response, seen) => {
   response.writeHead(207, { 'content-type': 'application/x-odd', 'x-engine': 'kept' });
   response.end(seen.body);
@@ -36,7 +39,7 @@ describe('a path that the gateway has no opinion of', () => {
     ['POST', '/classify'],
   ])('goes to an engine and comes back as it is: %s %s', async (method, path) => {
     const engine = await fakeEngine(echo);
-    const { url, adminUrl } = await world([engine]);
+    const { url, adminUrl } = await world([engine], ANY_PATH);
     const body = method === 'GET' || method === 'DELETE' || method === 'OPTIONS' ? undefined : randomBytes(1000);
     const got = await ask(`${url}${path}`, {
       method,
@@ -63,7 +66,7 @@ describe('a path that the gateway has no opinion of', () => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': zipped.length });
       response.end(zipped);
     });
-    const { url } = await world([engine]);
+    const { url } = await world([engine], ANY_PATH);
     const got = await ask(`${url}/v1/files`);
     expect([got.headers['content-encoding'], got.bytes]).toEqual(['gzip', zipped]);
   });
@@ -73,7 +76,7 @@ describe('a path that the gateway has no opinion of', () => {
       response.writeHead(200, { 'content-length': 1234 });
       response.end();
     });
-    const { url } = await world([engine]);
+    const { url } = await world([engine], ANY_PATH);
     const got = await ask(`${url}/v1/files`, { method: 'HEAD' });
     expect([got.status, got.headers['content-length'], got.text]).toEqual([200, '1234', '']);
   });
@@ -81,7 +84,7 @@ describe('a path that the gateway has no opinion of', () => {
   it('streams its body up and its answer down, each before the other is over', async () => {
     const { opened, open: openGate } = gate();
     const engine = await fakeEngine(echo);
-    const { url } = await world([engine]);
+    const { url } = await world([engine], ANY_PATH);
     const big = randomBytes(5_000_000);
     const got = await ask(`${url}/v1/audio/transcriptions`, {
       headers: { 'content-type': 'multipart/form-data; boundary=x' },
@@ -105,7 +108,7 @@ describe('a path that the gateway has no opinion of', () => {
   it('goes to an engine that serves the model that it names', async () => {
     const one = await fakeEngine(echo, ['one']);
     const two = await fakeEngine(echo, ['two']);
-    const { url } = await world([one, two]);
+    const { url } = await world([one, two], ANY_PATH);
     for (const [model, engine] of [
       ['one', one],
       ['two', two],
@@ -125,7 +128,7 @@ describe('a path that the gateway has no opinion of', () => {
       response.end();
     };
     const engines = [await fakeEngine(slow), await fakeEngine(slow)];
-    const { url } = await world(engines);
+    const { url } = await world(engines, ANY_PATH);
     const answers = Array.from({ length: 4 }, () => ask(`${url}/v1/x`));
     await until(() => engines.every((engine) => engine.seen.length === 2));
     openGate();
@@ -139,21 +142,21 @@ describe('a path that the gateway has no opinion of', () => {
       first = false;
       response.destroy();
     };
-    const { url } = await world([await fakeEngine(flaky), await fakeEngine(flaky)]);
+    const { url } = await world([await fakeEngine(flaky), await fakeEngine(flaky)], ANY_PATH);
     expect((await ask(`${url}/v1/x`, { headers: JSON_TYPE, body: '{}' })).status).toBe(207);
     const half = await fakeEngine((response) => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('half', () => response.destroy());
     });
-    const broken = await world([half]);
+    const broken = await world([half], ANY_PATH);
     await expect(ask(`${broken.url}/v1/x`)).rejects.toThrow();
-    const none = await world([]);
+    const none = await world([], ANY_PATH);
     const got = await ask(`${none.url}/v1/x`);
     expect([got.status, errorCode(got.text)]).toEqual([503, 'no_engine']);
   });
 
   it('that fails on every engine is a 502', async () => {
-    const { url } = await world([await fakeEngine((response) => void response.destroy())]);
+    const { url } = await world([await fakeEngine((response) => void response.destroy())], ANY_PATH);
     const got = await ask(`${url}/v1/x`);
     expect([got.status, errorCode(got.text)]).toEqual([502, 'engine_failed']);
   });
@@ -247,7 +250,7 @@ describe('a response', () => {
 describe('a request without a length', () => {
   it('goes through in chunks', async () => {
     const engine = await fakeEngine(echo);
-    const { url } = await world([engine]);
+    const { url } = await world([engine], ANY_PATH);
     const text = await raw(
       url,
       'POST /v1/x HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n',

@@ -132,7 +132,7 @@ describe('a call that waits', () => {
     await expect.poll(() => logs.some((line) => line['outcome'] === 'client_error')).toBe(true);
   });
 
-  it('keeps its place before later ones when an engine fails it', async () => {
+  it('goes before later ones after its pause when its only engine fails it', async () => {
     const order: string[] = [];
     const { opened, open } = gate();
     let failed = false;
@@ -145,6 +145,8 @@ describe('a call that waits', () => {
         return;
       }
       order.push(name);
+      // B runs while A pauses, and for longer.
+      if (name === 'b') await new Promise((resolve) => setTimeout(resolve, 500));
       await completion()(response, seen, request);
     });
     const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, health: { failuresMax: 100 } });
@@ -158,7 +160,7 @@ describe('a call that waits', () => {
     await until(async () => (await waiting(adminUrl)) === 3);
     open();
     await Promise.all(calls);
-    expect(order).toEqual(['blocker', 'a', 'b', 'c']);
+    expect(order).toEqual(['blocker', 'b', 'a', 'c']);
   });
 });
 

@@ -181,6 +181,7 @@ describe('a request that cannot become a call', () => {
     ],
     ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nhost: x\r\n\r\n'],
     ['no host', 'GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n'],
+    ['two hosts', 'GET /healthz HTTP/1.1\r\nhost: x\r\nHOST: x\r\nconnection: close\r\n\r\n'],
   ])('that is not HTTP as it should be: %s', async (_, bytes) => {
     const { url } = await world([await fakeEngine()]);
     const text = await raw(url, bytes);
@@ -217,15 +218,18 @@ describe('a path', () => {
     expect((await ask(`${url}/nothing`)).text).not.toContain('/v1');
   });
 
-  it.each(['/', '/nothing', '/v2', '/v1', '/admin', '/v1x/models', '//v2'])('%s is unknown', async (path) => {
-    const { url } = await world([await fakeEngine()]);
-    expectRefusal(await ask(`${url}${path}`), 404, 'unknown_path');
-    expectRefusal(
-      await ask(`${url}${path}`, { method: 'POST', headers: { 'content-type': 'garbage' }, body: 'x' }),
-      404,
-      'unknown_path',
-    );
-  });
+  it.each(['/', '/nothing', '/v2', '/v1', '/admin', '/v1x/models', '//v2', '/v1\\..\\secret'])(
+    '%s is unknown',
+    async (path) => {
+      const { url } = await world([await fakeEngine()]);
+      expectRefusal(await ask(`${url}${path}`), 404, 'unknown_path');
+      expectRefusal(
+        await ask(`${url}${path}`, { method: 'POST', headers: { 'content-type': 'garbage' }, body: 'x' }),
+        404,
+        'unknown_path',
+      );
+    },
+  );
 
   it.each([
     '/v1/../secret',
@@ -236,7 +240,6 @@ describe('a path', () => {
     '/v1/a%2f..%2fsecret',
     '/v1/%252e%252e/secret',
     '/v1/..%5csecret',
-    '/v1\\..\\secret',
     '/v1/..;/secret',
     '/v1/a%00b',
     '/v1/%zz',
@@ -253,7 +256,7 @@ describe('a path', () => {
 
   it('may have dots, percent signs and a query that are none of these', async () => {
     const engine = await fakeEngine();
-    const { url } = await world([engine]);
+    const { url } = await world([engine], { passthrough: { paths: ['/v1/*'] } });
     for (const path of ['/v1/a..b/...', '/v1/100%25', '/v1/x%20y?z=../..', '/v1/.well']) {
       const text = await raw(url, `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
       expect(text).toMatch(/^HTTP\/1\.1 200 /);

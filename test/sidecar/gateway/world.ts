@@ -134,13 +134,20 @@ export function cleanUp(close: () => Promise<unknown>): void {
   cleanups.push(close);
 }
 
+const SMALL = {
+  // The defaults reserve memory for a hundred thousand of each, which a test would only wait for.
+  conversationsMax: 1000,
+  responsesMax: 1000,
+  // The thread that reads large bodies runs what is built, and these tests the sources.
+  inlineBytes: 1e10,
+};
+
 export function configOf(engines: readonly { readonly url: string }[], overrides: Overrides = {}) {
   return configSchema.parse({
     listen: { port: 0 },
     engines: engines.map(({ url }) => ({ url, kind: 'openai' })),
     ...overrides,
-    // The defaults reserve memory for a hundred thousand of each, which a test would only wait for.
-    limits: { conversationsMax: 1000, responsesMax: 1000, ...(overrides['limits'] as object | undefined) },
+    limits: { ...SMALL, ...(overrides['limits'] as object | undefined) },
   });
 }
 

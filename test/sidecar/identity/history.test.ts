@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
 import { answer, createCaller, said } from './caller.js';
 
-const LONG = 'The answer is long enough to be told from any other one.';
+const LONG = 'The answer is long enough to be told from any other one, and is so from its first words on.';
 const chat = (...messages: JsonObject[]) => ({ body: { messages } });
 const system = said('system', 'You help.');
 const ask = said('user', 'Do it.');
@@ -177,12 +177,12 @@ describe('programs that run alike, word by word', () => {
     expect(forks).toEqual([a, a, a]);
   });
 
-  it('wait in bounded number', () => {
-    const { call } = createCaller();
+  it('wait in bounded number, and who finds no seat is a new program', () => {
+    const { call, identify } = createCaller({ conversationsMax: 16 });
     const begun = Array.from({ length: 50 }, () => call(chat(system, ask), answer(LONG)).program);
-    const went = begun.map(() => call(chat(...then(LONG)), answer('x')).program);
+    const went = begun.map(() => identify(chat(...then(LONG))).program);
     expect(went.slice(0, 16)).toEqual(begun.slice(-16).reverse());
-    expect(new Set(went)).toEqual(new Set(begun.slice(-16)));
+    expect(new Set([...begun, ...went]).size).toBe(50 + 34);
   });
 });
 

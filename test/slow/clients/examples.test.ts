@@ -72,7 +72,7 @@ describe.each([
     const programs = await stage.programs();
     expect(programs).toMatchObject([{ calls: 3, active_calls: 0 }]);
     const id = programs[0]!.id;
-    expect(await stage.program(id)).toMatchObject({ id, calls: 3, threads: [] });
+    expect(await stage.program(id)).toMatchObject({ id, calls: 3, threads: [{ thread: '', calls: 3, active: [] }] });
     // The tool runners try threads of messages first, and go on without them when they are refused.
     const heads = stage.answers().filter(({ status }) => status !== 400);
     expect(heads).toMatchObject(

@@ -14,6 +14,8 @@ const SETS = {
   python: { source: 'examples/python', manifest: ['requirements.txt'], install: pip },
   harness: { source: 'test/slow/clients/harness', manifest: ['package.json'], install: harness },
   mini: { source: 'test/slow/clients/mini', manifest: ['requirements.txt'], install: pip },
+  agents: { source: 'test/slow/clients/agents', manifest: ['requirements.txt'], install: pip },
+  aider: { source: 'test/slow/clients/aider', manifest: ['requirements.txt'], install: pip },
 } as const;
 
 export type SetName = keyof typeof SETS;

@@ -29,7 +29,7 @@ export interface ProgramRow {
   readonly active_calls: number;
 }
 
-/** With the threads whose calls are in progress. */
+/** With its threads. */
 export interface ProgramDetail extends ProgramRow {
   readonly threads: readonly { readonly thread: string }[];
 }

@@ -1,0 +1,76 @@
+import { hash } from 'node:crypto';
+import type { Api, CanonicalMessage, JsonObject, RequestFacts } from '../apis/index.js';
+import { readOpening, type Opening } from '../family.js';
+import { parseJsonBody } from '../http/body.js';
+
+/** What a request body says to the gateway. */
+export interface ReadBody {
+  /** As it came, but for a byte-order mark. */
+  readonly raw: Buffer;
+  /** Its fields; of a body that was read by the thread, the small ones. */
+  readonly body: JsonObject;
+  /** Names of all its fields. */
+  readonly keys: ReadonlySet<string>;
+  readonly facts: RequestFacts;
+  readonly opening: Opening | undefined;
+}
+
+/** The same as data that a thread can send. */
+export interface SentBody {
+  readonly body: JsonObject;
+  readonly keys: readonly string[];
+  readonly facts: Omit<RequestFacts, 'conversation'>;
+  readonly messages: readonly CanonicalMessage[];
+  readonly opening: Opening | undefined;
+}
+
+/** @throws GatewayError as `parseJsonBody` and `readRequest` */
+export function readBodyOf(api: Api, bytes: Buffer): ReadBody {
+  const { raw, body } = parseJsonBody(bytes);
+  const facts = api.readRequest(body);
+  return { raw, body, keys: new Set(Object.keys(body)), facts, opening: readOpening(facts.model, body) };
+}
+
+/** Longer conversations are programs of their own unless they say whose they are: matching them would hold up others. */
+const MESSAGES_MAX = 10_000;
+const CHARS_MAX = 8_388_608;
+/** Kept of a content that is too long to send, such as a picture; its hash stands for the rest. */
+const HEAD_CHARS = 4096;
+/** Fields up to this length are sent whole: ids and options. */
+const FIELD_CHARS_MAX = 4096;
+/** What a prompt is made of; the facts say what is to be known of it. */
+const PROMPT_FIELDS = new Set(['messages', 'input', 'prompt', 'tools', 'functions', 'system', 'instructions']);
+
+function isSmall(value: unknown): boolean {
+  const { length } = typeof value === 'string' ? value : JSON.stringify(value);
+  return length <= FIELD_CHARS_MAX;
+}
+
+/**
+ * @param contentCharsMax a message's content is sent whole up to this. At least as much as a body that the thread does not
+ * read can hold: else the same message would differ from call to call.
+ */
+export function toSent({ body, keys, facts, opening }: ReadBody, contentCharsMax: number): SentBody {
+  const messages = facts.conversation().map((turn) => shortened(turn.read(), contentCharsMax));
+  const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
+  const isMatched = messages.length <= MESSAGES_MAX && chars <= CHARS_MAX;
+  const small = Object.entries(body).filter(([name, value]) => !PROMPT_FIELDS.has(name) && isSmall(value));
+  return {
+    body: Object.fromEntries(small),
+    keys: [...keys],
+    facts: Object.assign({}, facts, { conversation: undefined }),
+    messages: isMatched ? messages : [],
+    opening,
+  };
+}
+
+function shortened(message: CanonicalMessage, charsMax: number): CanonicalMessage {
+  const { content } = message;
+  if (content.length <= charsMax) return message;
+  return { ...message, content: `${content.slice(0, HEAD_CHARS)}\u0000${hash('sha256', content, 'base64')}` };
+}
+
+export function fromSent({ body, keys, facts, messages, opening }: SentBody, raw: Buffer): ReadBody {
+  const turns = messages.map((message) => ({ role: message.role, read: () => message }));
+  return { raw, body, keys: new Set(keys), facts: { ...facts, conversation: () => turns }, opening };
+}

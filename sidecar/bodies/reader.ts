@@ -1,0 +1,114 @@
+import { Worker } from 'node:worker_threads';
+import type { Api } from '../apis/index.js';
+import type { Config } from '../config/schema.js';
+import { GatewayError } from '../errors.js';
+import { fromSent, readBodyOf, type ReadBody } from './read.js';
+import { checkShape, shapeOf } from './shape.js';
+import type { ReadJob, ReadResult } from './thread.js';
+
+/** Bodies up to this are not even looked at: they hold too little to stop anyone. */
+const SMALL_BYTES = 32_768;
+/** What a key, an object or an array costs to parse and read, in bytes of text. */
+const NODE_BYTES = 16;
+/** Of the thread's heap: nothing that passes the shape's limits needs half of it. */
+const HEAP_MB = 1024;
+const HEAP_TIMES_BODY = 16;
+
+interface Waiting {
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly isWanted: () => boolean;
+  readonly resolve: (body: ReadBody) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Reads the bodies of calls: small ones at once, large ones in a thread, so that no stream stands still meanwhile. The
+ * thread takes one body at a time, the smallest first: who sends the largest waits for the others, not they for him.
+ */
+export class BodyReader {
+  #thread: Worker | undefined;
+  #running: Waiting | undefined;
+  readonly #waiting: Waiting[] = [];
+
+  constructor(private readonly config: () => Config) {}
+
+  /**
+   * @param isWanted asked before a large body's turn; false leaves it unread
+   * @throws GatewayError `body_too_complex`, `client_gone`, and as `readBodyOf`
+   */
+  read(api: Api, path: string, bytes: Buffer, isWanted: () => boolean): ReadBody | Promise<ReadBody> {
+    if (bytes.length <= SMALL_BYTES) return readBodyOf(api, bytes);
+    const { limits } = this.config();
+    if (bytes.length <= limits.inlineBytes) {
+      const shape = shapeOf(bytes);
+      checkShape(shape, limits);
+      if (bytes.length + NODE_BYTES * shape.nodes <= limits.inlineBytes) return readBodyOf(api, bytes);
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ path, bytes, isWanted, resolve, reject });
+      this.#next();
+    });
+  }
+
+  async close(): Promise<void> {
+    const gone = new GatewayError('draining', 'The gateway has shut down.');
+    for (const { reject } of [...this.#waiting.splice(0), ...(this.#running ? [this.#running] : [])]) reject(gone);
+    this.#running = undefined;
+    await this.#thread?.terminate();
+  }
+
+  #next(): void {
+    if (this.#running !== undefined) return;
+    for (const { reject } of this.#waiting.filter(({ isWanted }) => !isWanted())) {
+      reject(new GatewayError('client_gone', 'The client left before its request was read.'));
+    }
+    const wanted = this.#waiting.filter(({ isWanted }) => isWanted()).sort((a, b) => a.bytes.length - b.bytes.length);
+    this.#waiting.splice(0, Infinity, ...wanted.slice(1));
+    const [job] = wanted;
+    if (job === undefined) return;
+    this.#running = job;
+    const { bodyDepthMax, bodyNodesMax, inlineBytes } = this.config().limits;
+    const { path, bytes } = job;
+    const message: ReadJob = { path, bytes, limits: { bodyDepthMax, bodyNodesMax, inlineBytes } };
+    // Its memory goes over and comes back. What is not alone in its memory is copied.
+    const isAlone = bytes.byteLength === bytes.buffer.byteLength;
+    (this.#thread ??= this.#start()).postMessage(message, isAlone ? [bytes.buffer as ArrayBuffer] : []);
+  }
+
+  #start(): Worker {
+    const heapMb = Math.max(HEAP_MB, Math.ceil((HEAP_TIMES_BODY * this.config().limits.bodyBytes) / 1_048_576));
+    const thread = new Worker(new URL('./thread.js', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    });
+    thread.unref();
+    thread.on('message', (result: ReadResult) => this.#done(result));
+    thread.on('error', (error: NodeJS.ErrnoException) => {
+      this.#thread = undefined;
+      const isTooLarge = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      this.#failed(
+        isTooLarge ? new GatewayError('body_too_complex', 'The request body takes too much memory.') : error,
+      );
+    });
+    return thread;
+  }
+
+  #done(result: ReadResult): void {
+    const job = this.#running;
+    this.#running = undefined;
+    const { bytes, skipped } = result;
+    if ('sent' in result) {
+      const raw = Buffer.from(bytes.buffer, bytes.byteOffset + skipped, bytes.length - skipped);
+      // In a turn of its own: taking in what the thread sent was one already.
+      setImmediate(() => job?.resolve(fromSent(result.sent, raw)));
+    } else job?.reject(new GatewayError(result.refused.code, result.refused.message, result.refused.detail));
+    this.#next();
+  }
+
+  #failed(error: unknown): void {
+    const job = this.#running;
+    this.#running = undefined;
+    job?.reject(error);
+    this.#next();
+  }
+}

@@ -1,0 +1,120 @@
+import type { ProgramId, TenantId } from '../../src/index.js';
+import type { CanonicalMessage } from '../apis/api.js';
+import type { Ends, Seat } from './ends.js';
+import { SharedCache } from './shared-cache.js';
+
+/**
+ * Programs whose whole history stands in one user message that grows from call to call (dspy's ReAct and other prompts
+ * filled from a template):
+ *
+ *     call 1:  question ──────────────── instructions
+ *     call 2:  question ── answer 1, result ── instructions
+ *
+ * So a call goes on from another if it begins with the other's message up to one of its last lines, and there comes a line of
+ * the answer that the other was given. A common beginning alone is no sign: many programs ask about one long document.
+ */
+/** Shorter messages hold no history; longer ones are not looked at, as it takes a nanosecond and more a character. */
+const CHARS_MIN = 256;
+const CHARS_MAX = 131_072;
+/** A common beginning of fewer characters says nothing. */
+const BEGINNING_CHARS_MIN = 32;
+/** Lines behind which a message may grow, counted from its end; blank ones are left out of all counts. */
+const TAIL_LINES = 2;
+/** Lines behind the beginning among which a line of the answer must be. */
+const NEW_LINES = 16;
+/** Lines of an answer that are remembered, the longest ones. */
+const ANSWER_LINES = 4;
+const LINE_CHARS_MIN = 16;
+/** Programs that wait to grow from one beginning; with more, none is told from the others. */
+const SEATS_MAX = 64;
+
+/** Where a message may grow, and what it says there already. */
+export interface Opening {
+  /** Hashes of the message up to each of its last lines. */
+  readonly beginnings: readonly number[];
+  readonly tail: ReadonlySet<number>;
+}
+
+interface Grower<S extends Seat> {
+  readonly seat: S;
+  readonly lines: readonly number[];
+}
+
+export class Growing<S extends Seat & { readonly taken: number | undefined }> {
+  readonly #ends: Ends;
+  readonly #growers: SharedCache<readonly Grower<S>[]>;
+
+  constructor(max: number, ends: Ends) {
+    this.#ends = ends;
+    this.#growers = new SharedCache(max, (growers) => growers.length);
+  }
+
+  find(tenant: TenantId, { content }: CanonicalMessage, only?: ProgramId): { seat?: S | undefined; opening?: Opening } {
+    if (content.length < CHARS_MIN || content.length > CHARS_MAX) return {};
+    const { hashes, beginnings } = read(content);
+    let seat: S | undefined;
+    for (let i = beginnings.length - 1; i >= 0 && !seat; i--) {
+      const growers = this.#growers.get(tenant, beginnings[i] ?? 0);
+      if (!growers || growers.length >= SEATS_MAX) continue;
+      const fresh = new Set(hashes.slice(i + 1, i + 1 + NEW_LINES));
+      const fits = growers.filter(
+        ({ seat, lines }) =>
+          this.#ends.isAlive(seat) && (only ?? seat.program) === seat.program && lines.some((line) => fresh.has(line)),
+      );
+      seat = (fits.findLast((grower) => grower.seat.taken === undefined) ?? fits.at(-1))?.seat;
+    }
+    const tail = new Set(hashes.slice(-TAIL_LINES));
+    return { seat, opening: { beginnings: beginnings.slice(-TAIL_LINES).filter((at) => at !== 0), tail } };
+  }
+
+  remember(tenant: TenantId, { beginnings, tail }: Opening, { content, callIds }: CanonicalMessage, seat: S): void {
+    if (callIds !== undefined || content.length > CHARS_MAX) return;
+    const lines = content
+      .split('\n')
+      .filter((line) => line.length >= LINE_CHARS_MIN)
+      .sort((a, b) => b.length - a.length)
+      .map(hashOf)
+      .filter((line) => !tail.has(line))
+      .slice(0, ANSWER_LINES);
+    if (lines.length === 0) return;
+    const grower = { seat, lines };
+    for (const at of beginnings) {
+      const others = this.#growers.get(tenant, at) ?? [];
+      const alive = others.length < SEATS_MAX ? others : others.filter((grower) => this.#ends.isAlive(grower.seat));
+      if (alive.length < SEATS_MAX) this.#growers.set(tenant, at, [...alive, grower]);
+    }
+  }
+}
+
+/** Hashes of a text's lines that are not blank, and of the text up to each of them; 0 where that is too short to tell anything. */
+function read(text: string): { hashes: number[]; beginnings: number[] } {
+  const hashes: number[] = [];
+  const beginnings: number[] = [];
+  let so = 0;
+  for (let from = 0; from <= text.length;) {
+    const found = text.indexOf('\n', from);
+    const end = found < 0 ? text.length : found;
+    const line = end === from ? 0 : hashOf(text.slice(from, end));
+    from = end + 1;
+    if (line === 0) continue;
+    so = hashOf(`${so} ${line}`);
+    hashes.push(line);
+    beginnings.push(end < BEGINNING_CHARS_MIN ? 0 : so);
+  }
+  return { hashes, beginnings };
+}
+
+/** 53 bits, quick for short texts. No tenant reads another's entries, so a crafted collision harms its maker alone. */
+function hashOf(text: string): number {
+  let low = 0xdeadbeef;
+  let high = 0x41c6ce57;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    low = Math.imul(low ^ code, 0x9e3779b1);
+    high = Math.imul(high ^ code, 0x5f356495);
+  }
+  // The last characters have moved the high bits alone.
+  low ^= Math.imul(high ^ (high >>> 15), 0x735a2d97);
+  high ^= Math.imul(low ^ (low >>> 15), 0x0b36534f);
+  return (high & 0x1fffff) * 0x1_0000_0000 + (low >>> 0);
+}

@@ -1,0 +1,52 @@
+import { LRUCache } from 'lru-cache';
+import type { TenantId } from '../../src/index.js';
+
+/**
+ * A bounded memory that tenants share. No tenant reads another's entries, so a crafted key reaches its maker's own alone. A full
+ * cache drops the oldest entry of a tenant with at least an equal share: no tenant can crowd out another that holds less.
+ */
+export class SharedCache<V extends object | boolean | number> {
+  readonly #max: number;
+  readonly #sizeOf: (value: V) => number;
+  readonly #shares = new Map<TenantId, LRUCache<string | number, V>>();
+  #size = 0;
+
+  /** @param sizeOf what an entry counts of `max`, at least 1. */
+  constructor(max: number, sizeOf: (value: V) => number = () => 1) {
+    this.#max = max;
+    this.#sizeOf = sizeOf;
+  }
+
+  get(tenant: TenantId, key: string | number): V | undefined {
+    return this.#shares.get(tenant)?.get(key);
+  }
+
+  /** A changed value must be a new object, or its size is not counted anew. */
+  set(tenant: TenantId, key: string | number, value: V): void {
+    const share = this.#shareOf(tenant);
+    this.#change(share, () => share.set(key, value));
+    while (this.#size > this.#max) {
+      const giving = share.calculatedSize * this.#shares.size >= this.#size ? share : this.#largest(share);
+      this.#change(giving, () => giving.pop());
+    }
+  }
+
+  #shareOf(tenant: TenantId): LRUCache<string | number, V> {
+    let share = this.#shares.get(tenant);
+    // `max` would set aside memory for all of it at once, for every tenant.
+    if (!share) this.#shares.set(tenant, (share = new LRUCache({ maxSize: this.#max, sizeCalculation: this.#sizeOf })));
+    return share;
+  }
+
+  #change(share: LRUCache<string | number, V>, change: () => void): void {
+    this.#size -= share.calculatedSize;
+    change();
+    this.#size += share.calculatedSize;
+  }
+
+  #largest(first: LRUCache<string | number, V>): LRUCache<string | number, V> {
+    let largest = first;
+    for (const share of this.#shares.values()) if (share.calculatedSize > largest.calculatedSize) largest = share;
+    return largest;
+  }
+}

@@ -1,0 +1,219 @@
+import { hash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import pino from 'pino';
+import type * as Gateways from '../../../sidecar/index.js';
+import type * as Readers from '../../../sidecar/bodies/reader.js';
+import { chat as chatApi } from '../../../sidecar/apis/chat.js';
+import { ROOT } from '../../support/tree.js';
+import {
+  JSON_TYPE,
+  MODEL,
+  ask,
+  chat,
+  chatBody,
+  cleanUp,
+  configOf,
+  errorCode,
+  fakeEngine,
+  gate,
+  metrics,
+  openChat,
+  raw,
+  until,
+  world,
+  type FakeEngine,
+} from './world.js';
+
+/** The gateway as it is built: its thread has no sources to run. */
+async function built(engines: readonly FakeEngine[], overrides: Record<string, unknown> = {}): Promise<string> {
+  const { startGateway } = (await import(`${ROOT}dist/sidecar/index.js`)) as typeof Gateways;
+  const limits = { inlineBytes: 32_768, ...(overrides['limits'] as object | undefined) };
+  const gateway = await startGateway(configOf(engines, { ...overrides, limits }), { log: pino({ level: 'silent' }) });
+  cleanUp(() => gateway.close());
+  return gateway.url;
+}
+
+const post = (url: string, body: string, path = '/v1/chat/completions', headers: Record<string, string> = {}) =>
+  ask(`${url}${path}`, { headers: { ...JSON_TYPE, ...headers }, body });
+
+const LONG = 'All work and no play. “é” '.repeat(20_000);
+const user = (content: string) => ({ role: 'user', content });
+
+describe('a large body', () => {
+  it('goes on byte for byte, with the fields that are set in it', async () => {
+    const engine = await fakeEngine();
+    const url = await built([engine], { engines: [{ url: engine.url, kind: 'vllm' }] });
+    const body = ` {"messages":[${JSON.stringify(user(LONG))}], "model":"${MODEL}", "x":12345678901234567890 , "x":1e400}\n`;
+    const withPriority = body.replace('{', '{"priority":7,');
+    for (const sent of [`\uFEFF${body}`, withPriority]) {
+      expect((await post(url, sent)).status).toBe(200);
+      // A diff of half a megabyte helps nobody.
+      expect(engine.last.body.toString().replace(/"priority":\d+/, '"priority":7') === withPriority).toBe(true);
+    }
+  });
+
+  it('is known by its fields and by its history, as a small one is', async () => {
+    const url = await built([await fakeEngine()]);
+    const programOf = async (more: object) => {
+      const got = await chat(url, more);
+      expect(got.status).toBe(200);
+      return got.headers['x-maitred-program'];
+    };
+    expect(await programOf({ program_id: 'mine', messages: [user(LONG)] })).toBe('mine');
+    expect(await programOf({ metadata: { session_id: 's' }, messages: [user(LONG)] })).toBe('s');
+    const first = [user('begin')];
+    const second = [...first, { role: 'assistant', content: 'hi' }, user(LONG)];
+    const third = [...second, { role: 'assistant', content: 'hi' }, user('end')];
+    const program = await programOf({ messages: first });
+    expect(await programOf({ messages: second })).toBe(program);
+    expect(await programOf({ messages: third })).toBe(program);
+    expect(await programOf({ messages: [user(`other ${LONG}`)] })).not.toBe(program);
+    // Of what is very long only a beginning and a hash are compared.
+    const on = (begin: string) => ({ messages: [user(begin), { role: 'assistant', content: 'hi' }, user('end')] });
+    const long = await programOf({ messages: [user(`long ${LONG}`)] });
+    expect(await programOf(on(`long ${LONG}.`))).not.toBe(long);
+    expect(await programOf(on(`long ${LONG}`))).toBe(long);
+  });
+
+  it('is refused for the same reasons, and passed on where it is none of ours to refuse', async () => {
+    const engine = await fakeEngine();
+    const url = await built([engine]);
+    const pad = ' '.repeat(300_000);
+    for (const [body, code, param] of [
+      [`{"model":"m"${pad}`, 'invalid_json', null],
+      [`[${pad}]`, 'invalid_body', null],
+      [`{"model":"m","messages":[5]${pad}}`, 'invalid_body', 'messages[0]'],
+    ] as const) {
+      const got = await post(url, body);
+      expect([got.status, got.json()['error']]).toMatchObject([400, { code, param }]);
+    }
+    const invalid = await ask(`${url}/v1/chat/completions`, {
+      headers: JSON_TYPE,
+      body: Buffer.concat([Buffer.from(`{"${pad}`), Buffer.from([0xff])]),
+    });
+    expect(errorCode(invalid.text)).toBe('invalid_json');
+    expect(engine.seen).toEqual([]);
+    expect((await post(url, `not json${pad}`, '/tokenize')).status).toBe(200);
+    expect(engine.last.body.toString()).toBe(`not json${pad}`);
+    expect(errorCode((await post(url, `{"model":"other"}${pad}`, '/tokenize')).text)).toBe('unknown_model');
+    expect((await post(url, `{"model":"m","messages":[]${pad}}`, '/v1/messages/count_tokens')).status).toBe(400);
+  });
+
+  it.each(['by the thread', 'at once'])('that would take long to parse is refused before: %s', async (where) => {
+    const engine = await fakeEngine();
+    const { url } = where === 'at once' ? await world([engine]) : { url: await built([engine]) };
+    const nested = '['.repeat(20_000) + ']'.repeat(20_000);
+    const many = Array.from({ length: 130_000 }, (_, i) => `{"k":${i}}`).join();
+    const fields = Array.from({ length: 5000 }, (_, i) => `"field${i}":1`).join();
+    for (const more of [`"x":${nested}`, `"x":[${many}]`, fields]) {
+      const got = await post(url, chatBody().replace('{', `{${more},`));
+      expect([got.status, errorCode(got.text)]).toEqual([400, 'body_too_complex']);
+    }
+    // Brackets in strings are none, and a body of few keys may be long.
+    const text = `"x":"${'[{:'.repeat(200_000)}\\"${'['.repeat(2000)}"`;
+    expect((await post(url, chatBody().replace('{', `{${text},`))).status).toBe(200);
+  });
+
+  it('nested deeper than the stack is no fault of ours, however small it is', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const tools = '['.repeat(15_000) + ']'.repeat(15_000);
+    expect((await post(url, chatBody().replace('{', `{"tools":${tools},`))).status).toBe(200);
+  });
+});
+
+describe('the reader', () => {
+  async function reader() {
+    const { BodyReader } = (await import(`${ROOT}dist/sidecar/bodies/reader.js`)) as typeof Readers;
+    const made = new BodyReader(() => configOf([], { limits: { inlineBytes: 32_768 } }));
+    cleanUp(() => made.close());
+    return made;
+  }
+  const bytesOf = (chars: number) => Buffer.from(chatBody({ messages: [user('x'.repeat(chars))] }));
+  const PATH = '/v1/chat/completions';
+
+  it('takes the smallest that waits, and none whose client has left', async () => {
+    const made = await reader();
+    const order: string[] = [];
+    const read = async (name: string, chars: number, isWanted = true) => {
+      await made.read(chatApi, PATH, bytesOf(chars), () => isWanted);
+      order.push(name);
+    };
+    const first = read('first', 900_000);
+    const gone = expect(read('gone', 40_000, false)).rejects.toMatchObject({ code: 'client_gone' });
+    await Promise.all([first, read('large', 800_000), read('small', 50_000), read('middle', 100_000), gone]);
+    expect(order).toEqual(['first', 'small', 'middle', 'large']);
+  });
+
+  it('ends with the gateway, and what waits for it too', async () => {
+    const made = await reader();
+    const reads = [900_000, 800_000].map((chars) => made.read(chatApi, PATH, bytesOf(chars), () => true));
+    const refused = reads.map((read) => expect(read).rejects.toMatchObject({ code: 'draining' }));
+    await made.close();
+    await Promise.all(refused);
+  });
+
+  it('reads on with a new thread when one has broken', async () => {
+    const { BodyReader } = (await import(`${ROOT}dist/sidecar/bodies/reader.js`)) as typeof Readers;
+    const { limits, ...config } = configOf([], { limits: { inlineBytes: 32_768 } });
+    // More than any configuration may say: the thread's stack is not deep enough for it.
+    const made = new BodyReader(() => ({ ...config, limits: { ...limits, bodyDepthMax: 1e7, bodyNodesMax: 1e7 } }));
+    cleanUp(() => made.close());
+    const nested = '['.repeat(200_000) + ']'.repeat(200_000);
+    const deep = Buffer.from(chatBody().replace('{', `{"x":${nested},`));
+    await expect(made.read(chatApi, PATH, deep, () => true)).rejects.toThrow(RangeError);
+    expect((await made.read(chatApi, PATH, bytesOf(100_000), () => true)).facts.model).toBe(MODEL);
+  });
+});
+
+describe('bodies that are held', () => {
+  const auth = {
+    keys: ['a', 'b'].map((tenant) => ({ sha256: hash('sha256', `key-${tenant}`, 'hex'), tenant })),
+  };
+  const held = async (adminUrl: string) => (await metrics(adminUrl)).get('maitred_body_bytes');
+  const large = { messages: [user('x'.repeat(60_000))] };
+
+  it('are bounded in bytes: 503 with Retry-After, before and while a body comes; all is given back', async () => {
+    const { opened, open } = gate();
+    const engine = await fakeEngine(async (response) => {
+      await opened;
+      response.end('{}');
+    });
+    const { url, adminUrl } = await world([engine], { limits: { queuedBytes: 100_000 }, admission: { window: 1 } });
+    const running = openChat(url, large);
+    await until(() => engine.seen.length === 1);
+    expect(await held(adminUrl)).toBe(chatBody(large).length);
+    const refused = await chat(url, large);
+    expect([refused.status, errorCode(refused.text)]).toEqual([503, 'bodies_full']);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    for (const path of ['/tokenize', '/v1/messages/count_tokens'])
+      expect((await post(url, chatBody(large), path)).headers['x-maitred-reason']).toBe('bodies_full');
+    const waiting = chat(url);
+    await until(async () => (await held(adminUrl)) === chatBody(large).length + chatBody().length);
+    open();
+    expect([(await running).statusCode, (await waiting).status]).toEqual([200, 200]);
+    // Of calls that are refused, broken off or passed through nothing stays.
+    await chat(url, { model: 'other' });
+    await chat(url, { messages: 5 });
+    await post(url, chatBody(), '/tokenize');
+    const cut = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"mo`;
+    void raw(url, cut).catch(() => undefined);
+    await until(async () => (await held(adminUrl)) === 4);
+  });
+
+  it('of one tenant leave room for those of others', async () => {
+    const { opened, open } = gate();
+    const engine = await fakeEngine(async (response) => {
+      await opened;
+      response.end('{}');
+    });
+    const { url } = await world([engine], { auth, limits: { queuedBytes: 130_000 } });
+    const bearer = (key: string) => ({ authorization: `Bearer key-${key}` });
+    const calls = [chat(url, large, bearer('a'))];
+    await until(() => engine.seen.length === 1);
+    expect(errorCode((await chat(url, large, bearer('a'))).text)).toBe('bodies_full');
+    calls.push(chat(url, large, bearer('b')));
+    await until(() => engine.seen.length === 2);
+    open();
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200]);
+  });
+});

@@ -1,0 +1,127 @@
+import { hash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { JSON_TYPE, chatBody, fakeEngine, raw, world } from './world.js';
+
+const keys = [{ sha256: hash('sha256', 'key-a', 'hex'), tenant: 'a' }];
+
+/** Status of a request with just these headers; `port` in a value stands for the gateway's own. */
+async function statusOf(url: string, line: string, headers: Record<string, string>, body = ''): Promise<number> {
+  const { port } = new URL(url);
+  const all = { host: '127.0.0.1:port', connection: 'close', 'content-length': String(body.length), ...headers };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value.replace('port', port)}\r\n`);
+  const text = await raw(url, `${line} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+  return Number(text.slice(9, 12));
+}
+
+/** What a browser sends for the gateway's own pages, or does not send at all. */
+const OWN: Record<string, string>[] = [
+  {},
+  { host: 'localhost:port' },
+  { host: 'LocalHost' },
+  { host: 'maitred.localhost:port' },
+  { host: '[::1]:port' },
+  { host: '127.8.9.1' },
+  { 'sec-fetch-site': 'none' },
+  { origin: 'http://127.0.0.1:port', 'sec-fetch-site': 'same-origin' },
+];
+const FOREIGN: Record<string, string>[] = [
+  { host: 'evil.example' },
+  { host: 'evil.example:port', origin: 'http://evil.example:port', 'sec-fetch-site': 'same-origin' },
+  { host: 'localhost.evil.example' },
+  { host: '127.0.0.1.evil.example' },
+  { host: 'evil.example:127.0.0.1' },
+  { host: '10.0.0.1:port' },
+  { host: '' },
+  { origin: 'http://evil.example' },
+  { origin: 'http://evil.example:port', 'sec-fetch-site': 'cross-site' },
+  { origin: 'null' },
+  { origin: 'http://127.0.0.1:port.evil.example' },
+  { origin: 'http://localhost:1', 'sec-fetch-site': 'same-site' },
+  { 'sec-fetch-site': 'cross-site' },
+];
+
+describe('an open admin listener', () => {
+  it.each(OWN)('answers %j', async (headers) => {
+    const { url } = await world([await fakeEngine()]);
+    for (const path of ['/engines', '/programs', '/queue', '/config', '/metrics'])
+      expect(await statusOf(url, `GET ${path}`, headers)).toBe(200);
+  });
+
+  it.each(FOREIGN)('refuses %j on every path, and changes nothing', async (headers) => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    for (const path of ['/engines', '/programs', '/queue', '/config', '/metrics'])
+      expect([path, await statusOf(url, `GET ${path}`, headers)]).toEqual([path, 403]);
+    expect(await statusOf(url, `POST /engines/${engine.id}/drain`, headers)).toBe(403);
+    expect(await statusOf(url, `DELETE /engines/${engine.id}`, headers)).toBe(403);
+    expect(await statusOf(url, 'POST /programs/p/end', headers)).toBe(403);
+    const added = JSON.stringify({ id: 'evil', url: 'http://127.0.0.1:9', models: ['m'] });
+    expect(await statusOf(url, 'POST /engines', { ...JSON_TYPE, ...headers }, added)).toBe(403);
+    // Probes tell nothing, and load balancers call them by any name.
+    expect(await statusOf(url, 'GET /healthz', headers)).toBe(200);
+    expect(await statusOf(url, 'GET /readyz', headers)).toBe(200);
+  });
+
+  it('answers to the names that it was told, also from their own pages', async () => {
+    const { url } = await world([await fakeEngine()], { auth: { hosts: ['gpu.example'] } });
+    const page = { host: 'gpu.example:1', origin: 'https://gpu.example:1', 'sec-fetch-site': 'same-origin' };
+    expect(await statusOf(url, 'GET /engines', page)).toBe(200);
+    expect(await statusOf(url, 'GET /engines', { ...page, origin: 'https://evil.example' })).toBe(403);
+    expect(await statusOf(url, 'GET /engines', { host: 'x.gpu.example' })).toBe(403);
+  });
+
+  it('beyond loopback is asked by any address, as by Prometheus, and by no other name', async () => {
+    const { adminUrl } = await world([await fakeEngine()], { admin: { port: 0, host: '0.0.0.0' } });
+    const at = adminUrl.replace('0.0.0.0', '127.0.0.1');
+    expect(await statusOf(at, 'GET /metrics', { host: '10.1.2.3:port' })).toBe(200);
+    expect(await statusOf(at, 'GET /metrics', { host: '[fd00::1]:port' })).toBe(200);
+    expect(await statusOf(at, 'GET /metrics', { host: 'evil.example' })).toBe(403);
+    expect(await statusOf(at, 'GET /metrics', { host: '10.1.2.3:port', origin: 'http://evil.example' })).toBe(403);
+  });
+
+  it('with a token is protected by that, whatever it is called', async () => {
+    const { url } = await world([await fakeEngine()], { admin: { token: 'admin-token' } });
+    const page = { host: 'gpu.example', origin: 'http://other.example' };
+    expect(await statusOf(url, 'GET /engines', { ...page, authorization: 'Bearer admin-token' })).toBe(200);
+    expect(await statusOf(url, 'GET /engines', page)).toBe(401);
+  });
+});
+
+describe('a client listener without keys', () => {
+  const post = (url: string, headers: Record<string, string>) =>
+    statusOf(url, 'POST /v1/chat/completions', { ...JSON_TYPE, ...headers }, chatBody());
+
+  it.each([
+    ...OWN,
+    { host: 'behind.a.proxy' },
+    { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' },
+    { origin: 'app://obsidian.md', 'sec-fetch-site': 'cross-site' },
+    { origin: 'file://', 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-mode': 'cors' },
+  ])('serves clients, applications and pages of this machine: %j', async (headers) => {
+    const { url } = await world([await fakeEngine()]);
+    expect(await post(url, headers)).toBe(200);
+  });
+
+  it.each([
+    { origin: 'http://evil.example', 'sec-fetch-site': 'cross-site' },
+    { origin: 'null', 'sec-fetch-site': 'cross-site' },
+    { host: 'evil.example:port', origin: 'http://evil.example:port', 'sec-fetch-site': 'same-origin' },
+    { host: 'evil.example:port', 'sec-fetch-site': 'same-origin' },
+  ])('refuses web pages: %j', async (headers) => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    expect(await post(url, headers)).toBe(403);
+    expect(await statusOf(url, 'POST /v1/audio/transcriptions', { 'content-type': 'text/plain', ...headers })).toBe(
+      403,
+    );
+    expect(await statusOf(url, 'POST /programs/release', { ...JSON_TYPE, ...headers }, '{"program_id":"p"}')).toBe(403);
+    expect(engine.seen).toEqual([]);
+  });
+
+  it('with keys asks for those alone', async () => {
+    const { url } = await world([await fakeEngine()], { auth: { keys } });
+    const page = { host: 'gpu.example', origin: 'https://chat.example', authorization: 'Bearer key-a' };
+    expect(await post(url, page)).toBe(200);
+  });
+});

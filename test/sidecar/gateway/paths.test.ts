@@ -1,0 +1,249 @@
+import { hash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { JSON_TYPE, ask, chat, chatBody, errorCode, fakeEngine, raw, world, type Answer } from './world.js';
+
+const sha256 = (key: string): string => hash('sha256', key, 'hex');
+const auth = {
+  keys: [
+    { sha256: sha256('key-a'), tenant: 'a' },
+    { sha256: sha256('key-b'), tenant: 'b' },
+  ],
+};
+const ANY_PATH = { passthrough: { paths: ['/v1/*'] } };
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+/** As FastAPI and others route: the decoded path, without parameters. */
+const responses: Answer = (response) => {
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ id: 'resp_1', object: 'response', status: 'completed', output: [], secret: true }));
+};
+
+function request(method: string, path: string, headers: Record<string, string> = {}, body = ''): string {
+  const lines = Object.entries({
+    host: 'localhost',
+    connection: 'close',
+    'content-length': String(body.length),
+    ...headers,
+  });
+  return `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
+}
+
+describe('a path that an engine could read as one of the gateway’s own', () => {
+  it.each([
+    '/v1/responses%2Fresp_1',
+    '/v1/responses%2fresp_1',
+    '/v1/responses%252Fresp_1',
+    '/v1/responses%25252Fresp_1',
+    '/v1/responses;/resp_1',
+    '/v1/responses;x=1/resp_1',
+    '/v1/responses%3B/resp_1',
+    '/v1/%72esponses%2Fresp_1',
+    '/v1/Responses/resp_1',
+    '/v1/RESPONSES%2Fresp_1',
+    '/v1//responses%2Fresp_1',
+    '/v1/x%2F..%2Fresponses%2Fresp_1',
+    '/v1/./responses/resp_1',
+    '/v1/responses/resp_1%3Fx',
+    '/v1/responses/resp_1%23',
+    '/v1/responses%5Cresp_1',
+  ])('leads to no other tenant’s response, whatever is permitted: %s', async (path) => {
+    const engine = await fakeEngine(responses);
+    const { url } = await world([engine], { auth, ...ANY_PATH });
+    const body = JSON.stringify({ model: 'm', input: 'private' });
+    const made = await ask(`${url}/v1/responses`, { headers: { ...JSON_TYPE, ...bearer('key-a') }, body });
+    expect(made.status).toBe(200);
+    for (const method of ['GET', 'DELETE', 'POST']) {
+      const text = await raw(url, request(method, path, bearer('key-b')));
+      expect(text).toMatch(/^HTTP\/1\.1 4/);
+      expect(text).not.toContain('secret');
+    }
+    expect(engine.seen).toHaveLength(1);
+  });
+
+  it.each([
+    '/v1/chat%2Fcompletions',
+    '/v1/chat%252fcompletions',
+    '/v1/chat/completions;v=1',
+    '/v1/chat;/completions',
+    '/v1/chat/completions%3Fx',
+    '/v1/Chat/Completions',
+    '/v1/chat%2F%2Fcompletions%2F',
+    '/v1/chat%2F.%2Fcompletions',
+  ])('goes past no queue: %s', async (path) => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine], ANY_PATH);
+    const text = await raw(url, request('POST', path, JSON_TYPE, chatBody()));
+    expect([text.slice(9, 12), errorCode(text)]).toEqual(['400', 'invalid_path']);
+    expect(engine.seen).toEqual([]);
+  });
+
+  it('is that path where it is only written in another way', async () => {
+    const engine = await fakeEngine();
+    const { url, adminUrl } = await world([engine]);
+    for (const path of ['/v1/%63hat/completions', '/v1//chat//completions', '/v1/chat/completions/']) {
+      const text = await raw(url, request('POST', path, JSON_TYPE, chatBody()));
+      expect(text).toMatch(/^HTTP\/1\.1 200 /);
+      expect(text).toMatch(/x-maitred-reason: direct/i);
+    }
+    expect((await ask(`${adminUrl}/metrics`)).text).toContain('maitred_calls_accepted_total 3');
+  });
+
+  it('goes on without its extra slashes where it is passed through', async () => {
+    const engine = await fakeEngine(responses);
+    const { url } = await world([engine]);
+    await ask(`${url}/v1//audio/speech/?x=//`, { headers: JSON_TYPE, body: '{}' });
+    await ask(`${url}/tokenize/`, { headers: JSON_TYPE, body: '{}' });
+    expect(engine.seen.map((seen) => seen.url)).toEqual(['/v1/audio/speech?x=//', '/tokenize']);
+  });
+});
+
+describe('a path that changes an engine', () => {
+  const CHANGING = ['load_lora_adapter', 'unload_lora_adapter', 'sleep', 'wake_up', 'reset_prefix_cache', 'files'];
+
+  it.each(CHANGING)('is not for clients: /v1/%s', async (name) => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    for (const path of [
+      `/v1/${name}`,
+      `/v1/audio/..%2f${name}`,
+      `/v1/audio%2f..%2f${name}`,
+      `/v1/audio;/%2e%2e/${name}`,
+    ]) {
+      const got = await raw(url, request('POST', path, JSON_TYPE, '{}'));
+      expect(got.slice(9, 12)).toMatch(/400|403/);
+    }
+    const got = await ask(`${url}/v1/${name}`, { headers: JSON_TYPE, body: '{}' });
+    expect([got.status, errorCode(got.text)]).toEqual([403, 'path_not_allowed']);
+    expect(engine.seen).toEqual([]);
+  });
+
+  it('is for clients where the operator permits it', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine], { passthrough: { paths: ['/v1/files/*', '/v1/a.b'] } });
+    for (const [path, status] of [
+      ['/v1/files/1', 200],
+      ['/v1/files/1%20/2', 200],
+      ['/v1/a.b', 200],
+      ['/v1/aXb', 403],
+      ['/v1/files', 403],
+      ['/v1/filesystem/1', 403],
+    ] as const)
+      expect([path, (await ask(`${url}${path}`)).status]).toEqual([path, status]);
+  });
+
+  const PERMITTED = { admin: { enginePaths: ['/v1/load_lora_adapter', '/sleep'], token: 'admin-token' } };
+  const adapter = (url: string, path = '/v1/load_lora_adapter') =>
+    ask(`${url}/every-engine${path}`, {
+      headers: { ...JSON_TYPE, ...bearer('admin-token') },
+      body: '{"lora_name":"x"}',
+    });
+
+  it('is sent to every engine by an operator, without the operator’s token', async () => {
+    const engines = [await fakeEngine(), await fakeEngine()];
+    const { url } = await world(engines, PERMITTED);
+    const got = await adapter(url, '/v1/load_lora_adapter?level=1');
+    expect(got.status).toBe(200);
+    expect(got.json()['engines']).toMatchObject(engines.map(({ id }) => ({ id, status: 200 })));
+    for (const { seen } of engines) {
+      expect(seen.map(({ url: at, body }) => [at, body.toString()])).toEqual([
+        ['/v1/load_lora_adapter?level=1', '{"lora_name":"x"}'],
+      ]);
+      expect(seen[0]?.headers).not.toHaveProperty('authorization');
+    }
+    expect((await ask(`${url}/every-engine/sleep`, { method: 'POST' })).status).toBe(401);
+    for (const path of ['/v1/chat/completions', '/wake_up', '/sleep%2Fx', '/sleep;/../x']) {
+      const refused = await raw(url, request('POST', `/every-engine${path}`, bearer('admin-token')));
+      expect(refused.slice(9, 12)).toMatch(/400|403/);
+    }
+    expect(engines.flatMap(({ seen }) => seen)).toHaveLength(2);
+  });
+
+  it('is off by default, for operators too', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    const got = await adapter(url);
+    expect([got.status, errorCode(got.text)]).toEqual([403, 'path_not_allowed']);
+    expect(engine.seen).toEqual([]);
+  });
+
+  it('is sent to no engine while one is not ready; when one refuses, all answers are told', async () => {
+    const good = await fakeEngine();
+    // Nothing listens at port 1.
+    const partial = await world([good, { url: 'http://127.0.0.1:1' }], { ...PERMITTED, health: { timeoutMs: 100 } });
+    const refused = await adapter(partial.url);
+    expect([refused.status, errorCode(refused.text)]).toEqual([503, 'no_engine']);
+    expect(good.seen).toEqual([]);
+    const bad = await fakeEngine((response) => {
+      response.statusCode = 400;
+      response.end('no such adapter');
+    });
+    const { url } = await world([good, bad], PERMITTED);
+    const got = await adapter(url);
+    expect(got.status).toBe(502);
+    expect(got.json()['engines']).toMatchObject([
+      { id: good.id, status: 200 },
+      { id: bad.id, status: 400, body: 'no such adapter' },
+    ]);
+  });
+});
+
+describe('a response of another tenant', () => {
+  it('is not gone on from; one that nobody made here is the engine’s to know', async () => {
+    const engine = await fakeEngine(responses);
+    const { url } = await world([engine], { auth });
+    const post = (key: string, more: object = {}) =>
+      ask(`${url}/v1/responses`, {
+        headers: { ...JSON_TYPE, ...bearer(key) },
+        body: JSON.stringify({ model: 'm', input: 'x', ...more }),
+      });
+    await post('key-a');
+    engine.answer = (response, seen, incoming) => {
+      response.setHeader('x-first', String(seen.body));
+      return responses(response, seen, incoming);
+    };
+    const got = await post('key-b', { previous_response_id: 'resp_1' });
+    expect([got.status, errorCode(got.text)]).toEqual([404, 'unknown_response']);
+    expect(engine.seen).toHaveLength(1);
+    expect((await post('key-a', { previous_response_id: 'resp_1' })).status).toBe(200);
+    expect((await post('key-b', { previous_response_id: 'resp_unheard_of' })).status).toBe(200);
+  });
+});
+
+describe('a program whose id looks like a path', () => {
+  it.each(['..', '.', '../../x', 'a/../b', 'a//b', 'x;y', '%2e%2e', 'a\\b', 'x/end'])(
+    'is shown and ended: %s',
+    async (id) => {
+      const { url } = await world([await fakeEngine()]);
+      await chat(url, {}, { 'x-maitred-program': id });
+      // As `encodeURIComponent`, but for the dots that HTTP clients would resolve.
+      const encoded = encodeURIComponent(id).replaceAll('.', '%2E');
+      for (const name of [encoded, encodeURIComponent(`default:${id}`)]) {
+        const shown = await raw(url, request('GET', `/programs/${name}`));
+        expect(shown).toMatch(/^HTTP\/1\.1 200 /);
+        expect(shown).toContain(`"id":${JSON.stringify(id)}`);
+      }
+      expect((await ask(`${url}/programs/${encodeURIComponent(`default:${id}`)}`)).status).toBe(200);
+      expect(await raw(url, request('POST', `/programs/${encoded}/end`))).toMatch(/^HTTP\/1\.1 200 /);
+      expect((await ask(`${url}/programs`)).json()).toMatchObject({ total: 0 });
+    },
+  );
+});
+
+describe('a WebSocket', () => {
+  it('is refused where a request would be passed through, and h2c is not taken for one', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine], ANY_PATH);
+    const text = await raw(
+      url,
+      request('GET', '/v1/realtime', {
+        connection: 'Upgrade, close',
+        upgrade: 'websocket',
+        'sec-websocket-key': 'eA==',
+      }),
+    );
+    expect([text.slice(9, 12), errorCode(text)]).toEqual(['400', 'upgrade_unsupported']);
+    expect(engine.seen).toEqual([]);
+    const other = request('GET', '/v1/files', { connection: 'Upgrade, close', upgrade: 'h2c' });
+    expect(await raw(url, other)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { Desk, sentOut } from '../../support/core-desk.js';
+import { lost, started } from '../../support/core-events.js';
+
+describe('failures of engines', () => {
+  it('a broken call is over when as many engines as may have failed it, though more attempts are left', () => {
+    const desk = new Desk({ limits: { attemptsMax: 9, enginesFailedMax: 2 } });
+    for (const engine of ['A', 'B', 'C']) desk.join(engine);
+    desk.arrive('a');
+    expect(sentOut(desk.fail('a', 'broken'))).toEqual(['a@B']);
+    expect(desk.fail('a', 'broken')).toEqual([{ type: 'reject', call: 'a', refusal: 'attempts_exhausted' }]);
+  });
+
+  it('a broken call never goes back to an engine that failed it while another is left', () => {
+    const desk = new Desk({ limits: { attemptsMax: 9, enginesFailedMax: 9 } });
+    for (const engine of ['A', 'B', 'C']) desk.join(engine);
+    desk.arrive('a');
+    expect(sentOut(desk.fail('a', 'broken', 100))).toEqual(['a@B']);
+    expect(sentOut(desk.fail('a', 'broken', 100))).toEqual(['a@C']);
+    expect(desk.fail('a', 'broken', 100)).toEqual([]);
+    expect(desk.pass(99)).toEqual([]);
+    expect(sentOut(desk.pass(1))).toEqual(['a@A']);
+  });
+
+  it('a paused call takes an engine that joins before its pause is over, but not one on probation', () => {
+    const desk = new Desk();
+    desk.join('A');
+    desk.arrive('a', { program: 'p' });
+    expect(desk.fail('a', 'broken', 1_000)).toEqual([]);
+    expect(desk.join('B', { probation: true })).toEqual([]);
+    desk.arrive('b');
+    expect(desk.dispatchOf('b')).toMatchObject({ engine: 'B' });
+    expect(sentOut(desk.tell(started('b')))).toEqual(['a@B']);
+  });
+
+  it('a paused call whose only engine is lost waits for it beyond its pause', () => {
+    const desk = new Desk();
+    desk.join('A');
+    desk.arrive('a');
+    desk.fail('a', 'broken', 100);
+    desk.tell(lost('A'));
+    expect(desk.pass(500)).toEqual([]);
+    expect(desk.join('A', { probation: true })).toEqual([]);
+    expect(sentOut(desk.join('A'))).toEqual(['a@A']);
+  });
+
+  it('an engine on probation is given the next call though another is idle', () => {
+    const desk = new Desk();
+    desk.join('A');
+    desk.join('B', { probation: true });
+    expect(sentOut(desk.arrive('a'))).toEqual(['a@B']);
+    expect(sentOut(desk.arrive('b'))).toEqual(['b@A']);
+    expect(desk.engine('B').probation).toBe(true);
+    desk.tell(started('a'));
+    expect(desk.engine('B').probation).toBe(false);
+  });
+
+  it('an engine that cannot be reached rests, keeps its window, and ends the call after noEngineMs', () => {
+    const desk = new Desk({ timeouts: { noEngineMs: 250 }, admission: { window: 'adaptive', windowInitial: 4 } });
+    desk.join('A');
+    desk.arrive('a');
+    for (let n = 0; n < 3; n += 1) {
+      expect(desk.fail('a', 'unreached', 100)).toEqual([]);
+      expect(desk.engine('A')).toMatchObject({ resting: true, window: 4 });
+      expect(sentOut(desk.pass(100))).toEqual(['a@A']);
+    }
+    expect(desk.fail('a', 'unreached', 100)).toEqual([{ type: 'reject', call: 'a', refusal: 'no_engine' }]);
+  });
+
+  it('calls that wait while no engine is up are refused after noEngineMs, each from when it found none', () => {
+    const desk = new Desk({ timeouts: { noEngineMs: 100 } });
+    desk.join('A', { window: 1 });
+    desk.arrive('running');
+    desk.arrive('early');
+    desk.pass(1_000);
+    desk.tell(lost('A'));
+    desk.pass(60);
+    desk.arrive('late');
+    expect(desk.pass(40)).toEqual([{ type: 'reject', call: 'early', refusal: 'no_engine' }]);
+    desk.pass(50);
+    expect(sentOut(desk.join('A', { window: 2 }))).toEqual(['late@A']);
+  });
+});
