@@ -73,7 +73,7 @@ describe('how a call looks to its client', () => {
     expect((await call(broken)).verdict).toBe('broken');
     expect((await call((response) => void begin(response), { silenceMsMax: 50 })).verdict).toBe('hung');
     const leaving = new AbortController();
-    const watch = { leave: leaving.signal, seen: () => leaving.abort() };
+    const watch = { leave: leaving.signal, seen: () => (leaving.abort(), false) };
     expect((await call((response) => void begin(response), watch)).verdict).toBe('left');
   });
 });

@@ -33,8 +33,7 @@ export function campaign({ victim, kill, promised }: Campaign): void {
       expect(tally.faults).toEqual(NO_FAULTS);
       expect(tally.looks).toMatchObject(promised(phase, KILLS));
       expect(tally.freeMsMax).toBeLessThan(FREE_MS_MAX);
-      if (stage.gateway.pid === pid)
-        await stage.until('it holds no more open than before', async () => (await stage.handles()) <= before + HANDLES_BESIDE); // prettier-ignore
+      if (stage.gateway.pid === pid) await stage.until(`it holds no more open than ${before} as before`, async () => (await stage.handles()) <= before + HANDLES_BESIDE); // prettier-ignore
     } finally {
       await stage.close();
     }

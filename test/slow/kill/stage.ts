@@ -14,7 +14,7 @@ import { Ask, makeFrom } from './calls.js';
 
 /** Time within which what was held for someone who is gone must come free. */
 export const FREE_MS_MAX = 5000;
-const POLL_MS = 3;
+const POLL_MS = 10;
 /** A token every 20 ms, one call at a time: a second one waits within the engine. */
 const PRESET = {
   model: 'kill',
@@ -123,8 +123,10 @@ export class Stage {
     return { calls, queued, inFlight, kept };
   }
 
-  /** Sockets, listeners and whatever else the gateway holds open, apart from those of its clients here and its engines. */
+  /** Sockets, listeners and whatever else the gateway holds open, without those of the clients here. */
   async handles(): Promise<number> {
+    await this.#pool?.destroy();
+    this.#pool = undefined;
     await this.empty();
     return (await this.#metrics('nodejs_active_handles_total'))[0] ?? NaN;
   }
