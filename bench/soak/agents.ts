@@ -3,8 +3,8 @@ import { Pool } from 'undici';
 import { exchange, VERDICTS, type Answer, type Ask, type Verdict } from './exchange.js';
 import { BODY_BYTES, MODEL } from './setting.js';
 
-/** Longer than the gateway waits for first bytes of three engines, one after the other. */
-const SILENCE_MS_MAX = 150_000;
+/** Longer than the gateway's queue and its waits for the first bytes of two engines, one after the other. */
+const SILENCE_MS_MAX = 200_000;
 /** New streams a second at the start. */
 const RAMP = 100;
 const TOKENS_MIN = 40;
@@ -147,7 +147,8 @@ export class Agents {
     clearTimeout(early);
     this.streaming -= 1;
     this.calls[answer.verdict] += 1;
-    if (LOST.has(answer.verdict)) this.#example(answer);
+    if (LOST.has(answer.verdict))
+      this.#example(answer, ask.path + (ask.body.includes('"stream":true') ? ', streaming' : ', whole'));
     return answer;
   }
 

@@ -38,20 +38,21 @@ export interface Flatness extends Bound {
 export function judge(samples: readonly Sample[]): Flatness[] {
   const quarter = Math.max(1, Math.floor(samples.length / 4));
   return BOUNDS.map((bound) => {
-    const values = samples.map((sample) => sample[bound.measure]);
-    const first = median(values.slice(0, quarter));
-    const last = median(values.slice(-quarter));
-    const slopePerHour = 60 * slope(samples.map(({ minutes }) => minutes), values); // prettier-ignore
+    const known = (part: readonly Sample[]) => part.filter((sample) => !Number.isNaN(sample[bound.measure]));
+    const middle = (part: readonly Sample[]) => median(known(part).map((sample) => sample[bound.measure]));
+    const first = middle(samples.slice(0, quarter));
+    const last = middle(samples.slice(-quarter));
+    const slopePerHour = 60 * slope(known(samples), bound.measure);
     // Written so that what was not measured (NaN) is not flat.
     return { ...bound, first, last, slopePerHour, flat: last <= first * (1 + bound.share) + bound.beside };
   });
 }
 
-function slope(xs: readonly number[], ys: readonly number[]): number {
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [x0, y0] = [mean(xs), mean(ys)];
-  const products = xs.map((x, index) => (x - x0) * ((ys[index] ?? NaN) - y0));
-  return mean(products) / mean(xs.map((x) => (x - x0) ** 2));
+function slope(samples: readonly Sample[], measure: Measure): number {
+  const mean = (read: (sample: Sample) => number) =>
+    samples.reduce((sum, sample) => sum + read(sample), 0) / samples.length;
+  const x0 = mean(({ minutes }) => minutes);
+  return mean((sample) => (sample.minutes - x0) * sample[measure]) / mean(({ minutes }) => (minutes - x0) ** 2);
 }
 
 /** What must be as before the load once it is over: by so much it may be more. */

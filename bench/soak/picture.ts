@@ -51,7 +51,9 @@ function pointsOf(samples: readonly Sample[], measure: Measure) {
   const size = Math.max(1, Math.ceil(samples.length / POINTS));
   return Array.from({ length: Math.ceil(samples.length / size) }, (_, index) => {
     const bin = samples.slice(index * size, (index + 1) * size);
-    const values = bin.map((sample) => sample[measure]);
-    return { x: bin[0]!.minutes, y: median(values), low: Math.min(...values), high: Math.max(...values) };
+    const values = bin.map((sample) => sample[measure]).filter((value) => !Number.isNaN(value));
+    const x = bin[0]!.minutes;
+    if (values.length === 0) return { x, y: null };
+    return { x, y: median(values), low: Math.min(...values), high: Math.max(...values) };
   });
 }

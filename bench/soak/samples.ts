@@ -6,13 +6,15 @@ import { cpuMsOf } from '../proc.js';
 import type { Stage } from './stage.js';
 
 const MB = 2 ** 20;
+/** Of a histogram of the loop's delay that holds anything. */
+const LAG_SECONDS_MIN = 1e-6;
 const METRICS = {
   rssMb: ['process_resident_memory_bytes', 1 / MB],
   heapMb: ['nodejs_heap_size_used_bytes', 1 / MB],
   externalMb: ['nodejs_external_memory_bytes', 1 / MB],
   handles: ['nodejs_active_handles_total', 1],
   timersAndMore: ['nodejs_active_resources_total', 1],
-  // Since the sample before: prom-client begins anew each time it is asked.
+  // Since the sample before: prom-client begins anew each time it is asked. NaN: its timer has not fired twice since.
   loopP50Ms: ['nodejs_eventloop_lag_p50_seconds', 1000],
   loopP99Ms: ['nodejs_eventloop_lag_p99_seconds', 1000],
   calls: ['maitred_calls_in_system', 1],
@@ -60,8 +62,10 @@ export class Sampler {
 
   async take(): Promise<Sample> {
     const found = parsePrometheus(await get(`${this.stage.gateway.url}/metrics`), NAMES);
-    const sum = ([metric, factor]: readonly [string, number]) =>
-      factor * (found.get(metric) ?? []).reduce((total, { value }) => total + value, 0);
+    const sum = ([metric, factor]: readonly [string, number]) => {
+      const value = (found.get(metric) ?? []).reduce((total, each) => total + each.value, 0);
+      return metric.includes('_lag_p') && value < LAG_SECONDS_MIN ? NaN : factor * value;
+    };
     const measured = Object.fromEntries(Object.entries(METRICS).map(([key, row]) => [key, sum(row)])) as Measured;
     const at = performance.now();
     const cpu = this.#read();

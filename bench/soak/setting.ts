@@ -8,6 +8,8 @@ const MODEL_TOKENS = 8192;
 /** Memory of the gateway's that fills up with time is bounded low: it is full when the warm-up ends. */
 const LEASE_MS = 60_000;
 const REMEMBERED = 5000;
+/** Longest wait in the queue of a call that does not stream: its client hears nothing meanwhile. */
+const QUEUE_MS = 60_000;
 /** Of all streams, so that the others find room while an engine is away. */
 const ROOM = 1.2;
 
@@ -46,7 +48,16 @@ export function configOf(urls: readonly string[], { streams, engines }: SoakOpti
     },
     policy: { levels: variation === 'other levels' ? 8 : 14 },
     balancer: { name: variation === 'another balancer' ? 'least-loaded' : 'program-affinity' },
-    timeouts: { leaseMs: LEASE_MS, ghostMs: 30_000, firstByteMs: 30_000, idleMs: 10_000, commentMs: 5000 },
+    starvation: { waitMsMax: QUEUE_MS / 2 },
+    admission: { reserveMs: QUEUE_MS / 2, turnMs: QUEUE_MS / 2 },
+    timeouts: {
+      leaseMs: LEASE_MS,
+      queueMs: QUEUE_MS,
+      ghostMs: 30_000,
+      firstByteMs: 30_000,
+      idleMs: 10_000,
+      commentMs: 5000,
+    },
     health: { intervalMs: 1000 },
   };
 }

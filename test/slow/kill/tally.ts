@@ -19,6 +19,8 @@ export class Tally {
   /** The longest time until all was free again, milliseconds. */
   freeMsMax = 0;
   readonly examples: string[] = [];
+  /** The errors that were told, each once. */
+  readonly errors = new Set<string>();
 
   constructor(
     readonly victim: string,
@@ -27,6 +29,7 @@ export class Tally {
 
   answered(ask: Ask, answer: Answer): void {
     this.looks[answer.verdict] += 1;
+    if (answer.verdict === 'told') this.errors.add(`${answer.status} ${answer.error}`);
     if (answer.verdict !== 'whole' || (answer.text === ask.text && answer.ids.size === 1)) return;
     this.wrong += 1;
     this.example(`${JSON.stringify(answer.text)} for ${JSON.stringify(ask.text)}`);
@@ -74,4 +77,6 @@ export function printTallies(tallies: readonly Tally[]): void {
       show(freeMsMax),
     ]),
   ); // prettier-ignore
+  for (const { victim, phase, errors } of tallies)
+    for (const error of errors) say(`${victim}, ${phase}, told: ${error}`);
 }
