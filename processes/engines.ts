@@ -33,6 +33,12 @@ export async function startStandIns({ count, preset, kvTokens, speed }: StandIns
   throw failed.reason;
 }
 
+/** Sets what goes wrong with a stand-in's next answers; absent: nothing more. One that is away has faults enough. */
+export async function setFaults(url: string, faults?: object): Promise<void> {
+  const request = faults === undefined ? { method: 'DELETE' } : { method: 'POST', body: JSON.stringify(faults) };
+  await fetch(`${url}/sim/faults`, request).catch(() => undefined);
+}
+
 export interface PrefixCounters {
   readonly queries: number;
   readonly hits: number;

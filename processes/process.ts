@@ -13,17 +13,22 @@ const FAREWELL_MS_MAX = 10_000;
 /** A server in a process of its own. */
 export interface Server {
   readonly url: string;
+  readonly pid: number;
+  readonly signal: (name: NodeJS.Signals) => void;
+  /** Kills it, and waits until it has ended. */
   stop(): Promise<void>;
 }
 
 /** A process that this one started, and that does not outlive it. */
 export interface Child {
+  /** NaN when it could not be started. */
+  readonly pid: number;
   readonly stdout: Readable;
   /** Resolves when it has ended and its output is read. Rejects when it could not be started. */
   readonly ended: Promise<unknown>;
   /** The last part of its stderr so far. */
   readonly stderr: () => string;
-  readonly interrupt: () => void;
+  readonly signal: (name: NodeJS.Signals) => void;
   /** Kills it, and waits until it has ended. */
   readonly stop: () => Promise<void>;
 }
@@ -35,16 +40,18 @@ export function start(command: string, args: readonly string[]): Child {
   // Settings of the user's own gateway must not affect this one.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MAITRED_')));
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
-  const kill = () => void child.kill('SIGKILL');
+  const signal = (name: NodeJS.Signals) => void child.kill(name);
+  const kill = () => signal('SIGKILL');
   process.once('exit', kill);
   const ended = once(child, 'close').finally(() => process.off('exit', kill));
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-STDERR_KEPT)));
   return {
+    pid: child.pid ?? NaN,
     stdout: child.stdout,
     ended,
     stderr: () => stderr.trim(),
-    interrupt: () => void child.kill('SIGINT'),
+    signal,
     stop: async () => {
       kill();
       await ended;
@@ -57,7 +64,7 @@ export function start(command: string, args: readonly string[]): Child {
  * @throws Error with what it wrote to stderr, when it ends before that.
  */
 export async function serve(args: readonly string[]): Promise<Server> {
-  const { stdout, ended, stderr, stop } = start(process.execPath, [binary, ...args]);
+  const { pid, stdout, ended, stderr, signal, stop } = start(process.execPath, [binary, ...args]);
   const lines = createInterface({ input: stdout });
   const url = await new Promise<string>((resolve, reject) => {
     lines.on('line', (line) => {
@@ -69,7 +76,7 @@ export async function serve(args: readonly string[]): Promise<Server> {
     });
     ended.then(() => reject(new Error(`maitred ${args.join(' ')} ended: ${stderr()}`)), reject);
   });
-  return { url, stop };
+  return { url, pid, signal, stop };
 }
 
 /**
@@ -81,7 +88,7 @@ export async function runToEnd(args: readonly string[], msMax: number): Promise<
   let stdout = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
   const timers = [
-    setTimeout(() => child.interrupt(), msMax),
+    setTimeout(() => child.signal('SIGINT'), msMax),
     setTimeout(() => void child.stop(), msMax + FAREWELL_MS_MAX),
   ];
   try {

@@ -1,11 +1,12 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../processes/process.js';
+import { cpuMsOf, rssBytesOf } from '../proc.js';
 import type { Counted, CountJob, HoldJob, Latency, PacedJob, Throughput, ThroughputJob } from './load.js';
 
 /** Core of the proxies, and core of all else. Two proxies are never under load at once. */
@@ -113,28 +114,12 @@ const isReady = (url: string): Promise<boolean> =>
     () => false,
   );
 
-function proxyOf(name: TargetName, url: string, child: ChildProcess): Proxy {
-  const read = (file: string): string | undefined => {
-    try {
-      return readFileSync(`/proc/${child.pid}/${file}`, 'utf8');
-    } catch {
-      return undefined;
-    }
-  };
-  return {
-    name,
-    url,
-    cpuMs() {
-      // Fields 14 and 15 in hundredths of a second; the second field, the name, may hold spaces.
-      const fields = read('stat')?.split(') ').at(-1)?.split(' ');
-      return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) * 10;
-    },
-    rssBytes() {
-      const kilobytes = /^VmRSS:\s+(\d+)/m.exec(read('status') ?? '')?.[1];
-      return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
-    },
-  };
-}
+const proxyOf = (name: TargetName, url: string, { pid = NaN }: ChildProcess): Proxy => ({
+  name,
+  url,
+  cpuMs: () => cpuMsOf(pid),
+  rssBytes: () => rssBytesOf(pid),
+});
 
 /** The conditions of the measurement, for the output. */
 export const CONDITIONS = canPin

@@ -63,7 +63,7 @@ export interface RouterChoice {
 /** Starts the router, and waits until it accepts calls. @throws Error with its stderr if it does not */
 export async function startRouter({ command, engines, kvTokens, speed }: RouterChoice): Promise<Server> {
   const [port, metricsPort] = [await freePort(), await freePort()];
-  const { stdout, ended, stderr, stop } = start(command, [
+  const { pid, stdout, ended, stderr, signal, stop } = start(command, [
     ...['--host', '127.0.0.1', '--port', `${port}`, '--prometheus-host', '127.0.0.1', '--prometheus-port', `${metricsPort}`],
     ...['--worker-urls', ...engines, '--policy', 'consistent_hash', '--enable-program-scheduling'],
     ...['--program-scheduling-config-json', JSON.stringify(schedulingConfig(kvTokens, speed))],
@@ -80,5 +80,5 @@ export async function startRouter({ command, engines, kvTokens, speed }: RouterC
     await stop();
     throw error;
   }
-  return { url, stop };
+  return { url, pid, signal, stop };
 }

@@ -1,0 +1,12 @@
+/**
+ * `npm run soak`: a gateway under thousands of streams, faults, kills and reloads, and whether it stays as it was.
+ * Reading guide:
+ * - `setting.ts`: engines and gateway. `stage.ts`: their processes. `disturb.ts`: what goes wrong.
+ * - `agents.ts`: the clients; `exchange.ts`: one call of theirs, and how it looked to them.
+ * - `samples.ts`: what is measured. `flat.ts`: what counts as flat. `picture.ts`: its charts.
+ */
+import { main } from './program.js';
+
+process.on('SIGINT', () => process.exit(130));
+process.on('SIGTERM', () => process.exit(143));
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,113 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommanderError } from 'commander';
+import { makeRandom, printTable, say, show } from '../numbers.js';
+import { Agents } from './agents.js';
+import { disturb, type Disturbances } from './disturb.js';
+import { AFTERWARDS, judge, notBack } from './flat.js';
+import { readOptions, type SoakOptions } from './options.js';
+import { draw } from './picture.js';
+import { Sampler, type Sample } from './samples.js';
+import { Stage } from './stage.js';
+
+const SAMPLE_MS = 5000;
+/** Leases, kept places and idle connections end by then. */
+const BACK_MS_MAX = 180_000;
+
+interface Outcome {
+  readonly before: Sample;
+  readonly samples: readonly Sample[];
+  readonly after: Sample;
+  readonly agents: Agents;
+  readonly done: Disturbances;
+}
+
+/** Runs one command line. Returns its exit code: 0 when all stayed flat and nothing was lost, 1 when not, 2 for wrong usage. */
+export async function main(argv: readonly string[]): Promise<number> {
+  let options: SoakOptions;
+  try {
+    options = readOptions(argv);
+  } catch (error) {
+    // Commander has said itself what was wrong.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    throw error;
+  }
+  const stage = new Stage(options);
+  try {
+    await stage.open();
+    return await report(await soak(stage, options), options);
+  } finally {
+    await stage.close();
+  }
+}
+
+async function soak(stage: Stage, options: SoakOptions): Promise<Outcome> {
+  const random = makeRandom(options.seed);
+  const idle = new Sampler(stage);
+  // Two, as the first lag is of the start. What is idle at most is what it must come back to.
+  await idle.take();
+  await sleep(SAMPLE_MS);
+  const before = await idle.take();
+  const sampler = new Sampler(stage);
+  const agents = new Agents(stage.gateway.url, random);
+  const over = AbortSignal.timeout(options.minutes * 60_000);
+  const load = agents.run(options.streams, over);
+  const disturbed = disturb(stage, options, random, over);
+  while (!over.aborted) {
+    await sleep(SAMPLE_MS);
+    const { minutes, rssMb, calls, loopP99Ms, gatewayCpu } = await sampler.take();
+    if (sampler.samples.length % 12 === 0)
+      say(`${minutes.toFixed(0)} min: ${calls} calls, ${agents.programs} programs, ${show(rssMb)} MB, loop p99 ${show(loopP99Ms)} ms, ${show(100 * gatewayCpu)} % of a core, ${agents.lost} lost`); // prettier-ignore
+  }
+  const done = await disturbed;
+  await load;
+  await stage.allUp();
+  const until = performance.now() + BACK_MS_MAX;
+  let after = await idle.take();
+  while (notBack(before, after).length > 0 && performance.now() < until) {
+    await sleep(SAMPLE_MS);
+    after = await idle.take();
+  }
+  return { before, samples: sampler.samples, after, agents, done };
+}
+
+async function report({ before, samples, after, agents, done }: Outcome, options: SoakOptions): Promise<number> {
+  const measured = samples.filter(({ minutes }) => minutes >= options.warmUp && minutes <= options.minutes);
+  const rows = judge(measured);
+  const back = notBack(before, after);
+  const mean = (read: (sample: Sample) => number) => measured.reduce((sum, each) => sum + read(each), 0) / measured.length; // prettier-ignore
+  say(`\n${options.streams} agents for ${options.minutes} minutes, ${options.engines} engines, ${options.rate} tokens a second and stream. Cores: gateway ${show(mean((s) => s.gatewayCpu))}, engines ${show(mean((s) => s.enginesCpu))}, load ${show(mean((s) => s.driverCpu))}; load average of the machine ${show(mean((s) => s.loadAverage))}.
+${done.faults} faults, ${done.kills} kills of engines, ${done.reloads} reloads.\n`); // prettier-ignore
+  printTable(
+    ['after the warm-up', 'first quarter', 'last quarter', 'an hour', 'at most', 'flat'],
+    rows.map(({ title, first, last, slopePerHour, share, beside, flat }) => [
+      title,
+      show(first),
+      show(last),
+      show(slopePerHour),
+      show(first * (1 + share) + beside),
+      flat ? 'yes' : 'NO',
+    ]),
+  );
+  say('');
+  printTable(
+    ['when all was over', 'before the load', 'after it'],
+    AFTERWARDS.map(([measure]) => [measure, show(before[measure]), show(after[measure])]),
+  );
+  const { calls, wrongLength, refused, unrefused, retries, programs, split } = agents;
+  say(`\nCalls: ${calls.whole} whole, ${calls.told} told of an error, ${calls.left} whose client left, ${retries} retries, of ${programs} programs (${split} turns taken for another program's).
+Lost without an error: ${calls.broken} broken, ${calls.silent} silent, ${calls.hung} hung, ${wrongLength} of a wrong length. Bad requests: ${refused} refused, ${unrefused} not.
+Gateway: ${after.accepted} accepted, ${after.ended} ended, ${after.violations} violations of invariants.`);
+  for (const example of agents.examples) say(`  lost: ${example}`);
+  writeFileSync(options.picture, await draw(samples, `${options.streams} streams for ${options.minutes} minutes`));
+  if (options.json !== undefined) writeFileSync(options.json, JSON.stringify({ options, samples, before, after }));
+  const failures = [
+    ...rows.flatMap(({ title, flat }) => (flat ? [] : [`not flat: ${title}`])),
+    ...back.map((measure) => `not back to what it was: ${measure}`),
+    ...(agents.lost > 0 ? [`${agents.lost} calls lost`] : []),
+    ...(after.violations > 0 ? [`${after.violations} violations of invariants`] : []),
+    ...(after.accepted === after.ended ? [] : ['accepted calls are not those that ended']),
+  ];
+  say(failures.length === 0 ? '\nFlat, and nothing lost.' : `\n${failures.join('\n')}`);
+  return failures.length === 0 ? 0 : 1;
+}

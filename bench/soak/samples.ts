@@ -1,0 +1,98 @@
+import { readdirSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { get } from '../../processes/http.js';
+import { parsePrometheus } from '../../sidecar/engines/prometheus.js';
+import { cpuMsOf } from '../proc.js';
+import type { Stage } from './stage.js';
+
+const MB = 2 ** 20;
+/** Of a histogram of the loop's delay that holds anything. */
+const LAG_SECONDS_MIN = 1e-6;
+const METRICS = {
+  rssMb: ['process_resident_memory_bytes', 1 / MB],
+  heapMb: ['nodejs_heap_size_used_bytes', 1 / MB],
+  externalMb: ['nodejs_external_memory_bytes', 1 / MB],
+  handles: ['nodejs_active_handles_total', 1],
+  timersAndMore: ['nodejs_active_resources_total', 1],
+  // Since the sample before: prom-client begins anew each time it is asked. NaN: its timer has not fired twice since.
+  loopP50Ms: ['nodejs_eventloop_lag_p50_seconds', 1000],
+  loopP99Ms: ['nodejs_eventloop_lag_p99_seconds', 1000],
+  calls: ['maitred_calls_in_system', 1],
+  queued: ['maitred_queue_calls', 1],
+  inFlight: ['maitred_engine_in_flight_calls', 1],
+  programs: ['maitred_programs', 1],
+  keptPlaces: ['maitred_kept_places', 1],
+  violations: ['maitred_invariant_violations_total', 1],
+  accepted: ['maitred_calls_accepted_total', 1],
+  ended: ['maitred_calls_ended_total', 1],
+} as const satisfies Record<string, readonly [metric: string, factor: number]>;
+
+type Measured = Readonly<Record<keyof typeof METRICS, number>>;
+
+/** The gateway at one moment, in its own words, and what its process and the others took since the one before. */
+export interface Sample extends Measured {
+  /** Since the load began. */
+  readonly minutes: number;
+  readonly sockets: number;
+  /** Cores. */
+  readonly gatewayCpu: number;
+  readonly enginesCpu: number;
+  readonly driverCpu: number;
+  readonly loadAverage: number;
+}
+
+/** Milliseconds of processor time so far. */
+interface Cpu {
+  readonly gateway: number;
+  readonly engines: number;
+  readonly driver: number;
+}
+
+const NAMES: ReadonlySet<string> = new Set(Object.values(METRICS).map(([metric]) => metric));
+
+export class Sampler {
+  readonly samples: Sample[] = [];
+  readonly #beganAt = performance.now();
+  #at = performance.now();
+  #cpu: Cpu;
+
+  constructor(private readonly stage: Stage) {
+    this.#cpu = this.#read();
+  }
+
+  async take(): Promise<Sample> {
+    const found = parsePrometheus(await get(`${this.stage.gateway.url}/metrics`), NAMES);
+    const sum = ([metric, factor]: readonly [string, number]) => {
+      const value = (found.get(metric) ?? []).reduce((total, each) => total + each.value, 0);
+      return metric.includes('_lag_p') && value < LAG_SECONDS_MIN ? NaN : factor * value;
+    };
+    const measured = Object.fromEntries(Object.entries(METRICS).map(([key, row]) => [key, sum(row)])) as Measured;
+    const at = performance.now();
+    const cpu = this.#read();
+    const cores = (key: keyof Cpu) => Math.max(0, cpu[key] - this.#cpu[key]) / (at - this.#at);
+    const sample = {
+      minutes: (at - this.#beganAt) / 60_000,
+      ...measured,
+      sockets: readdirSync(`/proc/${this.stage.gateway.pid}/fd`).length,
+      gatewayCpu: cores('gateway'),
+      enginesCpu: cores('engines'),
+      driverCpu: cores('driver'),
+      loadAverage: loadavg()[0] ?? NaN,
+    };
+    this.#at = at;
+    this.#cpu = cpu;
+    this.samples.push(sample);
+    return sample;
+  }
+
+  #read(): Cpu {
+    const { user, system } = process.cpuUsage();
+    const engines = this.stage.engines.map(({ pid }) => cpuMsOf(pid) ?? 0);
+    return {
+      gateway: cpuMsOf(this.stage.gateway.pid) ?? 0,
+      // One that was killed and came back began at 0: the sum falls, and that interval counts as none.
+      engines: engines.reduce((sum, ms) => sum + ms, 0),
+      driver: (user + system) / 1000,
+    };
+  }
+}
