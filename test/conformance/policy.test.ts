@@ -7,6 +7,7 @@ import type { CoreChanges } from '../support/core-config.js';
 import { POLICIES, play } from '../support/core-play.js';
 import { Desk, balancerNamed, sentOut } from '../support/core-desk.js';
 import { ended } from '../support/core-events.js';
+import { openEngines } from '../support/core-standing.js';
 
 const SEEDS = Array.from({ length: 60 }, (_, index) => 10_000 + index);
 
@@ -45,19 +46,10 @@ describe.each(NAMES)('the policy %s', (name) => {
         seed,
         policy,
         adjust: (config) => ({ ...config, admission: { ...config.admission, gate: 0 } }),
-        onMoment({ book, scheduler, nowMs }) {
-          for (const engine of scheduler.views.engines()) {
-            const booked = book.engines.get(engine.id)!;
-            const room = engine.inFlight < (engine.probation ? 1 : engine.window);
-            if (booked.state !== 'up' || nowMs < booked.restUntilMs || !room) continue;
-            for (const { threads } of scheduler.views.programs())
-              for (const thread of threads)
-                assert.ok(
-                  thread.state === 'running' ||
-                    !booked.models.includes(thread.model) ||
-                    (thread.engine ?? engine.id) !== engine.id,
-                );
-          }
+        onMoment(moment) {
+          if (moment.event === undefined) return;
+          for (const { engine, left } of openEngines(moment))
+            assert.equal(left, undefined, `${left} waits while ${engine} has room`);
         },
         onEnd({ book }) {
           for (const call of book.calls.values()) assert.equal(call.ends.length, 1, call.id);

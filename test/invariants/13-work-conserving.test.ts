@@ -2,28 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
 import { Desk, sentOut } from '../support/core-desk.js';
 import { playMany } from '../support/core-many.js';
-import { mayRetry } from '../support/core-book.js';
-import { standings } from '../support/core-standing.js';
+import { openEngines } from '../support/core-standing.js';
 
 describe('no engine with room idles while a call that may use it waits', () => {
   it('in random sequences without a gate', () => {
     let open = 0;
     playMany({
       adjust: (config) => ({ ...config, admission: { ...config.admission, gate: 0 } }),
-      onMoment({ event, book, scheduler, nowMs }) {
+      onMoment(moment) {
         // A change of settings takes no time, so pauses end in the next step.
-        if (event === undefined) return;
-        const waiting = standings(book, scheduler);
-        for (const engine of scheduler.views.engines()) {
-          const booked = book.engines.get(engine.id)!;
-          const limit = engine.probation ? 1 : engine.window;
-          if (booked.state !== 'up' || nowMs < booked.restUntilMs || engine.inFlight >= limit) continue;
+        if (moment.event === undefined) return;
+        for (const { engine, left } of openEngines(moment)) {
           open += 1;
-          const left = waiting.find(
-            ({ id, model, engine: boundTo = engine.id }) =>
-              booked.models.includes(model) && boundTo === engine.id && mayRetry(book.calls.get(id)!, booked, nowMs),
-          );
-          assert.equal(left, undefined, `${left?.id} waits while ${engine.id} has room`);
+          assert.equal(left, undefined, `${left} waits while ${engine} has room`);
         }
       },
     });

@@ -1,5 +1,6 @@
 import { type ModelId, type Scheduler } from '../../src/index.js';
-import type { Book } from './core-book.js';
+import { mayRetry, type Book } from './core-book.js';
+import type { Moment } from './core-play.js';
 
 /** Place of a waiting call. */
 export interface Standing {
@@ -18,4 +19,19 @@ export function standings(book: Book, scheduler: Scheduler): Standing[] {
     for (const { call, state, model, level, engine } of program.threads)
       if (state === 'waiting') found.push({ id: call, seq: book.calls.get(call)!.seq, model, level, engine });
   return found;
+}
+
+/** Each engine with a free slot, and a waiting call that it might run, which there should not be without a gate. */
+export function* openEngines({ book, scheduler, nowMs }: Pick<Moment, 'book' | 'scheduler' | 'nowMs'>) {
+  const waiting = standings(book, scheduler);
+  for (const engine of scheduler.views.engines()) {
+    const booked = book.engines.get(engine.id)!;
+    const limit = engine.probation ? 1 : engine.window;
+    if (booked.state !== 'up' || nowMs < booked.restUntilMs || engine.inFlight >= limit) continue;
+    const left = waiting.find(
+      ({ id, model, engine: boundTo = engine.id }) =>
+        booked.models.includes(model) && boundTo === engine.id && mayRetry(book.calls.get(id)!, booked, nowMs),
+    );
+    yield { engine: engine.id, left: left?.id };
+  }
 }
