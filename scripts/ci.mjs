@@ -13,7 +13,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'maitred-ci-'));
 const total = { passed: 0, failed: 0, skipped: 0 };
 
 /** Random runs are many more than in `npm test`, on the newest Node only. */
-const MORE = { MAITRED_SEEDS: '1000', MAITRED_SEQUENCES: '720', MAITRED_INPUTS: '5000' };
+const MORE = { TEST_SEEDS: '1000', TEST_SEQUENCES: '720', TEST_INPUTS: '5000' };
 
 function run(command, args, more = {}) {
   process.stdout.write(`\n$ ${[command, ...args].join(' ')}\n`);

@@ -5,8 +5,8 @@ import { folderOf } from '../support/folder.js';
 import { mutated } from './mutate.js';
 import { TARGETS } from './targets.js';
 
-/** Of the fastest target; `MAITRED_INPUTS=100000 npx vitest run test/fuzz` tries more. */
-const INPUTS = Number(process.env['MAITRED_INPUTS'] ?? 400);
+/** Of the fastest target; `TEST_INPUTS=100000 npx vitest run test/fuzz` tries more. */
+const INPUTS = Number(process.env['TEST_INPUTS'] ?? 400);
 /** No input may hold up the others for longer. Tried again where it did, since the machine has other work too. */
 const HANG_MS = 50;
 const TRIES = 5;

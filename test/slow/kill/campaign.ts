@@ -4,7 +4,7 @@ import { FREE_MS_MAX, Stage } from './stage.js';
 import { NO_FAULTS, printTallies, Tally } from './tally.js';
 
 /** Times that each is killed in each phase. */
-const KILLS = Number(process.env['MAITRED_KILLS'] ?? 20);
+const KILLS = Number(process.env['TEST_KILLS'] ?? 20);
 /** A poll or two of this test's own. */
 const HANDLES_BESIDE = 2;
 

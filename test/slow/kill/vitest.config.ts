@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Processes killed again and again: `MAITRED_KILLS` times in each phase. */
+/** Processes killed again and again: `TEST_KILLS` times in each phase. */
 export default defineConfig({
   test: {
     include: ['test/slow/kill/**/*.test.ts'],
