@@ -64,6 +64,7 @@ describe('arrivals', () => {
   it('keep to their times whatever the target does, and latencies count from there', async () => {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
+    let timer: NodeJS.Timeout | undefined;
     let posts = 0;
     const stalled = await serve((request, response) => {
       request.resume();
@@ -81,8 +82,10 @@ describe('arrivals', () => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.end('data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n');
       };
-      if (isProbe) answer();
-      else void released.then(answer);
+      if (isProbe) return answer();
+      // Long after the last should have been sent.
+      timer ??= setTimeout(release, 250);
+      void released.then(answer);
     });
     const ratePerSecond = 200;
     const running = load({
@@ -92,8 +95,6 @@ describe('arrivals', () => {
       identity: 'maitred',
       connections: 4,
     });
-    // Long after the last should have been sent.
-    setTimeout(release, 250);
     const { calls, summary } = await running;
     expect(posts).toBeGreaterThan(20);
     expect(calls).toHaveLength(20);

@@ -97,7 +97,7 @@ describe('calibration', () => {
     const result = await calibrate(terms(`${handle.url}/v1`, { base: PRESETS['llama-3.1-8b-a100'], onProgress }));
     expect(result.preset).toMatchObject({ model: 'mine', kvTokens: 9600, maxModelLen: 8192 });
     expect(result.testErrors.count).toBe(3 * 3);
-    expect(result.testErrors.median).toBeLessThan(0.15);
+    expect(result.testErrors.median).toBeLessThan(0.35);
     const stepMs = truth.stepOverheadMs + (1000 * truth.weightBytes) / truth.bytesPerSecond;
     expect((result.times.step.ms + result.times.weights.ms) / (stepMs / speed)).toBeCloseTo(1, 0);
     expect(progress.at(-1)).toBe(1);
