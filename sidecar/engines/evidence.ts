@@ -1,5 +1,8 @@
 import type { ProgramId } from '../../src/index.js';
 
+/** Most programs to remember: the largest `health.failuresMax`. An engine may fail for hours without a success. */
+const PROGRAMS_MAX = 1000;
+
 /**
  * Evidence against an engine from its answers since its last good one. It counts programs, not calls: the request
  * itself may cause a bad answer, and one client may repeat that request endlessly.
@@ -10,12 +13,12 @@ export class Evidence {
 
   /** An answer failed a call of the program. */
   failed(program: ProgramId): void {
-    this.#failed.add(program);
+    if (this.#failed.size < PROGRAMS_MAX) this.#failed.add(program);
   }
 
   /** Another engine answered a call that this one failed, so the request was not at fault. */
   outdone(program: ProgramId): void {
-    this.#outdone.add(program);
+    if (this.#outdone.size < PROGRAMS_MAX) this.#outdone.add(program);
   }
 
   /** Whether the evidence justifies a probe. @param programs least number of programs */

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { markOf, standsAlone } from '../../../sidecar/identity/marks.js';
+
+const said = (content: string) => ({ role: 'assistant', content });
+
+it('identifies an answer alone from 64 characters on, and with the message before it from 32', () => {
+  const of = (chars: number) => {
+    const mark = markOf(said('x'.repeat(chars)));
+    return mark === undefined ? 'never' : standsAlone(mark, { hash: '', chars }) ? 'alone' : 'with the message before';
+  };
+  expect([31, 32, 63, 64].map(of)).toEqual(['never', 'with the message before', 'with the message before', 'alone']);
+});

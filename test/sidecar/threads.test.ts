@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { Threads } from '../../sidecar/threads.js';
+import { programId } from '../../src/index.js';
+
+it('counts no more than 256 threads of a program, and forgets them with it', () => {
+  const threads = new Threads();
+  const program = programId('p');
+  for (let n = 0; n < 300; n += 1) threads.accepted(program, `t${n}`);
+  threads.accepted(program, 't0');
+  expect(threads.of(program).size).toBe(256);
+  expect(threads.of(program).get('t0')).toBe(2);
+  threads.gone(program);
+  expect(threads.of(program).size).toBe(0);
+});
