@@ -28,6 +28,11 @@ export class Auth {
     this.#adminPages = ownListener ? new PageGuard(config.auth.hosts, config.admin.host) : this.#clientPages;
   }
 
+  /** Whether the keys are of several tenants, who may not see each other's answers. */
+  get hasTenants(): boolean {
+    return new Set(this.#keys.map(({ tenant }) => tenant)).size > 1;
+  }
+
   /** @throws GatewayError `unauthorized`; without configured keys, `forbidden` for web pages */
   tenantOf(headers: IncomingHttpHeaders): TenantId {
     if (this.#keys.length === 0) {

@@ -29,9 +29,4 @@ export class Responses {
   get(tenant: TenantId, id: string): HeldResponse | undefined {
     return this.#holders.get(id)?.get(tenant);
   }
-
-  /** Whether only other tenants hold the response. */
-  isForeign(tenant: TenantId, id: string): boolean {
-    return this.#holders.get(id)?.has(tenant) === false;
-  }
 }

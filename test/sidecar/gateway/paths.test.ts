@@ -188,7 +188,7 @@ describe('a path that changes an engine', () => {
 });
 
 describe('a response of another tenant', () => {
-  it('is not gone on from; one that nobody made here is the engine’s to know', async () => {
+  it('is not gone on from, nor one that nobody made here', async () => {
     const engine = await fakeEngine(responses);
     const { url } = await world([engine], { auth });
     const post = (key: string, more: object = {}) =>
@@ -205,7 +205,15 @@ describe('a response of another tenant', () => {
     expect([got.status, errorCode(got.text)]).toEqual([404, 'unknown_response']);
     expect(engine.seen).toHaveLength(1);
     expect((await post('key-a', { previous_response_id: 'resp_1' })).status).toBe(200);
-    expect((await post('key-b', { previous_response_id: 'resp_unheard_of' })).status).toBe(200);
+    const unheard = await post('key-b', { previous_response_id: 'resp_unheard_of' });
+    expect([unheard.status, errorCode(unheard.text)]).toEqual([404, 'unknown_response']);
+  });
+
+  it('cannot exist where all keys are of one tenant: the engine judges an unknown id', async () => {
+    const { url } = await world([await fakeEngine(responses)], { auth: { keys: auth.keys.slice(0, 1) } });
+    const body = JSON.stringify({ model: 'm', input: 'x', previous_response_id: 'resp_unheard_of' });
+    const got = await ask(`${url}/v1/responses`, { headers: { ...JSON_TYPE, ...bearer('key-a') }, body });
+    expect(got.status).toBe(200);
   });
 });
 
