@@ -105,7 +105,7 @@ function read(text: string): { hashes: number[]; beginnings: number[] } {
 }
 
 /** 53 bits, fast for short texts. No tenant reads another's entries, so a crafted collision harms only its author. */
-function hashOf(text: string): number {
+export function hashOf(text: string): number {
   let low = 0xdeadbeef;
   let high = 0x41c6ce57;
   for (let i = 0; i < text.length; i++) {

@@ -182,8 +182,11 @@ describe('programs that run alike, word by word', () => {
     const { call, identify } = createCaller({ conversationsMax: 16 });
     const begun = Array.from({ length: 50 }, () => call(chat(system, ask), answer(LONG)).program);
     const went = begun.map(() => identify(chat(...then(LONG))).program);
-    expect(went.slice(0, 16)).toEqual(begun.slice(-16).reverse());
-    expect(new Set([...begun, ...went]).size).toBe(50 + 34);
+    const seated = went.filter((program) => begun.includes(program));
+    expect(seated.length).toBeGreaterThanOrEqual(12);
+    expect(seated.length).toBeLessThanOrEqual(16);
+    expect(went.slice(0, seated.length)).toEqual(begun.slice(-seated.length).reverse());
+    expect(new Set([...begun, ...went]).size).toBe(100 - seated.length);
   });
 });
 
