@@ -20,37 +20,32 @@ import { endProgram } from './programs.js';
 const PROCESS = randomBytes(5).toString('hex');
 let calls = 0;
 
+/** A request to be scheduled, as it came in. */
+interface Incoming {
+  readonly api: Api;
+  /** The route's own path: engines redirect a trailing slash, which a client may have added. */
+  readonly path: string;
+  readonly tenant: TenantId;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
 /**
  * Accepts a request to be scheduled: reads, checks and identifies it, then hands it to the scheduler.
- * @param path the route's own path; engines redirect a trailing slash, which a client may have added
  * @throws GatewayError for a request that cannot be accepted
  */
-export async function acceptCall(
-  context: Context,
-  api: Api,
-  path: string,
-  tenant: TenantId,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const held = context.held.open(tenant);
+export async function acceptCall(context: Context, incoming: Incoming): Promise<void> {
+  const held = context.held.open(incoming.tenant);
   try {
-    await acceptBody(context, api, path, tenant, request, response, held);
+    await acceptBody(context, incoming, held);
   } catch (error) {
     held.release();
     throw error;
   }
 }
 
-async function acceptBody(
-  context: Context,
-  api: Api,
-  path: string,
-  tenant: TenantId,
-  request: IncomingMessage,
-  response: ServerResponse,
-  held: HeldBody,
-): Promise<void> {
+async function acceptBody(context: Context, incoming: Incoming, held: HeldBody): Promise<void> {
+  const { api, path, tenant, request, response } = incoming;
   checkMediaType(request);
   const { limits, timeouts } = context.config;
   const bytes = await readBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs, held });

@@ -64,7 +64,7 @@ export function clientRoutes(context: Context): Routes {
   for (const path of SCHEDULED) {
     const api = required(path);
     routes[path] = {
-      POST: client((tenant, request, response) => acceptCall(context, api, path, tenant, request, response)),
+      POST: client((tenant, request, response) => acceptCall(context, { api, path, tenant, request, response })),
     };
   }
   const isOwn = matcherOf(Object.keys(routes), 'i');
