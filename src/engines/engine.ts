@@ -19,11 +19,11 @@ import { StepTime } from './step-time.js';
  */
 const HOLDING_SHARE = 0.25;
 /**
- * The least value of a return. A small cache fills in no time, so by T* alone it would hold nothing. But an engine with
- * work for all of its steps gains nothing from one more context. So the room costs less than its share of the engine.
- * Large caches exceed this value anyway. Measured on a real engine of 12,800 tokens (docs/EXPERIMENTS.md).
+ * The least value of a return, in half-lives. A small cache fills in no time, so by T* alone it would hold nothing. But
+ * an engine with work for all of its steps gains nothing from one more context. So the room costs less than its share of
+ * the engine. Large caches exceed this value anyway. Measured on a real engine of 12,800 tokens (docs/EXPERIMENTS.md).
  */
-const WORTH_MS_MIN = 4000;
+const WORTH_HALF_LIVES_MIN = 0.2;
 /** Fewest output tokens of an answer from which a step's time is measured. */
 const STEPS_MIN = 16;
 /** Work of an uncached prompt token in output tokens: a prefill takes many tokens a step. */
@@ -149,7 +149,7 @@ export class Engine {
   /** Lets idle contexts fade up to `nowMs`. @param prefillMs prefill time of a token, used until it was measured */
   settle(nowMs: number, halfLifeMs: number, prefillMs: number): void {
     const fillMs = (this.capacityTokens ?? 0) * (this.#prefill.msPerToken ?? prefillMs);
-    const worthMs = Math.max(WORTH_MS_MIN, HOLDING_SHARE * fillMs);
+    const worthMs = Math.max(WORTH_HALF_LIVES_MIN * halfLifeMs, HOLDING_SHARE * fillMs);
     this.workingSet.settle(nowMs, halfLifeMs, Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs));
   }
 

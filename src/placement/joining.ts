@@ -1,8 +1,12 @@
+import type { SchedulerConfig } from '../config.js';
 import { loadOf } from '../engines/batch.js';
 import type { Engine } from '../engines/engine.js';
 import type { Joining } from '../policies/admission.js';
 import type { Call } from '../programs/call.js';
 import { serviceClassOf, type CompletionIndex } from '../programs/completion-index.js';
+
+/** Lower bound on the service that a wait is compared with, in first quanta: 2 s by default. */
+const SERVICE_QUANTA_MIN = 16;
 
 /**
  * The call and the batch that it would join. Undefined when nothing runs, or too little is known of steps or programs.
@@ -10,7 +14,7 @@ import { serviceClassOf, type CompletionIndex } from '../programs/completion-ind
 export function joiningOf(
   call: Call,
   engine: Engine,
-  gate: number,
+  { admission, policy }: SchedulerConfig,
   completionIndex: CompletionIndex,
   nowMs: number,
 ): Joining | undefined {
@@ -18,13 +22,13 @@ export function joiningOf(
   if (stepTime.emptyMs === undefined || !completionIndex.isLearnt || engine.inFlight === 0) return undefined;
   return {
     index: completionIndex.of(serviceClassOf(call.serviceAtArrivalMs)),
-    serviceMs: call.serviceAtArrivalMs,
+    serviceMs: Math.max(call.serviceAtArrivalMs, SERVICE_QUANTA_MIN * policy.firstQuantumMs),
     waitedMs: call.waitingMs(nowMs),
     loadTokens: loadOf(call),
     batchIndex: batch.weight(completionIndex),
     batchTokens: batch.loadTokens,
     emptyMs: stepTime.emptyMs,
     msPerToken: stepTime.msPerToken,
-    activeShare: workingSet.activeCountedTokens / engine.gateTokens(gate),
+    activeShare: workingSet.activeCountedTokens / engine.gateTokens(admission.gate),
   };
 }

@@ -351,7 +351,7 @@ export class Placement {
   #pays(call: Call, engine: Engine, nowMs: number): boolean {
     const { config, policy } = this.rules;
     if (!policy.weighs || call.promoted || call.isAged) return true;
-    const joining = joiningOf(call, engine, config.admission.gate, this.completionIndex, nowMs);
+    const joining = joiningOf(call, engine, config, this.completionIndex, nowMs);
     return joining === undefined || admissionOf(config.admission.batching).admits(joining);
   }
 

@@ -9,8 +9,6 @@ const KNEE = 2.5;
 const COST_SHARE = 0.5;
 /** Growth of a call's weight with its wait: it doubles within a tenth of its program's attained service. */
 const WAIT_WEIGHT = 10;
-/** Lower bound on the service that a wait is compared with. */
-const SERVICE_MS_MIN = 2000;
 /** Share of the gate above which cache time is scarcer than step time, so that a waiting context costs more. */
 const ACTIVE_SHARE_MAX = 0.5;
 
@@ -32,7 +30,7 @@ export const kneeAdmission: AdmissionPolicy = {
     const ownMs = msPerToken * loadTokens;
     const loadMs = msPerToken * batchTokens + ownMs;
     if (loadMs <= KNEE * emptyMs || activeShare > ACTIVE_SHARE_MAX) return true;
-    const urgency = 1 + (WAIT_WEIGHT * waitedMs) / Math.max(serviceMs, SERVICE_MS_MIN);
+    const urgency = 1 + (WAIT_WEIGHT * waitedMs) / serviceMs;
     return index * urgency * (emptyMs + loadMs) >= COST_SHARE * batchIndex * ownMs;
   },
 };

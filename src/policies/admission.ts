@@ -2,7 +2,7 @@ import { kneeAdmission } from './admission-knee.js';
 
 /** A call that has a slot and room, and the batch that it would join. */
 export interface Joining {
-  /** Completion index of its program, per millisecond, and its attained service. */
+  /** Completion index of its program, per millisecond, and its attained service, at least some first quanta. */
   readonly index: number;
   readonly serviceMs: number;
   /** The call's wait so far. */

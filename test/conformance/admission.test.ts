@@ -8,7 +8,7 @@ const positive = (max: number) => fc.double({ min: 1e-6, max, noNaN: true });
 /** Any call in front of any batch. */
 const joining: fc.Arbitrary<Joining> = fc.record({
   index: positive(1),
-  serviceMs: fc.double({ min: 0, max: 1e7, noNaN: true }),
+  serviceMs: fc.double({ min: 1, max: 1e7, noNaN: true }),
   waitedMs: fc.double({ min: 0, max: 1e6, noNaN: true }),
   loadTokens: fc.integer({ min: 1, max: 200_000 }),
   batchIndex: positive(100),
