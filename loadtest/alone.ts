@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Calibration } from './calibrate.js';
 import type { AloneSpeed } from './load.js';
-import type { Prober } from './preflight.js';
+import type { Prober } from './prober.js';
 
 const SHORT_TOKENS = 64;
 const LONG_TOKENS = 2048;

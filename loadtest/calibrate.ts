@@ -1,6 +1,6 @@
 import type { Template } from './conversation.js';
 import type { Message } from './apis/api.js';
-import type { Prober } from './preflight.js';
+import type { Prober } from './prober.js';
 import { COMMON_WORDS, Words } from './words.js';
 
 /** Fewer words than this make texts too similar. */

@@ -8,7 +8,7 @@
  * - `exchange.ts`: one call on the wire; `apis/`: the shapes of the APIs; `identity.ts`: clients' headers and fields.
  * - `private-address.ts`: allowed targets. `report/`: the report of a run, during it and at its end.
  */
-export { API_NAMES, type ApiName } from './apis/api.js';
+export { API_NAMES, type ApiName } from './apis/index.js';
 export { IDENTITY_NAMES, type IdentityName } from './identity.js';
 export * from './load.js';
 export { privateLookup } from './private-address.js';

@@ -1,5 +1,5 @@
 import type { AgentProgram, Arrivals } from '../workloads/index.js';
-import type { ApiName } from './apis/api.js';
+import type { ApiName } from './apis/index.js';
 import type { IdentityName } from './identity.js';
 
 /** Options of a load test. Times are milliseconds. */

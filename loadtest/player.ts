@@ -1,9 +1,7 @@
-import type { AgentProgram } from '../workloads/index.js';
 import type { Style } from './conversation.js';
 import type { Exchange } from './exchange.js';
 import type { AloneSpeed, LoadOptions } from './load.js';
 import type { Meter } from './meter.js';
-import { ProgramPlay } from './program-play.js';
 import type { LoadObserver } from './records.js';
 import type { Target } from './target.js';
 
@@ -50,17 +48,6 @@ export class Player {
 
   constructor(readonly stage: Stage) {
     this.#free = stage.options.connections;
-  }
-
-  /** Resolves when the program has ended; never, once the player is stopped. */
-  play(program: AgentProgram, index: number, arrivedMs: number): Promise<void> {
-    this.underWay += 1;
-    return new Promise((resolve) => {
-      new ProgramPlay(this, program, index, arrivedMs, () => {
-        this.underWay -= 1;
-        resolve();
-      }).begin();
-    });
   }
 
   /** Runs the action at a time of the run, or now if that has passed. */

@@ -1,9 +1,10 @@
-import type { Ask, LoadApi } from './apis/api.js';
+import type { Ask } from './apis/api.js';
 import { countOf, isObject, listOf, objectOf, textOf } from './apis/json.js';
 import { measureAlone } from './alone.js';
 import { calibrate, type Calibration } from './calibrate.js';
 import { errorMessage, isNotHttp, isTls, reasonOf, short, type Outcome } from './exchange.js';
 import { LoadError, type LoadErrorCode, type LoadOptions, type TargetFacts } from './load.js';
+import type { Prober } from './prober.js';
 import type { Target } from './target.js';
 
 /** Time limit of one exchange before the run; a small model on a slow machine may need this long for its first call. */
@@ -19,19 +20,6 @@ export interface Readiness extends Calibration {
   readonly facts: Omit<TargetFacts, 'promptTokensWanted' | 'promptTokensCounted'>;
   /** Whether the model may be offered tools. */
   readonly offersTools: boolean;
-}
-
-/** Sends calls one by one before a run. */
-export interface Prober {
-  readonly target: Target;
-  readonly api: LoadApi;
-  readonly model: string;
-  /** Whether the length of answers can be set exactly. */
-  readonly isExact: boolean;
-  /** Sends one call, whatever its outcome. */
-  readonly call: (ask: Pick<Ask, 'items' | 'outputTokens'>) => Promise<Outcome>;
-  /** POST of JSON; undefined unless the answer is a success with a JSON object. */
-  readonly post: (path: string, body: object) => Promise<Record<string, unknown> | undefined>;
 }
 
 /**

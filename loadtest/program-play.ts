@@ -12,11 +12,22 @@ const HANG_UP_SEED = 0x68616e67;
 /** Rounding error of a time in a header. */
 const ROUNDED_MS = 1;
 
+/** Plays the program on the player's target. Resolves when it has ended; never, once the player is stopped. */
+export function playProgram(player: Player, program: AgentProgram, index: number, arrivedMs: number): Promise<void> {
+  player.underWay += 1;
+  return new Promise((resolve) => {
+    new ProgramPlay(player, program, index, arrivedMs, () => {
+      player.underWay -= 1;
+      resolve();
+    }).begin();
+  });
+}
+
 /**
  * One program on one target. A call is due when the last of its predecessors has ended and its gap is over. Its time
  * counts from then, however late it is sent.
  */
-export class ProgramPlay {
+class ProgramPlay {
   readonly #run: ProgramRun;
   readonly #conversations: Conversations;
   readonly #timeline: Timeline;

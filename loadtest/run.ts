@@ -5,6 +5,7 @@ import type { AgentProgram, Arrivals } from '../workloads/index.js';
 import type { LoadOptions, LoadSummary } from './load.js';
 import { Meter } from './meter.js';
 import { Player, TIMER_MS_MAX } from './player.js';
+import { playProgram } from './program-play.js';
 import { preflight, type Readiness } from './preflight.js';
 import type { LoadObserver } from './records.js';
 import { Target } from './target.js';
@@ -178,7 +179,7 @@ class Run {
 
   async #begin(player: Player, program: AgentProgram, index: number, arrivedMs: number): Promise<void> {
     this.#started += 1;
-    await player.play(program, index, arrivedMs);
+    await playProgram(player, program, index, arrivedMs);
     this.#ended += 1;
   }
 

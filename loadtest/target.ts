@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
-import { APIS, type ApiName, type LoadApi } from './apis/api.js';
+import type { LoadApi } from './apis/api.js';
+import { APIS, type ApiName } from './apis/index.js';
 import { Exchange, type Outcome } from './exchange.js';
 import { LoadError, type LoadOptions } from './load.js';
 import { privateLookup } from './private-address.js';

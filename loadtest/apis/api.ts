@@ -1,8 +1,3 @@
-import { chat } from './chat.js';
-import { completions } from './completions.js';
-import { messages } from './messages.js';
-import { responses } from './responses.js';
-
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface ToolCall {
@@ -78,7 +73,3 @@ export interface LoadApi {
   /** Whether its streams end with `[DONE]`. */
   readonly endsWithMark: boolean;
 }
-
-export const APIS = { chat, completions, responses, messages } as const satisfies Readonly<Record<string, LoadApi>>;
-export type ApiName = keyof typeof APIS;
-export const API_NAMES = Object.keys(APIS) as ApiName[];

@@ -14,10 +14,9 @@ import {
   type SpanKind,
   swimLanes,
 } from '../../lab/index.js';
-import type { PageSource } from './html.js';
-import { ENGINE, FAILED, QUEUE, TOOL } from './lanes.js';
+import { ENGINE, FAILED, QUEUE, TOOL, type Lanes } from './lanes.js';
 import { quarterName } from './rows.js';
-import type { TargetReport } from './target.js';
+import type { Target, TargetReport } from './target.js';
 
 /** Ratio of a range above which its axis is logarithmic. */
 const WIDE = 30;
@@ -33,7 +32,7 @@ const DISTRIBUTIONS = [
 const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1];
 
 /** Charts of the distributions that have values. */
-export async function distributionFigures({ targets }: PageSource): Promise<Figure[]> {
+export async function distributionFigures(targets: readonly Target[]): Promise<Figure[]> {
   const drawn = DISTRIBUTIONS.map(async ({ of, what, unit, scale, items }): Promise<Figure[]> => {
     const series = targets.map((target) => ({ name: target.name, values: target.curve(of).map((value) => scale * value) })); // prettier-ignore
     const all = series.flatMap(({ values }) => values).filter((value) => value > 0);
@@ -99,7 +98,7 @@ KINDS[ENGINE] = { name: 'engine', fill: colour.series(0) };
 KINDS[QUEUE] = { name: 'queue', fill: colour.series(1) };
 KINDS[FAILED] = { name: 'failed call', fill: colour.bad };
 
-export async function laneSection({ targets, lanes }: PageSource): Promise<Markup> {
+export async function laneSection(targets: readonly Target[], lanes: Lanes): Promise<Markup> {
   const shown = lanes.lanes(targets.length);
   const count = Math.max(...shown.map((each) => each.lanes.length));
   if (count === 0) return section('Programs over time', paragraph('No program has ended.'));

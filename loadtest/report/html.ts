@@ -54,7 +54,7 @@ export async function htmlOf(source: PageSource): Promise<string> {
         ? [section('Results', paragraph(targetLines(targets)), paragraph(NONE_COMPLETED))]
         : await results(source)),
       ...(errors.rows.length > 0 ? [section('What failed', table(asTable('Calls by class of error', errors)), ...errorExamples(targets).map((line) => paragraph([`First ${line}`])), cancelled(targets))] : []), // prettier-ignore
-      await laneSection(source),
+      await laneSection(source.targets, source.lanes),
       section('How it was measured', table(settingsTable(document)), table(generatorTable(document))),
     ],
     foot: `Made by maitred load, begun ${document.started_at}.`,
@@ -68,7 +68,7 @@ async function results(source: PageSource): Promise<Markup[]> {
   return [
     tiles(tilesOf(targets)),
     section('Results', paragraph(targetLines(targets)), table(resultTable(targets)), ...comparison(document)),
-    section('How long it takes', figures(await distributionFigures(source))),
+    section('How long it takes', figures(await distributionFigures(source.targets))),
     section('By program size', figures(await sizeFigures(targets)), table(asTable('Quarters of the programs by prompt and output tokens', sizeRows(targets)))), // prettier-ignore
     section('Where the time went', table(asTable('Mean seconds of a program, along its critical path', splitRows(targets))), waits(targets)), // prettier-ignore
     ...(many.rows.length > 0 ? [section('By workload', table(asTable('Kinds of programs', many)))] : []),

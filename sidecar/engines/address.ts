@@ -1,5 +1,4 @@
 import { engineId, type EngineId } from '../../src/index.js';
-import type { EngineConfig } from '../config/schema.js';
 import { GatewayError } from '../errors.js';
 
 /** Address of an engine. */
@@ -10,7 +9,7 @@ export interface Address {
 }
 
 /** @throws GatewayError `bad_request` for credentials in the URL, which would appear in logs and admin answers */
-export function addressOf(config: EngineConfig): Address {
+export function addressOf(config: Addressed): Address {
   const url = new URL(config.url);
   if (url.username !== '' || url.password !== '') {
     throw new GatewayError('bad_request', 'An engine URL must not hold credentials; use apiKey.', { param: 'url' });
@@ -18,8 +17,14 @@ export function addressOf(config: EngineConfig): Address {
   return { url, basePath: url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '') };
 }
 
+/** An engine as configured. */
+interface Addressed {
+  readonly id?: string | undefined;
+  readonly url: string;
+}
+
 /** The configured id, or else `host:port`, always with its port. */
-export function idOf(config: EngineConfig): EngineId {
+export function idOf(config: Addressed): EngineId {
   const { hostname, port, protocol } = new URL(config.url);
   return engineId(config.id ?? `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`);
 }
