@@ -57,7 +57,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     auth: new Auth(config),
     identifier: makeIdentifier(config, driver),
     balancer: balancerInUse,
-    returning: new Returning(),
+    returning: new Returning(() => driver.now()),
     readsPrefix: balancer.readsPrefix,
     draining: false,
     driver,

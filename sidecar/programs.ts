@@ -4,7 +4,7 @@ import type { Context } from './context.js';
 import { GatewayError } from './errors.js';
 import { sendJson } from './http/answer.js';
 import { readJsonBody } from './http/body.js';
-import { labelOf } from './identity/names.js';
+import { cleanId, labelOf, madeProgram } from './identity/names.js';
 
 /** Ends a program: its running calls finish, and the next call with its id is a new program. */
 export function endProgram(context: Context, program: ProgramId): void {
@@ -13,17 +13,22 @@ export function endProgram(context: Context, program: ProgramId): void {
 }
 
 /**
- * Finds the program with this id: its client's id or, for callers who see all tenants, the scheduler's own id.
+ * Finds the program with this id: its client's id or, for callers who see all tenants, the scheduler's own id. Only
+ * these callers cause a search of the whole table.
  * @throws GatewayError `unknown_program`, or `bad_request` if several tenants have a program of that name
  */
 export function findProgram(context: Context, id: string, tenant: TenantId | undefined): ProgramView {
-  const { scheduler } = context.driver;
-  const named = tenant === undefined ? undefined : context.identifier.named(tenant, id);
-  const exact = scheduler.views.program(named ?? (id as ProgramId));
-  if (exact !== undefined && (tenant === undefined || exact.tenant === tenant)) return exact;
-  let found: ProgramView | undefined;
-  for (const row of scheduler.views.programs()) {
-    if (labelOf(row.id) !== id || (tenant !== undefined && row.tenant !== tenant)) continue;
+  const { views } = context.driver.scheduler;
+  if (tenant !== undefined) {
+    const named = id.startsWith('~') ? madeProgram(tenant, id.slice(1)) : context.identifier.named(tenant, id);
+    const row = named && views.program(named);
+    if (row === undefined) throw unknownProgram(id);
+    return row;
+  }
+  let found = views.program(id as ProgramId);
+  if (found !== undefined) return found;
+  for (const row of views.programs()) {
+    if (labelOf(row.id) !== id) continue;
     if (found !== undefined) {
       throw new GatewayError('bad_request', 'Several tenants have such a program: name the tenant.', {
         param: 'tenant',
@@ -31,9 +36,12 @@ export function findProgram(context: Context, id: string, tenant: TenantId | und
     }
     found = row;
   }
-  if (found === undefined)
-    throw new GatewayError('unknown_program', `No program ${JSON.stringify(id.slice(0, 200))} is known.`);
+  if (found === undefined) throw unknownProgram(id);
   return found;
+}
+
+function unknownProgram(id: string): GatewayError {
+  return new GatewayError('unknown_program', `No program ${JSON.stringify(id.slice(0, 200))} is known.`);
 }
 
 /**
@@ -51,7 +59,9 @@ export async function releaseProgram(
   const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   const program = context.identifier.named(tenant, body[field]);
   if (program === undefined) throw new GatewayError('invalid_body', `${field} must name a program.`, { param: field });
-  const released = context.driver.scheduler.views.program(program) !== undefined;
-  endProgram(context, program);
+  // The end of a sub-agent's own session does not end its root.
+  const isRoot = labelOf(program) === cleanId(body[field]);
+  const released = isRoot && context.driver.scheduler.views.program(program) !== undefined;
+  if (isRoot) endProgram(context, program);
   sendJson(request, response, 200, 'ended', { [field]: body[field], released });
 }

@@ -102,14 +102,14 @@ export class Relay implements AnswerSink, Active {
   }
 
   end(): void {
-    if (this.#status < 500) this.context.fleet.succeeded(this.engine.id, PASSED_THROUGH);
+    if (this.#status < 400) this.engine.responded();
     this.response.end();
     this.#settle(undefined);
   }
 
   failed(error: GatewayError, fault: Fault): void {
-    if (fault === 'answer') this.context.fleet.misanswered(this.engine.id, PASSED_THROUGH);
-    else this.context.fleet.failed(this.engine.id);
+    if (fault === 'answer') this.engine.misanswered(PASSED_THROUGH);
+    else this.engine.failed();
     this.#fail(error);
   }
 

@@ -5,6 +5,11 @@ import { tokens, type Tokens } from '../src/index.js';
  * Bytes per token before the first measurement of a model; close to it for English text and code in most vocabularies.
  */
 const BYTES_PER_TOKEN = 4;
+/** Bounds on what one answer may claim: a request may be padded with fields that its engine ignores. */
+const BYTES_PER_TOKEN_MIN = 0.5;
+const BYTES_PER_TOKEN_MAX = 16;
+/** Weight of the longest prompt, in tokens. */
+const SAMPLE_TOKENS_MAX = 20_000;
 /** Weight of that guess against measurements, in tokens. */
 const GUESS_TOKENS = 1000;
 /** Factor by which each answer reduces the weight of earlier ones; the ratio follows roughly the last hundred. */
@@ -30,7 +35,9 @@ export class TokenEstimator {
       seen = { bytes: GUESS_TOKENS * BYTES_PER_TOKEN, tokens: GUESS_TOKENS };
       this.#seen.set(model, seen);
     }
-    seen.bytes = seen.bytes * FADE + promptBytes;
-    seen.tokens = seen.tokens * FADE + promptTokens;
+    const ratio = Math.min(BYTES_PER_TOKEN_MAX, Math.max(BYTES_PER_TOKEN_MIN, promptBytes / promptTokens));
+    const weight = Math.min(SAMPLE_TOKENS_MAX, promptTokens);
+    seen.bytes = seen.bytes * FADE + weight * ratio;
+    seen.tokens = seen.tokens * FADE + weight;
   }
 }

@@ -13,6 +13,7 @@ import type {
   Refusal,
 } from './protocol/events.js';
 import { tellViolationsTo, type OnViolation } from './invariant.js';
+import { passesMany } from './placement/oversized.js';
 import { Placement } from './placement/placement.js';
 import { Escalator } from './placement/escalator.js';
 import { proved, setBack } from './placement/retry.js';
@@ -208,7 +209,7 @@ export class Scheduler {
     call.level = standing.level;
     call.rank = standing.rank;
     const refuser = this.#placement.refuserOf(call, this.#nowMs);
-    if (refuser === undefined) {
+    if (refuser === undefined || passesMany(refuser)) {
       this.#placement.enqueue(call);
       this.#escalator.watch(call);
       return;

@@ -1,7 +1,7 @@
 /** Characters of the longest answer that is remembered. */
 const CHARS_MAX = 4_194_304;
 
-/** Parts of a streamed answer kept for history matching. Empty if the answer is not wanted or grows too long. */
+/** Bounds the parts of a streamed answer that are kept: none if they are not wanted, none further once they are too long. */
 export class Kept {
   wanted: boolean;
   #chars = 0;

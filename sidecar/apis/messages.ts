@@ -127,6 +127,7 @@ class MessageReader implements StreamReader {
   complete = false;
   failed = false;
   readonly #kept: Kept;
+  readonly #named = new Kept(true);
   #usage: Record<string, number> = {};
   #usageObject: JsonObject | undefined;
   readonly #tools: string[] = [];
@@ -201,7 +202,7 @@ class MessageReader implements StreamReader {
   #readBlock(index: unknown, block: JsonObject): void {
     if (block['type'] === 'tool_use') {
       const name = stringOf(block['name']);
-      this.#tools.push(name);
+      this.#named.keep(this.#tools, name);
       if (this.#kept.wanted)
         this.#calls.set(index, { name, id: stringOf(block['id']), input: block['input'], pieces: [] });
     } else if (block['type'] === 'text') this.#kept.keep(this.#text, stringOf(block['text']));

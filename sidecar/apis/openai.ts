@@ -49,6 +49,7 @@ export class ChunkReader implements StreamReader {
   readonly #calls = new Map<unknown, CallSoFar>();
   readonly #tools: string[] = [];
   readonly #kept: Kept;
+  readonly #named = new Kept(true);
   #usageObject: JsonObject | undefined;
 
   constructor(facts: RequestFacts, wantsMessage: boolean) {
@@ -104,7 +105,7 @@ export class ChunkReader implements StreamReader {
   #readCall(delta: JsonObject, first: boolean): void {
     const called = objectOf(delta['function'] ?? delta['custom']);
     const name = stringOf(called['name']);
-    if (name !== '') this.#tools.push(name);
+    this.#named.keep(this.#tools, name);
     if (!first || !this.#kept.wanted) return;
     // Without an index, a name starts a new call, and the following pieces belong to it.
     const index = delta['index'] ?? this.#calls.size - (name === '' ? 1 : 0);

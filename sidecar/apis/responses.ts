@@ -16,9 +16,13 @@ import {
   readWhole,
   stringOf,
 } from './fields.js';
+import { Kept } from './kept.js';
 import { openaiErrorBody } from './openai.js';
 import { promptBytes } from './size.js';
 import { usageOf } from './usage.js';
+
+/** Longer ids are not remembered: some engines let clients choose them. */
+const ID_CHARS_MAX = 256;
 
 /** OpenAI's responses: `POST /v1/responses`. */
 export const responses: Api = {
@@ -26,6 +30,8 @@ export const responses: Api = {
 
   readRequest(body) {
     const items = readInput(body);
+    if (readFlag(body, 'background'))
+      throw invalid('background', 'false: a background response would run outside of the schedule');
     const maxTokens = readWhole(body, 'max_output_tokens', 1);
     const previousResponseId = readOptionalString(body, 'previous_response_id');
     const stored = previousResponseId !== undefined || !isAbsent(body['conversation']);
@@ -55,7 +61,7 @@ export const responses: Api = {
       message: canonicalMessage('assistant', said),
       tools: said.calls.map((call) => call.name),
       ...(usage && { usage }),
-      ...(id !== '' && { responseId: id }),
+      ...(id !== '' && id.length <= ID_CHARS_MAX && { responseId: id }),
     };
   },
 
@@ -161,8 +167,9 @@ class ResponseReader implements StreamReader {
   /** The latest response object. */
   response: JsonObject = {};
   readonly #wantsMessage: boolean;
-  /** Finished items, for servers whose last event omits the output. */
-  readonly #items: JsonObject[] = [];
+  /** Events of finished items, for servers whose last event omits the output. */
+  readonly #items: string[] = [];
+  readonly #kept = new Kept(true);
   #last = '';
 
   constructor(wantsMessage: boolean) {
@@ -179,7 +186,7 @@ class ResponseReader implements StreamReader {
     const telling =
       event.event === undefined ? WHOLE_MARK.test(event.data) : WHOLE.has(event.event) || event.event === 'error';
     if (telling) this.#readWhole(parseObject(event.data) ?? {});
-    else if (event.data.includes('"response.output_item.done"')) this.#readItem(parseObject(event.data) ?? {});
+    else if (event.data.includes('"response.output_item.done"')) this.#keepItem(event.data);
     return 'forward';
   }
 
@@ -187,7 +194,7 @@ class ResponseReader implements StreamReader {
     const listed = listOf(this.response['output']).length > 0;
     const { message, usageObject, ...facts } = responses.readAnswer({
       ...this.response,
-      ...(listed ? {} : { output: this.#items }),
+      ...(listed ? {} : { output: this.#items.map((data) => objectOf(parseObject(data)?.['item'])) }),
     });
     return {
       ...facts,
@@ -202,7 +209,7 @@ class ResponseReader implements StreamReader {
     if (data['type'] === 'response.failed' || data['type'] === 'error') this.failed = this.complete = true;
   }
 
-  #readItem(data: JsonObject): void {
-    if (data['type'] === 'response.output_item.done') this.#items.push(objectOf(data['item']));
+  #keepItem(data: string): void {
+    if (parseObject(data)?.['type'] === 'response.output_item.done') this.#kept.keep(this.#items, data);
   }
 }

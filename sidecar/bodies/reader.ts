@@ -24,13 +24,15 @@ interface Waiting {
 
 /**
  * Reads the bodies of calls: small ones immediately, large ones in a thread, so that no stream stalls meanwhile. The
- * thread reads one body at a time, the smallest first. So the sender of the largest body waits for the others, not the
- * reverse.
+ * thread reads one body at a time, alternately the smallest and the oldest. So small bodies wait for at most one large
+ * one each, and a large one does not wait for ever.
  */
 export class BodyReader {
   #thread: Worker | undefined;
   #running: Waiting | undefined;
+  /** In order of arrival. */
   readonly #waiting: Waiting[] = [];
+  #isOldestNext = false;
 
   constructor(private readonly config: () => Config) {}
 
@@ -61,13 +63,16 @@ export class BodyReader {
 
   #next(): void {
     if (this.#running !== undefined) return;
-    for (const { reject } of this.#waiting.filter(({ isWanted }) => !isWanted())) {
-      reject(new GatewayError('client_gone', 'The client left before its request was read.'));
+    const all = this.#waiting.splice(0);
+    for (const job of all) {
+      if (job.isWanted()) this.#waiting.push(job);
+      else job.reject(new GatewayError('client_gone', 'The client left before its request was read.'));
     }
-    const wanted = this.#waiting.filter(({ isWanted }) => isWanted()).sort((a, b) => a.bytes.length - b.bytes.length);
-    this.#waiting.splice(0, Infinity, ...wanted.slice(1));
-    const [job] = wanted;
-    if (job === undefined) return;
+    const [oldest] = this.#waiting;
+    if (oldest === undefined) return;
+    const job = this.#isOldestNext ? oldest : this.#waiting.reduce((a, b) => (b.bytes.length < a.bytes.length ? b : a));
+    this.#isOldestNext = !this.#isOldestNext;
+    this.#waiting.splice(this.#waiting.indexOf(job), 1);
     this.#running = job;
     const { bodyDepthMax, bodyNodesMax, inlineBytes } = this.config().limits;
     const { path, bytes } = job;

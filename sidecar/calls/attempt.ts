@@ -59,6 +59,8 @@ export class Attempt implements AnswerSink {
   #splitter: SseSplitter | undefined;
   #reader: StreamReader | undefined;
   #events = 0;
+  /** Data of an error that is the stream's first event. */
+  #firstError: string | undefined;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #over = false;
@@ -117,6 +119,10 @@ export class Attempt implements AnswerSink {
       return;
     }
     for (const bytes of this.#splitter.push(chunk)) this.sink.forward(bytes);
+    if (this.#firstError !== undefined) {
+      this.#failAtOnce(this.#firstError);
+      return;
+    }
     if (this.#events > 0) this.sink.progressed(this.#events);
     if (this.#splitter.heldBytes > this.answerBytesMax) this.#tooLarge();
   }
@@ -128,6 +134,10 @@ export class Attempt implements AnswerSink {
       // Bytes after the last blank line are an event only if they complete the answer; otherwise they are half an
       // event.
       const rest = this.#splitter.end();
+      if (this.#firstError !== undefined) {
+        this.#failAtOnce(this.#firstError);
+        return;
+      }
       if (this.#reader?.complete === true) for (const bytes of rest) this.sink.forward(bytes);
       this.#settleStream();
     }
@@ -156,9 +166,21 @@ export class Attempt implements AnswerSink {
   #split(reader: StreamReader): SseSplitter {
     return new SseSplitter((event) => {
       const verdict = reader.push(event);
-      if (verdict === 'forward' && this.#events++ === 0) this.sink.began(reader);
+      if (verdict === 'hide' || this.#firstError !== undefined) return 'hide';
+      if (this.#events === 0 && reader.failed) {
+        this.#firstError = event.data;
+        return 'hide';
+      }
+      if (this.#events++ === 0) this.sink.began(reader);
       return verdict;
     });
+  }
+
+  /** The stream began with an error and nothing was forwarded: another engine may do better. */
+  #failAtOnce(data: string): void {
+    if (this.#over) return;
+    this.abort();
+    this.sink.failed(new GatewayError('engine_failed', this.#saysOf(this.#status, Buffer.from(data))), 'answer');
   }
 
   /** A stream that announced its end is complete, even if its connection broke. */
@@ -183,9 +205,14 @@ export class Attempt implements AnswerSink {
     else this.sink.failed(new GatewayError('engine_failed', this.#saysOf(status, body)), 'answer');
   }
 
-  #saysOf(status: number, body: Buffer): string {
+  /** The engine's words for the client: short, without addresses and keys. */
+  quote(body: Buffer): string {
     const { config, url } = this.engine;
-    const quote = quoteOf(body, [config.apiKey ?? '', url.host, url.hostname, ...this.call.secrets]);
+    return quoteOf(body, [config.apiKey ?? '', url.host, url.hostname, ...this.call.secrets]);
+  }
+
+  #saysOf(status: number, body: Buffer): string {
+    const quote = this.quote(body);
     return `The engine answered with status ${status}${quote === '' ? '.' : `: ${quote}`}`;
   }
 

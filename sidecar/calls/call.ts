@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { millis, modelId, tokens } from '../../src/index.js';
-import type { Dispatch, EngineId, Event, Millis, ProgramId, Reject, Usage } from '../../src/index.js';
+import type { Dispatch, Event, Millis, ProgramId, Reject, Usage } from '../../src/index.js';
 import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import type { CallOwner } from '../driver.js';
 import type { Engine } from '../engines/fleet.js';
@@ -53,7 +53,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   /** Failure of the last attempt; the client receives it when no attempts are left. */
   #failure: GatewayError | undefined;
   /** Engines whose answers failed this call. */
-  readonly #doubted: EngineId[] = [];
+  readonly #doubted: Engine[] = [];
   /** Time since which engines have had no room for this call. */
   #busySinceMs: number | undefined;
   #engineHeaders: IncomingHttpHeaders = {};
@@ -122,8 +122,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.ports.dispatched(dispatch, this.#attempts > 1);
     if (this.#reply.streaming) this.#comment();
     const engine = this.ports.fleet.get(dispatch.engine);
+    this.#attempt = engine && this.#try(engine, dispatch.level);
     if (engine === undefined) this.failed(new GatewayError('engine_failed', 'The engine was removed.'), 'unreached');
-    else this.#attempt = this.#try(engine, dispatch.level);
   }
 
   rejected(reject: Reject): void {
@@ -149,7 +149,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#beganAt = this.ports.driver.now();
     clearInterval(this.#commentTimer);
     this.ports.driver.emit({ type: 'callStarted', call: this.spec.id });
-    this.#engineServed();
+    this.#attempt?.engine.succeeded(this.#program);
     this.#noteResponse(reader.facts());
   }
 
@@ -175,22 +175,22 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   answered(status: number, headers: IncomingHttpHeaders, body: Buffer, facts: AnswerFacts | undefined): void {
-    if (this.#reply.streaming) this.#reply.fail(unstreamable(status, body));
+    if (this.#reply.streaming) this.#reply.fail(unstreamable(status, this.#attempt?.quote(body) ?? ''));
     else this.#reply.whole(status, Object.assign(toClient(headers, this.#attempt?.engine.url), this.#headers()), body);
     if (facts !== undefined) {
       this.#finish(facts, this.#reply.streaming ? 'engine_error' : 'completed');
       return;
     }
-    if (status !== 429 && status < 500) this.#engineServed();
+    if (status !== 429 && status < 500) this.#attempt?.engine.responded();
     const outcome = status < 500 ? 'client_error' : 'engine_error';
     this.#end({ outcome, event: { type: 'callFailed', call: this.spec.id, failure: 'refused' } });
   }
 
   busy(status: number, headers: IncomingHttpHeaders, body: Buffer): void {
-    const { driver, fleet, config } = this.ports;
+    const { driver, config } = this.ports;
     const now = driver.now();
     const seconds = retryAfterSeconds(headers['retry-after'], new Date());
-    const restMs = this.#dispatch && fleet.refused(this.#dispatch.engine, this.#program, status, seconds);
+    const restMs = this.#attempt?.engine.refused(this.#program, status, seconds);
     this.#busySinceMs ??= now;
     if (restMs === undefined || now + restMs - this.#busySinceMs > config().timeouts.busyMs)
       return this.answered(status, headers, body, undefined);
@@ -201,11 +201,12 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   failed(error: GatewayError, fault: Fault): void {
     const call = this.spec.id;
     const { driver, fleet } = this.ports;
-    const engine = this.#dispatch?.engine;
+    // The engine of the attempt, because another one may have its id by now.
+    const engine = this.#attempt?.engine;
     if (engine !== undefined && fault === 'answer') {
       this.#doubted.push(engine);
-      fleet.misanswered(engine, this.#program);
-    } else if (engine !== undefined) fleet.failed(engine);
+      engine.misanswered(this.#program);
+    } else engine?.failed();
     // Another attempt would produce an answer that is too large again.
     if (this.#state === 'streaming' || error.code === 'engine_answer_too_large') {
       this.#end({ outcome: outcomeOf(error), error, event: { type: 'callFailed', call, failure: 'lost' } });
@@ -282,15 +283,13 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     return this.spec.identity.program;
   }
 
-  #engineServed(): void {
-    if (this.#dispatch !== undefined) this.ports.fleet.succeeded(this.#dispatch.engine, this.#program);
-  }
-
   /** Ends the call after a complete answer. */
   #finish(facts: AnswerFacts, outcome: Outcome): void {
     const engine = this.#attempt?.engine;
-    this.#engineServed();
-    for (const other of this.#doubted) this.ports.fleet.outdone(other, this.#program);
+    if (outcome === 'completed') {
+      engine?.succeeded(this.#program);
+      for (const other of this.#doubted) if (other !== engine) other.outdone(this.#program);
+    }
     const { usageObject } = facts;
     const adapter = usageObject === undefined ? undefined : engine?.adapter;
     const usage = adapter?.readUsage?.(usageObject ?? {}) ?? facts.usage;

@@ -33,11 +33,12 @@ export function outcomeOf(error: GatewayError): Outcome {
   return error.status === 408 || error.status === 504 ? 'timed_out' : 'engine_error';
 }
 
-/** The client's error when comments have opened its stream and the engine then answers without a stream. */
-export function unstreamable(status: number, body: Buffer): GatewayError {
-  if (status < 400) return new GatewayError('engine_answer_invalid', 'The engine answered without a stream.');
-  return new GatewayError(
-    'bad_request',
-    `The engine refused the request (${status}): ${body.toString('utf8', 0, 500)}`,
-  );
+/**
+ * The client's error when comments have opened its stream and the engine then answers without a stream.
+ * @param quote the engine's words, redacted
+ */
+export function unstreamable(status: number, quote: string): GatewayError {
+  return status < 400
+    ? new GatewayError('engine_answer_invalid', 'The engine answered without a stream.')
+    : new GatewayError('bad_request', `The engine refused the request (${status}): ${quote}`);
 }

@@ -26,8 +26,11 @@ export function isOfCaller(body: Buffer): boolean {
  */
 export function quoteOf(body: Buffer, secrets: readonly string[]): string {
   const message = errorIn(body)?.['message'];
+  // Cut first: the patterns below take quadratic time, and clients may have written the text.
   let text =
-    typeof message === 'string' ? message : body.toString('utf8', 0, 4 * QUOTE_MAX).replaceAll(/<[^>]*>/g, ' ');
+    typeof message === 'string'
+      ? message.slice(0, 4 * QUOTE_MAX)
+      : body.toString('utf8', 0, 4 * QUOTE_MAX).replaceAll(/<[^>]*>/g, ' ');
   for (const secret of secrets) if (secret !== '') text = text.replaceAll(secret, '[...]');
   for (const secret of SECRETS) text = text.replaceAll(secret, '[...]');
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, QUOTE_MAX);

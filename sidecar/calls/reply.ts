@@ -79,7 +79,7 @@ export class Reply {
    */
   write(chunk: Buffer): boolean {
     if (this.response.write(chunk)) return true;
-    this.#watchReader();
+    this.#socket.setTimeout(this.idleMs);
     return false;
   }
 
@@ -120,7 +120,10 @@ export class Reply {
 
   /** While bytes wait for the client, Node closes its connection if none of them moves for `idleMs`. */
   #watchReader(): void {
-    if (this.#socket.writableLength > 0) this.#socket.setTimeout(this.idleMs);
+    if (this.#socket.writableLength === 0) return;
+    this.#socket.setTimeout(this.idleMs);
+    // The connection's next answer has its own time. Node's listener, which comes after this one, sets the keep-alive.
+    this.response.prependOnceListener('finish', () => this.#socket.setTimeout(0));
   }
 
   readonly #closed = (): void => {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EngineId, ProgramId } from '../../src/index.js';
+import type { EngineId } from '../../src/index.js';
 import type { EngineConfig } from '../config/schema.js';
 import { GatewayError } from '../errors.js';
 import { addressOf, idOf } from './address.js';
@@ -83,26 +83,6 @@ class Replicas implements Fleet {
       if (drained) replica.drain();
       else replica.resume();
     }
-  }
-
-  succeeded(id: EngineId, program: ProgramId): void {
-    this.#replicas.get(id)?.succeeded(program);
-  }
-
-  failed(id: EngineId): void {
-    this.#replicas.get(id)?.failed();
-  }
-
-  misanswered(id: EngineId, program: ProgramId): void {
-    this.#replicas.get(id)?.misanswered(program);
-  }
-
-  outdone(id: EngineId, program: ProgramId): void {
-    this.#replicas.get(id)?.outdone(program);
-  }
-
-  refused(id: EngineId, program: ProgramId, status: number, seconds: number | undefined): number | undefined {
-    return this.#replicas.get(id)?.refused(program, status, seconds);
   }
 
   backInMs(model: string): number {

@@ -31,6 +31,11 @@ export class Evidence {
     return this.#outdone.size >= programs;
   }
 
+  /** A good probe answers the question that the failed answers raised. */
+  excuse(): void {
+    this.#failed.clear();
+  }
+
   clear(): void {
     this.#failed.clear();
     this.#outdone.clear();

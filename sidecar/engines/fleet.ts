@@ -35,6 +35,22 @@ export interface Engine {
   readonly models: ReadonlyMap<string, JsonObject>;
   /** The last load report; `{}` before the first. */
   readonly load: LoadReport;
+
+  /** The engine generated an answer to a call of the program, or began to. */
+  succeeded(program: ProgramId): void;
+  /** The engine answered something else: a refusal of the request, or a passed-through request. Proves little. */
+  responded(): void;
+  /** A call failed whatever its request: no connection, or a reset before the headers. Counts immediately. */
+  failed(): void;
+  /** An answer failed its call: 5xx, cut short, too slow, too large or unreadable. The engine is probed, not ejected. */
+  misanswered(program: ProgramId): void;
+  /** Another engine answered a call after an answer of this one had failed it. */
+  outdone(program: ProgramId): void;
+  /**
+   * The engine reported "no room" (429, 503). @param seconds its `Retry-After`
+   * @returns milliseconds for which the engine rests; undefined: the refusal concerns only this program
+   */
+  refused(program: ProgramId, status: number, seconds: number | undefined): number | undefined;
 }
 
 /**
@@ -61,21 +77,6 @@ export interface Fleet {
    * @throws GatewayError as `add`; then nothing has changed
    */
   reconcile(engines: readonly EngineConfig[]): void;
-  /** The engine answered a call of the program, or began to. */
-  succeeded(id: EngineId, program: ProgramId): void;
-  /**
-   * A call failed whatever its request: no connection, a reset before the headers, or a timeout. Counts immediately.
-   */
-  failed(id: EngineId): void;
-  /** An answer failed its call: 5xx, cut short, too large or unreadable. The engine is probed, not ejected. */
-  misanswered(id: EngineId, program: ProgramId): void;
-  /** Another engine answered a call after an answer of this one had failed it. */
-  outdone(id: EngineId, program: ProgramId): void;
-  /**
-   * The engine reported "no room" (429, 503). @param seconds its `Retry-After`
-   * @returns milliseconds for which the engine rests; undefined: the refusal concerns only this program
-   */
-  refused(id: EngineId, program: ProgramId, status: number, seconds: number | undefined): number | undefined;
   /** Milliseconds until an engine of the model that is ejected or on probation is up, if healthy; Infinity: none is. */
   backInMs(model: string): number;
   /** Ends probes and closes connections; running calls fail. */

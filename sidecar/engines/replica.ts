@@ -116,6 +116,10 @@ export class Replica implements Engine {
     this.#endProbation();
   }
 
+  responded(): void {
+    if (this.#inService()) this.#endProbation();
+  }
+
   failed(): void {
     if (!this.#inService()) return;
     this.#callFailures += 1;
@@ -263,6 +267,7 @@ export class Replica implements Engine {
     };
     this.#probeFailures = 0;
     if (this.#evidence.convicts(this.#failuresMax())) return this.#eject('others answer the calls that it fails');
+    this.#evidence.excuse();
     if (this.state === 'joining') this.#setbacks = 0;
     this.#endProbation();
     if (!this.#inService()) this.#enter(this.state === 'ejected' ? 'probation' : 'up');

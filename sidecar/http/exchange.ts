@@ -7,8 +7,8 @@ import { GatewayError } from '../errors.js';
 /**
  * Cause of a failed exchange:
  * - `unreached`: no connection.
- * - `transport`: the engine broke off before its headers, or was too slow.
- * - `answer`: the answer was cut short or unreadable, which the request may have caused.
+ * - `transport`: the engine broke off before its headers.
+ * - `answer`: the answer was cut short, unreadable or too slow, which the request may have caused.
  */
 export type Fault = 'unreached' | 'transport' | 'answer';
 
@@ -191,7 +191,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (left > 0) this.#timer = setTimeout(this.#checkSilence, Math.ceil(Math.min(left, idleMs)));
     else {
       const what = this.#began ? 'has been silent' : 'did not begin to answer';
-      this.#fail('engine_timeout', `The engine ${what} for ${limit} ms.`, 'transport');
+      this.#fail('engine_timeout', `The engine ${what} for ${limit} ms.`, 'answer');
     }
   };
 }

@@ -22,14 +22,14 @@ export function originForm(url: string): string {
 
 /**
  * All paths that an engine, or a proxy before it, could read this one as. They are the path itself and its repeated
- * percent-decodings, each without path parameters, repeated slashes and a trailing slash.
- * @throws GatewayError `invalid_path` for dot segments, backslashes and control characters in any of them
+ * percent-decodings, each without repeated slashes and a trailing slash.
+ * @throws GatewayError `invalid_path` for dot segments, path parameters, backslashes and control characters in any
  */
 export function readingsOf(path: string): string[] {
   const readings: string[] = [];
   let plain = path;
   for (let i = 0; i < ENCODINGS_MAX; i++) {
-    if (/[\\\u0000-\u001f\u007f]|(^|\/)\.\.?(\/|;|$)/.test(plain)) throw invalidPath();
+    if (/[;\\\u0000-\u001f\u007f]|(^|\/)\.\.?(\/|$)/.test(plain)) throw invalidPath();
     readings.push(tidy(plain));
     const decoded = decode(plain);
     if (decoded === plain) return readings;
@@ -48,7 +48,7 @@ export function withoutExtraSlashes(path: string): string {
 
 /** A decoded `?` or `#` ends the path for servers that decode before they split. */
 function tidy(path: string): string {
-  return withoutExtraSlashes(path.replace(/[?#].*/, '').replace(/;[^/]*/g, ''));
+  return withoutExtraSlashes(path.replace(/[?#].*/, ''));
 }
 
 /** @throws GatewayError `invalid_path` for a path that the router cannot decode */

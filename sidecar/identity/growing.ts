@@ -16,6 +16,8 @@ import { SharedCache } from './shared-cache.js';
 /** Shorter messages hold no history. Longer ones are skipped, because each character costs a nanosecond or more. */
 const CHARS_MIN = 256;
 const CHARS_MAX = 131_072;
+/** Texts of more lines are skipped: each costs a microsecond. */
+const LINES_MAX = 4096;
 /** Shortest common beginning that counts as evidence, in characters. */
 const BEGINNING_CHARS_MIN = 32;
 /** Last lines of a message after which it may grow. Blank lines are not counted, here and below. */
@@ -97,6 +99,7 @@ function read(text: string): { hashes: number[]; beginnings: number[] } {
     const line = end === from ? 0 : hashOf(text.slice(from, end));
     from = end + 1;
     if (line === 0) continue;
+    if (hashes.length === LINES_MAX) return { hashes: [], beginnings: [] };
     so = hashOf(`${so} ${line}`);
     hashes.push(line);
     beginnings.push(end < BEGINNING_CHARS_MIN ? 0 : so);

@@ -13,6 +13,8 @@ const HEADS = [1024, 512, 256, 128, 64, 32];
 const ALONE_CHARS_MIN = 64;
 /** Shorter ids are counters (`call_0`), which every program has. */
 const ID_CHARS_MIN = 9;
+/** Longer ids are no engine's, and would be kept. */
+const ID_CHARS_MAX = 128;
 /** Ids in tool calls that clients print as text: JSON or Python. */
 const PRINTED_ID = /["']id["']: ?["']([^"'\\]{9,128})["']/g;
 /** Roles in a conversation that clients print as one message (aider, LangChain). */
@@ -31,7 +33,7 @@ export interface Told {
 /** @returns undefined for an answer too short to identify a program */
 export function markOf({ content, callIds }: CanonicalMessage): string | undefined {
   const id = callIds?.split('\u0000', 1)[0];
-  if (id !== undefined) return id.length < ID_CHARS_MIN ? undefined : `i${id}`;
+  if (id !== undefined) return id.length < ID_CHARS_MIN || id.length > ID_CHARS_MAX ? undefined : `i${id}`;
   const head = HEADS.find((chars) => chars <= content.length);
   return head === undefined ? undefined : headMark(content.slice(0, head));
 }

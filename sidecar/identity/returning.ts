@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TenantId } from '../../src/index.js';
 import type { Identity } from './identity.js';
+import { SharedCache } from './shared-cache.js';
 
 /** Requests that left the queue and may be repeated; the oldest are dropped first. */
 const RETURNING_MAX = 10_000;
@@ -12,35 +12,42 @@ const SLICES = 32;
 const SLICE_BYTES = 256;
 const WHOLE_BYTES_MAX = 2 * END_BYTES + SLICES * SLICE_BYTES;
 
+interface Expected {
+  readonly identity: Identity;
+  readonly untilMs: number;
+}
+
 /**
  * Remembers the programs of requests that left the queue, if only their calls identify them. A repeated request then
  * finds its program. Its history alone might name a program with the same beginning, or none.
  */
 export class Returning {
-  readonly #identities = new LRUCache<string, Identity>({ max: RETURNING_MAX });
+  readonly #identities = new SharedCache<Expected>(RETURNING_MAX);
+
+  /** @param now the clock, in milliseconds */
+  constructor(private readonly now: () => number) {}
 
   /** The request has left the queue; a repetition is expected for `graceMs`. */
   expect(tenant: TenantId, fingerprint: string, identity: Identity, graceMs: number): void {
     if (graceMs > 0 && isFromCalls(identity))
-      this.#identities.set(keyOf(tenant, fingerprint), identity, { ttl: Math.ceil(graceMs) });
+      this.#identities.set(tenant, fingerprint, { identity, untilMs: this.now() + graceMs });
   }
 
   /** Identity of the earlier attempt. */
   find(tenant: TenantId, fingerprint: string): Identity | undefined {
-    return this.#identities.get(keyOf(tenant, fingerprint));
+    const expected = this.#identities.get(tenant, fingerprint);
+    return expected !== undefined && this.now() < expected.untilMs ? expected.identity : undefined;
   }
 
   /** The request has returned, as a call of this program or of another. */
   came(tenant: TenantId, fingerprint: string, identity: Identity): void {
-    const key = keyOf(tenant, fingerprint);
-    if (this.#identities.get(key)?.program === identity.program) this.#identities.delete(key);
+    if (this.#identities.get(tenant, fingerprint)?.identity.program === identity.program)
+      this.#identities.delete(tenant, fingerprint);
   }
 }
 
 /** Whether nothing in the request itself names the program. */
 const isFromCalls = ({ source }: Identity): boolean => source === 'history' || source === 'none';
-
-const keyOf = (tenant: TenantId, fingerprint: string): string => `${tenant}\u0000${fingerprint}`;
 
 /**
  * Fingerprint, equal for equal bodies. Of a long body only 16 KB are hashed, so that a history of half a megabyte takes

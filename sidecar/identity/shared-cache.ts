@@ -32,6 +32,11 @@ export class SharedCache<V extends object | boolean | number> {
     }
   }
 
+  delete(tenant: TenantId, key: string | number): void {
+    const share = this.#shares.get(tenant);
+    if (share) this.#change(share, () => share.delete(key));
+  }
+
   #shareOf(tenant: TenantId): LRUCache<string | number, V> {
     let share = this.#shares.get(tenant);
     // `max` would reserve memory for all entries in advance, for every tenant.

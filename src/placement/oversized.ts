@@ -3,6 +3,8 @@ import type { Call } from '../programs/call.js';
 
 /** Ratio to the limit from which a prompt is surely over-long: prompt lengths are estimates. */
 const SURELY_OVER = 1.25;
+/** Most calls that an engine is to refuse at once, beside its window: a padded prompt only looks over-long. */
+const PASSING_MAX = 2;
 
 /**
  * Whether the call's prompt exceeds the limit of every engine. An engine refuses it at once; the agent must hear that
@@ -19,6 +21,13 @@ function isOversized(call: Call, engines: readonly Engine[], gate: number): bool
   }
   if (engines.length === 0 || call.promptTokens <= longest) return false;
   return call.promptTokens > longest * SURELY_OVER || call.needTokens > widest;
+}
+
+/** Whether the engine has as many over-long calls as it may have at once. */
+export function passesMany({ running }: Engine): boolean {
+  let passing = 0;
+  for (const call of running) if (call.isOversized) passing += 1;
+  return passing >= PASSING_MAX;
 }
 
 /**

@@ -13,10 +13,14 @@ export interface TurnedAway {
   readonly retryAfterMs: number | undefined;
 }
 
-/** Refuses a call that has just begun to wait if the queue is over a limit, or its wait is hopeless. */
+/**
+ * Refuses a call that has just begun to wait if the queue is over a limit, or its wait is hopeless. An over-long call
+ * waits only if its engine is refusing several already.
+ */
 export function turnedAway(call: Call, placement: Placement, nowMs: number): TurnedAway | undefined {
   if (placement.overflows(call.program.tenant))
     return { refusal: 'queue_full', retryAfterMs: placement.msPerCall(call, nowMs) };
+  if (placement.refuserOf(call, nowMs) !== undefined) return { refusal: 'overloaded', retryAfterMs: RETRY_MS_MIN };
   const afterMs = retryAfterMs(call, placement, nowMs);
   return afterMs === undefined ? undefined : { refusal: 'overloaded', retryAfterMs: afterMs };
 }

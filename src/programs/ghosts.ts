@@ -1,5 +1,6 @@
 import type { SchedulerConfig } from '../config.js';
 import type { CallArrived } from '../protocol/events.js';
+import type { TenantId } from '../protocol/units.js';
 import { TimerHeap } from '../queues/timer-heap.js';
 import type { Call } from './call.js';
 import type { Program } from './process-table.js';
@@ -19,15 +20,19 @@ const PROGRAM_MAX = 64;
  * All operations are O(log n) in ghosts, or O(ghosts of the program).
  */
 export class Ghosts {
-  /** Each program's ghosts, oldest first. */
+  /** Each program's ghosts, and each tenant's, oldest first. */
   readonly #ofProgram = new Map<Program, Call[]>();
+  readonly #ofTenant = new Map<TenantId, Set<Call>>();
   readonly #graces = new TimerHeap<Call>();
 
   get size(): number {
     return this.#graces.size;
   }
 
-  /** Keeps the place of an ended call. Beyond `limits.queuedMax` ghosts, the first to expire is dropped. */
+  /**
+   * Keeps the place of an ended call. Beyond `limits.queuedMax` ghosts, the oldest of a tenant with at least an equal
+   * share is dropped.
+   */
   keep(call: Call, { timeouts, limits }: SchedulerConfig, nowMs: number): void {
     const { program } = call;
     // A later call with the id of an ended program belongs to a new program.
@@ -35,9 +40,11 @@ export class Ghosts {
     const ghosts = this.#ofProgram.get(program) ?? [];
     this.#ofProgram.set(program, ghosts);
     ghosts.push(call);
+    const own = this.#ofTenant.get(program.tenant) ?? new Set();
+    this.#ofTenant.set(program.tenant, own.add(call));
     this.#graces.set(call, nowMs + timeouts.ghostMs);
     if (ghosts.length > PROGRAM_MAX) this.#drop(ghosts[0] as Call);
-    while (this.size > limits.queuedMax) this.#drop(this.#graces.peek() as Call);
+    while (this.size > limits.queuedMax) this.#drop(this.#oldestOfLargeShare(own));
   }
 
   /** Removes and returns the ghost whose place the arriving call takes over, if there is one. */
@@ -57,12 +64,22 @@ export class Ghosts {
 
   /** Forgets the ghosts of a program that is over. */
   forget(program: Program): void {
-    for (const ghost of this.#ofProgram.get(program) ?? []) this.#graces.delete(ghost);
-    this.#ofProgram.delete(program);
+    for (const ghost of this.#ofProgram.get(program) ?? []) this.#drop(ghost);
+  }
+
+  #oldestOfLargeShare(own: Set<Call>): Call {
+    let share = own;
+    if (own.size * this.#ofTenant.size < this.size)
+      for (const other of this.#ofTenant.values()) if (other.size > share.size) share = other;
+    const [oldest] = share;
+    return oldest as Call;
   }
 
   #drop(ghost: Call): void {
     this.#graces.delete(ghost);
+    const own = this.#ofTenant.get(ghost.program.tenant);
+    own?.delete(ghost);
+    if (own?.size === 0) this.#ofTenant.delete(ghost.program.tenant);
     const rest = this.#ofProgram.get(ghost.program)?.filter((other) => other !== ghost) ?? [];
     if (rest.length === 0) this.#ofProgram.delete(ghost.program);
     else this.#ofProgram.set(ghost.program, rest);

@@ -47,3 +47,15 @@ it('reads prompts of token ids as well', () => {
   expect(of({ prompt: [...ids, 1] })).toEqual(of({ prompt: [...ids, 2] }));
   expect(of({ prompt: ids.slice(0, 100) })).toBeUndefined();
 });
+
+describe('the estimate of prompts', () => {
+  it('is not spoilt by one request padded with fields that its engine ignores', () => {
+    const estimator = new TokenEstimator();
+    for (let i = 0; i < 60; i++) estimator.learn('m', 8000, 2000);
+    const before = estimator.estimate('m', 8000);
+    estimator.learn('m', 30_000_000, 7);
+    estimator.learn('m', 7, 1_000_000);
+    expect(estimator.estimate('m', 8000) / before).toBeGreaterThan(0.9);
+    expect(estimator.estimate('m', 8000) / before).toBeLessThan(1.2);
+  });
+});

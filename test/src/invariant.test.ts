@@ -1,11 +1,11 @@
-import { afterEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { millis, Scheduler } from '../../src/index.js';
 import { invariant, tellViolationsTo } from '../../src/invariant.js';
 import { coreConfig } from '../support/core-config.js';
 import { balancerNamed } from '../support/core-desk.js';
 import { woke } from '../support/core-events.js';
 
-afterEach(() => tellViolationsTo());
+beforeEach(() => tellViolationsTo());
 
 it('throws unless someone hears of it', () => {
   invariant(true, 'holds');

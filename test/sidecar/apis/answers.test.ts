@@ -32,6 +32,7 @@ describe('usage', () => {
 
   it('reads responses, with the id', () => {
     const usage = { input_tokens: 10, output_tokens: 5, input_tokens_details: { cached_tokens: 8 } };
+    expect(responses.readAnswer({ id: 'x'.repeat(257), usage }).responseId).toBeUndefined();
     expect(responses.readAnswer({ id: 'resp_1', usage })).toMatchObject({
       responseId: 'resp_1',
       usage: { promptTokens: 10, outputTokens: 5, cachedTokens: 8 },

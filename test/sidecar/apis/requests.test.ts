@@ -45,6 +45,7 @@ describe('requests that are refused name the field', () => {
   const response = withBody({ input: 'p' });
 
   it.each<[string, JsonObject, string]>([
+    [RESPONSES, response({ background: true }), 'background'],
     [CHAT, { messages: user }, 'model'],
     [CHAT, chat({ model: 7 }), 'model'],
     [CHAT, chat({ model: ' ' }), 'model'],

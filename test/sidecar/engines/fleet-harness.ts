@@ -93,12 +93,12 @@ export class FleetHarness {
   }
 
   call(id: string, outcome: 'succeeded' | 'failed', times = 1): void {
-    for (let i = 0; i < times; i += 1) this.fleet[outcome](engineId(id), programId('p'));
+    for (let i = 0; i < times; i += 1) this.fleet.get(engineId(id))?.[outcome](programId('p'));
   }
 
   /** Reports failed calls of these programs, or `outdone`: another engine answered them. */
   answers(id: string, outcome: 'misanswered' | 'outdone', ...programs: readonly string[]): void {
-    for (const program of programs) this.fleet[outcome](engineId(id), programId(program));
+    for (const program of programs) this.fleet.get(engineId(id))?.[outcome](programId(program));
   }
 }
 

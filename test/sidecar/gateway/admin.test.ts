@@ -219,6 +219,15 @@ describe('admin paths', () => {
 });
 
 describe('the ends of programs that other routers’ clients tell', () => {
+  it('end no root when a sub-agent’s session is over', async () => {
+    const { url } = await world([await fakeEngine()]);
+    await chat(url, {}, { 'x-maitred-program': 'child', 'x-maitred-parent': 'root' });
+    const release = async (session_id: string) =>
+      (await ask(`${url}/finish_session`, { headers: JSON_TYPE, body: JSON.stringify({ session_id }) })).json();
+    expect(await release('child')).toMatchObject({ released: false });
+    expect(await release('root')).toMatchObject({ released: true });
+  });
+
   it('are understood, also twice, also of strangers', async () => {
     const { url } = await world([await fakeEngine()]);
     for (const [path, field] of [

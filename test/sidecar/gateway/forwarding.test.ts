@@ -235,7 +235,7 @@ describe('a streamed answer', () => {
   });
 
   it('in which the engine reports an error is passed on as it came', async () => {
-    const parts = ['data: {"error":{"message":"boom"}}\n\n', DONE_EVENT];
+    const parts = [TEXT_EVENT, 'data: {"error":{"message":"boom"}}\n\n', DONE_EVENT];
     const { url, logs } = await world([await fakeEngine(stream(parts))]);
     expect((await chat(url, { stream: true })).text).toBe(parts.join(''));
     await expect.poll(() => logs.find((line) => line['msg'] === 'call')?.['outcome']).toBe('engine_error');

@@ -131,7 +131,7 @@ describe('the reader', () => {
   const bytesOf = (chars: number) => Buffer.from(chatBody({ messages: [user('x'.repeat(chars))] }));
   const PATH = '/v1/chat/completions';
 
-  it('takes the smallest that waits, and none whose client has left', async () => {
+  it('takes the smallest and the oldest that wait in turn, and none whose client has left', async () => {
     const made = await reader();
     const order: string[] = [];
     const read = async (name: string, chars: number, isWanted = true) => {
@@ -141,7 +141,7 @@ describe('the reader', () => {
     const first = read('first', 900_000);
     const gone = expect(read('gone', 40_000, false)).rejects.toMatchObject({ code: 'client_gone' });
     await Promise.all([first, read('large', 800_000), read('small', 50_000), read('middle', 100_000), gone]);
-    expect(order).toEqual(['first', 'small', 'middle', 'large']);
+    expect(order).toEqual(['first', 'large', 'small', 'middle']);
   });
 
   it('ends with the gateway, and what waits for it too', async () => {

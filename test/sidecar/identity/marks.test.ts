@@ -10,3 +10,8 @@ it('identifies an answer alone from 64 characters on, and with the message befor
   };
   expect([31, 32, 63, 64].map(of)).toEqual(['never', 'with the message before', 'with the message before', 'alone']);
 });
+
+it('is not an id that no engine would make', () => {
+  const called = (id: string) => markOf({ ...said(''), callIds: id });
+  expect([called('x'.repeat(128)), called('x'.repeat(129))]).toEqual([`i${'x'.repeat(128)}`, undefined]);
+});

@@ -15,7 +15,7 @@ const identity = (program: string, source: string): Identity => ({
 
 describe('who asked before', () => {
   it('is known by the same request of the same tenant, until it has come back', () => {
-    const returning = new Returning();
+    const returning = new Returning(() => 0);
     const asked = identity('p', 'none');
     returning.expect(ours, 'x', asked, 1e6);
     expect([returning.find(theirs, 'x'), returning.find(ours, 'y')]).toEqual([undefined, undefined]);
@@ -27,7 +27,7 @@ describe('who asked before', () => {
   });
 
   it('is not remembered where the request names its program, or where places are not kept', () => {
-    const returning = new Returning();
+    const returning = new Returning(() => 0);
     returning.expect(ours, 'x', identity('p', 'x-maitred-program'), 1e6);
     returning.expect(ours, 'y', identity('p', 'history'), 0);
     expect([returning.find(ours, 'x'), returning.find(ours, 'y')]).toEqual([undefined, undefined]);

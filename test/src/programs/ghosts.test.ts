@@ -109,6 +109,20 @@ describe('a call whose client hung up', () => {
   });
 });
 
+it('a tenant that gives up many calls takes no other tenant’s place', () => {
+  const desk = busyDesk({ ...GRACE, limits: { queuedMax: 4 } });
+  const give = (call: string, tenant: string) => {
+    desk.arrive(call, { program: `${tenant}:${call}`, tenant, request: call });
+    desk.tell(hungUp(call));
+  };
+  give('mine', 'a');
+  for (const call of ['1', '2', '3', '4', '5', '6']) give(call, 'b');
+  expect(desk.scheduler.views.ghosts).toBe(4);
+  desk.arrive('mine again', { program: 'a:mine', tenant: 'a', request: 'mine' });
+  desk.arrive('1 again', { program: 'b:1', tenant: 'b', request: '1' });
+  expect(desk.scheduler.totals.rejoined).toBe(1);
+});
+
 describe('the queue timeout', () => {
   it('counts from a call’s own arrival, and leaves its place to the next try', () => {
     const desk = busyDesk({ timeouts: { ghostMs: 1_000, queueMs: 600 } });

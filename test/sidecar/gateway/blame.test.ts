@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import {
+  DONE_EVENT,
+  JSON_TYPE,
+  STREAM,
+  ask,
+  chat,
+  chatBody,
+  completion,
+  configOf,
+  errorCode,
+  fakeEngine,
+  gate,
+  stream,
+  until,
+  world,
+  type Answer,
+  type World,
+} from './world.js';
+
+/** Ejects at the second failure, and probes often. */
+const QUICK = { health: { failuresMax: 2, intervalMs: 50, backoffMs: 50, backoffMsMax: 50 } };
+
+const says =
+  (code: number, error: object, headers: Record<string, string> = {}): Answer =>
+  (response) => {
+    response.writeHead(code, { 'content-type': 'application/json', ...headers });
+    response.end(JSON.stringify({ error }));
+  };
+
+/** Misbehaves for calls that contain a word, and answers all others well. */
+const poisoned =
+  (bad: Answer, good: Answer = completion()): Answer =>
+  (response, seen, request) =>
+    seen.body.includes('poison') ? bad(response, seen, request) : good(response, seen, request);
+
+const say = (content: string, headers: Record<string, string> = {}) =>
+  [{ messages: [{ role: 'user', content }] }, headers] as const;
+
+const asProgram = (id: string) => ({ 'x-maitred-program': id });
+
+async function states({ adminUrl }: World): Promise<unknown[]> {
+  const rows = (await ask(`${adminUrl}/engines`)).json()['engines'] as { state: string }[];
+  return rows.map((row) => row.state);
+}
+
+const ejections = ({ logs }: World): number => logs.filter((line) => line['msg'] === 'engine ejected').length;
+
+describe('answers that are too slow', () => {
+  const silent: Answer = () => undefined;
+
+  it('to one program’s calls eject no engine that answers others', async () => {
+    const engines = [await fakeEngine(poisoned(silent)), await fakeEngine(poisoned(silent))];
+    const all = await world(engines, { ...QUICK, timeouts: { firstByteMs: 200 } });
+    const slow = Array.from({ length: 6 }, (_, i) => chat(all.url, ...say(`poison ${i}`, asProgram('slow'))));
+    for (const got of await Promise.all(slow)) expect(got.status).toBe(504);
+    expect((await chat(all.url, {}, asProgram('good'))).status).toBe(200);
+    expect(ejections(all)).toBe(0);
+  });
+
+  it('convict an engine, whatever it answers to refused and passed-through requests', async () => {
+    const hung: Answer = (response, { url, body }) => {
+      if (url.includes('tokenize')) response.end('{}');
+      else if (body.includes('bad')) void says(400, { message: 'bad' })(response, {} as never, {} as never);
+    };
+    const all = await world([await fakeEngine(hung), await fakeEngine()], {
+      ...QUICK,
+      health: { ...QUICK.health, intervalMs: 60_000 },
+      timeouts: { firstByteMs: 100 },
+      balancer: { name: 'round-robin' },
+    });
+    for (let i = 0; i < 8 && ejections(all) === 0; i++) {
+      expect((await chat(all.url, {}, asProgram(`p${i}`))).status).toBe(200);
+      for (let j = 0; j < 2; j++) await ask(`${all.url}/tokenize`, { headers: JSON_TYPE, body: chatBody() });
+      for (let j = 0; j < 2; j++) await chat(all.url, ...say('bad', asProgram('bad')));
+    }
+    await until(() => ejections(all) === 1);
+  });
+});
+
+describe('a stream that begins with an error', () => {
+  it('is tried elsewhere, and counts against its engine', async () => {
+    const broken = stream(['data: {"error":{"message":"boom"}}\n\n', DONE_EVENT]);
+    const all = await world([await fakeEngine(broken), await fakeEngine(stream())], QUICK);
+    for (let i = 0; i < 6; i++) {
+      const got = await chat(all.url, { stream: true }, asProgram(`p${i}`));
+      expect([got.status, got.text]).toEqual([200, STREAM.join('')]);
+    }
+    await until(() => ejections(all) === 1);
+  });
+
+  it('everywhere is told with the engine’s words', async () => {
+    const all = await world([await fakeEngine(stream(['data: {"error":{"message":"boom"}}\n\n']))], QUICK);
+    const got = await chat(all.url, { stream: true });
+    expect([got.status, errorCode(got.text)]).toEqual([502, 'engine_failed']);
+    expect(got.text).toContain('boom');
+  });
+});
+
+describe('an engine whose id has moved to another address', () => {
+  it('is not blamed for calls of the former one', async () => {
+    const [before, after] = [await fakeEngine(() => undefined), await fakeEngine()];
+    const at = (url: string) => ({ engines: [{ id: 'e', url, kind: 'openai' }], health: { failuresMax: 1 } });
+    const all = await world([], at(before.url));
+    const calls = [1, 2].map(() => chat(all.url));
+    await until(() => before.seen.length === 2);
+    all.gateway.reload(configOf([], at(after.url)));
+    await until(async () => (await states(all)).includes('up'));
+    await before.close();
+    for (const call of calls) expect((await call).status).toBe(200);
+    expect(ejections(all)).toBe(0);
+  });
+});
+
+describe('prompts that only look over-long', () => {
+  it('pass the window two at a time; further ones are asked to come again', async () => {
+    const { opened, open } = gate();
+    const engine = await fakeEngine(async (response, seen, request) => {
+      await opened;
+      await completion()(response, seen, request);
+    });
+    const engines = [{ url: engine.url, kind: 'openai', contextTokensMax: 100 }];
+    const { url } = await world([], { engines, admission: { window: 2 } });
+    const padded = Array.from({ length: 6 }, (_, i) =>
+      chat(url, { messages: [{ role: 'user', content: 'hello', pad: 'x'.repeat(5000) }] }, asProgram(`p${i}`)),
+    );
+    await until(() => engine.seen.length === 2);
+    const refused = await Promise.all(padded.slice(2));
+    expect(refused.map((got) => [got.status, errorCode(got.text), got.headers['retry-after']])).toEqual(
+      refused.map(() => [429, 'overloaded', '1']),
+    );
+    open();
+    for (const got of await Promise.all(padded.slice(0, 2))) expect(got.status).toBe(200);
+  });
+});
