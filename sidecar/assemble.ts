@@ -30,7 +30,10 @@ export interface GatewayOptions {
 /** Creates the parts of a gateway and connects them. Probing of the engines starts here. */
 export function assemble(config: Config, options: GatewayOptions): Context {
   const log = options.log ?? makeLog(config);
-  const metrics = new Metrics();
+  const metrics = new Metrics({
+    hasEngine: (id) => fleet.get(id) !== undefined,
+    tenantsMax: () => context.config.limits.tenantSeriesMax,
+  });
   const threads = new Threads();
   const balancerInUse = new BalancerInUse();
   const balancer = balancerInUse.for(config.balancer);
@@ -106,16 +109,17 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     config: () => context().config,
     refused: (spec, code) => {
       spec.held.release();
-      context().metrics.rejected(code);
+      context().metrics.rejected(code, spec.tenant);
       context().log.info({ request_id: spec.requestId, call: spec.id, tenant: spec.tenant, code }, 'refused');
     },
     accepted: (call) => {
       const { program, thread } = call.spec.identity;
       context().threads.accepted(program, thread);
-      context().metrics.accepted();
+      context().metrics.accepted(call.spec.tenant);
       context().active.add(call);
     },
     dispatched: (dispatch, retry) => context().metrics.dispatched(dispatch, retry),
+    engineFailed: (engine, cause) => context().metrics.engineFailed(engine, cause),
     commented: () => context().metrics.commented(),
     mayReturn: ({ tenant, fingerprint, identity }) => {
       const { returning, config } = context();
@@ -136,7 +140,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
       const { active, log, metrics } = context();
       active.delete(call);
       call.spec.held.release();
-      metrics.ended(report);
+      metrics.ended(call.spec.tenant, report);
       logCall(log, call.spec, report);
       if (call.spec.identity.final) endProgram(context(), call.spec.identity.program);
     },

@@ -191,6 +191,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const now = driver.now();
     const seconds = retryAfterSeconds(headers['retry-after'], new Date());
     const restMs = this.#dispatch && fleet.refused(this.#dispatch.engine, this.#program, status, seconds);
+    if (this.#dispatch !== undefined) this.ports.engineFailed(this.#dispatch.engine, 'busy');
     this.#busySinceMs ??= now;
     if (restMs === undefined || now + restMs - this.#busySinceMs > config().timeouts.busyMs)
       return this.answered(status, headers, body, undefined);
@@ -202,6 +203,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const call = this.spec.id;
     const { driver, fleet } = this.ports;
     const engine = this.#dispatch?.engine;
+    if (engine !== undefined) this.ports.engineFailed(engine, fault);
     if (engine !== undefined && fault === 'answer') {
       this.#doubted.push(engine);
       fleet.misanswered(engine, this.#program);

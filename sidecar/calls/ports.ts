@@ -6,7 +6,11 @@ import type { Config } from '../config/schema.js';
 import type { Driver } from '../driver.js';
 import type { Fleet } from '../engines/fleet.js';
 import type { ErrorCode } from '../errors.js';
+import type { Fault } from '../http/exchange.js';
 import type { Identity } from '../identity/identity.js';
+
+/** Ways in which an engine fails an attempt. `busy`: it answered that it has no room (429, 503). */
+export type FailureCause = Fault | 'busy';
 
 /** A request that has been read, checked and identified. */
 export interface CallSpec {
@@ -74,6 +78,8 @@ export interface CallPorts {
   readonly refused: (spec: CallSpec, code: ErrorCode) => void;
   readonly accepted: (call: CallHandle) => void;
   readonly dispatched: (dispatch: Dispatch, retry: boolean) => void;
+  /** An engine failed an attempt, or had no room for it. */
+  readonly engineFailed: (engine: EngineId, cause: FailureCause) => void;
   readonly commented: () => void;
   /** The call left the queue unserved, and its client may ask again. */
   readonly mayReturn: (spec: CallSpec) => void;

@@ -160,6 +160,9 @@ const limits = z
     conversationsMax: count(1, 1e7)
       .default(100_000)
       .meta(note('Answered conversations to remember for history matching.', STARTING)),
+    tenantSeriesMax: count(1, 10_000)
+      .default(100)
+      .meta(note('Tenants with metrics of their own; further ones are counted together as `(other)`.', STARTING)),
     recordBytes: count(65_536, 1e10)
       .default(33_554_432)
       .meta(note('Unwritten event log (`serve --record`); recording stops above it.', STARTING, { restart: true })),

@@ -53,10 +53,15 @@ export class Placement {
     return this.#queues.size;
   }
 
+  /** Number of the tenant's waiting calls. */
+  waitingOf(tenant: TenantId): number {
+    return this.#queues.of(tenant);
+  }
+
   /** Whether the waiting calls exceed a limit, in all or for the tenant. */
   overflows(tenant: TenantId): boolean {
     const { queuedMax, queuedPerTenantMax } = this.rules.config.limits;
-    return this.waiting > queuedMax || this.#queues.of(tenant) > queuedPerTenantMax;
+    return this.waiting > queuedMax || this.waitingOf(tenant) > queuedPerTenantMax;
   }
 
   /** The call has left its engine for good. */
