@@ -87,6 +87,7 @@ async function acceptBody(
     keys,
     held,
     fields: api.usageFields(body),
+    trace: context.tracing?.begin(tenant, identity, headers),
   };
   new Call(spec, request, response, context.callPorts).start();
 }

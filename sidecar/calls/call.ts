@@ -119,7 +119,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#dispatch = dispatch;
     this.#dispatchedAt = this.ports.driver.now();
     this.#attempts += 1;
-    this.ports.dispatched(dispatch, this.#attempts > 1);
+    this.ports.dispatched(this.spec, dispatch, this.#attempts > 1);
     if (this.#reply.streaming) this.#comment();
     const engine = this.ports.fleet.get(dispatch.engine);
     if (engine === undefined) this.failed(new GatewayError('engine_failed', 'The engine was removed.'), 'unreached');
@@ -191,7 +191,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const now = driver.now();
     const seconds = retryAfterSeconds(headers['retry-after'], new Date());
     const restMs = this.#dispatch && fleet.refused(this.#dispatch.engine, this.#program, status, seconds);
-    if (this.#dispatch !== undefined) this.ports.engineFailed(this.#dispatch.engine, 'busy');
+    if (this.#dispatch !== undefined) this.ports.engineFailed(this.spec, this.#dispatch.engine, 'busy');
     this.#busySinceMs ??= now;
     if (restMs === undefined || now + restMs - this.#busySinceMs > config().timeouts.busyMs)
       return this.answered(status, headers, body, undefined);
@@ -203,7 +203,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const call = this.spec.id;
     const { driver, fleet } = this.ports;
     const engine = this.#dispatch?.engine;
-    if (engine !== undefined) this.ports.engineFailed(engine, fault);
+    if (engine !== undefined) this.ports.engineFailed(this.spec, engine, fault);
     if (engine !== undefined && fault === 'answer') {
       this.#doubted.push(engine);
       fleet.misanswered(engine, this.#program);
@@ -238,7 +238,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   #try(engine: Engine, level: number): Attempt {
-    const { path, search, raw, keys, fields, facts, api, identity } = this.spec;
+    const { path, search, raw, keys, fields, facts, api, identity, trace } = this.spec;
     const { auth, policy, timeouts, limits } = this.ports.config();
     const { adapter } = engine;
     const abortId = adapter.abort === undefined ? undefined : randomUUID();
@@ -255,6 +255,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         dropKey: auth.keys.length > 0,
         apiKey: engine.config.apiKey,
         plain: true,
+        trace,
       }),
       body: spliceFields(raw, keys, changes),
     };
