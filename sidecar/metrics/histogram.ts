@@ -11,8 +11,6 @@ interface Series {
  * and builds a text of the labels for each observation. Has at most one label.
  */
 export class Histogram {
-  readonly type = 'histogram';
-  readonly labelNames: readonly string[];
   readonly #series = new Map<string | number, Series>();
 
   /** @param bounds upper bounds of the buckets, rising */
@@ -23,7 +21,6 @@ export class Histogram {
     private readonly bounds: readonly number[],
     private readonly label?: string,
   ) {
-    this.labelNames = label === undefined ? [] : [label];
     if (label === undefined) this.#add('');
     registry.registerMetric(this as unknown as Metric);
   }
@@ -40,7 +37,7 @@ export class Histogram {
   /** Values for the registry to print. */
   get(): Promise<object> {
     const values = [...this.#series].flatMap(([label, series]) => this.#valuesOf(label, series));
-    return Promise.resolve({ name: this.name, help: this.help, type: this.type, values });
+    return Promise.resolve({ name: this.name, help: this.help, type: 'histogram', values });
   }
 
   #add(label: string | number): Series {

@@ -15,6 +15,9 @@ const BUCKETS = [
 /** Gauges of prom-client whose names end in `_total`, as only a counter's may. Each is the sum of one that stays. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
+/** Refusals for lack of room, which alerts watch. */
+const NO_ROOM = ['queue_full', 'overloaded', 'bodies_full', 'no_engine'] satisfies ErrorCode[];
+
 type Tokens = Record<'promptTokens' | 'cachedTokens' | 'outputTokens', number>;
 
 export interface MetricsPorts {
@@ -64,7 +67,10 @@ export class Metrics {
     this.#engines = new Sums(this.registry, 'engine', ENGINE_SUMS, { stays });
     this.tenants = new Sums(this.registry, 'tenant', TENANT_SUMS, { rowsMax: ports.tenantsMax });
     for (const outcome of OUTCOMES) this.#ended.inc({ outcome }, 0);
+    // From 0 on: a rate does not see a series that begins with its first increments.
     for (const result of ['exported', 'dropped', 'failed']) this.#spans.inc({ result }, 0);
+    for (const code of NO_ROOM) this.#rejected.inc({ code }, 0);
+    for (const cause of ['ended', 'expired', 'evicted']) this.#programsEnded.inc({ cause }, 0);
   }
 
   accepted(tenant: TenantId): void {
