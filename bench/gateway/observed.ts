@@ -1,5 +1,6 @@
 import { median, printTable, ratio, say, show } from '../numbers.js';
 import { CONDITIONS, Stage, type Proxy } from './stage.js';
+import { warmUp } from './throughput.js';
 
 const CELLS = [
   { label: 'JSON, 2 KB', stream: false },
@@ -8,8 +9,6 @@ const CELLS = [
 const BYTES = 2048;
 const CONNECTIONS = 32;
 const SCRAPE_MS = 1000;
-/** Rounds before V8 has compiled the code on the path. */
-const WARM_ROUNDS = 2;
 
 interface Sample {
   readonly perSecond: number;
@@ -31,6 +30,7 @@ rounds' ratios to plain.\n`);
       { name: 'scraped', isScraped: true, proxy: await stage.startGateway() },
       { name: 'traced', isScraped: true, proxy: await stage.startGateway({ tracing: { otlp: { url } } }) },
     ];
+    for (const { proxy } of gateways) await warmUp(stage, proxy);
     const rows: string[][] = [];
     for (const { label, stream } of CELLS) {
       const samples = await measure(stage, gateways, stream, quick);
@@ -48,10 +48,9 @@ type Watched = readonly { readonly name: string; readonly isScraped: boolean; re
 
 async function measure(stage: Stage, gateways: Watched, stream: boolean, quick: boolean) {
   const samples = new Map<string, Sample[]>(gateways.map(({ name }) => [name, []]));
-  for (let round = -WARM_ROUNDS; round < (quick ? 3 : 11); round += 1) {
+  for (let round = 0; round < (quick ? 3 : 11); round += 1) {
     for (const { name, isScraped, proxy } of gateways) {
-      const sample = await run(stage, proxy, stream, isScraped, quick ? 1 : 2);
-      if (round >= 0) samples.get(name)?.push(sample);
+      samples.get(name)?.push(await run(stage, proxy, stream, isScraped, quick ? 1 : 2));
     }
   }
   return samples;

@@ -19,19 +19,18 @@ export const OPERATIONS: Readonly<Record<ApiKind, string>> = {
   embeddings: 'embeddings',
 };
 
-export function requestAttributes({ id, requestId, api, tenant, identity, facts }: CallSpec, operation: string) {
+export function requestAttributes({ id, requestId, tenant, identity, facts }: CallSpec, operation: string) {
   const attributes: Attributes = {
     'gen_ai.operation.name': operation,
     'gen_ai.request.model': facts.model,
-    'gen_ai.request.stream': facts.stream,
     'gen_ai.conversation.id': identity.label,
     'maitred.program': identity.label,
     'maitred.identified_by': identity.source,
     'maitred.tenant': tenant,
-    'maitred.api': api.kind,
     'maitred.call': id,
     'maitred.request_id': requestId,
   };
+  if (facts.stream) attributes['gen_ai.request.stream'] = true;
   if (facts.maxTokens !== undefined) attributes['gen_ai.request.max_tokens'] = facts.maxTokens;
   if (identity.thread !== '') attributes['maitred.thread'] = identity.thread;
   return attributes;

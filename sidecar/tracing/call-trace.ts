@@ -19,7 +19,7 @@ export class CallTrace {
   ) {}
 
   get isSampled(): boolean {
-    return this.parent.traceFlags === TraceFlags.SAMPLED;
+    return (this.parent.traceFlags & TraceFlags.SAMPLED) !== 0;
   }
 
   /** Names the call's span as the parent of the engine's own. */
@@ -32,16 +32,10 @@ export class CallTrace {
     return this.parent.isRemote !== true;
   }
 
-  dispatched({ engine, level, reason, placement }: Dispatch): void {
+  dispatched({ engine, reason }: Dispatch): void {
     if (this.#attempts === 0 && reason !== 'direct') this.#add('maitred.queued', this.startedMs);
     this.#attempts += 1;
-    this.#add('maitred.dispatched', performance.now(), {
-      'maitred.attempt': this.#attempts,
-      'maitred.engine': engine,
-      'maitred.level': level,
-      'maitred.reason': reason,
-      'maitred.placement': placement,
-    });
+    this.#add('maitred.dispatched', performance.now(), { 'maitred.attempt': this.#attempts, 'maitred.engine': engine });
   }
 
   /** The engine failed the call or had no room. */

@@ -65,16 +65,15 @@ export class Collector {
     if (this.#held > 0) this.#failed(this.#held, 'not sent before the end');
   }
 
-  #settled(spans: number, { code, error }: ExportResult): void {
+  #settled(spans: number, { error }: ExportResult): void {
     this.#held -= spans;
-    // 0 is success; the enumeration itself is in a package that is not ours to import.
-    if (Number(code) !== 0) return this.#failed(spans, error?.message);
+    if (error !== undefined) return this.#failed(spans, error.message);
     this.metrics.traced('exported', spans);
     if (this.#isFailing) this.log.info('the tracing collector takes spans again');
     this.#isFailing = false;
   }
 
-  #failed(spans: number, reason: string | undefined): void {
+  #failed(spans: number, reason: string): void {
     this.metrics.traced('failed', spans);
     if (!this.#isFailing) this.log.warn({ spans, reason }, 'the tracing collector does not take spans');
     this.#isFailing = true;

@@ -85,7 +85,7 @@ export class Tracing {
     const trace = this.#programs.get(program);
     if (trace === undefined) return;
     this.#programs.delete(program);
-    if (trace.context.traceFlags !== TraceFlags.SAMPLED) return;
+    if ((trace.context.traceFlags & TraceFlags.SAMPLED) === 0) return;
     this.#clock.adjust();
     this.#collector.take({
       name: 'program',

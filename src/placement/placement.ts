@@ -43,6 +43,9 @@ export class Placement {
   readonly #touched: Engine[] = [];
   readonly #settling = new Settling();
 
+  /** Number of the tenant's waiting calls. */
+  readonly waitingOf = (tenant: TenantId): number => this.#queues.of(tenant);
+
   constructor(
     public rules: PlacementRules,
     private readonly completionIndex: CompletionIndex,
@@ -51,11 +54,6 @@ export class Placement {
   /** Number of waiting calls. */
   get waiting(): number {
     return this.#queues.size;
-  }
-
-  /** Number of the tenant's waiting calls. */
-  waitingOf(tenant: TenantId): number {
-    return this.#queues.of(tenant);
   }
 
   /** Whether the waiting calls exceed a limit, in all or for the tenant. */

@@ -23,9 +23,9 @@ const program = (name: string) => ({ 'x-maitred-program': name });
 const SECRET = 'the prompt is nobody’s business';
 
 /** Drains the gateway, which sends the rest, and returns the spans. */
-async function spansOf({ gateway }: World, { spans }: Receiver): Promise<Span[]> {
+async function spansOf({ gateway }: World, collector: Receiver): Promise<Span[]> {
   await gateway.drain();
-  return spans();
+  return collector.spans();
 }
 
 const callOf = (spans: readonly Span[]) => spans.find(({ name }) => name !== 'program')!;

@@ -60,7 +60,7 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#prometheus, this.#gateway, this.#engines].map((each) => each?.stop()));
+    for (const each of [this.#prometheus, this.#gateway, this.#engines]) await each?.stop();
     rmSync(this.#folder, { recursive: true });
   }
 
@@ -78,13 +78,13 @@ export class Stage {
   }
 
   async query(expr: string): Promise<readonly Sample[]> {
-    const { data } = await this.#ask<{ result: readonly Sample[] }>(`query?query=${encodeURIComponent(expr)}`);
-    return data.result;
+    const { result } = (await this.#ask(`query?query=${encodeURIComponent(expr)}`)) as { result: readonly Sample[] };
+    return result;
   }
 
   async rules(): Promise<readonly Rule[]> {
-    const { data } = await this.#ask<{ groups: readonly { rules: readonly Rule[] }[] }>('rules');
-    return data.groups.flatMap(({ rules }) => rules);
+    const { groups } = (await this.#ask('rules')) as { groups: readonly { rules: readonly Rule[] }[] };
+    return groups.flatMap(({ rules }) => rules);
   }
 
   async #program(id: string, tenant: string): Promise<void> {
@@ -133,10 +133,10 @@ export class Stage {
     await untilReady(() => get(`${this.#prometheusUrl}/-/ready`).then(() => undefined, String));
   }
 
-  async #ask<T>(path: string): Promise<{ readonly data: T }> {
+  async #ask(path: string): Promise<unknown> {
     const answer = await fetch(`${this.#prometheusUrl}/api/v1/${path}`);
     if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
-    return (await answer.json()) as { readonly data: T };
+    return ((await answer.json()) as { readonly data: unknown }).data;
   }
 
   #write(name: string, content: object): string {
