@@ -1,6 +1,7 @@
 import { median, printTable, ratio, say, show } from '../numbers.js';
 import { CONDITIONS, Stage, type Proxy } from './stage.js';
 import { warmUp } from './throughput.js';
+import { benchWatching } from './watching.js';
 
 const CELLS = [
   { label: 'JSON, 2 KB', stream: false },
@@ -25,6 +26,8 @@ rounds' ratios to plain.\n`);
   await stage.open();
   try {
     const url = await stage.startCollector();
+    await benchWatching(url);
+    say('');
     const gateways = [
       { name: 'plain', isScraped: false, proxy: await stage.startGateway() },
       { name: 'scraped', isScraped: true, proxy: await stage.startGateway() },
