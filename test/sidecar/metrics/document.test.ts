@@ -92,13 +92,3 @@ it('docs/METRICS.md is what a scrape shows: names, types and labels', async () =
   expect(tenants).toEqual(new Set(['alpha', 'beta', '(other)']));
   if (hasPromtool) expect(promtool(['check', 'metrics'], text)).toBe('');
 });
-
-it('the series of an engine leave with it', async () => {
-  const engine = await fakeEngine();
-  const { url, adminUrl } = await world([engine]);
-  await chat(url);
-  const series = async () => (await ask(`${adminUrl}/metrics`)).text.includes(`engine="${engine.id}"`);
-  expect(await series()).toBe(true);
-  await ask(`${adminUrl}/engines/${encodeURIComponent(engine.id)}`, { method: 'DELETE' });
-  await until(async () => !(await series()));
-});
