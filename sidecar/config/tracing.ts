@@ -22,7 +22,13 @@ const otlp = z.strictObject({
   headers: z
     .record(z.string().regex(/^[\w-]+$/, { error: 'must be a header name' }), z.string())
     .default({})
-    .meta(note('Headers for the collector, such as its key.', 'none needed', { default: 'none', restart: true, secret: true })),
+    .meta(
+      note('Headers for the collector, such as its key.', 'none needed', {
+        default: 'none',
+        restart: true,
+        secret: true,
+      }),
+    ),
   sampleShare: z
     .number()
     .min(0)
