@@ -4,6 +4,7 @@ import { benchProgramBytes } from './core/program-bytes.js';
 import { benchSteps } from './engine/steps.js';
 import { benchLatency } from './gateway/latency.js';
 import { benchLargeBodies } from './gateway/large-bodies.js';
+import { benchObserved } from './gateway/observed.js';
 import { benchRelay } from './gateway/relay.js';
 import { benchStreams } from './gateway/streams.js';
 import { benchThroughput } from './gateway/throughput.js';
@@ -27,6 +28,7 @@ const BENCHES = {
   relay: benchRelay,
   bodies: benchLargeBodies,
   throughput: benchThroughput,
+  observed: benchObserved,
   load: benchLoad,
 } satisfies Record<string, (quick: boolean) => void | Promise<void>>;
 

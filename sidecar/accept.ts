@@ -82,6 +82,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     keys,
     held,
     fields: api.usageFields(body),
+    trace: context.tracing?.begin(tenant, identity, headers),
   };
   new Call(spec, request, response, context.callPorts).start();
 }

@@ -30,7 +30,10 @@ export interface GatewayOptions {
 /** Creates the parts of a gateway and connects them. Probing of the engines starts here. */
 export function assemble(config: Config, options: GatewayOptions): Context {
   const log = options.log ?? makeLog(config);
-  const metrics = new Metrics();
+  const metrics = new Metrics({
+    hasEngine: (id) => fleet.get(id) !== undefined,
+    tenantsMax: () => context.config.limits.tenantSeriesMax,
+  });
   const threads = new Threads();
   const balancerInUse = new BalancerInUse();
   const balancer = balancerInUse.for(config.balancer);
@@ -38,6 +41,8 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     programGone: (gone) => {
       metrics.programGone(gone);
       threads.gone(gone.program);
+      // An ended one was told when it ended, since its id may have been in use again by now.
+      if (gone.cause !== 'ended') context.tracing?.programOver(gone.program, gone.cause);
     },
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
     recorder: options.recorder,
@@ -71,6 +76,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     active: new ActiveSet(),
     threads,
     callPorts: { ...portsOf(() => context), driver, fleet },
+    tracing: undefined,
   };
   registerGauges(context);
   return context;
@@ -106,16 +112,25 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     config: () => context().config,
     refused: (spec, code) => {
       spec.held.release();
-      context().metrics.rejected(code);
+      const { driver, metrics, tracing } = context();
+      metrics.rejected(code, spec.tenant);
+      tracing?.refused(spec, code, driver.scheduler.views.program(spec.identity.program) !== undefined);
       context().log.info({ request_id: spec.requestId, call: spec.id, tenant: spec.tenant, code }, 'refused');
     },
     accepted: (call) => {
       const { program, thread } = call.spec.identity;
       context().threads.accepted(program, thread);
-      context().metrics.accepted();
+      context().metrics.accepted(call.spec.tenant);
       context().active.add(call);
     },
-    dispatched: (dispatch, retry) => context().metrics.dispatched(dispatch, retry),
+    dispatched: (spec, dispatch, retry) => {
+      spec.trace?.dispatched(dispatch);
+      context().metrics.dispatched(dispatch, retry);
+    },
+    engineFailed: (spec, engine, cause) => {
+      spec.trace?.sentBack(engine, cause);
+      context().metrics.engineFailed(engine, cause);
+    },
     commented: () => context().metrics.commented(),
     mayReturn: ({ tenant, fingerprint, identity }) => {
       const { returning, config } = context();
@@ -133,11 +148,12 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
       tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);
     },
     ended: (call, report) => {
-      const { active, log, metrics } = context();
+      const { active, log, metrics, tracing } = context();
       active.delete(call);
       call.spec.held.release();
-      metrics.ended(report);
+      metrics.ended(call.spec.tenant, report);
       logCall(log, call.spec, report);
+      tracing?.ended(call.spec, report);
       if (call.spec.identity.final) endProgram(context(), call.spec.identity.program);
     },
   };

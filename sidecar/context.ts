@@ -14,9 +14,10 @@ import type { Returning } from './identity/returning.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { Responses } from './responses.js';
 import type { Threads } from './threads.js';
+import type { Tracing } from './tracing/tracing.js';
 import type { TokenEstimator } from './tokens.js';
 
-/** State that the routes share. Only `reload` and `drain` write to it. */
+/** State that the routes share. Only start, `reload` and `drain` write to it. */
 export interface Context {
   config: Config;
   auth: Auth;
@@ -37,6 +38,8 @@ export interface Context {
   readonly active: ActiveSet;
   readonly threads: Threads;
   readonly callPorts: CallPorts;
+  /** Undefined: off. */
+  tracing: Tracing | undefined;
 }
 
 /** Whether calls can go to the engine now. */

@@ -15,6 +15,7 @@ import {
   type Routes,
 } from './http/listener.js';
 import { clientRoutes, familyOf } from './routes.js';
+import type { Tracing } from './tracing/tracing.js';
 
 /** A listening gateway. */
 export interface Gateway {
@@ -39,6 +40,7 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
   const context = assemble(config, options);
   const listeners: Listener[] = [];
   try {
+    context.tracing = await startTracing(context);
     const { listen: main, admin } = config;
     const shared = admin.port === null;
     const asked = enginesAsked(context);
@@ -52,17 +54,22 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
     }
     await asked;
   } catch (error) {
-    await closeAll(context, listeners);
+    await closeAll(context, listeners, 0);
     throw error;
   }
   return new RunningGateway(context, listeners);
 }
+
+/** Time for the last spans to reach their collector: what is left of the drain, within these bounds. */
+const FLUSH_MS_MIN = 1000;
+const FLUSH_MS_MAX = 5000;
 
 class RunningGateway implements Gateway {
   readonly url: string;
   readonly adminUrl: string;
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
+  #flushMs = FLUSH_MS_MIN;
 
   constructor(
     private readonly context: Context,
@@ -92,14 +99,16 @@ class RunningGateway implements Gateway {
   }
 
   close(): Promise<void> {
-    return (this.#closing ??= closeAll(this.context, this.listeners));
+    return (this.#closing ??= closeAll(this.context, this.listeners, this.#flushMs));
   }
 
   async #drain(): Promise<void> {
     const { active, config, log } = this.context;
     this.context.draining = true;
     log.info({ active: active.size }, 'draining');
+    const endsAt = performance.now() + config.timeouts.drainMs;
     await active.emptied(config.timeouts.drainMs);
+    this.#flushMs = Math.max(FLUSH_MS_MIN, Math.min(FLUSH_MS_MAX, endsAt - performance.now()));
     await this.close();
   }
 }
@@ -164,13 +173,24 @@ function listenerPorts(context: Context): ListenerPorts {
   };
 }
 
-/** Ends work in progress, then closes: clients first, so that they are informed; engines and clock last. */
-async function closeAll(context: Context, listeners: readonly Listener[]): Promise<void> {
+/** Loads OpenTelemetry only if tracing is on. */
+async function startTracing({ config, fleet, metrics, log }: Context): Promise<Tracing | undefined> {
+  const { url, ...otlp } = config.tracing.otlp;
+  if (url === null) return undefined;
+  const { Tracing } = await import('./tracing/tracing.js');
+  return new Tracing({ otlp: { ...otlp, url }, programsMax: config.limits.programsMax, fleet, metrics, log });
+}
+
+/**
+ * Ends work in progress, then closes: clients first, so that they are informed; engines and clock last.
+ * @param flushMs most milliseconds for spans to reach their collector
+ */
+async function closeAll(context: Context, listeners: readonly Listener[], flushMs: number): Promise<void> {
   context.draining = true;
   context.active.drainAway();
   await Promise.all(listeners.map((listener) => listener.close()));
   await context.reader.close();
-  await context.fleet.close();
+  await Promise.all([context.fleet.close(), context.tracing?.close(flushMs)]);
   context.driver.close();
   context.log.info('closed');
   await new Promise<void>((resolve) => context.log.flush(() => resolve()));

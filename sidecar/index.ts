@@ -15,6 +15,7 @@
  *   engines/           the replicas
  *   gateway.ts         start, reload, drain, close
  *   admin/, metrics/   the operators' view
+ *   tracing/           spans for an OpenTelemetry collector, loaded only when on
  *   config/            the configuration
  *   record.ts          the event log
  */

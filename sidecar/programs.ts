@@ -10,6 +10,7 @@ import { cleanId, labelOf, madeProgram } from './identity/names.js';
 export function endProgram(context: Context, program: ProgramId): void {
   context.driver.emit({ type: 'programEnded', program });
   context.identifier.ended(program);
+  context.tracing?.programOver(program, 'ended');
 }
 
 /**

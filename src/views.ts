@@ -127,6 +127,11 @@ export class Views {
     return this.#read().placement.waiting;
   }
 
+  /** Number of the tenant's calls in the queues. O(1). */
+  waitingOf(tenant: TenantId): number {
+    return this.#read().placement.waitingOf(tenant);
+  }
+
   /** Number of calls that left the queue and whose place is kept for a retry. */
   get ghosts(): number {
     return this.#read().ghosts;

@@ -45,11 +45,14 @@ export class Stage {
    */
   async start(name: TargetName, flags: readonly string[] = [], connections?: number): Promise<Proxy> {
     if (name === 'direct') return { name, url: this.#upstream, cpuMs: () => undefined, rssBytes: () => undefined };
-    if (name === 'maitred') return this.#startGateway(flags);
+    if (name === 'maitred') return this.startGateway({}, flags);
     const args = connections === undefined ? [] : [String(connections)];
     const [child, url] = await this.#fork(PROXY_CORE, ...flags, here(`${name}.js`), this.#upstream, ...args);
     return proxyOf(name, url, child);
   }
+
+  /** Starts a tracing collector, and returns its URL. */
+  startCollector = async (): Promise<string> => (await this.#fork(LOAD_CORE, here('collector.js')))[1];
 
   throughput = (job: ThroughputJob) => this.#ask(job) as Promise<Throughput>;
   latency = (job: PacedJob) => this.#ask(job) as Promise<Latency>;
@@ -89,12 +92,14 @@ export class Stage {
   /**
    * The gateway with all defaults (PLAS, history matching, a log line a call) but one: a window that the mock engine
    * never fills. The gateway is measured, not the waiting of calls.
+   * @param more further settings
+   * @param flags of Node
    */
-  async #startGateway(flags: readonly string[]): Promise<Proxy> {
+  async startGateway(more: object = {}, flags: readonly string[] = []): Promise<Proxy> {
     const port = await freePort();
-    const file = join(this.#folder, 'maitred.json');
+    const file = join(this.#folder, `maitred-${port}.json`);
     const engines = [{ id: 'mock', url: this.#upstream }];
-    writeFileSync(file, JSON.stringify({ listen: { port }, engines, admission: { window: 100_000 } }));
+    writeFileSync(file, JSON.stringify({ listen: { port }, engines, admission: { window: 100_000 }, ...more }));
     const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
     const child = this.#spawn(PROXY_CORE, [...flags, main, 'serve', '--config', file], false);
     const url = `http://127.0.0.1:${port}`;

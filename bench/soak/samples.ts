@@ -12,8 +12,8 @@ const METRICS = {
   rssMb: ['process_resident_memory_bytes', 1 / MB],
   heapMb: ['nodejs_heap_size_used_bytes', 1 / MB],
   externalMb: ['nodejs_external_memory_bytes', 1 / MB],
-  handles: ['nodejs_active_handles_total', 1],
-  timersAndMore: ['nodejs_active_resources_total', 1],
+  handles: ['nodejs_active_handles', 1],
+  timersAndMore: ['nodejs_active_resources', 1],
   // Since the sample before: prom-client begins anew each time it is asked. NaN: its timer has not fired twice since.
   loopP50Ms: ['nodejs_eventloop_lag_p50_seconds', 1000],
   loopP99Ms: ['nodejs_eventloop_lag_p99_seconds', 1000],

@@ -119,7 +119,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#dispatch = dispatch;
     this.#dispatchedAt = this.ports.driver.now();
     this.#attempts += 1;
-    this.ports.dispatched(dispatch, this.#attempts > 1);
+    this.ports.dispatched(this.spec, dispatch, this.#attempts > 1);
     if (this.#reply.streaming) this.#comment();
     const engine = this.ports.fleet.get(dispatch.engine);
     this.#attempt = engine && this.#try(engine, dispatch.level);
@@ -190,7 +190,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const { driver, config } = this.ports;
     const now = driver.now();
     const seconds = retryAfterSeconds(headers['retry-after'], new Date());
-    const restMs = this.#attempt?.engine.refused(this.#program, status, seconds);
+    const engine = this.#attempt?.engine;
+    const restMs = engine?.refused(this.#program, status, seconds);
+    if (engine !== undefined) this.ports.engineFailed(this.spec, engine.id, 'busy');
     this.#busySinceMs ??= now;
     if (restMs === undefined || now + restMs - this.#busySinceMs > config().timeouts.busyMs)
       return this.answered(status, headers, body, undefined);
@@ -203,6 +205,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const { driver, fleet } = this.ports;
     // The engine of the attempt, because another one may have its id by now.
     const engine = this.#attempt?.engine;
+    if (engine !== undefined) this.ports.engineFailed(this.spec, engine.id, fault);
     if (engine !== undefined && fault === 'answer') {
       this.#doubted.push(engine);
       engine.misanswered(this.#program);
@@ -237,7 +240,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   #try(engine: Engine, level: number): Attempt {
-    const { path, search, raw, keys, fields, facts, api, identity } = this.spec;
+    const { path, search, raw, keys, fields, facts, api, identity, trace } = this.spec;
     const { auth, policy, timeouts, limits } = this.ports.config();
     const { adapter } = engine;
     const abortId = adapter.abort === undefined ? undefined : randomUUID();
@@ -254,6 +257,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         dropKey: auth.keys.length > 0,
         apiKey: engine.config.apiKey,
         plain: true,
+        trace,
       }),
       body: spliceFields(raw, keys, changes),
     };

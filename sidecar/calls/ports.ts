@@ -6,7 +6,12 @@ import type { Config } from '../config/schema.js';
 import type { Driver } from '../driver.js';
 import type { Fleet } from '../engines/fleet.js';
 import type { ErrorCode } from '../errors.js';
+import type { Fault } from '../http/exchange.js';
 import type { Identity } from '../identity/identity.js';
+import type { CallTrace } from '../tracing/call-trace.js';
+
+/** Ways in which an engine fails an attempt. `busy`: it answered that it has no room (429, 503). */
+export type FailureCause = Fault | 'busy';
 
 /** A request that has been read, checked and identified. */
 export interface CallSpec {
@@ -35,6 +40,8 @@ export interface CallSpec {
   readonly keys: ReadonlySet<string>;
   /** Fields to set on every engine. */
   readonly fields: JsonObject;
+  /** Undefined: tracing is off, or the client decided against it. */
+  readonly trace: CallTrace | undefined;
 }
 
 /** Outcomes of accepted calls: `maitred_calls_ended_total{outcome}`. */
@@ -73,7 +80,9 @@ export interface CallPorts {
   /** The scheduler refused the call before accepting it. */
   readonly refused: (spec: CallSpec, code: ErrorCode) => void;
   readonly accepted: (call: CallHandle) => void;
-  readonly dispatched: (dispatch: Dispatch, retry: boolean) => void;
+  readonly dispatched: (spec: CallSpec, dispatch: Dispatch, retry: boolean) => void;
+  /** An engine failed an attempt, or had no room for it. */
+  readonly engineFailed: (spec: CallSpec, engine: EngineId, cause: FailureCause) => void;
   readonly commented: () => void;
   /** The call left the queue unserved, and its client may ask again. */
   readonly mayReturn: (spec: CallSpec) => void;

@@ -1,5 +1,6 @@
 import { readConfigFile } from './file.js';
 import { FILE_VARIABLE, applyOverrides, readEnvironment, type Override } from './overrides.js';
+import { readOtelEnvironment } from './otel.js';
 import { ConfigError, pathText, problemsOf, type ConfigProblem, type Path } from './problems.js';
 import { replaceRenamed } from './renamed.js';
 import { configSchema, type Config } from './schema.js';
@@ -26,8 +27,13 @@ export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): 
   // YAML reads a section whose keys are all commented out as null.
   const values = Object.fromEntries(Object.entries(source?.values ?? {}).filter(([, value]) => value !== null));
   const environment = readEnvironment(env);
-  const overrides = [...environment.overrides, ...flags];
-  applyOverrides(values, overrides);
+  const otel = readOtelEnvironment(env);
+  applyOverrides(
+    values,
+    otel.overrides.filter(({ path }) => !isSet(values, path)),
+  );
+  const overrides = [...otel.overrides, ...environment.overrides, ...flags];
+  applyOverrides(values, [...environment.overrides, ...flags]);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
   const renamed = replaceRenamed(values, originOf);
   const problems = [...environment.problems, ...resolveSecrets(values, env, originOf)];
@@ -36,7 +42,7 @@ export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): 
     if (problems.every((known) => known.path !== pathText(path)))
       problems.push({ path: pathText(path), message, origin: originOf(path) });
   if (result.data === undefined || problems.length > 0) throw new ConfigError(problems);
-  if (warn !== undefined) renamed.forEach(warn);
+  if (warn !== undefined) [...renamed, ...otel.warnings].forEach(warn);
   return deepFreeze(result.data);
 }
 
@@ -53,4 +59,11 @@ function overrideOrigin(overrides: readonly Override[], path: string): string | 
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
   return Object.freeze(value);
+}
+
+/** Whether a source has already set the key, even to null. */
+function isSet(values: Readonly<Record<string, unknown>>, path: string): boolean {
+  let node: unknown = values;
+  for (const name of path.split('.')) node = (node as Record<string, unknown> | null | undefined)?.[name];
+  return node !== undefined;
 }

@@ -5,6 +5,8 @@ import { DAY_MS, NONE, STARTING, count, ms, note } from './note.js';
 import { busyMs, enginesFailedMax, noEngineMs } from './faults.js';
 import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
+import { tracing } from './tracing.js';
+import { PLAIN_URL, isPlainUrl } from './url.js';
 
 /**
  * All keys of the configuration, with their ranges, defaults, meanings, and the sources of the defaults. A test
@@ -72,7 +74,7 @@ const admin = z.strictObject({
 const engine = z.strictObject({
   url: z
     .string()
-    .refine(isEngineUrl, { error: 'must be an http:// or https:// URL without user, query or fragment', abort: true })
+    .refine(isPlainUrl, { error: PLAIN_URL, abort: true })
     .overwrite((url) => url.replace(/\/+$/, '').replace(/\/v1$/, ''))
     .meta(note('Base URL of the engine. A trailing `/v1` is dropped.', 'required')),
   id: name()
@@ -160,6 +162,9 @@ const limits = z
     conversationsMax: count(1, 1e7)
       .default(100_000)
       .meta(note('Answered conversations to remember for history matching.', STARTING)),
+    tenantSeriesMax: count(1, 10_000)
+      .default(100)
+      .meta(note('Tenants with metrics of their own; further ones are counted together as `(other)`.', STARTING)),
     recordBytes: count(65_536, 1e10)
       .default(33_554_432)
       .meta(note('Unwritten event log (`serve --record`); recording stops above it.', STARTING, { restart: true })),
@@ -305,6 +310,7 @@ export const configKeys = z.strictObject({
   passthrough: passthrough.prefault({}),
   auth: auth.prefault({}),
   log: log.prefault({}),
+  tracing: tracing.prefault({}),
 });
 
 /** The effective configuration: complete, checked and frozen. */
@@ -316,11 +322,4 @@ export const configSchema = configKeys.superRefine(checkConsistency);
 /** Memory of this machine or its container. A container without a limit reports 0 or an absurd value. */
 function memoryBytes(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Infinity);
-}
-
-/** Credentials in a URL would appear in logs and metrics. A query cannot stand before the path of a call. */
-function isEngineUrl(text: string): boolean {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
-  const url = new URL(text);
-  return url.username === '' && url.password === '' && url.search === '' && url.hash === '';
 }

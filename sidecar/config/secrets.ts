@@ -50,6 +50,12 @@ function visit(
   for (const name of names) {
     const here = [...path, name];
     if (rest.length > 0) visit(holder[name], rest, here, replace);
+    else if (isMapping(holder[name]))
+      for (const inner of Object.keys(holder[name])) visit(holder[name], [inner], here, replace);
     else if (holder[name] !== undefined) holder[name] = replace(holder[name], here);
   }
 }
+
+/** A secret may be a mapping of names to secrets, as headers are. */
+const isMapping = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

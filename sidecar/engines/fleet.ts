@@ -14,7 +14,8 @@ import type { EngineAdapter, LoadReport } from './adapter.js';
  * `joining`: not yet healthy; probed with backoff. `up`. `probation`: half-open, one call at a time. `ejected`: probed
  * with backoff. `draining`, from any state: takes no new calls, and is not probed.
  */
-export type EngineState = 'joining' | 'up' | 'probation' | 'ejected' | 'draining';
+export const ENGINE_STATES = ['joining', 'up', 'probation', 'ejected', 'draining'] as const;
+export type EngineState = (typeof ENGINE_STATES)[number];
 
 /** One engine replica, as the gateway uses it. */
 export interface Engine {
@@ -31,6 +32,8 @@ export interface Engine {
    */
   readonly pool: Pool;
   readonly state: EngineState;
+  /** Times that it was ejected. */
+  readonly ejections: number;
   /** Models that it serves: their ids, each with its entry in the engine's own /v1/models. */
   readonly models: ReadonlyMap<string, JsonObject>;
   /** The last load report; `{}` before the first. */

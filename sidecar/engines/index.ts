@@ -3,4 +3,5 @@
  * then an adapter.
  */
 export { createFleet } from './create-fleet.js';
+export { ENGINE_STATES } from './fleet.js';
 export type { Engine, Fleet, SetTimer } from './fleet.js';

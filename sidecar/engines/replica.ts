@@ -27,6 +27,7 @@ export class Replica implements Engine {
   config: EngineConfig;
   adapter: EngineAdapter = openai;
   state: EngineState = 'joining';
+  ejections = 0;
   models: ReadonlyMap<string, JsonObject>;
   load: LoadReport = {};
   /** Whether the fleet forgets this engine after its last call. */
@@ -196,6 +197,7 @@ export class Replica implements Engine {
   }
 
   #eject(reason: string): void {
+    this.ejections += 1;
     if (!this.#hasWorked) this.#setbacks += 1;
     this.#hasWorked = false;
     this.#identified = false;

@@ -27,6 +27,8 @@ export interface HeaderChanges {
   readonly apiKey?: string | undefined;
   /** Whether to ask for an uncompressed answer, because the gateway reads it in passing. */
   readonly plain: boolean;
+  /** The call's own trace, in the place of the client's. `isNew`: it does not continue the client's. */
+  readonly trace?: { readonly traceparent: string; readonly isNew: boolean } | undefined;
 }
 
 /** The client's headers for an engine: a flat list of names and values. */
@@ -39,13 +41,18 @@ export function toEngine(headers: IncomingHttpHeaders, changes: HeaderChanges): 
     if (value === undefined || NOT_TO_ENGINE.has(name) || named?.includes(name) === true) continue;
     if (dropKey && (name === 'authorization' || name === 'x-api-key')) continue;
     if (changes.plain && name === 'accept-encoding') continue;
+    if (changes.trace !== undefined && isReplaced(name, changes.trace.isNew)) continue;
     if (typeof value === 'string') out.push(name, value);
     else for (const each of value) out.push(name, each);
   }
   if (changes.apiKey !== undefined) out.push('authorization', `Bearer ${changes.apiKey}`);
   if (changes.plain) out.push('accept-encoding', 'identity');
+  if (changes.trace !== undefined) out.push('traceparent', changes.trace.traceparent);
   return out;
 }
+
+const isReplaced = (name: string, isNewTrace: boolean): boolean =>
+  name === 'traceparent' || (isNewTrace && name === 'tracestate');
 
 /**
  * An engine's headers for the client. Redirects to the engine are rewritten to lead here. @param base the engine's URL

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { readTraceparent } from '../http/traceparent.js';
 import { valueOf } from './harnesses.js';
 import type { Claim } from './identity.js';
 import { cleanId } from './names.js';
@@ -7,8 +8,6 @@ import { cleanId } from './names.js';
  * Identity from W3C's tracing headers. Sources: https://www.w3.org/TR/baggage/ and https://www.w3.org/TR/trace-context/
  */
 const BAGGAGE_KEYS = ['session.id', 'gen_ai.conversation.id'];
-const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/;
-const NO_TRACE = '0'.repeat(32);
 
 export function baggageClaim(headers: IncomingHttpHeaders): Claim | undefined {
   const header = valueOf(headers, 'baggage');
@@ -44,6 +43,6 @@ function decoded(value: string): string | undefined {
 
 /** Treats a trace as a program. That holds for tracers with one trace per run, so this source is off by default. */
 export function traceparentClaim(headers: IncomingHttpHeaders): Claim | undefined {
-  const trace = TRACEPARENT.exec(valueOf(headers, 'traceparent')?.trim() ?? '')?.[1];
-  return trace === undefined || trace === NO_TRACE ? undefined : { id: trace, source: 'traceparent' };
+  const trace = readTraceparent(valueOf(headers, 'traceparent'));
+  return trace && { id: trace.traceId, source: 'traceparent' };
 }

@@ -1,6 +1,9 @@
 import { Counter, Gauge } from 'prom-client';
-import { type EngineView } from '../../src/index.js';
+import { tenantId, type EngineView } from '../../src/index.js';
 import { isServing, type Context } from '../context.js';
+import { ENGINE_STATES, type Engine } from '../engines/index.js';
+import { VERSION } from '../version.js';
+import { OTHER } from './sums.js';
 
 /** Metrics that are read from the scheduler and the fleet during a scrape, and cost nothing otherwise. */
 export function registerGauges(context: Context): void {
@@ -28,7 +31,9 @@ export function registerGauges(context: Context): void {
     });
 
   gauge('calls_in_system', 'Accepted calls that have not ended.', () => driver.callsInSystem);
+  gauge('draining', '1 while the gateway shuts down and refuses new calls.', () => (context.draining ? 1 : 0));
   gauge('body_bytes', 'Request bodies of calls that are read, wait or run.', () => context.held.bytes);
+  gauge('body_limit_bytes', 'Most bytes of such bodies.', () => context.config.limits.queuedBytes);
   gauge('programs', 'Rows of the process table.', () => driver.scheduler.views.programCount);
   gauge('programs_limit', 'Most rows of the process table.', () => context.config.limits.programsMax);
   const { totals } = driver.scheduler;
@@ -46,6 +51,12 @@ export function registerGauges(context: Context): void {
     () => driver.scheduler.views.ghosts,
   );
   total('spills_total', 'Calls that ran away from their program’s engine.', () => totals.spilled);
+  gauge('queue_limit_calls', 'Most calls that may wait.', () => context.config.limits.queuedMax);
+  gauge(
+    'longest_wait_seconds',
+    'Wait so far of the call that has waited longest.',
+    () => driver.scheduler.views.queue().longestWaitMs / 1000,
+  );
   new Gauge({
     name: 'maitred_queue_calls',
     help: 'Calls that wait, by level.',
@@ -56,42 +67,101 @@ export function registerGauges(context: Context): void {
       driver.scheduler.views.queue().byLevel.forEach((waiting, level) => this.set({ level }, waiting));
     },
   });
+  registerInfo(context);
+  registerTenantGauge(context);
   registerEngineGauges(context);
 }
 
+function registerInfo(context: Context): void {
+  new Gauge({
+    name: 'maitred_info',
+    help: '1, with the version and the policies in force as labels.',
+    labelNames: ['version', 'policy', 'balancer'],
+    registers: [context.metrics.registry],
+    collect() {
+      this.reset();
+      const { policy, balancer } = context.config;
+      this.set({ version: VERSION, policy: policy.name, balancer: balancer.name }, 1);
+    },
+  });
+}
+
+function registerTenantGauge({ driver, metrics }: Context): void {
+  new Gauge({
+    name: 'maitred_tenant_waiting_calls',
+    help: 'Calls of the tenant that wait.',
+    labelNames: ['tenant'],
+    registers: [metrics.registry],
+    collect() {
+      this.reset();
+      const { views } = driver.scheduler;
+      let others = views.waiting;
+      for (const tenant of metrics.tenants.values()) {
+        if (tenant === OTHER) continue;
+        const waiting = views.waitingOf(tenantId(tenant));
+        this.set({ tenant }, waiting);
+        others -= waiting;
+      }
+      if (others > 0) this.set({ tenant: OTHER }, others);
+    },
+  });
+}
+
 function registerEngineGauges(context: Context): void {
-  const gauge = (name: string, help: string, read: (view: EngineView) => number | undefined) =>
+  const { fleet, metrics, driver } = context;
+  const registers = [metrics.registry];
+  // Engines come and go; one that is gone must not leave its last value behind.
+  const ofEngine = (name: string, help: string, read: (engine: Engine) => number | undefined) =>
     new Gauge({
       name: `maitred_engine_${name}`,
       help,
       labelNames: ['engine'],
-      registers: [context.metrics.registry],
+      registers,
       collect() {
-        // Engines come and go; one that is gone must not leave its last value behind.
         this.reset();
-        for (const engine of context.fleet.list()) {
-          const view = context.driver.scheduler.views.engine(engine.id);
-          const value = view && read(view);
+        for (const engine of fleet.list()) {
+          const value = read(engine);
           if (value !== undefined) this.set({ engine: engine.id }, value);
         }
       },
     });
-  gauge('in_flight_calls', 'Calls that the engine runs.', (view) => view.inFlight);
-  gauge('window_calls', 'Most calls in flight now.', (view) => view.window);
-  gauge(
+  const ofView = (name: string, help: string, read: (view: EngineView) => number | undefined) =>
+    ofEngine(name, help, ({ id }) => {
+      const view = driver.scheduler.views.engine(id);
+      return view && read(view);
+    });
+  ofView('in_flight_calls', 'Calls that the engine runs.', (view) => view.inFlight);
+  ofView('window_calls', 'Most calls in flight now.', (view) => view.window);
+  ofView(
     'working_set_tokens',
     'Contexts of the programs that the engine keeps running.',
     (view) => view.workingSetTokens,
   );
-  gauge('capacity_tokens', 'The engine’s KV cache.', (view) => view.capacityTokens);
+  ofView('capacity_tokens', 'The engine’s KV cache.', (view) => view.capacityTokens);
+  ofView('gate_tokens', 'Most tokens of the working set, the gate.', ({ capacityTokens }) => {
+    const { gate } = context.config.admission;
+    return gate === 0 || capacityTokens === undefined ? undefined : gate * capacityTokens;
+  });
+  ofEngine('up', '1 while the engine takes calls.', (engine) => (isServing(engine) ? 1 : 0));
   new Gauge({
-    name: 'maitred_engine_up',
-    help: '1 while the engine takes calls.',
-    labelNames: ['engine'],
-    registers: [context.metrics.registry],
+    name: 'maitred_engine_state',
+    help: '1 for the engine’s state, 0 for the others.',
+    labelNames: ['engine', 'state'],
+    registers,
     collect() {
       this.reset();
-      for (const engine of context.fleet.list()) this.set({ engine: engine.id }, isServing(engine) ? 1 : 0);
+      for (const engine of fleet.list())
+        for (const state of ENGINE_STATES) this.set({ engine: engine.id, state }, engine.state === state ? 1 : 0);
+    },
+  });
+  new Counter({
+    name: 'maitred_engine_ejections_total',
+    help: 'Times that the engine was taken out of service because it failed.',
+    labelNames: ['engine'],
+    registers,
+    collect() {
+      this.reset();
+      for (const engine of fleet.list()) this.inc({ engine: engine.id }, engine.ejections);
     },
   });
 }

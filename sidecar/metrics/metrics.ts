@@ -1,8 +1,10 @@
 import { Counter, Registry, collectDefaultMetrics } from 'prom-client';
-import type { Dispatch, ProgramGone } from '../../src/index.js';
-import { OUTCOMES, type CallReport } from '../calls/ports.js';
+import type { Dispatch, EngineId, ProgramGone, TenantId } from '../../src/index.js';
+import { OUTCOMES, type CallReport, type FailureCause } from '../calls/ports.js';
 import type { ErrorCode } from '../errors.js';
 import { Histogram } from './histogram.js';
+import { ENGINE_SUMS, TENANT_SUMS } from './rows.js';
+import { Sums } from './sums.js';
 
 /** Seconds, from a millisecond to the hours that agent programs take: 1, 2.5, 5 and so on. */
 const BUCKETS = [
@@ -10,10 +12,25 @@ const BUCKETS = [
   10_000,
 ];
 
+/** Gauges of prom-client whose names end in `_total`, as only a counter's may. Each is the sum of one that stays. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
+/** Refusals for lack of room, which alerts watch. */
+const NO_ROOM = ['queue_full', 'overloaded', 'bodies_full', 'no_engine'] satisfies ErrorCode[];
+
+type Tokens = Record<'promptTokens' | 'cachedTokens' | 'outputTokens', number>;
+
+export interface MetricsPorts {
+  /** Whether the fleet has the engine; counters of one that is gone go with it. */
+  readonly hasEngine: (id: EngineId) => boolean;
+  /** Most tenants with counters of their own. */
+  readonly tenantsMax: () => number;
+}
+
 /**
- * Counters of the gateway. Names begin with `maitred_` and end in their base unit. Labels are bounded: outcomes, error
- * codes, levels and engines, never programs, tenants or values from clients. Gauges read from the scheduler during a
- * scrape are in `gauges.ts`.
+ * Counters of the gateway, described in docs/METRICS.md. Names begin with `maitred_` and end in their base unit. Labels
+ * are bounded: outcomes, error codes, levels, engines and a limited number of tenants, never programs or values from
+ * clients. Gauges read from the scheduler during a scrape are in `gauges.ts`.
  *
  * Accepted calls = ended calls of all outcomes + calls in the system, at any moment.
  */
@@ -24,11 +41,6 @@ export class Metrics {
   readonly #rejected = this.#counter('calls_rejected_total', 'Requests that were refused, by error code.', 'code');
   readonly #retries = this.#counter('call_retries_total', 'Dispatches of a call after its first.');
   readonly #comments = this.#counter('queue_comments_total', 'SSE comments sent to streaming calls that waited.');
-  readonly #passed = this.#counter(
-    'passthrough_requests_total',
-    'Requests passed through unscheduled, by engine.',
-    'engine',
-  );
   readonly #prompt = this.#counter('prompt_tokens_total', 'Prompt tokens, as engines counted them.');
   readonly #cached = this.#counter(
     'prompt_tokens_cached_total',
@@ -44,49 +56,88 @@ export class Metrics {
   readonly #ttft = this.#histogram('ttft_seconds', 'Arrival to the first event of a streamed answer.');
   readonly #service = this.#histogram('service_seconds', 'Last dispatch to the end of a completed call.');
   readonly #call = this.#histogram('call_seconds', 'Arrival to the end of a completed call.');
+  readonly #spans = this.#counter('trace_spans_total', 'Spans for the tracing collector, by result.', 'result');
+  readonly #engines: Sums<keyof typeof ENGINE_SUMS>;
+  readonly tenants: Sums<keyof typeof TENANT_SUMS>;
 
-  constructor() {
+  constructor(ports: MetricsPorts) {
     collectDefaultMetrics({ register: this.registry });
+    for (const name of MISNAMED) this.registry.removeSingleMetric(name);
+    const stays = (id: string) => ports.hasEngine(id as EngineId);
+    this.#engines = new Sums(this.registry, 'engine', ENGINE_SUMS, { stays });
+    this.tenants = new Sums(this.registry, 'tenant', TENANT_SUMS, { rowsMax: ports.tenantsMax });
     for (const outcome of OUTCOMES) this.#ended.inc({ outcome }, 0);
+    // From 0 on: a rate does not see a series that begins with its first increments.
+    for (const result of ['exported', 'dropped', 'failed']) this.#spans.inc({ result }, 0);
+    for (const code of NO_ROOM) this.#rejected.inc({ code }, 0);
+    for (const cause of ['ended', 'expired', 'evicted']) this.#programsEnded.inc({ cause }, 0);
   }
 
-  accepted(): void {
+  accepted(tenant: TenantId): void {
     this.#accepted.inc();
+    this.tenants.of(tenant).accepted += 1;
   }
 
-  rejected(code: ErrorCode): void {
+  /** @param tenant absent: the request was not read far enough to be a call */
+  rejected(code: ErrorCode, tenant?: TenantId): void {
     this.#rejected.inc({ code });
+    if (tenant !== undefined) this.tenants.of(tenant).rejected += 1;
   }
 
   dispatched(dispatch: Dispatch, retry: boolean): void {
     this.#queue.observe(dispatch.queueMs / 1000, dispatch.level);
+    this.#engines.of(dispatch.engine).dispatches += 1;
     if (retry) this.#retries.inc();
+  }
+
+  engineFailed(engine: EngineId, cause: FailureCause): void {
+    this.#engines.of(engine)[cause] += 1;
   }
 
   commented(): void {
     this.#comments.inc();
   }
 
-  ended({ outcome, usage, ttftMs, serviceMs, durationMs }: CallReport): void {
+  ended(tenant: TenantId, report: CallReport): void {
+    const { outcome, ttftMs, serviceMs, durationMs } = report;
     this.#ended.inc({ outcome });
     if (ttftMs !== undefined) this.#ttft.observe(ttftMs / 1000);
-    if (usage !== undefined) {
-      this.#prompt.inc(usage.promptTokens);
-      this.#cached.inc(usage.cachedTokens ?? 0);
-      this.#output.inc(usage.outputTokens);
-    }
+    const row = this.tenants.of(tenant);
+    row[outcome] += 1;
+    row.queueSeconds += report.queueMs / 1000;
+    row.serviceSeconds += (serviceMs ?? 0) / 1000;
+    this.#used(report, row);
     if (outcome !== 'completed') return;
     if (serviceMs !== undefined) this.#service.observe(serviceMs / 1000);
     this.#call.observe(durationMs / 1000);
   }
 
   passedThrough(engine: string): void {
-    this.#passed.inc({ engine });
+    this.#engines.of(engine).passed += 1;
   }
 
   programGone({ cause, durationMs }: ProgramGone): void {
     this.#programsEnded.inc({ cause });
     this.#program.observe(durationMs / 1000);
+  }
+
+  /** @param result `dropped`: the queue was full; `failed`: the collector did not take them */
+  traced(result: 'exported' | 'dropped' | 'failed', spans: number): void {
+    this.#spans.inc({ result }, spans);
+  }
+
+  #used({ usage, dispatch }: CallReport, tenant: Tokens): void {
+    if (usage === undefined) return;
+    const { promptTokens, cachedTokens = 0, outputTokens } = usage;
+    this.#prompt.inc(promptTokens);
+    this.#cached.inc(cachedTokens);
+    this.#output.inc(outputTokens);
+    const rows = dispatch === undefined ? [tenant] : [tenant, this.#engines.of(dispatch.engine)];
+    for (const row of rows) {
+      row.promptTokens += promptTokens;
+      row.cachedTokens += cachedTokens;
+      row.outputTokens += outputTokens;
+    }
   }
 
   #counter<L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> {

@@ -43,6 +43,9 @@ export class Placement {
   readonly #touched: Engine[] = [];
   readonly #settling = new Settling();
 
+  /** Number of the tenant's waiting calls. */
+  readonly waitingOf = (tenant: TenantId): number => this.#queues.of(tenant);
+
   constructor(
     public rules: PlacementRules,
     private readonly completionIndex: CompletionIndex,
@@ -56,7 +59,7 @@ export class Placement {
   /** Whether the waiting calls exceed a limit, in all or for the tenant. */
   overflows(tenant: TenantId): boolean {
     const { queuedMax, queuedPerTenantMax } = this.rules.config.limits;
-    return this.waiting > queuedMax || this.#queues.of(tenant) > queuedPerTenantMax;
+    return this.waiting > queuedMax || this.waitingOf(tenant) > queuedPerTenantMax;
   }
 
   /** The call has left its engine for good. */

@@ -247,7 +247,7 @@ describe('environment', () => {
     ['MAITRED_PORT', '', 'MAITRED_LISTEN_PORT'],
     ['MAITRED_POLICY', 'plas', 'MAITRED_POLICY_NAME'],
     ['MAITRED_LISTEN_PROT', '9', 'MAITRED_LISTEN_PORT'],
-    ['MAITRED_URL', 'http://a', 'docs/CONFIG.md'],
+    ['MAITRED_UPSTREAM', 'http://a', 'docs/CONFIG.md'],
   ])('refuses %s=%s, and tells of %s', (variable, value, told) => {
     const [problem, ...more] = problemsIn({ env: { [variable]: value } });
     expect(more).toEqual([]);

@@ -128,7 +128,7 @@ export class Stage {
     await this.#pool?.destroy();
     this.#pool = undefined;
     await this.empty();
-    return (await this.#metrics('nodejs_active_handles_total'))[0] ?? NaN;
+    return (await this.#metrics('nodejs_active_handles'))[0] ?? NaN;
   }
 
   async #metrics(...names: string[]): Promise<number[]> {

@@ -1,0 +1,89 @@
+import { median, printTable, ratio, say, show } from '../numbers.js';
+import { CONDITIONS, Stage, type Proxy } from './stage.js';
+import { warmUp } from './throughput.js';
+import { benchWatching } from './watching.js';
+
+const CELLS = [
+  { label: 'JSON, 2 KB', stream: false },
+  { label: 'SSE of 32 events, 2 KB', stream: true },
+];
+const BYTES = 2048;
+const CONNECTIONS = 32;
+const SCRAPE_MS = 1000;
+
+interface Sample {
+  readonly perSecond: number;
+  readonly cpuMicros: number;
+}
+
+/** Price of being watched: a gateway that is traced and scraped against one that is neither, in interleaved rounds. */
+export async function benchObserved(quick: boolean): Promise<void> {
+  say(`${CONDITIONS}
+Plain: tracing off, nothing scrapes. Scraped: /metrics is read every second. Traced: as well, and every call and program is
+traced, to a collector on the load's core. ${CONNECTIONS} connections, as many requests as possible. Ratios are medians of the
+rounds' ratios to plain.\n`);
+  const stage = new Stage();
+  await stage.open();
+  try {
+    const url = await stage.startCollector();
+    await benchWatching(url);
+    say('');
+    const gateways = [
+      { name: 'plain', isScraped: false, proxy: await stage.startGateway() },
+      { name: 'scraped', isScraped: true, proxy: await stage.startGateway() },
+      { name: 'traced', isScraped: true, proxy: await stage.startGateway({ tracing: { otlp: { url } } }) },
+    ];
+    for (const { proxy } of gateways) await warmUp(stage, proxy);
+    const rows: string[][] = [];
+    for (const { label, stream } of CELLS) {
+      const samples = await measure(stage, gateways, stream, quick);
+      const plain = samples.get('plain') ?? [];
+      for (const { name } of gateways) rows.push([label, name, ...cells(samples.get(name) ?? [], plain)]);
+    }
+    printTable(['calls', 'gateway', 'calls/s', 'of plain', 'CPU µs', 'of plain'], rows);
+    say(`\nSpans: ${await spansOf(gateways[2]?.proxy.url ?? '')}`);
+  } finally {
+    await stage.close();
+  }
+}
+
+type Watched = readonly { readonly name: string; readonly isScraped: boolean; readonly proxy: Proxy }[];
+
+async function measure(stage: Stage, gateways: Watched, stream: boolean, quick: boolean) {
+  const samples = new Map<string, Sample[]>(gateways.map(({ name }) => [name, []]));
+  for (let round = 0; round < (quick ? 3 : 11); round += 1) {
+    for (const { name, isScraped, proxy } of gateways) {
+      samples.get(name)?.push(await run(stage, proxy, stream, isScraped, quick ? 1 : 2));
+    }
+  }
+  return samples;
+}
+
+async function run(stage: Stage, proxy: Proxy, stream: boolean, isScraped: boolean, seconds: number): Promise<Sample> {
+  const { url } = proxy;
+  const scrape = () => void fetch(`${url}/metrics`).then((answer) => answer.text());
+  const timer = isScraped ? setInterval(scrape, SCRAPE_MS) : undefined;
+  const cpuBefore = proxy.cpuMs() ?? NaN;
+  const job = { type: 'throughput', url, bytes: BYTES, connections: CONNECTIONS, seconds, stream } as const;
+  const result = await stage.throughput(job);
+  const cpuMs = (proxy.cpuMs() ?? NaN) - cpuBefore;
+  clearInterval(timer);
+  if (result.bad > 0) throw new Error(`${result.bad} bad answers`);
+  return { perSecond: result.requests / result.seconds, cpuMicros: (cpuMs * 1000) / result.requests };
+}
+
+function cells(samples: readonly Sample[], plain: readonly Sample[]): string[] {
+  const keys = ['perSecond', 'cpuMicros'] as const;
+  return keys.flatMap((key) => [
+    show(median(samples.map((sample) => sample[key]))),
+    ratio(median(samples.map((sample, round) => sample[key] / (plain[round]?.[key] ?? NaN)))),
+  ]);
+}
+
+/** What became of the spans, by the gateway's own counters. */
+async function spansOf(url: string): Promise<string> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return [...text.matchAll(/maitred_trace_spans_total\{result="(\w+)"\} (\d+)/g)]
+    .map(([, result, spans]) => `${spans} ${result}`)
+    .join(', ');
+}

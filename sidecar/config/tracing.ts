@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { STARTING, count, note } from './note.js';
+import { PLAIN_URL, isPlainUrl } from './url.js';
+
+/** Path of traces below an OTLP endpoint. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request */
+export const TRACES_PATH = '/v1/traces';
+
+const otlp = z.strictObject({
+  url: z
+    .string()
+    .refine(isPlainUrl, { error: PLAIN_URL, abort: true })
+    .overwrite((url) => (new URL(url).pathname === '/' ? url.replace(/\/*$/, TRACES_PATH) : url))
+    .nullable()
+    .default(null)
+    .meta(
+      note(
+        'Where spans go: an OTLP collector over HTTP, such as `http://collector:4318`; without a path, `/v1/traces`. Null: no tracing.',
+        'off by default',
+        { restart: true, default: 'null, or from OpenTelemetry’s own variables (OPERATIONS.md)' },
+      ),
+    ),
+  headers: z
+    .record(z.string().regex(/^[\w-]+$/, { error: 'must be a header name' }), z.string())
+    .default({})
+    .meta(
+      note('Headers for the collector, such as its key.', 'none needed', {
+        default: 'none',
+        restart: true,
+        secret: true,
+      }),
+    ),
+  sampleShare: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .meta(
+      note('Share of programs traced. A call whose client traces it follows the client’s decision.', STARTING, {
+        restart: true,
+      }),
+    ),
+  queueMax: count(1, 1_000_000)
+    .default(2048)
+    .meta(note('Most spans in memory; further ones are dropped.', 'OpenTelemetry’s default', { restart: true })),
+});
+
+export const tracing = z.strictObject({ otlp: otlp.prefault({}) });

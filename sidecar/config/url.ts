@@ -1,0 +1,8 @@
+export const PLAIN_URL = 'must be an http:// or https:// URL without user, query or fragment';
+
+/** Credentials in a URL would appear in logs and metrics. A query cannot stand before the path of a call. */
+export function isPlainUrl(text: string): boolean {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
+  const url = new URL(text);
+  return url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+}

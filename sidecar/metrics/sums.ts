@@ -1,0 +1,83 @@
+import { Counter, type Registry } from 'prom-client';
+
+/** A counter, or one value of its second label. Counters of the same name have the same help. */
+export interface Sum {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** Bounds the label's values. */
+export interface SumsBound {
+  /** Whether a row may stay; the others leave before a new one comes, and during a scrape. */
+  readonly stays?: (value: string) => boolean;
+  /** Most rows; further values share the row `OTHER`. */
+  readonly rowsMax?: () => number;
+}
+
+/** Not a valid name of a tenant or an engine, so it never stands for one. */
+export const OTHER = '(other)';
+
+/**
+ * Counters by one label, each an addition to a plain object. They become series during a scrape, so that a call does not
+ * pay for texts of labels.
+ */
+export class Sums<Key extends string> {
+  readonly #rows = new Map<string, Record<Key, number>>();
+  readonly #keys: readonly Key[];
+
+  constructor(
+    registry: Registry,
+    private readonly label: string,
+    private readonly sums: Readonly<Record<Key, Sum>>,
+    private readonly bound: SumsBound,
+  ) {
+    this.#keys = Object.keys(sums) as Key[];
+    for (const name of new Set(this.#keys.map((key) => sums[key].name))) this.#register(registry, name);
+  }
+
+  /** The row to add to. */
+  of(value: string): Record<Key, number> {
+    return this.#rows.get(value) ?? this.#make(value);
+  }
+
+  /** The values with a row. */
+  values(): IterableIterator<string> {
+    return this.#rows.keys();
+  }
+
+  #make(value: string): Record<Key, number> {
+    this.#prune();
+    const { rowsMax = () => Infinity } = this.bound;
+    if (value !== OTHER && this.#rows.size >= rowsMax()) return this.of(OTHER);
+    const row = Object.fromEntries(this.#keys.map((key) => [key, 0])) as Record<Key, number>;
+    this.#rows.set(value, row);
+    return row;
+  }
+
+  #prune(): void {
+    const { stays } = this.bound;
+    if (stays === undefined) return;
+    for (const value of this.#rows.keys()) if (!stays(value)) this.#rows.delete(value);
+  }
+
+  #register(registry: Registry, name: string): void {
+    const keys = this.#keys.filter((key) => this.sums[key].name === name);
+    const first = this.sums[keys[0] as Key];
+    const write = (counter: Counter) => {
+      this.#prune();
+      counter.reset();
+      for (const [value, row] of this.#rows)
+        for (const key of keys) counter.inc({ [this.label]: value, ...this.sums[key].labels }, row[key]);
+    };
+    new Counter({
+      name,
+      help: first.help,
+      labelNames: [this.label, ...Object.keys(first.labels ?? {})],
+      registers: [registry],
+      collect() {
+        write(this);
+      },
+    });
+  }
+}

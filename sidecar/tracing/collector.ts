@@ -1,0 +1,81 @@
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { detectResources, envDetector, resourceFromAttributes, type Resource } from '@opentelemetry/resources';
+import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Config } from '../config/schema.js';
+import type { Metrics } from '../metrics/metrics.js';
+import { VERSION } from '../version.js';
+import { EndedSpan, type SpanFacts } from './span.js';
+
+type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
+
+/**
+ * Sends spans to an OTLP collector in batches, and holds a bounded number of them. A collector that is slow or gone
+ * costs spans, never calls. OpenTelemetry's own variables complete the configuration: headers, time limit, compression,
+ * certificates, batching, and attributes of the resource.
+ */
+export class Collector {
+  readonly #resource: Resource;
+  readonly #processor: BatchSpanProcessor;
+  /** Spans in the queue or on their way. */
+  #held = 0;
+  #isFailing = false;
+
+  constructor(
+    private readonly config: Config['tracing']['otlp'] & { readonly url: string },
+    private readonly metrics: Metrics,
+    private readonly log: Logger,
+  ) {
+    const { url, headers, queueMax } = config;
+    const own = resourceFromAttributes({
+      'service.name': 'maitred',
+      'service.version': VERSION,
+      'service.instance.id': randomUUID(),
+    });
+    this.#resource = own.merge(detectResources({ detectors: [envDetector] }));
+    const otlp = new OTLPTraceExporter({ url, headers });
+    const exporter: SpanExporter = {
+      export: (spans, done) =>
+        otlp.export(spans, (result) => {
+          this.#settled(spans.length, result);
+          done(result);
+        }),
+      shutdown: () => otlp.shutdown(),
+    };
+    this.#processor = new BatchSpanProcessor(exporter, { maxQueueSize: queueMax });
+  }
+
+  take(facts: SpanFacts): void {
+    if (this.#held >= this.config.queueMax) {
+      this.metrics.traced('dropped', 1);
+      return;
+    }
+    this.#held += 1;
+    this.#processor.onEnd(new EndedSpan(facts, this.#resource));
+  }
+
+  /** Sends the rest, for at most `ms` milliseconds. */
+  async close(ms: number): Promise<void> {
+    const sent = this.#processor.shutdown().catch(() => undefined);
+    const tooLong = new AbortController();
+    await Promise.race([sent, sleep(ms, undefined, { signal: tooLong.signal }).catch(() => undefined)]);
+    tooLong.abort();
+    if (this.#held > 0) this.#failed(this.#held, 'not sent before the end');
+  }
+
+  #settled(spans: number, { error }: ExportResult): void {
+    this.#held -= spans;
+    if (error !== undefined) return this.#failed(spans, error.message);
+    this.metrics.traced('exported', spans);
+    if (this.#isFailing) this.log.info('the tracing collector takes spans again');
+    this.#isFailing = false;
+  }
+
+  #failed(spans: number, reason: string): void {
+    this.metrics.traced('failed', spans);
+    if (!this.#isFailing) this.log.warn({ spans, reason }, 'the tracing collector does not take spans');
+    this.#isFailing = true;
+  }
+}

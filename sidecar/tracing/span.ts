@@ -1,0 +1,94 @@
+import { SpanStatusCode, type Attributes, type HrTime, type SpanContext, type SpanKind } from '@opentelemetry/api';
+import type { Resource } from '@opentelemetry/resources';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import { VERSION } from '../version.js';
+
+const SCOPE = { name: 'maitred', version: VERSION };
+const NONE: never[] = [];
+
+export interface SpanEvent {
+  readonly name: string;
+  readonly time: HrTime;
+  readonly attributes?: Attributes;
+}
+
+/** The parts of a span that differ from one to the next. */
+export interface SpanFacts {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly context: SpanContext;
+  readonly parent: SpanContext | undefined;
+  readonly startTime: HrTime;
+  readonly endTime: HrTime;
+  readonly attributes: Attributes;
+  readonly events: SpanEvent[];
+  /** What went wrong; absent: nothing, or the client left. */
+  readonly error?: string | undefined;
+}
+
+/** A span that has ended. The SDK's own spans would cost a call several times as much, for features not used here. */
+export class EndedSpan implements ReadableSpan {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly parentSpanContext?: SpanContext;
+  readonly startTime: HrTime;
+  readonly endTime: HrTime;
+  readonly duration: HrTime;
+  readonly attributes: Attributes;
+  readonly events: SpanEvent[];
+  readonly status: ReadableSpan['status'];
+  readonly links = NONE;
+  readonly ended = true;
+  readonly instrumentationScope = SCOPE;
+  readonly droppedAttributesCount = 0;
+  readonly droppedEventsCount = 0;
+  readonly droppedLinksCount = 0;
+  readonly #context: SpanContext;
+
+  constructor(
+    { name, kind, context, parent, startTime, endTime, attributes, events, error }: SpanFacts,
+    readonly resource: Resource,
+  ) {
+    this.name = name;
+    this.kind = kind;
+    this.#context = context;
+    if (parent !== undefined) this.parentSpanContext = parent;
+    this.startTime = startTime;
+    this.endTime = endTime;
+    this.duration = between(startTime, endTime);
+    this.attributes = attributes;
+    this.events = events;
+    this.status = error === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: error };
+  }
+
+  spanContext(): SpanContext {
+    return this.#context;
+  }
+}
+
+function between([fromSeconds, fromNanos]: HrTime, [seconds, nanos]: HrTime): HrTime {
+  const whole = seconds - fromSeconds;
+  const part = nanos - fromNanos;
+  return part < 0 ? [whole - 1, part + 1e9] : [whole, part];
+}
+
+/** Drift between the monotonic clock and the time of day at which the latter wins. */
+const DRIFT_MS_MAX = 50;
+
+/** The time of day of the gateway's monotonic clock. It never steps by less than `DRIFT_MS_MAX`. */
+export class WallClock {
+  #offsetMs = performance.timeOrigin;
+
+  /** @param ms milliseconds of `performance.now()` */
+  at(ms: number): HrTime {
+    const epochMs = this.#offsetMs + ms;
+    const seconds = Math.floor(epochMs / 1000);
+    return [seconds, Math.floor((epochMs - seconds * 1000) * 1e6)];
+  }
+
+  /** Follows a time of day that was set anew, or that drifted over weeks. */
+  adjust(): void {
+    const driftMs = Date.now() - (performance.now() + this.#offsetMs);
+    if (Math.abs(driftMs) > DRIFT_MS_MAX) this.#offsetMs += driftMs;
+  }
+}

@@ -1,0 +1,96 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { dashboardExpressions, readAlerts, readDashboard } from '../support/deployed.js';
+import { folderOf } from '../support/folder.js';
+import { documentedMetrics, unknownIn } from '../support/promql.js';
+import { NO_PROMTOOL, asRules, hasPromtool, promtool } from '../support/promtool.js';
+import { ROOT, readText } from '../support/tree.js';
+
+const metrics = documentedMetrics();
+const dashboard = readDashboard();
+const alerts = readAlerts();
+const expressions = [
+  ...metrics.map(({ name, example }) => ({ title: `METRICS.md ${name}`, expr: example })),
+  ...dashboardExpressions(dashboard),
+  ...alerts.map(({ alert, expr }) => ({ title: alert, expr })),
+];
+
+describe('every expression', () => {
+  it('is about series and labels that there are', () => {
+    const unknown = expressions.map(({ title, expr }) => ({ title, unknown: unknownIn(expr, metrics) }));
+    expect(unknown.filter((one) => one.unknown.length > 0)).toEqual([]);
+  });
+
+  it.each([
+    ['sum(maitred_nothing)', ['maitred_nothing']],
+    ['maitred_queue_seconds', ['maitred_queue_seconds']],
+    ['rate(maitred_queue_seconds_bucket{tenant="a"}[5m])', ['tenant']],
+    ['sum by (le, level) (rate(maitred_queue_seconds_sum[5m]))', ['le']],
+    ['maitred_programs and on (job, instnce) up', ['instnce']],
+  ])('such as %s would be noticed', (expr, unknown) => {
+    expect(unknownIn(expr, metrics)).toEqual(unknown);
+  });
+
+  it.skipIf(!hasPromtool)(`is valid; ${NO_PROMTOOL}`, () => {
+    const file = join(folderOf({}), 'rules.yml');
+    writeFileSync(file, asRules(expressions.map(({ expr }) => expr)));
+    expect(promtool(['check', 'rules', file])).toBe('');
+  });
+});
+
+describe('the alerts', () => {
+  it('say what is wrong, and where to read what to do', () => {
+    const anchors = new Set(
+      readText('docs/OPERATIONS.md')
+        .split('\n')
+        .filter((line) => /^##+ /.test(line))
+        .map((line) => line.replace(/^#+ /, '').toLowerCase().replaceAll(/[^\w\s-]/g, '').replaceAll(' ', '-')), // prettier-ignore
+    );
+    for (const { annotations, labels } of alerts) {
+      expect(['critical', 'warning', 'info']).toContain(labels.severity);
+      expect(Object.keys(annotations)).toEqual(['summary', 'description', 'action', 'runbook']);
+      expect(annotations.runbook).toMatch(/^docs\/OPERATIONS\.md#/);
+      expect([...anchors]).toContain(annotations.runbook.split('#')[1]);
+    }
+  });
+
+  it('each have a test that fires them', () => {
+    const tested = readText('deploy/prometheus/alerts.test.yml');
+    expect(alerts.map(({ alert }) => alert).filter((name) => !tested.includes(`alertname="${name}"`))).toEqual([]);
+  });
+
+  it.skipIf(!hasPromtool)(`are valid rules; ${NO_PROMTOOL}`, () => {
+    expect(promtool(['check', 'rules', `${ROOT}deploy/prometheus/alerts.yml`])).toBe('');
+  });
+});
+
+describe('the dashboard', () => {
+  const { panels, templating } = dashboard;
+
+  it('takes its data source from its variable, so that it imports as it is', () => {
+    expect(templating.list[0]).toMatchObject({ name: 'datasource', type: 'datasource' });
+    const uids = panels.flatMap(({ datasource, targets = [] }) => [datasource, ...targets.map((target) => target.datasource)]); // prettier-ignore
+    expect(new Set(uids.flatMap((one) => one?.uid ?? []))).toEqual(new Set(['${datasource}']));
+    expect(readText('deploy/grafana/maitred.json')).not.toContain('__inputs');
+  });
+
+  it('uses every variable, and only those', () => {
+    const used = new Set(panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => expr.match(/\$(?!__)\w+/g) ?? []))); // prettier-ignore
+    expect([...used].toSorted()).toEqual(templating.list.slice(1).map(({ name }) => `$${name}`).toSorted()); // prettier-ignore
+    for (const { definition = '' } of templating.list.slice(1)) {
+      const [, selector = ''] = /^label_values\((.+), \w+\)$/.exec(definition) ?? [];
+      expect(unknownIn(selector, metrics)).toEqual([]);
+    }
+  });
+
+  it('has panels with ids and places of their own, and says what each shows', () => {
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+    expect(panels.every(({ gridPos: { x, w } }) => x + w <= 24)).toBe(true);
+    expect(panels.filter(({ type, description }) => type !== 'row' && description === undefined)).toEqual([]);
+  });
+});

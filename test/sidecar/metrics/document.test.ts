@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { documentedMetrics } from '../../support/promql.js';
+import { hasPromtool, promtool } from '../../support/promtool.js';
+import {
+  DONE_EVENT,
+  JSON_TYPE,
+  STREAM,
+  USAGE_EVENT,
+  ask,
+  chat,
+  completion,
+  fakeEngine,
+  stream,
+  until,
+  world,
+  type World,
+} from '../gateway/world.js';
+
+/** Series that have no samples until Node.js has something to count. */
+const UNCERTAIN = new Set(['nodejs_gc_duration_seconds', 'nodejs_active_requests']);
+const TENANTS = ['alpha', 'beta', 'gamma'];
+const bearer = (tenant: string) => ({ authorization: `Bearer key-of-${tenant}` });
+
+/** A gateway through which everything has come that is counted. */
+async function exercised(): Promise<World> {
+  const good = await fakeEngine(async (response, seen, request) => {
+    const streams = seen.body.includes('"stream":true');
+    await (streams ? stream([STREAM[0]!, USAGE_EVENT, DONE_EVENT]) : completion())(response, seen, request);
+  });
+  const bad = await fakeEngine((response) => void response.writeHead(500).end());
+  const keys = TENANTS.map((tenant) => ({
+    tenant,
+    sha256: createHash('sha256').update(`key-of-${tenant}`).digest('hex'),
+  }));
+  const all = await world([good, bad], {
+    auth: { keys },
+    admin: { port: 0 },
+    engines: [
+      { url: good.url, kind: 'openai', capacityTokens: 1000, window: 4 },
+      { url: bad.url, kind: 'openai' },
+    ],
+    limits: { tenantSeriesMax: 2 },
+  });
+  for (const tenant of TENANTS) await Promise.all([1, 2, 3].map(() => chat(all.url, { stream: true }, bearer(tenant))));
+  await chat(all.url, {}, { ...bearer('alpha'), 'x-maitred-final': 'true' });
+  await chat(all.url, { model: 'unknown' }, bearer('alpha'));
+  await ask(`${all.url}/v1/moderations`, { body: '{}', headers: { ...JSON_TYPE, ...bearer('alpha') } });
+  return all;
+}
+
+interface Series {
+  readonly type: string;
+  readonly labels: Set<string>;
+  samples: number;
+}
+
+/** What a scrape tells of each metric. */
+function seriesIn(text: string): Map<string, Series> {
+  const found = new Map<string, Series>();
+  for (const line of text.split('\n')) {
+    const [, declared, type = ''] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
+    if (declared !== undefined) found.set(declared, { type, labels: new Set(), samples: 0 });
+    const [, name = '', labels = ''] = /^(\w+)(?:\{(.*)\})? \S+$/.exec(line) ?? [];
+    const series = found.get(name) ?? found.get(name.replace(/_(bucket|sum|count)$/, ''));
+    if (series === undefined) continue;
+    series.samples += 1;
+    for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) if (label !== 'le') series.labels.add(label);
+  }
+  return found;
+}
+
+it('docs/METRICS.md is what a scrape shows: names, types and labels', async () => {
+  const { adminUrl } = await exercised();
+  await until(async () =>
+    (await ask(`${adminUrl}/metrics`)).text.includes('maitred_programs_ended_total{cause="ended"} 1'),
+  );
+  // Samples of the event loop's delay come a turn after the scrape that asks for them.
+  const { text } = await ask(`${adminUrl}/metrics`);
+  const scraped = [...seriesIn(text)].map(([name, { type, labels, samples }]) => {
+    if (samples === 0) expect(UNCERTAIN).toContain(name);
+    return { name, type, ...(!UNCERTAIN.has(name) && { labels: [...labels].toSorted() }) };
+  });
+  const documented = documentedMetrics().map(({ name, type, labels }) => {
+    return { name, type, ...(!UNCERTAIN.has(name) && { labels: labels.toSorted() }) };
+  });
+  const byName = (a: { readonly name: string }, b: { readonly name: string }) => (a.name < b.name ? -1 : 1);
+  expect(scraped.toSorted(byName)).toEqual(documented.toSorted(byName));
+  const tenants = new Set(
+    [...text.matchAll(/maitred_tenant_calls_accepted_total\{tenant="([^"]+)"/g)].map((m) => m[1]),
+  );
+  expect(tenants).toEqual(new Set(['alpha', 'beta', '(other)']));
+  if (hasPromtool) expect(promtool(['check', 'metrics'], text)).toBe('');
+});
