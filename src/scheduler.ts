@@ -52,6 +52,7 @@ export class Scheduler {
     placement: this.#placement,
     table: this.#accounting.table,
     policy: this.#policy,
+    balancer: this.#placement.rules.balancer.name,
     calls: this.#calls,
     ghosts: this.#ghosts.size,
     nowMs: this.#nowMs,
@@ -243,7 +244,18 @@ export class Scheduler {
     const { id, level, reason } = call;
     const queueMs = call.waitedMs as Millis;
     const inherited = call.returns === 0 ? undefined : { inheritedMs: call.inheritedWaitMs as Millis };
-    this.#out.push({ type: 'dispatch', call: id, engine: engine.id, level, queueMs, ...inherited, reason, placement });
+    const sent: Dispatch = {
+      type: 'dispatch',
+      call: id,
+      engine: engine.id,
+      level,
+      queueMs,
+      ...inherited,
+      reason,
+      placement,
+    };
+    call.dispatch = call.program.lastDispatch = sent;
+    this.#out.push(sent);
   }
 
   #finish(call: Call, engine: Engine, event: CallFinished): void {

@@ -1,6 +1,6 @@
 import type { Engine } from '../engines/engine.js';
 import type { Key } from '../queues/fit-tree.js';
-import type { CallArrived, Family, Reason } from '../protocol/events.js';
+import type { CallArrived, Dispatch, Family, Reason } from '../protocol/events.js';
 import type { AdmissionClass } from '../queues/wait-queue.js';
 import type { Program } from './process-table.js';
 import type { Timed } from '../queues/timer-heap.js';
@@ -83,8 +83,9 @@ export class Call implements Key, Timed {
   admissionClass: AdmissionClass = 'new';
   /** The engine that keeps room for it. */
   reservedOn: Engine | undefined;
-  /** The engine that runs it. */
+  /** The engine that runs it, and the command that sent it there. */
   engine: Engine | undefined;
+  dispatch: Dispatch | undefined;
 
   /** Its client receives keep-alive comments: no queue timeout, unless engines keep sending it back. */
   readonly isPatient: boolean;
