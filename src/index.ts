@@ -15,5 +15,5 @@ export { ADMISSION_NAMES, type AdmissionName, type AdmissionPolicy } from './pol
 export { RETENTION_NAMES, type RetentionName, type RetentionPolicy } from './policies/retention.js';
 export { Scheduler } from './scheduler.js';
 export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
-export type { CallView, ObstacleView, WaitView } from './wait-views.js';
+export type { CallView, ObstacleView, WaitView, WaitingCall } from './wait-views.js';
 export type { EngineView, ProgramView, QueueView, ThreadView, Views } from './views.js';

@@ -8,6 +8,7 @@ import type { CallId, EngineId, Millis, ProgramId } from './protocol/units.js';
 
 /** Why a waiting call is not dispatched. Times are on the driver's clock. */
 export interface WaitView extends ObstacleView {
+  readonly level: number;
   /** Number of waiting calls that come before it where it waits, and the oldest of them. */
   readonly ahead: number;
   readonly oldestAhead: WaitingCall | undefined;
@@ -18,7 +19,7 @@ export interface ObstacleView {
   readonly cause: WaitCause;
   /** Undefined: no engine is up, or none in particular. */
   readonly engine: EngineId | undefined;
-  /** Needed, free, and their limit: calls for `window` and `probation`, tokens for `kv`. */
+  /** Needed, free (below 0: overdrawn), and their limit: calls for `window` and `probation`, tokens for `kv`. */
   readonly needs: number | undefined;
   readonly free: number | undefined;
   readonly limit: number | undefined;
@@ -117,7 +118,7 @@ function waitingOf(call: Call, placement: Placement, nowMs: number): Waiting {
 function waitView(call: Call, waits: Waits, nowMs: number): WaitView {
   const nearest = waits.nearest(call);
   const { calls, oldest } = waits.ahead(call, nearest.engine);
-  return { ...obstacleView(nearest, nowMs), ahead: calls, oldestAhead: waitingCall(oldest, nowMs) };
+  return { ...obstacleView(nearest, nowMs), level: call.level, ahead: calls, oldestAhead: waitingCall(oldest, nowMs) };
 }
 
 function obstacleView({ cause, engine, needs, free, limit, behind, untilMs }: Obstacle, nowMs: number): ObstacleView {

@@ -11,7 +11,7 @@ export function joiningOf(
   call: Call,
   engine: Engine,
   gate: number,
-  completionIndex: CompletionIndex,
+  completionIndex: Pick<CompletionIndex, 'isLearnt' | 'of'>,
   nowMs: number,
 ): Joining | undefined {
   const { batch, stepTime, workingSet } = engine;

@@ -48,7 +48,7 @@ export function pays(
   call: Call,
   engine: Engine,
   { config, policy }: PlacementRules,
-  completionIndex: CompletionIndex,
+  completionIndex: Pick<CompletionIndex, 'isLearnt' | 'of'>,
   nowMs: number,
 ): boolean {
   if (!policy.weighs || call.promoted || call.isAged) return true;

@@ -22,7 +22,10 @@ export type WaitCause = (typeof WAIT_CAUSES)[number];
 export interface Obstacle {
   readonly cause: WaitCause;
   readonly engine: Engine | undefined;
-  /** What the call needs, what is free and the limit: calls for `window` and `probation`, tokens for `kv`. */
+  /**
+   * What the call needs, what is free and the limit: calls for `window` and `probation`, tokens for `kv`. Free is below
+   * 0 where the limit has shrunk below what is in use.
+   */
   readonly needs?: number;
   readonly free?: number;
   readonly limit?: number;
@@ -114,8 +117,7 @@ export class Waits {
     const { inFlight, limitSize, restUntilMs, reservedFor } = engine;
     if (closed === 'no_engine') return { cause: closed, engine };
     if (closed === 'resting') return { cause: closed, engine, untilMs: restUntilMs };
-    if (closed !== undefined)
-      return { cause: closed, engine, needs: 1, free: Math.max(0, limitSize - inFlight), limit: limitSize };
+    if (closed !== undefined) return { cause: closed, engine, needs: 1, free: limitSize - inFlight, limit: limitSize };
     const short = this.#shortOf(call, engine, room, isOwn);
     if (short !== undefined) return short;
     const next = goesFirst(reservedFor, first) ? reservedFor : (first ?? this.#firstToSteal(engine, room));
@@ -136,7 +138,7 @@ export class Waits {
             cause: 'kv',
             engine,
             needs: neededTokens,
-            free: Math.max(0, freeTokens),
+            free: freeTokens,
             limit,
             ...this.#turn(call, engine),
           };
@@ -154,8 +156,8 @@ export class Waits {
 
   /** When its growing weight ends the hold, if the calls in flight stay as they are. */
   #heldUntil(call: Call, engine: Engine): { untilMs?: number } {
-    const paysAfter = (ms: number): boolean =>
-      pays(call, engine, this.placement.rules, this.placement.completionIndex, this.nowMs + ms);
+    const { rules, completionIndex } = this.placement;
+    const paysAfter = (ms: number): boolean => pays(call, engine, rules, completionIndex.asRead, this.nowMs + ms);
     let held = 0;
     let free = HOLD_MS_EXACT;
     for (; !paysAfter(free); free *= 2) {
