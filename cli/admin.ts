@@ -81,6 +81,8 @@ function refusal(url: string, status: number, body: unknown, token: string | und
     (body as { error?: { code?: string; message?: string } } | undefined)?.error ?? {};
   if (code === 'unknown_path')
     return new AdminError(code, `${url} has no admin API here; where admin.port is set, --url must name that listener`);
+  if (code === 'unknown_program')
+    return new AdminError(code, `${message} A call that has ended is known only while it is its program’s last.`);
   if (code === 'unauthorized') {
     const advice =
       token === undefined ? 'name the variable that holds it with --token' : 'check the variable of --token';

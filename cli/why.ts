@@ -20,6 +20,7 @@ export function addWhyCommand(program: Command): void {
     .option('--tenant <name>', 'the program’s tenant, where several have one of that name')
     .option('--json', 'print the figures as JSON')
     .action(async (id: string, { url, tenant, json, ...flags }: WhyFlags) => {
+      if (id.trim() === '') why.error('name a call or a program');
       const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
       const path = `/programs/${encodeURIComponent(id)}/explain${query}`;
       const { body } = await askGateway(url, path, adminToken(why, flags));
