@@ -63,7 +63,8 @@ export async function askGateway(url: string, path: string, token: string | unde
   const timeouts = { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, signal: AbortSignal.timeout(2 * TIMEOUT_MS) };
   const answer = await request(url + path, { headers, ...timeouts })
     .then(async ({ statusCode, headers, body }) => ({ status: statusCode, headers, text: await body.text() }))
-    .catch((error: NodeJS.ErrnoException) => {
+    .catch((thrown: unknown) => {
+      const error = thrown as NodeJS.ErrnoException;
       throw new AdminError(
         'unreachable',
         `no gateway answers at ${url}: ${error.message || (error.code ?? error.name)}`,

@@ -22,15 +22,12 @@ const LEVEL_COLUMNS = 9;
 
 /** `maitred doctor`: what is wrong with the configuration, the engines and a running gateway, and what to do. */
 export function addDoctorCommand(program: Command): void {
+  const collect = (url: string, urls: readonly string[] = []) => [...urls, url];
   const doctor = program
     .command('doctor')
     .description('look for what is wrong with settings, engines and a running gateway')
     .option('-c, --config <file>', 'the gateway’s configuration file')
-    .option(
-      '-e, --engine <url>',
-      'base URL of an engine replica; once for each',
-      (url, urls: readonly string[] = []) => [...urls, url],
-    ) // prettier-ignore
+    .option('-e, --engine <url>', 'base URL of an engine replica; once for each', collect)
     .option('--no-calls', 'send the engines no calls: some of their flags can then not be seen')
     .option('--json', 'print the findings as JSON');
   addAdminOptions(doctor).action(async (flags: DoctorFlags) => {

@@ -241,21 +241,7 @@ export class Scheduler {
   #send(call: Call, engine: Engine, placement: Dispatch['placement']): void {
     call.sent(this.#nowMs);
     this.#escalator.forget(call);
-    const { id, level, reason } = call;
-    const queueMs = call.waitedMs as Millis;
-    const inherited = call.returns === 0 ? undefined : { inheritedMs: call.inheritedWaitMs as Millis };
-    const sent: Dispatch = {
-      type: 'dispatch',
-      call: id,
-      engine: engine.id,
-      level,
-      queueMs,
-      ...inherited,
-      reason,
-      placement,
-    };
-    call.dispatch = call.program.lastDispatch = sent;
-    this.#out.push(sent);
+    this.#out.push(call.dispatchedTo(engine, placement));
   }
 
   #finish(call: Call, engine: Engine, event: CallFinished): void {

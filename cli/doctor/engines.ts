@@ -15,7 +15,7 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
   const subject = `engine ${idOf(engine)}`;
   const { timeoutMs } = health;
   const { connectMs } = timeouts;
-  const found = await examine(engine, { timeoutMs, connectMs, calls }).catch((error: Error) => error);
+  const found = await examine(engine, { timeoutMs, connectMs, calls }).catch((error: unknown) => error as Error);
   if (found instanceof Error) {
     const { message, name } = found;
     const reason = message || ((found as NodeJS.ErrnoException).code ?? name);

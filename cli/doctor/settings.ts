@@ -66,7 +66,7 @@ async function portFinding({ host, port }: { readonly host: string; readonly por
     return { level: 'ok', subject, found: `${host} is free` };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') return takenFinding(subject, host, port);
+    if (code === 'EADDRINUSE') return await takenFinding(subject, host, port);
     const advice = code === 'EADDRNOTAVAIL' ? 'set listen.host to an address of this machine' : 'choose another port';
     return { level: 'broken', subject, found: message, advice };
   } finally {

@@ -46,12 +46,14 @@ export async function examine(config: EngineConfig, options: ExamineOptions): Pr
       const answer = await prober.get(path).catch(() => undefined);
       return answer !== undefined && isOk(answer.status) ? answer.text : undefined;
     };
-    const { flags } = found.adapter;
+    const { adapter } = found;
     const [model] = found.models?.keys() ?? [];
     const answer =
-      flags === undefined || !options.calls || model === undefined ? undefined : await secondAnswer(caller, model);
+      adapter.flags === undefined || !options.calls || model === undefined
+        ? undefined
+        : await secondAnswer(caller, model);
     const { date } = await prober.get(MODELS_PATH).catch(() => ({ date: undefined }));
-    return { ...found, date, flags: (await flags?.(get, answer)) ?? [] };
+    return { ...found, date, flags: (await adapter.flags?.(get, answer)) ?? [] };
   } finally {
     await Promise.all([prober.close(), caller.close()]);
   }

@@ -4,7 +4,7 @@ import type { CallArrived, Dispatch, Family, Reason } from '../protocol/events.j
 import type { AdmissionClass } from '../queues/wait-queue.js';
 import type { Program } from './process-table.js';
 import type { Timed } from '../queues/timer-heap.js';
-import type { CallId, EngineId, ModelId } from '../protocol/units.js';
+import type { CallId, EngineId, Millis, ModelId } from '../protocol/units.js';
 
 /**
  * An active call, an entry of Autellix's thread metadata: its own arrival, waiting and service time.
@@ -154,6 +154,16 @@ export class Call implements Key, Timed {
     this.dispatchedAtMs = nowMs;
     this.startedAtMs = undefined;
     this.outputTokens = 0;
+  }
+
+  /** The command for it, which the call and its program remember for views. */
+  dispatchedTo({ id: engine }: Engine, placement: Dispatch['placement']): Dispatch {
+    const { id: call, level, reason } = this;
+    const queueMs = this.waitedMs as Millis;
+    const inherited = this.returns === 0 ? undefined : { inheritedMs: this.inheritedWaitMs as Millis };
+    this.dispatch = { type: 'dispatch', call, engine, level, queueMs, ...inherited, reason, placement };
+    this.program.lastDispatch = this.dispatch;
+    return this.dispatch;
   }
 
   /** The first token of the attempt came. */
