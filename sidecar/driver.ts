@@ -76,7 +76,7 @@ export class Driver {
     return this.#scheduler.views.waiting;
   }
 
-  /** Why the call waits, as of at most a second ago; undefined where that is not known. */
+  /** Why the call waits, as of a moment ago; undefined where that is not known. */
   waitOf(call: CallId): WaitView | undefined {
     return this.#waits.of(call);
   }

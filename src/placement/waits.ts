@@ -30,9 +30,9 @@ export interface Obstacle {
   readonly free?: number;
   readonly limit?: number;
   /** The earlier call, with `turn`. */
-  readonly behind?: Call;
-  /** When the cause ends by time alone, on the driver's clock; absent: an event must end it. */
-  readonly untilMs?: number;
+  readonly behind?: Call | undefined;
+  /** When the cause ends by time alone, on the driver's clock; undefined: an event must end it. */
+  readonly untilMs?: number | undefined;
 }
 
 /** Waiting calls that come before a call. */
@@ -78,21 +78,16 @@ export class Waits {
   }
 
   /** The obstacle at each engine that may run the call; a single one without an engine if none may. */
-  at(call: Call): [Obstacle, ...Obstacle[]] {
+  at(call: Call): readonly Obstacle[] {
     const { live } = this.#pool(call);
-    const able = live.filter(({ id }) => (call.onlyOn ?? id) === id);
-    if (able.length === 0) return [{ cause: 'no_engine', engine: call.boundTo }];
+    const { boundTo, onlyOn } = call;
+    if (!live.some(({ id }) => (onlyOn ?? id) === id)) return [{ cause: 'no_engine', engine: boundTo }];
     // Without a time to wait for, all engines are on probation, and none of them is given a call that failed.
     if (call.isPaused && call.retryAtMs === -Infinity) return [{ cause: 'probation', engine: undefined }];
     if (call.isPaused) return [{ cause: 'retry', engine: undefined, untilMs: call.retryAtMs }];
-    const { boundTo } = call;
-    const own = boundTo === undefined ? live : [boundTo];
+    if (boundTo === undefined) return live.map((engine) => this.#obstacle(call, engine, true));
     const others = call.isStealable ? live.filter((engine) => engine !== boundTo) : [];
-    const [first, ...rest] = [
-      ...own.map((engine) => this.#obstacle(call, engine, true)),
-      ...others.map((engine) => this.#obstacle(call, engine, false)),
-    ];
-    return [first as Obstacle, ...rest];
+    return [this.#obstacle(call, boundTo, true), ...others.map((engine) => this.#obstacle(call, engine, false))];
   }
 
   /** The waiting calls that the engine would run before this one; without an engine, those of its model. */
@@ -121,47 +116,38 @@ export class Waits {
     const short = this.#shortOf(call, engine, room, isOwn);
     if (short !== undefined) return short;
     const next = goesFirst(reservedFor, first) ? reservedFor : (first ?? this.#firstToSteal(engine, room));
-    if (next !== call) return { cause: 'turn', engine, ...(next && { behind: next }) };
-    return { cause: 'knee', engine, ...this.#heldUntil(call, engine) };
+    if (next !== call) return { cause: 'turn', engine, behind: next };
+    return { cause: 'knee', engine, untilMs: this.#heldUntilMs(call, engine) };
   }
 
   /** What is missing for the call's context; undefined: nothing. */
   #shortOf(call: Call, engine: Engine, room: Headroom, isOwn: boolean): Obstacle | undefined {
     const { admissionClass, extraTokens, countedTokens } = call;
-    const free = room[admissionClass];
-    const needs = needTokens(call, engine);
+    const ownRoom = room[admissionClass];
     const limit = engine.gateTokens(this.placement.rules.config.admission.gate);
-    const short = (neededTokens: number, freeTokens: number): Obstacle | undefined =>
-      neededTokens <= freeTokens
-        ? undefined
-        : {
-            cause: 'kv',
-            engine,
-            needs: neededTokens,
-            free: freeTokens,
-            limit,
-            ...this.#turn(call, engine),
-          };
+    const short = (needs: number, free: number): Obstacle | undefined =>
+      needs <= free ? undefined : { cause: 'kv', engine, needs, free, limit, untilMs: this.#turnMs(call, engine) };
     // The trees hold the need as of the last change of its thread, and for a call of another engine its whole context.
-    return short(needs, free) ?? (isOwn ? short(extraTokens, free) : short(countedTokens, room.new));
+    const recorded = isOwn ? short(extraTokens, ownRoom) : short(countedTokens, room.new);
+    return short(needTokens(call, engine), ownRoom) ?? recorded;
   }
 
   /** When idle contexts may make way for another aged call, if that makes room. */
-  #turn(call: Call, engine: Engine): { untilMs?: number } {
+  #turnMs(call: Call, engine: Engine): number | undefined {
     const { evictableAtMs } = engine;
-    if (call.admissionClass !== 'aged' || this.nowMs >= evictableAtMs) return {};
+    if (call.admissionClass !== 'aged' || this.nowMs >= evictableAtMs) return undefined;
     const { aged } = headroomOf(engine, this.placement.rules, evictableAtMs);
-    return Math.max(needTokens(call, engine), call.extraTokens) <= aged ? { untilMs: evictableAtMs } : {};
+    return Math.max(needTokens(call, engine), call.extraTokens) <= aged ? evictableAtMs : undefined;
   }
 
   /** When its growing weight ends the hold, if the calls in flight stay as they are. */
-  #heldUntil(call: Call, engine: Engine): { untilMs?: number } {
+  #heldUntilMs(call: Call, engine: Engine): number | undefined {
     const { rules, completionIndex } = this.placement;
     const paysAfter = (ms: number): boolean => pays(call, engine, rules, completionIndex.asRead, this.nowMs + ms);
     let held = 0;
     let free = HOLD_MS_EXACT;
     for (; !paysAfter(free); free *= 2) {
-      if (free > HOLD_MS_MAX) return {};
+      if (free > HOLD_MS_MAX) return undefined;
       held = free;
     }
     while (free - held > HOLD_MS_EXACT) {
@@ -169,7 +155,7 @@ export class Waits {
       if (paysAfter(middle)) free = middle;
       else held = middle;
     }
-    return { untilMs: this.nowMs + free };
+    return this.nowMs + free;
   }
 
   #front(engine: Engine): Front {
