@@ -6,7 +6,7 @@ import type { Policy } from './policies/policy.js';
 import type { WaitCause } from './placement/waits.js';
 import type { Dispatch } from './protocol/events.js';
 import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './protocol/units.js';
-import { callView, countCauses, waitViews, type CallView, type WaitView } from './wait-views.js';
+import { callViews, countCauses, waitViews, type CallView, type WaitView } from './wait-views.js';
 
 /** A row of the process table, for people and metrics. Times are in milliseconds on the driver's clock. */
 export interface ProgramView {
@@ -147,7 +147,14 @@ export class Views {
   call(id: CallId): CallView | undefined {
     const { calls, placement, nowMs } = this.#read();
     const call = calls.get(id);
-    return call && callView(call, placement, nowMs);
+    return call && callViews([call], placement, nowMs).get(id);
+  }
+
+  /** The first active calls of a program, in order of arrival, and why they wait. O(waiting calls). */
+  callsOf(id: ProgramId, most: number): ReadonlyMap<CallId, CallView> {
+    const { table, placement, nowMs } = this.#read();
+    const calls = table.get(id)?.activeCalls.toSorted((a, b) => a.seq - b.seq) ?? [];
+    return callViews(calls.slice(0, most), placement, nowMs);
   }
 
   /** Why each waiting call waits; good until the next step. O(calls x engines + waiting calls x log). */

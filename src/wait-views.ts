@@ -85,7 +85,13 @@ export function* waitViews(
   for (const call of calls) if (call.state === 'waiting') yield [call.id, waitView(call, waits, nowMs)];
 }
 
-export function callView(call: Call, placement: Placement, nowMs: number): CallView {
+/** These active calls, each with why it waits. */
+export function callViews(calls: readonly Call[], placement: Placement, nowMs: number): Map<CallId, CallView> {
+  const waits = new Waits(placement, nowMs);
+  return new Map(calls.map((call) => [call.id, callView(call, placement, waits, nowMs)]));
+}
+
+function callView(call: Call, placement: Placement, waits: Waits, nowMs: number): CallView {
   return {
     program: call.program.id,
     thread: call.thread,
@@ -97,13 +103,12 @@ export function callView(call: Call, placement: Placement, nowMs: number): CallV
     engine: (call.engine ?? call.boundTo)?.id,
     mayLeave: call.isStealable,
     dispatch: call.dispatch,
-    waiting: call.state === 'waiting' ? waitingOf(call, placement, nowMs) : undefined,
+    waiting: call.state === 'waiting' ? waitingOf(call, placement, waits, nowMs) : undefined,
   };
 }
 
-function waitingOf(call: Call, placement: Placement, nowMs: number): Waiting {
+function waitingOf(call: Call, placement: Placement, waits: Waits, nowMs: number): Waiting {
   const { rules, engineTable } = placement;
-  const waits = new Waits(placement, nowMs);
   const strandMs = strandedAtMs(call, engineTable.pool(call.model));
   const due = deadlinesOf(call, rules.config, rules.balancer, strandMs);
   return {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { engineId, tenantId, type CallId, type EngineId } from '../../src/index.js';
+import { engineId, tenantId, type EngineId } from '../../src/index.js';
 import { problemsOf, pathText } from '../config/problems.js';
 import { configSchema, type EngineConfig } from '../config/schema.js';
 import { redact } from '../config/secrets.js';
@@ -121,8 +121,8 @@ function listPrograms(context: Context, { limit, offset, tenant, compare }: Prog
 function showProgram(context: Context, request: IncomingMessage, params: Params) {
   const row = findProgram(context, params['id'] ?? '', tenantIn(request));
   const { views } = context.driver.scheduler;
-  const waitOf = (call: CallId) => views.call(call)?.waiting?.nearest;
-  return programDetail(row, context.threads.of(row.id), waitOf, context.driver.now());
+  const calls = views.callsOf(row.id, row.activeCalls);
+  return programDetail(row, context.threads.of(row.id), calls, context.driver.now());
 }
 
 function findEngine(context: Context, params: Params) {

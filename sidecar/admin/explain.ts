@@ -4,6 +4,9 @@ import { findProgram } from '../programs.js';
 import { dispatchRow, inSeconds, obstacleRow, programRow, seconds, waitRow } from './rows.js';
 import { callInWords, lastCallInWords } from './words.js';
 
+/** Calls of one program to explain, the oldest first. */
+const CALLS_MAX = 100;
+
 /**
  * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,
  * why its last one ran where it ran. The id may also be a call's: an active one, or the last of its program.
@@ -16,12 +19,11 @@ export function explain(context: Context, id: string, tenant: TenantId | undefin
     const row = views.program(active.program);
     return explanation(context, row, [callRow(context, id, active, now)], now);
   }
-  const row = withLastCall(context, id) ?? findProgram(context, id, tenant);
-  const calls = row.threads.flatMap(({ call }) => {
-    const view = views.call(call);
-    return view === undefined ? [] : [callRow(context, call, view, now)];
-  });
-  return explanation(context, row, row.lastDispatch?.call === callId(id) ? [] : calls, now);
+  const withLast = withLastCall(context, id);
+  if (withLast !== undefined) return explanation(context, withLast, [], now);
+  const row = findProgram(context, id, tenant);
+  const calls = [...views.callsOf(row.id, CALLS_MAX)].map(([call, view]) => callRow(context, call, view, now));
+  return explanation(context, row, calls, now);
 }
 
 function explanation(

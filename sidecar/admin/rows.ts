@@ -1,5 +1,6 @@
 import {
   type CallId,
+  type CallView,
   type Dispatch,
   type ObstacleView,
   type ProgramView,
@@ -47,7 +48,7 @@ export function programRow(row: ProgramView, now: number) {
 export function programDetail(
   row: ProgramView,
   calls: ReadonlyMap<string, number>,
-  waitOf: (call: CallId) => WaitView | undefined,
+  views: ReadonlyMap<CallId, CallView>,
   now: number,
 ) {
   const ofAgents = [...calls.values()].reduce((sum, made) => sum + made, 0);
@@ -56,7 +57,11 @@ export function programDetail(
     ...programRow(row, now),
     threads: threads.map(([thread, made]) => {
       const active = row.threads.filter((call) => (calls.has(call.thread) ? call.thread : '') === thread);
-      return { thread, calls: made, active: active.map((call) => callRow(call, waitOf(call.call), now)) };
+      return {
+        thread,
+        calls: made,
+        active: active.map((call) => callRow(call, views.get(call.call)?.waiting?.nearest, now)),
+      };
     }),
   };
 }

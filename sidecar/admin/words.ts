@@ -24,7 +24,7 @@ export function callInWords(id: string, view: CallView, balancer: string, now: n
   const { nearest, engines } = waiting;
   const others = engines.filter(({ engine }) => engine !== nearest.engine);
   const sentences = [
-    `${call} has waited ${span(waitingMs)} at level ${level} (0 goes first), which follows from the ${span(serviceMs)} of engine time that its program had received when the call arrived.`,
+    `${call} has waited ${span(waitingMs)} at level ${level} (0 goes first). Its program had received ${span(serviceMs)} of engine time when it arrived.`,
     obstacleInWords(nearest, now),
     ...(others.length > 0
       ? [`Elsewhere it waits too: ${others.slice(0, ENGINES_SHOWN).map(inShort).join('; ')}.`]
@@ -35,12 +35,15 @@ export function callInWords(id: string, view: CallView, balancer: string, now: n
   return sentences.join(' ');
 }
 
-/** One paragraph on a program without an active call. */
-export function lastCallInWords({ id, level }: ProgramView, last: Dispatch | undefined, balancer: string): string {
-  const none = `Program ${named(labelOf(id))} has no active call; its next one would enter level ${level}.`;
+/** One paragraph on a program and its last call, which has ended. */
+export function lastCallInWords(row: ProgramView, last: Dispatch | undefined, balancer: string): string {
+  const { id, level, activeCalls } = row;
+  const now =
+    activeCalls > 0 ? `${count(activeCalls)} active` : `no active call; its next one would enter level ${level}`;
+  const program = `Program ${named(labelOf(id))} has ${now}.`;
   return last === undefined
-    ? `${none} No engine has run a call of it yet.`
-    : `${none} Its last call ${last.call} ran: ${dispatchInWords(last, balancer)}`;
+    ? `${program} No engine has run a call of it yet.`
+    : `${program} Its last call to be dispatched, ${last.call}, has ended: ${dispatchInWords(last, balancer)}`;
 }
 
 function dispatchInWords(dispatch: Dispatch | undefined, balancer: string): string {
@@ -103,7 +106,7 @@ function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, n
   const found: string[] = [];
   if (engine !== undefined)
     found.push(mayLeave ? `It was bound to ${engine}, and may now leave it.` : `It waits for ${engine} alone.`);
-  if (overdue) found.push('It is overdue: it stands at the front, and room is kept for it.');
+  if (overdue) found.push('It is overdue: it stands at the front, and idle contexts make way for it.');
   else if (promoted) found.push('It has been moved to the front, because its program had waited too long.');
   if (promoteAtMs !== undefined) found.push(`It moves to the front in ${span(promoteAtMs - now)}.`);
   if (overdueAtMs !== undefined) found.push(`It is overdue in ${span(overdueAtMs - now)}.`);

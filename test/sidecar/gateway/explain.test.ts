@@ -53,6 +53,9 @@ describe('a waiting call', () => {
     expect(told).toMatchObject({ program: { id: 'second' }, last_call: null, calls: [{ waiting_for: cause }] });
     expect(told.text).toContain(told.calls[0]!.call);
     expect(told.text).toContain(engine.id);
+    expect(told.text).toMatch(
+      /has waited .* s at level 0 .*its window is 1\. No call is ahead of it\. It is overdue in /,
+    );
     // A call's own id finds it too.
     const byCall = (await ask(`${url}/programs/${told.calls[0]!.call}/explain`)).json();
     expect(byCall).toMatchObject({ program: { id: 'second' }, calls: [{ call: told.calls[0]!.call }] });
