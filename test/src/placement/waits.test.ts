@@ -16,7 +16,6 @@ import { programs, WORKLOADS } from '../../../workloads/index.js';
 import { mayRetry } from '../../support/core-book.js';
 import { Desk } from '../../support/core-desk.js';
 import { cancelled, joined, lost, woke } from '../../support/core-events.js';
-import { playMany } from '../../support/core-many.js';
 import { play, type Moment } from '../../support/core-play.js';
 
 type Waiting = NonNullable<CallView['waiting']>;
@@ -85,21 +84,23 @@ class Enough extends Error {}
 describe('why a call waits', () => {
   it('is one true cause for each waiting call, in random worlds', () => {
     const seen = new Map<WaitCause, number>();
-    playMany({
-      without: ['configure'],
-      onMoment(moment) {
-        const { scheduler, book } = moment;
-        const waits = new Map(scheduler.views.waits());
-        assert.deepEqual([...waits.keys()].sort(), book.waiting().map(({ id }) => id).sort()); // prettier-ignore
-        for (const [id, wait] of waits) {
-          assert.ok(isTrue(wait, id, moment), `${id}: ${JSON.stringify(wait)}`);
-          seen.set(wait.cause, (seen.get(wait.cause) ?? 0) + 1);
-        }
-        const counts = scheduler.views.waitCauses();
-        assert.deepEqual(Object.keys(counts), [...WAIT_CAUSES]);
-        assert.equal(Object.values(counts).reduce((sum, calls) => sum + calls, 0), waits.size); // prettier-ignore
-      },
-    });
+    for (let seed = 0; seed < 100; seed += 1)
+      play({
+        seed,
+        without: ['configure'],
+        onMoment(moment) {
+          const { scheduler, book } = moment;
+          const waits = new Map(scheduler.views.waits());
+          assert.deepEqual([...waits.keys()].sort(), book.waiting().map(({ id }) => id).sort()); // prettier-ignore
+          for (const [id, wait] of waits) {
+            assert.ok(isTrue(wait, id, moment), `sequence ${seed}, ${id}: ${JSON.stringify(wait)}`);
+            seen.set(wait.cause, (seen.get(wait.cause) ?? 0) + 1);
+          }
+          const counts = scheduler.views.waitCauses();
+          assert.deepEqual(Object.keys(counts), [...WAIT_CAUSES]);
+          assert.equal(Object.values(counts).reduce((sum, calls) => sum + calls, 0), waits.size); // prettier-ignore
+        },
+      });
     // A batch is weighed only once much was learnt: see below.
     for (const cause of WAIT_CAUSES.filter((each) => each !== 'knee'))
       assert.ok((seen.get(cause) ?? 0) > 25, `only ${seen.get(cause)} calls waited for ${cause}`);
