@@ -9,7 +9,7 @@ describe('maitred why', () => {
   it('tells in 80 columns why a program’s last call ran where it ran, or as JSON', async () => {
     const engine = await fakeEngine();
     const { url } = await world([engine]);
-    await chat(url, {}, { 'x-maitred-program': 'my task: 1' });
+    expect((await chat(url, {}, { 'x-maitred-program': 'my task: 1' })).status).toBe(200);
     const { code, out, errors } = await why(`${url}/v1/`, 'my task: 1');
     expect([code, errors]).toEqual([0, []]);
     expect(out).toContain(engine.id);
