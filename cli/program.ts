@@ -13,6 +13,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version
   sim: async () => (await import('./sim.js')).addSimCommand,
   load: async () => (await import('./load.js')).addLoadCommand,
   replay: async () => (await import('./replay.js')).addReplayCommand,
+  why: async () => (await import('./why.js')).addWhyCommand,
+  doctor: async () => (await import('./doctor.js')).addDoctorCommand,
 };
 
 /**

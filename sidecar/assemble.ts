@@ -10,6 +10,7 @@ import type { Config } from './config/schema.js';
 import type { Context } from './context.js';
 import { Driver, type Recorder } from './driver.js';
 import { createFleet } from './engines/index.js';
+import { Identified } from './identified.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
 import { Returning } from './identity/returning.js';
 import { logCall, makeLog } from './log.js';
@@ -75,6 +76,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     reader: new BodyReader(() => context.config),
     active: new ActiveSet(),
     threads,
+    identified: new Identified(),
     callPorts: { ...portsOf(() => context), driver, fleet },
     tracing: undefined,
   };
@@ -118,8 +120,9 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
       context().log.info({ request_id: spec.requestId, call: spec.id, tenant: spec.tenant, code }, 'refused');
     },
     accepted: (call) => {
-      const { program, thread } = call.spec.identity;
+      const { program, thread, source } = call.spec.identity;
       context().threads.accepted(program, thread);
+      context().identified.note(source);
       context().metrics.accepted(call.spec.tenant);
       context().active.add(call);
     },

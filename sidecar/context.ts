@@ -9,6 +9,7 @@ import type { Config } from './config/schema.js';
 import type { Driver } from './driver.js';
 import type { Engine, Fleet } from './engines/index.js';
 import { GatewayError } from './errors.js';
+import type { Identified } from './identified.js';
 import type { Identifier } from './identity/index.js';
 import type { Returning } from './identity/returning.js';
 import type { Metrics } from './metrics/metrics.js';
@@ -37,6 +38,7 @@ export interface Context {
   readonly reader: BodyReader;
   readonly active: ActiveSet;
   readonly threads: Threads;
+  readonly identified: Identified;
   readonly callPorts: CallPorts;
   /** Undefined: off. */
   tracing: Tracing | undefined;

@@ -9,8 +9,10 @@ import type {
   Millis,
   ProgramGone,
   Reject,
+  WaitView,
 } from '../src/index.js';
 import type { Config } from './config/schema.js';
+import { Waiting } from './waiting.js';
 
 /** Receives the scheduler's decisions on a call. */
 export interface CallOwner {
@@ -41,6 +43,7 @@ const SLEEP_MS_MAX = 2 ** 31 - 1;
  */
 export class Driver {
   readonly #scheduler: Scheduler;
+  readonly #waits: Waiting;
   readonly #owners = new Map<CallId, CallOwner>();
   /** Events that arrived while commands were carried out, because steps never nest. */
   readonly #pending: Event[] = [];
@@ -55,6 +58,7 @@ export class Driver {
     private readonly ports: DriverPorts,
   ) {
     this.#scheduler = new Scheduler(config, balancer, undefined, ports.violated);
+    this.#waits = new Waiting(this.#scheduler, () => this.now());
   }
 
   /** The clock of all events' timestamps. */
@@ -70,6 +74,11 @@ export class Driver {
   /** Number of calls in the queues. */
   get waiting(): number {
     return this.#scheduler.views.waiting;
+  }
+
+  /** Why the call waits, as of a moment ago; undefined where that is not known. */
+  waitOf(call: CallId): WaitView | undefined {
+    return this.#waits.of(call);
   }
 
   /** Read-only state, for views. */

@@ -14,4 +14,6 @@ export { POLICY_NAMES, type Policy, type PolicyName } from './policies/policy.js
 export { ADMISSION_NAMES, type AdmissionName, type AdmissionPolicy } from './policies/admission.js';
 export { RETENTION_NAMES, type RetentionName, type RetentionPolicy } from './policies/retention.js';
 export { Scheduler } from './scheduler.js';
+export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
+export type { CallView, ObstacleView, WaitView, WaitingCall } from './wait-views.js';
 export type { EngineView, ProgramView, QueueView, ThreadView, Views } from './views.js';

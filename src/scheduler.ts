@@ -53,6 +53,7 @@ export class Scheduler {
     placement: this.#placement,
     table: this.#accounting.table,
     policy: this.#policy,
+    balancer: this.#placement.rules.balancer.name,
     calls: this.#calls,
     ghosts: this.#ghosts.size,
     nowMs: this.#nowMs,
@@ -241,10 +242,7 @@ export class Scheduler {
   #send(call: Call, engine: Engine, placement: Dispatch['placement']): void {
     call.sent(this.#nowMs);
     this.#escalator.forget(call);
-    const { id, level, reason } = call;
-    const queueMs = call.waitedMs as Millis;
-    const inherited = call.returns === 0 ? undefined : { inheritedMs: call.inheritedWaitMs as Millis };
-    this.#out.push({ type: 'dispatch', call: id, engine: engine.id, level, queueMs, ...inherited, reason, placement });
+    this.#out.push(call.dispatchedTo(engine, placement));
   }
 
   #finish(call: Call, engine: Engine, event: CallFinished): void {

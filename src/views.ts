@@ -3,7 +3,10 @@ import type { Engine } from './engines/engine.js';
 import type { ProcessTable, Program } from './programs/process-table.js';
 import type { Placement } from './placement/placement.js';
 import type { Policy } from './policies/policy.js';
+import type { WaitCause } from './placement/waits.js';
+import type { Dispatch } from './protocol/events.js';
 import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './protocol/units.js';
+import { callViews, countCauses, waitViews, type CallView, type WaitView } from './wait-views.js';
 
 /** A row of the process table, for people and metrics. Times are in milliseconds on the driver's clock. */
 export interface ProgramView {
@@ -31,6 +34,8 @@ export interface ProgramView {
   readonly createdAtMs: Millis;
   readonly lastArrivalAtMs: Millis;
   readonly lastCompletionAtMs: Millis | undefined;
+  /** The last dispatch of one of its calls. */
+  readonly lastDispatch: Dispatch | undefined;
 }
 
 /** An active call: Autellix's thread metadata. */
@@ -75,6 +80,7 @@ interface State {
   readonly placement: Placement;
   readonly table: ProcessTable;
   readonly policy: Policy;
+  readonly balancer: string;
   readonly calls: ReadonlyMap<CallId, Call>;
   readonly ghosts: number;
   readonly nowMs: number;
@@ -103,6 +109,11 @@ export class Views {
   /** Name of the policy in force. */
   get policyName(): string {
     return this.#read().policy.name;
+  }
+
+  /** Name of the balancer in force. */
+  get balancerName(): string {
+    return this.#read().balancer;
   }
 
   /** Number of rows of the process table. */
@@ -135,6 +146,32 @@ export class Views {
   /** Number of calls that left the queue and whose place is kept for a retry. */
   get ghosts(): number {
     return this.#read().ghosts;
+  }
+
+  /** An active call, and why it waits. O(waiting calls). */
+  call(id: CallId): CallView | undefined {
+    const { calls, placement, nowMs } = this.#read();
+    const call = calls.get(id);
+    return call && callViews([call], placement, nowMs).get(id);
+  }
+
+  /** The first active calls of a program, in order of arrival, and why they wait. O(waiting calls). */
+  callsOf(id: ProgramId, most: number): ReadonlyMap<CallId, CallView> {
+    const { table, placement, nowMs } = this.#read();
+    const calls = table.get(id)?.activeCalls.toSorted((a, b) => a.seq - b.seq) ?? [];
+    return callViews(calls.slice(0, most), placement, nowMs);
+  }
+
+  /** Why each waiting call waits; good until the next step. O(calls x engines + waiting calls x log). */
+  waits(): IterableIterator<[CallId, WaitView]> {
+    const { calls, placement, nowMs } = this.#read();
+    return waitViews(calls.values(), placement, nowMs);
+  }
+
+  /** Number of waiting calls by cause. O(calls x engines). */
+  waitCauses(): Record<WaitCause, number> {
+    const { calls, placement, nowMs } = this.#read();
+    return countCauses(calls.values(), placement, nowMs);
   }
 
   /** Waiting calls by level. O(calls in the system). */
@@ -177,6 +214,7 @@ function programView({ policy, nowMs }: State, row: Program): ProgramView {
     createdAtMs: row.createdAtMs as Millis,
     lastArrivalAtMs: row.lastArrivalAtMs as Millis,
     lastCompletionAtMs: row.lastCompletionAtMs as Millis | undefined,
+    lastDispatch: row.lastDispatch,
   };
 }
 

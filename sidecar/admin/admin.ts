@@ -12,8 +12,9 @@ import type { Handlers, Params, Routes } from '../http/listener.js';
 import { splitTarget } from '../http/target.js';
 import { endProgram, findProgram } from '../programs.js';
 import { EVERY_ENGINE, postToEveryEngine } from './every-engine.js';
+import { explain } from './explain.js';
 import { readProgramQuery, type ProgramQuery } from './query.js';
-import { engineRow, programDetail, programRow, queueRow } from './rows.js';
+import { engineRow, identityRow, programDetail, programRow, queueRow } from './rows.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
 
@@ -30,6 +31,9 @@ export function adminRoutes(context: Context): Routes {
   const routes: Record<string, Handlers> = {
     '/programs': { GET: answer((request) => listPrograms(context, readProgramQuery(queryOf(request)))) },
     '/programs/:id': { GET: answer((request, params) => showProgram(context, request, params)) },
+    '/programs/:id/explain': {
+      GET: answer((request, { id = '' }) => explain(context, id, tenantIn(request), context.driver.now())),
+    },
     '/engines': {
       GET: answer(() => ({ engines: context.fleet.list().map((engine) => engineRow(context, engine)) })),
       POST: guarded((request, response) => addEngine(context, request, response)),
@@ -41,6 +45,7 @@ export function adminRoutes(context: Context): Routes {
     '/engines/:id/drain': { POST: answer((_, params) => drainEngine(context, params)) },
     [`${EVERY_ENGINE}/*`]: { POST: guarded((request, response) => postToEveryEngine(context, request, response)) },
     '/queue': { GET: answer(() => queueRow(context)) },
+    '/identity': { GET: answer(() => identityRow(context)) },
     '/config': { GET: answer(() => redact(context.config)) },
     '/metrics': { GET: guarded((request, response) => showMetrics(context, request, response)) },
   };
@@ -115,7 +120,9 @@ function listPrograms(context: Context, { limit, offset, tenant, compare }: Prog
 
 function showProgram(context: Context, request: IncomingMessage, params: Params) {
   const row = findProgram(context, params['id'] ?? '', tenantIn(request));
-  return programDetail(row, context.threads.of(row.id), context.driver.now());
+  const { views } = context.driver.scheduler;
+  const calls = views.callsOf(row.id, row.activeCalls);
+  return programDetail(row, context.threads.of(row.id), calls, context.driver.now());
 }
 
 function findEngine(context: Context, params: Params) {

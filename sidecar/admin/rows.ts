@@ -1,11 +1,24 @@
-import { type ProgramView, type ThreadView } from '../../src/index.js';
+import {
+  type CallId,
+  type CallView,
+  type Dispatch,
+  type ObstacleView,
+  type ProgramView,
+  type ThreadView,
+  type WaitView,
+  type WaitingCall,
+} from '../../src/index.js';
 import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
 
 /** The scheduler's state in admin answers: base units, the same shape everywhere. */
 
-const seconds = (ms: number): number => Math.round(ms) / 1000;
+export const seconds = (ms: number): number => Math.round(ms) / 1000;
+
+/** Seconds until a time; null: never. */
+export const inSeconds = (atMs: number | undefined, now: number): number | null =>
+  atMs === undefined ? null : seconds(Math.max(0, atMs - now));
 
 export function programRow(row: ProgramView, now: number) {
   return {
@@ -32,19 +45,28 @@ export function programRow(row: ProgramView, now: number) {
 }
 
 /** One program with its threads, the root first, and the active calls of each. */
-export function programDetail(row: ProgramView, calls: ReadonlyMap<string, number>, now: number) {
+export function programDetail(
+  row: ProgramView,
+  calls: ReadonlyMap<string, number>,
+  views: ReadonlyMap<CallId, CallView>,
+  now: number,
+) {
   const ofAgents = [...calls.values()].reduce((sum, made) => sum + made, 0);
   const threads = [...new Map([['', row.callsTotal - ofAgents], ...calls])].filter(([, made]) => made > 0);
   return {
     ...programRow(row, now),
     threads: threads.map(([thread, made]) => {
       const active = row.threads.filter((call) => (calls.has(call.thread) ? call.thread : '') === thread);
-      return { thread, calls: made, active: active.map(callRow) };
+      return {
+        thread,
+        calls: made,
+        active: active.map((call) => callRow(call, views.get(call.call)?.waiting?.nearest, now)),
+      };
     }),
   };
 }
 
-function callRow(thread: ThreadView) {
+function callRow(thread: ThreadView, wait: WaitView | undefined, now: number) {
   return {
     call: thread.call,
     state: thread.state,
@@ -53,7 +75,35 @@ function callRow(thread: ThreadView) {
     engine: thread.engine ?? null,
     waiting_seconds: seconds(thread.waitingMs),
     service_seconds: seconds(thread.serviceMs),
+    waiting_for: wait === undefined ? null : waitRow(wait, now),
   };
+}
+
+export function waitRow(wait: WaitView, now: number) {
+  const { ahead, oldestAhead } = wait;
+  return { ...obstacleRow(wait, now), ahead, oldest_ahead: waitingRow(oldestAhead) };
+}
+
+export function obstacleRow({ cause, engine, needs, free, limit, behind, untilMs }: ObstacleView, now: number) {
+  return {
+    cause,
+    engine: engine ?? null,
+    /** Calls for `window` and `probation`, tokens for `kv`; null: the cause has none. */
+    needs: needs ?? null,
+    free: free ?? null,
+    limit: limit ?? null,
+    behind: waitingRow(behind),
+    ends_in_seconds: inSeconds(untilMs, now),
+  };
+}
+
+function waitingRow(waiting: WaitingCall | undefined) {
+  if (waiting === undefined) return null;
+  return { call: waiting.call, program: waiting.program, waiting_seconds: seconds(waiting.waitingMs) };
+}
+
+export function dispatchRow({ engine, level, queueMs, reason, placement }: Dispatch) {
+  return { engine, placement, reason, level, queue_seconds: seconds(queueMs) };
 }
 
 export function engineRow(context: Context, engine: Engine) {
@@ -77,11 +127,19 @@ export function engineRow(context: Context, engine: Engine) {
 }
 
 export function queueRow(context: Context) {
-  const { waiting, byLevel, longestWaitMs } = context.driver.scheduler.views.queue();
+  const { views } = context.driver.scheduler;
+  const { waiting, byLevel, longestWaitMs } = views.queue();
   return {
     waiting,
     limit: context.config.limits.queuedMax,
     longest_wait_seconds: seconds(longestWaitMs),
+    waiting_for: views.waitCauses(),
     levels: byLevel.map((calls, level) => ({ level, waiting: calls })),
   };
+}
+
+/** The sources that named the programs of the last calls. */
+export function identityRow({ identified }: Context) {
+  const sources = identified.counts().map(([source, calls]) => ({ source, calls }));
+  return { calls: sources.reduce((sum, { calls }) => sum + calls, 0), sources };
 }

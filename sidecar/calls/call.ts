@@ -13,6 +13,7 @@ import { Attempt, type AttemptSink } from './attempt.js';
 import { pauseMs, unreachedRestMs } from './pause.js';
 import { KEEPS_PLACE, RETRY_AFTER, outcomeOf, refusalError, unstreamable } from './endings.js';
 import { secretsOf } from './refusal.js';
+import { dispatchedComment, queuedComment } from './comments.js';
 import { callHeaders } from './headers.js';
 import type { CallHandle, CallPorts, CallSpec, Outcome } from './ports.js';
 import { Reply } from './reply.js';
@@ -269,11 +270,11 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   #comment(): void {
-    const now = this.ports.driver.now();
+    const { driver } = this.ports;
     const text =
       this.#state === 'dispatched' && this.#dispatch !== undefined
-        ? `dispatched engine=${this.#dispatch.engine} level=${this.#dispatch.level} reason=${this.#dispatch.reason}`
-        : `queued waited_ms=${Math.round(now - this.#arrivedAt)} waiting=${this.ports.driver.waiting}`;
+        ? dispatchedComment(this.#dispatch)
+        : queuedComment(driver.now() - this.#arrivedAt, driver.waiting, driver.waitOf(this.spec.id));
     this.#reply.comment(text, () => this.#headers('queued'));
     this.ports.commented();
   }

@@ -33,6 +33,16 @@ export function resolveSecrets(
   return problems;
 }
 
+/** Paths of the secrets that stand in a file's values as text, not as `env:NAME` or as a hash. */
+export function secretsAsText(values: unknown): string[] {
+  const paths: string[] = [];
+  eachSecret(values, (value, path) => {
+    if (typeof value === 'string' && !value.startsWith('env:') && path.at(-1) !== 'sha256') paths.push(pathText(path));
+    return value;
+  });
+  return paths;
+}
+
 function eachSecret(values: unknown, replace: (value: unknown, path: Path) => unknown): void {
   for (const key of SECRET_KEYS) visit(values, key.segments, [], replace);
 }

@@ -20,6 +20,17 @@ export interface Timings {
   readonly queueMs?: number;
 }
 
+/** A switch of a server, and what its absence costs. */
+export interface Flag {
+  readonly flag: string;
+  /** Undefined: it cannot be seen from outside. */
+  readonly isOn: boolean | undefined;
+  readonly gives: string;
+}
+
+/** What a server's prefix cache gives. */
+export const CACHE = 'a cache of the contexts that programs return to, without which the gate protects nothing';
+
 /** Text of a GET of an engine's path: `undefined` on a timeout or an answer other than 2xx. Never rejects. */
 export type Get = (path: string) => Promise<string | undefined>;
 
@@ -33,6 +44,11 @@ export interface EngineAdapter {
   recognise(get: Get): Promise<boolean>;
   /** This adapter, adjusted to the server's version or flags; absent: all servers of the kind are alike. */
   fit?(get: Get): Promise<EngineAdapter>;
+  /**
+   * The server's switches that the gateway profits from; absent: it has none.
+   * @param answer of the second of two equal small calls; undefined: none was sent or answered
+   */
+  flags?(get: Get, answer: JsonObject | undefined): Promise<readonly Flag[]>;
   /** Path whose 2xx means "healthy". */
   readonly healthPath: string;
   /** Load and capacity as the engine reports them now; `{}` without a report. */

@@ -45,6 +45,13 @@ export const llamacpp: EngineAdapter = {
     const capacityTokens = count !== undefined && context !== undefined ? count * context : undefined;
     return loadReport({ ...load, capacityTokens, contextTokensMax: context, windowMax: count });
   },
+  async flags(get) {
+    const [metrics, slots] = await Promise.all([get('/metrics'), get('/slots')]);
+    return [
+      { flag: '--metrics', isOn: metrics !== undefined, gives: 'its queue' },
+      { flag: '--slots', isOn: slots !== undefined, gives: 'the load and context of each slot' },
+    ];
+  },
   priorityFields: () => ({}),
   readTimings(answer) {
     const timings = asObject(answer['timings']);

@@ -9,6 +9,8 @@ export interface Answer {
   readonly status: number;
   /** Empty unless the status is 2xx. */
   readonly text: string;
+  /** The server's `Date`. */
+  readonly date: string | undefined;
 }
 
 export interface ProberOptions {
@@ -38,20 +40,35 @@ export class Prober {
   }
 
   /** Rejects if the engine refuses, breaks off, takes too long or answers too much. */
-  async get(path: string): Promise<Answer> {
+  get(path: string): Promise<Answer> {
+    return this.#ask(path, undefined);
+  }
+
+  /** Posts JSON; rejects as `get` does. */
+  post(path: string, body: object): Promise<Answer> {
+    return this.#ask(path, body);
+  }
+
+  async #ask(path: string, sent: object | undefined): Promise<Answer> {
     const { basePath, apiKey, timeoutMs, setTimer } = this.#options;
     const timeout = new AbortController();
     const cancelTimer = setTimer(() => timeout.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
     try {
-      const { statusCode, body } = await this.#pool.request({
-        method: 'GET',
+      const { statusCode, headers, body } = await this.#pool.request({
+        method: sent === undefined ? 'GET' : 'POST',
         path: basePath + path,
-        headers: { accept: '*/*', ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) },
+        headers: {
+          accept: '*/*',
+          ...(sent !== undefined && { 'content-type': 'application/json' }),
+          ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+        },
+        ...(sent !== undefined && { body: JSON.stringify(sent) }),
         signal: timeout.signal,
       });
-      if (isOk(statusCode)) return { status: statusCode, text: await body.text() };
+      const date = typeof headers.date === 'string' ? headers.date : undefined;
+      if (isOk(statusCode)) return { status: statusCode, text: await body.text(), date };
       await body.dump();
-      return { status: statusCode, text: '' };
+      return { status: statusCode, text: '', date };
     } finally {
       cancelTimer();
     }

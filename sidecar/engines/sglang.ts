@@ -1,5 +1,5 @@
 import type { JsonObject } from '../apis/api.js';
-import type { EngineAdapter, Get, LoadReport } from './adapter.js';
+import { CACHE, type EngineAdapter, type Get, type LoadReport } from './adapter.js';
 import { asCount, asObject, asObjects, mean, parseJson, sum } from './json.js';
 import { loadReport } from './load.js';
 import { listedContextTokensMax, listsModelsOf, MODELS_PATH } from './models.js';
@@ -40,6 +40,21 @@ export const sglang: EngineAdapter = {
     const step = (asCount(info['priority_scheduling_preemption_threshold']) ?? PREEMPTION_THRESHOLD) + 1;
     const lowFirst = info['schedule_low_priority_values_first'] === true;
     return { ...sglang, priorityFields: priorityFields(step, lowFirst) };
+  },
+  async flags(get) {
+    const [info, metrics] = await Promise.all([serverInfo(get), get('/metrics')]);
+    const isOn = (field: string) => (info?.[field] === undefined ? undefined : info[field] === true);
+    const withoutCache = isOn('disable_radix_cache');
+    return [
+      { flag: 'no --disable-radix-cache', isOn: withoutCache === undefined ? undefined : !withoutCache, gives: CACHE },
+      { flag: '--enable-cache-report', isOn: isOn('enable_cache_report'), gives: 'measured cache hits' },
+      { flag: '--enable-metrics', isOn: metrics !== undefined, gives: 'load reports' },
+      {
+        flag: '--enable-priority-scheduling',
+        isOn: isOn('enable_priority_scheduling'),
+        gives: 'our order as a hint in its own queue',
+      },
+    ];
   },
   async readLoad(get) {
     const [loads, metrics, contextTokensMax] = await Promise.all([

@@ -1,4 +1,4 @@
-import type { EngineAdapter, LoadReport, Timings } from './adapter.js';
+import { CACHE, type EngineAdapter, type LoadReport, type Timings } from './adapter.js';
 import { asCount, asObject, mean, sum } from './json.js';
 import { loadReport } from './load.js';
 import { listedContextTokensMax, listsModelsOf } from './models.js';
@@ -38,6 +38,18 @@ export const vllm: EngineAdapter = {
       capacityTokens: capacityTokens(samples),
       contextTokensMax,
     });
+  },
+  async flags(get, answer) {
+    const [cache] = parsePrometheus(await get('/metrics'), new Set([CACHE_CONFIG])).get(CACHE_CONFIG) ?? [];
+    const caching = cache?.labels.get('enable_prefix_caching')?.toLowerCase();
+    const details = asObject(asObject(answer?.['usage'])?.['prompt_tokens_details']);
+    const seen = (found: unknown) => (answer === undefined ? undefined : found !== undefined);
+    return [
+      { flag: '--enable-prefix-caching', isOn: caching === undefined ? undefined : caching === 'true', gives: CACHE },
+      { flag: '--enable-per-request-metrics', isOn: seen(asObject(answer?.['metrics'])), gives: 'exact service times' },
+      { flag: '--enable-prompt-tokens-details', isOn: seen(details), gives: 'measured cache hits' },
+      { flag: '--scheduling-policy priority', isOn: undefined, gives: 'our order as a hint in its own queue' },
+    ];
   },
   priorityFields: (level, _levels, path) => (PRIORITY_PATHS.has(path) ? { priority: level } : {}),
   readTimings(answer): Timings {

@@ -67,6 +67,15 @@ export function registerGauges(context: Context): void {
       driver.scheduler.views.queue().byLevel.forEach((waiting, level) => this.set({ level }, waiting));
     },
   });
+  new Gauge({
+    name: 'maitred_waiting_calls',
+    help: 'Calls that wait, by the cause that is nearest to its end; all causes are always there.',
+    labelNames: ['cause'],
+    registers,
+    collect() {
+      for (const [cause, calls] of Object.entries(driver.scheduler.views.waitCauses())) this.set({ cause }, calls);
+    },
+  });
   registerInfo(context);
   registerTenantGauge(context);
   registerEngineGauges(context);

@@ -35,7 +35,7 @@ export class Batch {
   }
 
   /** Sum of the calls' completion indices. O(classes). */
-  weight(index: CompletionIndex): number {
+  weight(index: Pick<CompletionIndex, 'of'>): number {
     return this.#byClass.reduce((sum, calls, kind) => (calls === 0 ? sum : sum + calls * index.of(kind)), 0);
   }
 

@@ -15,7 +15,7 @@ export function joiningOf(
   call: Call,
   engine: Engine,
   { admission, policy }: SchedulerConfig,
-  completionIndex: CompletionIndex,
+  completionIndex: Pick<CompletionIndex, 'isLearnt' | 'of'>,
   nowMs: number,
 ): Joining | undefined {
   const { batch, stepTime, workingSet } = engine;

@@ -10,12 +10,11 @@ import type { ModelPool } from '../queues/model-pool.js';
 import type { Left } from '../kv/footprint.js';
 import { maySpill } from '../programs/escalation.js';
 import type { Program } from '../programs/process-table.js';
-import { joiningOf } from './joining.js';
+import { closedBy, goesFirst, headroomOf, needTokens, pays } from './obstacle.js';
 import { refuserFor } from './oversized.js';
 import { reservationOf } from './reservation.js';
 import { mayStay, retriersOf, retryOn } from './retry.js';
 import { Settling } from './settling.js';
-import { admissionOf } from '../policies/admission.js';
 import type { Policy } from '../policies/policy.js';
 import type { CompletionIndex } from '../programs/completion-index.js';
 import { EngineTable } from '../engines/engine-table.js';
@@ -48,7 +47,7 @@ export class Placement {
 
   constructor(
     public rules: PlacementRules,
-    private readonly completionIndex: CompletionIndex,
+    readonly completionIndex: CompletionIndex,
   ) {}
 
   /** Number of waiting calls. */
@@ -326,7 +325,7 @@ export class Placement {
    */
   #pick(engine: Engine, nowMs: number): Call | undefined {
     if (!this.#hasSlot(engine, nowMs)) return undefined;
-    const room = this.#headroom(engine, nowMs);
+    const room = headroomOf(engine, this.rules, nowMs);
     let fit = this.#queues.firstBound(engine, room);
     let head = engine.bound.firstAged;
     for (const pool of engine.pools) {
@@ -334,32 +333,27 @@ export class Placement {
       head = firstOf(head, pool.unbound.firstAged);
     }
     const reserved = head === fit ? engine.reservedFor : this.#reservation(engine, head, nowMs);
-    if (reserved !== undefined && (fit === undefined || before(reserved, fit))) return undefined;
+    if (goesFirst(reserved, fit)) return undefined;
     if (fit === undefined) for (const pool of engine.pools) fit = firstOf(fit, pool.stealable.firstFit(room.new));
     // A family's first call here also needs room for the shared prefix, and waits for it.
-    return fit !== undefined && fits(fit, engine, room) && this.#pays(fit, engine, nowMs) ? fit : undefined;
+    return fit !== undefined && this.#joins(fit, engine, room, nowMs) ? fit : undefined;
   }
 
   /** Whether the engine would now run this unbound call. */
   #takes(engine: Engine, call: Call, nowMs: number): boolean {
     if (!this.#hasSlot(engine, nowMs)) return false;
-    if (!fits(call, engine, this.#headroom(engine, nowMs)) || !this.#pays(call, engine, nowMs)) return false;
-    return engine.reservedFor === undefined || !before(engine.reservedFor, call);
+    return (
+      this.#joins(call, engine, headroomOf(engine, this.rules, nowMs), nowMs) && !goesFirst(engine.reservedFor, call)
+    );
   }
 
-  /**
-   * Whether running the call now gains more than holding it. A call that anti-starvation moved to the front is never
-   * held.
-   */
-  #pays(call: Call, engine: Engine, nowMs: number): boolean {
-    const { config, policy } = this.rules;
-    if (!policy.weighs || call.promoted || call.isAged) return true;
-    const joining = joiningOf(call, engine, config, this.completionIndex, nowMs);
-    return joining === undefined || admissionOf(config.admission.batching).admits(joining);
+  #joins(call: Call, engine: Engine, room: Headroom, nowMs: number): boolean {
+    if (needTokens(call, engine) > room[call.admissionClass]) return false;
+    return pays(call, engine, this.rules, this.completionIndex, nowMs);
   }
 
   #reservation(engine: Engine, head: Call | undefined, nowMs: number): Call | undefined {
-    const roomOf = (other: Engine): number => this.#headroom(other, nowMs).aged;
+    const roomOf = (other: Engine): number => headroomOf(other, this.rules, nowMs).aged;
     return reservationOf(engine, head, head === undefined ? [] : this.#pool(head).live, roomOf, nowMs);
   }
 
@@ -372,12 +366,7 @@ export class Placement {
   }
 
   #hasSlot(engine: Engine, nowMs: number): boolean {
-    if (!engine.isOpen(nowMs)) return false;
-    return engine.inFlight < engine.limitSize || (!this.rules.policy.admits && !engine.probation);
-  }
-
-  #headroom(engine: Engine, nowMs: number): Headroom {
-    return engine.headroom(this.rules.policy.admits ? this.rules.config.admission.gate : 0, nowMs);
+    return closedBy(engine, this.rules.policy.admits, nowMs) === undefined;
   }
 
   #pool(call: Call): ModelPool {
@@ -405,9 +394,4 @@ export class Placement {
 /** Whether the call's engine has finished anything since the call began to wait. */
 function isMoving(call: Call): boolean {
   return call.boundTo !== undefined && call.boundTo.finishedAtMs >= call.queuedAtMs;
-}
-
-function fits(call: Call, engine: Engine, room: Headroom): boolean {
-  const { workingSet } = engine;
-  return workingSet.extraTokens(call) + workingSet.missingSharedTokens(call) <= room[call.admissionClass];
 }

@@ -1,10 +1,10 @@
 import type { Engine } from '../engines/engine.js';
 import type { Key } from '../queues/fit-tree.js';
-import type { CallArrived, Family, Reason } from '../protocol/events.js';
+import type { CallArrived, Dispatch, Family, Reason } from '../protocol/events.js';
 import type { AdmissionClass } from '../queues/wait-queue.js';
 import type { Program } from './process-table.js';
 import type { Timed } from '../queues/timer-heap.js';
-import type { CallId, EngineId, ModelId } from '../protocol/units.js';
+import type { CallId, EngineId, Millis, ModelId } from '../protocol/units.js';
 
 /**
  * An active call, an entry of Autellix's thread metadata: its own arrival, waiting and service time.
@@ -83,8 +83,9 @@ export class Call implements Key, Timed {
   admissionClass: AdmissionClass = 'new';
   /** The engine that keeps room for it. */
   reservedOn: Engine | undefined;
-  /** The engine that runs it. */
+  /** The engine that runs it, and the command that sent it there. */
   engine: Engine | undefined;
+  dispatch: Dispatch | undefined;
 
   /** Its client receives keep-alive comments: no queue timeout, unless engines keep sending it back. */
   readonly isPatient: boolean;
@@ -153,6 +154,16 @@ export class Call implements Key, Timed {
     this.dispatchedAtMs = nowMs;
     this.startedAtMs = undefined;
     this.outputTokens = 0;
+  }
+
+  /** The command for it, which the call and its program remember for views. */
+  dispatchedTo({ id: engine }: Engine, placement: Dispatch['placement']): Dispatch {
+    const { id: call, level, reason } = this;
+    const queueMs = this.waitedMs as Millis;
+    const inherited = this.returns === 0 ? undefined : { inheritedMs: this.inheritedWaitMs as Millis };
+    this.dispatch = { type: 'dispatch', call, engine, level, queueMs, ...inherited, reason, placement };
+    this.program.lastDispatch = this.dispatch;
+    return this.dispatch;
   }
 
   /** The first token of the attempt came. */

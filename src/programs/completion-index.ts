@@ -87,6 +87,11 @@ export class CompletionIndex {
     return this.#index[kind] ?? 0;
   }
 
+  /** The index as last read. Views use it, because looking must not bring the next reading forward. */
+  get asRead(): Pick<CompletionIndex, 'isLearnt' | 'of'> {
+    return { isLearnt: this.isLearnt, of: (kind) => this.#index[kind] ?? 0 };
+  }
+
   #count(serviceMs: number, change: 1 | -1): void {
     const kind = serviceClassOf(serviceMs);
     this.#ended[kind] = Math.max(0, (this.#ended[kind] ?? 0) + change);

@@ -1,7 +1,7 @@
 import { invariant } from '../invariant.js';
 import type { Call } from './call.js';
 import type { Engine } from '../engines/engine.js';
-import type { ProgramGone } from '../protocol/events.js';
+import type { Dispatch, ProgramGone } from '../protocol/events.js';
 import type { ProgramId, TenantId } from '../protocol/units.js';
 
 const NO_CALLS: readonly Call[] = [];
@@ -20,8 +20,9 @@ export class Program {
   /** The engine of its long calls, and that engine's `life` then: an engine that returned empty is no home. */
   #home: Engine | undefined;
   #homeLife = 0;
-  /** Engine of its last dispatch. */
+  /** Engine of its last finished call, and the last command that dispatched one. */
   lastEngine: Engine | undefined;
+  lastDispatch: Dispatch | undefined;
 
   /** Active calls (Autellix's thread metadata), unordered; undefined while there are none, as idle rows are many. */
   #calls: Call[] | undefined;

@@ -1,36 +1,26 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { main } from '../../cli/program.js';
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { configSchema } from '../../sidecar/config/schema.js';
 import { POLICY_NAMES } from '../../src/index.js';
+import { run } from '../support/command-line.js';
 import { Maitred } from '../support/maitred.js';
 
-/** Runs a command line in this process: its exit code and what it wrote. */
-async function run(args: readonly string[], env: Record<string, string> = {}) {
-  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-  let out = '';
-  let err = '';
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true));
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true));
-  try {
-    const code = await main(['node', 'maitred', ...args]);
-    return { code, out, errors: err.split('\n').filter((line) => line !== '') };
-  } finally {
-    vi.restoreAllMocks();
-    vi.unstubAllEnvs();
-  }
-}
-
 describe('maitred', () => {
-  it.each([['--help'], ['serve --help'], ['engine --help'], ['config --help'], ['help'], ['help serve']])(
-    '%s helps',
-    async (line) => {
-      const { code, out, errors } = await run(line.split(' '));
-      expect({ code, errors }).toEqual({ code: 0, errors: [] });
-      expect(out).toContain('Usage: maitred');
-    },
-  );
+  it.each([
+    ['--help'],
+    ['serve --help'],
+    ['engine --help'],
+    ['config --help'],
+    ['why --help'],
+    ['doctor --help'],
+    ['help'],
+    ['help serve'],
+  ])('%s helps', async (line) => {
+    const { code, out, errors } = await run(line.split(' '));
+    expect({ code, errors }).toEqual({ code: 0, errors: [] });
+    expect(out).toContain('Usage: maitred');
+  });
 
   it.each([['--version'], ['serve --version'], ['engine -V'], ['config -V']])('%s tells the version', async (line) => {
     const { code, out } = await run(line.split(' '));

@@ -70,7 +70,7 @@ describe('a call that waits', () => {
       if (text.split('\n\n').length > 2) open();
     }
     expect(text).toMatch(
-      /^(: queued waited_ms=\d+ waiting=1\n\n){2,}: dispatched engine=\S+ level=0 reason=queued\n\n/,
+      /^(: queued waited_ms=\d+ waiting=1 level=0 cause=window engine=\S+ needs=1 free=0 limit=1 ahead=0\n\n){2,}: dispatched engine=\S+ level=0 reason=queued\n\n/,
     );
     expect(text.replaceAll(/^:.*\n\n/gm, '')).toBe(STREAM.join(''));
     expect((await first).status).toBe(200);

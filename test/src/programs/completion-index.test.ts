@@ -26,6 +26,15 @@ describe('the completion index', () => {
     expect(index.isLearnt).toBe(false);
   });
 
+  it('is shown as last read: looking does not bring the next reading forward', () => {
+    const index = learnt([1_000], 100);
+    const { of } = index.asRead;
+    expect(of(serviceClassOf(100))).toBe(0);
+    const read = at(index, 100);
+    expect(of(serviceClassOf(100))).toBe(read);
+    expect(read).toBeGreaterThan(0);
+  });
+
   it('is level where all programs are alike, however far they have come', () => {
     const index = learnt([9_000, 10_000, 11_000], 200);
     expect(index.isLearnt).toBe(true);

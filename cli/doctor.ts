@@ -1,0 +1,84 @@
+import type { Command } from 'commander';
+import { createRequire } from 'node:module';
+import { plain } from '../lab/index.js';
+import { configFileOf, loadConfig } from '../sidecar/config/load.js';
+import { ConfigError } from '../sidecar/config/problems.js';
+import { addAdminOptions, adminToken, type AdminFlags } from './admin.js';
+import { configInputs, type ConfigFlags } from './config-options.js';
+import { engineFindings } from './doctor/engines.js';
+import type { Finding } from './doctor/finding.js';
+import { gatewayFindings } from './doctor/gateway.js';
+import { accessFindings, nodeFinding, portFindings } from './doctor/settings.js';
+import { wrapped } from './why.js';
+
+interface DoctorFlags extends Pick<ConfigFlags, 'config' | 'engine'>, Partial<AdminFlags> {
+  readonly calls: boolean;
+  readonly json?: true;
+}
+
+/** Columns of the report, and of the level before each finding. */
+const COLUMNS = 80;
+const LEVEL_COLUMNS = 9;
+
+/** `maitred doctor`: what is wrong with the configuration, the engines and a running gateway, and what to do. */
+export function addDoctorCommand(program: Command): void {
+  const collect = (url: string, urls: readonly string[] = []) => [...urls, url];
+  const doctor = program
+    .command('doctor')
+    .description('look for what is wrong with settings, engines and a running gateway')
+    .option('-c, --config <file>', 'the gateway’s configuration file')
+    .option('-e, --engine <url>', 'base URL of an engine replica; once for each', collect)
+    .option('--no-calls', 'send the engines no calls: some of their flags can then not be seen')
+    .option('--json', 'print the findings as JSON');
+  addAdminOptions(doctor).action(async (flags: DoctorFlags) => {
+    const token = adminToken(doctor, flags);
+    const findings = [nodeOwn(), ...(await ownFindings(flags))];
+    if (flags.url !== undefined) findings.push(...(await gatewayFindings(flags.url, token)));
+    const broken = findings.filter(({ level }) => level === 'broken').length;
+    const warnings = findings.filter(({ level }) => level === 'warning').length;
+    process.stdout.write(
+      flags.json ? `${JSON.stringify({ version: 1, broken, warnings, findings })}\n` : plain(textOf(findings)),
+    );
+    if (broken > 0) throw new Error(`${broken} of ${findings.length} findings are broken`);
+  });
+}
+
+function nodeOwn(): Finding {
+  const { engines } = createRequire(import.meta.url)('maitred/package.json') as { readonly engines: { node: string } };
+  return nodeFinding(engines.node);
+}
+
+/** Findings on the configuration and all that it names. */
+async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): Promise<Finding[]> {
+  const inputs = configInputs({ ...(file !== undefined && { config: file }), ...(engine && { engine }) });
+  try {
+    const config = loadConfig(inputs);
+    const name = configFileOf(inputs);
+    return [
+      { level: 'ok', subject: 'configuration', found: name ?? 'defaults, environment and flags: no file' },
+      ...accessFindings(config, name),
+      ...(await portFindings(config)),
+      // The engines of a gateway that is asked are its own.
+      ...(config.engines.length === 0 && url !== undefined ? [] : await engineFindings(config, calls)),
+    ];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(({ origin, path, message }) => ({
+      level: 'broken',
+      subject: [origin, path].filter((part) => part !== undefined && part !== '').join(': ') || 'configuration',
+      found: message,
+      advice: 'docs/CONFIG.md lists the keys; `maitred config` checks the file alone',
+    }));
+  }
+}
+
+/** Two lines a finding: what was found, and what to do. */
+function textOf(findings: readonly Finding[]): string {
+  const indent = ' '.repeat(LEVEL_COLUMNS);
+  const lines = findings.map(({ level, subject, found, advice }) => {
+    const text = `${subject}: ${found}${advice === undefined ? '' : `\n-> ${advice}`}`;
+    const shown = wrapped(text, COLUMNS - LEVEL_COLUMNS).replaceAll('\n', `\n${indent}`);
+    return level.padEnd(LEVEL_COLUMNS) + shown;
+  });
+  return `${lines.join('\n')}\n`;
+}

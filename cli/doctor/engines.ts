@@ -1,0 +1,58 @@
+import type { Config, EngineConfig } from '../../sidecar/config/schema.js';
+import { idOf } from '../../sidecar/engines/address.js';
+import { examine, type Examination } from '../../sidecar/engines/examine.js';
+import { clockFinding, type Finding } from './finding.js';
+
+/** Each engine: whether it answers, what it is, and what it lacks. @param calls whether small calls may be sent */
+export async function engineFindings(config: Config, calls: boolean): Promise<Finding[]> {
+  if (config.engines.length + config.embedded === 0)
+    return [{ level: 'warning', subject: 'engines', found: 'none is configured', advice: 'name them with --engine or in engines' }]; // prettier-ignore
+  const found = await Promise.all(config.engines.map((engine) => judged(engine, config, calls)));
+  return found.flat();
+}
+
+async function judged(engine: EngineConfig, { health, timeouts }: Config, calls: boolean): Promise<Finding[]> {
+  const subject = `engine ${idOf(engine)}`;
+  const { timeoutMs } = health;
+  const { connectMs } = timeouts;
+  const found = await examine(engine, { timeoutMs, connectMs, calls }).catch((error: unknown) => error as Error);
+  if (found instanceof Error) {
+    const { message, name } = found;
+    const reason = message || ((found as NodeJS.ErrnoException).code ?? name);
+    const advice = 'start it, or correct its url and apiKey; calls for its models wait or fail meanwhile';
+    return [{ level: 'broken', subject, found: `${engine.url} is not healthy: ${reason}`, advice }];
+  }
+  return [
+    ...healthFindings(subject, engine, found),
+    ...flagFindings(subject, found),
+    ...clockFinding(subject, found.date),
+  ];
+}
+
+function healthFindings(subject: string, engine: EngineConfig, { adapter, models, load }: Examination): Finding[] {
+  const names = [...(models?.keys() ?? [])];
+  if (names.length === 0)
+    return [{ level: 'broken', subject, found: 'it lists no model', advice: 'set its apiKey if it wants one, or list its models in engines[].models' }]; // prettier-ignore
+  const capacityTokens = engine.capacityTokens ?? load.capacityTokens;
+  const kind = engine.kind === 'auto' ? `${adapter.kind}, detected` : adapter.kind;
+  const findings: Finding[] = [{ level: 'ok', subject, found: `${kind}; serves ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}` }]; // prettier-ignore
+  findings.push(
+    capacityTokens === undefined
+      ? { level: 'warning', subject, found: 'its KV cache is of unknown size, so no gate protects it', advice: 'set engines[].capacityTokens' } // prettier-ignore
+      : { level: 'ok', subject, found: `KV cache of ${capacityTokens.toLocaleString('en-US')} tokens` },
+  );
+  if (load.running === undefined && load.waiting === undefined)
+    findings.push({ level: 'note', subject, found: 'it reports no load, so its window follows completions', advice: 'engines[].window fixes it' }); // prettier-ignore
+  return findings;
+}
+
+function flagFindings(subject: string, { flags }: Examination): Finding[] {
+  return flags.flatMap(({ flag, isOn, gives }): Finding[] => {
+    if (isOn === true) return [];
+    if (isOn === undefined)
+      return [{ level: 'note', subject, found: `cannot be seen from outside: ${flag}`, advice: `it gives ${gives}` }];
+    return [
+      { level: 'warning', subject, found: `runs without ${flag}`, advice: `start it with it: it gives ${gives}` },
+    ];
+  });
+}

@@ -1,0 +1,80 @@
+import { AdminError, askGateway } from '../admin.js';
+import { clockFinding, type Finding } from './finding.js';
+
+/** Calls from which a share says something. */
+const CALLS_MIN = 20;
+/** Share of calls whose program nothing named, from which programs are probably not recognised. */
+const UNNAMED_SHARE = 0.8;
+
+interface Engines {
+  readonly engines: readonly {
+    readonly id: string;
+    readonly state: string;
+    readonly capacity_tokens: number | null;
+  }[];
+}
+
+interface Identified {
+  readonly calls: number;
+  readonly sources: readonly { readonly source: string; readonly calls: number }[];
+}
+
+interface Queue {
+  readonly waiting: number;
+  readonly longest_wait_seconds: number;
+  readonly waiting_for: Readonly<Record<string, number>>;
+}
+
+/** A running gateway, by its admin API. */
+export async function gatewayFindings(url: string, token: string | undefined): Promise<Finding[]> {
+  const subject = 'gateway';
+  try {
+    const ask = async <T>(path: string) => (await askGateway(url, path, token)).body as T;
+    const { body, date } = await askGateway(url, '/engines', token);
+    const [identified, queue] = [await ask<Identified>('/identity'), await ask<Queue>('/queue')];
+    return [
+      { level: 'ok', subject, found: `${url} answers` },
+      ...clockFinding(subject, date),
+      ...engineStates((body as Engines).engines),
+      ...identityFindings(identified),
+      queueFinding(queue),
+    ];
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error;
+    return [{ level: 'broken', subject, found: error.message, advice: 'start it, or correct --url and --token' }];
+  }
+}
+
+function engineStates(engines: Engines['engines']): Finding[] {
+  const serving = engines.filter(({ state }) => state === 'up' || state === 'probation');
+  const findings: Finding[] = [];
+  if (serving.length === 0)
+    findings.push({ level: 'broken', subject: 'gateway', found: 'none of its engines is up', advice: 'see its log for "engine ejected" and "engine is not ready"' }); // prettier-ignore
+  for (const { id, state, capacity_tokens } of engines) {
+    const subject = `gateway’s ${id}`;
+    if (state === 'ejected' || state === 'joining')
+      findings.push({ level: 'warning', subject, found: `is ${state}`, advice: 'its log line "engine ejected" or "engine is not ready" has the reason' }); // prettier-ignore
+    else if (state === 'draining') findings.push({ level: 'note', subject, found: 'is draining' });
+    else if (capacity_tokens === null)
+      findings.push({ level: 'warning', subject, found: 'has a KV cache of unknown size, so no gate protects it', advice: 'set engines[].capacityTokens' }); // prettier-ignore
+  }
+  return findings;
+}
+
+function identityFindings({ calls, sources }: Identified): Finding[] {
+  const subject = 'identity';
+  if (calls === 0) return [{ level: 'note', subject, found: 'no call has come yet' }];
+  const found = `of the last ${calls} calls: ${sources.map(({ source, calls }) => `${source} ${calls}`).join(', ')}`;
+  const unnamed = sources.find(({ source }) => source === 'none')?.calls ?? 0;
+  return calls >= CALLS_MIN && unnamed >= UNNAMED_SHARE * calls
+    ? [{ level: 'warning', subject, found, advice: 'most calls begin a new program: if these are agents, send x-maitred-program' }] // prettier-ignore
+    : [{ level: 'ok', subject, found }];
+}
+
+function queueFinding({ waiting, longest_wait_seconds, waiting_for }: Queue): Finding {
+  const causes = Object.entries(waiting_for).filter(([, calls]) => calls > 0);
+  const why = causes.map(([cause, calls]) => `${cause} ${calls}`).join(', ');
+  if (waiting === 0) return { level: 'ok', subject: 'queue', found: 'no call waits' };
+  const found = `${waiting} wait (${why}), the longest for ${Math.round(longest_wait_seconds)} s`;
+  return { level: 'note', subject: 'queue', found, advice: 'maitred why PROGRAM tells more of one' };
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { readConfigFile } from '../../sidecar/config/file.js';
+import type { Config } from '../../sidecar/config/schema.js';
+import { secretsAsText } from '../../sidecar/config/secrets.js';
+import { isLoopback } from '../../sidecar/pages.js';
+import { askGateway } from '../admin.js';
+import type { Finding } from './finding.js';
+
+/** Shorter tokens can be guessed. */
+const TOKEN_CHARS_MIN = 16;
+const READABLE_BY_ALL = 0o004;
+
+/** @param range the versions that the package supports, `>=20.19` */
+export function nodeFinding(range: string): Finding {
+  const { node } = process.versions;
+  const order = (text: string) => /(\d+)\.(\d+)/.exec(text)?.slice(1).reduce((sum, part) => sum * 1000 + Number(part), 0) ?? 0; // prettier-ignore
+  return order(node) >= order(range)
+    ? { level: 'ok', subject: 'node', found: `version ${node}` }
+    : { level: 'broken', subject: 'node', found: `version ${node}, older than ${range}`, advice: 'install a newer Node.js' }; // prettier-ignore
+}
+
+/** Keys, tokens and who may reach them. @param file the configuration file, if there is one */
+export function accessFindings(config: Config, file: string | undefined): Finding[] {
+  const { auth, admin, listen } = config;
+  const findings: Finding[] = file === undefined ? [] : fileFindings(file);
+  const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+  const warn = (subject: string, found: string, advice: string) => findings.push({ level: 'warning', subject, found, advice }); // prettier-ignore
+  if (auth.keys.some(({ sha256 }) => sha256 === hashOf('')))
+    findings.push({ level: 'broken', subject: 'auth.keys', found: 'one is the hash of nothing, so a call without a key is let in', advice: 'replace it: printf %s "$KEY" | sha256sum' }); // prettier-ignore
+  if (!isLoopback(listen.host) && auth.keys.length === 0)
+    warn('listen.host', `${listen.host} is open to the network, and there are no auth.keys`, 'set auth.keys, unless the network lets only clients of yours in'); // prettier-ignore
+  if (admin.token !== null && admin.token.length < TOKEN_CHARS_MIN)
+    warn('admin.token', `has only ${admin.token.length} characters`, 'take a random one: openssl rand -hex 24');
+  if (admin.token !== null && auth.keys.some(({ sha256 }) => sha256 === hashOf(admin.token ?? '')))
+    warn('admin.token', 'is an API key too, so its client is an operator', 'give operators a token of their own');
+  if (admin.port !== null && admin.token === null && !isLoopback(admin.host))
+    warn('admin.host', `${admin.host} opens the admin paths to the network, without a token`, 'set admin.token, or bind admin.host to 127.0.0.1'); // prettier-ignore
+  if (admin.port === null && admin.token === null && (auth.keys.length > 0 || !isLoopback(listen.host)))
+    findings.push({ level: 'note', subject: 'admin.token', found: 'is not set, so admin paths and metrics are closed', advice: 'set admin.token or admin.port' }); // prettier-ignore
+  return findings;
+}
+
+function fileFindings(file: string): Finding[] {
+  const secrets = secretsAsText(readConfigFile(file).values);
+  const mayAll = process.platform !== 'win32' && (statSync(file).mode & READABLE_BY_ALL) !== 0;
+  if (secrets.length === 0 || !mayAll) return [];
+  const found = `holds ${secrets.join(', ')} as text, and everyone on this machine may read it`;
+  return [{ level: 'warning', subject: file, found, advice: `chmod 600 ${file}, or name variables: env:NAME` }];
+}
+
+/** Whether the gateway can listen; a maitred that does already is fine. */
+export async function portFindings({ listen, admin }: Config): Promise<Finding[]> {
+  const wanted = [listen, ...(admin.port === null ? [] : [{ host: admin.host, port: admin.port }])];
+  return Promise.all(wanted.filter(({ port }) => port !== 0).map(portFinding));
+}
+
+async function portFinding({ host, port }: { readonly host: string; readonly port: number }): Promise<Finding> {
+  const subject = `port ${port}`;
+  const server = createServer();
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+    return { level: 'ok', subject, found: `${host} is free` };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') return await takenFinding(subject, host, port);
+    const advice = code === 'EADDRNOTAVAIL' ? 'set listen.host to an address of this machine' : 'choose another port';
+    return { level: 'broken', subject, found: message, advice };
+  } finally {
+    server.close();
+  }
+}
+
+async function takenFinding(subject: string, host: string, port: number): Promise<Finding> {
+  const reachable =
+    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  const url = `http://${reachable}:${port}`;
+  const answers = await askGateway(url, '/healthz', undefined).then(
+    () => true,
+    () => false,
+  );
+  return answers
+    ? { level: 'ok', subject, found: 'a maitred listens there', advice: `examine it with --url ${url}` }
+    : { level: 'broken', subject, found: `${host} is taken by another program`, advice: 'choose another with --port or admin.port' }; // prettier-ignore
+}

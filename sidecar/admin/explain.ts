@@ -1,0 +1,81 @@
+import { callId, type CallView, type ProgramView, type TenantId } from '../../src/index.js';
+import type { Context } from '../context.js';
+import { findProgram } from '../programs.js';
+import { dispatchRow, inSeconds, obstacleRow, programRow, seconds, waitRow } from './rows.js';
+import { callInWords, lastCallInWords } from './words.js';
+
+/** Calls of one program to explain, the oldest first. */
+const CALLS_MAX = 100;
+
+/**
+ * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,
+ * why its last one ran where it ran. The id may also be a call's: an active one, or the last of its program.
+ * @throws GatewayError `unknown_program`, and `bad_request` if several tenants have such a program
+ */
+export function explain(context: Context, id: string, tenant: TenantId | undefined, now: number) {
+  const { views } = context.driver.scheduler;
+  const active = views.call(callId(id));
+  if (active !== undefined) {
+    const row = views.program(active.program);
+    return explanation(context, row, [callRow(context, id, active, now)], now);
+  }
+  const withLast = withLastCall(context, id);
+  if (withLast !== undefined) return explanation(context, withLast, [], now);
+  const row = findProgram(context, id, tenant);
+  const calls = [...views.callsOf(row.id, CALLS_MAX)].map(([call, view]) => callRow(context, call, view, now));
+  return explanation(context, row, calls, now);
+}
+
+function explanation(
+  context: Context,
+  row: ProgramView | undefined,
+  calls: readonly ReturnType<typeof callRow>[],
+  now: number,
+) {
+  const last = row?.lastDispatch;
+  const { balancerName } = context.driver.scheduler.views;
+  const text =
+    calls.length > 0 || row === undefined
+      ? calls.map((call) => call.text).join('\n\n')
+      : lastCallInWords(row, last, balancerName);
+  return {
+    text,
+    program: row === undefined ? null : programRow(row, now),
+    calls,
+    last_call: last === undefined ? null : { call: last.call, ...dispatchRow(last) },
+  };
+}
+
+function callRow(context: Context, call: string, view: CallView, now: number) {
+  const { program, thread, level, serviceMs, waitingMs, promoted, overdue, engine, dispatch, waiting } = view;
+  const { balancerName } = context.driver.scheduler.views;
+  return {
+    call,
+    program,
+    thread,
+    state: waiting === undefined ? 'running' : 'waiting',
+    text: callInWords(call, view, balancerName, now),
+    level,
+    /** Attained by its program when the call arrived. */
+    attained_service_seconds: seconds(serviceMs),
+    waiting_seconds: seconds(waitingMs),
+    promoted,
+    overdue,
+    engine: engine ?? null,
+    waiting_for: waiting === undefined ? null : waitRow(waiting.nearest, now),
+    engines: waiting?.engines.map((each) => obstacleRow(each, now)) ?? [],
+    promoted_in_seconds: inSeconds(waiting?.promoteAtMs, now),
+    overdue_in_seconds: inSeconds(waiting?.overdueAtMs, now),
+    refused_in_seconds: inSeconds(waiting?.refuseAtMs, now),
+    dispatch: dispatch === undefined ? null : dispatchRow(dispatch),
+  };
+}
+
+const CALL_ID = /^[0-9a-f]{10}-\d+$/;
+
+/** The program whose last dispatch was of this call. */
+function withLastCall({ driver }: Context, id: string): ProgramView | undefined {
+  if (!CALL_ID.test(id)) return undefined;
+  for (const row of driver.scheduler.views.programs()) if (row.lastDispatch?.call === callId(id)) return row;
+  return undefined;
+}

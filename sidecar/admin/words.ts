@@ -1,0 +1,130 @@
+import type { CallView, Dispatch, ObstacleView, ProgramView } from '../../src/index.js';
+import { labelOf } from '../identity/names.js';
+
+/** What the scheduler's views say, in words for operators. */
+
+/** Engines besides the nearest to name. */
+const ENGINES_SHOWN = 8;
+/** Characters of a name to show. */
+const NAME_CHARS = 60;
+
+const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
+  direct: 'without waiting',
+  queued: 'when its turn came',
+  promoted: 'after it was moved to the front, because its program had waited too long',
+  retried: 'on another attempt, after an engine failed or had no room',
+};
+
+/** One paragraph: why the call waits, or why it runs where it runs. */
+export function callInWords(id: string, view: CallView, balancer: string, now: number): string {
+  const { program, thread, level, serviceMs, waitingMs, waiting, dispatch } = view;
+  const agent = thread === '' ? '' : ` (sub-agent ${named(thread)})`;
+  const call = `Call ${id} of program ${named(labelOf(program))}${agent}`;
+  if (waiting === undefined) return `${call} runs: ${dispatchInWords(dispatch, balancer)}`;
+  const { nearest, engines } = waiting;
+  const others = engines.filter(({ engine }) => engine !== nearest.engine);
+  const sentences = [
+    `${call} has waited ${span(waitingMs)} at level ${level} (0 goes first). Its program had received ${span(serviceMs)} of engine time when it arrived.`,
+    obstacleInWords(nearest, now),
+    ...(others.length > 0
+      ? [`Elsewhere it waits too: ${others.slice(0, ENGINES_SHOWN).map(inShort).join('; ')}.`]
+      : []),
+    aheadInWords(nearest),
+    ...prospects(view, now),
+  ];
+  return sentences.join(' ');
+}
+
+/** One paragraph on a program and its last call, which has ended. */
+export function lastCallInWords(row: ProgramView, last: Dispatch | undefined, balancer: string): string {
+  const { id, level, activeCalls } = row;
+  const now =
+    activeCalls > 0 ? `${count(activeCalls)} active` : `no active call; its next one would enter level ${level}`;
+  const program = `Program ${named(labelOf(id))} has ${now}.`;
+  return last === undefined
+    ? `${program} No engine has run a call of it yet.`
+    : `${program} Its last call to be dispatched, ${last.call}, has ended: ${dispatchInWords(last, balancer)}`;
+}
+
+function dispatchInWords(dispatch: Dispatch | undefined, balancer: string): string {
+  // Over-long prompts are dispatched as well, so a running call without a dispatch does not exist.
+  if (dispatch === undefined) return 'it has not been dispatched.';
+  const { engine, level, queueMs, reason, placement } = dispatch;
+  const where = {
+    home: `${engine} is its program’s home, which holds its cache, and \`${balancer}\` sends such a call home`,
+    bound: `its program had no home that was up, so \`${balancer}\` chose ${engine} of the engines with room; it is the home now`,
+    spread: `\`${balancer}\` takes any engine with room for such a call, and chose ${engine}; its program’s home stays as it was`,
+    spilled: `its program’s home had no room for too long, so \`${balancer}\` chose ${engine}, which is the home now`,
+  }[placement];
+  const waited = queueMs >= 1 ? `, ${span(queueMs)} after it was queued` : '';
+  return `it was sent to ${engine} from level ${level}${waited}, ${REASONS[reason]}. The engine: ${where}.`;
+}
+
+function obstacleInWords(
+  { cause, engine, needs = 0, free = 0, limit = 0, behind, untilMs }: ObstacleView,
+  now: number,
+): string {
+  const at = engine ?? 'An engine';
+  const left = untilMs === undefined ? undefined : span(untilMs - now);
+  switch (cause) {
+    case 'no_engine':
+      return 'It waits for an engine: none that may run it is up.';
+    case 'retry':
+      return `It pauses${left === undefined ? '' : ` for another ${left}`}, because engines failed it and no other one can take it.`;
+    case 'resting':
+      return `It waits for ${at}, which reported no room and gets no calls for another ${left ?? 'moment'}.`;
+    case 'probation':
+      return engine === undefined
+        ? 'It waits for an engine that has proved itself: those that are up are on probation, and get no call that failed before.'
+        : `It waits for a slot: ${at} is on probation after a failure, and runs one call at a time until one is answered.`;
+    case 'window':
+      return `It waits for a slot: ${at} has ${count(limit - free)} in flight, and its window is ${limit}.`;
+    case 'kv':
+      return `It waits for KV cache: ${at} has a free slot, but the call needs ${tokens(needs)}, and of the ${tokens(limit)} that the gate allows ${free < 0 ? `there are ${tokens(-free)} too many in use` : `${tokens(free)} are free`}. The rest is of calls in flight and of programs that are expected back.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
+    case 'turn':
+      return behind === undefined
+        ? `It waits for its turn at ${at}.`
+        : `It waits for its turn: ${at} has room for it, but call ${behind.call} of program ${named(labelOf(behind.program))} comes first and is held.`;
+    case 'knee':
+      return `It is held: ${at} has a slot and room, but is past its knee, so the call would slow down those in flight by more than it gains.${left === undefined ? '' : ` Its own wait ends the hold in about ${left}, if the calls in flight stay the same.`}`;
+  }
+}
+
+function inShort({ cause, engine, needs, free, limit }: ObstacleView): string {
+  const figures = needs === undefined ? '' : `, needs ${needs}, free ${free} of ${limit}`;
+  return `${engine} (${cause}${figures})`;
+}
+
+function aheadInWords({ ahead, oldestAhead }: NonNullable<CallView['waiting']>['nearest']): string {
+  if (ahead === 0 || oldestAhead === undefined) return 'No call is ahead of it.';
+  const { call, program, waitingMs } = oldestAhead;
+  return `${count(ahead)} ${ahead === 1 ? 'is' : 'are'} ahead of it; the oldest, ${call} of program ${named(labelOf(program))}, has waited ${span(waitingMs)}.`;
+}
+
+function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, now: number): string[] {
+  const { promoteAtMs, overdueAtMs, refuseAtMs } = waiting ?? {};
+  const found: string[] = [];
+  if (engine !== undefined)
+    found.push(mayLeave ? `It was bound to ${engine}, and may now leave it.` : `It waits for ${engine} alone.`);
+  if (overdue) found.push('It is overdue: it stands at the front, and idle contexts make way for it.');
+  else if (promoted) found.push('It has been moved to the front, because its program had waited too long.');
+  if (promoteAtMs !== undefined) found.push(`It moves to the front in ${span(promoteAtMs - now)}.`);
+  if (overdueAtMs !== undefined) found.push(`It is overdue in ${span(overdueAtMs - now)}.`);
+  if (refuseAtMs !== undefined) found.push(`It is refused in ${span(refuseAtMs - now)} if it still waits then.`);
+  return found;
+}
+
+function named(text: string): string {
+  return JSON.stringify(text.length > NAME_CHARS ? `${text.slice(0, NAME_CHARS)}…` : text);
+}
+
+const count = (calls: number): string => `${calls} ${calls === 1 ? 'call' : 'calls'}`;
+const tokens = (value: number): string => `${Math.round(value).toLocaleString('en-US')} tokens`;
+
+/** A duration of the past or the near future in words. */
+function span(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}

@@ -1,0 +1,68 @@
+import type { EngineConfig } from '../config/schema.js';
+import type { JsonObject } from '../apis/api.js';
+import { addressOf } from './address.js';
+import type { Flag, Get } from './adapter.js';
+import { inspect, type Inspection } from './inspect.js';
+import { asObject, parseJson } from './json.js';
+import { MODELS_PATH } from './models.js';
+import { isOk, Prober } from './prober.js';
+
+/** Time of a small call: it may wait behind others. */
+const CALL_MS = 30_000;
+/** Longer than a block of any engine's prefix cache, which holds only full blocks. */
+const PROMPT = 'maitred doctor asks for one token. '.repeat(80);
+
+/** What one look at an engine finds. */
+export interface Examination extends Inspection {
+  readonly flags: readonly Flag[];
+  /** The engine's clock; absent: it does not tell it. */
+  readonly date: string | undefined;
+}
+
+export interface ExamineOptions {
+  readonly timeoutMs: number;
+  readonly connectMs: number;
+  /** Whether to send two calls of one token each, which some flags can be seen by. */
+  readonly calls: boolean;
+}
+
+/**
+ * Probes an engine as the fleet does, and looks for the flags that it lacks.
+ * @throws Error with the reason if the engine is not healthy
+ */
+export async function examine(config: EngineConfig, options: ExamineOptions): Promise<Examination> {
+  const { url, basePath } = addressOf(config);
+  const setTimer = (fn: () => void, ms: number) => {
+    const timer = setTimeout(fn, ms);
+    return () => clearTimeout(timer);
+  };
+  const open = (timeoutMs: number) =>
+    new Prober({ url, basePath, apiKey: config.apiKey, timeoutMs, connectMs: options.connectMs, setTimer });
+  const prober = open(options.timeoutMs);
+  const caller = open(CALL_MS);
+  try {
+    const found = await inspect(prober, config);
+    const get: Get = async (path) => {
+      const answer = await prober.get(path).catch(() => undefined);
+      return answer !== undefined && isOk(answer.status) ? answer.text : undefined;
+    };
+    const { adapter } = found;
+    const [model] = found.models?.keys() ?? [];
+    const answer =
+      adapter.flags === undefined || !options.calls || model === undefined
+        ? undefined
+        : await secondAnswer(caller, model);
+    const { date } = await prober.get(MODELS_PATH).catch(() => ({ date: undefined }));
+    return { ...found, date, flags: (await adapter.flags?.(get, answer)) ?? [] };
+  } finally {
+    await Promise.all([prober.close(), caller.close()]);
+  }
+}
+
+/** Only the second of two equal calls finds its prompt cached. */
+async function secondAnswer(prober: Prober, model: string): Promise<JsonObject | undefined> {
+  const call = { model, prompt: PROMPT, max_tokens: 1, temperature: 0 };
+  const ask = () => prober.post('/v1/completions', call).catch(() => undefined);
+  if ((await ask())?.status !== 200) return undefined;
+  return asObject(parseJson((await ask())?.text));
+}

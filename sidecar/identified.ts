@@ -1,0 +1,20 @@
+/** Calls of which the source is remembered: enough for a share, and soon past a client's old settings. */
+const CALLS = 512;
+
+/** The sources that named the programs of the last calls, for operators to see. */
+export class Identified {
+  readonly #sources: string[] = [];
+  #next = 0;
+
+  note(source: string): void {
+    this.#sources[this.#next] = source;
+    this.#next = (this.#next + 1) % CALLS;
+  }
+
+  /** Number of the last calls by source, the most frequent first. */
+  counts(): readonly (readonly [source: string, calls: number])[] {
+    const counts = new Map<string, number>();
+    for (const source of this.#sources) counts.set(source, (counts.get(source) ?? 0) + 1);
+    return [...counts].sort(([, a], [, b]) => b - a);
+  }
+}

@@ -1,0 +1,57 @@
+import type { Call } from '../programs/call.js';
+import type { CompletionIndex } from '../programs/completion-index.js';
+import type { Engine } from '../engines/engine.js';
+import type { Headroom } from '../queues/wait-queue.js';
+import { before } from '../queues/fit-tree.js';
+import { admissionOf } from '../policies/admission.js';
+import { joiningOf } from './joining.js';
+import type { PlacementRules } from './placement.js';
+
+/*
+ * The conditions under which an engine runs a waiting call. Placement asks them one by one, cheapest first;
+ * `waits.ts` asks the same ones to tell why a call waits.
+ *
+ *     closedBy     the engine takes no call at all
+ *     needTokens   the call's KV tokens, against the engine's headroom
+ *     goesFirst    the room is kept for an earlier call
+ *     pays         the call would slow down those in flight by more than it gains
+ */
+
+/** Why an engine takes no call at all; undefined: it has a free slot. */
+export function closedBy(
+  engine: Engine,
+  admits: boolean,
+  nowMs: number,
+): 'no_engine' | 'resting' | 'probation' | 'window' | undefined {
+  if (!engine.isOpen(nowMs)) return engine.state === 'up' ? 'resting' : 'no_engine';
+  if (engine.inFlight < engine.limitSize) return undefined;
+  if (engine.probation) return 'probation';
+  return admits ? 'window' : undefined;
+}
+
+/** Tokens that the call would add to the engine's working set, its family's prefix included. */
+export function needTokens(call: Call, { workingSet }: Engine): number {
+  return workingSet.extraTokens(call) + workingSet.missingSharedTokens(call);
+}
+
+export function headroomOf(engine: Engine, { policy, config }: PlacementRules, nowMs: number): Headroom {
+  return engine.headroom(policy.admits ? config.admission.gate : 0, nowMs);
+}
+
+/** Whether the room is kept for a call that comes before this one. @param call undefined: none has room */
+export function goesFirst(reserved: Call | undefined, call: Call | undefined): boolean {
+  return reserved !== undefined && (call === undefined || before(reserved, call));
+}
+
+/** Whether running the call now gains more than holding it. A call that anti-starvation moved to the front is never held. */
+export function pays(
+  call: Call,
+  engine: Engine,
+  { config, policy }: PlacementRules,
+  completionIndex: Pick<CompletionIndex, 'isLearnt' | 'of'>,
+  nowMs: number,
+): boolean {
+  if (!policy.weighs || call.promoted || call.isAged) return true;
+  const joining = joiningOf(call, engine, config, completionIndex, nowMs);
+  return joining === undefined || admissionOf(config.admission.batching).admits(joining);
+}

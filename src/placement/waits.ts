@@ -1,0 +1,221 @@
+import type { Call } from '../programs/call.js';
+import type { Engine } from '../engines/engine.js';
+import { before } from '../queues/fit-tree.js';
+import { firstOf, type Headroom } from '../queues/wait-queue.js';
+import { closedBy, goesFirst, headroomOf, needTokens, pays } from './obstacle.js';
+import type { Placement } from './placement.js';
+
+/** Why a call waits, in rising order of nearness to its dispatch. Each waiting call has one cause. */
+export const WAIT_CAUSES = [
+  'no_engine', // no engine that may run it is up
+  'retry', // engines failed it, and it pauses
+  'resting', // the engine said "no room" and gets no calls for a moment
+  'probation', // the engine came back, and may run one call at a time, and none that failed
+  'window', // as many calls are in flight as the window allows
+  'kv', // the gate has too little room for its context
+  'turn', // there is room, but an earlier call comes first
+  'knee', // it would slow down the calls in flight by more than it gains
+] as const;
+export type WaitCause = (typeof WAIT_CAUSES)[number];
+
+/** Why one engine, or none, does not run the call now. */
+export interface Obstacle {
+  readonly cause: WaitCause;
+  readonly engine: Engine | undefined;
+  /**
+   * What the call needs, what is free and the limit: calls for `window` and `probation`, tokens for `kv`. Free is below
+   * 0 where the limit has shrunk below what is in use.
+   */
+  readonly needs?: number;
+  readonly free?: number;
+  readonly limit?: number;
+  /** The earlier call, with `turn`. */
+  readonly behind?: Call | undefined;
+  /** When the cause ends by time alone, on the driver's clock; undefined: an event must end it. */
+  readonly untilMs?: number | undefined;
+}
+
+/** Waiting calls that come before a call. */
+export interface Ahead {
+  readonly calls: number;
+  readonly oldest: Call | undefined;
+}
+
+/** What an engine offers to the first call that it would run. */
+interface Front {
+  readonly closed: ReturnType<typeof closedBy>;
+  readonly room: Headroom;
+  /** The first call of its own, in order, for which the trees find room. */
+  readonly first: Call | undefined;
+}
+
+/** The calls of one queue in order, and the oldest of those up to each. */
+interface Line {
+  readonly calls: readonly Call[];
+  readonly oldest: readonly Call[];
+}
+
+/** How far the search for the end of a knee's hold looks ahead, and how exactly. */
+const HOLD_MS_MAX = 86_400_000;
+const HOLD_MS_EXACT = 1;
+
+/**
+ * Why calls wait, by the conditions of placement itself (`obstacle.ts`). Made on demand between two steps, when no
+ * waiting call can be placed; good until the next step. It changes nothing, and costs the steps nothing.
+ */
+export class Waits {
+  readonly #fronts = new Map<Engine, Front>();
+  readonly #lines = new Map<Iterable<Call>, Line>();
+
+  constructor(
+    private readonly placement: Placement,
+    private readonly nowMs: number,
+  ) {}
+
+  /** The nearest obstacle: the one after which the call would run soonest, on any engine that may run it. */
+  nearest(call: Call): Obstacle {
+    return this.at(call).reduce((a, b) => (isNearer(b, a) ? b : a));
+  }
+
+  /** The obstacle at each engine that may run the call; a single one without an engine if none may. */
+  at(call: Call): readonly Obstacle[] {
+    const { live } = this.#pool(call);
+    const { boundTo, onlyOn } = call;
+    if (!live.some(({ id }) => (onlyOn ?? id) === id)) return [{ cause: 'no_engine', engine: boundTo }];
+    // Without a time to wait for, all engines are on probation, and none of them is given a call that failed.
+    if (call.isPaused && call.retryAtMs === -Infinity) return [{ cause: 'probation', engine: undefined }];
+    if (call.isPaused) return [{ cause: 'retry', engine: undefined, untilMs: call.retryAtMs }];
+    if (boundTo === undefined) return live.map((engine) => this.#obstacle(call, engine, true));
+    const others = call.isStealable ? live.filter((engine) => engine !== boundTo) : [];
+    return [this.#obstacle(call, boundTo, true), ...others.map((engine) => this.#obstacle(call, engine, false))];
+  }
+
+  /** The waiting calls that the engine would run before this one; without an engine, those of its model. */
+  ahead(call: Call, engine: Engine | undefined): Ahead {
+    if (engine === undefined) {
+      const { unbound, paused } = this.#pool(call);
+      return this.#before(call, [unbound, paused]);
+    }
+    const own = [engine.bound, ...engine.pools.map((pool) => pool.unbound)];
+    if (call.boundTo === undefined || call.boundTo === engine) return this.#before(call, own);
+    // Calls of other engines come after its own.
+    const earlier = this.#before(
+      call,
+      engine.pools.map((pool) => pool.stealable),
+    );
+    return own.map((queue) => lastOf(this.#line(queue))).reduce(both, earlier);
+  }
+
+  /** @param isOwn whether it waits for this engine or for none, and not for another */
+  #obstacle(call: Call, engine: Engine, isOwn: boolean): Obstacle {
+    const { closed, room, first } = this.#front(engine);
+    const { inFlight, limitSize, restUntilMs, reservedFor } = engine;
+    if (closed === 'no_engine') return { cause: closed, engine };
+    if (closed === 'resting') return { cause: closed, engine, untilMs: restUntilMs };
+    if (closed !== undefined) return { cause: closed, engine, needs: 1, free: limitSize - inFlight, limit: limitSize };
+    const short = this.#shortOf(call, engine, room, isOwn);
+    if (short !== undefined) return short;
+    const next = goesFirst(reservedFor, first) ? reservedFor : (first ?? this.#firstToSteal(engine, room));
+    if (next !== call) return { cause: 'turn', engine, behind: next };
+    return { cause: 'knee', engine, untilMs: this.#heldUntilMs(call, engine) };
+  }
+
+  /** What is missing for the call's context; undefined: nothing. */
+  #shortOf(call: Call, engine: Engine, room: Headroom, isOwn: boolean): Obstacle | undefined {
+    const { admissionClass, extraTokens, countedTokens } = call;
+    const ownRoom = room[admissionClass];
+    const limit = engine.gateTokens(this.placement.rules.config.admission.gate);
+    const short = (needs: number, free: number): Obstacle | undefined =>
+      needs <= free ? undefined : { cause: 'kv', engine, needs, free, limit, untilMs: this.#turnMs(call, engine) };
+    // The trees hold the need as of the last change of its thread, and for a call of another engine its whole context.
+    const recorded = isOwn ? short(extraTokens, ownRoom) : short(countedTokens, room.new);
+    return short(needTokens(call, engine), ownRoom) ?? recorded;
+  }
+
+  /** When idle contexts may make way for another aged call, if that makes room. */
+  #turnMs(call: Call, engine: Engine): number | undefined {
+    const { evictableAtMs } = engine;
+    if (call.admissionClass !== 'aged' || this.nowMs >= evictableAtMs) return undefined;
+    const { aged } = headroomOf(engine, this.placement.rules, evictableAtMs);
+    return Math.max(needTokens(call, engine), call.extraTokens) <= aged ? evictableAtMs : undefined;
+  }
+
+  /** When its growing weight ends the hold, if the calls in flight stay as they are. */
+  #heldUntilMs(call: Call, engine: Engine): number | undefined {
+    const { rules, completionIndex } = this.placement;
+    const paysAfter = (ms: number): boolean => pays(call, engine, rules, completionIndex.asRead, this.nowMs + ms);
+    let held = 0;
+    let free = HOLD_MS_EXACT;
+    for (; !paysAfter(free); free *= 2) {
+      if (free > HOLD_MS_MAX) return undefined;
+      held = free;
+    }
+    while (free - held > HOLD_MS_EXACT) {
+      const middle = (held + free) / 2;
+      if (paysAfter(middle)) free = middle;
+      else held = middle;
+    }
+    return this.nowMs + free;
+  }
+
+  #front(engine: Engine): Front {
+    let front = this.#fronts.get(engine);
+    if (front !== undefined) return front;
+    const { rules } = this.placement;
+    const room = headroomOf(engine, rules, this.nowMs);
+    const own = [engine.bound, ...engine.pools.map((pool) => pool.unbound)];
+    const first = own.reduce<Call | undefined>((found, queue) => firstOf(found, queue.firstFit(room)), undefined);
+    front = { closed: closedBy(engine, rules.policy.admits, this.nowMs), room, first };
+    this.#fronts.set(engine, front);
+    return front;
+  }
+
+  #firstToSteal(engine: Engine, room: Headroom): Call | undefined {
+    const trees = engine.pools.map((pool) => pool.stealable);
+    return trees.reduce<Call | undefined>((found, tree) => firstOf(found, tree.firstFit(room.new)), undefined);
+  }
+
+  #before(call: Call, queues: readonly Iterable<Call>[]): Ahead {
+    return queues.map((queue) => lastOf(this.#line(queue), call)).reduce(both);
+  }
+
+  #line(queue: Iterable<Call>): Line {
+    let line = this.#lines.get(queue);
+    if (line !== undefined) return line;
+    const calls = [...queue].sort((a, b) => (before(a, b) ? -1 : 1));
+    const oldest: Call[] = [];
+    for (const call of calls) oldest.push(olderOf(oldest.at(-1), call));
+    line = { calls, oldest };
+    this.#lines.set(queue, line);
+    return line;
+  }
+
+  #pool(call: Call) {
+    return this.placement.engineTable.pool(call.model);
+  }
+}
+
+function isNearer(a: Obstacle, b: Obstacle): boolean {
+  if (a.cause !== b.cause) return WAIT_CAUSES.indexOf(a.cause) > WAIT_CAUSES.indexOf(b.cause);
+  return missing(a) < missing(b);
+}
+
+const missing = ({ needs = 0, free = 0 }: Obstacle): number => needs - free;
+
+/** The calls of the line before this one, or all of them. */
+function lastOf({ calls, oldest }: Line, until?: Call): Ahead {
+  let low = 0;
+  for (let high = calls.length; low < high;) {
+    const middle = (low + high) >> 1;
+    if (until === undefined || before(calls[middle] as Call, until)) low = middle + 1;
+    else high = middle;
+  }
+  return { calls: low, oldest: oldest[low - 1] };
+}
+
+const both = (a: Ahead, b: Ahead): Ahead => ({
+  calls: a.calls + b.calls,
+  oldest: b.oldest === undefined ? a.oldest : olderOf(a.oldest, b.oldest),
+});
+
+const olderOf = (a: Call | undefined, b: Call): Call => (a !== undefined && a.seq < b.seq ? a : b);

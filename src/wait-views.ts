@@ -1,0 +1,141 @@
+import type { Call } from './programs/call.js';
+import { deadlinesOf } from './programs/escalation.js';
+import type { Placement } from './placement/placement.js';
+import { strandedAtMs } from './placement/retry.js';
+import { WAIT_CAUSES, Waits, type Obstacle, type WaitCause } from './placement/waits.js';
+import type { Dispatch } from './protocol/events.js';
+import type { CallId, EngineId, Millis, ProgramId } from './protocol/units.js';
+
+/** Why a waiting call is not dispatched. Times are on the driver's clock. */
+export interface WaitView extends ObstacleView {
+  readonly level: number;
+  /** Number of waiting calls that come before it where it waits, and the oldest of them. */
+  readonly ahead: number;
+  readonly oldestAhead: WaitingCall | undefined;
+}
+
+/** What one engine lacks for a call; undefined fields do not apply to the cause. */
+export interface ObstacleView {
+  readonly cause: WaitCause;
+  /** Undefined: no engine is up, or none in particular. */
+  readonly engine: EngineId | undefined;
+  /** Needed, free (below 0: overdrawn), and their limit: calls for `window` and `probation`, tokens for `kv`. */
+  readonly needs: number | undefined;
+  readonly free: number | undefined;
+  readonly limit: number | undefined;
+  /** The call that comes first, with `turn`. */
+  readonly behind: WaitingCall | undefined;
+  /** When time alone ends the cause; undefined: an event must end it. */
+  readonly untilMs: Millis | undefined;
+}
+
+export interface WaitingCall {
+  readonly call: CallId;
+  readonly program: ProgramId;
+  readonly waitingMs: Millis;
+}
+
+/** All that decides on one active call. */
+export interface CallView {
+  readonly program: ProgramId;
+  readonly thread: string;
+  readonly level: number;
+  /** Attained service of its program on its arrival, by which it is ranked. */
+  readonly serviceMs: Millis;
+  readonly waitingMs: Millis;
+  readonly promoted: boolean;
+  readonly overdue: boolean;
+  /** The engine that it must wait for, or that runs it; undefined: any that serves its model. */
+  readonly engine: EngineId | undefined;
+  /** Other engines may take it from there. */
+  readonly mayLeave: boolean;
+  /** Its last dispatch; undefined: none yet. */
+  readonly dispatch: Dispatch | undefined;
+  /** Undefined: it runs. */
+  readonly waiting: Waiting | undefined;
+}
+
+interface Waiting {
+  readonly nearest: WaitView;
+  /** Each engine that may run it, the nearest obstacle among them. */
+  readonly engines: readonly ObstacleView[];
+  /** When it moves to the front; undefined: it is there, or never. */
+  readonly promoteAtMs: Millis | undefined;
+  /** When it counts as overdue; undefined: it does. */
+  readonly overdueAtMs: Millis | undefined;
+  /** When it is refused if nothing changes; undefined: never. */
+  readonly refuseAtMs: Millis | undefined;
+}
+
+/** Number of waiting calls by cause; every cause is there. */
+export function countCauses(calls: Iterable<Call>, placement: Placement, nowMs: number): Record<WaitCause, number> {
+  const counts = Object.fromEntries(WAIT_CAUSES.map((cause) => [cause, 0])) as Record<WaitCause, number>;
+  const waits = new Waits(placement, nowMs);
+  for (const call of calls) if (call.state === 'waiting') counts[waits.nearest(call).cause] += 1;
+  return counts;
+}
+
+/** Why each waiting call waits. */
+export function* waitViews(
+  calls: Iterable<Call>,
+  placement: Placement,
+  nowMs: number,
+): IterableIterator<[CallId, WaitView]> {
+  const waits = new Waits(placement, nowMs);
+  for (const call of calls) if (call.state === 'waiting') yield [call.id, waitView(call, waits, nowMs)];
+}
+
+/** These active calls, each with why it waits. */
+export function callViews(calls: readonly Call[], placement: Placement, nowMs: number): Map<CallId, CallView> {
+  const waits = new Waits(placement, nowMs);
+  return new Map(calls.map((call) => [call.id, callView(call, placement, waits, nowMs)]));
+}
+
+function callView(call: Call, placement: Placement, waits: Waits, nowMs: number): CallView {
+  return {
+    program: call.program.id,
+    thread: call.thread,
+    level: call.level,
+    serviceMs: call.serviceAtArrivalMs as Millis,
+    waitingMs: call.waitingMs(nowMs) as Millis,
+    promoted: call.promoted,
+    overdue: call.overdue,
+    engine: (call.engine ?? call.boundTo)?.id,
+    mayLeave: call.isStealable,
+    dispatch: call.dispatch,
+    waiting: call.state === 'waiting' ? waitingOf(call, placement, waits, nowMs) : undefined,
+  };
+}
+
+function waitingOf(call: Call, placement: Placement, waits: Waits, nowMs: number): Waiting {
+  const { rules, engineTable } = placement;
+  const strandMs = strandedAtMs(call, engineTable.pool(call.model));
+  const due = deadlinesOf(call, rules.config, rules.balancer, strandMs);
+  return {
+    nearest: waitView(call, waits, nowMs),
+    engines: waits.at(call).map((obstacle) => obstacleView(obstacle, nowMs)),
+    promoteAtMs: timeOf(due.promoteAtMs),
+    overdueAtMs: timeOf(due.overdueAtMs),
+    refuseAtMs: timeOf(Math.min(due.timeoutAtMs, due.strandAtMs)),
+  };
+}
+
+function waitView(call: Call, waits: Waits, nowMs: number): WaitView {
+  const nearest = waits.nearest(call);
+  const { calls, oldest } = waits.ahead(call, nearest.engine);
+  const { cause, engine, needs, free, limit, behind, untilMs } = obstacleView(nearest, nowMs);
+  const oldestAhead = waitingCall(oldest, nowMs);
+  // No spread: it would take most of the time of a view of ten thousand calls.
+  return { cause, engine, needs, free, limit, behind, untilMs, level: call.level, ahead: calls, oldestAhead };
+}
+
+function obstacleView({ cause, engine, needs, free, limit, behind, untilMs }: Obstacle, nowMs: number): ObstacleView {
+  const until = timeOf(untilMs ?? Infinity);
+  return { cause, engine: engine?.id, needs, free, limit, behind: waitingCall(behind, nowMs), untilMs: until };
+}
+
+function waitingCall(call: Call | undefined, nowMs: number): WaitingCall | undefined {
+  return call && { call: call.id, program: call.program.id, waitingMs: call.waitingMs(nowMs) as Millis };
+}
+
+const timeOf = (ms: number): Millis | undefined => (Number.isFinite(ms) ? (ms as Millis) : undefined);

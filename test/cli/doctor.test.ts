@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { run } from '../support/command-line.js';
+import { fileOf } from '../support/folder.js';
+import { modelList, startFakeEngine, type Route } from '../sidecar/engines/fake-engine.js';
+import { chat, cleanUp, fakeEngine, world } from '../sidecar/gateway/world.js';
+
+interface Finding {
+  readonly level: string;
+  readonly subject: string;
+  readonly found: string;
+  readonly advice?: string;
+}
+
+/** Runs the doctor: its exit code and findings. The gateway's own port is any free one. */
+async function examine(args: readonly string[], settings: Record<string, string> = {}) {
+  const env = { MAITRED_LISTEN_PORT: '0', ...settings };
+  const { code, out } = await run(['doctor', '--json', ...args], env);
+  const { findings } = JSON.parse(out) as { findings: Finding[] };
+  const about = (text: string) => findings.filter(({ subject, found }) => `${subject}: ${found}`.includes(text));
+  return { code, findings, about, levels: new Set(findings.map(({ level }) => level)) };
+}
+
+const CONFIG_INFO = 'vllm:cache_config_info{enable_prefix_caching="True",num_gpu_blocks="101",block_size="16"} 1.0\n';
+const ANSWER = {
+  usage: { prompt_tokens: 9, prompt_tokens_details: { cached_tokens: 8 } },
+  metrics: { queue_time_ms: 1 },
+};
+
+async function vllm(routes: Record<string, Route> = {}) {
+  const engine = await startFakeEngine({
+    '/v1/models': modelList(['m']),
+    '/health': 200,
+    '/metrics': `${CONFIG_INFO}vllm:num_requests_running 0\nvllm:num_requests_waiting 0\n`,
+    '/v1/completions': JSON.stringify(ANSWER),
+    ...routes,
+  });
+  cleanUp(() => engine.close());
+  return engine;
+}
+
+describe('maitred doctor', () => {
+  it('is content with an engine that has all it needs', async () => {
+    const engine = await vllm();
+    const { code, about, levels } = await examine(['--engine', engine.url]);
+    expect([code, levels.has('warning'), levels.has('broken')]).toEqual([0, false, false]);
+    expect(about('vllm, detected')).toHaveLength(1);
+    expect(about('1,600 tokens')).toHaveLength(1);
+    expect(about('--scheduling-policy priority')).toMatchObject([{ level: 'note' }]);
+    expect(engine.requests.filter((each) => each.startsWith('POST'))).toHaveLength(2);
+  });
+
+  it('names the flags that an engine lacks, and what to do', async () => {
+    const bare = await vllm({
+      '/metrics': CONFIG_INFO.replace('True', 'False'),
+      '/v1/completions': JSON.stringify({ usage: { prompt_tokens: 9 } }),
+    });
+    const { code, about } = await examine(['--engine', bare.url]);
+    expect(code).toBe(0);
+    for (const flag of ['--enable-prefix-caching', '--enable-per-request-metrics', '--enable-prompt-tokens-details']) {
+      expect(about(flag)).toMatchObject([{ level: 'warning' }]);
+      expect(about(flag)[0]!.advice).toBeTruthy();
+    }
+    const quiet = await examine(['--engine', bare.url, '--no-calls']);
+    expect(quiet.about('--enable-per-request-metrics')).toMatchObject([{ level: 'note' }]);
+    expect(bare.requests.filter((each) => each.startsWith('POST'))).toHaveLength(2);
+  });
+
+  it.each<[string, Record<string, Route>, Record<string, string>]>([
+    [
+      'sglang',
+      { '/v1/models': modelList(['m'], 'sglang'), '/server_info': JSON.stringify({ enable_cache_report: false, disable_radix_cache: true, enable_priority_scheduling: false }) }, // prettier-ignore
+      { '--enable-cache-report': 'warning', '--disable-radix-cache': 'warning', '--enable-metrics': 'warning', '--enable-priority-scheduling': 'warning' }, // prettier-ignore
+    ],
+    [
+      'llamacpp',
+      { '/v1/models': modelList(['m'], 'llamacpp'), '/health': 200, '/slots': JSON.stringify([{ n_ctx: 4096 }]) },
+      { '--metrics': 'warning' },
+    ],
+    ['openai', { '/v1/models': modelList(['m'], 'me') }, { 'unknown size': 'warning', 'reports no load': 'note' }],
+  ])('knows what an engine of kind %s may lack', async (kind, routes, expected) => {
+    const engine = await startFakeEngine(routes);
+    cleanUp(() => engine.close());
+    const { code, about } = await examine(['--engine', engine.url]);
+    expect(code).toBe(0);
+    expect(about(`${kind}, detected`)).toHaveLength(1);
+    for (const [text, level] of Object.entries(expected))
+      expect([text, about(text)]).toMatchObject([text, [{ level }]]);
+  });
+
+  it('finds engines that are broken, and clocks that differ', async () => {
+    const late: Route = (response) => {
+      response.setHeader('date', new Date(Date.now() - 60_000).toUTCString());
+      response.end(modelList(['m']));
+    };
+    const engine = await vllm({ '/v1/models': late });
+    const dead = 'http://127.0.0.1:1';
+    const { code, about } = await examine(['--engine', engine.url, '--engine', dead]);
+    expect(code).toBe(1);
+    expect(about(dead)).toMatchObject([{ level: 'broken', found: expect.stringContaining('ECONNREFUSED') as string }]);
+    expect(about('behind')).toMatchObject([{ level: 'warning' }]);
+    const empty = await vllm({ '/v1/models': modelList([]) });
+    expect((await examine(['--engine', empty.url])).about('no model')).toMatchObject([{ level: 'broken' }]);
+  });
+
+  it('tells a port that another program has from one that a maitred has', async () => {
+    const other = createServer((socket) => socket.end('hello')).listen(0, '127.0.0.1');
+    cleanUp(() => Promise.resolve(other.close()));
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const { code, about } = await examine([], { MAITRED_LISTEN_PORT: String(port) });
+    expect([code, about(`port ${port}`)]).toMatchObject([1, [{ level: 'broken' }]]);
+    const { url } = await world([]);
+    const own = new URL(url).port;
+    expect((await examine([], { MAITRED_LISTEN_PORT: own })).about(`port ${own}`)).toMatchObject([{ level: 'ok' }]);
+  });
+
+  it('finds secrets that anyone may read, guess or go without', async () => {
+    const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+    const keys = `[{sha256: ${hash('')}, tenant: a}, {sha256: ${hash('short-token')}, tenant: b}]`;
+    const file = fileOf('maitred.yaml', `admin: {token: short-token}\nauth: {keys: ${keys}}\n`);
+    chmodSync(file, 0o644);
+    const { code, about, findings } = await examine(['--config', file], {});
+    expect(code).toBe(1);
+    expect(about('admin.token as text')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('chmod') as string }]); // prettier-ignore
+    expect(about('the hash of nothing')).toMatchObject([{ level: 'broken' }]);
+    expect(about('11 characters')).toHaveLength(1);
+    expect(about('is an API key too')).toHaveLength(1);
+    expect(JSON.stringify(findings)).not.toContain('short-token');
+    chmodSync(file, 0o600);
+    expect((await examine(['--config', file])).about('as text')).toEqual([]);
+    writeFileSync(file, 'listen: {port: 0, host: 0.0.0.0}\nadmin: {port: 0, host: 0.0.0.0}\n');
+    const open = await examine(['--config', file]);
+    expect(open.about('listen.host')).toMatchObject([{ level: 'warning' }]);
+    expect(open.about('admin.host')).toMatchObject([{ level: 'warning' }]);
+    writeFileSync(file, 'listne: {port: 0}\n');
+    expect(await examine(['--config', file])).toMatchObject({ code: 1, levels: new Set(['ok', 'broken']) });
+  });
+});
+
+describe('maitred doctor --url', () => {
+  it('looks at a running gateway: its engines, its queue, and who its programs are', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    expect((await examine(['--url', url])).about('no call has come')).toMatchObject([{ level: 'note' }]);
+    for (let call = 0; call < 20; call += 1) await chat(url, { messages: [{ role: 'user', content: `${call}` }] });
+    const { code, about } = await examine(['--url', url]);
+    expect(code).toBe(0);
+    expect(about('none 20')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('x-maitred-program') as string }]); // prettier-ignore
+    expect(about('unknown size')).toMatchObject([{ level: 'warning', subject: `gateway’s ${engine.id}` }]);
+    expect(about('no call waits')).toHaveLength(1);
+  });
+
+  it('is broken where the gateway is not there, refuses, or has no engine', async () => {
+    for (const url of [
+      'http://127.0.0.1:1',
+      (await world([])).url,
+      (await world([], { admin: { token: 'a-long-token' } })).url,
+    ])
+      // prettier-ignore
+      expect((await examine(['--url', url])).code).toBe(1);
+  });
+
+  it('prints findings in 80 columns for people', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const { code, out } = await run(['doctor', '--url', url], { MAITRED_LISTEN_PORT: '0' });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ok {7}node: version /);
+    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { wrapped } from '../../cli/why.js';
+import { run } from '../support/command-line.js';
+import { chat, fakeEngine, world } from '../sidecar/gateway/world.js';
+
+const why = (url: string, id: string, ...more: string[]) => run(['why', id, '--url', url, ...more]);
+
+describe('maitred why', () => {
+  it('tells in 80 columns why a program’s last call ran where it ran, or as JSON', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    expect((await chat(url, {}, { 'x-maitred-program': 'my task: 1' })).status).toBe(200);
+    const { code, out, errors } = await why(`${url}/v1/`, 'my task: 1');
+    expect([code, errors]).toEqual([0, []]);
+    expect(out).toContain(engine.id);
+    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    const json = await why(url, 'my task: 1', '--json');
+    expect(JSON.parse(json.out)).toMatchObject({ program: { id: 'my task: 1' }, last_call: { engine: engine.id } });
+  });
+
+  it('takes the token from a variable, and says what is wrong with it', async () => {
+    const { url } = await world([await fakeEngine()], { admin: { token: 'a-long-admin-token' } });
+    await chat(url, {}, { 'x-maitred-program': 'p' });
+    const args = ['why', 'p', '--url', url, '--token', 'TEST_TOKEN'];
+    expect((await run(args, { TEST_TOKEN: 'a-long-admin-token' })).code).toBe(0);
+    const wrong = await run(args, { TEST_TOKEN: 'wrong' });
+    expect([wrong.code, wrong.out]).toEqual([1, '']);
+    expect(wrong.errors).toEqual([expect.stringContaining('--token')]);
+    expect((await why(url, 'p')).code).toBe(1);
+    expect((await run(args)).code).toBe(2);
+  });
+
+  it.each([
+    ['an unknown id', () => world([]).then(({ url }) => url), 'No program "p" is known'],
+    ['a listener without admin paths', () => world([], { admin: { port: 0 } }).then(({ url }) => url), 'admin.port'],
+    ['a port where nobody listens', () => Promise.resolve('http://127.0.0.1:1'), 'no gateway answers'],
+    ['a server that is no maitred', () => fakeEngine().then(({ url }) => url), 'no maitred'],
+  ])('fails with one clear line for %s', async (_, start, said) => {
+    const { code, out, errors } = await why(await start(), 'p');
+    expect([code, out, errors.length]).toEqual([1, '', 1]);
+    expect(errors[0]).toContain(said);
+  });
+
+  it.each([
+    ['--url', 'gateway:8080'],
+    ['--url', 'http://user:pass@host'],
+    ['--url', 'ftp://host'],
+  ])('refuses %s %s', async (...args) => {
+    // prettier-ignore
+    expect((await run(['why', 'p', ...args])).code).toBe(2);
+  });
+});
+
+it('wraps paragraphs at words, and leaves longer words whole', () => {
+  expect(wrapped('one two three\n\nfour', 7)).toBe('one two\nthree\n\nfour');
+  expect(wrapped('a-very-long-word b', 5)).toBe('a-very-long-word\nb');
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { WAIT_CAUSES } from '../../../src/index.js';
+import {
+  ask,
+  chat,
+  completion,
+  errorCode,
+  fakeEngine,
+  gate,
+  metrics,
+  until,
+  waiting,
+  world,
+  type Answer,
+} from './world.js';
+
+/** Answers when the gate opens. */
+const behind =
+  (opened: Promise<void>): Answer =>
+  async (...args) => {
+    await opened;
+    return completion()(...args);
+  };
+
+interface Call {
+  readonly call: string;
+  readonly text: string;
+  readonly waiting_for: object | null;
+}
+
+/** One call that runs, of program `first`, and one that waits for its slot, of program `second`. */
+async function queued() {
+  const { opened, open } = gate();
+  const engine = await fakeEngine(behind(opened));
+  const { url } = await world([engine], { admission: { window: 1 } });
+  const answers = [chat(url, {}, { 'x-maitred-program': 'first' })];
+  await until(() => engine.seen.length === 1);
+  answers.push(chat(url, {}, { 'x-maitred-program': 'second' }));
+  await until(async () => (await waiting(url)) === 1);
+  return { url, engine, open, answers };
+}
+
+describe('a waiting call', () => {
+  it('is explained: its cause, with figures and in words, in /programs/{id}, /queue and metrics', async () => {
+    const { url, engine, open, answers } = await queued();
+    const cause = { cause: 'window', engine: engine.id, needs: 1, free: 0, limit: 1, ahead: 0, oldest_ahead: null };
+    const program = (await ask(`${url}/programs/second`)).json() as { threads: { active: Call[] }[] };
+    expect(program.threads[0]!.active[0]).toMatchObject({ state: 'waiting', waiting_for: cause });
+    const running = (await ask(`${url}/programs/first`)).json() as typeof program;
+    expect(running.threads[0]!.active[0]).toMatchObject({ state: 'running', waiting_for: null });
+
+    const told = (await ask(`${url}/programs/second/explain`)).json() as { text: string; calls: Call[] };
+    expect(told).toMatchObject({ program: { id: 'second' }, last_call: null, calls: [{ waiting_for: cause }] });
+    expect(told.text).toContain(told.calls[0]!.call);
+    expect(told.text).toContain(engine.id);
+    expect(told.text).toMatch(
+      /has waited .* s at level 0 .*its window is 1\. No call is ahead of it\. It is overdue in /,
+    );
+    // A call's own id finds it too.
+    const byCall = (await ask(`${url}/programs/${told.calls[0]!.call}/explain`)).json();
+    expect(byCall).toMatchObject({ program: { id: 'second' }, calls: [{ call: told.calls[0]!.call }] });
+
+    expect((await ask(`${url}/queue`)).json()).toMatchObject({ waiting_for: { window: 1, kv: 0 } });
+    const samples = await metrics(url);
+    const shown = WAIT_CAUSES.map((each) => [each, samples.get(`maitred_waiting_calls{cause="${each}"}`)]);
+    expect(Object.fromEntries(shown)).toEqual({
+      ...Object.fromEntries(WAIT_CAUSES.map((each) => [each, 0])),
+      window: 1,
+    });
+    open();
+    await Promise.all(answers);
+  });
+});
+
+describe('a program', () => {
+  it('is explained by where its call runs, and once idle by its last one', async () => {
+    const { url, engine, open, answers } = await queued();
+    const runs = (await ask(`${url}/programs/first/explain`)).json() as { calls: Call[] };
+    expect(runs.calls).toMatchObject([{ state: 'running', dispatch: { engine: engine.id, reason: 'direct' } }]);
+    open();
+    await Promise.all(answers);
+    const idle = (await ask(`${url}/programs/second/explain`)).json() as { text: string; last_call: Call };
+    expect(idle).toMatchObject({ calls: [], last_call: { engine: engine.id, reason: 'queued', placement: 'spread' } });
+    expect(idle.text).toContain(idle.last_call.call);
+    expect((await ask(`${url}/programs/${idle.last_call.call}/explain`)).json()).toMatchObject({
+      program: { id: 'second' },
+    });
+    expect((await ask(`${url}/identity`)).json()).toEqual({
+      calls: 2,
+      sources: [{ source: 'x-maitred-program', calls: 2 }],
+    });
+  });
+
+  it('that nobody knows is a 404, and its name does not come back whole', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const got = await ask(`${url}/programs/${'n'.repeat(3000)}/explain`);
+    expect([got.status, errorCode(got.text)]).toEqual([404, 'unknown_program']);
+    expect(got.text.length).toBeLessThan(500);
+  });
+});

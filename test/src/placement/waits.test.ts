@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { describe, expect, it } from 'vitest';
+import { makeBalancer } from '../../../loadbalancer/index.js';
+import {
+  callId,
+  millis,
+  Scheduler,
+  WAIT_CAUSES,
+  type CallView,
+  type WaitCause,
+  type WaitView,
+} from '../../../src/index.js';
+import { PRESETS, runWorld } from '../../../sim/index.js';
+import { configSchema } from '../../../sidecar/config/schema.js';
+import { programs, WORKLOADS } from '../../../workloads/index.js';
+import { mayRetry } from '../../support/core-book.js';
+import { Desk } from '../../support/core-desk.js';
+import { cancelled, joined, lost, woke } from '../../support/core-events.js';
+import { play, type Moment } from '../../support/core-play.js';
+
+type Waiting = NonNullable<CallView['waiting']>;
+
+const waitingOf = (scheduler: Scheduler, call: string): Waiting | undefined =>
+  scheduler.views.call(callId(call))?.waiting;
+
+/** Whether the cause is true, by what a driver knows. */
+function isTrue(nearest: WaitView, id: string, { book, scheduler, nowMs, config }: Moment): boolean {
+  const call = book.calls.get(id)!;
+  const up = book.serving(call.model);
+  const engine = book.engines.get(nearest.engine ?? '');
+  const view = nearest.engine && scheduler.views.engine(nearest.engine);
+  const { needs = 0, free = 0, limit = 0 } = nearest;
+  switch (nearest.cause) {
+    case 'no_engine':
+      return up.length === 0;
+    case 'retry':
+      return call.failedOn.size > 0 && nearest.untilMs === call.retryAtMs;
+    case 'resting':
+      return engine?.restUntilMs === nearest.untilMs && nowMs < nearest.untilMs!;
+    case 'probation':
+      return engine === undefined ? up.every((each) => !mayRetry(call, each, Infinity)) : engine.probation;
+    case 'window':
+      return view !== undefined && view !== '' && limit === view.window && view.inFlight >= view.window && free < needs;
+    case 'kv':
+      return view !== undefined && view !== '' && config.admission.gate > 0 && view.inFlight > 0 && needs > free;
+    case 'turn':
+      return nearest.ahead > 0 && book.calls.get(nearest.behind?.call ?? '')?.state === 'waiting';
+    case 'knee':
+      return view !== undefined && view !== '' && view.inFlight > 0 && config.admission.batching === 'knee';
+  }
+}
+
+/** Removes what the call waits for. */
+function remove(
+  { cause, engine = 'new', behind, untilMs }: WaitView,
+  id: string,
+  { book, scheduler, nowMs }: Moment,
+): void {
+  const { model } = book.calls.get(id)!;
+  const { models = [model], windowMax, capacityTokens } = book.engines.get(engine) ?? {};
+  const join = (window?: number, capacity?: number) =>
+    joined(engine, { models, ...(window && { window }), ...(capacity && { capacity }) });
+  switch (cause) {
+    case 'window':
+      return void scheduler.step(join(1_000, capacityTokens), millis(nowMs));
+    case 'kv':
+      return void scheduler.step(join(windowMax, 1e6), millis(nowMs));
+    case 'no_engine':
+      return void scheduler.step(join(), millis(nowMs));
+    case 'probation':
+      return void scheduler.step(join(windowMax, capacityTokens), millis(nowMs));
+    case 'turn':
+      return void scheduler.step(cancelled(behind!.call), millis(nowMs));
+    case 'retry':
+    case 'resting':
+    case 'knee':
+      return void scheduler.step(woke, untilMs!);
+  }
+}
+
+/** Ends a sequence early. */
+class Enough extends Error {}
+
+describe('why a call waits', () => {
+  it('is one true cause for each waiting call, in random worlds', () => {
+    const seen = new Map<WaitCause, number>();
+    for (let seed = 0; seed < 100; seed += 1)
+      play({
+        seed,
+        without: ['configure'],
+        onMoment(moment) {
+          const { scheduler, book } = moment;
+          const waits = new Map(scheduler.views.waits());
+          assert.deepEqual([...waits.keys()].sort(), book.waiting().map(({ id }) => id).sort()); // prettier-ignore
+          for (const [id, wait] of waits) {
+            assert.ok(isTrue(wait, id, moment), `sequence ${seed}, ${id}: ${JSON.stringify(wait)}`);
+            seen.set(wait.cause, (seen.get(wait.cause) ?? 0) + 1);
+          }
+          const counts = scheduler.views.waitCauses();
+          assert.deepEqual(Object.keys(counts), [...WAIT_CAUSES]);
+          assert.equal(Object.values(counts).reduce((sum, calls) => sum + calls, 0), waits.size); // prettier-ignore
+        },
+      });
+    // A batch is weighed only once much was learnt: see below.
+    for (const cause of WAIT_CAUSES.filter((each) => each !== 'knee'))
+      assert.ok((seen.get(cause) ?? 0) > 25, `only ${seen.get(cause)} calls waited for ${cause}`);
+  });
+
+  it('is another, or none, once the named obstacle is removed', () => {
+    const removed = new Map<WaitCause, number>();
+    for (let seed = 0; seed < 600; seed += 1)
+      playUntil(seed, (moment) => {
+        const timesOf = (cause: WaitCause) => removed.get(cause) ?? 0;
+        const waiting = [...moment.scheduler.views.waits()].sort(([, a], [, b]) => timesOf(a.cause) - timesOf(b.cause));
+        if (waiting[0] === undefined) return false;
+        const [id, { cause }] = waiting[0];
+        const before = waitingOf(moment.scheduler, id)!.nearest;
+        remove(before, id, moment);
+        removed.set(cause, timesOf(cause) + 1);
+        const now = waitingOf(moment.scheduler, id)?.nearest;
+        const isSame = now?.cause === cause && now.engine === before.engine && now.behind?.call === before.behind?.call;
+        assert.ok(!isSame, `sequence ${seed}, ${id}: ${JSON.stringify([before, now])}`);
+        return true;
+      });
+    for (const cause of WAIT_CAUSES.filter((each) => each !== 'knee'))
+      assert.ok((removed.get(cause) ?? 0) > 2, `${cause} was removed only ${removed.get(cause)} times`);
+  });
+
+  it('is the knee, where a call would slow the others too much', () => {
+    const config = configSchema.parse({});
+    const scheduler = new Scheduler(config, makeBalancer(config.balancer));
+    const heldMs: number[] = [];
+    let steps = 0;
+    runWorld({
+      programs: programs(WORKLOADS.mixed, 1),
+      maxPrograms: 300,
+      arrivals: { type: 'open', ratePerSecond: 1.2, cv: 1 },
+      seed: 1,
+      engines: 1,
+      engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16, scheduling: 'fcfs' },
+      scheduler: () => ({
+        totals: scheduler.totals,
+        step(event, nowMs) {
+          const commands = scheduler.step(event, nowMs);
+          steps += 1;
+          // Those behind the held call wait for their turn.
+          if (steps % 512 === 0)
+            for (const [, { cause, untilMs }] of scheduler.views.waits())
+              if (cause === 'knee') heldMs.push(untilMs! - nowMs);
+          return commands;
+        },
+      }),
+      observer: { programEnded: () => undefined },
+      alone: false,
+    });
+    expect(heldMs.length).toBeGreaterThan(5);
+    expect(Math.min(...heldMs)).toBeGreaterThan(0);
+  });
+});
+
+describe('a waiting call', () => {
+  const ONE = { admission: { gate: 0.5, outputReserveTokens: 0 } };
+
+  it('names the room that is missing, who is ahead, and when it moves to the front', () => {
+    const desk = new Desk({ ...ONE, starvation: { waitMsMax: 60_000 } });
+    desk.join('A', { window: 4, capacity: 1_000 });
+    desk.arrive('run', { prompt: 300 });
+    desk.arrive('first', { prompt: 400 });
+    desk.pass(2_000);
+    desk.arrive('second', { prompt: 450 });
+    expect(waitingOf(desk.scheduler, 'second')?.nearest).toMatchObject({
+      cause: 'kv',
+      engine: 'A',
+      needs: 450,
+      free: 200,
+      limit: 500,
+      ahead: 1,
+      oldestAhead: { call: 'first', waitingMs: 2_000 },
+    });
+    expect(waitingOf(desk.scheduler, 'second')).toMatchObject({ overdueAtMs: 62_000, promoteAtMs: undefined });
+    desk.join('B', { window: 4, capacity: 1_000 });
+    expect(desk.dispatchOf('first')?.engine).toBe('B');
+    expect(waitingOf(desk.scheduler, 'second')?.nearest).toMatchObject({
+      engine: 'A',
+      ahead: 0,
+      oldestAhead: undefined,
+    });
+  });
+
+  it('names for each engine what it lacks there, and the nearest of them', () => {
+    const desk = new Desk(ONE);
+    desk.join('A', { window: 1, capacity: 10_000 });
+    desk.join('B', { window: 4, capacity: 1_000 });
+    desk.join('C', { window: 4, capacity: 1_000 });
+    desk.arrive('a', { prompt: 100 });
+    desk.arrive('b', { prompt: 300 });
+    desk.arrive('c', { prompt: 200 });
+    desk.arrive('w', { prompt: 400 });
+    const { nearest, engines } = waitingOf(desk.scheduler, 'w')!;
+    expect(engines).toMatchObject([
+      { engine: 'A', cause: 'window', needs: 1, free: 0, limit: 1 },
+      { engine: 'B', cause: 'kv', free: 200 },
+      { engine: 'C', cause: 'kv', free: 300 },
+    ]);
+    expect(nearest).toMatchObject({ engine: 'C', cause: 'kv' });
+  });
+
+  it('has room, but an earlier call has it kept', () => {
+    const desk = new Desk({ admission: { ...ONE.admission, gate: 1, reserveMs: 100 } });
+    desk.join('A', { window: 8, capacity: 1_000 });
+    desk.arrive('run', { prompt: 600 });
+    desk.arrive('big', { prompt: 900 });
+    desk.pass(200);
+    desk.arrive('small', { prompt: 100 });
+    expect(waitingOf(desk.scheduler, 'small')?.nearest).toMatchObject({
+      cause: 'turn',
+      behind: { call: 'big' },
+      ahead: 1,
+    });
+    expect(waitingOf(desk.scheduler, 'big')?.nearest).toMatchObject({ cause: 'kv', needs: 900, free: 400 });
+  });
+
+  it('is refused at a time when no engine is up, and is nobody once it is over', () => {
+    const desk = new Desk({ timeouts: { noEngineMs: 1_000 } });
+    desk.join('A');
+    desk.tell(lost('A'));
+    desk.arrive('w');
+    const waiting = waitingOf(desk.scheduler, 'w')!;
+    expect(waiting).toMatchObject({ nearest: { cause: 'no_engine', engine: undefined }, refuseAtMs: 1_000 });
+    desk.join('A');
+    expect(desk.scheduler.views.call(callId('w'))).toMatchObject({ waiting: undefined, dispatch: { engine: 'A' } });
+    desk.finish('w');
+    expect(desk.scheduler.views.call(callId('w'))).toBeUndefined();
+    expect(desk.program('of-w').lastDispatch).toMatchObject({ call: 'w', placement: 'spread' });
+  });
+});
+
+/** Plays a sequence until `act`, asked from some moment on, says that it has acted. */
+function playUntil(seed: number, act: (moment: Moment) => boolean): void {
+  let moments = 0;
+  try {
+    play({
+      seed,
+      without: ['configure'],
+      // A fixed window would not widen.
+      adjust: (config) => ({ ...config, admission: { ...config.admission, window: 'auto' } }),
+      onMoment(moment) {
+        moments += 1;
+        if (moments > (seed * 7) % 50 && act(moment)) throw new Enough();
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof Enough)) throw error;
+  }
+}
