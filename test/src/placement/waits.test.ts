@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { makeBalancer } from '../../../loadbalancer/index.js';
 import {
   callId,
+  engineId,
   millis,
   Scheduler,
   WAIT_CAUSES,
@@ -40,19 +41,19 @@ function isTrue(nearest: WaitView, id: string, { book, scheduler, nowMs, config 
     case 'probation':
       return engine === undefined ? up.every((each) => !mayRetry(call, each, Infinity)) : engine.probation;
     case 'window':
-      return view !== undefined && view !== '' && limit === view.window && view.inFlight >= view.window && free < needs;
+      return view !== undefined && limit === view.window && view.inFlight >= view.window && free < needs;
     case 'kv':
-      return view !== undefined && view !== '' && config.admission.gate > 0 && view.inFlight > 0 && needs > free;
+      return view !== undefined && config.admission.gate > 0 && view.inFlight > 0 && needs > free;
     case 'turn':
       return nearest.ahead > 0 && book.calls.get(nearest.behind?.call ?? '')?.state === 'waiting';
     case 'knee':
-      return view !== undefined && view !== '' && view.inFlight > 0 && config.admission.batching === 'knee';
+      return view !== undefined && view.inFlight > 0 && config.admission.batching === 'knee';
   }
 }
 
 /** Removes what the call waits for. */
 function remove(
-  { cause, engine = 'new', behind, untilMs }: WaitView,
+  { cause, engine = engineId('new'), behind, untilMs }: WaitView,
   id: string,
   { book, scheduler, nowMs }: Moment,
 ): void {
