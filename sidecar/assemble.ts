@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { BalancerInUse } from '../loadbalancer/index.js';
 import { ActiveSet } from './active.js';
+import { watchPorts } from './admin/watch.js';
 import { Auth } from './auth.js';
 import { HeldBytes } from './bodies/held.js';
 import { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/schema.js';
-import type { Context } from './context.js';
+import type { Context, Demo } from './context.js';
 import { Driver, type Recorder } from './driver.js';
 import { createFleet } from './engines/index.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
@@ -19,12 +20,16 @@ import { endProgram } from './programs.js';
 import { Responses } from './responses.js';
 import { Threads } from './threads.js';
 import { TokenEstimator } from './tokens.js';
+import { PastCalls } from './watch/past-calls.js';
+import { Totals } from './watch/totals.js';
+import { Watchers } from './watch/watchers.js';
 
 export interface GatewayOptions {
   /** Absent: JSON lines on standard output, at `log.level` and above. */
   readonly log?: Logger;
   /** Receives every step until the gateway has closed. Its owner closes it. */
   readonly recorder?: Recorder | undefined;
+  readonly demo?: Demo | undefined;
 }
 
 /** Creates the parts of a gateway and connects them. Probing of the engines starts here. */
@@ -32,11 +37,13 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const log = options.log ?? makeLog(config);
   const metrics = new Metrics();
   const threads = new Threads();
+  const totals = new Totals();
   const balancerInUse = new BalancerInUse();
   const balancer = balancerInUse.for(config.balancer);
   const driver = new Driver(config, balancer, {
     programGone: (gone) => {
       metrics.programGone(gone);
+      totals.programGone(gone, driver.now());
       threads.gone(gone.program);
     },
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
@@ -70,6 +77,10 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     reader: new BodyReader(() => context.config),
     active: new ActiveSet(),
     threads,
+    pastCalls: new PastCalls(config.limits.pastCalls),
+    totals,
+    watchers: new Watchers(watchPorts(() => context)),
+    demo: options.demo,
     callPorts: { ...portsOf(() => context), driver, fleet },
   };
   registerGauges(context);
@@ -107,6 +118,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     refused: (spec, code) => {
       spec.held.release();
       context().metrics.rejected(code);
+      context().pastCalls.refused(spec, code, context().driver.now());
       context().log.info({ request_id: spec.requestId, call: spec.id, tenant: spec.tenant, code }, 'refused');
     },
     accepted: (call) => {
@@ -133,10 +145,13 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
       tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);
     },
     ended: (call, report) => {
-      const { active, log, metrics } = context();
+      const { active, driver, log, metrics, pastCalls, totals } = context();
+      const now = driver.now();
       active.delete(call);
       call.spec.held.release();
       metrics.ended(report);
+      totals.callEnded(report, now);
+      pastCalls.ended(call.spec, report, now);
       logCall(log, call.spec, report);
       if (call.spec.identity.final) endProgram(context(), call.spec.identity.program);
     },

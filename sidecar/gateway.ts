@@ -80,6 +80,8 @@ class RunningGateway implements Gateway {
     const balancer = context.balancer.for(config.balancer);
     context.driver.configure(config, balancer);
     context.readsPrefix = balancer.readsPrefix;
+    // Whoever watches must have the new token.
+    if (config.admin.token !== context.config.admin.token) context.watchers.close();
     context.auth = new Auth(config);
     context.config = config;
     context.log.level = config.log.level;
@@ -168,6 +170,7 @@ function listenerPorts(context: Context): ListenerPorts {
 async function closeAll(context: Context, listeners: readonly Listener[]): Promise<void> {
   context.draining = true;
   context.active.drainAway();
+  context.watchers.close();
   await Promise.all(listeners.map((listener) => listener.close()));
   await context.reader.close();
   await context.fleet.close();
