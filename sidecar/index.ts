@@ -15,9 +15,11 @@
  *   engines/           the replicas
  *   gateway.ts         start, reload, drain, close
  *   admin/, metrics/   the operators' view
+ *   watch/             what they are shown over time: ended calls, totals, the stream
  *   config/            the configuration
  *   record.ts          the event log
  */
 export { startGateway } from './gateway.js';
 export type { Gateway } from './gateway.js';
 export type { GatewayOptions } from './assemble.js';
+export type { Demo } from './context.js';

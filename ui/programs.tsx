@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
+import type { RefObject } from 'preact';
 import type { Program } from '../sidecar/admin/answers.js';
 import { go } from './app.js';
 import { brief, count, duration, percent, ratio, tokens } from './format.js';
@@ -98,61 +99,13 @@ function Filters({ total }: { readonly total: number }) {
 
 function Table({ total }: { readonly total: number }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const first = useSignal(0);
-  const inSight = useSignal(20);
-  /** Row that the keyboard is on. */
-  const current = useSignal(0);
-  const hasFocus = useRef(false);
-
-  const look = () => {
-    const box = scroller.current;
-    if (box === null) return;
-    inSight.value = Math.ceil(box.clientHeight / ROW_PX);
-    first.value = Math.floor(box.scrollTop / ROW_PX);
-    const offset = Math.max(0, Math.floor(first.value / AROUND) * AROUND - AROUND);
-    const limit = inSight.value + 3 * AROUND;
-    const known = rowWindow.peek();
-    if (known.offset !== offset || known.limit !== limit) rowWindow.value = { offset, limit };
-  };
-  useEffect(() => {
-    look();
-    addEventListener('resize', look);
-    return () => removeEventListener('resize', look);
-  }, []);
-
+  const { first, inSight, look } = useSight(scroller);
+  const { current, move } = useRowKeys(scroller, total, inSight);
   const page = programs.value;
-  const from = Math.max(0, Math.min(first.value, total - inSight.value) - 5);
-  const to = Math.min(total, from + inSight.value + 10);
+  const from = Math.max(0, Math.min(first, total - inSight) - 5);
+  const to = Math.min(total, from + inSight + 10);
   const indices = Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
-
-  const move = (event: KeyboardEvent) => {
-    const steps: Record<string, number> = {
-      ArrowDown: 1,
-      ArrowUp: -1,
-      PageDown: inSight.value - 2,
-      PageUp: 2 - inSight.value,
-      Home: -total,
-      End: total,
-    };
-    const step = steps[event.key];
-    const box = scroller.current;
-    if (step === undefined || box === null || total === 0) return;
-    event.preventDefault();
-    const to = Math.max(0, Math.min(total - 1, current.value + step));
-    current.value = to;
-    hasFocus.current = true;
-    const top = to * ROW_PX;
-    const room = box.clientHeight - 2 * ROW_PX;
-    if (top < box.scrollTop) box.scrollTop = top;
-    else if (top > box.scrollTop + room) box.scrollTop = top - room;
-  };
-  useEffect(() => {
-    if (!hasFocus.current) return;
-    const link = scroller.current?.querySelector<HTMLElement>('a[tabindex="0"]');
-    if (link !== document.activeElement) link?.focus({ preventScroll: true });
-    hasFocus.current = link === undefined || link === null;
-  });
-
+  const focusable = Math.max(from, Math.min(current.value, to - 1));
   return (
     <div class="scroller" ref={scroller} onScroll={look} onKeyDown={move} tabIndex={total === 0 ? 0 : -1}>
       <table class="programs" aria-rowcount={total + 1}>
@@ -172,7 +125,7 @@ function Table({ total }: { readonly total: number }) {
               key={index}
               index={index}
               row={page?.programs[index - page.offset]}
-              isCurrent={index === Math.max(from, Math.min(current.value, to - 1))}
+              isCurrent={index === focusable}
               onFocus={() => (current.value = index)}
             />
           ))}
@@ -182,6 +135,63 @@ function Table({ total }: { readonly total: number }) {
       {total === 0 && <p class="quiet empty">No program matches.</p>}
     </div>
   );
+}
+
+/** The rows in sight; loads the part of the table around them. */
+function useSight(scroller: RefObject<HTMLDivElement | null>) {
+  const first = useSignal(0);
+  const inSight = useSignal(20);
+  const look = () => {
+    const box = scroller.current;
+    if (box === null) return;
+    inSight.value = Math.ceil(box.clientHeight / ROW_PX);
+    first.value = Math.floor(box.scrollTop / ROW_PX);
+    const offset = Math.max(0, Math.floor(first.value / AROUND) * AROUND - AROUND);
+    const limit = inSight.value + 3 * AROUND;
+    const known = rowWindow.peek();
+    if (known.offset !== offset || known.limit !== limit) rowWindow.value = { offset, limit };
+  };
+  useEffect(() => {
+    look();
+    addEventListener('resize', look);
+    return () => removeEventListener('resize', look);
+  }, []);
+  return { first: first.value, inSight: inSight.value, look };
+}
+
+/** Moves the focus from row to row. A row that is not in sight yet gets it when it is drawn. */
+function useRowKeys(scroller: RefObject<HTMLDivElement | null>, total: number, inSight: number) {
+  const current = useSignal(0);
+  const awaited = useRef(false);
+  useEffect(() => {
+    if (!awaited.current) return;
+    const link = scroller.current?.querySelector<HTMLElement>('a[tabindex="0"]');
+    link?.focus({ preventScroll: true });
+    awaited.current = link === null;
+  });
+  const move = (event: KeyboardEvent) => {
+    const page = Math.max(1, inSight - 2);
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -total,
+      End: total,
+    };
+    const step = steps[event.key];
+    const box = scroller.current;
+    if (step === undefined || box === null || total === 0) return;
+    event.preventDefault();
+    current.value = Math.max(0, Math.min(total - 1, current.value + step));
+    awaited.current = true;
+    const top = current.value * ROW_PX;
+    // The head of the table covers one row, and the last row should be whole.
+    const room = box.clientHeight - 2 * ROW_PX;
+    if (top < box.scrollTop) box.scrollTop = top;
+    else if (top > box.scrollTop + room) box.scrollTop = top - room;
+  };
+  return { current, move };
 }
 
 const Space = ({ rows }: { readonly rows: number }) =>

@@ -72,7 +72,7 @@ export function urlOf(change: Partial<View>): string {
   const wanted = { ...view.peek(), ...change };
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(wanted))
-    if (value !== DEFAULTS[name as keyof View]) search.set(name, value as string);
+    if (value !== DEFAULTS[name as keyof View]) search.set(name, value);
   return `${location.pathname}${search.size > 0 ? `?${search}` : ''}`;
 }
 

@@ -1,4 +1,3 @@
-import { effect } from '@preact/signals';
 import { createParser } from 'eventsource-parser';
 import { API, SECTIONS, announcement, connection, gateway, streamQuery } from './state.js';
 
@@ -20,8 +19,7 @@ let timer: number | undefined;
 
 export function follow(): void {
   let isFirst = true;
-  effect(() => {
-    void streamQuery.value;
+  streamQuery.subscribe(() => {
     plan(isFirst ? 0 : SETTLE_MS);
     isFirst = false;
   });

@@ -46,10 +46,9 @@ interface TimeLineProps {
 export function TimeLine({ past, active }: TimeLineProps) {
   const marks = [...past.map((call, index) => pastMark(call, levelBefore(past, index))), ...active.map(activeMark)];
   if (marks.length === 0) return null;
-  const ends = marks.flatMap(({ parts }) => parts.map(({ to }) => to));
-  const last = Math.max(...ends);
+  const last = Math.max(...marks.map(endOf));
   const { span } = view.value;
-  const first = Math.min(...marks.map(({ parts }) => parts[0]?.from ?? last));
+  const first = Math.min(...marks.map(startOf));
   const start = span === '' ? first : Math.max(first, last - Number(span));
   const scale = { start, length: Math.max(0.001, last - start) };
   const threads = [...new Set(marks.map(({ thread }) => thread))].sort();
@@ -63,20 +62,20 @@ export function TimeLine({ past, active }: TimeLineProps) {
         role="img"
         aria-label={`${marks.length} calls in ${threads.length} threads, from ${clock(start)} to ${clock(last)}; listed below`}
       >
-        {threads.map((thread) => (
-          <div key={thread} class="lane">
-            <span class="lane-name" title={thread}>
-              {thread === '' ? 'root' : brief(thread, 14)}
-            </span>
-            <div class="lane-track">
-              {marks
-                .filter((mark) => mark.thread === thread)
-                .map((mark) => (
+        {threads.map((thread) =>
+          sideBySide(marks.filter((mark) => mark.thread === thread && endOf(mark) >= start)).map((lane, index) => (
+            <div key={`${thread} ${index}`} class="lane">
+              <span class="lane-name" title={thread}>
+                {index > 0 ? '' : thread === '' ? 'root' : brief(thread, 14)}
+              </span>
+              <div class="lane-track">
+                {lane.map((mark) => (
                   <Call key={mark.id} mark={mark} scale={scale} />
                 ))}
+              </div>
             </div>
-          </div>
-        ))}
+          )),
+        )}
         <div class="lane axis">
           <span class="lane-name" />
           <div class="lane-track">
@@ -102,6 +101,20 @@ export function TimeLine({ past, active }: TimeLineProps) {
       </ul>
     </figure>
   );
+}
+
+const startOf = ({ parts }: Mark): number => parts[0]?.from ?? Infinity;
+const endOf = ({ parts }: Mark): number => parts.at(-1)?.to ?? -Infinity;
+
+/** A thread's calls in as few lanes as hold them without overlaps: a thread may make several calls at once. */
+function sideBySide(marks: readonly Mark[]): Mark[][] {
+  const lanes: Mark[][] = [];
+  for (const mark of marks.toSorted((a, b) => startOf(a) - startOf(b))) {
+    const free = lanes.find((lane) => lane.every((other) => endOf(other) <= startOf(mark)));
+    if (free === undefined) lanes.push([mark]);
+    else free.push(mark);
+  }
+  return lanes;
 }
 
 function Spans() {
