@@ -3,8 +3,8 @@ import type { Demo } from '../sidecar/index.js';
 import { WORKLOADS, programs } from '../workloads/index.js';
 
 /** A minute or two of work for two embedded engines, with more calls at once than they have slots. */
-const PROGRAMS = 40;
-const CONCURRENCY = 20;
+const PROGRAMS = 80;
+const CONCURRENCY = 40;
 /** Nobody wants to watch an agent's tools run. */
 const GAP_MS_MAX = 4000;
 const TIMEOUT_MS = 300_000;

@@ -80,7 +80,7 @@ function EndButton({ row }: { readonly row: ProgramDetail }) {
   const problem = useSignal<string | undefined>(undefined);
   const end = async () => {
     dialog.current?.close();
-    problem.value = await post(`/programs/${encodeURIComponent(row.key)}/end?tenant=${encodeURIComponent(row.tenant)}`);
+    problem.value = await post(`/programs/${encodeURIComponent(row.key)}/end`);
   };
   return (
     <>

@@ -161,8 +161,9 @@ function Call({ mark, scale: { start, length } }: CallProps) {
 function pastMark(call: PastCall, before: number | null): Mark {
   const { arrived_at: arrived, duration_seconds: took, service_seconds: service, first_token_seconds: first } = call;
   const ended = arrived + took;
-  const queued = Math.min(took, call.queue_seconds);
-  const sent = service === null ? ended : Math.max(arrived + queued, ended - service);
+  const sent = service === null ? ended : Math.max(arrived, ended - service);
+  // Between the queue and the last attempt there are only the attempts that failed.
+  const queuedTo = call.attempts > 1 ? Math.min(sent, arrived + call.queue_seconds) : sent;
   const began = first === null ? null : Math.max(sent, arrived + first);
   return {
     id: call.call,
@@ -171,8 +172,8 @@ function pastMark(call: PastCall, before: number | null): Mark {
     move: levelMove(call, before),
     moveAt: sent,
     parts: [
-      { kind: 'queued', from: arrived, to: service === null ? ended : arrived + queued },
-      { kind: 'failed', from: arrived + queued, to: sent },
+      { kind: 'queued', from: arrived, to: queuedTo },
+      { kind: 'failed', from: queuedTo, to: sent },
       ...running(sent, began, ended),
     ],
   };

@@ -12,6 +12,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: false,
     reportCompressedSize: false,
+    // A slow machine is no reason for a warning.
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   logLevel: 'warn',
 });

@@ -136,7 +136,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.keyboard.press('Home');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowUp');
-    expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('first');
+    await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toBe('first');
     await page.keyboard.press('Enter');
     await page.waitForURL(/program=default%3Afirst/);
     await page.reload();
