@@ -30,7 +30,7 @@ function Head() {
       </h1>
       {policy !== undefined && <span class="quiet">policy {policy}</span>}
       <span class={`badge ${word}`}>{word}</span>
-      <span class="sr" aria-live="polite">
+      <span class="quiet" aria-live="polite">
         {announcement}
       </span>
       <DemoButton />

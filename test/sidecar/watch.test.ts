@@ -52,7 +52,7 @@ describe('totals', () => {
 });
 
 describe('watchers', () => {
-  const request = { method: 'GET', headers: {} } as IncomingMessage;
+  const request = { method: 'GET', headers: {} } as unknown as IncomingMessage;
   /** A client that takes nothing until it is read. */
   const client = () => Object.assign(new PassThrough({ highWaterMark: 1 }), { writeHead: () => undefined });
   const settled = () => vi.advanceTimersByTimeAsync(0);

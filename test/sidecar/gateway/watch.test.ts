@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { adminRoutes, endProgramRoute } from '../../../sidecar/admin/admin.js';
 import * as answers from '../../../sidecar/admin/answers.js';
 import { openApi } from '../../../sidecar/admin/openapi.js';
