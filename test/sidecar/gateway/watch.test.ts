@@ -61,7 +61,7 @@ describe('the admin API', () => {
       engines: [{ url: engine.url, kind: 'openai', id: 'e', window: 1, capacityTokens: 1000 }],
       admin: { enginePaths: ['/v1/x'] },
     });
-    await chat(url, {}, named('p'));
+    expect((await chat(url, {}, named('p'))).status).toBe(200);
     engine.answer = async (...all) => {
       await held.opened;
       await completion()(...all);
