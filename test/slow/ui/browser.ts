@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import axeCore from 'axe-core';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { ROOT } from '../../support/tree.js';
@@ -35,11 +36,9 @@ export async function openPage(browser: Browser, url: string, size = { width: 12
   return { page, complaints, foreign };
 }
 
-const AXE = join(ROOT, 'node_modules/axe-core/axe.min.js');
-
 /** What axe finds wrong: rules and elements. */
 export async function axe(page: Page): Promise<string[]> {
-  await page.evaluate(readFileSync(AXE, 'utf8'));
+  await page.evaluate(axeCore.source);
   return page.evaluate<string[]>(
     `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html)))`,
   );
