@@ -60,6 +60,8 @@ describe('the admin API', () => {
     const { url } = await world([engine], {
       engines: [{ url: engine.url, kind: 'openai', id: 'e', window: 1, capacityTokens: 1000 }],
       admin: { enginePaths: ['/v1/x'] },
+      // The first test of a file on a busy machine.
+      health: { timeoutMs: 30_000 },
     });
     expect((await chat(url, {}, named('p'))).status).toBe(200);
     engine.answer = async (...all) => {
