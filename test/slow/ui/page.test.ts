@@ -23,6 +23,8 @@ const named = (program: string, thread = '') => ({
   'x-maitred-program': program,
   ...(thread !== '' && { 'x-maitred-thread': thread }),
 });
+/** What anything may take while a browser shares the machine. */
+const BUSY_MS = 30_000;
 const ANSWER = [TEXT_EVENT, STOP_EVENT, USAGE_EVENT, DONE_EVENT];
 
 /** A gateway with an engine of one slot: one program has ended calls, one runs, one waits; names are hostile. */
@@ -35,6 +37,7 @@ async function scene() {
   });
   const { url, adminUrl } = await world([engine], {
     engines: [{ url: engine.url, kind: 'openai', id: 'gpu-1', window: 1, capacityTokens: 1000 }],
+    health: { timeoutMs: BUSY_MS },
   });
   for (const thread of ['', 'sub', HOSTILE]) await chat(url, { stream: true }, named('first', thread));
   await chat(url, { stream: true }, named(HOSTILE));
@@ -45,7 +48,7 @@ async function scene() {
     ['waits', 'waiting'],
   ] as const) {
     calls.push(chat(url, { stream: true }, named(program)));
-    await until(async () => (await ask(`${adminUrl}/programs?state=${state}`)).json()['total'] === 1);
+    await until(async () => (await ask(`${adminUrl}/programs?state=${state}`)).json()['total'] === 1, BUSY_MS);
   }
   cleanUp(async () => {
     held.open();
