@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 export default tseslint.config(
   { ignores: ['dist/', 'coverage/'] },
   {
-    files: ['**/*.{js,mjs,ts}'],
+    files: ['**/*.{js,mjs,ts,tsx}'],
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
       eqeqeq: 'error',
@@ -16,9 +16,9 @@ export default tseslint.config(
   },
   { files: ['**/*.{js,mjs}'], rules: { 'no-unused-vars': 'error' } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked],
-    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['*.config.ts'] } } },
+    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['*.config.ts', 'ui/*.config.ts'] } } },
     rules: {
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',

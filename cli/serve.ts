@@ -4,11 +4,12 @@ import { configFileOf, loadConfig, type ConfigInputs } from '../sidecar/config/l
 import { ConfigError } from '../sidecar/config/problems.js';
 import { keepRestartKeys } from '../sidecar/config/reload.js';
 import type { Config } from '../sidecar/config/schema.js';
-import { startGateway } from '../sidecar/index.js';
+import { startGateway, type Gateway } from '../sidecar/index.js';
 import { makeLog } from '../sidecar/log.js';
 import { EventLog } from '../sidecar/record.js';
 import { DEFAULT_PRESET, PRESETS } from '../sim/index.js';
 import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
+import { DemoFleet } from './demo-fleet.js';
 import { startEmbedded } from './embedded.js';
 import { checkWritable } from './files.js';
 import { untilStopped } from './signals.js';
@@ -36,11 +37,15 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
   const embedded = await startEmbedded(config.embedded, (engine, error) => {
     log.error({ engine, err: error }, 'embedded engine stopped');
   });
+  // It has no key of a client.
+  const hasDemo = config.embedded > 0 && config.auth.keys.length === 0;
+  const demo = hasDemo ? new DemoFleet((err) => log.error({ err }, 'the demo fleet failed')) : undefined;
   const withEmbedded = (own: Config): Config => ({ ...own, engines: [...own.engines, ...embedded.configs] });
   try {
-    const gateway = await startGateway(withEmbedded(config), { log, recorder });
+    const gateway = await startGateway(withEmbedded(config), { log, recorder, demo });
+    if (demo !== undefined) demo.target = gateway.url;
     if (config.engines.length + config.embedded === 0) log.warn('no engine is configured; add one by POST /engines');
-    if (config.embedded > 0 || process.stderr.isTTY) greet(gateway.url, config);
+    if (config.embedded > 0 || process.stderr.isTTY) greet(gateway, config);
     const reload = () => {
       try {
         const next = keepRestartKeys(config, loadConfig(inputs));
@@ -51,7 +56,10 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
         log.error(error instanceof ConfigError ? { problems: error.problems } : { err: error }, 'reload refused');
       }
     };
-    const stop = () => gateway.drain();
+    const stop = async () => {
+      await demo?.stop();
+      await gateway.drain();
+    };
     await untilStopped(configFileOf(inputs) === undefined ? { stop } : { stop, reload });
   } finally {
     await embedded.close();
@@ -60,10 +68,11 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
 }
 
 /** For people, so on stderr: stdout is a stream of JSON log lines. */
-function greet(url: string, { embedded, auth }: Config): void {
+function greet({ url, adminUrl }: Gateway, { embedded, auth }: Config): void {
   const key = auth.keys.length > 0 ? ` -H "authorization: Bearer $KEY"` : '';
   const body = { model: PRESETS[DEFAULT_PRESET].model, messages: [{ role: 'user', content: 'Hello' }] };
   const chat = `/v1/chat/completions${key} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
   const call = embedded > 0 ? chat : `/v1/models${key}`;
-  process.stderr.write(`\nmaitred is ready. Base URL for clients: ${url}/v1\nTry: curl ${url}${call}\n\n`);
+  const ready = `maitred is ready. Base URL for clients: ${url}/v1\nPage: ${adminUrl}/ui`;
+  process.stderr.write(`\n${ready}\nTry: curl ${url}${call}\n\n`);
 }

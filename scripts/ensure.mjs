@@ -5,7 +5,7 @@
  *
  * Packages: npm writes a list of installed packages into node_modules at the end; it must equal the lock file.
  * Development packages may be missing (`npm ci --omit=dev`) as long as there is nothing to build. Build:
- * `dist/.sources` holds the hash of the sources that `dist` was built from, written last.
+ * `dist/.sources` holds the hash of the sources that `dist` was built from, written last; `dist/.page` that of the page.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -17,6 +17,10 @@ const NODE_MIN = [20, 19];
 const ROOMS = ['src', 'loadbalancer', 'sidecar', 'workloads', 'sim', 'lab', 'loadtest', 'cli'];
 const BINARY = 'dist/cli/main.js';
 const STAMP = 'dist/.sources';
+/** The page of `/ui`: its sources, what is made of them, and its stamp. */
+const PAGE = 'ui';
+const PAGE_OUTPUT = 'dist/ui/index.html';
+const PAGE_STAMP = 'dist/.page';
 
 const say = (text) => process.stderr.write(`maitred: ${text}\n`);
 
@@ -77,14 +81,16 @@ function* filesUnder(folder) {
   }
 }
 
+const listPage = () => [...filesUnder(PAGE)].sort();
 const listSources = () => ROOMS.flatMap((room) => [...filesUnder(room)].filter((file) => file.endsWith('.ts'))).sort();
 const outputOf = (source) => join('dist', source.replace(/\.ts$/, '.js'));
 
 /** The lock file counts as a source: another compiler or other types may find other faults. */
-function hashOf(sources) {
+const SETTINGS = ['tsconfig.base.json', 'package-lock.json', ...ROOMS.map((room) => join(room, 'tsconfig.json'))];
+
+function hashOf(files) {
   const hash = createHash('sha256');
-  const settings = ['tsconfig.base.json', 'package-lock.json', ...ROOMS.map((room) => join(room, 'tsconfig.json'))];
-  for (const file of [...settings, ...sources]) hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
+  for (const file of files) hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
   return hash.digest('hex');
 }
 
@@ -96,10 +102,9 @@ function pruneOutputs(sources) {
   }
 }
 
-function isBuilt(sources, hash) {
-  const stamp = existsSync(STAMP) ? readFileSync(STAMP, 'utf8') : undefined;
-  return stamp === hash && sources.every((source) => existsSync(outputOf(source)));
-}
+const hasStamp = (stamp, hash) => existsSync(stamp) && readFileSync(stamp, 'utf8') === hash;
+const isBuilt = (sources, hash) => hasStamp(STAMP, hash) && sources.every((source) => existsSync(outputOf(source)));
+const isPageBuilt = (page, hash) => page.length === 0 || (hasStamp(PAGE_STAMP, hash) && existsSync(PAGE_OUTPUT));
 
 function build(sources, hash) {
   say('building (tsc -b)');
@@ -116,10 +121,22 @@ function build(sources, hash) {
   writeFileSync(STAMP, hash);
 }
 
+/** Its types are checked by `npm test`, not here, because this is on the way to the first `npm start`. */
+function buildPage(hash) {
+  say('building the page (vite)');
+  rmSync(PAGE_STAMP, { force: true });
+  const args = ['node_modules/vite/bin/vite.js', 'build', '--config', join(PAGE, 'vite.config.ts')];
+  const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', process.stderr, process.stderr] });
+  if (status !== 0) fail('the build of the page failed (see above)');
+  writeFileSync(PAGE_STAMP, hash);
+}
+
 checkNode();
 process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
 const sources = listSources();
-const hash = hashOf(sources);
-const built = isBuilt(sources, hash);
-if (!isInstalled(!built)) install();
+const page = listPage();
+const [hash, pageHash] = [hashOf([...SETTINGS, ...sources]), hashOf(['package-lock.json', ...page])];
+const [built, pageBuilt] = [isBuilt(sources, hash), isPageBuilt(page, pageHash)];
+if (!isInstalled(!built || !pageBuilt)) install();
 if (!built) build(sources, hash);
+if (!pageBuilt) buildPage(pageHash);

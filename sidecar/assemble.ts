@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { BalancerInUse } from '../loadbalancer/index.js';
 import { ActiveSet } from './active.js';
+import { watchPorts } from './admin/watch.js';
 import { Auth } from './auth.js';
 import { HeldBytes } from './bodies/held.js';
 import { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/schema.js';
-import type { Context } from './context.js';
+import type { Context, Demo } from './context.js';
 import { Driver, type Recorder } from './driver.js';
 import { createFleet } from './engines/index.js';
 import { Identified } from './identified.js';
@@ -20,12 +21,16 @@ import { endProgram } from './programs.js';
 import { Responses } from './responses.js';
 import { Threads } from './threads.js';
 import { TokenEstimator } from './tokens.js';
+import { PastCalls } from './watch/past-calls.js';
+import { Totals } from './watch/totals.js';
+import { Watchers } from './watch/watchers.js';
 
 export interface GatewayOptions {
   /** Absent: JSON lines on standard output, at `log.level` and above. */
   readonly log?: Logger;
   /** Receives every step until the gateway has closed. Its owner closes it. */
   readonly recorder?: Recorder | undefined;
+  readonly demo?: Demo | undefined;
 }
 
 /** Creates the parts of a gateway and connects them. Probing of the engines starts here. */
@@ -36,11 +41,13 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     tenantsMax: () => context.config.limits.tenantSeriesMax,
   });
   const threads = new Threads();
+  const totals = new Totals();
   const balancerInUse = new BalancerInUse();
   const balancer = balancerInUse.for(config.balancer);
   const driver = new Driver(config, balancer, {
     programGone: (gone) => {
       metrics.programGone(gone);
+      totals.programGone(gone, driver.now());
       threads.gone(gone.program);
       // An ended one was told when it ended, since its id may have been in use again by now.
       if (gone.cause !== 'ended') context.tracing?.programOver(gone.program, gone.cause);
@@ -77,6 +84,10 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     active: new ActiveSet(),
     threads,
     identified: new Identified(),
+    pastCalls: new PastCalls(config.limits.pastCalls),
+    totals,
+    watchers: new Watchers(watchPorts(() => context)),
+    demo: options.demo,
     callPorts: { ...portsOf(() => context), driver, fleet },
     tracing: undefined,
   };
@@ -114,8 +125,9 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     config: () => context().config,
     refused: (spec, code) => {
       spec.held.release();
-      const { driver, metrics, tracing } = context();
+      const { driver, metrics, pastCalls, tracing } = context();
       metrics.rejected(code, spec.tenant);
+      pastCalls.refused(spec, code, driver.now());
       tracing?.refused(spec, code, driver.scheduler.views.program(spec.identity.program) !== undefined);
       context().log.info({ request_id: spec.requestId, call: spec.id, tenant: spec.tenant, code }, 'refused');
     },
@@ -151,10 +163,13 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
       tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);
     },
     ended: (call, report) => {
-      const { active, log, metrics, tracing } = context();
+      const { active, driver, log, metrics, pastCalls, totals, tracing } = context();
+      const now = driver.now();
       active.delete(call);
       call.spec.held.release();
       metrics.ended(call.spec.tenant, report);
+      totals.callEnded(report, now);
+      pastCalls.ended(call.spec, report, now);
       logCall(log, call.spec, report);
       tracing?.ended(call.spec, report);
       if (call.spec.identity.final) endProgram(context(), call.spec.identity.program);

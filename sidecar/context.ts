@@ -17,6 +17,17 @@ import type { Responses } from './responses.js';
 import type { Threads } from './threads.js';
 import type { Tracing } from './tracing/tracing.js';
 import type { TokenEstimator } from './tokens.js';
+import type { WatchedView } from './admin/watch.js';
+import type { PastCalls } from './watch/past-calls.js';
+import type { Totals } from './watch/totals.js';
+import type { Watchers } from './watch/watchers.js';
+
+/** Agent programs that an operator may send through the gateway, so that there is something to see. */
+export interface Demo {
+  readonly running: boolean;
+  /** Does nothing while one runs. */
+  start(): void;
+}
 
 /** State that the routes share. Only start, `reload` and `drain` write to it. */
 export interface Context {
@@ -39,6 +50,10 @@ export interface Context {
   readonly active: ActiveSet;
   readonly threads: Threads;
   readonly identified: Identified;
+  readonly pastCalls: PastCalls;
+  readonly totals: Totals;
+  readonly watchers: Watchers<WatchedView>;
+  readonly demo: Demo | undefined;
   readonly callPorts: CallPorts;
   /** Undefined: off. */
   tracing: Tracing | undefined;

@@ -87,6 +87,8 @@ class RunningGateway implements Gateway {
     const balancer = context.balancer.for(config.balancer);
     context.driver.configure(config, balancer);
     context.readsPrefix = balancer.readsPrefix;
+    // Whoever watches must have the new token.
+    if (config.admin.token !== context.config.admin.token) context.watchers.close();
     context.auth = new Auth(config);
     context.config = config;
     context.log.level = config.log.level;
@@ -188,6 +190,7 @@ async function startTracing({ config, fleet, metrics, log }: Context): Promise<T
 async function closeAll(context: Context, listeners: readonly Listener[], flushMs: number): Promise<void> {
   context.draining = true;
   context.active.drainAway();
+  context.watchers.close();
   await Promise.all(listeners.map((listener) => listener.close()));
   await context.reader.close();
   await Promise.all([context.fleet.close(), context.tracing?.close(flushMs)]);

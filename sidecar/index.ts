@@ -16,9 +16,11 @@
  *   gateway.ts         start, reload, drain, close
  *   admin/, metrics/   the operators' view
  *   tracing/           spans for an OpenTelemetry collector, loaded only when on
+ *   watch/             what they are shown over time: ended calls, totals, the stream
  *   config/            the configuration
  *   record.ts          the event log
  */
 export { startGateway } from './gateway.js';
 export type { Gateway } from './gateway.js';
 export type { GatewayOptions } from './assemble.js';
+export type { Demo } from './context.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { engineId, tenantId, type EngineId } from '../../src/index.js';
+import { engineId, programId, tenantId, type EngineId } from '../../src/index.js';
 import { problemsOf, pathText } from '../config/problems.js';
 import { configSchema, type EngineConfig } from '../config/schema.js';
 import { redact } from '../config/secrets.js';
@@ -13,8 +13,19 @@ import { splitTarget } from '../http/target.js';
 import { endProgram, findProgram } from '../programs.js';
 import { EVERY_ENGINE, postToEveryEngine } from './every-engine.js';
 import { explain } from './explain.js';
-import { readProgramQuery, type ProgramQuery } from './query.js';
-import { engineRow, identityRow, programDetail, programRow, queueRow } from './rows.js';
+import { pageRoutes } from './page.js';
+import { readProgramQuery, selectPrograms } from './query.js';
+import {
+  engineRow,
+  engineRows,
+  gatewayRow,
+  identityRow,
+  pastCalls,
+  programDetail,
+  queueRow,
+  totalsRow,
+} from './rows.js';
+import { programPage, readView } from './watch.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
 
@@ -27,15 +38,18 @@ export function adminRoutes(context: Context): Routes {
       return handler(request, response, params);
     };
   const answer = (read: (request: IncomingMessage, params: Params) => unknown, status = 200) =>
-    guarded((request, response, params) => sendJson(request, response, status, 'admin', read(request, params)));
+    guarded(async (request, response, params) =>
+      sendJson(request, response, status, 'admin', await read(request, params)),
+    );
   const routes: Record<string, Handlers> = {
-    '/programs': { GET: answer((request) => listPrograms(context, readProgramQuery(queryOf(request)))) },
+    '/programs': { GET: answer((request) => listPrograms(context, request)) },
     '/programs/:id': { GET: answer((request, params) => showProgram(context, request, params)) },
     '/programs/:id/explain': {
       GET: answer((request, { id = '' }) => explain(context, id, tenantIn(request), context.driver.now())),
     },
+    '/programs/:id/calls': { GET: answer((request, params) => listCalls(context, request, params)) },
     '/engines': {
-      GET: answer(() => ({ engines: context.fleet.list().map((engine) => engineRow(context, engine)) })),
+      GET: answer(() => engineRows(context)),
       POST: guarded((request, response) => addEngine(context, request, response)),
     },
     '/engines/:id': {
@@ -46,10 +60,17 @@ export function adminRoutes(context: Context): Routes {
     [`${EVERY_ENGINE}/*`]: { POST: guarded((request, response) => postToEveryEngine(context, request, response)) },
     '/queue': { GET: answer(() => queueRow(context)) },
     '/identity': { GET: answer(() => identityRow(context)) },
+    '/totals': { GET: answer(() => totalsRow(context)) },
+    '/gateway': { GET: answer(() => gatewayRow(context)) },
+    '/stream': {
+      GET: guarded((request, response) => context.watchers.add(request, response, readView(queryOf(request)))),
+    },
+    '/demo': { POST: answer(() => startDemo(context), 202) },
+    '/openapi.json': { GET: answer(async () => (await import('./openapi.js')).openApi()) },
     '/config': { GET: answer(() => redact(context.config)) },
     '/metrics': { GET: guarded((request, response) => showMetrics(context, request, response)) },
   };
-  return { ...routes, ...probeRoutes(context) };
+  return { ...routes, ...pageRoutes(), ...probeRoutes(context) };
 }
 
 /** Open to everyone on every listener: the probes reveal only that the gateway is alive, and whether it is ready. */
@@ -104,18 +125,9 @@ function tenantIn(request: IncomingMessage) {
   return tenant === null ? undefined : tenantId(tenant);
 }
 
-function listPrograms(context: Context, { limit, offset, tenant, compare }: ProgramQuery) {
-  const { scheduler } = context.driver;
-  const now = context.driver.now();
-  const rows = [];
-  let total = 0;
-  for (const row of scheduler.views.programs()) {
-    if (tenant !== undefined && row.tenant !== tenant) continue;
-    total += 1;
-    if (compare !== undefined || (total > offset && rows.length < limit)) rows.push(row);
-  }
-  const page = compare === undefined ? rows : rows.sort(compare).slice(offset, offset + limit);
-  return { programs: page.map((row) => programRow(row, now)), total, limit, offset };
+async function listPrograms(context: Context, request: IncomingMessage) {
+  const query = readProgramQuery(queryOf(request));
+  return programPage(context, await selectPrograms(context.driver.scheduler.views, query), query);
 }
 
 function showProgram(context: Context, request: IncomingMessage, params: Params) {
@@ -123,6 +135,19 @@ function showProgram(context: Context, request: IncomingMessage, params: Params)
   const { views } = context.driver.scheduler;
   const calls = views.callsOf(row.id, row.activeCalls);
   return programDetail(row, context.threads.of(row.id), calls, context.driver.now());
+}
+
+/** Calls of a program that has left the table are found by its key. */
+function listCalls(context: Context, request: IncomingMessage, params: Params) {
+  const key = programId(params['id'] ?? '');
+  const known = pastCalls(context, key);
+  return known.calls.length > 0 ? known : pastCalls(context, findProgram(context, key, tenantIn(request)).id);
+}
+
+function startDemo({ demo }: Context) {
+  if (demo === undefined) throw new GatewayError('unknown_path', 'Only a gateway with embedded engines has a demo.');
+  demo.start();
+  return { demo: 'running' };
 }
 
 function findEngine(context: Context, params: Params) {

@@ -1,7 +1,8 @@
 import { callId, type CallView, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { findProgram } from '../programs.js';
-import { dispatchRow, inSeconds, obstacleRow, programRow, seconds, waitRow } from './rows.js';
+import { programRow } from './rows.js';
+import { dispatchRow, inSeconds, obstacleRow, seconds, waitRow } from './wait-rows.js';
 import { callInWords, lastCallInWords } from './words.js';
 
 /** Calls of one program to explain, the oldest first. */

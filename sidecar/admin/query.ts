@@ -1,5 +1,7 @@
-import type { ProgramView } from '../../src/index.js';
+import { setImmediate } from 'node:timers/promises';
+import type { ProgramView, Views } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
+import { currentWaitMs, programState } from './rows.js';
 
 const LIMIT = 100;
 const LIMIT_MAX = 1000;
@@ -9,6 +11,7 @@ const SORT_KEYS = {
   attained_service_seconds: (row) => row.serviceMs,
   waiting_seconds: (row) => row.waitingMs,
   longest_wait_seconds: (row) => row.waitMsMax,
+  current_wait_seconds: currentWaitMs,
   level: (row) => row.level,
   active_calls: (row) => row.activeCalls,
   calls: (row) => row.callsTotal,
@@ -21,25 +24,75 @@ const SORT_KEYS = {
   idle_seconds: (row) => 0 - row.lastArrivalAtMs,
 } as const satisfies Record<string, (row: ProgramView) => number>;
 
+const STATES: readonly string[] = ['waiting', 'running', 'idle'] satisfies ReturnType<typeof programState>[];
+
+const SELECTING = ['sort', 'tenant', 'engine', 'state', 'text'] as const;
+export const PROGRAM_PARAMETERS: readonly string[] = ['limit', 'offset', ...SELECTING];
+
 export interface ProgramQuery {
   readonly limit: number;
   readonly offset: number;
-  readonly tenant: string | undefined;
+  /** Equal for queries that select the same programs in the same order. */
+  readonly selection: string;
+  readonly matches: (row: ProgramView) => boolean;
   /** Ascending; absent: in order of creation. */
   readonly compare: ((a: ProgramView, b: ProgramView) => number) | undefined;
 }
 
 /** @throws GatewayError `bad_request` with the invalid parameter */
-export function readProgramQuery(search: URLSearchParams): ProgramQuery {
+export function readProgramQuery(search: URLSearchParams, alsoKnown: readonly string[] = []): ProgramQuery {
   for (const name of search.keys()) {
-    if (!['limit', 'offset', 'sort', 'tenant'].includes(name)) throw bad(name, 'is not known here');
+    if (!PROGRAM_PARAMETERS.includes(name) && !alsoKnown.includes(name)) throw bad(name, 'is not known here');
   }
   return {
     limit: readCount(search, 'limit', LIMIT, 1, LIMIT_MAX),
     offset: readCount(search, 'offset', 0, 0, Number.MAX_SAFE_INTEGER),
-    tenant: search.get('tenant') ?? undefined,
+    selection: JSON.stringify(SELECTING.map((name) => search.get(name))),
+    matches: readFilter(search),
     compare: readSort(search.get('sort')),
   };
+}
+
+/** Time for which a large table is read before other work gets its turn, and rows between two looks at the clock. */
+const SLICE_MS = 2;
+const SLICE_ROWS = 64;
+
+/**
+ * All programs that a query selects, in its order.
+ * @param busy receives the milliseconds of each slice of the work
+ */
+export async function selectPrograms(
+  views: Views,
+  { matches, compare }: ProgramQuery,
+  busy: (ms: number) => void = () => undefined,
+): Promise<ProgramView[]> {
+  const rows: ProgramView[] = [];
+  let read = 0;
+  let since = performance.now();
+  for (const row of views.programs()) {
+    if (matches(row)) rows.push(row);
+    if (++read % SLICE_ROWS !== 0) continue;
+    const spent = performance.now() - since;
+    if (spent < SLICE_MS) continue;
+    busy(spent);
+    await setImmediate();
+    since = performance.now();
+  }
+  if (compare !== undefined) rows.sort(compare);
+  busy(performance.now() - since);
+  return rows;
+}
+
+/** `text` is looked for in the whole key, whatever its case. */
+function readFilter(search: URLSearchParams): ProgramQuery['matches'] {
+  const [tenant, engine, state] = [search.get('tenant'), search.get('engine'), search.get('state')];
+  const text = search.get('text')?.toLowerCase() ?? '';
+  if (state !== null && !STATES.includes(state)) throw bad('state', `must be one of ${STATES.join(', ')}`);
+  return (row) =>
+    (tenant === null || row.tenant === tenant) &&
+    (engine === null || row.home === engine || row.engines.some((id) => id === engine)) &&
+    (state === null || programState(row) === state) &&
+    (text === '' || row.id.toLowerCase().includes(text));
 }
 
 function readCount(search: URLSearchParams, name: string, otherwise: number, least: number, most: number): number {

@@ -1,37 +1,41 @@
-import {
-  type CallId,
-  type CallView,
-  type Dispatch,
-  type ObstacleView,
-  type ProgramView,
-  type ThreadView,
-  type WaitView,
-  type WaitingCall,
-} from '../../src/index.js';
+import { randomBytes } from 'node:crypto';
+import type { CallId, CallView, ProgramId, ProgramView, ThreadView, WaitView } from '../../src/index.js';
 import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
+import type { PastCall } from '../watch/past-calls.js';
+import type * as Answers from './answers.js';
+import { seconds, waitRow } from './wait-rows.js';
 
 /** The scheduler's state in admin answers: base units, the same shape everywhere. */
 
-export const seconds = (ms: number): number => Math.round(ms) / 1000;
+const secondsOr = (ms: number | null | undefined): number | null =>
+  ms === null || ms === undefined ? null : seconds(ms);
+/** Unix time of a moment on the driver's clock. */
+const unixSeconds = (ms: number): number => seconds(performance.timeOrigin + ms);
 
-/** Seconds until a time; null: never. */
-export const inSeconds = (atMs: number | undefined, now: number): number | null =>
-  atMs === undefined ? null : seconds(Math.max(0, atMs - now));
+export function programState({ threads }: ProgramView): Answers.Program['state'] {
+  if (threads.length === 0) return 'idle';
+  return threads.some(({ state }) => state === 'running') ? 'running' : 'waiting';
+}
 
-export function programRow(row: ProgramView, now: number) {
+export const currentWaitMs = ({ threads }: ProgramView): number =>
+  threads.reduce((most, { state, waitingMs }) => (state === 'waiting' ? Math.max(most, waitingMs) : most), 0);
+
+export function programRow(row: ProgramView, now: number): Answers.Program {
   return {
     id: labelOf(row.id),
     tenant: row.tenant,
     /** The scheduler's own id, unique among tenants. */
     key: row.id,
+    state: programState(row),
     level: row.level,
     attained_service_seconds: seconds(row.serviceMs),
     waiting_seconds: seconds(row.waitingMs),
     longest_wait_seconds: seconds(row.waitMsMax),
+    current_wait_seconds: seconds(currentWaitMs(row)),
     engine: row.home ?? row.engines[0] ?? null,
-    engines: row.engines,
+    engines: [...row.engines],
     active_calls: row.activeCalls,
     calls: row.callsTotal,
     promotions: row.promotions,
@@ -50,7 +54,7 @@ export function programDetail(
   calls: ReadonlyMap<string, number>,
   views: ReadonlyMap<CallId, CallView>,
   now: number,
-) {
+): Answers.ProgramDetail {
   const ofAgents = [...calls.values()].reduce((sum, made) => sum + made, 0);
   const threads = [...new Map([['', row.callsTotal - ofAgents], ...calls])].filter(([, made]) => made > 0);
   return {
@@ -66,7 +70,7 @@ export function programDetail(
   };
 }
 
-function callRow(thread: ThreadView, wait: WaitView | undefined, now: number) {
+function callRow(thread: ThreadView, wait: WaitView | undefined, now: number): Answers.ActiveCall {
   return {
     call: thread.call,
     state: thread.state,
@@ -76,38 +80,57 @@ function callRow(thread: ThreadView, wait: WaitView | undefined, now: number) {
     waiting_seconds: seconds(thread.waitingMs),
     service_seconds: seconds(thread.serviceMs),
     waiting_for: wait === undefined ? null : waitRow(wait, now),
+    arrived_at: unixSeconds(thread.arrivedAtMs),
+    first_token_at: thread.startedAtMs === undefined ? null : unixSeconds(thread.startedAtMs),
   };
 }
 
-export function waitRow(wait: WaitView, now: number) {
-  const { ahead, oldestAhead } = wait;
-  return { ...obstacleRow(wait, now), ahead, oldest_ahead: waitingRow(oldestAhead) };
+/** The latest calls of a program, which may have left the process table. */
+export function pastCalls(context: Context, program: ProgramId): Answers.PastCallList {
+  return { calls: context.pastCalls.of(program).map(pastCallRow) };
 }
 
-export function obstacleRow({ cause, engine, needs, free, limit, behind, untilMs }: ObstacleView, now: number) {
+function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall): Answers.PastCall {
+  const { dispatch, usage } = report;
+  const inheritedMs = dispatch?.inheritedMs ?? 0;
   return {
-    cause,
-    engine: engine ?? null,
-    /** Calls for `window` and `probation`, tokens for `kv`; null: the cause has none. */
-    needs: needs ?? null,
-    free: free ?? null,
-    limit: limit ?? null,
-    behind: waitingRow(behind),
-    ends_in_seconds: inSeconds(untilMs, now),
+    call,
+    thread,
+    model,
+    outcome: report.outcome,
+    status: report.status,
+    code: report.code ?? null,
+    arrived_at: unixSeconds(endedAtMs - report.durationMs),
+    duration_seconds: seconds(report.durationMs),
+    queue_seconds: seconds(Math.max(0, report.queueMs - inheritedMs)),
+    inherited_seconds: seconds(inheritedMs),
+    first_token_seconds: secondsOr(report.ttftMs),
+    service_seconds: secondsOr(report.serviceMs),
+    attempts: report.attempts,
+    engine: dispatch?.engine ?? null,
+    level: dispatch?.level ?? null,
+    reason: dispatch?.reason ?? null,
+    placement: dispatch?.placement ?? null,
+    prompt_tokens: usage?.promptTokens ?? null,
+    cached_tokens: usage?.cachedTokens ?? null,
+    output_tokens: usage?.outputTokens ?? null,
   };
 }
 
-function waitingRow(waiting: WaitingCall | undefined) {
-  if (waiting === undefined) return null;
-  return { call: waiting.call, program: waiting.program, waiting_seconds: seconds(waiting.waitingMs) };
+export function engineRows(context: Context): Answers.EngineList {
+  const { byEngine } = context.totals.read(context.driver.now()).sum;
+  return { engines: context.fleet.list().map((engine) => engineRow(context, engine, byEngine)) };
 }
 
-export function dispatchRow({ engine, level, queueMs, reason, placement }: Dispatch) {
-  return { engine, placement, reason, level, queue_seconds: seconds(queueMs) };
-}
-
-export function engineRow(context: Context, engine: Engine) {
+/** @param prompts of the last minutes, by engine */
+export function engineRow(
+  context: Context,
+  engine: Engine,
+  prompts = context.totals.read(context.driver.now()).sum.byEngine,
+): Answers.Engine {
   const view = context.driver.scheduler.views.engine(engine.id);
+  const { gate } = context.config.admission;
+  const capacity = view?.capacityTokens;
   return {
     id: engine.id,
     url: engine.url.href,
@@ -118,7 +141,9 @@ export function engineRow(context: Context, engine: Engine) {
     window: view === undefined || view.window === Infinity ? null : view.window,
     in_flight: view?.inFlight ?? 0,
     working_set_tokens: view?.workingSetTokens ?? 0,
-    capacity_tokens: view?.capacityTokens ?? null,
+    gate_tokens: capacity === undefined || gate === 0 ? null : Math.floor(gate * capacity),
+    capacity_tokens: capacity ?? null,
+    cached_share: prompts.get(engine.id)?.cachedShare ?? null,
     resting: view?.resting ?? false,
     engine_running: engine.load.running ?? null,
     engine_waiting: engine.load.waiting ?? null,
@@ -126,7 +151,7 @@ export function engineRow(context: Context, engine: Engine) {
   };
 }
 
-export function queueRow(context: Context) {
+export function queueRow(context: Context): Answers.Queue {
   const { views } = context.driver.scheduler;
   const { waiting, byLevel, longestWaitMs } = views.queue();
   return {
@@ -143,3 +168,44 @@ export function identityRow({ identified }: Context) {
   const sources = identified.counts().map(([source, calls]) => ({ source, calls }));
   return { calls: sources.reduce((sum, { calls }) => sum + calls, 0), sources };
 }
+
+export function totalsRow({ totals, driver }: Context): Answers.TotalsAnswer {
+  const { steps, sum, stepMs, firstStepMs } = totals.read(driver.now());
+  const spread = ({ count, meanMs, p99Ms }: typeof sum.queues) => ({
+    count,
+    mean: secondsOr(meanMs),
+    p99: secondsOr(p99Ms),
+  });
+  return {
+    window_seconds: seconds(steps.length * stepMs),
+    step_seconds: seconds(stepMs),
+    program_completion_seconds: spread(sum.completions),
+    queue_seconds: spread(sum.queues),
+    cached_share: sum.prompts.cachedShare,
+    output_tokens: sum.outputTokens,
+    promoted_calls: sum.promoted,
+    steps: {
+      from: unixSeconds(firstStepMs),
+      programs: steps.map(({ completions }) => completions.count),
+      calls: steps.map(({ queues }) => queues.count),
+      program_completion_seconds: steps.map(({ completions }) => secondsOr(completions.meanMs)),
+      queue_seconds: steps.map(({ queues }) => secondsOr(queues.meanMs)),
+      cached_share: steps.map(({ prompts }) => prompts.cachedShare),
+      promoted_calls: steps.map(({ promoted }) => promoted),
+    },
+  };
+}
+
+export function gatewayRow({ driver, draining, demo }: Context): Answers.GatewayState {
+  return {
+    api: 1,
+    instance: INSTANCE,
+    started_at: seconds(performance.timeOrigin),
+    policy: driver.scheduler.views.policyName,
+    draining,
+    demo: demo === undefined ? null : demo.running ? 'running' : 'idle',
+  };
+}
+
+/** Changes with every start, so that a page knows when the history that it shows is of another process. */
+export const INSTANCE = randomBytes(6).toString('hex');

@@ -154,6 +154,12 @@ const limits = z
       .optional()
       .meta(note('Most waiting calls of one tenant.', STARTING, { default: '5000, at most `queuedMax`' })),
     attemptsMax: count(1, 100).default(3).meta(note('Attempts of a call on engines that fail it.', STARTING)),
+    pastCalls: count(0, 1e7)
+      .default(20_000)
+      .meta(
+        note('Ended calls to remember for the page and `/programs/{id}/calls`; 0: none.', STARTING, { restart: true }),
+      ),
+    watchersMax: count(0, 10_000).default(32).meta(note('Most open pages and other clients of `/stream`.', STARTING)),
     enginesFailedMax,
     clientRetries,
     responsesMax: count(1, 1e7)

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listFiles, listImports, parseSource } from '../support/tree.js';
+import { listFiles, listImports, parseSource, readText } from '../support/tree.js';
 
 /** Rooms, and the rooms that each may import besides itself. Tests and benches may import anything. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -13,6 +13,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   loadtest: ['src', 'workloads', 'sim', 'lab'],
   cli: ['src', 'loadbalancer', 'sidecar', 'workloads', 'sim', 'lab', 'loadtest'],
   processes: ['src', 'sidecar', 'sim'],
+  // The types of the admin API only, see below.
+  ui: ['sidecar'],
   demo: ['src', 'sidecar', 'workloads', 'sim', 'processes'],
 };
 /** Rooms without I/O: nothing from outside but data structures that take their clock as an argument. */
@@ -29,7 +31,7 @@ function forbidden(file: string, imports: readonly string[]): string[] {
 }
 
 describe('imports', () => {
-  const sources = listFiles().filter((file) => file.endsWith('.ts') && (file.split('/')[0] ?? '') in ALLOWED);
+  const sources = listFiles().filter((file) => /\.tsx?$/.test(file) && (file.split('/')[0] ?? '') in ALLOWED);
 
   it('are found in every room that has sources', () => {
     expect(sources.length).toBeGreaterThan(10);
@@ -43,6 +45,13 @@ describe('imports', () => {
     expect(found).toEqual([]);
   });
 
+  it('of the page are of nothing but the types of the admin API', () => {
+    const lines = sources.filter((file) => file.startsWith('ui/')).flatMap((file) => readText(file).split('\n'));
+    const ofSidecar = lines.filter((line) => line.includes("from '../sidecar/"));
+    expect(ofSidecar.length).toBeGreaterThan(3);
+    expect(ofSidecar.filter((line) => !/^(import type|}) .*'..\/sidecar\/admin\/answers.js';$/.test(line))).toEqual([]);
+  });
+
   it.each([
     ['src/a.ts', "import { b } from '../loadbalancer/b.js';"],
     ['src/a.ts', "import type { Server } from 'node:http';"],
@@ -51,6 +60,7 @@ describe('imports', () => {
     ['loadbalancer/a.ts', "const sim = await import('../sim/index.js');"],
     ['loadbalancer/a.ts', "import { request } from 'undici';"],
     ['sidecar/a.ts', "import type { A } from '../sim/index.js';"],
+    ['sidecar/a.ts', "import { API } from '../ui/state.js';"],
     ['sim/server/a.ts', "import { a } from '../../sidecar/index.js';"],
     ['workloads/a.ts', "import { runWorld } from '../sim/virtual/world.js';"],
     ['sim/a.ts', "import { report } from '../lab/report/report.js';"],

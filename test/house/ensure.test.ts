@@ -18,6 +18,8 @@ if (process.env.OFFLINE) process.exit(1);
 rmSync('node_modules', { recursive: true, force: true });
 mkdirSync('node_modules/typescript/bin', { recursive: true });
 writeFileSync('node_modules/typescript/bin/tsc', readFileSync('tsc.cjs'));
+mkdirSync('node_modules/vite/bin', { recursive: true });
+writeFileSync('node_modules/vite/bin/vite.js', readFileSync('vite.cjs'));
 const { '': root, ...packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages;
 writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages }));
 `;
@@ -36,6 +38,14 @@ if (fs.existsSync('cli/main.ts')) {
   fs.mkdirSync('dist/cli', { recursive: true });
   fs.writeFileSync('dist/cli/main.js', '');
 }
+`;
+
+const VITE = `
+const fs = require('node:fs');
+fs.appendFileSync('ran.log', 'vite\\n');
+if (fs.readFileSync('ui/main.tsx', 'utf8') === 'error') process.exit(1);
+fs.mkdirSync('dist/ui', { recursive: true });
+fs.writeFileSync('dist/ui/index.html', fs.readFileSync('ui/main.tsx'));
 `;
 
 function put(file: string, text: string): void {
@@ -75,6 +85,7 @@ beforeEach(() => {
   cpSync(join(ROOT, 'scripts/ensure.mjs'), join(clone, 'scripts/ensure.mjs'), { recursive: true });
   put('npm-cli.mjs', NPM);
   put('tsc.cjs', TSC);
+  put('vite.cjs', VITE);
   put('tsconfig.base.json', '{}');
   for (const room of ROOMS) put(`${room}/tsconfig.json`, '{}');
   put('src/a.ts', 'a');
@@ -164,6 +175,19 @@ describe('scripts/ensure.mjs', () => {
     expect(ensure()).toEqual(READY);
     put('src/a.ts', 'changed');
     expect(ensure().ran).toEqual(['npm ci', 'tsc']);
+  });
+
+  it('builds the page when one of its files changed, and nothing else', () => {
+    put('ui/main.tsx', 'page');
+    expect(ensure().ran).toEqual(['npm ci', 'tsc', 'vite']);
+    expect(ensure({ OFFLINE: '1' })).toEqual(READY);
+    put('ui/main.tsx', 'error');
+    expect(ensure()).toMatchObject({ ran: ['vite'], status: 1 });
+    put('ui/main.tsx', 'changed');
+    expect(ensure()).toMatchObject({ ran: ['vite'], status: 0 });
+    expect(readFileSync(join(clone, 'dist/ui/index.html'), 'utf8')).toBe('changed');
+    rmSync(join(clone, 'dist/ui'), { recursive: true });
+    expect(ensure().ran).toEqual(['vite']);
   });
 
   it('refuses a Node that is too old before anything else', () => {

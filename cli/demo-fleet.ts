@@ -1,0 +1,69 @@
+import { runLoad, type LoadOptions } from '../loadtest/index.js';
+import type { Demo } from '../sidecar/index.js';
+import { WORKLOADS, programs } from '../workloads/index.js';
+
+/** A minute or two of work for two embedded engines, with more calls at once than they have slots. */
+const PROGRAMS = 80;
+const CONCURRENCY = 40;
+/** Nobody wants to watch an agent's tools run. */
+const GAP_MS_MAX = 4000;
+const TIMEOUT_MS = 300_000;
+
+/** A fleet of agent programs that the page of a gateway can send through it. One runs at a time. */
+export class DemoFleet implements Demo {
+  readonly #stop = new AbortController();
+  #fleets = 0;
+  #run: Promise<unknown> | undefined;
+  /** Base URL of the gateway, known once it listens. */
+  target = '';
+
+  /** @param failed receives the error of a fleet that could not run */
+  constructor(private readonly failed: (error: unknown) => void) {}
+
+  get running(): boolean {
+    return this.#run !== undefined;
+  }
+
+  start(): void {
+    if (this.running || this.#stop.signal.aborted) return;
+    this.#fleets += 1;
+    this.#run = runLoad(optionsOf(this.target, this.#fleets), NOBODY, this.#stop.signal)
+      .catch((error: unknown) => {
+        if (!this.#stop.signal.aborted) this.failed(error);
+      })
+      .finally(() => (this.#run = undefined));
+  }
+
+  /** Hangs up all of its calls, so that the gateway need not wait for them. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('stopped'));
+    await this.#run;
+  }
+}
+
+const NOBODY = { callEnded: () => undefined, programEnded: () => undefined };
+
+function optionsOf(target: string, seed: number): LoadOptions {
+  return {
+    targets: [target],
+    programs: () => programs(WORKLOADS.mixed, seed),
+    maxPrograms: PROGRAMS,
+    durationMs: Infinity,
+    arrivals: { type: 'closed', concurrency: CONCURRENCY },
+    timeScale: 1,
+    gapMsMax: GAP_MS_MAX,
+    api: 'chat',
+    stream: true,
+    identity: 'maitred',
+    seed,
+    salt: true,
+    ignoreEos: true,
+    recordedAnswers: false,
+    connections: 256,
+    timeoutMs: TIMEOUT_MS,
+    hangUp: 0,
+    // The gateway is this process.
+    ownsTargets: true,
+    baseline: 'none',
+  };
+}

@@ -1,0 +1,50 @@
+/**
+ * Makes the pictures of the README: a gateway with embedded engines, its demo fleet, and its page in a Chromium (Debian's
+ * package, or what the variable CHROMIUM names).
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { chromium } from 'playwright-core';
+
+const FOLDER = 'docs/images';
+/** Programs that have ended by then: enough for the charts to show something. */
+const PROGRAMS = 8;
+
+const gateway = spawn(process.execPath, ['dist/cli/main.js', 'serve', '--embedded', '2', '--port', '0'], {
+  stdio: ['ignore', 'ignore', 'pipe'],
+});
+try {
+  let url;
+  for await (const line of createInterface({ input: gateway.stderr })) {
+    url = /^Page: (\S+)$/.exec(line)?.[1];
+    if (url !== undefined) break;
+  }
+  mkdirSync(FOLDER, { recursive: true });
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox'],
+  });
+  const page = await browser.newPage({ viewport: { width: 1100, height: 820 }, reducedMotion: 'reduce' });
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Send a demo fleet' }).click();
+  await page.waitForFunction((least) => Number(document.querySelector('.totals dd')?.textContent) >= least, PROGRAMS, {
+    timeout: 180_000,
+  });
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForTimeout(1500);
+    await page.screenshot({ path: `${FOLDER}/page-${colorScheme}.png` });
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto(`${url}?sort=-waiting_seconds`);
+  await page.locator('.programs tbody a').first().click();
+  await page.locator('.calls li').first().waitFor();
+  await page.waitForTimeout(1500);
+  await page.screenshot({ path: `${FOLDER}/program-light.png` });
+  await browser.close();
+} finally {
+  gateway.kill();
+  await once(gateway, 'exit');
+}

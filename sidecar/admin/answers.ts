@@ -1,0 +1,270 @@
+import { z } from 'zod';
+import { WAIT_CAUSES } from '../../src/index.js';
+
+/**
+ * The answers of the admin API. `openapi.ts` makes docs/openapi.yaml of them; a test holds real answers against them.
+ * Within a version of the API, fields are only added.
+ */
+export const API_VERSION = 1;
+
+const seconds = z.number().min(0);
+const whole = z.int().min(0);
+const share = z.number().min(0).max(1);
+/** A wall-clock time. */
+const time = z.number().meta({ description: 'Unix time in seconds, with fractions.' });
+const say = <T extends z.ZodType>(schema: T, description: string): T => schema.meta({ description });
+
+const programFields = {
+  id: say(z.string(), 'The client’s id. A leading `~` marks a generated one.'),
+  tenant: z.string(),
+  key: say(z.string(), 'The scheduler’s own id, unique among tenants; every path takes it in place of the id.'),
+  state: say(z.enum(['waiting', 'running', 'idle']), '`waiting`: has active calls, and none of them runs.'),
+  level: say(whole, 'Queue that its next call would enter; 0 goes first.'),
+  attained_service_seconds: seconds,
+  waiting_seconds: say(seconds, 'Queued time of all its calls.'),
+  longest_wait_seconds: seconds,
+  current_wait_seconds: say(seconds, 'Queued time of the call that waits longest now; 0: none waits.'),
+  engine: say(z.string().nullable(), 'Its home, or else the engine of a running call.'),
+  engines: z.array(z.string()),
+  active_calls: whole,
+  calls: whole,
+  promotions: whole,
+  context_tokens: whole,
+  prompt_tokens: whole,
+  cached_tokens: whole,
+  output_tokens: whole,
+  age_seconds: seconds,
+  idle_seconds: seconds,
+};
+
+export const program = z.strictObject(programFields).meta({ id: 'Program' });
+
+const waitingCall = z
+  .strictObject({ call: z.string(), program: say(z.string(), 'Its key.'), waiting_seconds: seconds })
+  .meta({ id: 'WaitingCall' });
+
+const obstacleFields = {
+  cause: z.enum(WAIT_CAUSES),
+  engine: z.string().nullable(),
+  needs: say(z.number().nullable(), 'Calls for `window` and `probation`, tokens for `kv`.'),
+  free: say(z.number().nullable(), 'Below 0: more is in use than the limit.'),
+  limit: z.number().nullable(),
+  behind: say(waitingCall.nullable(), 'With `turn`: the call that comes first.'),
+  ends_in_seconds: say(seconds.nullable(), 'When time alone ends the cause.'),
+};
+const obstacle = z
+  .strictObject(obstacleFields)
+  .meta({ id: 'Obstacle', description: 'Why one engine does not run it.' });
+const waitingFor = z
+  .strictObject({
+    ...obstacleFields,
+    ahead: say(whole, 'Waiting calls that this engine would run first.'),
+    oldest_ahead: waitingCall.nullable(),
+  })
+  .meta({ id: 'WaitingFor', description: 'Why a call waits, at the engine that comes nearest to running it.' });
+
+const activeCall = z
+  .strictObject({
+    call: z.string(),
+    state: z.enum(['waiting', 'running']),
+    level: whole,
+    model: z.string(),
+    engine: z.string().nullable(),
+    waiting_seconds: seconds,
+    service_seconds: seconds,
+    arrived_at: time,
+    first_token_at: say(z.number().nullable(), 'Unix time in seconds; null: none yet, or the answer is no stream.'),
+    waiting_for: say(waitingFor.nullable(), 'Null: it does not wait.'),
+  })
+  .meta({ id: 'ActiveCall' });
+
+export const programDetail = z
+  .strictObject({
+    ...programFields,
+    threads: z.array(
+      z.strictObject({
+        thread: say(z.string(), 'The sub-agent’s id; empty for the root.'),
+        calls: whole,
+        active: z.array(activeCall),
+      }),
+    ),
+  })
+  .meta({ id: 'ProgramDetail' });
+
+const dispatch = z
+  .strictObject({
+    engine: z.string(),
+    placement: z.string(),
+    reason: z.string(),
+    level: whole,
+    queue_seconds: seconds,
+  })
+  .meta({ id: 'Dispatch', description: 'Where a call was sent, and why.' });
+
+export const explanation = z
+  .strictObject({
+    text: say(z.string(), 'In words, a paragraph for each active call.'),
+    program: program.nullable(),
+    calls: z.array(
+      z.strictObject({
+        call: z.string(),
+        program: z.string(),
+        thread: z.string(),
+        state: z.enum(['waiting', 'running']),
+        text: z.string(),
+        level: whole,
+        attained_service_seconds: seconds,
+        waiting_seconds: seconds,
+        promoted: z.boolean(),
+        overdue: z.boolean(),
+        engine: z.string().nullable(),
+        waiting_for: waitingFor.nullable(),
+        engines: say(z.array(obstacle), 'Why each engine that may run it does not.'),
+        promoted_in_seconds: seconds.nullable(),
+        overdue_in_seconds: seconds.nullable(),
+        refused_in_seconds: seconds.nullable(),
+        dispatch: dispatch.nullable(),
+      }),
+    ),
+    last_call: dispatch.extend({ call: z.string() }).nullable(),
+  })
+  .meta({ id: 'Explanation' });
+
+export const identitySources = z
+  .strictObject({ calls: whole, sources: z.array(z.strictObject({ source: z.string(), calls: whole })) })
+  .meta({ id: 'IdentitySources' });
+
+export const programPage = z
+  .strictObject({
+    programs: z.array(program),
+    total: say(whole, 'Programs that match, on all pages.'),
+    limit: whole,
+    offset: whole,
+  })
+  .meta({ id: 'ProgramPage' });
+
+const pastCall = z
+  .strictObject({
+    call: z.string(),
+    thread: z.string(),
+    model: z.string(),
+    outcome: z.enum(['completed', 'client_error', 'engine_error', 'cancelled', 'timed_out', 'drained', 'refused']),
+    status: say(whole, 'HTTP status; 499: the client had left.'),
+    code: say(z.string().nullable(), 'Error code of the gateway; null: none.'),
+    arrived_at: time,
+    duration_seconds: say(seconds, 'Arrival to end.'),
+    queue_seconds: say(seconds, 'Queued, all attempts together, without `inherited_seconds`.'),
+    inherited_seconds: say(seconds, 'Queued time of earlier attempts of the client, whose place it took over.'),
+    first_token_seconds: say(seconds.nullable(), 'Arrival to the first event of a stream.'),
+    service_seconds: say(seconds.nullable(), 'Last dispatch to end; null: never dispatched.'),
+    attempts: whole,
+    engine: z.string().nullable(),
+    level: whole.nullable(),
+    reason: z.enum(['direct', 'queued', 'promoted', 'retried']).nullable(),
+    placement: z.enum(['home', 'bound', 'spread', 'spilled']).nullable(),
+    prompt_tokens: whole.nullable(),
+    cached_tokens: whole.nullable(),
+    output_tokens: whole.nullable(),
+  })
+  .meta({ id: 'PastCall', description: 'A call that has ended. Engine, level, reason: those of its last dispatch.' });
+
+export const pastCalls = z
+  .strictObject({ calls: say(z.array(pastCall), 'The latest, oldest first.') })
+  .meta({ id: 'PastCalls' });
+
+export const engine = z
+  .strictObject({
+    id: z.string(),
+    url: z.string(),
+    kind: z.string(),
+    state: z.enum(['joining', 'up', 'probation', 'ejected', 'draining']),
+    models: z.array(z.string()),
+    window: say(z.number().nullable(), 'Most calls in flight; null: no limit, or not in service.'),
+    in_flight: whole,
+    working_set_tokens: say(z.number(), 'Tokens of running and resident contexts.'),
+    gate_tokens: say(z.number().nullable(), 'Most tokens of the working set; null: no gate.'),
+    capacity_tokens: say(z.number().nullable(), 'KV cache of the engine; null: unknown.'),
+    cached_share: say(share.nullable(), 'Share of prompt tokens served from the cache, in the time of `/totals`.'),
+    resting: say(z.boolean(), 'It reported no room, and gets no calls for a moment.'),
+    engine_running: z.number().nullable(),
+    engine_waiting: z.number().nullable(),
+    kv_usage: z.number().nullable(),
+  })
+  .meta({ id: 'Engine' });
+
+export const engineList = z.strictObject({ engines: z.array(engine) }).meta({ id: 'EngineList' });
+
+export const queue = z
+  .strictObject({
+    waiting: whole,
+    limit: whole,
+    longest_wait_seconds: seconds,
+    waiting_for: say(z.record(z.enum(WAIT_CAUSES), whole), 'Waiting calls by cause.'),
+    levels: z.array(z.strictObject({ level: whole, waiting: whole })),
+  })
+  .meta({ id: 'Queue' });
+
+const spread = z.strictObject({ count: whole, mean: seconds.nullable(), p99: seconds.nullable() });
+
+export const totals = z
+  .strictObject({
+    window_seconds: seconds,
+    step_seconds: seconds,
+    program_completion_seconds: say(spread, 'First arrival to last completion of programs that left the table.'),
+    queue_seconds: say(spread, 'Queued time of calls that ended.'),
+    cached_share: share.nullable(),
+    output_tokens: whole,
+    promoted_calls: say(whole, 'Calls that ran because they had waited too long.'),
+    steps: say(
+      z.strictObject({
+        from: time,
+        programs: z.array(whole),
+        calls: z.array(whole),
+        program_completion_seconds: z.array(seconds.nullable()),
+        queue_seconds: z.array(seconds.nullable()),
+        cached_share: z.array(share.nullable()),
+        promoted_calls: z.array(whole),
+      }),
+      'The same as columns: an entry for each step since `from`. Durations are means.',
+    ),
+  })
+  .meta({ id: 'Totals' });
+
+export const gatewayState = z
+  .strictObject({
+    api: z.literal(API_VERSION),
+    instance: say(z.string(), 'Changes with every start of the gateway.'),
+    started_at: time,
+    policy: z.string(),
+    draining: z.boolean(),
+    demo: say(z.enum(['idle', 'running']).nullable(), 'Null: there is no demo fleet to send.'),
+  })
+  .meta({ id: 'GatewayState' });
+
+export const demo = z.strictObject({ demo: z.literal('running') }).meta({ id: 'Demo' });
+export const ended = z
+  .strictObject({ ended: z.literal(true), id: z.string(), tenant: z.string() })
+  .meta({ id: 'Ended' });
+export const removed = z.strictObject({ id: z.string(), removed: z.literal(true) }).meta({ id: 'Removed' });
+export const everyEngine = z
+  .strictObject({ engines: z.array(z.strictObject({ id: z.string(), status: whole, body: z.string() })) })
+  .meta({ id: 'EveryEngine' });
+export const alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });
+export const ready = z
+  .strictObject({ ready: z.boolean(), reason: z.enum(['draining', 'no_engine']).optional() })
+  .meta({ id: 'Ready' });
+export const error = z
+  .looseObject({ error: z.looseObject({ message: z.string(), type: z.string(), code: z.string().nullable() }) })
+  .meta({ id: 'Error' });
+
+export type Program = z.infer<typeof program>;
+export type ProgramDetail = z.infer<typeof programDetail>;
+export type ProgramPage = z.infer<typeof programPage>;
+export type ActiveCall = z.infer<typeof activeCall>;
+export type PastCall = z.infer<typeof pastCall>;
+export type PastCallList = z.infer<typeof pastCalls>;
+export type Engine = z.infer<typeof engine>;
+export type EngineList = z.infer<typeof engineList>;
+export type Queue = z.infer<typeof queue>;
+export type TotalsAnswer = z.infer<typeof totals>;
+export type GatewayState = z.infer<typeof gatewayState>;

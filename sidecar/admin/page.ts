@@ -1,0 +1,118 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { GatewayError } from '../errors.js';
+import { requestIdOf } from '../http/headers.js';
+import type { Params, Routes } from '../http/listener.js';
+
+/** Where `npm run build` puts the page, as seen from the built gateway and from its sources. */
+const FOLDERS = ['../../ui', '../../dist/ui'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Nothing but the page's own files, which hold no markup from elsewhere. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+interface PageFile {
+  readonly bytes: Buffer;
+  readonly packed: Buffer;
+  readonly type: string;
+}
+
+/**
+ * The page of `/ui`: a few files, read and packed once. They hold no data, so they need no token; the page asks for it.
+ * @param folder absent: where the build puts it
+ */
+export function pageRoutes(folder?: string): Routes {
+  let files: ReadonlyMap<string, PageFile> = new Map();
+  const find = (name: string) => {
+    if (files.size === 0) files = readFiles(folder === undefined ? FOLDERS : [folder]);
+    return files.get(name);
+  };
+  return {
+    '/ui': { GET: (request, response) => sendPage(request, response, find('index.html')) },
+    '/ui/assets/:file': {
+      GET: (request, response, params: Params) => {
+        const file = find(`assets/${params['file'] ?? ''}`);
+        if (file === undefined) throw new GatewayError('unknown_path', 'The page has no such file. Load it again.');
+        // Its name holds the hash of its content.
+        send(request, response, 200, file, { 'cache-control': 'public, max-age=31536000, immutable' });
+      },
+    },
+  };
+}
+
+/** The files of the first folder that holds a built page. */
+function readFiles(folders: readonly string[]): ReadonlyMap<string, PageFile> {
+  const files = new Map<string, PageFile>();
+  for (const folder of folders) {
+    for (const name of namesIn(folder)) {
+      const type = TYPES[extname(name)];
+      if (type !== undefined) files.set(name, pageFile(readFileSync(join(folder, name)), type));
+    }
+    if (files.size > 0) break;
+  }
+  return files;
+}
+
+const pageFile = (bytes: Buffer, type: string): PageFile => ({ bytes, packed: gzipSync(bytes), type });
+
+/** None without assets: the page's sources lie in a folder of the same name. */
+function namesIn(folder: string): string[] {
+  try {
+    return ['index.html', ...readdirSync(join(folder, 'assets')).map((name) => `assets/${name}`)];
+  } catch {
+    return [];
+  }
+}
+
+const NOT_BUILT = 'The page is not built. Run `npm run build`, then load it again.\n';
+
+function sendPage(request: IncomingMessage, response: ServerResponse, file: PageFile | undefined): void {
+  const shown = file ?? pageFile(Buffer.from(NOT_BUILT), 'text/plain; charset=utf-8');
+  send(request, response, file === undefined ? 404 : 200, shown, {
+    'cache-control': 'no-store',
+    'content-security-policy': POLICY,
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+  });
+}
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  file: PageFile,
+  headers: OutgoingHttpHeaders,
+): void {
+  const packs = /\bgzip\b/i.test(request.headers['accept-encoding'] ?? '');
+  const body = packs ? file.packed : file.bytes;
+  response.writeHead(status, {
+    'content-type': file.type,
+    'content-length': body.length,
+    ...(packs && { 'content-encoding': 'gzip' }),
+    vary: 'accept-encoding',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': requestIdOf(request),
+    'x-maitred-reason': 'page',
+    ...headers,
+  });
+  response.end(body);
+}

@@ -1,0 +1,36 @@
+import type { Dispatch, ObstacleView, WaitView, WaitingCall } from '../../src/index.js';
+
+/** Why calls wait, in admin answers. */
+
+export const seconds = (ms: number): number => Math.round(ms) / 1000;
+
+/** Seconds until a time; null: never. */
+export const inSeconds = (atMs: number | undefined, now: number): number | null =>
+  atMs === undefined ? null : seconds(Math.max(0, atMs - now));
+
+export function waitRow(wait: WaitView, now: number) {
+  const { ahead, oldestAhead } = wait;
+  return { ...obstacleRow(wait, now), ahead, oldest_ahead: waitingRow(oldestAhead) };
+}
+
+export function obstacleRow({ cause, engine, needs, free, limit, behind, untilMs }: ObstacleView, now: number) {
+  return {
+    cause,
+    engine: engine ?? null,
+    /** Calls for `window` and `probation`, tokens for `kv`; null: the cause has none. */
+    needs: needs ?? null,
+    free: free ?? null,
+    limit: limit ?? null,
+    behind: waitingRow(behind),
+    ends_in_seconds: inSeconds(untilMs, now),
+  };
+}
+
+function waitingRow(waiting: WaitingCall | undefined) {
+  if (waiting === undefined) return null;
+  return { call: waiting.call, program: waiting.program, waiting_seconds: seconds(waiting.waitingMs) };
+}
+
+export function dispatchRow({ engine, level, queueMs, reason, placement }: Dispatch) {
+  return { engine, placement, reason, level, queue_seconds: seconds(queueMs) };
+}

@@ -1,0 +1,75 @@
+import type { ProgramId, ProgramView } from '../../src/index.js';
+import type { Context } from '../context.js';
+import type { Look, WatchPorts } from '../watch/watchers.js';
+import { PROGRAM_PARAMETERS, readProgramQuery, selectPrograms, type ProgramQuery } from './query.js';
+import { INSTANCE, engineRows, gatewayRow, pastCalls, programDetail, programRow, queueRow, totalsRow } from './rows.js';
+import type { ProgramPage } from './answers.js';
+
+/** What one client watches: a page of the process table and, where one is open, a single program. */
+export interface WatchedView {
+  readonly query: ProgramQuery;
+  /** The scheduler's own id. */
+  readonly program: ProgramId | undefined;
+}
+
+export const WATCH_PARAMETERS = [...PROGRAM_PARAMETERS, 'program'];
+
+/** @throws GatewayError `bad_request` with the invalid parameter */
+export function readView(search: URLSearchParams): WatchedView {
+  return {
+    query: readProgramQuery(search, WATCH_PARAMETERS),
+    program: (search.get('program') ?? undefined) as ProgramId | undefined,
+  };
+}
+
+export function programPage({ driver }: Context, rows: readonly ProgramView[], query: ProgramQuery): ProgramPage {
+  const { limit, offset } = query;
+  const now = driver.now();
+  const page = rows.slice(offset, offset + limit).map((row) => programRow(row, now));
+  return { programs: page, total: rows.length, limit, offset };
+}
+
+/** The sections of `GET /stream`: the answers of the admin paths of the same names. */
+export function watchPorts(context: () => Context): WatchPorts<WatchedView> {
+  return {
+    instance: INSTANCE,
+    watchersMax: () => context().config.limits.watchersMax,
+    look: () => lookAt(context()),
+    failed: (err) => context().log.error({ err }, 'the state could not be shown'),
+  };
+}
+
+function lookAt(context: Context): Look<WatchedView> {
+  const { driver, threads } = context;
+  const { views } = driver.scheduler;
+  let busyMs = 0;
+  const shared = {
+    gateway: JSON.stringify(gatewayRow(context)),
+    engines: JSON.stringify(engineRows(context)),
+    queue: JSON.stringify(queueRow(context)),
+    totals: JSON.stringify(totalsRow(context)),
+  };
+  /** Many pages usually show the same selection. */
+  const selections = new Map<string, Promise<ProgramView[]>>();
+  const select = (query: ProgramQuery): Promise<ProgramView[]> => {
+    const known = selections.get(query.selection) ?? selectPrograms(views, query, (ms) => (busyMs += ms));
+    selections.set(query.selection, known);
+    return known;
+  };
+  const oneProgram = (id: ProgramId) => {
+    const row = views.program(id);
+    const detail = row && programDetail(row, threads.of(id), views.callsOf(id, row.activeCalls), driver.now());
+    return {
+      program: JSON.stringify(detail ?? null),
+      calls: JSON.stringify(pastCalls(context, id)),
+    };
+  };
+  return {
+    busyMs: () => busyMs,
+    sections: async ({ query, program }) => ({
+      ...shared,
+      programs: JSON.stringify(programPage(context, await select(query), query)),
+      ...(program !== undefined && oneProgram(program)),
+    }),
+  };
+}

@@ -1,0 +1,74 @@
+import { LRUCache } from 'lru-cache';
+import type { ProgramId } from '../../src/index.js';
+import type { CallReport, CallSpec } from '../calls/ports.js';
+import { ERRORS, type ErrorCode } from '../errors.js';
+
+/** Latest calls of one program to remember. */
+const PROGRAM_CALLS_MAX = 100;
+
+/** A call that was refused before it was accepted has a report too. */
+type Report = Omit<CallReport, 'outcome'> & { readonly outcome: CallReport['outcome'] | 'refused' };
+
+/** A call that has ended. */
+export interface PastCall {
+  readonly call: string;
+  readonly thread: string;
+  readonly model: string;
+  /** On the driver's clock. */
+  readonly endedAtMs: number;
+  readonly report: Report;
+}
+
+/**
+ * The latest calls of each program, for operators to see. The oldest programs are forgotten first, so a few busy
+ * programs cannot displace the history of all others. A program's calls outlive its row in the process table.
+ */
+export class PastCalls {
+  readonly #programs: LRUCache<ProgramId, PastCall[]> | undefined;
+  #size = 0;
+
+  /** @param callsMax most calls to remember in total; 0: none */
+  constructor(private readonly callsMax: number) {
+    if (callsMax > 0) this.#programs = new LRUCache({ max: callsMax });
+  }
+
+  ended(spec: CallSpec, report: CallReport, endedAtMs: number): void {
+    this.#add(spec, report, endedAtMs);
+  }
+
+  refused(spec: CallSpec, code: ErrorCode, endedAtMs: number): void {
+    this.#add(spec, { ...REFUSED, status: ERRORS[code].status, code }, endedAtMs);
+  }
+
+  /** Oldest first. */
+  of(program: ProgramId): readonly PastCall[] {
+    return this.#programs?.peek(program) ?? [];
+  }
+
+  #add({ id, facts, identity }: CallSpec, report: Report, endedAtMs: number): void {
+    const programs = this.#programs;
+    if (programs === undefined) return;
+    const { program, thread } = identity;
+    let calls = programs.get(program);
+    if (calls === undefined) programs.set(program, (calls = []));
+    calls.push({ call: id, thread, model: facts.model, endedAtMs, report });
+    this.#size += 1;
+    if (calls.length > Math.min(PROGRAM_CALLS_MAX, this.callsMax)) {
+      calls.shift();
+      this.#size -= 1;
+    }
+    while (this.#size > this.callsMax) this.#size -= programs.pop()?.length ?? 0;
+  }
+}
+
+/** A refused call was neither queued nor sent. */
+const REFUSED = {
+  outcome: 'refused',
+  dispatch: undefined,
+  attempts: 0,
+  queueMs: 0,
+  ttftMs: undefined,
+  serviceMs: undefined,
+  durationMs: 0,
+  usage: undefined,
+} as const;

@@ -1,0 +1,120 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../errors.js';
+import { requestIdOf } from '../http/headers.js';
+
+/** Parts of the state by name, as JSON. */
+export type Sections = Readonly<Record<string, string>>;
+
+/** One look at the state, for any number of views. */
+export interface Look<View> {
+  readonly sections: (view: View) => Promise<Sections>;
+  /** Time that it has kept the process busy. */
+  readonly busyMs: () => number;
+}
+
+export interface WatchPorts<View> {
+  readonly look: () => Look<View>;
+  readonly watchersMax: () => number;
+  /** Identifies this process in the ids of events. */
+  readonly instance: string;
+  /** The state could not be read; the clients of that look are dropped. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** Time between two updates. It grows, so that large tables take at most this share of the process's time. */
+const INTERVAL_MS = 1000;
+const BUSY_SHARE = 0.02;
+/** A client that has not taken the last update by then is dropped. */
+const STALLED_MS_MAX = 30_000;
+
+interface Watcher<View> {
+  readonly view: View;
+  readonly response: ServerResponse;
+  /** What the client has, by section. */
+  readonly sent: Map<string, string>;
+  takenAtMs: number;
+}
+
+/**
+ * Clients that watch the state as server-sent events. Each first gets all of it, then what has changed, once a second.
+ * A slow client gets fewer updates, never a queue of them: its next one holds the state of that time. Nothing is read
+ * while nobody watches.
+ */
+export class Watchers<View> {
+  readonly #watchers = new Set<Watcher<View>>();
+  #timer: NodeJS.Timeout | undefined;
+  #count = 0;
+
+  constructor(private readonly ports: WatchPorts<View>) {}
+
+  get size(): number {
+    return this.#watchers.size;
+  }
+
+  /** @throws GatewayError `overloaded` when too many watch */
+  add(request: IncomingMessage, response: ServerResponse, view: View): void {
+    if (this.size >= this.ports.watchersMax())
+      throw new GatewayError('overloaded', 'Too many pages are open. Raise limits.watchersMax.');
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      // nginx would collect the events.
+      'x-accel-buffering': 'no',
+      'x-request-id': requestIdOf(request),
+      'x-maitred-reason': 'admin',
+    });
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    const watcher = { view, response, sent: new Map<string, string>(), takenAtMs: performance.now() };
+    this.#watchers.add(watcher);
+    response.on('error', () => undefined);
+    response.once('close', () => this.#watchers.delete(watcher));
+    void this.#update([watcher]);
+    this.#timer ??= setTimeout(() => void this.#tick(), INTERVAL_MS);
+  }
+
+  /** Ends all streams; their clients may come again. */
+  close(): void {
+    for (const { response } of this.#watchers) response.end();
+    this.#watchers.clear();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #tick(): Promise<void> {
+    const now = performance.now();
+    for (const watcher of this.#watchers) {
+      if (watcher.response.writableLength === 0) watcher.takenAtMs = now;
+      else if (now - watcher.takenAtMs > STALLED_MS_MAX) watcher.response.destroy();
+    }
+    const busyMs = await this.#update([...this.#watchers].filter(({ response }) => response.writableLength === 0));
+    const waitMs = Math.max(INTERVAL_MS, busyMs / BUSY_SHARE);
+    this.#timer = this.size === 0 ? undefined : setTimeout(() => void this.#tick(), waitMs);
+  }
+
+  /** Returns the time that it has kept the process busy. */
+  async #update(watchers: readonly Watcher<View>[]): Promise<number> {
+    const look = this.ports.look();
+    try {
+      for (const watcher of watchers) this.#send(watcher, await look.sections(watcher.view));
+    } catch (error) {
+      for (const { response } of watchers) response.destroy();
+      this.ports.failed(error);
+    }
+    return look.busyMs();
+  }
+
+  /** Without news it sends a comment, by which clients and proxies see that the connection lives. */
+  #send({ response, sent }: Watcher<View>, sections: Sections): void {
+    if (response.writableEnded || response.destroyed) return;
+    let text = '';
+    for (const [name, json] of Object.entries(sections)) {
+      if (sent.get(name) === json) continue;
+      sent.set(name, json);
+      text += `event: ${name}\ndata: ${json}\n\n`;
+    }
+    response.write(text === '' ? ':\n\n' : `id: ${this.ports.instance}-${++this.#count}\n${text}`);
+  }
+}

@@ -1,0 +1,128 @@
+import { PassThrough } from 'node:stream';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, expect, it, vi, afterEach } from 'vitest';
+import { millis, type ProgramGone } from '../../src/index.js';
+import type { CallReport } from '../../sidecar/calls/ports.js';
+import { Totals } from '../../sidecar/watch/totals.js';
+import { Watchers } from '../../sidecar/watch/watchers.js';
+
+afterEach(() => vi.useRealTimers());
+
+describe('totals', () => {
+  const gone = (durationMs: number) => ({ durationMs }) as ProgramGone;
+
+  it('forget what is older than five minutes, and have a step for each five seconds', () => {
+    const totals = new Totals();
+    totals.programGone(gone(1000), millis(1000));
+    totals.programGone(gone(3000), millis(6000));
+    const { steps, sum, firstStepMs, stepMs } = totals.read(millis(299_000));
+    expect([steps.length, stepMs, firstStepMs]).toEqual([60, 5000, 0]);
+    expect(steps.slice(0, 3).map(({ completions }) => completions.count)).toEqual([1, 1, 0]);
+    expect(sum.completions.meanMs).toBe(2000);
+    expect(totals.read(millis(300_000)).sum.completions.meanMs).toBe(3000);
+    expect(totals.read(millis(306_000)).sum.completions.meanMs).toBeNull();
+  });
+
+  it('tell the 99th percentile within a tenth', () => {
+    const totals = new Totals();
+    for (let ms = 1; ms <= 10_000; ms += 1) totals.programGone(gone(ms), millis(0));
+    const p99 = totals.read(millis(0)).sum.completions.p99Ms ?? 0;
+    expect(Math.abs(p99 / 9900 - 1)).toBeLessThan(0.1);
+    totals.programGone(gone(1e12), millis(0));
+    expect(totals.read(millis(0)).sum.completions.p99Ms).toBeLessThan(11_000);
+  });
+
+  it('count the cached share where engines report it', () => {
+    const totals = new Totals();
+    const report = (engine: string, cachedTokens?: number) =>
+      ({
+        queueMs: 0,
+        dispatch: { engine, reason: 'promoted' },
+        usage: { promptTokens: 100, outputTokens: 1, ...(cachedTokens !== undefined && { cachedTokens }) },
+      }) as unknown as CallReport;
+    for (const each of [report('a', 50), report('a', 100), report('b', 0), report('c')])
+      totals.callEnded(each, millis(0));
+    const { sum } = totals.read(millis(0));
+    expect([...sum.byEngine].map(([engine, { cachedShare }]) => [engine, cachedShare])).toEqual([
+      ['a', 0.75],
+      ['b', 0],
+    ]);
+    expect([sum.prompts.cachedShare, sum.outputTokens, sum.promoted]).toEqual([0.5, 4, 4]);
+  });
+});
+
+describe('watchers', () => {
+  const request = { method: 'GET', headers: {} } as unknown as IncomingMessage;
+  /** A client that takes nothing until it is read. */
+  const client = () => Object.assign(new PassThrough({ highWaterMark: 1 }), { writeHead: () => undefined });
+  const settled = () => vi.advanceTimersByTimeAsync(0);
+
+  function makeWatchers(read: () => string, busyMs = 0) {
+    const state = { looks: 0, failures: 0 };
+    const watchers = new Watchers<string>({
+      instance: 'i',
+      watchersMax: () => 10,
+      failed: () => (state.failures += 1),
+      look: () => {
+        state.looks += 1;
+        return { busyMs: () => busyMs, sections: (view) => Promise.resolve({ [view]: read() }) };
+      },
+    });
+    const add = (view: string) => {
+      const stream = client();
+      watchers.add(request, stream as unknown as ServerResponse, view);
+      return stream;
+    };
+    return { watchers, state, add };
+  }
+
+  it('look at nothing while nobody watches', async () => {
+    vi.useFakeTimers();
+    const { state, add } = makeWatchers(() => '1');
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(state.looks).toBe(0);
+    const stream = add('a').resume();
+    await vi.advanceTimersByTimeAsync(3000);
+    const { looks } = state;
+    expect(looks).toBe(4);
+    stream.destroy();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([state.looks - looks, vi.getTimerCount()]).toEqual([1, 0]);
+  });
+
+  it('give a slow client the last state, never a queue of them, and drop it in the end', async () => {
+    vi.useFakeTimers();
+    let now = 0;
+    const { add, watchers } = makeWatchers(() => String((now += 1)));
+    const stream = add('a');
+    await settled();
+    stream.write('full');
+    await vi.advanceTimersByTimeAsync(10_000);
+    const first = String(stream.read());
+    await settled();
+    await vi.advanceTimersByTimeAsync(1000);
+    const rest = first + String(stream.read());
+    expect(rest.match(/^data: .*$/gm)).toHaveLength(2);
+    expect(rest.match(/^data: (.*)$/gm)?.[1]).toBe(`data: ${now}`);
+    stream.write('full');
+    await vi.advanceTimersByTimeAsync(40_000);
+    expect([stream.destroyed, watchers.size]).toEqual([true, 0]);
+  });
+
+  it('come less often when a look takes long, and survive one that fails', async () => {
+    vi.useFakeTimers();
+    const slow = makeWatchers(() => '1', 100);
+    slow.add('a').resume();
+    await vi.advanceTimersByTimeAsync(1000);
+    const { looks } = slow.state;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(slow.state.looks - looks).toBe(2);
+    slow.watchers.close();
+    const broken = makeWatchers(() => {
+      throw new Error('broken');
+    });
+    const stream = broken.add('a').resume();
+    await vi.advanceTimersByTimeAsync(2000);
+    expect([stream.destroyed, broken.state.failures]).toEqual([true, 1]);
+  });
+});

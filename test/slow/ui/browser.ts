@@ -1,0 +1,45 @@
+import axeCore from 'axe-core';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { ROOT } from '../../support/tree.js';
+
+export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+/** Debian's package, and the built page. */
+export const canRun = existsSync(CHROMIUM) && existsSync(join(ROOT, 'dist/ui/index.html'));
+
+export const launch = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+
+/** A page whose complaints, and whose requests to elsewhere, a test can look at. */
+export interface Watched {
+  readonly page: Page;
+  readonly complaints: string[];
+  readonly foreign: string[];
+}
+
+export async function openPage(browser: Browser, url: string, size = { width: 1280, height: 900 }): Promise<Watched> {
+  const page = await browser.newPage({ viewport: size });
+  const complaints: string[] = [];
+  const foreign: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('dialog', (dialog) => {
+    complaints.push(dialog.message());
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(new URL(url).origin)) foreign.push(request.url());
+  });
+  await page.goto(url);
+  return { page, complaints, foreign };
+}
+
+/** What axe finds wrong: rules and elements. */
+export async function axe(page: Page): Promise<string[]> {
+  await page.evaluate(axeCore.source);
+  return page.evaluate<string[]>(
+    `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html)))`,
+  );
+}

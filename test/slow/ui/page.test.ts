@@ -1,0 +1,224 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../../../sidecar/index.js';
+import {
+  DONE_EVENT,
+  STOP_EVENT,
+  TEXT_EVENT,
+  USAGE_EVENT,
+  ask,
+  chat,
+  cleanUp,
+  configOf,
+  fakeEngine,
+  gate,
+  stream,
+  until,
+  world,
+} from '../../sidecar/gateway/world.js';
+import { CHROMIUM, axe, canRun, launch, openPage } from './browser.js';
+
+const HOSTILE = `"><script>alert('id')</script><img src=x onerror=alert(1)>`;
+const named = (program: string, thread = '') => ({
+  'x-maitred-program': program,
+  ...(thread !== '' && { 'x-maitred-thread': thread }),
+});
+/** What anything may take while a browser shares the machine. */
+const BUSY_MS = 30_000;
+const ANSWER = [TEXT_EVENT, STOP_EVENT, USAGE_EVENT, DONE_EVENT];
+
+/** A gateway with an engine of one slot: one program has ended calls, one runs, one waits; names are hostile. */
+async function scene() {
+  const held = gate();
+  let isHeld = false;
+  const engine = await fakeEngine(async (response, seen, request) => {
+    if (isHeld) await held.opened;
+    await stream(ANSWER)(response, seen, request);
+  });
+  const { url, adminUrl } = await world([engine], {
+    engines: [{ url: engine.url, kind: 'openai', id: 'gpu-1', window: 1, capacityTokens: 1000 }],
+    health: { timeoutMs: BUSY_MS },
+  });
+  for (const thread of ['', 'sub', HOSTILE]) await chat(url, { stream: true }, named('first', thread));
+  await chat(url, { stream: true }, named(HOSTILE));
+  isHeld = true;
+  const calls: Promise<unknown>[] = [];
+  for (const [program, state] of [
+    ['runs', 'running'],
+    ['waits', 'waiting'],
+  ] as const) {
+    calls.push(chat(url, { stream: true }, named(program)));
+    await until(async () => (await ask(`${adminUrl}/programs?state=${state}`)).json()['total'] === 1, BUSY_MS);
+  }
+  cleanUp(async () => {
+    held.open();
+    await Promise.all(calls);
+  });
+  return { adminUrl, held };
+}
+
+describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser.close());
+
+  it('is whole in both themes, wide and narrow, clean for axe, and asks nobody else', async () => {
+    const { adminUrl } = await scene();
+    const { page, complaints, foreign } = await openPage(browser, `${adminUrl}/ui`);
+    await page.getByRole('link', { name: 'waits' }).waitFor();
+    for (const path of ['/ui', '/ui?program=default%3Afirst', '/ui?program=default%3Awaits']) {
+      await page.goto(`${adminUrl}${path}`);
+      await page.locator('h2').first().waitFor();
+      await page.waitForTimeout(300);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        for (const width of [400, 1280]) {
+          await page.setViewportSize({ width, height: 900 });
+          expect([path, await page.evaluate<number>('document.documentElement.scrollWidth')]).toEqual([path, width]);
+        }
+        expect(await axe(page)).toEqual([]);
+      }
+    }
+    expect(complaints).toEqual([]);
+    expect(foreign).toEqual([]);
+    await page.close();
+  });
+
+  it('shows names as they are', async () => {
+    const { adminUrl } = await scene();
+    const { page, complaints } = await openPage(browser, `${adminUrl}/ui`);
+    const link = page.locator('.programs a', { hasText: '<script>' });
+    await link.waitFor();
+    await link.click();
+    await page.locator('.calls li').first().waitFor();
+    expect(await page.locator('h2').textContent()).toContain('<script>');
+    await page.goto(`${adminUrl}/ui?program=default%3Afirst`);
+    await page.locator('.thread', { hasText: 'script' }).waitFor();
+    await page.goto(`${adminUrl}/ui?program=${'x'.repeat(10_000)}&text=${encodeURIComponent(HOSTILE)}`);
+    await page.locator('.warn').waitFor();
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(1280);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('follows calls, says why one waits and where one ran, and ends a program', async () => {
+    const { adminUrl, held } = await scene();
+    const { page } = await openPage(browser, `${adminUrl}/ui?state=waiting`);
+    await page.getByText('1 of at most').waitFor();
+    await page.getByText('Its window is full.').waitFor();
+    expect(await page.locator('.programs tbody a').allTextContents()).toEqual(['waits']);
+    await page.getByRole('link', { name: 'waits' }).click();
+    await page.getByText('Active calls').waitFor();
+    await page
+      .locator('.calls')
+      .getByText(/^Waits/)
+      .waitFor();
+    held.open();
+    await page.getByText(/Its turn came: waited .* then ran on/).waitFor();
+    await page.getByRole('button', { name: 'End this program' }).click();
+    await page.getByRole('button', { name: 'End it' }).click();
+    await page.getByText('It is not in the process table').waitFor();
+    // Its history stays.
+    await page.getByText(/Its turn came/).waitFor();
+    await page.goBack();
+    await page.getByText('No program matches.').waitFor();
+    await page.close();
+  });
+
+  it('is used by keyboard, and keeps its view in the URL', async () => {
+    const { adminUrl } = await scene();
+    const { page } = await openPage(browser, `${adminUrl}/ui`);
+    await page.getByRole('button', { name: 'Calls' }).press('Enter');
+    await page.waitForURL(/sort=-calls/);
+    expect(await page.locator('th[aria-sort="descending"]').textContent()).toContain('Calls');
+    await page.locator('.programs a', { hasText: 'first' }).first().waitFor();
+    await page.locator('.programs a[tabindex="0"]').focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toBe('first');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/program=default%3Afirst/);
+    await page.reload();
+    await page.getByText('Ended calls').waitFor();
+    expect(await page.locator('.lane-name').allTextContents()).toContain('sub');
+    await page.close();
+  });
+
+  it('reconnects to a gateway that was started again', async () => {
+    const engine = await fakeEngine();
+    const first = await startGateway(configOf([engine]));
+    const { page } = await openPage(browser, `${first.adminUrl}/ui`);
+    await page.locator('.badge.live').waitFor();
+    await first.close();
+    await page.locator('.badge.reconnecting').waitFor();
+    const second = await startGateway(configOf([engine], { listen: { port: Number(new URL(first.url).port) } }));
+    cleanUp(() => second.close());
+    await page.locator('.badge.live').waitFor();
+    await chat(second.url, {}, named('after'));
+    await page.getByRole('link', { name: 'after' }).waitFor();
+    await page.close();
+  });
+
+  it('asks for the token, and keeps it for the tab', async () => {
+    const { adminUrl } = await world([], { admin: { token: 'admin-token' } });
+    const { page } = await openPage(browser, `${adminUrl}/ui`);
+    await page.getByLabel('Admin token').fill('wrong-token');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByText('This token is wrong.').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.getByLabel('Admin token').fill('admin-token');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.locator('.badge.live').waitFor();
+    await page.reload();
+    await page.locator('.badge.live').waitFor();
+    await page.close();
+  });
+
+  it('stays smooth over ten thousand programs', async () => {
+    const engine = await fakeEngine();
+    const { url, adminUrl } = await world([engine]);
+    const all = Array.from({ length: 10_000 }, (_, index) => `program-${index}`);
+    await Promise.all(
+      Array.from({ length: 48 }, async () => {
+        for (let name = all.pop(); name !== undefined; name = all.pop()) await chat(url, {}, named(name));
+      }),
+    );
+    const { page } = await openPage(browser, `${adminUrl}/ui?sort=age_seconds`);
+    await page.getByText('10,000 programs').waitFor();
+    await page.locator('.programs tbody a').first().waitFor();
+    const still = await page.evaluate<number[]>(framesWhile('', 4000));
+    const scrolling = await page.evaluate<number[]>(framesWhile('box.scrollTop += 400;', 4000));
+    process.stdout.write(`frames of 10,000 programs, ms: at rest ${spread(still)}; scrolling ${spread(scrolling)}\n`);
+    await page.locator('.programs tbody a').first().waitFor();
+    await page.evaluate(`document.querySelector('.scroller').scrollTop = 1e9`);
+    await page.locator('tr[aria-rowindex="10001"] a').waitFor();
+    expect(await page.locator('.programs tbody tr').count()).toBeLessThan(60);
+    expect(scrolling.toSorted((a, b) => a - b)[scrolling.length >> 1]).toBeLessThan(34);
+    await page.close();
+  }, 300_000);
+});
+
+/** A script that measures the times between frames, and does something in each. */
+const framesWhile = (step: string, ms: number) => `new Promise((resolve) => {
+  const box = document.querySelector('.scroller');
+  const frames = [];
+  let last = performance.now();
+  const until = last + ${ms};
+  const next = (now) => {
+    frames.push(now - last);
+    last = now;
+    ${step}
+    if (now < until) requestAnimationFrame(next); else resolve(frames.slice(1));
+  };
+  requestAnimationFrame(next);
+})`;
+
+function spread(frames: readonly number[]): string {
+  const sorted = frames.toSorted((a, b) => a - b);
+  const at = (share: number) => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1);
+  return `median ${at(0.5)}, p95 ${at(0.95)}, p99 ${at(0.99)}, max ${at(1)} of ${frames.length}`;
+}

@@ -1,0 +1,107 @@
+import { useSignal } from '@preact/signals';
+import { Engines } from './engines.js';
+import { ProgramView } from './program.js';
+import { Programs } from './programs.js';
+import { Queues } from './queues.js';
+import { announcement, connection, gateway, show, urlOf, view } from './state.js';
+import { post, useToken } from './stream.js';
+import { Totals } from './totals.js';
+
+export function App() {
+  const { state } = connection.value;
+  return (
+    <>
+      <Head />
+      <main>{state === 'locked' ? <TokenForm /> : <Content />}</main>
+    </>
+  );
+}
+
+function Head() {
+  const { state } = connection.value;
+  const { policy, draining } = gateway.value ?? {};
+  const word = state === 'live' && draining === true ? 'draining' : state;
+  return (
+    <header class="head">
+      <h1>
+        <a href={urlOf({ program: '', span: '' })} onClick={(event) => go(event, { program: '', span: '' })}>
+          maitred
+        </a>
+      </h1>
+      {policy !== undefined && <span class="quiet">policy {policy}</span>}
+      <span class={`badge ${word}`}>{word}</span>
+      <span class="quiet" aria-live="polite">
+        {announcement}
+      </span>
+      <DemoButton />
+    </header>
+  );
+}
+
+/** Follows a link inside the page; with a modifier key the browser opens it elsewhere. */
+export function go(event: MouseEvent, change: Parameters<typeof show>[0]): void {
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+  event.preventDefault();
+  show(change);
+}
+
+function DemoButton() {
+  const problem = useSignal<string | undefined>(undefined);
+  const demo = gateway.value?.demo ?? null;
+  if (demo === null) return null;
+  const start = async () => {
+    problem.value = await post('/demo');
+  };
+  return (
+    <span class="demo">
+      {problem.value !== undefined && <span role="alert">{problem}</span>}
+      <button type="button" disabled={demo === 'running'} onClick={() => void start()}>
+        {demo === 'running' ? 'Demo fleet is running' : 'Send a demo fleet'}
+      </button>
+    </span>
+  );
+}
+
+function Content() {
+  const now = connection.value;
+  if (now.state === 'refused')
+    return (
+      <p class="notice" role="alert">
+        {now.message}
+      </p>
+    );
+  if (gateway.value === undefined)
+    return <p class="notice">{now.state === 'reconnecting' ? 'The gateway cannot be reached.' : 'Connecting.'}</p>;
+  return (
+    <div class={now.state === 'live' ? 'content' : 'content stale'}>
+      {view.value.program === '' ? (
+        <>
+          <Totals />
+          <Engines />
+          <Queues />
+          <Programs />
+        </>
+      ) : (
+        <ProgramView key={view.value.program} />
+      )}
+    </div>
+  );
+}
+
+function TokenForm() {
+  const now = connection.value;
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const token = new FormData(event.currentTarget as HTMLFormElement).get('token');
+    if (typeof token === 'string' && token !== '') useToken(token);
+  };
+  return (
+    <form class="notice" onSubmit={submit}>
+      <label for="token">Admin token</label>
+      <input id="token" name="token" type="password" autocomplete="off" required autofocus />
+      <button type="submit">Open</button>
+      <p class="quiet">The value of admin.token. It is kept in this tab until it is closed.</p>
+      {now.state === 'locked' && now.wrongToken && <p role="alert">This token is wrong.</p>}
+    </form>
+  );
+}

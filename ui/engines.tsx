@@ -1,0 +1,73 @@
+import type { Engine } from '../sidecar/admin/answers.js';
+import { Bar } from './bar.js';
+import { brief, count, percent, tokens } from './format.js';
+import { engines, show } from './state.js';
+import { engineWords } from './words.js';
+
+export function Engines() {
+  const list = engines.value?.engines ?? [];
+  return (
+    <section aria-labelledby="engines">
+      <h2 id="engines">Engines</h2>
+      {list.length === 0 && <p class="quiet">No engine is configured.</p>}
+      <ul class="cards">
+        {list.map((engine) => (
+          <Card key={engine.id} engine={engine} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Card({ engine }: { readonly engine: Engine }) {
+  const { open, text } = engineWords(engine);
+  const { gate_tokens: gate, capacity_tokens: capacity, working_set_tokens: workingSet } = engine;
+  const limit = gate ?? capacity;
+  return (
+    <li class="card">
+      <h3>
+        <button
+          type="button"
+          class="link"
+          title={`Only programs on ${engine.id}`}
+          onClick={() => show({ engine: engine.id })}
+        >
+          {brief(engine.id, 40)}
+        </button>
+        <span class={`badge ${engine.state}`}>{engine.state}</span>
+      </h3>
+      <p class={open ? 'quiet' : 'warn'}>{text}</p>
+      <Bar
+        label="In flight"
+        text={`${engine.in_flight} of ${engine.window ?? 'any'}`}
+        value={engine.in_flight}
+        max={engine.window}
+      />
+      <Bar
+        label="Working set"
+        text={limit === null ? `${tokens(workingSet)}, capacity unknown` : `${tokens(workingSet)} of ${tokens(limit)}`}
+        value={workingSet}
+        max={capacity}
+        mark={gate}
+      />
+      <dl class="facts">
+        <div>
+          <dt>Capacity</dt>
+          <dd>{capacity === null ? '–' : tokens(capacity)}</dd>
+        </div>
+        <div>
+          <dt>Cached</dt>
+          <dd>{percent(engine.cached_share)}</dd>
+        </div>
+        <div>
+          <dt>Own queue</dt>
+          <dd>{engine.engine_waiting === null ? '–' : count(engine.engine_waiting)}</dd>
+        </div>
+        <div>
+          <dt>Kind</dt>
+          <dd>{engine.kind}</dd>
+        </div>
+      </dl>
+    </li>
+  );
+}

@@ -1,0 +1,35 @@
+/** Figures as people read them. */
+
+const whole = new Intl.NumberFormat('en');
+
+export const count = (value: number): string => whole.format(Math.round(value));
+
+/** `950 ms`, `3.2 s`, `4 min 5 s`, `3 h 20 min`; '–' for nothing. */
+export function duration(seconds: number | null): string {
+  if (seconds === null) return '–';
+  if (seconds < 0.0005) return '0 s';
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 59.5) return `${Math.round(seconds)} s`;
+  const [minutes, rest] = [Math.floor(Math.round(seconds) / 60), Math.round(seconds) % 60];
+  if (minutes < 60) return `${minutes} min${rest > 0 ? ` ${rest} s` : ''}`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** `12.3k`, `4.5M`. */
+export function tokens(value: number): string {
+  if (value < 1000) return String(Math.round(value));
+  return value < 999_500 ? `${shorten(value / 1000)}k` : `${shorten(value / 1e6)}M`;
+}
+
+const shorten = (value: number): string => (value < 9.95 ? value.toFixed(1) : count(value));
+
+export const percent = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)} %`);
+
+export const ratio = (part: number, all: number): number | null => (all > 0 ? part / all : null);
+
+export const clock = (unixSeconds: number): string => new Date(unixSeconds * 1000).toLocaleTimeString('en-GB');
+
+/** Names come from clients and may be long. The whole name is in the element's title. */
+export const brief = (name: string, charsMax = 60): string =>
+  name.length <= charsMax ? name : `${name.slice(0, charsMax - 9)}…${name.slice(-8)}`;

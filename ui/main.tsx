@@ -1,0 +1,20 @@
+/**
+ * The page of a running gateway. It reads only the admin API, and is served as files: the gateway imports none of it.
+ *
+ * Reading guide:
+ * - `state.ts`: all state, as signals; the view in the URL. `stream.ts` writes the state, from `GET /stream`.
+ * - `app.tsx`: the frame. `totals.tsx`, `engines.tsx`, `queues.tsx`, `programs.tsx`: the overview.
+ * - `program.tsx`, `time-line.tsx`: one program. `words.ts`: decisions in words. `format.ts`: figures.
+ */
+import { render } from 'preact';
+import { App } from './app.js';
+import { followHistory } from './state.js';
+import { follow } from './stream.js';
+
+const root = document.getElementById('app');
+if (root !== null) {
+  root.replaceChildren();
+  followHistory();
+  follow();
+  render(<App />, root);
+}

@@ -1,0 +1,159 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import type { ActiveCall, PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
+import { go } from './app.js';
+import { brief, clock, count, duration, percent, ratio, tokens } from './format.js';
+import { calls, program, urlOf, view } from './state.js';
+import { post } from './stream.js';
+import { TimeLine } from './time-line.js';
+import { callWords, waitingWords } from './words.js';
+
+/** One program: its figures, its calls on a time line, and the reasons of each decision. */
+export function ProgramView() {
+  const key = view.value.program;
+  const detail = program.value;
+  const past = calls.value?.calls ?? [];
+  const active = activeCalls(detail ?? undefined);
+  return (
+    <section aria-labelledby="program">
+      <nav>
+        <a href={urlOf({ program: '', span: '' })} onClick={(event) => go(event, { program: '', span: '' })}>
+          ← All programs
+        </a>
+      </nav>
+      <h2 id="program" title={key}>
+        {brief(detail?.id ?? key, 100)}
+      </h2>
+      {detail === undefined && <p class="quiet">Loading.</p>}
+      {detail === null && (
+        <p class="warn">It is not in the process table: it has ended, or has been idle for too long.</p>
+      )}
+      {detail !== null && detail !== undefined && (
+        <>
+          <Facts row={detail} />
+          <EndButton row={detail} />
+        </>
+      )}
+      <TimeLine past={past} active={active} />
+      <h3>Active calls</h3>
+      {active.length === 0 ? <p class="quiet">None.</p> : <ActiveTable active={active} />}
+      <h3>Ended calls</h3>
+      {past.length === 0 ? <p class="quiet">None is remembered.</p> : <PastTable past={past} />}
+    </section>
+  );
+}
+
+export type ThreadCall = ActiveCall & { readonly thread: string };
+
+const activeCalls = (detail: ProgramDetail | undefined): ThreadCall[] =>
+  detail?.threads.flatMap(({ thread, active }) => active.map((call) => ({ ...call, thread }))) ?? [];
+
+function Facts({ row }: { readonly row: ProgramDetail }) {
+  const facts: [string, string][] = [
+    ['State', row.state],
+    ['Tenant', row.tenant],
+    ['Queue', String(row.level)],
+    ['Service', duration(row.attained_service_seconds)],
+    ['Waited', `${duration(row.waiting_seconds)}, longest ${duration(row.longest_wait_seconds)}`],
+    ['Engine', row.engine ?? '–'],
+    ['Calls', `${count(row.calls)}, ${count(row.active_calls)} active`],
+    ['Promotions', count(row.promotions)],
+    ['Context', `${tokens(row.context_tokens)} tokens`],
+    ['From cache', percent(ratio(row.cached_tokens, row.prompt_tokens))],
+    ['Answers', `${tokens(row.output_tokens)} tokens`],
+    ['Age', duration(row.age_seconds)],
+  ];
+  return (
+    <dl class="facts wide-facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd title={value}>{brief(value, 40)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function EndButton({ row }: { readonly row: ProgramDetail }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const problem = useSignal<string | undefined>(undefined);
+  const end = async () => {
+    dialog.current?.close();
+    problem.value = await post(`/programs/${encodeURIComponent(row.key)}/end`);
+  };
+  return (
+    <>
+      <button type="button" class="danger" onClick={() => dialog.current?.showModal()}>
+        End this program
+      </button>
+      {problem.value !== undefined && (
+        <p class="warn" role="alert">
+          {problem}
+        </p>
+      )}
+      <dialog ref={dialog} aria-labelledby="end-title">
+        <h3 id="end-title">End {brief(row.id, 80)}?</h3>
+        <p>Its running calls finish. Its next call begins a new program, which starts in the first queue.</p>
+        <button type="button" onClick={() => dialog.current?.close()}>
+          Keep it
+        </button>
+        <button type="button" class="danger" onClick={() => void end()}>
+          End it
+        </button>
+      </dialog>
+    </>
+  );
+}
+
+function ActiveTable({ active }: { readonly active: readonly ThreadCall[] }) {
+  return (
+    <ul class="calls">
+      {active.map((call) => (
+        <li key={call.call}>
+          <p class="when">
+            <b>
+              {call.state === 'waiting'
+                ? `waits ${duration(call.waiting_seconds)}`
+                : `runs ${duration(call.service_seconds)}`}
+            </b>{' '}
+            <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
+          </p>
+          <p>
+            {call.state === 'waiting'
+              ? waitingWords(call)
+              : `Runs on ${call.engine ?? 'an engine'} from queue ${call.level}, after ${duration(call.waiting_seconds)} in the queue.`}
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The latest first. */
+function PastTable({ past }: { readonly past: readonly PastCall[] }) {
+  const rows = past.map((call, index) => ({ call, words: callWords(call, levelBefore(past, index)) })).reverse();
+  return (
+    <ul class="calls">
+      {rows.map(({ call, words }) => (
+        <li key={call.call} class={call.outcome}>
+          <p class="when">
+            <b>{clock(call.arrived_at)}</b> <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
+          </p>
+          <p>{words}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const Thread = ({ name }: { readonly name: string }) =>
+  name === '' ? null : (
+    <span class="thread" title={name}>
+      thread {brief(name, 24)}
+    </span>
+  );
+
+/** Level of the program's last dispatched call before this one. */
+export const levelBefore = (past: readonly PastCall[], index: number): number | null =>
+  past.slice(0, index).findLast(({ level }) => level !== null)?.level ?? null;

@@ -1,0 +1,251 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import type { RefObject } from 'preact';
+import type { Program } from '../sidecar/admin/answers.js';
+import { go } from './app.js';
+import { brief, count, duration, percent, ratio, tokens } from './format.js';
+import { engines, programs, rowWindow, show, urlOf, view, type View } from './state.js';
+
+interface Column {
+  readonly name: string;
+  /** Key of the API's `sort`; absent: not sortable. */
+  readonly sort?: string;
+  readonly cell: (row: Program) => string;
+  /** Shown on narrow windows too. */
+  readonly always?: true;
+  readonly isText?: true;
+}
+
+const COLUMNS: readonly Column[] = [
+  { name: 'State', cell: (row) => row.state, always: true, isText: true },
+  { name: 'Queue', sort: 'level', cell: (row) => String(row.level), always: true },
+  {
+    name: 'Waits for',
+    sort: 'current_wait_seconds',
+    cell: (row) => (row.current_wait_seconds > 0 ? duration(row.current_wait_seconds) : '–'),
+    always: true,
+  },
+  { name: 'Waited', sort: 'waiting_seconds', cell: (row) => duration(row.waiting_seconds) },
+  { name: 'Service', sort: 'attained_service_seconds', cell: (row) => duration(row.attained_service_seconds) },
+  { name: 'Engine', cell: (row) => brief(row.engine ?? '–', 24), isText: true },
+  { name: 'Active', sort: 'active_calls', cell: (row) => count(row.active_calls) },
+  { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls) },
+  { name: 'Promotions', sort: 'promotions', cell: (row) => count(row.promotions) },
+  { name: 'Context', sort: 'context_tokens', cell: (row) => tokens(row.context_tokens) },
+  { name: 'Cached', cell: (row) => percent(ratio(row.cached_tokens, row.prompt_tokens)) },
+  { name: 'Idle', sort: 'idle_seconds', cell: (row) => duration(row.idle_seconds) },
+  { name: 'Age', sort: 'age_seconds', cell: (row) => duration(row.age_seconds) },
+];
+
+/** Height of a row, as in the style sheet. */
+const ROW_PX = 32;
+/** Rows around those in sight; the window moves in steps of as many, so that few steps load another part. */
+const AROUND = 30;
+
+export function Programs() {
+  const total = programs.value?.total ?? 0;
+  return (
+    <section aria-labelledby="programs">
+      <h2 id="programs">Programs</h2>
+      <Filters total={total} />
+      <Table total={total} />
+    </section>
+  );
+}
+
+function Filters({ total }: { readonly total: number }) {
+  const { text, state, engine, tenant } = view.value;
+  const change = (name: keyof View) => (event: Event) =>
+    show({ [name]: (event.currentTarget as HTMLInputElement).value });
+  const known = engines.value?.engines.map(({ id }) => id) ?? [];
+  const tenants = [...new Set(programs.value?.programs.map((row) => row.tenant))].sort();
+  return (
+    <form class="filters" role="search" aria-label="Programs" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        Text <input type="search" value={text} onInput={change('text')} placeholder="part of a name" />
+      </label>
+      <label>
+        State{' '}
+        <select value={state} onChange={change('state')}>
+          <option value="">any</option>
+          <option value="waiting">waiting</option>
+          <option value="running">running</option>
+          <option value="idle">idle</option>
+        </select>
+      </label>
+      <label>
+        Engine{' '}
+        <select value={engine} onChange={change('engine')}>
+          <option value="">any</option>
+          {[...new Set([...known, ...(engine === '' ? [] : [engine])])].map((id) => (
+            <option key={id} value={id}>
+              {brief(id, 40)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Tenant <input list="tenants" value={tenant} onChange={change('tenant')} placeholder="any" size={10} />
+      </label>
+      <datalist id="tenants">
+        {tenants.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <span class="quiet">{count(total)} programs</span>
+    </form>
+  );
+}
+
+function Table({ total }: { readonly total: number }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const { first, inSight, look } = useSight(scroller);
+  const { current, move } = useRowKeys(scroller, total, inSight);
+  const page = programs.value;
+  const from = Math.max(0, Math.min(first, total - inSight) - 5);
+  const to = Math.min(total, from + inSight + 10);
+  const indices = Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
+  const focusable = Math.max(from, Math.min(current.value, to - 1));
+  return (
+    <div class="scroller" ref={scroller} onScroll={look} onKeyDown={move} tabIndex={total === 0 ? 0 : -1}>
+      <table class="programs" aria-rowcount={total + 1}>
+        <caption class="sr">Programs. Arrow keys move between rows, Enter opens one.</caption>
+        <thead>
+          <tr aria-rowindex={1}>
+            <th scope="col">Program</th>
+            {COLUMNS.map((column) => (
+              <Head key={column.name} column={column} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <Space rows={from} />
+          {indices.map((index) => (
+            <Row
+              key={index}
+              index={index}
+              row={page?.programs[index - page.offset]}
+              isCurrent={index === focusable}
+              onFocus={() => (current.value = index)}
+            />
+          ))}
+          <Space rows={total - to} />
+        </tbody>
+      </table>
+      {total === 0 && <p class="quiet empty">No program matches.</p>}
+    </div>
+  );
+}
+
+/** The rows in sight; loads the part of the table around them. */
+function useSight(scroller: RefObject<HTMLDivElement | null>) {
+  const first = useSignal(0);
+  const inSight = useSignal(20);
+  const look = () => {
+    const box = scroller.current;
+    if (box === null) return;
+    inSight.value = Math.ceil(box.clientHeight / ROW_PX);
+    first.value = Math.floor(box.scrollTop / ROW_PX);
+    const offset = Math.max(0, Math.floor(first.value / AROUND) * AROUND - AROUND);
+    const limit = inSight.value + 3 * AROUND;
+    const known = rowWindow.peek();
+    if (known.offset !== offset || known.limit !== limit) rowWindow.value = { offset, limit };
+  };
+  useEffect(() => {
+    look();
+    addEventListener('resize', look);
+    return () => removeEventListener('resize', look);
+  }, []);
+  return { first: first.value, inSight: inSight.value, look };
+}
+
+/** Moves the focus from row to row. A row that is not in sight yet gets it when it is drawn. */
+function useRowKeys(scroller: RefObject<HTMLDivElement | null>, total: number, inSight: number) {
+  const current = useSignal(0);
+  const awaited = useRef(false);
+  useEffect(() => {
+    if (!awaited.current) return;
+    const link = scroller.current?.querySelector<HTMLElement>('a[tabindex="0"]');
+    link?.focus({ preventScroll: true });
+    awaited.current = link === null;
+  });
+  const move = (event: KeyboardEvent) => {
+    const page = Math.max(1, inSight - 2);
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -total,
+      End: total,
+    };
+    const step = steps[event.key];
+    const box = scroller.current;
+    if (step === undefined || box === null || total === 0) return;
+    event.preventDefault();
+    current.value = Math.max(0, Math.min(total - 1, current.value + step));
+    awaited.current = true;
+    const top = current.value * ROW_PX;
+    // The head of the table covers one row, and the last row should be whole.
+    const room = box.clientHeight - 2 * ROW_PX;
+    if (top < box.scrollTop) box.scrollTop = top;
+    else if (top > box.scrollTop + room) box.scrollTop = top - room;
+  };
+  return { current, move };
+}
+
+const Space = ({ rows }: { readonly rows: number }) =>
+  rows > 0 ? <tr aria-hidden="true" class="space" style={{ height: `${rows * ROW_PX}px` }} /> : null;
+
+function Head({ column: { name, sort, always, isText } }: { readonly column: Column }) {
+  const now = view.value.sort;
+  const order =
+    sort === undefined ? undefined : now === sort ? 'ascending' : now === `-${sort}` ? 'descending' : 'none';
+  const style = `${always === true ? '' : 'extra'} ${isText === true ? '' : 'number'}`;
+  if (sort === undefined)
+    return (
+      <th scope="col" class={style}>
+        {name}
+      </th>
+    );
+  return (
+    <th scope="col" aria-sort={order} class={style}>
+      <button type="button" onClick={() => show({ sort: order === 'descending' ? sort : `-${sort}` })}>
+        {name}
+        <span aria-hidden="true">{order === 'ascending' ? ' ▲' : order === 'descending' ? ' ▼' : ''}</span>
+      </button>
+    </th>
+  );
+}
+
+interface RowProps {
+  readonly index: number;
+  /** Undefined while it is loaded. */
+  readonly row: Program | undefined;
+  readonly isCurrent: boolean;
+  readonly onFocus: () => void;
+}
+
+function Row({ index, row, isCurrent, onFocus }: RowProps) {
+  if (row === undefined)
+    return (
+      <tr aria-rowindex={index + 2} class="loading">
+        <td>…</td>
+      </tr>
+    );
+  const target = { program: row.key, span: '' };
+  return (
+    <tr aria-rowindex={index + 2} class={row.state}>
+      <th scope="row" title={`${row.id} of ${row.tenant}`}>
+        <a href={urlOf(target)} tabIndex={isCurrent ? 0 : -1} onFocus={onFocus} onClick={(event) => go(event, target)}>
+          {brief(row.id)}
+        </a>
+      </th>
+      {COLUMNS.map(({ name, cell, always, isText }) => (
+        <td key={name} class={`${always === true ? '' : 'extra'} ${isText === true ? '' : 'number'}`}>
+          {cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}

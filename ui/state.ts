@@ -1,0 +1,111 @@
+import { computed, signal } from '@preact/signals';
+import type {
+  EngineList,
+  GatewayState,
+  PastCallList,
+  ProgramDetail,
+  ProgramPage,
+  Queue,
+  TotalsAnswer,
+} from '../sidecar/admin/answers.js';
+
+/** All state of the page. The stream writes the sections, the URL the view; components only read them. */
+
+/** Version of the admin API that this page reads. */
+export const API: GatewayState['api'] = 1;
+
+export const gateway = signal<GatewayState>();
+export const engines = signal<EngineList>();
+export const queue = signal<Queue>();
+export const totals = signal<TotalsAnswer>();
+export const programs = signal<ProgramPage>();
+/** Null: the program has left the table. */
+export const program = signal<ProgramDetail | null>();
+export const calls = signal<PastCallList>();
+
+/** The sections of `GET /stream`, by the names of their events. */
+export const SECTIONS = { gateway, engines, queue, totals, programs, program, calls };
+
+export type Connection =
+  | { readonly state: 'connecting' | 'live' | 'reconnecting' }
+  | { readonly state: 'locked'; readonly wrongToken: boolean }
+  | { readonly state: 'refused'; readonly message: string };
+
+export const connection = signal<Connection>({ state: 'connecting' });
+/** A sentence for screen readers and the status line: changes of state only, never figures. */
+export const announcement = signal('');
+
+/** Choices of the viewer, kept in the URL. */
+export interface View {
+  readonly sort: string;
+  readonly tenant: string;
+  readonly engine: string;
+  readonly state: string;
+  readonly text: string;
+  /** Key of the program that is shown; '' for the overview. */
+  readonly program: string;
+  /** Seconds of its time line; '' for all. */
+  readonly span: string;
+}
+
+const DEFAULTS: View = {
+  sort: '-current_wait_seconds',
+  tenant: '',
+  engine: '',
+  state: '',
+  text: '',
+  program: '',
+  span: '',
+};
+
+function readUrl(): View {
+  const search = new URLSearchParams(location.search);
+  return Object.fromEntries(
+    Object.entries(DEFAULTS).map(([name, fallback]) => [name, search.get(name) ?? fallback]),
+  ) as unknown as View;
+}
+
+export const view = signal<View>(readUrl());
+
+/** The page's address for a view. */
+export function urlOf(change: Partial<View>): string {
+  const wanted = { ...view.peek(), ...change };
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(wanted))
+    if (value !== DEFAULTS[name as keyof View]) search.set(name, value);
+  return `${location.pathname}${search.size > 0 ? `?${search}` : ''}`;
+}
+
+/** Changes the view. Another program is a step in the browser's history; a filter is none. */
+export function show(change: Partial<View>): void {
+  const isStep = change.program !== undefined && change.program !== view.peek().program;
+  const url = urlOf(change);
+  if (isStep) {
+    history.pushState(null, '', url);
+    program.value = undefined;
+    calls.value = undefined;
+  } else history.replaceState(null, '', url);
+  view.value = { ...view.peek(), ...change };
+}
+
+export function followHistory(): void {
+  addEventListener('popstate', () => {
+    program.value = undefined;
+    calls.value = undefined;
+    view.value = readUrl();
+  });
+}
+
+/** Rows of the process table to load: those in sight, and some around them. */
+export const rowWindow = signal({ offset: 0, limit: 60 });
+
+/** Query of the stream. */
+export const streamQuery = computed(() => {
+  const search = new URLSearchParams();
+  for (const name of ['sort', 'tenant', 'engine', 'state', 'text', 'program'] as const)
+    if (view.value[name] !== '') search.set(name, view.value[name]);
+  const { offset, limit } = view.value.program === '' ? rowWindow.value : { offset: 0, limit: 1 };
+  search.set('offset', String(offset));
+  search.set('limit', String(limit));
+  return search.toString();
+});

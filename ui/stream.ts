@@ -1,0 +1,128 @@
+import { createParser } from 'eventsource-parser';
+import { API, SECTIONS, announcement, connection, gateway, streamQuery } from './state.js';
+
+/**
+ * Follows `GET /stream`. Not an EventSource, which cannot send the token. It reconnects by itself, and asks for the
+ * token when the gateway wants one.
+ */
+
+/** The gateway sends at least a comment every few seconds; after this silence the connection counts as dead. */
+const SILENCE_MS_MAX = 15_000;
+const RETRY_MS = [500, 1000, 2000, 4000];
+/** While the viewer scrolls or types, the view is not asked for at each step. */
+const SETTLE_MS = 120;
+const TOKEN = 'maitred-token';
+
+let running = new AbortController();
+let failures = 0;
+let timer: number | undefined;
+
+export function follow(): void {
+  let isFirst = true;
+  streamQuery.subscribe(() => {
+    plan(isFirst ? 0 : SETTLE_MS);
+    isFirst = false;
+  });
+}
+
+export function useToken(token: string): void {
+  sessionStorage.setItem(TOKEN, token);
+  connection.value = { state: 'connecting' };
+  plan(0);
+}
+
+/** Sends a command to the gateway. Returns the error's message; undefined: it was done. */
+export async function post(path: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(path, { method: 'POST', headers: authorization() });
+    return response.ok ? undefined : await messageOf(response);
+  } catch {
+    return 'The gateway cannot be reached.';
+  }
+}
+
+function authorization(): Record<string, string> {
+  const token = sessionStorage.getItem(TOKEN);
+  return token === null ? {} : { authorization: `Bearer ${token}` };
+}
+
+function plan(ms: number): void {
+  clearTimeout(timer);
+  timer = setTimeout(() => void run(), ms);
+}
+
+async function run(): Promise<void> {
+  running.abort();
+  const own = new AbortController();
+  running = own;
+  try {
+    await read(own);
+  } catch {
+    // The gateway is gone, or another view took over.
+  }
+  if (running !== own || connection.peek().state === 'locked') return;
+  if (connection.peek().state === 'live') announcement.value = 'Connection lost, reconnecting';
+  if (connection.peek().state !== 'refused') connection.value = { state: 'reconnecting' };
+  plan(RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)] ?? 0);
+}
+
+/** Ends when the stream does. */
+async function read(own: AbortController): Promise<void> {
+  const response = await fetch(`/stream?${streamQuery.peek()}`, { headers: authorization(), signal: own.signal });
+  if (running !== own) return;
+  if (response.status === 401) {
+    connection.value = { state: 'locked', wrongToken: sessionStorage.getItem(TOKEN) !== null };
+    sessionStorage.removeItem(TOKEN);
+    return;
+  }
+  if (!response.ok || response.body === null) {
+    connection.value = { state: 'refused', message: await messageOf(response) };
+    return;
+  }
+  const parser = createParser({
+    onEvent: ({ event = '', data }) => {
+      if (running === own) take(event, JSON.parse(data));
+    },
+  });
+  let watchdog = 0;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (;;) {
+      clearTimeout(watchdog);
+      watchdog = setTimeout(() => own.abort(), SILENCE_MS_MAX);
+      const { done, value } = await reader.read();
+      if (done) return;
+      parser.feed(value);
+    }
+  } finally {
+    clearTimeout(watchdog);
+  }
+}
+
+function take(name: string, value: unknown): void {
+  if (name === 'gateway') greet(value as NonNullable<typeof gateway.value>);
+  if (Object.hasOwn(SECTIONS, name)) SECTIONS[name as keyof typeof SECTIONS].value = value as never;
+}
+
+function greet(state: NonNullable<typeof gateway.value>): void {
+  const known = gateway.peek();
+  failures = 0;
+  if ((state.api as number) !== API) {
+    connection.value = { state: 'refused', message: 'The gateway is of another version. Load this page again.' };
+    return;
+  }
+  if (known !== undefined && known.instance !== state.instance)
+    announcement.value = 'The gateway has restarted, its history begins anew';
+  else if (connection.peek().state !== 'live') announcement.value = 'Connected';
+  else if (state.draining && known?.draining === false) announcement.value = 'The gateway is draining';
+  connection.value = { state: 'live' };
+}
+
+async function messageOf(response: Response): Promise<string> {
+  try {
+    const { error } = (await response.json()) as { error: { message: string } };
+    return error.message;
+  } catch {
+    return `The gateway answered ${response.status}.`;
+  }
+}

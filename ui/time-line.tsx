@@ -1,0 +1,204 @@
+import type { PastCall } from '../sidecar/admin/answers.js';
+import { brief, clock, duration } from './format.js';
+import { levelBefore, type ThreadCall } from './program.js';
+import { show, view } from './state.js';
+import { callWords, levelMove } from './words.js';
+
+const KINDS = ['queued', 'failed', 'prefill', 'decode', 'run'] as const;
+type Kind = (typeof KINDS)[number];
+
+const NAMES: Readonly<Record<Kind, string>> = {
+  queued: 'queued',
+  failed: 'failed attempt',
+  prefill: 'prefill',
+  decode: 'decode',
+  run: 'running, not streamed',
+};
+
+interface Part {
+  readonly kind: Kind;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Mark {
+  readonly id: string;
+  readonly thread: string;
+  readonly parts: readonly Part[];
+  readonly title: string;
+  readonly move: 'promoted' | 'demoted' | undefined;
+  /** Where the move is shown: at the dispatch. */
+  readonly moveAt: number;
+}
+
+const SPANS: readonly (readonly [string, string])[] = [
+  ['', 'All'],
+  ['600', '10 min'],
+  ['60', '1 min'],
+];
+
+interface TimeLineProps {
+  readonly past: readonly PastCall[];
+  readonly active: readonly ThreadCall[];
+}
+
+/** Calls by thread. The lists below say the same in words, so the picture is one image for readers of the screen. */
+export function TimeLine({ past, active }: TimeLineProps) {
+  const marks = [...past.map((call, index) => pastMark(call, levelBefore(past, index))), ...active.map(activeMark)];
+  if (marks.length === 0) return null;
+  const last = Math.max(...marks.map(endOf));
+  const { span } = view.value;
+  const first = Math.min(...marks.map(startOf));
+  const start = span === '' ? first : Math.max(first, last - Number(span));
+  const scale = { start, length: Math.max(0.001, last - start) };
+  const threads = [...new Set(marks.map(({ thread }) => thread))].sort();
+  return (
+    <figure class="time-line">
+      <figcaption>
+        <span>Time line</span>
+        <Spans />
+      </figcaption>
+      <div
+        role="img"
+        aria-label={`${marks.length} calls in ${threads.length} threads, from ${clock(start)} to ${clock(last)}; listed below`}
+      >
+        {threads.map((thread) =>
+          sideBySide(marks.filter((mark) => mark.thread === thread && endOf(mark) >= start)).map((lane, index) => (
+            <div key={`${thread} ${index}`} class="lane">
+              <span class="lane-name" title={thread}>
+                {index > 0 ? '' : thread === '' ? 'root' : brief(thread, 14)}
+              </span>
+              <div class="lane-track">
+                {lane.map((mark) => (
+                  <Call key={mark.id} mark={mark} scale={scale} />
+                ))}
+              </div>
+            </div>
+          )),
+        )}
+        <div class="lane axis">
+          <span class="lane-name" />
+          <div class="lane-track">
+            <span>{clock(start)}</span>
+            <span>{duration(scale.length)}</span>
+            <span>{clock(last)}</span>
+          </div>
+        </div>
+      </div>
+      <ul class="legend">
+        {KINDS.map((kind) => (
+          <li key={kind}>
+            <i class={`part ${kind}`} /> {NAMES[kind]}
+          </li>
+        ))}
+        <li>
+          <i class="move">▲</i> promoted
+        </li>
+        <li>
+          <i class="move">▼</i> demoted
+        </li>
+        <li>empty: tools, or the client</li>
+      </ul>
+    </figure>
+  );
+}
+
+const startOf = ({ parts }: Mark): number => parts[0]?.from ?? Infinity;
+const endOf = ({ parts }: Mark): number => parts.at(-1)?.to ?? -Infinity;
+
+/** A thread's calls in as few lanes as hold them without overlaps: a thread may make several calls at once. */
+function sideBySide(marks: readonly Mark[]): Mark[][] {
+  const lanes: Mark[][] = [];
+  for (const mark of marks.toSorted((a, b) => startOf(a) - startOf(b))) {
+    const free = lanes.find((lane) => lane.every((other) => endOf(other) <= startOf(mark)));
+    if (free === undefined) lanes.push([mark]);
+    else free.push(mark);
+  }
+  return lanes;
+}
+
+function Spans() {
+  return (
+    <span role="group" aria-label="Shown time">
+      {SPANS.map(([span, name]) => (
+        <button key={span} type="button" aria-pressed={view.value.span === span} onClick={() => show({ span })}>
+          {name}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+interface CallProps {
+  readonly mark: Mark;
+  readonly scale: { readonly start: number; readonly length: number };
+}
+
+function Call({ mark, scale: { start, length } }: CallProps) {
+  const at = (time: number) => (100 * (Math.max(time, start) - start)) / length;
+  return (
+    <>
+      {mark.parts
+        .filter(({ from, to }) => to > from && to >= start)
+        .map(({ kind, from, to }) => (
+          <i
+            key={kind}
+            class={`part ${kind}`}
+            title={`${NAMES[kind]} ${duration(to - from)}. ${mark.title}`}
+            style={{ left: `${at(from)}%`, width: `${at(to) - at(from)}%` }}
+          />
+        ))}
+      {mark.move !== undefined && mark.moveAt >= start && (
+        <i class="move" title={mark.title} style={{ left: `${at(mark.moveAt)}%` }}>
+          {mark.move === 'promoted' ? '▲' : '▼'}
+        </i>
+      )}
+    </>
+  );
+}
+
+/** The parts of a call: queued, attempts that failed, then the last attempt. */
+function pastMark(call: PastCall, before: number | null): Mark {
+  const { arrived_at: arrived, duration_seconds: took, service_seconds: service, first_token_seconds: first } = call;
+  const ended = arrived + took;
+  const sent = service === null ? ended : Math.max(arrived, ended - service);
+  // Between the queue and the last attempt there are only the attempts that failed.
+  const queuedTo = call.attempts > 1 ? Math.min(sent, arrived + call.queue_seconds) : sent;
+  const began = first === null ? null : Math.max(sent, arrived + first);
+  return {
+    id: call.call,
+    thread: call.thread,
+    title: callWords(call, before),
+    move: levelMove(call, before),
+    moveAt: sent,
+    parts: [
+      { kind: 'queued', from: arrived, to: queuedTo },
+      { kind: 'failed', from: queuedTo, to: sent },
+      ...running(sent, began, ended),
+    ],
+  };
+}
+
+function activeMark(call: ThreadCall): Mark {
+  const sent = call.arrived_at + call.waiting_seconds;
+  const now = sent + call.service_seconds;
+  return {
+    id: call.call,
+    thread: call.thread,
+    title: call.state === 'waiting' ? `Waits in queue ${call.level}.` : `Runs on ${call.engine ?? 'an engine'}.`,
+    move: undefined,
+    moveAt: sent,
+    parts: [
+      { kind: 'queued', from: call.arrived_at, to: sent },
+      ...(call.state === 'running' ? running(sent, call.first_token_at, now) : []),
+    ],
+  };
+}
+
+function running(sent: number, began: number | null, ended: number): Part[] {
+  if (began === null) return [{ kind: 'run', from: sent, to: ended }];
+  return [
+    { kind: 'prefill', from: sent, to: began },
+    { kind: 'decode', from: began, to: ended },
+  ];
+}

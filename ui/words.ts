@@ -1,0 +1,88 @@
+import type { ActiveCall, Engine, PastCall } from '../sidecar/admin/answers.js';
+import { count, duration, percent, ratio, tokens } from './format.js';
+
+/** The scheduler's decisions in words. */
+
+const PLACED: Readonly<Record<NonNullable<PastCall['placement']>, (engine: string) => string>> = {
+  home: (engine) => `on ${engine}, which holds its program’s cache`,
+  bound: (engine) => `on ${engine}, which became its program’s home`,
+  spread: (engine) => `on ${engine}, as any engine would do`,
+  spilled: (engine) => `on ${engine}, its new home, because its old one was full for too long`,
+};
+
+function dispatchWords({ reason, queue_seconds: queued, level, attempts, placement, engine }: PastCall): string {
+  const waited = `waited ${duration(queued)} in queue ${level ?? 0}`;
+  const place = placement === null ? '' : ` ${PLACED[placement](engine ?? '')}`;
+  if (reason === 'promoted') return `Was promoted: ${waited}, too long for its service; then ran${place}.`;
+  if (reason === 'retried')
+    return `Was sent ${attempts} times, as engines failed or had no room; ${waited}; the last time ran${place}.`;
+  return reason === 'direct' ? `Ran at once${place}.` : `Its turn came: ${waited}, then ran${place}.`;
+}
+
+function endWords(call: PastCall): string {
+  const { outcome, code, status, duration_seconds: took, first_token_seconds: first } = call;
+  if (outcome === 'cancelled') return `Its client left after ${duration(took)}.`;
+  if (outcome === 'drained') return 'It ended with the gateway.';
+  if (outcome === 'refused') return `Refused with ${status} ${code ?? ''} before it entered the queue.`;
+  if (outcome !== 'completed') return `It failed with ${status} ${code ?? ''} after ${duration(took)}.`;
+  const cached = ratio(call.cached_tokens ?? 0, call.prompt_tokens ?? 0);
+  const prompt = call.prompt_tokens === null ? '' : `, prompt of ${tokens(call.prompt_tokens)} tokens`;
+  const hit = call.cached_tokens === null || cached === null ? '' : `, ${percent(cached)} of it cached`;
+  return `Answered after ${duration(took)}${first === null ? '' : `, first token after ${duration(first)}`}${prompt}${hit}.`;
+}
+
+/** @param before level of the program's call before it */
+export function callWords(call: PastCall, before: number | null): string {
+  const sentences = call.engine === null ? [] : [dispatchWords(call)];
+  if (call.inherited_seconds > 0)
+    sentences.push(
+      `It took over the place of an earlier attempt, which had waited ${duration(call.inherited_seconds)}.`,
+    );
+  const move = levelMove(call, before);
+  if (move === 'demoted')
+    sentences.push(`Its program sank from queue ${before} to ${call.level}: it had received more service.`);
+  return [...sentences, endWords(call)].join(' ');
+}
+
+export function levelMove({ level, reason }: PastCall, before: number | null): 'promoted' | 'demoted' | undefined {
+  if (reason === 'promoted') return 'promoted';
+  return level !== null && before !== null && level > before ? 'demoted' : undefined;
+}
+
+export function waitingWords({ waiting_for: why, level }: ActiveCall): string {
+  if (why === null) return `Waits in queue ${level}.`;
+  const ahead = why.ahead > 0 ? ` ${count(why.ahead)} calls are ahead.` : '';
+  const [needs, free, limit] = [why.needs, why.free, why.limit].map((value) => tokens(value ?? 0));
+  switch (why.cause) {
+    case 'window':
+      return `Waits for a slot: all ${limit} are taken.${ahead}`;
+    case 'kv':
+      return `Waits for KV memory: needs ${needs} tokens, ${free} of ${limit} are free.${ahead}`;
+    case 'turn':
+      return `Waits for its turn.${ahead}`;
+    case 'retry':
+      return `Waits for its next attempt, after an engine failed it.${ahead}`;
+    case 'no_engine':
+      return 'No engine that serves its model is up.';
+    case 'resting':
+      return `Waits for ${why.engine ?? 'an engine'}, which reported no room and rests for a moment.${ahead}`;
+    case 'probation':
+      return `Waits for ${why.engine ?? 'an engine'}, which came back and takes one call at a time.${ahead}`;
+    case 'knee':
+      return `Held, because it would slow down the calls in flight by more than it gains.${ahead}`;
+  }
+}
+
+/** Whether an engine takes calls now, and if not, why. */
+export function engineWords(engine: Engine): { readonly open: boolean; readonly text: string } {
+  const closed = (text: string) => ({ open: false, text });
+  if (engine.state === 'joining') return closed('Not healthy yet; it is asked until it is.');
+  if (engine.state === 'ejected') return closed('Failed, and is asked until it is healthy again.');
+  if (engine.state === 'draining') return closed('Drains: running calls finish, no new ones come.');
+  if (engine.resting) return closed('Rests for a moment: it reported that it has no room.');
+  if (engine.state === 'probation' && engine.in_flight > 0) return closed('On probation: one call at a time.');
+  if (engine.window !== null && engine.in_flight >= engine.window) return closed('Its window is full.');
+  if (engine.gate_tokens !== null && engine.in_flight > 0 && engine.working_set_tokens >= engine.gate_tokens)
+    return closed('Its working set has reached the gate.');
+  return { open: true, text: engine.state === 'probation' ? 'On probation: takes one call.' : 'Takes calls.' };
+}
