@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { configFileOf, loadConfig, type ConfigInputs } from '../sidecar/config/load.js';
 import { ConfigError } from '../sidecar/config/problems.js';
 import { keepRestartKeys } from '../sidecar/config/reload.js';
-import type { Config } from '../sidecar/config/schema.js';
+import { hasNoEngine, type Config } from '../sidecar/config/schema.js';
 import { startGateway } from '../sidecar/index.js';
 import { makeLog } from '../sidecar/log.js';
 import { EventLog } from '../sidecar/record.js';
@@ -39,7 +39,7 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
   const withEmbedded = (own: Config): Config => ({ ...own, engines: [...own.engines, ...embedded.configs] });
   try {
     const gateway = await startGateway(withEmbedded(config), { log, recorder });
-    if (config.engines.length + config.embedded === 0) log.warn('no engine is configured; add one by POST /engines');
+    if (hasNoEngine(config)) log.warn('no engine is configured; add one by POST /engines');
     if (config.embedded > 0 || process.stderr.isTTY) greet(gateway.url, config);
     const reload = () => {
       try {

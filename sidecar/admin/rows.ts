@@ -62,6 +62,8 @@ export function engineRow(context: Context, engine: Engine) {
     id: engine.id,
     url: engine.url.href,
     kind: engine.adapter.kind,
+    /** Who has it in the fleet; null: it is being removed. */
+    source: context.membership.originOf(engine.id) ?? null,
     state: engine.state,
     models: [...engine.models.keys()],
     /** Null: the policy has no window, or the engine has not joined yet. */

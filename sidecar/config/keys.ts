@@ -44,8 +44,10 @@ function describe(schema: z.ZodType, segments: readonly string[]): ConfigKey {
     note,
     default: schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined,
   };
-  // Elements of a list have no variable, and an auth key's hash per tenant does not fit a list of words.
-  return segments.includes('[]') || path === 'auth.keys' ? key : { ...key, env: envName(segments) };
+  // Elements of a list have no variable, and neither keys with tenants nor sources fit a list of words.
+  return segments.includes('[]') || path === 'auth.keys' || path === 'discovery'
+    ? key
+    : { ...key, env: envName(segments) };
 }
 
 function envName(segments: readonly string[]): string {

@@ -3,4 +3,4 @@
  * then an adapter.
  */
 export { createFleet } from './create-fleet.js';
-export type { Engine, Fleet, SetTimer } from './fleet.js';
+export type { Engine, Fleet, Log, SetTimer } from './fleet.js';
