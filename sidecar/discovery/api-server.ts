@@ -34,8 +34,9 @@ export function get(ask: Ask): Promise<unknown> {
 }
 
 /** Hands over JSON documents line by line, as they come, until the answer ends. @throws as `get`, and what `take` throws */
-export function watch(ask: Ask, take: (document: unknown) => void): Promise<void> {
+export function watch(ask: Ask, opened: () => void, take: (document: unknown) => void): Promise<void> {
   return answer(ask, async (body) => {
+    opened();
     let rest = '';
     for await (const chunk of body.setEncoding('utf8')) {
       const lines = (rest + String(chunk)).split('\n');

@@ -112,14 +112,14 @@ class Watcher implements Source {
       this.#report();
       this.#cancelTimer = this.#ports.setTimer(again, REPORT_MS);
     };
-    this.#cancelTimer = this.#ports.setTimer(again, REPORT_MS);
+    const opened = () => (this.#cancelTimer = this.#ports.setTimer(again, REPORT_MS));
     const ask = this.#ask(cluster, {
       watch: '1',
       allowWatchBookmarks: 'true',
       resourceVersion: this.#version,
       timeoutSeconds: String(WATCH_SECONDS),
     });
-    await watch(ask, (document) => this.#take(document));
+    await watch(ask, opened, (document) => this.#take(document));
     this.#failures = 0;
   }
 

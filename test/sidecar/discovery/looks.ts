@@ -55,6 +55,12 @@ export class Looks {
     return this.timers.pending[0]!;
   }
 
+  /** Waits until the source pauses between two watches, and ends the pause. */
+  async resume(): Promise<void> {
+    await until(() => this.timers.pending.some((ms) => ms < 5000));
+    await this.again();
+  }
+
   /** Ends the pause. */
   async again(): Promise<void> {
     this.timers.advance(await this.pause());

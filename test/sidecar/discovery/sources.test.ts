@@ -97,7 +97,8 @@ describe('a DNS name', () => {
 });
 
 describe('a file', () => {
-  const watched = (path: string, env = {}) => new Looks((ports) => watchFile({ path, refreshMs: 10_000 }, DEFAULTS, ports), env);
+  const watched = (path: string, env = {}) =>
+    new Looks((ports) => watchFile({ path, refreshMs: 10_000 }, DEFAULTS, ports), env);
 
   it('lists engines as the configuration does, in YAML or JSON, over the defaults of its source', async () => {
     const path = join(folderOf({}), 'engines.yaml');

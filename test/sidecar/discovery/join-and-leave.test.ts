@@ -1,0 +1,149 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { folderOf } from '../../support/folder.js';
+import {
+  ask,
+  chat,
+  cleanUp,
+  completionBody,
+  fakeEngine,
+  metrics,
+  openChat,
+  until,
+  world,
+  type FakeEngine,
+} from '../gateway/world.js';
+import { DnsServer } from './dns-server.js';
+
+/** Calls that the load sends in all. */
+const CALLS = Number(process.env['TEST_JOINING_CALLS'] ?? 300);
+const CLIENTS = 16;
+const GRACE_MS = 100;
+
+interface Row {
+  readonly id: string;
+  readonly state: string;
+  readonly source: string | null;
+}
+
+const rows = async (url: string) => (await ask(`${url}/engines`)).json()['engines'] as readonly Row[];
+
+/** A file of engines that is replaced as a whole. */
+function engineFile() {
+  const folder = folderOf({});
+  const path = join(folder, 'engines.yaml');
+  const write = async (engines: readonly { readonly url: string }[]) => {
+    await writeFile(`${path}.new`, JSON.stringify(engines.map(({ url }) => ({ url, kind: 'openai' }))));
+    await rename(`${path}.new`, path);
+  };
+  return { path, write };
+}
+
+it('starts without an engine, is ready when one is found, and shows who has it', async () => {
+  const dns = await DnsServer.start();
+  cleanUp(() => dns.close());
+  const engine = await fakeEngine();
+  const file = engineFile();
+  const sources = [
+    { file: { path: file.path, refreshMs: 1000 } },
+    {
+      dns: { name: 'vllm.example', port: Number(new URL(engine.url).port), servers: [dns.address], refreshMs: 1000 },
+      kind: 'openai',
+    },
+  ];
+  const { gateway, url, logs } = await world([], { discovery: sources });
+  expect((await ask(`${url}/readyz`)).status).toBe(503);
+  expect(logs.filter(({ level }) => level === 40)).toMatchObject([{ reason: expect.stringContaining('ENODATA') }, { reason: expect.stringContaining('ENOENT') }].reverse()); // prettier-ignore
+  dns.answer = [{ type: 'A', value: '127.0.0.1', ttl: 1 }];
+  await until(async () => (await ask(`${url}/readyz`)).status === 200);
+  expect((await chat(url)).status).toBe(200);
+  const source = `dns:vllm.example:${new URL(engine.url).port}`;
+  expect(await rows(url)).toMatchObject([{ id: engine.id, state: 'up', source }]);
+  const samples = await metrics(url);
+  expect(samples.get(`maitred_discovery_engines{source="${source}"}`)).toBe(1);
+  expect(samples.get(`maitred_discovery_failures_total{source="file:${file.path}"}`)).toBeGreaterThan(0);
+  expect(samples.get(`maitred_discovery_found_timestamp_seconds{source="${source}"}`)).toBeCloseTo(
+    Date.now() / 1000,
+    -2,
+  );
+  expect(gateway.url).toBe(url);
+});
+
+it(`joins and leaves of engines fail no call: ${CALLS} calls`, { timeout: 60_000 + CALLS * 50 }, async () => {
+  const slow = (response: Parameters<FakeEngine['answer']>[0]) => {
+    response.setHeader('content-type', 'application/json');
+    setTimeout(() => response.end(JSON.stringify(completionBody())), 5 + Math.random() * 20);
+  };
+  const engines = await Promise.all(Array.from({ length: 6 }, () => fakeEngine(slow)));
+  const file = engineFile();
+  await file.write(engines.slice(0, 3));
+  const { url } = await world([], {
+    discovery: [{ file: { path: file.path, refreshMs: 1000 }, graceMs: GRACE_MS }],
+    health: { intervalMs: 50 },
+  });
+  let left = CALLS;
+  const failed: number[] = [];
+  let changes = 0;
+  const client = async () => {
+    while (left > 0) {
+      left -= 1;
+      const { status } = await chat(url);
+      if (status !== 200) failed.push(status);
+    }
+  };
+  const clients = Promise.all(Array.from({ length: CLIENTS }, client));
+  const seen = new Set<string>();
+  let first = 0;
+  while (left > 0) {
+    first = (first + 1) % engines.length;
+    // Three of six, one replaced at a time.
+    const now = [0, 1, 2].map((index) => engines[(first + index) % engines.length]!);
+    await file.write(now);
+    changes += 1;
+    await until(async () => {
+      const up = (await rows(url)).filter(({ state }) => state === 'up').map(({ id }) => id);
+      for (const id of up) seen.add(id);
+      return left === 0 || (up.length === 3 && now.every(({ id }) => up.includes(id)));
+    });
+  }
+  await clients;
+  expect({ failed, answered: engines.reduce((sum, engine) => sum + engine.seen.length, 0) }).toEqual({
+    failed: [],
+    answered: CALLS,
+  });
+  expect(seen.size).toBeGreaterThan(3);
+  if (CALLS > 300) console.log(`${CALLS} calls, ${changes} changes, ${failed.length} failed`);
+});
+
+it('lets a long stream of an engine that left finish, then forgets the engine', async () => {
+  let finish: (() => void) | undefined;
+  const [old, young] = [
+    await fakeEngine((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n');
+      finish = () => response.end('data: [DONE]\n\n');
+    }),
+    await fakeEngine(),
+  ];
+  const file = engineFile();
+  await file.write([old]);
+  const { url } = await world([], {
+    discovery: [{ file: { path: file.path, refreshMs: 1000 }, graceMs: 0 }],
+    health: { intervalMs: 50 },
+  });
+  const call = await openChat(url, { stream: true });
+  await until(() => finish !== undefined);
+  await file.write([young]);
+  await until(async () =>
+    (await rows(url)).some(({ id, state, source }) => id === old.id && state === 'draining' && source === null),
+  );
+  expect((await chat(url)).status).toBe(200);
+  expect(young.seen).toHaveLength(1);
+  await sleep(100);
+  expect(await rows(url)).toHaveLength(2);
+  finish?.();
+  expect(await call.body.text()).toContain('[DONE]');
+  await until(async () => (await rows(url)).length === 1);
+});
