@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { engine } from './engine.js';
 import { DAY_MS, NONE, STARTING, count, ms, name, note } from './note.js';
 
-/** Refreshes are as far apart as this at least, whatever the TTL or the configuration says. */
+/** Shortest time between two refreshes, whatever the TTL says. */
 export const REFRESH_MS_MIN = 1000;
 
 const hostName = z.string().regex(/^[\w.-]{1,253}$/, { error: 'must be a host name without a port' });
@@ -37,7 +37,7 @@ const dns = z.strictObject({
 
 const file = z.strictObject({
   path: z.string().min(1).meta(note('YAML or JSON file with a list of engines, each as in `engines[]`.', 'required')),
-  refreshMs: refreshMs('Longest time in which a change is noticed, should the system not announce it.'),
+  refreshMs: refreshMs('Longest time until a change is noticed, if the system does not announce it.'),
 });
 
 const kubernetes = z.strictObject({
@@ -61,7 +61,7 @@ const source = z.strictObject({
   kubernetes: kubernetes.optional(),
   graceMs: ms(0, DAY_MS)
     .default(15_000)
-    .meta(note('Time for which an engine must be missing before it is drained.', 'longer than one refresh')),
+    .meta(note('Time that an engine must be missing before it is drained.', 'longer than one refresh')),
   enginesMax: count(1, 100_000)
     .default(1000)
     .meta(note('Most engines of this source; an answer with more is refused as a whole.', STARTING)),
@@ -86,7 +86,7 @@ export type KubernetesConfig = z.output<typeof kubernetes>;
 /** Keys that engines of a source have in common. */
 export type EngineDefaults = Omit<z.output<typeof engine>, 'url' | 'id'>;
 
-/** The kind of a source, and its name in logs and metrics: `dns:vllm.example:8000`. Reloads know a source by it. */
+/** Name of a source in logs and metrics, such as `dns:vllm.example:8000`. Reloads identify a source by it. */
 export function labelOf({ dns, file, kubernetes }: SourceConfig): string {
   if (dns) return `dns:${dns.name}${dns.port === undefined ? '' : `:${dns.port}`}`;
   if (file) return `file:${file.path}`;

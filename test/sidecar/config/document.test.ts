@@ -30,6 +30,11 @@ describe('keys', () => {
   });
 
   it('know which are secret', () => {
-    expect(SECRET_KEYS.map(({ path }) => path)).toEqual(['admin.token', 'engines[].apiKey', 'auth.keys[].sha256']);
+    expect(SECRET_KEYS.map(({ path }) => path)).toEqual([
+      'admin.token',
+      'engines[].apiKey',
+      'discovery[].apiKey',
+      'auth.keys[].sha256',
+    ]);
   });
 });
