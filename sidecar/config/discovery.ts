@@ -55,6 +55,9 @@ const kubernetes = z.strictObject({
     .meta(note('kubeconfig file with the API server and its credentials.', NONE, { default: 'the pod’s own' })),
 });
 
+/** Keys that the engines of a source have in common. Other keys are dropped. */
+export const engineDefaults = z.object(engine.omit({ url: true, id: true }).shape);
+
 const source = z.strictObject({
   dns: dns.optional(),
   file: file.optional(),
@@ -65,7 +68,7 @@ const source = z.strictObject({
   enginesMax: count(1, 100_000)
     .default(1000)
     .meta(note('Most engines of this source; an answer with more is refused as a whole.', STARTING)),
-  ...engine.omit({ url: true, id: true }).shape,
+  ...engineDefaults.shape,
 });
 
 /** Sources of engines that come and go. */
@@ -83,8 +86,7 @@ export type SourceConfig = z.output<typeof source>;
 export type DnsConfig = z.output<typeof dns>;
 export type FileConfig = z.output<typeof file>;
 export type KubernetesConfig = z.output<typeof kubernetes>;
-/** Keys that engines of a source have in common. */
-export type EngineDefaults = Omit<z.output<typeof engine>, 'url' | 'id'>;
+export type EngineDefaults = z.output<typeof engineDefaults>;
 
 /** Name of a source in logs and metrics, such as `dns:vllm.example:8000`. Reloads identify a source by it. */
 export function labelOf({ dns, file, kubernetes }: SourceConfig): string {

@@ -12,7 +12,7 @@ export interface YamlFile<T = unknown> {
   /** Parsed values, not yet checked against the schema. An empty document is null. */
   readonly values: T;
   /** `FILE:LINE` of the key or of its nearest ancestor in the file; undefined if the file has neither. */
-  originOf(path: Path): string | undefined;
+  readonly originOf: (path: Path) => string | undefined;
 }
 
 /** Reads one YAML mapping. An empty file is an empty mapping. @throws ConfigError */

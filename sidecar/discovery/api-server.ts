@@ -75,7 +75,8 @@ async function answer<T>({ cluster, path, silenceMs, signal }: Ask, read: (body:
 /** Kubernetes refuses with a `Status` that has a message. */
 function messageIn(body: string): string {
   try {
-    return String((JSON.parse(body) as { readonly message?: unknown }).message ?? '');
+    const { message } = JSON.parse(body) as { readonly message?: unknown };
+    return typeof message === 'string' ? message : '';
   } catch {
     return '';
   }

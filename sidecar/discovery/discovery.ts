@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { labelOf, type SourceConfig } from '../config/discovery.js';
+import { engineDefaults, labelOf, type SourceConfig } from '../config/discovery.js';
 import type { EngineConfig } from '../config/schema.js';
 import type { Log, SetTimer } from '../engines/index.js';
 import { watchDns } from './dns.js';
@@ -112,10 +112,9 @@ class Watched implements SourceState {
   }
 }
 
-function start(
-  { dns, file, kubernetes, graceMs: _, enginesMax: __, ...defaults }: SourceConfig,
-  ports: SourcePorts,
-): Source {
+function start(config: SourceConfig, ports: SourcePorts): Source {
+  const { dns, file, kubernetes } = config;
+  const defaults = engineDefaults.parse(config);
   if (dns) return watchDns(dns, defaults, ports);
   if (file) return watchFile(file, defaults, ports);
   if (kubernetes) return watchKubernetes(kubernetes, defaults, ports);

@@ -46,15 +46,17 @@ export function watchFile({ path, refreshMs }: FileConfig, defaults: EngineDefau
       if (!closed) ports.failed(reasonOf(error));
     }
     looking = false;
-    if (!closed) lookIn(changed ? SETTLE_MS : refreshMs);
+    if (!closed) rest();
   };
-  const lookIn = (ms: number): void => {
+  const rest = (): void => {
     cancelTimer();
-    cancelTimer = ports.setTimer(() => void look(), ms);
+    cancelTimer = ports.setTimer(() => void look(), changed ? SETTLE_MS : refreshMs);
   };
   const announced = (): void => {
-    if (!changed && !looking && !closed) lookIn(SETTLE_MS);
+    // Further changes do not put the look off.
+    if (changed || closed) return;
     changed = true;
+    if (!looking) rest();
   };
   void look();
   return {

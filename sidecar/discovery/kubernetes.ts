@@ -160,7 +160,7 @@ class Watcher implements Source {
     const search = new URLSearchParams({ labelSelector, ...query });
     return {
       cluster,
-      path: `/apis/discovery.k8s.io/v1/namespaces/${this.#namespace}/endpointslices?${search}`,
+      path: `/apis/discovery.k8s.io/v1/namespaces/${this.#namespace}/endpointslices?${search.toString()}`,
       silenceMs: SILENCE_MS,
       signal: this.#abort.signal,
     };

@@ -108,8 +108,8 @@ export class Membership {
   }
 
   /**
-   * Takes the engines that a source knows. One that is missing stays for `graceMs`, and until the source lists one that
-   * is up: a source that has lost sight of its engines takes none away.
+   * Takes the engines that a source knows. One that is missing stays for `graceMs`. One that is missing and up stays
+   * until the source lists another that is up. A source that lists none takes none away, except those leaving.
    */
   found(label: string, { engines, leaving, graceMs }: Look): void {
     const known = this.#sources.get(label);
@@ -117,10 +117,13 @@ export class Membership {
     const now = this.#now();
     const members = new Map<EngineId, Member>();
     for (const config of engines) members.set(idOf(config), { config, missingSinceMs: undefined });
-    const mayLeave = this.#fleet.list().some((engine) => members.has(engine.id) && isServing(engine));
+    const listed = members.size;
+    const up = new Set(this.#fleet.list().flatMap((engine) => (isServing(engine) ? engine.id : [])));
+    const listsOneUp = [...members.keys()].some((id) => up.has(id));
     const left = new Set(leaving.map(idOf));
     for (const [id, { config, missingSinceMs = now }] of known) {
       if (members.has(id)) continue;
+      const mayLeave = listed > 0 && (listsOneUp || !up.has(id));
       if (left.has(id) || (mayLeave && now - missingSinceMs >= graceMs)) this.#withdrawn.delete(id);
       else members.set(id, { config, missingSinceMs });
     }

@@ -10,7 +10,7 @@ interface Condition {
 }
 
 /** One endpoint: its address, its pod (''; none) and its conditions. */
-export type EndpointOf = readonly [address: string, pod: string, conditions?: Condition];
+export type EndpointOf = readonly [address: string, pod: string, conditions?: Condition | undefined];
 
 export function sliceOf(name: string, endpoints: readonly EndpointOf[] | null, more: object = {}): object {
   return {

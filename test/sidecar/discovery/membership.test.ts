@@ -73,6 +73,10 @@ describe('engines of a source', () => {
     for (let look = 0; look < 5; look += 1) expect(stage.found('s', [])).toEqual(['a', 'b', 'own']);
     stage.down.add('c');
     for (let look = 0; look < 5; look += 1) expect(stage.found('s', ['c'])).toEqual(['a', 'b', 'c', 'own']);
+    // One that is down itself is no loss, unless nothing is listed.
+    stage.down.add('a');
+    expect(stage.found('s', [])).toEqual(['a', 'b', 'c', 'own']);
+    expect(stage.found('s', ['c'])).toEqual(['b', 'c', 'own']);
     stage.down.delete('c');
     expect(stage.found('s', ['c'])).toEqual(['c', 'own']);
   });

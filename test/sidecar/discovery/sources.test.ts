@@ -1,6 +1,7 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { configSchema } from '../../../sidecar/config/schema.js';
 import { watchDns } from '../../../sidecar/discovery/dns.js';
 import { watchFile } from '../../../sidecar/discovery/file.js';
@@ -168,5 +169,21 @@ describe('a file', () => {
       expect(await looks.urls()).toEqual(['http://a:1']);
       await looks.pause();
     }
+  });
+});
+
+describe('the configuration', () => {
+  it.each([
+    ['{}', '0'],
+    ['{dns: {name: a, port: 1}, file: {path: b}}', '0'],
+    ['{file: {path: a}}, {file: {path: a}, window: 1}', '1'],
+    ['{dns: {name: a}}', '0.dns.port'],
+    ['{dns: {name: a, type: SRV, port: 1}}', '0.dns.port'],
+    ['{dns: {name: "a:80", port: 80}}', '0.dns.name'],
+    ['{dns: {name: a, port: 80, servers: [dns.example]}}', '0.dns.servers.0'],
+    ['{kubernetes: {service: a/b}}', '0.kubernetes.service'],
+  ])('refuses %s', (text, path) => {
+    const { error } = configSchema.safeParse({ discovery: parse(`[${text}]`) as unknown });
+    expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([`discovery.${path}`]);
   });
 });

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { engineId } from '../../../src/index.js';
 import { hang, startFakeEngine } from './fake-engine.js';
 import {
@@ -91,7 +94,9 @@ describe('drain and remove', () => {
 
   it('refuses credentials in a URL', () => {
     const harness = new FleetHarness();
-    expect(() => harness.membership.add(engineConfig({ url: 'http://user:pass@127.0.0.1:1' }))).toThrow(code('bad_request'));
+    expect(() => harness.membership.add(engineConfig({ url: 'http://user:pass@127.0.0.1:1' }))).toThrow(
+      code('bad_request'),
+    );
     expect(harness.fleet.list()).toEqual([]);
   });
 });
@@ -161,6 +166,24 @@ describe('reconcile', () => {
     expect(await call.body.text()).toBe('first last');
     expect(old.pool.closed).toBe(true);
     await until(() => fake.sockets() === 0);
+  });
+
+  it('asks for the certificate of another name over new connections', async () => {
+    const names: string[] = [];
+    const server = createServer({ SNICallback: (name, done) => done(null, void names.push(name)) });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void server.close());
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const harness = new FleetHarness(engineConfig({ url, id: 'e', serverName: 'a.example' }));
+    await harness.idle();
+    harness.configure([engineConfig({ url, id: 'e', serverName: 'b.example' })]);
+    await harness.idle();
+    await harness
+      .engine('e')
+      .pool.request({ method: 'GET', path: '/' })
+      .catch(() => undefined);
+    expect(new Set(names)).toEqual(new Set(['a.example', 'b.example']));
+    expect(names.at(-1)).toBe('b.example');
   });
 
   it('leaves an engine drained that an operator drained', async () => {
