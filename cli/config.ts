@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { loadConfig } from '../sidecar/config/load.js';
+import { hasNoEngine } from '../sidecar/config/schema.js';
 import { redact } from '../sidecar/config/secrets.js';
 import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
 
@@ -9,8 +10,7 @@ export function addConfigCommand(program: Command): void {
   addConfigOptions(program.command('config').description('check the configuration and print it whole')).action(
     (flags: ConfigFlags) => {
       const config = loadConfig(configInputs(flags));
-      if (config.engines.length + config.embedded === 0)
-        process.stderr.write('maitred: no engine is configured; --engine names one\n');
+      if (hasNoEngine(config)) process.stderr.write('maitred: no engine is configured; --engine names one\n');
       process.stdout.write(stringify(redact(config)));
     },
   );

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { configFileOf, loadConfig, type ConfigInputs } from '../sidecar/config/load.js';
 import { ConfigError } from '../sidecar/config/problems.js';
 import { keepRestartKeys } from '../sidecar/config/reload.js';
-import type { Config } from '../sidecar/config/schema.js';
+import { hasNoEngine, type Config } from '../sidecar/config/schema.js';
 import { startGateway, type Gateway } from '../sidecar/index.js';
 import { makeLog } from '../sidecar/log.js';
 import { EventLog } from '../sidecar/record.js';
@@ -44,7 +44,7 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
   try {
     const gateway = await startGateway(withEmbedded(config), { log, recorder, demo });
     if (demo !== undefined) demo.target = gateway.url;
-    if (config.engines.length + config.embedded === 0) log.warn('no engine is configured; add one by POST /engines');
+    if (hasNoEngine(config)) log.warn('no engine is configured; add one by POST /engines');
     if (config.embedded > 0 || process.stderr.isTTY) greet(gateway, config);
     const reload = () => {
       try {

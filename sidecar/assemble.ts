@@ -9,8 +9,9 @@ import { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/schema.js';
 import type { Context, Demo } from './context.js';
+import { Discovery, Membership } from './discovery/index.js';
 import { Driver, type Recorder } from './driver.js';
-import { createFleet } from './engines/index.js';
+import { createFleet, type SetTimer } from './engines/index.js';
 import { Identified } from './identified.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
 import { Returning } from './identity/returning.js';
@@ -33,7 +34,7 @@ export interface GatewayOptions {
   readonly demo?: Demo | undefined;
 }
 
-/** Creates the parts of a gateway and connects them. Probing of the engines starts here. */
+/** Creates the parts of a gateway and connects them. The fleet is still empty. */
 export function assemble(config: Config, options: GatewayOptions): Context {
   const log = options.log ?? makeLog(config);
   const metrics = new Metrics({
@@ -58,13 +59,11 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const fleet = createFleet(config, {
     emit: (event) => driver.emit(event),
     inFlight: (id) => driver.scheduler.views.engine(id)?.inFlight ?? 0,
-    setTimer: (fn, ms) => {
-      const timer = setTimeout(fn, ms);
-      return () => clearTimeout(timer);
-    },
+    setTimer,
     now: () => driver.now(),
     log,
   });
+  const membership = new Membership(fleet, () => driver.now(), log);
   const context: Context = {
     config,
     auth: new Auth(config),
@@ -75,6 +74,8 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     draining: false,
     driver,
     fleet,
+    membership,
+    discovery: new Discovery({ membership, setTimer, log, env: process.env }),
     tokens: new TokenEstimator(),
     metrics,
     log,
@@ -94,6 +95,11 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   registerGauges(context);
   return context;
 }
+
+const setTimer: SetTimer = (fn, ms) => {
+  const timer = setTimeout(fn, ms);
+  return () => clearTimeout(timer);
+};
 
 /** Logs each distinct message once; `maitred_invariant_violations_total` counts all of them. */
 function logOnce(tell: (message: string) => void): (message: string) => void {

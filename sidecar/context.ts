@@ -6,6 +6,7 @@ import type { HeldBytes } from './bodies/held.js';
 import type { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/schema.js';
+import type { Discovery, Membership } from './discovery/index.js';
 import type { Driver } from './driver.js';
 import type { Engine, Fleet } from './engines/index.js';
 import { GatewayError } from './errors.js';
@@ -41,6 +42,8 @@ export interface Context {
   draining: boolean;
   readonly driver: Driver;
   readonly fleet: Fleet;
+  readonly membership: Membership;
+  readonly discovery: Discovery;
   readonly tokens: TokenEstimator;
   readonly metrics: Metrics;
   readonly log: Logger;

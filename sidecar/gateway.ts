@@ -4,7 +4,7 @@ import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { Auth } from './auth.js';
 import type { Config } from './config/schema.js';
 import type { Context } from './context.js';
-import { idOf } from './engines/address.js';
+import { labelOf } from './config/discovery.js';
 import { requestIdOf } from './http/headers.js';
 import {
   listen,
@@ -42,6 +42,7 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
   try {
     context.tracing = await startTracing(context);
     const { listen: main, admin } = config;
+    findEngines(context, config);
     const shared = admin.port === null;
     const asked = enginesAsked(context);
     const client = after(asked, clientRoutes(context));
@@ -82,7 +83,7 @@ class RunningGateway implements Gateway {
 
   reload(config: Config): void {
     const { context } = this;
-    addEngines(context, config);
+    findEngines(context, config);
     if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config, context.driver);
     const balancer = context.balancer.for(config.balancer);
     context.driver.configure(config, balancer);
@@ -93,6 +94,10 @@ class RunningGateway implements Gateway {
     context.config = config;
     context.log.level = config.log.level;
     for (const listener of this.listeners) listener.configure(config);
+    // Removed engines stay until the new ones have joined, so that waiting calls always have an engine.
+    void enginesAsked(context).then(() => {
+      if (context.config === config && !context.draining) context.membership.settle();
+    });
     context.log.info('configuration reloaded');
   }
 
@@ -115,19 +120,10 @@ class RunningGateway implements Gateway {
   }
 }
 
-/**
- * Adds new engines immediately. Removed engines stay until the new ones have joined, so that waiting calls always have
- * an engine.
- */
-function addEngines(context: Context, config: Config): void {
-  const { fleet } = context;
-  const wanted = new Set(config.engines.map(idOf));
-  const going = fleet.list().filter((engine) => !wanted.has(engine.id));
-  fleet.reconcile([...config.engines, ...going.map((engine) => engine.config)]);
-  if (going.length === 0) return;
-  void enginesAsked(context).then(() => {
-    if (context.config === config && !context.draining) fleet.reconcile(config.engines);
-  });
+/** Adds new engines immediately, and starts new sources of engines. */
+function findEngines({ membership, discovery }: Context, { engines, discovery: sources }: Config): void {
+  membership.configure(engines, sources.map(labelOf));
+  discovery.configure(sources);
 }
 
 /** Settings that determine the identifier's memory; while they are equal, the memory is kept. */
@@ -135,13 +131,14 @@ function memoryOf({ identity, limits }: Config): string {
   return JSON.stringify([identity, limits.conversationsMax, limits.responsesMax]);
 }
 
-/** Interval of the checks whether the engines have answered their first probe. */
+/** Interval of the checks whether engines have been found and have answered their first probe. */
 const ASKED_MS = 5;
 
-/** Waits until every engine has joined, or for the time limit of one probe. */
-async function enginesAsked({ config, fleet, driver }: Context): Promise<void> {
+/** Waits until every source has looked and every engine has joined, or for the time limit of one probe. */
+async function enginesAsked({ config, discovery, fleet, driver }: Context): Promise<void> {
   const until = driver.now() + config.health.timeoutMs;
-  while (fleet.list().some((engine) => engine.state === 'joining') && driver.now() < until) await sleep(ASKED_MS);
+  const isAsking = () => !discovery.hasLooked || fleet.list().some((engine) => engine.state === 'joining');
+  while (isAsking() && driver.now() < until) await sleep(ASKED_MS);
 }
 
 /** The same routes, whose requests wait for `ready`. */
@@ -193,6 +190,7 @@ async function closeAll(context: Context, listeners: readonly Listener[], flushM
   context.watchers.close();
   await Promise.all(listeners.map((listener) => listener.close()));
   await context.reader.close();
+  context.discovery.close();
   await Promise.all([context.fleet.close(), context.tracing?.close(flushMs)]);
   context.driver.close();
   context.log.info('closed');

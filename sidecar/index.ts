@@ -13,6 +13,7 @@
  *   apis/              the bodies of OpenAI and Anthropic
  *   identity/          which program does a call belong to?
  *   engines/           the replicas
+ *   discovery/         which replicas there are
  *   gateway.ts         start, reload, drain, close
  *   admin/, metrics/   the operators' view
  *   tracing/           spans for an OpenTelemetry collector, loaded only when on

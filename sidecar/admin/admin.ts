@@ -162,7 +162,7 @@ function idIn(params: Params): EngineId {
 
 async function addEngine(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
-  sendJson(request, response, 201, 'admin', engineRow(context, context.fleet.add(readEngine(body))));
+  sendJson(request, response, 201, 'admin', engineRow(context, context.membership.add(readEngine(body))));
 }
 
 /** Parses one engine's configuration, with the same checks as in the file. */
@@ -187,7 +187,7 @@ function drainEngine(context: Context, params: Params) {
 
 function removeEngine(context: Context, params: Params) {
   const engine = findEngine(context, params);
-  context.fleet.remove(engine.id);
+  context.membership.remove(engine.id);
   return { id: engine.id, removed: true };
 }
 

@@ -177,6 +177,7 @@ export const engine = z
     id: z.string(),
     url: z.string(),
     kind: z.string(),
+    source: say(z.string().nullable(), '`config`, `admin`, or the source that found it; null: it is being removed.'),
     state: z.enum(['joining', 'up', 'probation', 'ejected', 'draining']),
     models: z.array(z.string()),
     window: say(z.number().nullable(), 'Most calls in flight; null: no limit, or not in service.'),

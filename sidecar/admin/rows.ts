@@ -135,6 +135,8 @@ export function engineRow(
     id: engine.id,
     url: engine.url.href,
     kind: engine.adapter.kind,
+    /** Who has it in the fleet; null: it is being removed. */
+    source: context.membership.originOf(engine.id) ?? null,
     state: engine.state,
     models: [...engine.models.keys()],
     /** Null: the policy has no window, or the engine has not joined yet. */

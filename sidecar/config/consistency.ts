@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { queueMsLeast } from '../../src/index.js';
 import { idOf } from '../engines/address.js';
+import { labelOf } from './discovery.js';
 import type { Config } from './schema.js';
 
 /**
@@ -44,11 +45,25 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
   reportTwice(config.engines.map(idOf), (index, id) => {
     report(['engines', index, 'id'], `"${id}" is the id of an earlier engine; ids must differ`);
   });
+  checkSources(config, report);
   reportTwice(
     config.auth.keys.map((key) => key.sha256),
     (index) => report(['auth', 'keys', index, 'sha256'], 'is the hash of an earlier key'),
   );
   reportTwice(config.identity.sources, (index) => report(['identity', 'sources', index], 'is named twice'));
+}
+
+function checkSources({ discovery }: Config, report: (path: (string | number)[], message: string) => void): void {
+  discovery.forEach(({ dns, file, kubernetes }, index) => {
+    if ([dns, file, kubernetes].filter((kind) => kind !== undefined).length !== 1)
+      report(['discovery', index], 'must have exactly one of dns, file and kubernetes');
+    if (dns && (dns.type === 'SRV') === (dns.port !== undefined))
+      report(
+        ['discovery', index, 'dns', 'port'],
+        dns.type === 'SRV' ? 'must be absent, because SRV records have ports' : 'is missing',
+      );
+  });
+  reportTwice(discovery.map(labelOf), (index, label) => report(['discovery', index], `${label} is an earlier source`));
 }
 
 function reportTwice(values: readonly string[], report: (index: number, value: string) => void): void {

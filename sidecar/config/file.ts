@@ -1,23 +1,32 @@
 import { readFileSync } from 'node:fs';
-import { LineCounter, isMap, parseDocument, type Document } from 'yaml';
+import { LineCounter, parseDocument, type Document } from 'yaml';
 import { ConfigError, type Path } from './problems.js';
 
 /** Larger than any configuration; a wrong path must not exhaust memory. */
-const BYTES_MAX = 1_048_576;
+export const BYTES_MAX = 1_048_576;
 /** Nodes that YAML aliases may expand to: enough for a shared block or two, too few for a bomb. */
 const ALIASES_MAX = 100;
 
-export interface ConfigFile {
-  /** Parsed values, not yet checked against the schema. */
-  readonly values: Record<string, unknown>;
+/** A parsed YAML 1.2 or JSON document. */
+export interface YamlFile<T = unknown> {
+  /** Parsed values, not yet checked against the schema. An empty document is null. */
+  readonly values: T;
   /** `FILE:LINE` of the key or of its nearest ancestor in the file; undefined if the file has neither. */
-  originOf(path: Path): string | undefined;
+  readonly originOf: (path: Path) => string | undefined;
 }
 
-/** Reads one YAML 1.2 mapping. An empty file is an empty mapping. @throws ConfigError */
-export function readConfigFile(file: string): ConfigFile {
+/** Reads one YAML mapping. An empty file is an empty mapping. @throws ConfigError */
+export function readConfigFile(file: string): YamlFile<Record<string, unknown>> {
+  const parsed = parseYaml(file, readBytes(file));
+  const values = parsed.values ?? {};
+  if (typeof values !== 'object' || Array.isArray(values)) throw fault(file, 'must be a mapping of keys to values');
+  return { ...parsed, values: values as Record<string, unknown> };
+}
+
+/** Parses the content of a file. @throws ConfigError */
+export function parseYaml(file: string, bytes: Buffer): YamlFile {
   const lines = new LineCounter();
-  const document = parseDocument(readText(file), {
+  const document = parseDocument(decode(file, bytes), {
     lineCounter: lines,
     version: '1.2',
     stringKeys: true,
@@ -29,17 +38,18 @@ export function readConfigFile(file: string): ConfigFile {
     throw new ConfigError(
       faults.map(({ pos, message }) => ({ path: '', message: firstLine(message), origin: at(pos[0]) })),
     );
-  if (document.contents !== null && !isMap(document.contents)) throw fault(file, 'must be a mapping of keys to values');
   return { values: toValues(document, file), originOf: (path) => originIn(document, path, at) };
 }
 
-function readText(file: string): string {
-  let bytes: Buffer;
+function readBytes(file: string): Buffer {
   try {
-    bytes = readFileSync(file);
+    return readFileSync(file);
   } catch (error) {
     throw fault(file, `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+function decode(file: string, bytes: Buffer): string {
   if (bytes.length > BYTES_MAX) throw fault(file, `is longer than ${BYTES_MAX} bytes`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -48,9 +58,9 @@ function readText(file: string): string {
   }
 }
 
-function toValues(document: Document, file: string): Record<string, unknown> {
+function toValues(document: Document, file: string): unknown {
   try {
-    return (document.toJS({ maxAliasCount: ALIASES_MAX }) ?? {}) as Record<string, unknown>;
+    return document.toJS({ maxAliasCount: ALIASES_MAX });
   } catch (error) {
     throw fault(file, error instanceof Error ? firstLine(error.message) : String(error));
   }

@@ -44,8 +44,9 @@ function describe(schema: z.ZodType, segments: readonly string[]): ConfigKey {
     note,
     default: schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined,
   };
-  // Elements of a list have no variable, and neither pairs of tenant and hash nor a mapping fit a list of words.
-  const isOnlyInFile = segments.includes('[]') || path === 'auth.keys' || unwrap(schema) instanceof z.ZodRecord;
+  // Elements of a list have no variable, and neither keys with tenants, sources nor a mapping fit a list of words.
+  const isOnlyInFile =
+    segments.includes('[]') || ['auth.keys', 'discovery'].includes(path) || unwrap(schema) instanceof z.ZodRecord;
   return isOnlyInFile ? key : { ...key, env: envName(segments) };
 }
 

@@ -3,6 +3,9 @@ import { z } from 'zod';
 export const DAY_MS = 86_400_000;
 export const ms = (min: number, max: number) => z.number().min(min).max(max);
 export const count = (min: number, max: number) => z.int().min(min).max(max);
+export const name = z
+  .string()
+  .regex(/^[\w.:-]{1,128}$/, { error: 'must be 1 to 128 letters, digits or any of _ . : -' });
 
 /** Recurring texts for the source of a default. */
 export const STARTING = 'starting value';

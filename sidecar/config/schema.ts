@@ -1,12 +1,13 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { checkConsistency } from './consistency.js';
-import { DAY_MS, NONE, STARTING, count, ms, note } from './note.js';
+import { discovery } from './discovery.js';
+import { engine } from './engine.js';
 import { busyMs, enginesFailedMax, noEngineMs } from './faults.js';
+import { DAY_MS, NONE, STARTING, count, ms, name, note } from './note.js';
 import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
 import { tracing } from './tracing.js';
-import { PLAIN_URL, isPlainUrl } from './url.js';
 
 /**
  * All keys of the configuration, with their ranges, defaults, meanings, and the sources of the defaults. A test
@@ -15,10 +16,6 @@ import { PLAIN_URL, isPlainUrl } from './url.js';
  * `transform` fills it in.
  */
 
-const name = () =>
-  z.string().regex(/^[\w.:-]{1,128}$/, { error: 'must be 1 to 128 letters, digits or any of _ . : -' });
-
-export const ENGINE_KINDS = ['auto', 'vllm', 'sglang', 'trtllm', 'llamacpp', 'ollama', 'openai'] as const;
 export const IDENTITY_SOURCES = ['maitred', 'harness', 'body', 'baggage', 'traceparent', 'history'] as const;
 
 const PATTERN = 'must be a path, with /* at its end for all below it';
@@ -69,45 +66,6 @@ const admin = z.strictObject({
         'off by default',
       ),
     ),
-});
-
-const engine = z.strictObject({
-  url: z
-    .string()
-    .refine(isPlainUrl, { error: PLAIN_URL, abort: true })
-    .overwrite((url) => url.replace(/\/+$/, '').replace(/\/v1$/, ''))
-    .meta(note('Base URL of the engine. A trailing `/v1` is dropped.', 'required')),
-  id: name()
-    .optional()
-    .meta(note('Name in metrics, headers and admin answers.', NONE, { default: 'host:port of the URL' })),
-  kind: z.enum(ENGINE_KINDS).default('auto').meta(note('Kind of server; `auto` detects it.', 'works for all')),
-  models: z
-    .array(z.string().min(1))
-    .min(1)
-    .optional()
-    .meta(note('Models that the engine serves.', NONE, { default: 'its /v1/models' })),
-  window: count(1, 100_000)
-    .optional()
-    .meta(note('Most calls in flight.', NONE, { default: 'from `admission.window`' })),
-  capacityTokens: count(1, 1e12)
-    .optional()
-    .meta(note('KV cache capacity.', NONE, { default: 'the engine’s report; unknown: no gate' })),
-  contextTokensMax: count(1, 1e12)
-    .optional()
-    .meta(
-      note(
-        'Longest prompt and answer together. A longer prompt is dispatched at once, to get the engine’s own refusal.',
-        NONE,
-        {
-          default: 'the engine’s report; unknown: such calls wait like others',
-        },
-      ),
-    ),
-  apiKey: z
-    .string()
-    .min(1)
-    .optional()
-    .meta(note('Bearer token for the engine, instead of the client’s own.', NONE, { secret: true })),
 });
 
 const limits = z
@@ -274,7 +232,7 @@ const key = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{64}$/, { error: 'must be 64 hexadecimal digits, lower case' })
     .meta(note('SHA-256 of the API key, in hex.', 'required', { secret: true })),
-  tenant: name().meta(note('Tenant of the calls with this key.', 'required')),
+  tenant: name.meta(note('Tenant of the calls with this key.', 'required')),
 });
 
 const auth = z.strictObject({
@@ -302,6 +260,7 @@ export const configKeys = z.strictObject({
   listen: listen.prefault({}),
   admin: admin.prefault({}),
   engines: z.array(engine).default([]).meta(note('Engine replicas.', NONE)),
+  discovery,
   embedded: count(0, 64)
     .default(0)
     .meta(note('Stand-in engines to start with the gateway.', NONE, { restart: true })),
@@ -321,7 +280,12 @@ export const configKeys = z.strictObject({
 
 /** The effective configuration: complete, checked and frozen. */
 export type Config = z.output<typeof configKeys>;
-export type EngineConfig = Config['engines'][number];
+export type EngineConfig = z.output<typeof engine>;
+
+/** Whether the configuration names no engine and no source of engines. */
+export function hasNoEngine({ engines, embedded, discovery: sources }: Config): boolean {
+  return engines.length + embedded + sources.length === 0;
+}
 
 export const configSchema = configKeys.superRefine(checkConsistency);
 

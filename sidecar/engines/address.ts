@@ -28,3 +28,24 @@ export function idOf(config: Addressed): EngineId {
   const { hostname, port, protocol } = new URL(config.url);
   return engineId(config.id ?? `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`);
 }
+
+/**
+ * The engines by their ids.
+ * @throws GatewayError `engine_exists` for two engines with one id, `bad_request` for credentials in a URL
+ */
+export function byId<T extends Addressed>(engines: readonly T[]): Map<EngineId, T> {
+  const found = new Map<EngineId, T>();
+  for (const config of engines) {
+    const id = idOf(config);
+    addressOf(config);
+    if (found.has(id)) throw new GatewayError('engine_exists', `Two engines have the id ${id}.`, { param: 'engines' });
+    found.set(id, config);
+  }
+  return found;
+}
+
+/** Options of an engine's TLS connections. */
+export type Tls = { readonly servername?: string };
+
+export const tlsOf = ({ serverName }: { readonly serverName?: string | undefined }): Tls =>
+  serverName === undefined ? {} : { servername: serverName };

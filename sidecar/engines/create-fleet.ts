@@ -1,15 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EngineId } from '../../src/index.js';
 import type { EngineConfig } from '../config/schema.js';
-import { GatewayError } from '../errors.js';
 import { addressOf, idOf } from './address.js';
 import type { Engine, Fleet, FleetPorts } from './fleet.js';
 import { Replica, type FleetConfig } from './replica.js';
 
-/**
- * Creates a fleet of the configured engines and starts probing them.
- * @throws GatewayError `engine_exists` for two engines with one id, `bad_request` for credentials in a URL
- */
+/** Creates an empty fleet. */
 export function createFleet(config: FleetConfig, ports: FleetPorts): Fleet {
   return new Replicas(config, ports);
 }
@@ -25,7 +21,6 @@ class Replicas implements Fleet {
   constructor(config: FleetConfig, ports: FleetPorts) {
     this.#config = config;
     this.#ports = ports;
-    this.reconcile(config.engines);
   }
 
   get(id: EngineId): Engine | undefined {
@@ -40,42 +35,21 @@ class Replicas implements Fleet {
     return [...this.#replicas.values()].filter((replica) => !replica.removing && replica.models.has(model));
   }
 
-  add(config: EngineConfig): Engine {
-    const known = this.#replicas.get(idOf(config));
-    if (known && known.state !== 'draining') {
-      throw new GatewayError('engine_exists', `There is already an engine ${known.id}.`, { param: 'id' });
-    }
-    const replica = this.#put(config);
-    replica.resume();
-    return replica;
-  }
-
   drain(id: EngineId): boolean {
     const replica = this.#replicas.get(id);
     replica?.drain();
     return replica !== undefined;
   }
 
-  remove(id: EngineId): boolean {
-    if (!this.drain(id)) return false;
-    const replica = this.#replicas.get(id);
-    if (replica) replica.removing = true;
-    this.#sweep();
-    return true;
+  resume(id: EngineId): void {
+    this.#replicas.get(id)?.resume();
   }
 
-  reconcile(engines: readonly EngineConfig[]): void {
-    const wanted = new Map<EngineId, EngineConfig>();
-    for (const config of engines) {
-      const id = idOf(config);
-      addressOf(config);
-      if (wanted.has(id))
-        throw new GatewayError('engine_exists', `Two engines have the id ${id}.`, { param: 'engines' });
-      wanted.set(id, config);
+  reconcile(wanted: ReadonlyMap<EngineId, EngineConfig>): void {
+    for (const replica of this.#replicas.values()) {
+      if (!wanted.has(replica.id)) replica.remove();
     }
-    for (const id of this.#replicas.keys()) {
-      if (!wanted.has(id)) this.remove(id);
-    }
+    this.#sweep();
     for (const [id, config] of wanted) {
       const known = this.#replicas.get(id);
       const drained = known?.state === 'draining' && !known.removing;
@@ -97,10 +71,10 @@ class Replicas implements Fleet {
     await Promise.all(replicas.map((replica) => replica.close('break')));
   }
 
-  /** Creates a replica, or reconfigures the known one. If its address changed, a new replica replaces it. */
+  /** Creates a replica, or reconfigures the known one. If its connections change, a new replica replaces it. */
   #put(config: EngineConfig): Replica {
     const known = this.#replicas.get(idOf(config));
-    if (known && known.url.href === addressOf(config).url.href) {
+    if (known && known.url.href === addressOf(config).url.href && known.config.serverName === config.serverName) {
       known.reconfigure(config);
       return known;
     }

@@ -1,6 +1,6 @@
 import type { EngineConfig } from '../config/schema.js';
 import type { JsonObject } from '../apis/api.js';
-import { addressOf } from './address.js';
+import { addressOf, tlsOf } from './address.js';
 import type { Flag, Get } from './adapter.js';
 import { inspect, type Inspection } from './inspect.js';
 import { asObject, parseJson } from './json.js';
@@ -37,7 +37,15 @@ export async function examine(config: EngineConfig, options: ExamineOptions): Pr
     return () => clearTimeout(timer);
   };
   const open = (timeoutMs: number) =>
-    new Prober({ url, basePath, apiKey: config.apiKey, timeoutMs, connectMs: options.connectMs, setTimer });
+    new Prober({
+      url,
+      basePath,
+      tls: tlsOf(config),
+      apiKey: config.apiKey,
+      timeoutMs,
+      connectMs: options.connectMs,
+      setTimer,
+    });
   const prober = open(options.timeoutMs);
   const caller = open(CALL_MS);
   try {

@@ -65,21 +65,15 @@ export interface Fleet {
   list(): readonly Engine[];
   /** Engines that serve `model`, in any state, except those being removed. */
   serving(model: string): readonly Engine[];
-  /**
-   * Adds an engine, or returns a draining one with this id to service.
-   * @throws GatewayError `engine_exists` if one with this id is in service, `bad_request` for credentials in the URL
-   */
-  add(config: EngineConfig): Engine;
   /** Stops new calls to the engine; running ones finish. False: unknown id. */
   drain(id: EngineId): boolean;
-  /** Drains the engine, and forgets it after its last call. False: unknown id. */
-  remove(id: EngineId): boolean;
+  /** Returns a draining engine to service. */
+  resume(id: EngineId): void;
   /**
-   * Makes the set of engines equal to `engines` (SIGHUP). It adds, replaces and removes; running calls finish on their
-   * engines. An engine that an operator drained stays drained.
-   * @throws GatewayError as `add`; then nothing has changed
+   * Makes the set of engines equal to `wanted`. It adds, replaces and removes; running calls finish on their engines,
+   * which are forgotten after their last call. An engine that an operator drained stays drained.
    */
-  reconcile(engines: readonly EngineConfig[]): void;
+  reconcile(wanted: ReadonlyMap<EngineId, EngineConfig>): void;
   /** Milliseconds until an engine of the model that is ejected or on probation is up, if healthy; Infinity: none is. */
   backInMs(model: string): number;
   /** Ends probes and closes connections; running calls fail. */

@@ -4,4 +4,4 @@
  */
 export { createFleet } from './create-fleet.js';
 export { ENGINE_STATES } from './fleet.js';
-export type { Engine, Fleet, SetTimer } from './fleet.js';
+export type { Engine, Fleet, Log, SetTimer } from './fleet.js';

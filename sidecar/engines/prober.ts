@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import type { Tls } from './address.js';
 import type { SetTimer } from './fleet.js';
 import { METRICS_CHARS_MAX } from './prometheus.js';
 
@@ -16,6 +17,7 @@ export interface Answer {
 export interface ProberOptions {
   readonly url: URL;
   readonly basePath: string;
+  readonly tls: Tls;
   readonly apiKey: string | undefined;
   /** Time limit of one request, up to the last byte. */
   readonly timeoutMs: number;
@@ -33,6 +35,7 @@ export class Prober {
     this.#pool = new Pool(options.url.origin, {
       connections: CONNECTIONS,
       connectTimeout: options.connectMs,
+      connect: options.tls,
       headersTimeout: 0,
       bodyTimeout: 0,
       maxResponseSize: METRICS_CHARS_MAX,

@@ -3,7 +3,7 @@ import type { EngineId, ProgramId } from '../../src/index.js';
 import type { JsonObject } from '../apis/api.js';
 import type { Config, EngineConfig } from '../config/schema.js';
 import type { EngineAdapter, LoadReport } from './adapter.js';
-import { addressOf, idOf } from './address.js';
+import { addressOf, idOf, tlsOf } from './address.js';
 import { joined, reported } from './announce.js';
 import { Evidence } from './evidence.js';
 import type { Engine, EngineState, FleetPorts } from './fleet.js';
@@ -13,7 +13,7 @@ import { openai } from './openai.js';
 import { Prober } from './prober.js';
 import { Saturation } from './saturation.js';
 
-export type FleetConfig = Pick<Config, 'engines' | 'health' | 'timeouts'>;
+export type FleetConfig = Pick<Config, 'health' | 'timeouts'>;
 
 /**
  * One engine and its state machine (drawn at `EngineState`). It probes itself, and schedules the next probe after the
@@ -72,6 +72,7 @@ export class Replica implements Engine {
       pipelining: 1,
       allowH2: false,
       connectTimeout: settings.timeouts.connectMs,
+      connect: tlsOf(config),
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -105,6 +106,12 @@ export class Replica implements Engine {
     const inService = this.#inService();
     this.#enter('draining');
     if (inService) this.#ports.emit({ type: 'engineDrained', engine: this.id });
+  }
+
+  /** Drains the engine for good: the fleet forgets it after its last call. */
+  remove(): void {
+    this.drain();
+    this.removing = true;
   }
 
   succeeded(program: ProgramId): void {
@@ -171,6 +178,7 @@ export class Replica implements Engine {
     return new Prober({
       url: this.url,
       basePath: this.basePath,
+      tls: tlsOf(config),
       apiKey: config.apiKey,
       timeoutMs: this.#settings.health.timeoutMs,
       connectMs: this.#settings.timeouts.connectMs,

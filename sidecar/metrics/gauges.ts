@@ -1,6 +1,7 @@
 import { Counter, Gauge } from 'prom-client';
 import { tenantId, type EngineView } from '../../src/index.js';
 import { isServing, type Context } from '../context.js';
+import type { SourceState } from '../discovery/index.js';
 import { ENGINE_STATES, type Engine } from '../engines/index.js';
 import { VERSION } from '../version.js';
 import { OTHER } from './sums.js';
@@ -79,6 +80,7 @@ export function registerGauges(context: Context): void {
   registerInfo(context);
   registerTenantGauge(context);
   registerEngineGauges(context);
+  registerSourceGauges(context);
 }
 
 function registerInfo(context: Context): void {
@@ -173,4 +175,26 @@ function registerEngineGauges(context: Context): void {
       for (const engine of fleet.list()) this.inc({ engine: engine.id }, engine.ejections);
     },
   });
+}
+
+function registerSourceGauges({ discovery, membership, metrics }: Context): void {
+  const each = (name: string, help: string, read: (state: SourceState) => number) => ({
+    name: `maitred_discovery_${name}`,
+    help,
+    labelNames: ['source'] as const,
+    registers: [metrics.registry],
+    collect(this: Gauge<'source'> | Counter<'source'>) {
+      this.reset();
+      for (const state of discovery.states) this.inc({ source: state.label }, read(state));
+    },
+  });
+  new Gauge(
+    each('engines', 'Engines of the source, with those that it misses for less than its grace.', ({ label }) =>
+      membership.sizeOf(label),
+    ),
+  );
+  new Counter(each('failures_total', 'Looks of the source that failed or found no engine.', (state) => state.failures));
+  new Gauge(
+    each('found_timestamp_seconds', 'When the source last found engines.', ({ foundAtMs }) => foundAtMs / 1000),
+  );
 }

@@ -33,6 +33,7 @@ describe('keys', () => {
     expect(SECRET_KEYS.map(({ path }) => path)).toEqual([
       'admin.token',
       'engines[].apiKey',
+      'discovery[].apiKey',
       'auth.keys[].sha256',
       'tracing.otlp.headers',
     ]);

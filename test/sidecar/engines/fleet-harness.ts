@@ -1,5 +1,6 @@
 import { afterEach, expect } from 'vitest';
 import { configSchema, type EngineConfig } from '../../../sidecar/config/schema.js';
+import { Membership } from '../../../sidecar/discovery/index.js';
 import { createFleet, type Engine, type Fleet } from '../../../sidecar/engines/index.js';
 import { engineId, programId, type Event } from '../../../src/index.js';
 import { modelList, startFakeEngine, type FakeEngine, type Route } from './fake-engine.js';
@@ -41,6 +42,7 @@ export class FleetHarness {
   readonly logs: { level: string; fields: object; message: string }[] = [];
   readonly inFlight = new Map<string, number>();
   readonly fleet: Fleet;
+  readonly membership: Membership;
 
   constructor(...engines: EngineConfig[]) {
     const { timeouts } = configSchema.parse({});
@@ -52,17 +54,23 @@ export class FleetHarness {
       backoffMsMax: BACKOFF_MAX,
     };
     const log = (level: string) => (fields: object, message: string) => void this.logs.push({ level, fields, message });
-    this.fleet = createFleet(
-      { engines, health, timeouts },
-      {
-        emit: (event) => void this.events.push(event),
-        inFlight: (id) => this.inFlight.get(id) ?? 0,
-        setTimer: this.timers.set,
-        now: () => this.timers.now,
-        log: { debug: log('debug'), info: log('info'), warn: log('warn') },
-      },
-    );
+    const ports = {
+      emit: (event: Event) => void this.events.push(event),
+      inFlight: (id: string) => this.inFlight.get(id) ?? 0,
+      setTimer: this.timers.set,
+      now: () => this.timers.now,
+      log: { debug: log('debug'), info: log('info'), warn: log('warn') },
+    };
+    this.fleet = createFleet({ health, timeouts }, ports);
     running.push(this.fleet);
+    this.membership = new Membership(this.fleet, ports.now, ports.log);
+    this.configure(engines);
+  }
+
+  /** Applies a configuration as a reload does, once its new engines have had their time. */
+  configure(engines: readonly EngineConfig[]): void {
+    this.membership.configure(engines, []);
+    this.membership.settle();
   }
 
   engine(id: string): Engine {

@@ -217,7 +217,7 @@ describe('reporting', () => {
     harness.timers.advance(INTERVAL);
     await until(() => fake.requests.length > before);
     expect(harness.waits).toEqual([]);
-    harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e', window: 3 })]);
+    harness.configure([engineConfig({ url: fake.url, id: 'e', window: 3 })]);
     expect(harness.waits).toEqual([]);
     expect(fake.requests.length).toBe(before + 1);
     fake.routes.set('/health', 'ok');

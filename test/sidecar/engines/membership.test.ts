@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { engineId } from '../../../src/index.js';
 import { hang, startFakeEngine } from './fake-engine.js';
 import {
@@ -38,7 +41,7 @@ describe('drain and remove', () => {
 
   it('forgets a removed engine at once when no call runs there', async () => {
     const { fake, harness } = await up();
-    expect(harness.fleet.remove(engineId('e'))).toBe(true);
+    harness.membership.remove(engineId('e'));
     expect(harness.take()).toEqual([{ type: 'engineDrained', engine: 'e' }]);
     expect(harness.fleet.list()).toEqual([]);
     expect(harness.timers.pending).toEqual([]);
@@ -48,7 +51,7 @@ describe('drain and remove', () => {
   it('forgets a removed engine after its last call', async () => {
     const { harness } = await up();
     harness.inFlight.set('e', 2);
-    harness.fleet.remove(engineId('e'));
+    harness.membership.remove(engineId('e'));
     expect(harness.engine('e').state).toBe('draining');
     expect(harness.fleet.serving('m')).toEqual([]);
     harness.inFlight.set('e', 1);
@@ -66,7 +69,8 @@ describe('drain and remove', () => {
     const id = engineId('none');
     expect(harness.fleet.get(id)).toBeUndefined();
     expect(harness.fleet.drain(id)).toBe(false);
-    expect(harness.fleet.remove(id)).toBe(false);
+    harness.membership.remove(id);
+    harness.fleet.resume(id);
     harness.call('none', 'failed');
     harness.call('none', 'succeeded');
     expect(harness.take()).toEqual([]);
@@ -75,11 +79,11 @@ describe('drain and remove', () => {
   it('refuses a second engine of an id in service, and takes a draining one back', async () => {
     const { fake, harness } = await up();
     const config = engineConfig({ url: fake.url, id: 'e', window: 5 });
-    expect(() => harness.fleet.add(config)).toThrow(code('engine_exists'));
+    expect(() => harness.membership.add(config)).toThrow(code('engine_exists'));
     harness.inFlight.set('e', 1);
-    harness.fleet.remove(engineId('e'));
+    harness.membership.remove(engineId('e'));
     harness.take();
-    expect(harness.fleet.add(config)).toBe(harness.engine('e'));
+    expect(harness.membership.add(config)).toBe(harness.engine('e'));
     await until(() => harness.engine('e').state === 'up');
     harness.inFlight.set('e', 0);
     harness.timers.advance(INTERVAL);
@@ -90,7 +94,9 @@ describe('drain and remove', () => {
 
   it('refuses credentials in a URL', () => {
     const harness = new FleetHarness();
-    expect(() => harness.fleet.add(engineConfig({ url: 'http://user:pass@127.0.0.1:1' }))).toThrow(code('bad_request'));
+    expect(() => harness.membership.add(engineConfig({ url: 'http://user:pass@127.0.0.1:1' }))).toThrow(
+      code('bad_request'),
+    );
     expect(harness.fleet.list()).toEqual([]);
   });
 });
@@ -103,7 +109,7 @@ describe('reconcile', () => {
     await harness.idle(2);
     harness.take();
     const kept = harness.engine('e1');
-    harness.fleet.reconcile([{ ...second! }, third!]);
+    harness.configure([{ ...second! }, third!]);
     await harness.idle(2);
     expect(harness.fleet.list().map(({ id }) => id)).toEqual(['e1', 'e2']);
     expect(harness.engine('e1')).toBe(kept);
@@ -113,7 +119,7 @@ describe('reconcile', () => {
   it('refuses two engines of one id, and changes nothing', async () => {
     const { fake, harness } = await up();
     const twice = engineConfig({ url: fake.url, id: 'x' });
-    expect(() => harness.fleet.reconcile([twice, twice])).toThrow(code('engine_exists'));
+    expect(() => harness.configure([twice, twice])).toThrow(code('engine_exists'));
     expect(() => new FleetHarness(twice, twice)).toThrow(code('engine_exists'));
     expect(harness.engine('e').state).toBe('up');
     expect(harness.take()).toEqual([]);
@@ -122,7 +128,7 @@ describe('reconcile', () => {
   it('applies a changed configuration in place', async () => {
     const { fake, harness } = await up();
     const engine = harness.engine('e');
-    harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e', window: 9, models: ['x'], apiKey: 'k' })]);
+    harness.configure([engineConfig({ url: fake.url, id: 'e', window: 9, models: ['x'], apiKey: 'k' })]);
     await harness.idle();
     expect(harness.engine('e')).toBe(engine);
     expect(harness.take()[0]).toEqual({
@@ -133,10 +139,10 @@ describe('reconcile', () => {
       capacityTokens: 1000,
     });
     expect(fake.requests.at(-1)).toContain('Bearer k');
-    harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e' })]);
+    harness.configure([engineConfig({ url: fake.url, id: 'e' })]);
     await harness.idle();
     expect(harness.take()[0]).toEqual({ type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000 });
-    harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e', kind: 'sglang' })]);
+    harness.configure([engineConfig({ url: fake.url, id: 'e', kind: 'sglang' })]);
     await harness.idle();
     expect(harness.engine('e').adapter.kind).toBe('sglang');
   });
@@ -151,7 +157,7 @@ describe('reconcile', () => {
       finish = () => response.end('last');
     });
     const call = await old.pool.request({ method: 'GET', path: '/v1/slow' });
-    harness.fleet.reconcile([engineConfig({ url: moved.url, id: 'e' })]);
+    harness.configure([engineConfig({ url: moved.url, id: 'e' })]);
     expect(harness.take()).toEqual([{ type: 'engineDrained', engine: 'e' }]);
     await harness.idle();
     expect(harness.engine('e').url.href).toBe(`${moved.url}/`);
@@ -162,14 +168,32 @@ describe('reconcile', () => {
     await until(() => fake.sockets() === 0);
   });
 
+  it('asks for the certificate of another name over new connections', async () => {
+    const names: string[] = [];
+    const server = createServer({ SNICallback: (name, done) => done(null, void names.push(name)) });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void server.close());
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const harness = new FleetHarness(engineConfig({ url, id: 'e', serverName: 'a.example' }));
+    await harness.idle();
+    harness.configure([engineConfig({ url, id: 'e', serverName: 'b.example' })]);
+    await harness.idle();
+    await harness
+      .engine('e')
+      .pool.request({ method: 'GET', path: '/' })
+      .catch(() => undefined);
+    expect(new Set(names)).toEqual(new Set(['a.example', 'b.example']));
+    expect(names.at(-1)).toBe('b.example');
+  });
+
   it('leaves an engine drained that an operator drained', async () => {
     const { fake, harness } = await up();
     harness.fleet.drain(engineId('e'));
-    harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e' })]);
+    harness.configure([engineConfig({ url: fake.url, id: 'e' })]);
     expect(harness.engine('e').state).toBe('draining');
-    harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e', window: 2 })]);
+    harness.configure([engineConfig({ url: fake.url, id: 'e', window: 2 })]);
     expect(harness.engine('e').state).toBe('draining');
-    harness.fleet.reconcile([engineConfig({ url: (await fakeEngine()).url, id: 'e' })]);
+    harness.configure([engineConfig({ url: (await fakeEngine()).url, id: 'e' })]);
     expect(harness.engine('e').state).toBe('draining');
     expect(types(harness.take())).toEqual(['engineDrained']);
     expect(harness.timers.pending.filter((ms) => ms !== TIMEOUT)).toEqual([]);
@@ -178,9 +202,9 @@ describe('reconcile', () => {
   it('takes back an engine that was being removed', async () => {
     const { fake, harness } = await up();
     harness.inFlight.set('e', 1);
-    harness.fleet.reconcile([]);
+    harness.configure([]);
     expect(harness.engine('e').state).toBe('draining');
-    harness.fleet.reconcile([engineConfig({ url: fake.url, id: 'e' })]);
+    harness.configure([engineConfig({ url: fake.url, id: 'e' })]);
     await until(() => harness.engine('e').state === 'up');
     expect(types(harness.take())).toEqual(['engineDrained', 'engineJoined', 'engineReported']);
   });
@@ -191,16 +215,16 @@ describe('close', () => {
     const { fake, harness } = await up();
     const hanging = await startFakeEngine({});
     hanging.all = hang;
-    harness.fleet.add(engineConfig({ url: hanging.url, id: 'hanging' }));
+    harness.membership.add(engineConfig({ url: hanging.url, id: 'hanging' }));
     fake.routes.set('/v1/slow', hang);
     const call = harness.engine('e').pool.request({ method: 'GET', path: '/v1/slow' });
     const failed = expect(call).rejects.toThrow();
     const moved = await fakeEngine();
     moved.all = hang;
-    const other = harness.fleet.add(engineConfig({ url: moved.url, id: 'moved' }));
+    const other = harness.membership.add(engineConfig({ url: moved.url, id: 'moved' }));
     const failedToo = expect(other.pool.request({ method: 'GET', path: '/v1/slow' })).rejects.toThrow();
     await until(() => moved.requests.includes('GET /v1/slow'));
-    harness.fleet.reconcile(
+    harness.configure(
       harness.fleet.list().map(({ id, config }) => (id === other.id ? { ...config, url: fake.url } : config)),
     );
     await until(() => hanging.requests.length > 0 && fake.requests.includes('GET /v1/slow'));

@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from 'node:util';
+import { engineDefaults, labelOf, type SourceConfig } from '../config/discovery.js';
+import type { EngineConfig } from '../config/schema.js';
+import type { Log, SetTimer } from '../engines/index.js';
+import { watchDns } from './dns.js';
+import { watchFile } from './file.js';
+import { watchKubernetes } from './kubernetes.js';
+import type { Membership } from './membership.js';
+import type { Environment, Source, SourcePorts } from './source.js';
+
+/** Different reasons that are logged until the source answers again. */
+const REASONS_MAX = 16;
+
+export interface DiscoveryPorts {
+  readonly membership: Membership;
+  readonly log: Log;
+  readonly setTimer: SetTimer;
+  readonly env: Environment;
+}
+
+/** State of a source, for metrics. */
+export interface SourceState {
+  readonly label: string;
+  /** Looks that failed or found no engine. */
+  readonly failures: number;
+  /** Unix time of the last look that found engines, in milliseconds; 0: none has. */
+  readonly foundAtMs: number;
+}
+
+/** The configured sources at work. What they find goes to the membership; what fails is logged once. */
+export class Discovery {
+  readonly #ports: DiscoveryPorts;
+  #sources: readonly Watched[] = [];
+
+  constructor(ports: DiscoveryPorts) {
+    this.#ports = ports;
+  }
+
+  /** Starts new and changed sources, and ends those that are gone. The others go on undisturbed. */
+  configure(configs: readonly SourceConfig[]): void {
+    const next = configs.map(
+      (config) =>
+        this.#sources.find((source) => isDeepStrictEqual(source.config, config)) ?? new Watched(config, this.#ports),
+    );
+    for (const source of this.#sources) if (!next.includes(source)) source.close();
+    this.#sources = next;
+  }
+
+  /** Whether every source has looked once. */
+  get hasLooked(): boolean {
+    return this.#sources.every((source) => source.hasLooked);
+  }
+
+  get states(): readonly SourceState[] {
+    return this.#sources;
+  }
+
+  close(): void {
+    this.configure([]);
+  }
+}
+
+/** One source and what came of its looks. */
+class Watched implements SourceState {
+  readonly label: string;
+  failures = 0;
+  foundAtMs = 0;
+  hasLooked = false;
+  readonly #ports: DiscoveryPorts;
+  readonly #source: Source;
+  /** Reasons that were logged since the source last answered. */
+  readonly #told = new Set<string>();
+
+  constructor(
+    readonly config: SourceConfig,
+    ports: DiscoveryPorts,
+  ) {
+    this.label = labelOf(config);
+    this.#ports = ports;
+    this.#source = start(config, {
+      found: (engines, leaving = []) => this.#found(engines, leaving),
+      failed: (reason) => this.#failed(reason),
+      setTimer: ports.setTimer,
+      env: ports.env,
+    });
+  }
+
+  close(): void {
+    this.#source.close();
+  }
+
+  #found(engines: readonly EngineConfig[], leaving: readonly EngineConfig[]): void {
+    const { graceMs, enginesMax } = this.config;
+    if (engines.length > enginesMax)
+      return this.#failed(`lists ${engines.length} engines, enginesMax is ${enginesMax}`);
+    this.#ports.membership.found(this.label, { engines, leaving, graceMs });
+    if (engines.length === 0) return this.#failed('lists no engine');
+    this.hasLooked = true;
+    this.foundAtMs = Date.now();
+    if (this.#told.size === 0) return;
+    this.#told.clear();
+    this.#ports.log.info({ source: this.label, engines: engines.length }, 'discovery answers again');
+  }
+
+  #failed(reason: string): void {
+    this.hasLooked = true;
+    this.failures += 1;
+    if (this.#told.has(reason) || this.#told.size >= REASONS_MAX) return;
+    this.#told.add(reason);
+    const kept = this.#ports.membership.sizeOf(this.label);
+    this.#ports.log.warn({ source: this.label, reason, kept }, 'discovery failed; engines found before stay');
+  }
+}
+
+function start(config: SourceConfig, ports: SourcePorts): Source {
+  const { dns, file, kubernetes } = config;
+  const defaults = engineDefaults.parse(config);
+  if (dns) return watchDns(dns, defaults, ports);
+  if (file) return watchFile(file, defaults, ports);
+  if (kubernetes) return watchKubernetes(kubernetes, defaults, ports);
+  throw new Error('a source has one kind');
+}

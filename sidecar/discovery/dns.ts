@@ -1,0 +1,82 @@
+import { Resolver } from 'node:dns/promises';
+import { REFRESH_MS_MIN, type DnsConfig, type EngineDefaults } from '../config/discovery.js';
+import { backoffMs, reasonOf, type Source, type SourcePorts } from './source.js';
+
+/** Time for the first try of a question to one server. The second try has twice as long. */
+const TRY_MS = 2000;
+const TRIES = 2;
+
+interface Answer {
+  /** Hosts as they stand in a URL. */
+  readonly hosts: readonly string[];
+  /** Infinity: the records' TTL is unknown. */
+  readonly ttlMs: number;
+}
+
+/**
+ * Asks a DNS name for its engines until closed.
+ *
+ * It asks DNS servers (`resolve`), not the system (`lookup`). Only they return all records, their TTL, and SRV; and
+ * `lookup` would occupy the few threads of Node's pool while a server is silent.
+ */
+export function watchDns(config: DnsConfig, defaults: EngineDefaults, ports: SourcePorts): Source {
+  const { name, scheme, refreshMs } = config;
+  // An address in a URL matches no certificate, so the name itself is verified.
+  const serverName = scheme === 'https' && config.type !== 'SRV' ? { serverName: name } : {};
+  let closed = false;
+  let failures = 0;
+  let resolver: Resolver | undefined;
+  let cancelTimer = (): void => undefined;
+
+  const look = async (): Promise<void> => {
+    // A new one for each look, because it reads the system's servers only when it is created.
+    resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
+    let waitMs = refreshMs;
+    try {
+      if (config.servers.length > 0) resolver.setServers(config.servers);
+      const { hosts, ttlMs } = await QUERIES[config.type](resolver, config);
+      if (closed) return;
+      failures = 0;
+      waitMs = Math.max(REFRESH_MS_MIN, Math.min(ttlMs, refreshMs));
+      ports.found(hosts.map((host) => ({ ...serverName, ...defaults, url: `${scheme}://${host}` })));
+    } catch (error) {
+      if (closed) return;
+      failures += 1;
+      waitMs = backoffMs(failures, refreshMs);
+      ports.failed(reasonOf(error));
+    }
+    cancelTimer = ports.setTimer(() => void look(), waitMs);
+  };
+  void look();
+  return {
+    close: () => {
+      closed = true;
+      cancelTimer();
+      resolver?.cancel();
+    },
+  };
+}
+
+const QUERIES: Readonly<Record<DnsConfig['type'], (resolver: Resolver, config: DnsConfig) => Promise<Answer>>> = {
+  A: async (resolver, { name, port }) => answer(await resolver.resolve4(name, { ttl: true }), port),
+  AAAA: async (resolver, { name, port }) => answer(await resolver.resolve6(name, { ttl: true }), port),
+  SRV: async (resolver, { name }) => {
+    const records = await resolver.resolveSrv(name);
+    // RFC 2782: records of a higher number are for when those of the lowest cannot be reached. A target of "." says
+    // that there is no such service.
+    const first = Math.min(...records.map(({ priority }) => priority));
+    const used = records.filter((record) => record.priority === first && record.name !== '' && record.name !== '.');
+    return { hosts: sorted(used.map((record) => `${record.name}:${record.port}`)), ttlMs: Infinity };
+  },
+};
+
+function answer(
+  records: readonly { readonly address: string; readonly ttl: number }[],
+  port: number | undefined,
+): Answer {
+  const hosts = records.map(({ address }) => `${address.includes(':') ? `[${address}]` : address}:${port ?? ''}`);
+  return { hosts: sorted(hosts), ttlMs: Math.min(...records.map(({ ttl }) => ttl * 1000)) };
+}
+
+/** Servers rotate their answers; the order of engines must not change with each. */
+const sorted = (hosts: readonly string[]): string[] => [...new Set(hosts)].sort();

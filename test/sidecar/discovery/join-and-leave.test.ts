@@ -1,0 +1,159 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { folderOf } from '../../support/folder.js';
+import {
+  ask,
+  chat,
+  cleanUp,
+  completionBody,
+  fakeEngine,
+  metrics,
+  openChat,
+  until,
+  world,
+  type FakeEngine,
+} from '../gateway/world.js';
+import { DnsServer, NXDOMAIN, SERVFAIL } from './dns-server.js';
+
+/** Engines that are replaced under load. */
+const CHANGES = Number(process.env['TEST_CHANGES'] ?? 2);
+
+interface Row {
+  readonly id: string;
+  readonly state: string;
+  readonly source: string | null;
+}
+
+const rows = async (url: string) => (await ask(`${url}/engines`)).json()['engines'] as readonly Row[];
+
+/** A file of engines that is replaced as a whole. */
+function engineFile() {
+  const folder = folderOf({});
+  const path = join(folder, 'engines.yaml');
+  const write = async (engines: readonly { readonly url: string }[]) => {
+    await writeFile(`${path}.new`, JSON.stringify(engines.map(({ url }) => ({ url, kind: 'openai' }))));
+    await rename(`${path}.new`, path);
+  };
+  return { path, write };
+}
+
+it('starts without an engine, is ready when one is found, and shows who has it', async () => {
+  const dns = await DnsServer.start();
+  cleanUp(() => dns.close());
+  const engine = await fakeEngine();
+  const file = engineFile();
+  const sources = [
+    { file: { path: file.path, refreshMs: 1000 } },
+    {
+      dns: { name: 'vllm.example', port: Number(new URL(engine.url).port), servers: [dns.address], refreshMs: 1000 },
+      kind: 'openai',
+    },
+  ];
+  const { gateway, url, logs } = await world([], { discovery: sources });
+  expect((await ask(`${url}/readyz`)).status).toBe(503);
+  const reasons = logs.filter(({ level }) => level === 40).map(({ reason }) => String(reason));
+  expect(reasons.sort()).toEqual([expect.stringContaining('ENOENT'), expect.stringContaining('ENODATA')]);
+  dns.answer = [{ type: 'A', value: '127.0.0.1', ttl: 1 }];
+  await until(async () => (await ask(`${url}/readyz`)).status === 200);
+  expect((await chat(url)).status).toBe(200);
+  const source = `dns:vllm.example:${new URL(engine.url).port}`;
+  expect(await rows(url)).toMatchObject([{ id: engine.id, state: 'up', source }]);
+  const samples = await metrics(url);
+  expect(samples.get(`maitred_discovery_engines{source="${source}"}`)).toBe(1);
+  expect(samples.get(`maitred_discovery_failures_total{source="file:${file.path}"}`)).toBeGreaterThan(0);
+  expect(samples.get(`maitred_discovery_found_timestamp_seconds{source="${source}"}`)).toBeCloseTo(
+    Date.now() / 1000,
+    -2,
+  );
+  expect(gateway.url).toBe(url);
+});
+
+it(
+  `joins and leaves of engines fail no call, in ${CHANGES} changes`,
+  { timeout: 60_000 + CHANGES * 10_000 },
+  async () => {
+    const slow = (response: Parameters<FakeEngine['answer']>[0]) => {
+      response.setHeader('content-type', 'application/json');
+      setTimeout(() => response.end(JSON.stringify(completionBody())), 50 + Math.random() * 100);
+    };
+    const engines = await Promise.all(Array.from({ length: 6 }, () => fakeEngine(slow)));
+    const dns = await DnsServer.start();
+    cleanUp(() => dns.close());
+    // Three of six, one replaced at a time.
+    const group = (first: number) => [0, 1, 2].map((index) => engines[(first + index) % engines.length]!);
+    const announce = (some: readonly FakeEngine[]) => {
+      dns.answer = some.map(({ url }) => ({ type: 'SRV', value: `0 ${new URL(url).port} 127.0.0.1` }));
+    };
+    announce(group(0));
+    const source = { name: 'vllm.example', type: 'SRV', servers: [dns.address], refreshMs: 1000 };
+    const { url } = await world([], {
+      discovery: [{ dns: source, kind: 'openai', graceMs: 0 }],
+      // A busy machine is no failure of an engine.
+      health: { timeoutMs: 30_000 },
+      timeouts: { connectMs: 60_000 },
+    });
+
+    let done = false;
+    let calls = 0;
+    const failed: string[] = [];
+    const clients = Array.from({ length: 16 }, async () => {
+      while (!done) {
+        calls += 1;
+        const { status, text } = await chat(url);
+        if (status !== 200) failed.push(text);
+      }
+    });
+    for (let change = 1; change <= CHANGES; change += 1) {
+      announce(group(change));
+      const wanted = group(change).map(({ id }) => id);
+      await until(async () => {
+        const there = await rows(url);
+        return there.length === 3 && there.every(({ id, state }) => state === 'up' && wanted.includes(id));
+      }, 20_000);
+      // Failures, in which all stays as it is.
+      dns.answer = [SERVFAIL, NXDOMAIN, []][change % 3]!;
+      const looks = dns.asked.length;
+      await until(() => dns.asked.length > looks, 20_000);
+      expect(await rows(url)).toHaveLength(3);
+    }
+    done = true;
+    await Promise.all(clients);
+    expect(failed).toEqual([]);
+    // No call was tried twice either.
+    expect(engines.reduce((sum, engine) => sum + engine.seen.length, 0)).toBe(calls);
+    if ('TEST_CHANGES' in process.env) console.log(`${CHANGES} changes, ${calls} calls, ${failed.length} failed`);
+  },
+);
+
+it('lets a long stream of an engine that left finish, then forgets the engine', async () => {
+  let finish: (() => void) | undefined;
+  const [old, young] = [
+    await fakeEngine((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n');
+      finish = () => response.end('data: [DONE]\n\n');
+    }),
+    await fakeEngine(),
+  ];
+  const file = engineFile();
+  await file.write([old]);
+  const { url } = await world([], {
+    discovery: [{ file: { path: file.path, refreshMs: 1000 }, graceMs: 0 }],
+    health: { intervalMs: 50 },
+  });
+  const call = await openChat(url, { stream: true });
+  await until(() => finish !== undefined);
+  await file.write([young]);
+  await until(async () =>
+    (await rows(url)).some(({ id, state, source }) => id === old.id && state === 'draining' && source === null),
+  );
+  expect((await chat(url)).status).toBe(200);
+  expect(young.seen).toHaveLength(1);
+  await sleep(100);
+  expect(await rows(url)).toHaveLength(2);
+  finish?.();
+  expect(await call.body.text()).toContain('[DONE]');
+  await until(async () => (await rows(url)).length === 1);
+});

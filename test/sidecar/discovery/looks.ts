@@ -1,0 +1,68 @@
+import { afterEach } from 'vitest';
+import type { EngineConfig } from '../../../sidecar/config/schema.js';
+import type { Source, SourcePorts } from '../../../sidecar/discovery/source.js';
+import { ManualTimers, until } from '../engines/manual-timers.js';
+
+const running: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of running.splice(0).reverse()) await one.close();
+});
+
+/** Closes it after the test. */
+export function closing<T extends { close(): unknown }>(one: T): T {
+  running.push(one);
+  return one;
+}
+
+/** What a source reports, under manual time. */
+export class Looks {
+  readonly timers = new ManualTimers();
+  /** Each look: the engines found, or why there were none. */
+  readonly all: (readonly EngineConfig[] | string)[] = [];
+  leaving: readonly string[] = [];
+  readonly #env: Record<string, string>;
+
+  constructor(start: (ports: SourcePorts) => Source, env: Record<string, string> = {}) {
+    this.#env = env;
+    closing(
+      start({
+        found: (engines, leaving = []) => {
+          this.leaving = leaving.map(({ id = '' }) => id);
+          this.all.push(engines);
+        },
+        failed: (reason) => void this.all.push(reason),
+        setTimer: this.timers.set,
+        env: this.#env,
+      }),
+    );
+  }
+
+  /** Waits for a look beyond those taken, and takes it. */
+  async next(): Promise<readonly EngineConfig[] | string> {
+    await until(() => this.all.length > 0);
+    return this.all.shift()!;
+  }
+
+  /** The engines' URLs of the next look, or why it failed. */
+  async urls(): Promise<readonly string[] | string> {
+    const look = await this.next();
+    return typeof look === 'string' ? look : look.map(({ url }) => url);
+  }
+
+  /** Waits until the source rests, and returns for how many milliseconds. */
+  async pause(): Promise<number> {
+    await until(() => this.timers.pending.length > 0);
+    return this.timers.pending[0]!;
+  }
+
+  /** Waits until the source pauses between two watches, and ends the pause. */
+  async resume(): Promise<void> {
+    await until(() => this.timers.pending.some((ms) => ms < 5000));
+    await this.again();
+  }
+
+  /** Ends the pause. */
+  async again(): Promise<void> {
+    this.timers.advance(await this.pause());
+  }
+}

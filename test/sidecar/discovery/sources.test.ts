@@ -1,0 +1,189 @@
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { configSchema } from '../../../sidecar/config/schema.js';
+import { watchDns } from '../../../sidecar/discovery/dns.js';
+import { watchFile } from '../../../sidecar/discovery/file.js';
+import { folderOf } from '../../support/folder.js';
+import { until } from '../engines/manual-timers.js';
+import { DnsServer, NXDOMAIN, SERVFAIL } from './dns-server.js';
+import { Looks, closing } from './looks.js';
+
+const DEFAULTS = { kind: 'vllm' } as const;
+
+async function dns(fields: object) {
+  const server = closing(await DnsServer.start());
+  const [source] = configSchema.parse({
+    discovery: [{ dns: { name: 'vllm.example', servers: [server.address], ...fields } }],
+  }).discovery;
+  return { server, start: () => new Looks((ports) => watchDns(source!.dns!, DEFAULTS, ports)) };
+}
+
+describe('a DNS name', () => {
+  it('is an engine for each address, and is asked again when its TTL is over', async () => {
+    const { server, start } = await dns({ port: 8000 });
+    server.answer = [
+      { type: 'A', value: '10.0.0.2', ttl: 5 },
+      { type: 'A', value: '10.0.0.1', ttl: 7 },
+    ];
+    const looks = start();
+    expect(await looks.next()).toEqual([
+      { kind: 'vllm', url: 'http://10.0.0.1:8000' },
+      { kind: 'vllm', url: 'http://10.0.0.2:8000' },
+    ]);
+    expect(await looks.pause()).toBe(5000);
+    server.answer = [{ type: 'A', value: '10.0.0.2', ttl: 0 }];
+    await looks.again();
+    expect(await looks.urls()).toEqual(['http://10.0.0.2:8000']);
+    expect(await looks.pause()).toBe(1000);
+    server.answer = [{ type: 'A', value: '10.0.0.2', ttl: 3600 }];
+    await looks.again();
+    await looks.next();
+    expect(await looks.pause()).toBe(10_000);
+    expect(server.asked).toEqual(Array(3).fill('udp vllm.example'));
+  });
+
+  it('may have IPv6 addresses, and engines with certificates of its name', async () => {
+    const { server, start } = await dns({ port: 8000, type: 'AAAA', scheme: 'https' });
+    server.answer = [{ type: 'AAAA', value: 'fd00:0:0:0:0:0:0:1' }];
+    expect(await start().next()).toEqual([{ kind: 'vllm', url: 'https://[fd00::1]:8000', serverName: 'vllm.example' }]);
+  });
+
+  it('has engines with ports of their own in SRV records, of the first priority only', async () => {
+    const { server, start } = await dns({ type: 'SRV' });
+    server.answer = [
+      { type: 'SRV', value: '10 8001 b.example' },
+      { type: 'SRV', value: '10 8000 a.example' },
+      { type: 'SRV', value: '20 8000 spare.example' },
+    ];
+    const looks = start();
+    expect(await looks.urls()).toEqual(['http://a.example:8000', 'http://b.example:8001']);
+    expect(await looks.pause()).toBe(10_000);
+    server.answer = [{ type: 'SRV', value: '0 0 .' }];
+    await looks.again();
+    expect(await looks.urls()).toEqual([]);
+  });
+
+  it('is asked over TCP when the answer was cut', async () => {
+    const { server, start } = await dns({ port: 80 });
+    server.answer = Array.from({ length: 100 }, (_, i) => ({ type: 'A' as const, value: `10.0.0.${i + 1}` }));
+    server.truncates = true;
+    const looks = start();
+    expect(await looks.urls()).toHaveLength(100);
+    expect(server.asked).toEqual(['udp vllm.example', 'tcp vllm.example']);
+    server.hasTcp = false;
+    await looks.again();
+    expect(await looks.next()).toEqual(expect.any(String));
+  });
+
+  it.each([
+    ['no such name', NXDOMAIN, 'ENOTFOUND'],
+    ['a broken server', SERVFAIL, 'ESERVFAIL'],
+    ['no such record', [], 'ENODATA'],
+  ])('that fails by %s is asked again, with growing pauses up to the refresh', async (_, answer, code) => {
+    const { server, start } = await dns({ port: 80, refreshMs: 3000 });
+    server.answer = answer;
+    const looks = start();
+    for (const [index, most] of [1000, 2000, 3000, 3000].entries()) {
+      expect(await looks.next()).toContain(code);
+      const pause = await looks.pause();
+      expect(pause).toBeGreaterThanOrEqual(most / 2);
+      expect(pause).toBeLessThanOrEqual(most);
+      if (index === 3) server.answer = [{ type: 'A', value: '10.0.0.1' }];
+      await looks.again();
+    }
+    expect(await looks.urls()).toEqual(['http://10.0.0.1:80']);
+  });
+});
+
+describe('a file', () => {
+  const watched = (path: string, env = {}) =>
+    new Looks((ports) => watchFile({ path, refreshMs: 10_000 }, DEFAULTS, ports), env);
+
+  it('lists engines as the configuration does, in YAML or JSON, over the defaults of its source', async () => {
+    const path = join(folderOf({}), 'engines.yaml');
+    await writeFile(path, '- url: http://a:1/v1\n- {url: http://b:2, id: b, kind: sglang, apiKey: "env:KEY"}\n');
+    const looks = watched(path, { KEY: 'secret-b' });
+    expect(await looks.next()).toEqual([
+      { url: 'http://a:1', kind: 'vllm' },
+      { url: 'http://b:2', id: 'b', kind: 'sglang', apiKey: 'secret-b' },
+    ]);
+    await looks.pause();
+    await writeFile(path, '{"engines": [{"url": "http://c:3"}]}');
+    await looks.again();
+    expect(await looks.urls()).toEqual(['http://c:3']);
+  });
+
+  it('is read soon after its folder has changed: by a rename, or by the link of a mounted ConfigMap', async () => {
+    const folder = folderOf({});
+    const write = async (version: string, url: string) => {
+      await mkdir(join(folder, version));
+      await writeFile(join(folder, version, 'engines.yaml'), `[{url: ${url}}]`);
+      await symlink(version, join(folder, '..data_tmp'));
+      await rename(join(folder, '..data_tmp'), join(folder, '..data'));
+    };
+    await write('..1', 'http://a:1');
+    await symlink('..data/engines.yaml', join(folder, 'engines.yaml'));
+    const looks = watched(join(folder, 'engines.yaml'));
+    expect(await looks.urls()).toEqual(['http://a:1']);
+    await until(() => looks.timers.pending.length > 0);
+    await write('..2', 'http://b:2');
+    await until(() => looks.timers.pending[0]! < 100);
+    await looks.again();
+    expect(await looks.urls()).toEqual(['http://b:2']);
+  });
+
+  it.each([
+    ['nothing', '', 'must be a list'],
+    ['half a document', '- url: "http://a', 'engines.yaml:1'],
+    ['another document', 'listen: {port: 1}\nengines: []', 'must be a list'],
+    ['a wrong engine', '- url: http://a\n- url: ftp://b', 'engines.yaml:2: engines[1].url'],
+    ['an unknown key', '- {url: http://a, weight: 2}', 'engines[0].weight'],
+    ['an id twice', '[{url: http://a, id: x}, {url: http://b, id: x}]', 'engines[1].id'],
+    ['an unset secret', '[{url: http://a, apiKey: "env:UNSET"}]', 'UNSET, which is not set'],
+  ])('that holds %s says why, and is read again', async (_, content, reason) => {
+    const path = join(folderOf({}), 'engines.yaml');
+    await writeFile(path, content);
+    const looks = watched(path);
+    expect(await looks.next()).toContain(reason);
+    await looks.pause();
+    await writeFile(path, '[]');
+    await looks.again();
+    expect(await looks.next()).toEqual([]);
+  });
+
+  it('that is away, or no file, says so; the same content is reported at each look', async () => {
+    const path = join(folderOf({}), 'engines.yaml');
+    const looks = watched(path);
+    expect(await looks.next()).toContain('ENOENT');
+    await looks.pause();
+    await mkdir(path);
+    await looks.again();
+    expect(await looks.next()).toContain('is no file');
+    await looks.pause();
+    await rm(path, { recursive: true });
+    await writeFile(path, '[{url: http://a:1}]');
+    for (let look = 0; look < 2; look += 1) {
+      await looks.again();
+      expect(await looks.urls()).toEqual(['http://a:1']);
+      await looks.pause();
+    }
+  });
+});
+
+describe('the configuration', () => {
+  it.each([
+    ['{}', '0'],
+    ['{dns: {name: a, port: 1}, file: {path: b}}', '0'],
+    ['{file: {path: a}}, {file: {path: a}, window: 1}', '1'],
+    ['{dns: {name: a}}', '0.dns.port'],
+    ['{dns: {name: a, type: SRV, port: 1}}', '0.dns.port'],
+    ['{dns: {name: "a:80", port: 80}}', '0.dns.name'],
+    ['{dns: {name: a, port: 80, servers: [dns.example]}}', '0.dns.servers.0'],
+    ['{kubernetes: {service: a/b}}', '0.kubernetes.service'],
+  ])('refuses %s', (text, path) => {
+    const { error } = configSchema.safeParse({ discovery: parse(`[${text}]`) as unknown });
+    expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([`discovery.${path}`]);
+  });
+});
