@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version
   sim: async () => (await import('./sim.js')).addSimCommand,
   load: async () => (await import('./load.js')).addLoadCommand,
   replay: async () => (await import('./replay.js')).addReplayCommand,
+  top: async () => (await import('./top.js')).addTopCommand,
 };
 
 /**
