@@ -13,7 +13,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version
   sim: async () => (await import('./sim.js')).addSimCommand,
   load: async () => (await import('./load.js')).addLoadCommand,
   replay: async () => (await import('./replay.js')).addReplayCommand,
+  init: async () => (await import('./init.js')).addInitCommand,
   top: async () => (await import('./top.js')).addTopCommand,
+  completion: async () => (await import('./completion.js')).addCompletionCommand,
 };
 
 /**
@@ -41,7 +43,7 @@ function adviceFor(error: NodeJS.ErrnoException): string {
 }
 
 /** The program with the named sub-command, or with all of them for help and suggestions. */
-async function createProgram(name: string): Promise<Command> {
+export async function createProgram(name: string): Promise<Command> {
   const { version } = createRequire(import.meta.url)('maitred/package.json') as { readonly version: string };
   const program = new Command('maitred')
     .description('Schedules whole agent programs in front of LLM engines.')

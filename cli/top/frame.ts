@@ -4,7 +4,7 @@ import { joined, span, type Line, type Span } from './line.js';
 import { helpLines, programLines } from './page.js';
 import type { Snapshot } from './poll.js';
 import { tableLines } from './table.js';
-import { fitted, widthOf } from './text.js';
+import { fitted, widthOf } from '../text.js';
 import { indexOf, rowsOf, type View } from './view.js';
 
 export interface Size {

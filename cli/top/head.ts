@@ -1,7 +1,7 @@
 import { countText, shareText, timeText } from './figures.js';
 import { joined, span, type Line, type Span, type Style } from './line.js';
 import type { Snapshot } from './poll.js';
-import { fitted, widthOf } from './text.js';
+import { fitted, widthOf } from '../text.js';
 import type { EngineRow } from './wire.js';
 
 /** Narrowest engine beside another. */

@@ -1,4 +1,4 @@
-import { fitted, widthOf } from './text.js';
+import { fitted, widthOf } from '../text.js';
 
 /** Meaning of a piece of text; a terminal gives each a look. */
 export type Style = 'bold' | 'dim' | 'good' | 'warning' | 'bad' | 'inverse';

@@ -1,6 +1,6 @@
 import { countText, shareText, timeText } from './figures.js';
 import { joined, span, type Line } from './line.js';
-import { fitted, wrapped } from './text.js';
+import { fitted, wrapped } from '../text.js';
 import type { ProgramDetail } from './wire.js';
 
 /** Widths from which ids of calls are shown whole. */

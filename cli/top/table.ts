@@ -1,6 +1,6 @@
 import { COLUMNS, stateOf, type Column } from './columns.js';
 import { span, type Line, type Style } from './line.js';
-import { fitted, widthOf } from './text.js';
+import { fitted, widthOf } from '../text.js';
 import type { ProgramRow } from './wire.js';
 
 const NAME_WIDTH_MIN = 12;

@@ -1,5 +1,5 @@
 import { SORT_KEYS, stateOf } from './columns.js';
-import { printable } from './text.js';
+import { printable } from '../text.js';
 import type { Snapshot, Wish } from './poll.js';
 import type { ProgramRow } from './wire.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parsePrometheus } from '../../sidecar/engines/prometheus.js';
-import { printable } from './text.js';
+import { printable } from '../text.js';
 
 /**
  * Answers of the admin API, as far as they are shown. Names arrive printable. A figure that this gateway's version lacks
