@@ -41,7 +41,9 @@ export class Screen {
     input.on('keypress', this.#onKey);
     input.on('end', listener.onGone).on('error', listener.onGone);
     out.on('resize', this.#onResize).on('drain', listener.onChange);
-    process.on('SIGTSTP', this.#onStop).on('SIGCONT', this.#onContinue).on('exit', this.#onExit);
+    process.on('SIGTSTP', this.#onStop).on('SIGCONT', this.#onContinue);
+    // Before the error is printed, which the alternate screen would hide.
+    process.on('uncaughtExceptionMonitor', this.#onExit).on('exit', this.#onExit);
     this.#enter();
     input.resume();
   }
@@ -71,7 +73,8 @@ export class Screen {
     this.#in.off('keypress', this.#onKey);
     this.#in.pause();
     this.#out.off('resize', this.#onResize).off('drain', this.#listener.onChange);
-    process.off('SIGTSTP', this.#onStop).off('SIGCONT', this.#onContinue).off('exit', this.#onExit);
+    process.off('SIGTSTP', this.#onStop).off('SIGCONT', this.#onContinue);
+    process.off('uncaughtExceptionMonitor', this.#onExit).off('exit', this.#onExit);
   }
 
   #enter(): void {
