@@ -72,8 +72,9 @@ function awayLine({ reason, seconds }: NonNullable<Scene['away']>, columns: numb
 function bodyLines({ snapshot, view }: Scene, columns: number, height: number): Line[] {
   if (view.screen === 'table') {
     const rows = rowsOf(snapshot, view);
-    if (rows.length > 0) return tableLines(rows, view, indexOf(rows, view), columns, height);
-    return [[], joined([span(view.filter === '' ? 'no programs yet' : 'no program matches the filter', 'dim')], columns)]; // prettier-ignore
+    const lines = tableLines(rows, view, indexOf(rows, view), columns, height);
+    const nothing = view.filter === '' ? 'no programs yet' : 'no program matches the filter';
+    return rows.length > 0 ? lines : [...lines, joined([span(` ${nothing}`, 'dim')], columns)];
   }
   const lines = view.screen === 'help' ? helpLines(columns) : programLines(snapshot.detail, columns);
   return lines.slice(Math.min(view.scroll, Math.max(0, lines.length - height)));

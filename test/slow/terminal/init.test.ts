@@ -46,7 +46,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred init on a terminal (needs
     await terminal.shows(/Base URLs of the engines/);
     terminal.press(key);
     await terminal.shows(/nothing was written/);
-    await terminal.shows(/ready> $/);
+    await terminal.shows(/ready>\s*$/);
     expect(existsSync(file)).toBe(false);
   });
 });

@@ -17,7 +17,11 @@ async function gateway(port = '0', env: Readonly<Record<string, string>> = {}) {
     await Promise.all(engines.map((engine) => engine.close()));
   });
   const process = new Maitred(['serve', '--port', port, ...engines.flatMap(({ url }) => ['--engine', url])], env);
-  return { process, url: await process.url() };
+  const url = await process.url();
+  await expect
+    .poll(() => process.logs.filter(({ msg }) => msg === 'engine joined').length, { timeout: 30_000 })
+    .toBe(2);
+  return { process, url };
 }
 
 const call = (url: string, program: string, maxTokens = 20) =>
@@ -25,7 +29,9 @@ const call = (url: string, program: string, maxTokens = 20) =>
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-maitred-program': program },
     body: JSON.stringify({ model: 'llama-3.1-8b', max_tokens: maxTokens, ignore_eos: true, messages: [{ role: 'user', content: program }] }), // prettier-ignore
-  }).then((answer) => answer.text());
+  }).then(async (answer) => {
+    expect(answer.status, await answer.text()).toBe(200);
+  });
 
 /** Fifty programs, some of whose calls wait, for as long as the test runs. */
 function load(url: string): void {
@@ -36,7 +42,7 @@ function load(url: string): void {
 async function open(url: string, options: TerminalOptions = {}, flags = '') {
   const terminal = new Terminal(options);
   terminal.run(`${TOP} --url ${url} --interval 200ms ${flags}`);
-  await terminal.shows(/PROGRAM +STATE/);
+  await terminal.shows(/^ PROGRAM +STATE/m);
   return terminal;
 }
 
@@ -51,13 +57,13 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     const { url } = await gateway();
     load(url);
     const terminal = await open(url, size);
-    const lines = await terminal.shows(/\d\d programs[\s\S]*\n>/);
+    const lines = await terminal.shows(/^\d\d programs[\s\S]*^>/m);
     expect(lines.filter((line) => widthOf(line) > size.columns)).toEqual([]);
     expect(program(lines).length).toBeGreaterThan(size.rows / 3);
     expect(lines.at(-1)).toContain('h help');
     if (process.env['TEST_SHOW'] === '1') process.stderr.write(`${lines.join('\n')}\n`);
     terminal.press('q');
-    await terminal.shows(/ready> $/);
+    await terminal.shows(/ready>\s*$/);
   });
 
   it('follows the size of its terminal', async () => {
@@ -153,7 +159,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     const answers: Record<string, unknown> = {
       '/engines': { engines: [] },
       '/queue': { waiting: 0, limit: 1, longest_wait_seconds: 0, levels: [] },
-      '/config': { policy: { name: HOSTILE }, admission: { gate: 0.9 } },
+      '/config': { policy: { name: 'plas' }, admission: { gate: 0.9 } },
       '/metrics': {},
     };
     const programs = { programs: [row('plain'), row(HOSTILE), row(HOSTILE.repeat(1000))], total: 3 };
@@ -180,7 +186,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     await terminal.shows(/programs[\s\S]*h help/);
     expect(terminal.modes).toEqual({ alternate: true, cursor: false });
     terminal.press('q');
-    await terminal.shows(/ready> $/);
+    await terminal.shows(/ready>\s*$/);
   });
 
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('restores the terminal at %s', async (signal) => {
@@ -220,7 +226,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
 });
 
 async function isRestored(terminal: Terminal): Promise<void> {
-  await terminal.shows(/ready> $/);
+  await terminal.shows(/ready>\s*$/);
   expect(terminal.modes).toEqual({ alternate: false, cursor: true });
   terminal.run('clear; stty -a | grep -ow -e -icanon -e -echo; echo checked');
   expect((await terminal.shows(/^checked/m)).join('\n')).not.toMatch(/^-(icanon|echo)/m);
