@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { tableWidth } from '../lab/index.js';
-import { AdminClient, gatewayUrl } from './admin.js';
+import { AdminClient, gatewayUrl } from './top/client.js';
 import { choice } from './choice.js';
 import { duration } from './duration.js';
 import { numberFrom } from './number.js';
@@ -26,6 +26,8 @@ interface TopFlags {
 
 /** Longest wait for an answer, in milliseconds. */
 const TIMEOUT_MS = 5000;
+/** The variable that configures a gateway's own token. */
+const TOKEN_VARIABLE = 'MAITRED_ADMIN_TOKEN';
 const SORTS = SORT_KEYS.flatMap((key) => [key, `-${key}`]);
 
 /** `maitred top`: the process table of a running gateway, live or once. */
@@ -33,7 +35,7 @@ export function addTopCommand(program: Command): void {
   const top = program.command('top').description('show the programs, engines and queues of a running gateway, live');
   top
     .option('--url <url>', 'the gateway, or its admin listener', gatewayUrl, 'http://127.0.0.1:8080')
-    .option('--token <variable>', 'environment variable that holds the admin token')
+    .option('--token <variable>', `environment variable that holds the admin token (default: ${TOKEN_VARIABLE})`)
     .option('--interval <time>', 'time between two readings', interval, 1000)
     .addOption(
       choice('--sort <key>', 'order of programs; with a minus sign, the greatest first', SORTS).default(
@@ -53,7 +55,8 @@ export function addTopCommand(program: Command): void {
 
 async function run(command: Command, flags: TopFlags): Promise<void> {
   const { url } = flags;
-  const token = flags.token === undefined ? undefined : secretIn(command, '--token', flags.token);
+  const own = process.env[TOKEN_VARIABLE] || undefined;
+  const token = flags.token === undefined ? own : secretIn(command, '--token', flags.token);
   const client = new AdminClient({ url, token, timeoutMs: TIMEOUT_MS });
   const { stdin, stdout } = process;
   if (flags.json) return printJson(client, flags);

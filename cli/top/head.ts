@@ -6,6 +6,8 @@ import type { EngineRow } from './wire.js';
 
 /** Narrowest engine beside another. */
 const ENGINE_WIDTH_MIN = 76;
+/** Narrowest engine that has room for its hits. */
+const HITS_FROM = 60;
 const GAP = '  ';
 /** Share of its limit from which an engine's bar warns. */
 const NEARLY_FULL = 0.9;
@@ -65,16 +67,19 @@ export function engineLines({ engines, gate }: Snapshot, width: number, height: 
 interface Layout {
   readonly name: number;
   readonly state: number;
+  /** Columns of the hits; 0: no engine's are known. */
+  readonly hits: number;
   readonly bar: number;
 }
 
 function layoutOf(engines: readonly EngineRow[], width: number): Layout {
   const name = Math.min(Math.max(6, ...engines.map(({ id }) => widthOf(id))), Math.max(6, Math.floor(width / 4)));
   const state = Math.max(5, ...engines.map((engine) => widthOf(stateOf(engine))));
-  return { name, state, bar: Math.max(8, Math.floor((width - name - state - 3) / 2)) };
+  const hits = width >= HITS_FROM && engines.some(({ cached_share: share }) => typeof share === 'number') ? 5 : 0;
+  return { name, state, hits, bar: Math.max(8, Math.floor((width - name - state - hits - 3) / 2)) };
 }
 
-function titleOf({ name, state, bar }: Layout, gate: number): Line {
+function titleOf({ name, state, hits, bar }: Layout, gate: number): Line {
   const room = gate > 0 ? `CONTEXTS / KV CACHE, GATE ${gate}` : 'CONTEXTS / KV CACHE, NO GATE';
   const titles = [
     fitted('ENGINE', name),
@@ -82,11 +87,17 @@ function titleOf({ name, state, bar }: Layout, gate: number): Line {
     fitted(bar < 18 ? 'CALLS' : 'IN FLIGHT / WINDOW', bar),
     fitted(bar < room.length ? 'CONTEXTS' : room, bar),
   ];
-  return [span(titles.join(' '), 'dim')];
+  return [span(titles.join(' ') + fitted(hits === 0 ? '' : 'HITS', hits, 'right'), 'dim')];
 }
 
-function engineCell(engine: EngineRow, { name, state, bar }: Layout, gate: number): Line {
-  const { in_flight: calls, window, working_set_tokens: tokens, capacity_tokens: capacity } = engine;
+function engineCell(engine: EngineRow, { name, state, hits, bar }: Layout, gate: number): Line {
+  const {
+    in_flight: calls,
+    window,
+    working_set_tokens: tokens,
+    capacity_tokens: capacity,
+    cached_share: share,
+  } = engine;
   const limit = capacity === null || capacity === undefined ? undefined : capacity * (gate > 0 ? gate : 1);
   return [
     span(`${fitted(engine.id, name)} `),
@@ -94,6 +105,7 @@ function engineCell(engine: EngineRow, { name, state, bar }: Layout, gate: numbe
     ...barOf(calls, window ?? undefined, window ?? undefined, bar),
     span(' '),
     ...barOf(tokens, capacity ?? undefined, limit, bar),
+    span(fitted(hits === 0 ? '' : typeof share === 'number' ? shareText(share, 1) : '-', hits, 'right')),
   ];
 }
 

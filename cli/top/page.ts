@@ -1,5 +1,6 @@
 import { countText, shareText, timeText } from './figures.js';
 import { joined, span, type Line } from './line.js';
+import type { OpenedProgram } from './poll.js';
 import { fitted, wrapped } from '../text.js';
 import type { ProgramDetail } from './wire.js';
 
@@ -7,7 +8,7 @@ import type { ProgramDetail } from './wire.js';
 const WIDE = 100;
 
 /** One program in full. Null: it has ended; undefined: not read yet. */
-export function programLines(program: ProgramDetail | null | undefined, width: number): Line[] {
+export function programLines(program: OpenedProgram | null | undefined, width: number): Line[] {
   if (program === undefined) return [joined([span('reading ...', 'dim')], width)];
   if (program === null) return [joined([span('This program has ended.', 'warning')], width)];
   const engines = program.engines.join(', ');
@@ -30,6 +31,7 @@ export function programLines(program: ProgramDetail | null | undefined, width: n
     ...facts.map(([name, value]): Line => [span(fitted(name, 9), 'dim'), span(fitted(value, Math.max(0, width - 9)))]),
     [],
     ...program.threads.flatMap((thread) => threadLines(thread, width)),
+    ...program.why.flatMap((paragraph): Line[] => [[], ...wrapped(paragraph, width).map((text) => [span(text)])]),
   ];
 }
 
@@ -39,13 +41,14 @@ function threadLines({ thread, calls, active }: ProgramDetail['threads'][number]
     joined([span(fitted(name, Math.min(width, 40)).trimEnd(), 'bold'), span(`${countText(calls)} calls`), span(`${active.length} active`)], width), // prettier-ignore
     ...active.map((call): Line => {
       const isWaiting = call.state === 'waiting';
+      const cause = call.waiting_for === null || call.waiting_for === undefined ? '' : ` for ${call.waiting_for.cause}`;
       return [
         span('  '),
         ...joined(
           [
             span(width < WIDE ? fitted(call.call, 10).trimEnd() : call.call),
             span(call.state, isWaiting ? 'warning' : 'good'),
-            span(isWaiting ? timeText(call.waiting_seconds) : `${timeText(call.service_seconds)} served`),
+            span(isWaiting ? `${timeText(call.waiting_seconds)}${cause}` : `${timeText(call.service_seconds)} served`),
             span(call.engine ?? ''),
             span(`level ${call.level}`),
             span(isWaiting ? '' : `waited ${timeText(call.waiting_seconds)}`),

@@ -1,4 +1,4 @@
-import { AdminError, type AdminClient } from '../admin.js';
+import { AdminError, type AdminClient } from './client.js';
 import {
   readConfig,
   readDetail,
@@ -6,6 +6,7 @@ import {
   readPrograms,
   readQueue,
   readTotals,
+  readWhy,
   type EngineRow,
   type ProgramDetail,
   type ProgramRow,
@@ -37,7 +38,12 @@ export interface Snapshot {
   /** Per second, between the last two readings of the totals; undefined at first. */
   readonly rates: { readonly calls: number; readonly programs: number } | undefined;
   /** Null: the opened program has ended. */
-  readonly detail?: ProgramDetail | null;
+  readonly detail?: OpenedProgram | null;
+}
+
+/** One program, with the gateway's words on its calls. */
+export interface OpenedProgram extends ProgramDetail {
+  readonly why: readonly string[];
 }
 
 /** Polls between two readings of counters and configuration, which cost more and change less. */
@@ -75,11 +81,18 @@ export class Poller {
     this.#polls = 0;
   }
 
-  async #detail(key: string): Promise<ProgramDetail | null> {
+  async #detail(key: string): Promise<OpenedProgram | null> {
+    const path = `/programs/${encodeURIComponent(key)}`;
+    // An older gateway does not explain.
+    const [detail, why] = await Promise.all([this.#known(path, readDetail), this.#known(`${path}/explain`, readWhy)]);
+    return detail === undefined ? null : { ...detail, why: why ?? [] };
+  }
+
+  async #known<T>(path: string, read: (answer: unknown) => T): Promise<T | undefined> {
     try {
-      return await this.#get(`/programs/${encodeURIComponent(key)}`, readDetail);
+      return await this.#get(path, read);
     } catch (error) {
-      if (error instanceof AdminError && error.status === 404) return null;
+      if (error instanceof AdminError && error.status === 404) return undefined;
       throw error;
     }
   }

@@ -40,6 +40,7 @@ const call = z.object({
   engine: name.nullable().catch(null),
   waiting_seconds: figure,
   service_seconds: figure,
+  waiting_for: z.object({ cause: name }).nullish().catch(null),
 });
 
 const detail = program.extend({
@@ -53,6 +54,8 @@ const engine = z.object({
   in_flight: figure,
   working_set_tokens: figure,
   capacity_tokens: known,
+  /** Of the prompts of the last minutes. */
+  cached_share: known,
   resting: z.boolean().catch(false),
 });
 
@@ -74,6 +77,9 @@ export type EngineRow = z.output<typeof engine>;
 export type QueueRow = z.output<typeof queue>;
 
 export const readPrograms = (answer: unknown) => z.object({ programs: z.array(program), total: z.number() }).parse(answer); // prettier-ignore
+/** The gateway's words on why the program's calls wait or run where they run, by paragraph. */
+export const readWhy = (answer: unknown) =>
+  z.object({ text: z.string() }).parse(answer).text.split('\n').map(printable);
 export const readDetail = (answer: unknown) => detail.parse(answer);
 export const readEngines = (answer: unknown) => z.object({ engines: z.array(engine) }).parse(answer).engines;
 export const readQueue = (answer: unknown) => queue.parse(answer);

@@ -6,7 +6,7 @@ import { frame, type Scene } from '../../cli/top/frame.js';
 import { painted, textOf } from '../../cli/top/line.js';
 import { COLUMNS, SORT_KEYS } from '../../cli/top/columns.js';
 import { indexOf, makeView, press, rowsOf, wishOf, type View } from '../../cli/top/view.js';
-import { readDetail, readEngines, readPrograms } from '../../cli/top/wire.js';
+import { readDetail, readEngines, readPrograms, readWhy } from '../../cli/top/wire.js';
 import { readProgramQuery } from '../../sidecar/admin/query.js';
 import { serve } from '../support/load.js';
 
@@ -18,7 +18,9 @@ const HOSTILE = 'a\u001B[2J\n\u202Eevil\u0000漢字👩\u200D💻é\u0301\u0301\
 function scene(view: View, more: Partial<Scene['snapshot']> = {}): Scene {
   const snapshot = {
     atMs: 0,
-    engines: readEngines({ engines: [engine('gpu-1'), engine('gpu-2', { state: 'ejected', window: null })] }),
+    engines: readEngines({
+      engines: [engine('gpu-1', { cached_share: 0.5 }), engine('gpu-2', { state: 'ejected', window: null })],
+    }),
     queue: { waiting: 3, limit: 100, longest_wait_seconds: 2, levels: [{ level: 5, waiting: 3 }] },
     ...programs(program('first', { calls: 2 }), program(HOSTILE, { active_calls: 1 }), program('x'.repeat(10_000))),
     policy: 'plas',
@@ -31,10 +33,11 @@ function scene(view: View, more: Partial<Scene['snapshot']> = {}): Scene {
 }
 
 const table = makeView('-waiting_seconds', '');
-const detail = readDetail({
-  ...program(HOSTILE),
-  threads: [{ thread: HOSTILE, calls: 3, active: [{ call: HOSTILE, state: 'waiting', engine: null }] }],
-});
+const waiting = { call: HOSTILE, state: 'waiting', engine: null, waiting_for: { cause: 'kv' } };
+const detail = {
+  ...readDetail({ ...program(HOSTILE), threads: [{ thread: HOSTILE, calls: 3, active: [waiting] }] }),
+  why: readWhy({ text: `Why it waits. ${HOSTILE} and more words. `.repeat(20) }),
+};
 
 describe('text of names', () => {
   it.each([
@@ -94,8 +97,8 @@ describe('a frame', () => {
     expect(text[0]).toContain('up 1h00');
     expect(text[1]).toContain('3 wait  oldest 2.0s  level:waiting 5:3');
     expect(text[2]).toContain('hits 75%');
-    expect(text.find((line) => line.startsWith('gpu-1'))).toMatch(/up +\[\|+ +4\/8\] \[\|+ +10\/100\]$/);
-    expect(text.find((line) => line.startsWith('gpu-2'))).toMatch(/ejected +\[ +4\/-\]/);
+    expect(text.find((line) => line.startsWith('gpu-1'))).toMatch(/up +\[\|+ +4\/8\] \[\|+ +10\/100\] +50%$/);
+    expect(text.find((line) => line.startsWith('gpu-2'))).toMatch(/ejected +\[ +4\/-\] .* -$/);
     expect(text.find((line) => line.startsWith('>'))).toMatch(/^>first +idle/);
   });
 
@@ -103,6 +106,12 @@ describe('a frame', () => {
     const text = frame(scene(table, many), { columns: 80, rows: 24 }).map(textOf);
     expect(text[4]).toMatch(/^gpu-60 +ejected/);
     expect(text.some((line) => /^\d+ more: \d+ up; \d+ calls in flight/.test(line))).toBe(true);
+  });
+
+  it('tells why a call waits', () => {
+    const opened = scene({ ...table, screen: 'program' }, { detail });
+    const text = frame(opened, { columns: 80, rows: 40 }).map(textOf).join('\n');
+    expect(text).toMatch(/waiting {2}0\.0s for kv[\s\S]*\nWhy it waits\./);
   });
 
   it('always shows the column that it is sorted by', () => {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { request, type Dispatcher } from 'undici';
-import { plain } from '../lab/index.js';
+import { plain } from '../../lab/index.js';
 
 /** Longest text of a server that is quoted, in characters. */
 const QUOTED_MAX = 300;
