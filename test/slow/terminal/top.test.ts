@@ -172,7 +172,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     const rows = program(lines);
     expect(rows).toHaveLength(3);
     expect(new Set(rows.map((line) => widthOf(line.slice(0, line.indexOf(' idle '))))).size).toBe(1);
-    expect(rows.every((line) => line.endsWith(' 1h00'))).toBe(true);
+    expect(rows.every((line) => / {4}-$/.test(line))).toBe(true);
   });
 
   it('leaves the terminal to the shell at Ctrl-Z, and takes it back', async () => {
@@ -212,7 +212,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     await terminal.shows(/^>one/m);
     const text = terminal.screen('-e').join('\n');
     expect(text).not.toMatch(/\u001B\[[\d;]*3[0-7]/);
-    expect(text).toMatch(/\u001B\[[\d;]*7m>one/);
+    expect(text).toMatch(/7m[^>\n]*>one/);
   });
 
   it('prints one plain snapshot into a pipe', async () => {
