@@ -33,7 +33,8 @@ async function dialogue(lines: Interface, plan: Plan): Promise<Plan> {
   const port = await ask(lines, `Port [${plan.port}]: `, (text) => check({ listen: { port: Number(text || plan.port) } }).listen.port); // prettier-ignore
   const tenants = await ask(lines, 'Tenants that get an API key each (empty: no keys): ', (text) => {
     const names = wordsIn(text);
-    check({ auth: { keys: names.map((tenant) => ({ tenant, sha256: '0'.repeat(64) })) } });
+    // The hashes only need to differ.
+    check({ auth: { keys: names.map((tenant, at) => ({ tenant, sha256: String(at).padStart(64, '0') })) } });
     return names;
   });
   return { ...plan, engines, embedded: engines.length === 0 ? EMBEDDED : 0, role, port, tenants };

@@ -76,9 +76,13 @@ function bodyLines({ snapshot, view }: Scene, columns: number, height: number): 
     const nothing = view.filter === '' ? 'no programs yet' : 'no program matches the filter';
     return rows.length > 0 ? lines : [...lines, joined([span(` ${nothing}`, 'dim')], columns)];
   }
-  const lines = view.screen === 'help' ? helpLines(columns) : programLines(snapshot.detail, columns);
+  const lines = view.screen === 'help' ? helpLines(columns) : programLines(openedIn(snapshot, view), columns);
   return lines.slice(Math.min(view.scroll, Math.max(0, lines.length - height)));
 }
+
+/** The opened program, unless a late answer was about another. */
+const openedIn = ({ detail }: Snapshot, { selected }: View): Snapshot['detail'] =>
+  detail === null || detail?.key === selected ? detail : undefined;
 
 function footer({ snapshot, view }: Scene, columns: number): Line {
   if (view.ending !== undefined) {
@@ -105,7 +109,7 @@ function shownOf(snapshot: Snapshot, view: View): Span[] {
 /** The end of a text, where its cursor is. */
 function ending(text: string, width: number): string {
   let shown = text;
-  while (widthOf(shown) > Math.max(0, width)) shown = shown.slice([...shown][0]?.length ?? 1);
+  while (widthOf(shown) > Math.max(0, width)) shown = Array.from(shown).slice(1).join('');
   return shown;
 }
 

@@ -25,7 +25,6 @@ export interface Wish {
 
 /** The gateway at one moment. */
 export interface Snapshot {
-  readonly atMs: number;
   readonly engines: readonly EngineRow[];
   readonly queue: QueueRow;
   readonly programs: readonly ProgramRow[];
@@ -37,8 +36,8 @@ export interface Snapshot {
   readonly totals: Totals;
   /** Per second, between the last two readings of the totals; undefined at first. */
   readonly rates: { readonly calls: number; readonly programs: number } | undefined;
-  /** Null: the opened program has ended. */
-  readonly detail?: OpenedProgram | null;
+  /** Null: the opened program has ended; undefined: none is open, or not read yet. */
+  readonly detail?: OpenedProgram | null | undefined;
 }
 
 /** One program, with the gateway's words on its calls. */
@@ -72,8 +71,7 @@ export class Poller {
     ]);
     this.#polls += 1;
     const { policy, gate, totals, rates } = slow;
-    const fresh = { atMs: this.#now(), engines, queue, ...programs, policy, gate, totals, rates };
-    return detail === undefined ? fresh : { ...fresh, detail };
+    return { engines, queue, ...programs, policy, gate, totals, rates, detail };
   }
 
   /** Reads everything anew at the next poll: the gateway may be another process by then. */

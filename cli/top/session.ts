@@ -83,7 +83,7 @@ class Session {
     const { view, action } = press(this.#view, key, rowsOf(this.#snapshot, this.#view), page);
     const isOpened = view.screen === 'program' && this.#view.screen !== 'program';
     this.#view = view;
-    if (isOpened) this.#snapshot = withoutDetail(this.#snapshot);
+    if (isOpened) this.#snapshot = { ...this.#snapshot, detail: undefined };
     this.#draw();
     if (action !== undefined) this.#act(action);
   }
@@ -125,18 +125,17 @@ class Session {
     clearTimeout(this.#timer);
     this.#isReading = true;
     try {
-      do {
-        this.#readAgain = false;
-        this.#take(await this.#poller.read(wishOf(this.#view)));
-      } while (this.#readAgain);
+      this.#take(await this.#poller.read(wishOf(this.#view)));
     } catch (error) {
-      this.#away ??= { reason: '', sinceMs: Date.now() };
-      this.#away = { ...this.#away, reason: (error as Error).message };
+      this.#away = { reason: (error as Error).message, sinceMs: this.#away?.sinceMs ?? Date.now() };
       this.#poller.forget();
-    } finally {
-      this.#isReading = false;
     }
+    this.#isReading = false;
     this.#draw();
+    if (this.#readAgain) {
+      this.#readAgain = false;
+      return this.#read();
+    }
     this.#wait();
   }
 
@@ -147,9 +146,4 @@ class Session {
     this.#snapshot = snapshot;
     this.#away = undefined;
   }
-}
-
-function withoutDetail(snapshot: Snapshot): Snapshot {
-  const { detail: _, ...rest } = snapshot;
-  return rest;
 }

@@ -108,7 +108,7 @@ function pressTyping(view: View, { name, text }: Key, before: string): Pressed {
   if (name === 'return' || name === 'enter') return { view: { ...view, typing: undefined }, action: { type: 'read' } };
   if (name === 'escape') return { view: { ...view, typing: undefined, filter: before }, action: { type: 'read' } };
   if (name === 'ctrl-u') return { view: { ...view, filter: '' } };
-  if (name === 'backspace') return { view: { ...view, filter: [...view.filter].slice(0, -1).join('') } };
+  if (name === 'backspace') return { view: { ...view, filter: Array.from(view.filter).slice(0, -1).join('') } };
   return { view: { ...view, filter: view.filter + (/\p{C}/u.test(text) ? '' : printable(text)) } };
 }
 

@@ -17,7 +17,6 @@ const HOSTILE = 'a\u001B[2J\n\u202Eevil\u0000漢字👩\u200D💻é\u0301\u0301\
 
 function scene(view: View, more: Partial<Scene['snapshot']> = {}): Scene {
   const snapshot = {
-    atMs: 0,
     engines: readEngines({
       engines: [engine('gpu-1', { cached_share: 0.5 }), engine('gpu-2', { state: 'ejected', window: null })],
     }),
@@ -70,7 +69,7 @@ describe('a frame', () => {
     ['the table', scene(table)],
     ['no programs and engines', scene(table, { engines: [], ...programs() })],
     ['64 engines', scene(table, many)],
-    ['a program', scene({ ...table, screen: 'program' }, { detail })],
+    ['a program', scene({ ...table, screen: 'program', selected: detail.key }, { detail })],
     ['an ended program', scene({ ...table, screen: 'program' }, { detail: null })],
     ['the help', scene({ ...table, screen: 'help', scroll: 99 })],
     ['a question', scene({ ...table, ending: programs(program(HOSTILE)).programs[0] })],
@@ -109,8 +108,9 @@ describe('a frame', () => {
   });
 
   it('tells why a call waits', () => {
-    const opened = scene({ ...table, screen: 'program' }, { detail });
+    const opened = scene({ ...table, screen: 'program', selected: detail.key }, { detail });
     const text = frame(opened, { columns: 80, rows: 40 }).map(textOf).join('\n');
+    expect(frame({ ...opened, view: { ...opened.view, selected: 'another' } }, { columns: 80, rows: 40 }).map(textOf).join()).toContain('reading'); // prettier-ignore
     expect(text).toMatch(/waiting {2}0\.0s for kv[\s\S]*\nWhy it waits\./);
   });
 
@@ -148,7 +148,7 @@ describe('keys', () => {
   });
 
   it('filter by words and tenant, typed or dropped', () => {
-    const typed = type(table, '/', ...'tenant:acme gpu').view;
+    const typed = type(table, '/', ...Array.from('tenant:acme gpu')).view;
     expect(wishOf(typed)).toMatchObject({ tenant: 'acme', limit: 1000 });
     expect(rowsOf({ programs: rows }, typed).map(({ id }) => id)).toEqual(['b']);
     expect(type(typed, 'backspace', 'ctrl-u', 'return').view).toMatchObject({ filter: '', typing: undefined });
