@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { BALANCER_NAMES } from '../loadbalancer/index.js';
 import type { ConfigInputs } from '../sidecar/config/load.js';
 import type { Override } from '../sidecar/config/overrides.js';
@@ -24,10 +24,14 @@ export function addConfigOptions(command: Command): Command {
     .option('-p, --port <port>', 'port to listen on, 0 picks a free one (listen.port)')
     .option('-e, --engine <url>', 'base URL of an engine replica; once for each (engines)', collect)
     .option('--embedded <count>', 'stand-in engines to start along with the gateway (embedded)')
-    .option('--policy <name>', `which call runs next (policy.name): ${POLICY_NAMES.join(', ')}`)
-    .option('--balancer <name>', `where a call runs (balancer.name): ${BALANCER_NAMES.join(', ')}`)
+    .addOption(oneOf('--policy <name>', 'which call runs next (policy.name)', POLICY_NAMES))
+    .addOption(oneOf('--balancer <name>', 'where a call runs (balancer.name)', BALANCER_NAMES))
     .addHelpText('after', '\nEvery key can also be set by environment, MAITRED_LISTEN_PORT for one; flags win.');
 }
+
+/** The words are for help and completion; the schema refuses others. */
+const oneOf = (flags: string, description: string, words: readonly string[]): Option =>
+  new Option(flags, description).choices(words).argParser((word) => word);
 
 /** For people, so on stderr: stdout is the configuration, a table or a stream of log lines. */
 export function warnOfConfig(warning: ConfigProblem): void {

@@ -6,7 +6,7 @@ const SEED_MAX = 2 ** 32 - 1;
 
 /** An option of several words, separated by commas or repeated. */
 export function names(flags: string, description: string, known: readonly string[]): Option {
-  return new Option(flags, `${description}: ${known.join(', ')}`).argParser((text, before?: readonly string[]) => {
+  return new Option(flags, description).choices(known).argParser((text, before?: readonly string[]) => {
     const words = text.split(',').map((word) => word.trim());
     for (const word of words)
       if (!known.includes(word))

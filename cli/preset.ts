@@ -11,7 +11,8 @@ export interface ChosenPreset {
 
 /** An option that names a built-in preset, or a file written by `maitred sim calibrate`. */
 export function presetOption(description: string, flags = '--preset <name>'): Option {
-  return new Option(flags, `${description}: ${PRESET_NAMES.join(', ')}, or a file of sim calibrate`)
+  return new Option(flags, `${description}, or a file of sim calibrate`)
+    .choices(PRESET_NAMES)
     .argParser(choosePreset)
     .default({ name: DEFAULT_PRESET, preset: PRESETS[DEFAULT_PRESET] }, JSON.stringify(DEFAULT_PRESET));
 }

@@ -44,7 +44,11 @@ const PROGRAMS_DEFAULT = 300;
 /** @param otherwise other conditions that end a run, for the help of `--programs` */
 export function addSourceOptions(command: Command, otherwise = ''): Command {
   return command
-    .option('--workload <name>', `programs to make up: ${WORKLOAD_NAMES.join(', ')}, or a YAML file`)
+    .addOption(
+      new Option('--workload <name>', 'programs to make up, or a YAML file of them')
+        .choices(WORKLOAD_NAMES)
+        .argParser((name) => name),
+    )
     .addOption(
       new Option('--trace <file>', 'recorded programs, of any format that maitred reads').conflicts('workload'),
     )

@@ -15,6 +15,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version
   replay: async () => (await import('./replay.js')).addReplayCommand,
   why: async () => (await import('./why.js')).addWhyCommand,
   doctor: async () => (await import('./doctor.js')).addDoctorCommand,
+  init: async () => (await import('./init.js')).addInitCommand,
+  top: async () => (await import('./top.js')).addTopCommand,
+  completion: async () => (await import('./completion.js')).addCompletionCommand,
 };
 
 /**
@@ -42,7 +45,7 @@ function adviceFor(error: NodeJS.ErrnoException): string {
 }
 
 /** The program with the named sub-command, or with all of them for help and suggestions. */
-async function createProgram(name: string): Promise<Command> {
+export async function createProgram(name: string): Promise<Command> {
   const { version } = createRequire(import.meta.url)('maitred/package.json') as { readonly version: string };
   const program = new Command('maitred')
     .description('Schedules whole agent programs in front of LLM engines.')

@@ -5,6 +5,7 @@ import { didYouMean } from '../../sidecar/config/similar.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { checkWritable } from '../files.js';
 import { countOf, programsOf, readArrivals, readSource, type ProgramSource } from '../program-source.js';
+import { secretIn } from '../secret.js';
 import type { Faults } from '../trace-file.js';
 import type { LoadFlags } from './flags.js';
 
@@ -28,7 +29,7 @@ export async function readLoad(command: Command, flags: LoadFlags, faults: Fault
   const slos = flags.slo.map((text) => slo(command, text, flags.target.length));
   for (const file of [flags.json, flags.html]) if (file !== undefined && file !== '-') checkWritable(command, file);
   if (flags.html === '-') command.error('--html wants a file');
-  const apiKey = flags.key === undefined ? undefined : keyIn(command, flags.key);
+  const apiKey = flags.key === undefined ? undefined : secretIn(command, '--key', flags.key);
   const source = await readSource(command, flags, 'words', faults);
   const arrivals = readArrivals(command, flags, source, ONE_BY_ONE);
   const options = optionsOf(flags, source, arrivals, apiKey);
@@ -83,13 +84,6 @@ function slo(command: Command, text: string, targets: number) {
     if (error instanceof SloError) command.error(`--slo: ${error.message}`);
     throw error;
   }
-}
-
-function keyIn(command: Command, variable: string): string {
-  // A key given by mistake must not appear in a log.
-  if (!/^[a-z_]\w*$/i.test(variable)) command.error('--key is the name of an environment variable, not the key');
-  const key = process.env[variable]?.trim() ?? '';
-  return key === '' ? command.error(`--key: the environment variable ${variable} is not set`) : key;
 }
 
 function titleOf(flags: LoadFlags, source: ProgramSource, arrivals: Arrivals): string {

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { plain } from '../lab/index.js';
+import { ENGINE_KINDS, type EngineConfig } from '../sidecar/config/schema.js';
+import { choice } from './choice.js';
+import { checkWritable } from './files.js';
+import { askPlan, probedText } from './init/answers.js';
+import { documentOf } from './init/document.js';
+import { check, make, ROLES, type Made, type Plan, type PlannedEngine, type Role } from './init/plan.js';
+import { probe } from './init/probe.js';
+import { numberFrom } from './number.js';
+import { complain } from './trace-file.js';
+
+interface InitFlags {
+  readonly out: string;
+  readonly force: boolean;
+  readonly role: Role;
+  readonly engine?: readonly string[];
+  readonly embedded?: number;
+  readonly kind?: EngineConfig['kind'];
+  readonly capacity?: number;
+  readonly engineKey?: string;
+  readonly probe: boolean;
+  readonly host?: string;
+  readonly port: number;
+  readonly adminPort?: number;
+  readonly adminToken?: string | true;
+  readonly tenant?: readonly string[];
+}
+
+/** `maitred init`: a commented configuration from flags or, on a terminal without them, from answers. */
+export function addInitCommand(program: Command, version: string): void {
+  const port = numberFrom(0, 65_535, 'a whole number');
+  const init = program.command('init').description('write a commented configuration, from flags or from your answers');
+  init
+    .requiredOption('-o, --out <file>', 'file to write, - is stdout')
+    .option('--force', 'replace the file if it exists', false)
+    .option('-e, --engine <url>', 'base URL of an engine replica; once for each', collect)
+    .option('--embedded <count>', 'stand-in engines, to try it out', numberFrom(1, 64, 'a whole number'))
+    .addOption(choice('--kind <kind>', 'kind of the engines (default: what they answer to)', ENGINE_KINDS))
+    .option(
+      '--capacity <tokens>',
+      'tokens that the KV cache of each engine holds (default: their own report)',
+      numberFrom(1, 1e12, 'a whole number'),
+    ) // prettier-ignore
+    .option('--engine-key <variable>', 'environment variable that holds the engines’ API key')
+    .option('--no-probe', 'do not contact the engines')
+    .addOption(
+      choice('--role <role>', 'sidecar: for this machine only; gateway: for others too', ROLES).default('sidecar'),
+    ) // prettier-ignore
+    .option('--host <host>', 'address to listen on (default: loopback; as a gateway, all)')
+    .option('-p, --port <port>', 'port to listen on', port, 8080)
+    .option('--admin-port <port>', 'separate port for operators, on loopback', port)
+    .option('--admin-token [variable]', 'require a token of operators: of this variable, or a generated one')
+    .option('--tenant <name>', 'make an API key for this tenant; once for each', collect)
+    .action((flags: InitFlags) => run(init, flags, version));
+}
+
+async function run(command: Command, flags: InitFlags, version: string): Promise<void> {
+  const { out, force } = flags;
+  const isFile = out !== '-';
+  if (isFile && !force && existsSync(out)) command.error(`${out} exists; --force replaces it`);
+  if (isFile) checkWritable(command, out);
+  for (const variable of [flags.engineKey, flags.adminToken]) if (typeof variable === 'string') checkVariable(command, variable); // prettier-ignore
+  const isTold = flags.engine !== undefined || flags.embedded !== undefined;
+  const canAsk = process.stdin.isTTY && process.stderr.isTTY;
+  if (!isTold && !canAsk) command.error('name the engines with --engine, or try it out with --embedded 2');
+  const told = planOf(flags);
+  const plan = isTold ? { ...told, engines: await Promise.all(enginesOf(flags)) } : await askPlan(told);
+  const made = make(plan);
+  const text = documentOf(made.values, headOf(out, version));
+  if (isFile) write(command, out, text, force);
+  else process.stdout.write(text);
+  tellSecrets(made, isFile);
+  if (isFile) process.stderr.write(`\nWrote ${out}. Next: maitred serve --config ${out}\n`);
+  for (const variable of variablesIn(text)) complain(`set ${variable} before you start it`);
+  if (plan.role === 'gateway' && made.keys.length === 0) complain('without --tenant, everyone who reaches it may call it'); // prettier-ignore
+}
+
+function planOf(flags: InitFlags): Plan {
+  const { role, host, port, adminPort, adminToken, embedded = 0, tenant: tenants = [] } = flags;
+  return { role, engines: [], embedded, host, port, adminPort, adminToken, tenants };
+}
+
+/** The engines of the flags, each asked for its kind. */
+function enginesOf({ engine = [], kind, capacity, engineKey, probe: mayProbe }: InitFlags): Promise<PlannedEngine>[] {
+  const { engines } = check({ engines: engine.map((url) => ({ url, ...(kind !== undefined && { kind }) })) });
+  return engines.map(async ({ url, kind: given }) => {
+    const apiKey = engineKey === undefined ? undefined : process.env[engineKey];
+    const probed = mayProbe ? await probe({ url, kind: given, ...(apiKey !== undefined && { apiKey }) }) : undefined;
+    if (probed !== undefined) process.stderr.write(`${plain(probedText(url, probed))}\n`);
+    return {
+      url,
+      kind: probed !== undefined && 'kind' in probed ? probed.kind : given,
+      ...(capacity !== undefined && { capacityTokens: capacity }),
+      ...(engineKey !== undefined && { keyVariable: engineKey }),
+    };
+  });
+}
+
+function headOf(out: string, version: string): string[] {
+  const file = out === '-' ? 'FILE' : out;
+  return [
+    `Configuration of maitred, written by \`maitred init\` ${version}.`,
+    `Check it: maitred config --config ${file}`,
+    `Start it: maitred serve --config ${file}`,
+  ];
+}
+
+/** Only for its owner, as it may hold the admin token. Whole or not at all. */
+function write(command: Command, file: string, text: string, force: boolean): void {
+  if (!force || !existsSync(file)) {
+    try {
+      writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      command.error(`${file} cannot be written: ${(error as Error).message}`);
+    }
+    return;
+  }
+  const target = realpathSync(file);
+  const next = `${target}.${randomBytes(4).toString('hex')}.tmp`;
+  try {
+    writeFileSync(next, text, { mode: 0o600, flag: 'wx' });
+    renameSync(next, target);
+  } catch (error) {
+    rmSync(next, { force: true });
+    command.error(`${file} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+function tellSecrets({ keys, token }: Made, toStdout: boolean): void {
+  const lines = [
+    ...(keys.length > 0 ? ['API keys. Only their hashes are kept, so note them now:'] : []),
+    ...keys.map(({ tenant, key }) => `  ${tenant}  ${key}`),
+    ...(token === undefined ? [] : ['Admin token, also in the file:', `  ${token}`]),
+  ];
+  if (lines.length > 0) (toStdout ? process.stdout : process.stderr).write(`${lines.join('\n')}\n`);
+}
+
+function checkVariable(command: Command, variable: string): void {
+  if (!/^[a-z_]\w*$/i.test(variable)) command.error('--engine-key and --admin-token take the name of an environment variable, not the secret'); // prettier-ignore
+  if (variable.startsWith('MAITRED_')) command.error(`${variable} would be read as a key of the configuration; choose another name`); // prettier-ignore
+}
+
+const variablesIn = (text: string): string[] => [...new Set([...text.matchAll(/^[^#\n]*: env:(\w+)$/gm)].map((match) => match[1] ?? ''))]; // prettier-ignore
+const collect = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];

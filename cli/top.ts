@@ -1,0 +1,93 @@
+import type { Command } from 'commander';
+import { tableWidth } from '../lab/index.js';
+import { AdminClient, gatewayUrl } from './top/client.js';
+import { choice } from './choice.js';
+import { duration } from './duration.js';
+import { numberFrom } from './number.js';
+import { secretIn } from './secret.js';
+import { SORT_KEYS } from './top/columns.js';
+import { wholeFrame } from './top/frame.js';
+import { textOf } from './top/line.js';
+import { Poller, programsPath } from './top/poll.js';
+import { runSession } from './top/session.js';
+import { makeView, ROWS_MAX, rowsOf, wishOf } from './top/view.js';
+import { readPrograms } from './top/wire.js';
+
+interface TopFlags {
+  readonly url: string;
+  readonly token?: string;
+  readonly interval: number;
+  readonly sort: string;
+  readonly filter: string;
+  readonly limit?: number;
+  readonly once: boolean;
+  readonly json: boolean;
+}
+
+/** Longest wait for an answer, in milliseconds. */
+const TIMEOUT_MS = 5000;
+/** The variable that configures a gateway's own token. */
+const TOKEN_VARIABLE = 'MAITRED_ADMIN_TOKEN';
+const SORTS = SORT_KEYS.flatMap((key) => [key, `-${key}`]);
+
+/** `maitred top`: the process table of a running gateway, live or once. */
+export function addTopCommand(program: Command): void {
+  const top = program.command('top').description('show the programs, engines and queues of a running gateway, live');
+  top
+    .option('--url <url>', 'the gateway, or its admin listener', gatewayUrl, 'http://127.0.0.1:8080')
+    .option('--token <variable>', `environment variable that holds the admin token (default: ${TOKEN_VARIABLE})`)
+    .option('--interval <time>', 'time between two readings', interval, 1000)
+    .addOption(
+      choice('--sort <key>', 'order of programs; with a minus sign, the greatest first', SORTS).default(
+        '-waiting_seconds',
+      ),
+    ) // prettier-ignore
+    .option(
+      '--filter <words>',
+      'programs whose id, tenant, engine and state have these words; tenant:NAME for one tenant',
+      '',
+    ) // prettier-ignore
+    .option('--limit <count>', 'most programs to print', numberFrom(1, ROWS_MAX, 'a whole number'))
+    .option('--once', 'print one snapshot and exit, as without a terminal', false)
+    .option('--json', 'print one snapshot as JSON: the answers of /engines, /queue and /programs', false)
+    .action((flags: TopFlags) => run(top, flags));
+}
+
+async function run(command: Command, flags: TopFlags): Promise<void> {
+  const { url } = flags;
+  const own = process.env[TOKEN_VARIABLE] || undefined;
+  const token = flags.token === undefined ? own : secretIn(command, '--token', flags.token);
+  const client = new AdminClient({ url, token, timeoutMs: TIMEOUT_MS });
+  const { stdin, stdout } = process;
+  if (flags.json) return printJson(client, flags);
+  const isTerminal = stdin.isTTY && stdout.isTTY && process.env['TERM'] !== 'dumb';
+  if (flags.once || !isTerminal) return printOnce(client, flags);
+  const view = makeView(flags.sort, flags.filter);
+  await runSession({ client, url, view, intervalMs: flags.interval, input: stdin, output: stdout });
+}
+
+async function printOnce(client: AdminClient, { url, sort, filter, limit }: TopFlags): Promise<void> {
+  const view = makeView(sort, filter);
+  const wish = wishOf(view);
+  const snapshot = await new Poller(client, Date.now).read({ ...wish, limit: limit ?? wish.limit });
+  const scene = { url, snapshot, view, nowSeconds: Date.now() / 1000, away: undefined };
+  const lines = wholeFrame(scene, tableWidth(process.stdout)).map((line) => textOf(line).trimEnd());
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+async function printJson(client: AdminClient, { url, sort, filter, limit }: TopFlags): Promise<void> {
+  const view = makeView(sort, filter);
+  const wish = wishOf(view);
+  const [engines, queue, programs] = await Promise.all(
+    ['/engines', '/queue', programsPath({ ...wish, limit: limit ?? wish.limit })].map((path) => client.json(path)),
+  );
+  const kept = new Set(rowsOf(readPrograms(programs), view).map(({ key }) => key));
+  const page = programs as { readonly programs: readonly { readonly key: string }[] };
+  const matching = page.programs.filter(({ key }) => kept.has(key));
+  const document = { url, time: new Date().toISOString(), ...(engines as object), queue, ...page, programs: matching };
+  process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
+}
+
+function interval(text: string): number {
+  return Math.max(100, duration(text));
+}

@@ -1,0 +1,106 @@
+import { InvalidArgumentError } from 'commander';
+import { request, type Dispatcher } from 'undici';
+import { plain } from '../../lab/index.js';
+
+/** Longest text of a server that is quoted, in characters. */
+const QUOTED_MAX = 300;
+
+/** A gateway's admin API did not answer as asked; the message says what to do. */
+export class AdminError extends Error {
+  override readonly name = 'AdminError';
+  /** @param status HTTP status; undefined: no answer */
+  constructor(
+    message: string,
+    readonly status?: number,
+  ) {
+    super(message);
+  }
+}
+
+/** Reads a gateway's base URL; a trailing slash or `/v1` is dropped. */
+export function gatewayUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new InvalidArgumentError('It must be an http:// or https:// URL.');
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw new InvalidArgumentError('It must be without user, query or fragment.');
+  return url.href.replace(/\/+$/, '').replace(/\/v1$/, '');
+}
+
+export interface AdminOptions {
+  readonly url: string;
+  readonly token: string | undefined;
+  /** Time limit of one request, up to the last byte. */
+  readonly timeoutMs: number;
+}
+
+/** The admin API of a gateway. Errors quote neither the token nor control characters. */
+export class AdminClient {
+  readonly #options: AdminOptions;
+
+  constructor(options: AdminOptions) {
+    this.#options = options;
+  }
+
+  /** The answer's text. @throws AdminError */
+  async text(path: string, method: 'GET' | 'POST' = 'GET'): Promise<string> {
+    const { url, token, timeoutMs } = this.#options;
+    let answer: Dispatcher.ResponseData;
+    let text: string;
+    try {
+      answer = await request(url + path, {
+        method,
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      text = await answer.body.text();
+    } catch (error) {
+      throw new AdminError(`${url} ${this.#reasonOf(error as NodeJS.ErrnoException)}`);
+    }
+    const { statusCode: status, headers } = answer;
+    if (status === 200 && headers['x-maitred-reason'] !== undefined) return text;
+    throw new AdminError(`${url} ${this.#refusal(status, headers['x-maitred-reason'], text)}`, status);
+  }
+
+  /** The answer's JSON. @throws AdminError */
+  async json(path: string, method: 'GET' | 'POST' = 'GET'): Promise<unknown> {
+    const text = await this.text(path, method);
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      throw new AdminError(`${this.#options.url}${path} answered something other than JSON`);
+    }
+  }
+
+  #reasonOf({ name, code, message }: NodeJS.ErrnoException): string {
+    if (name === 'TimeoutError') return `did not answer within ${this.#options.timeoutMs / 1000} s`;
+    if (code === 'ECONNREFUSED') return 'refuses connections: is the gateway running there?';
+    if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'cannot be found: check the host name';
+    return `cannot be reached: ${this.#quoted(message || (code ?? name))}`;
+  }
+
+  #refusal(status: number, reason: string | string[] | undefined, text: string): string {
+    if (reason === undefined) return `answers ${status}, but not as a maitred gateway: check host and port`;
+    if (reason === 'unauthorized')
+      return this.#options.token === undefined
+        ? 'requires the admin token: name its environment variable with --token'
+        : 'refuses the admin token: check the variable that --token names';
+    if (reason === 'unknown_path') return 'does not serve operators on this port: use the one of admin.port';
+    return `answers ${status}: ${this.#quoted(messageIn(text))}`;
+  }
+
+  #quoted(text: string): string {
+    const { token } = this.#options;
+    const safe = token === undefined ? text : text.replaceAll(token, '[token]');
+    return plain(safe.replaceAll(/\s+/g, ' ').slice(0, QUOTED_MAX));
+  }
+}
+
+function messageIn(text: string): string {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: unknown } };
+    return typeof error?.message === 'string' ? error.message : text;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,92 @@
+import { countText, shareText, timeText } from './figures.js';
+import { joined, span, type Line } from './line.js';
+import type { OpenedProgram } from './poll.js';
+import { fitted, wrapped } from '../text.js';
+import type { ProgramDetail } from './wire.js';
+
+/** Widths from which ids of calls are shown whole. */
+const WIDE = 100;
+
+/** One program in full. Null: it has ended; undefined: not read yet. */
+export function programLines(program: OpenedProgram | null | undefined, width: number): Line[] {
+  if (program === undefined) return [joined([span('reading ...', 'dim')], width)];
+  if (program === null) return [joined([span('This program has ended.', 'warning')], width)];
+  const engines = program.engines.join(', ');
+  const facts: [string, string][] = [
+    ['program', program.id],
+    ['tenant', program.tenant],
+    ['level', `${program.level}, after ${timeText(program.attained_service_seconds)} of service`],
+    ['calls', `${countText(program.calls)}, ${program.active_calls} active, ${program.promotions} promoted`],
+    ['waited', `${timeText(program.waiting_seconds)}, longest ${timeText(program.longest_wait_seconds)}`],
+    [
+      'engine',
+      `${program.engine ?? '-'}${engines === '' || engines === program.engine ? '' : `, running on ${engines}`}`,
+    ],
+    ['context', `${countText(program.context_tokens)} tokens`],
+    ['prompts', `${countText(program.prompt_tokens)} tokens, ${shareText(program.cached_tokens, program.prompt_tokens)} cached`], // prettier-ignore
+    ['answers', `${countText(program.output_tokens)} tokens`],
+    ['age', `${timeText(program.age_seconds)}, idle ${timeText(program.idle_seconds)}`],
+  ];
+  return [
+    ...facts.map(([name, value]): Line => [span(fitted(name, 9), 'dim'), span(fitted(value, Math.max(0, width - 9)))]),
+    [],
+    ...program.threads.flatMap((thread) => threadLines(thread, width)),
+    ...program.why.flatMap((paragraph): Line[] => [[], ...wrapped(paragraph, width).map((text) => [span(text)])]),
+  ];
+}
+
+function threadLines({ thread, calls, active }: ProgramDetail['threads'][number], width: number): Line[] {
+  const name = thread === '' ? 'root' : `sub-agent ${thread}`;
+  return [
+    joined([span(fitted(name, Math.min(width, 40)).trimEnd(), 'bold'), span(`${countText(calls)} calls`), span(`${active.length} active`)], width), // prettier-ignore
+    ...active.map((call): Line => {
+      const isWaiting = call.state === 'waiting';
+      const cause = call.waiting_for === null || call.waiting_for === undefined ? '' : ` for ${call.waiting_for.cause}`;
+      return [
+        span('  '),
+        ...joined(
+          [
+            span(width < WIDE ? fitted(call.call, 10).trimEnd() : call.call),
+            span(call.state, isWaiting ? 'warning' : 'good'),
+            span(isWaiting ? `${timeText(call.waiting_seconds)}${cause}` : `${timeText(call.service_seconds)} served`),
+            span(call.engine ?? ''),
+            span(`level ${call.level}`),
+            span(isWaiting ? '' : `waited ${timeText(call.waiting_seconds)}`),
+            span(call.model, 'dim'),
+          ],
+          width - 2,
+        ),
+      ];
+    }),
+  ];
+}
+
+const HELP: readonly (readonly [string, string])[] = [
+  ['up down', 'select a program; also Page Up, Page Down, Home, End'],
+  ['left right', 'sort by the column before or after; also < >'],
+  ['r', 'reverse the order'],
+  ['/', 'filter: each word must occur in id, tenant, engine or state; tenant:NAME chooses a tenant'],
+  ['Esc', 'drop the filter'],
+  ['Enter', 'open the program: its sub-agents and active calls'],
+  ['k F9', 'end the program, after a question'],
+  ['space f', 'freeze, and go on'],
+  ['h ? F1', 'this help'],
+  ['q', 'back; quit'],
+];
+const NOTES: readonly string[] = [
+  'STATE: run (an engine runs one of its calls), wait (its calls are queued), idle (its agent runs tools, or has ended).',
+  'LVL is the queue of its next call; 0 goes first. SERVICE is the engine time that it has received, WAITED the time that its calls were queued, HITS the share of its prompt tokens that engines had cached.',
+  'An engine takes a call while its calls in flight are below the window, and the contexts that it keeps below the gate: that share of the KV cache. Bars turn red at the limit.',
+];
+
+export function helpLines(width: number): Line[] {
+  return [
+    ...HELP.flatMap(([keys, meaning]) =>
+      wrapped(meaning, Math.max(10, width - 12)).map((text, at): Line => [
+        span(fitted(at === 0 ? keys : '', 12), 'bold'),
+        span(text),
+      ]),
+    ),
+    ...NOTES.flatMap((note): Line[] => [[], ...wrapped(note, width).map((text) => [span(text)])]),
+  ];
+}

@@ -1,0 +1,233 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startEngine } from '../../../sim/index.js';
+import { fileOf } from '../../support/folder.js';
+import { serve } from '../../support/load.js';
+import { BINARY, Maitred } from '../../support/maitred.js';
+import { widthOf } from '../../../cli/text.js';
+import { lackOf, Terminal, type TerminalOptions } from './terminal.js';
+
+const TOP = `${process.execPath} ${BINARY} top`;
+/** As a gateway of another make might have it; ours hashes such ids. */
+const HOSTILE = 'evil\u202E\u009B31m 漢字👩\u200D💻e\u0301\u0301\u0301';
+
+async function gateway(port = '0', env: Readonly<Record<string, string>> = {}) {
+  const engines = await Promise.all([1, 2].map(() => startEngine({ speed: 1 })));
+  onTestFinished(async () => {
+    await Promise.all(engines.map((engine) => engine.close()));
+  });
+  const process = new Maitred(['serve', '--port', port, ...engines.flatMap(({ url }) => ['--engine', url])], env);
+  const url = await process.url();
+  await expect
+    .poll(() => process.logs.filter(({ msg }) => msg === 'engine joined').length, { timeout: 30_000 })
+    .toBe(2);
+  return { process, url };
+}
+
+const call = (url: string, program: string, maxTokens = 20) =>
+  fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-maitred-program': program },
+    body: JSON.stringify({ model: 'llama-3.1-8b', max_tokens: maxTokens, ignore_eos: true, messages: [{ role: 'user', content: program }] }), // prettier-ignore
+  }).then(async (answer) => {
+    expect(answer.status, await answer.text()).toBe(200);
+  });
+
+/** Fifty programs, some of whose calls wait, for as long as the test runs. */
+function load(url: string): void {
+  const maitred = new Maitred(['load', '--target', url, '--workload', 'react', '--concurrency', '50', '--duration', '5m', '--identity', 'maitred', '--no-baseline', '--quiet']); // prettier-ignore
+  onTestFinished(() => maitred.kill('SIGKILL'));
+}
+
+async function open(url: string, options: TerminalOptions = {}, flags = '') {
+  const terminal = new Terminal(options);
+  terminal.run(`${TOP} --url ${url} --interval 200ms ${flags}`);
+  await terminal.shows(/^ PROGRAM +STATE/m);
+  return terminal;
+}
+
+const program = (lines: readonly string[]) => lines.filter((line) => /^[> ]\S.* (run|wait|idle) /.test(line));
+
+describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs tmux)', () => {
+  it.each([
+    { columns: 80, rows: 24 },
+    { columns: 40, rows: 15 },
+    { columns: 200, rows: 50 },
+  ])('fills $columns by $rows under load', async (size) => {
+    const { url } = await gateway();
+    load(url);
+    const terminal = await open(url, size);
+    const lines = await terminal.shows(/^\d\d programs[\s\S]*^>/m);
+    expect(lines.filter((line) => widthOf(line) > size.columns)).toEqual([]);
+    expect(program(lines).length).toBeGreaterThan(size.rows / 3);
+    expect(lines.at(-1)).toContain('h help');
+    if (process.env['TEST_SHOW'] === '1') process.stderr.write(`${lines.join('\n')}\n`);
+    terminal.press('q');
+    await terminal.shows(/ready>\s*$/);
+  });
+
+  it('follows the size of its terminal', async () => {
+    const { url } = await gateway();
+    await call(url, 'one');
+    const terminal = await open(url);
+    terminal.resize(132, 40);
+    await terminal.shows(/LONGEST/);
+    terminal.resize(40, 12);
+    const lines = await terminal.shows(/^h help/m);
+    expect(lines.every((line) => widthOf(line) <= 40)).toBe(true);
+  });
+
+  it('opens, filters, sorts and ends a program, after a question', async () => {
+    const { url } = await gateway();
+    for (const name of ['alpha', 'beta', 'gamma']) await call(url, name);
+    const terminal = await open(url);
+    await terminal.shows(/alpha/);
+    terminal.press('/');
+    terminal.type('ALP');
+    terminal.press('Enter');
+    expect(program(await terminal.shows(/1 of 3 "ALP"/))).toHaveLength(1);
+    terminal.press('Enter');
+    await terminal.shows(/program +alpha[\s\S]*root +1 calls/);
+    terminal.press('q', 'Right');
+    await terminal.shows(/▾LONGEST|▾WAITED/);
+    terminal.press('k');
+    await terminal.shows(/End alpha\?/);
+    terminal.press('Enter');
+    await terminal.shows(/Not ended/);
+    terminal.press('k', 'y');
+    await terminal.shows(/Ended alpha/);
+    terminal.press('Escape');
+    await terminal.shows(/2 programs/);
+    const { programs } = (await (await fetch(`${url}/programs`)).json()) as { programs: { id: string }[] };
+    expect(programs.map(({ id }) => id)).not.toContain('alpha');
+  });
+
+  it('shows each call of a program, running or waiting', async () => {
+    const { url } = await gateway();
+    const running = call(url, 'busy', 2000);
+    const terminal = await open(url);
+    await terminal.shows(/busy +run/);
+    terminal.press('Enter');
+    await terminal.shows(/running +\S+ served/);
+    terminal.press('q', 'k', 'y');
+    await terminal.shows(/Ended busy/);
+    void running.catch(() => undefined);
+  });
+
+  it('freezes, and goes on', async () => {
+    const { url } = await gateway();
+    await call(url, 'first');
+    const terminal = await open(url);
+    await terminal.shows(/first/);
+    terminal.press('Space');
+    await terminal.shows(/FROZEN/);
+    await call(url, 'second');
+    await delay(1500);
+    expect(terminal.screen().join('\n')).not.toContain('second');
+    terminal.press('Space');
+    await terminal.shows(/second/);
+  });
+
+  it('says that the gateway is gone, waits for it, and says that it was restarted', async () => {
+    const { process: first, url } = await gateway();
+    await call(url, 'before');
+    const terminal = await open(url);
+    await terminal.shows(/before/);
+    first.kill('SIGKILL');
+    await first.ended;
+    const lines = await terminal.shows(/without an answer, trying again/);
+    expect(lines.join('\n')).toContain('before');
+    await gateway(new URL(url).port);
+    await terminal.shows(/was restarted/);
+    await terminal.shows(/^0 programs/m);
+  });
+
+  it('needs the token of a gateway that has one, and does not show it', async () => {
+    const { url: guarded } = await gateway('0', { MAITRED_ADMIN_TOKEN: 'correct-horse' });
+    const terminal = new Terminal({ env: { GOOD_TOKEN: 'correct-horse', BAD_TOKEN: 'wrong' } });
+    terminal.run(`${TOP} --url ${guarded}`);
+    await terminal.shows(/requires the admin token/);
+    terminal.run(`clear; ${TOP} --url ${guarded} --token BAD_TOKEN`);
+    await terminal.shows(/refuses the admin token/);
+    terminal.run(`clear; ${TOP} --url ${guarded} --token GOOD_TOKEN`);
+    await terminal.shows(/no programs yet/);
+    expect(terminal.screen().join('\n')).not.toContain('correct-horse');
+  });
+
+  it('shows hostile names in their columns', async () => {
+    const row = (id: string) => ({ id, tenant: 'default', key: id, age_seconds: 3600 });
+    const answers: Record<string, unknown> = {
+      '/engines': { engines: [] },
+      '/queue': { waiting: 0, limit: 1, longest_wait_seconds: 0, levels: [] },
+      '/config': { policy: { name: 'plas' }, admission: { gate: 0.9 } },
+      '/metrics': {},
+    };
+    const programs = { programs: [row('plain'), row(HOSTILE), row(HOSTILE.repeat(1000))], total: 3 };
+    const url = await serve((request, response) => {
+      response.setHeader('x-maitred-reason', 'admin');
+      response.end(JSON.stringify(answers[request.url ?? ''] ?? programs));
+    });
+    const lines = await (await open(url)).shows(/evil[\s\S]*evil/);
+    expect(lines.find((line) => line.includes('evil'))).toContain('evil��31m 漢字👩💻e\u0301\u0301 ');
+    const rows = program(lines);
+    expect(rows).toHaveLength(3);
+    expect(new Set(rows.map((line) => widthOf(line.slice(0, line.indexOf(' idle '))))).size).toBe(1);
+    expect(rows.every((line) => / {4}-$/.test(line))).toBe(true);
+  });
+
+  it('leaves the terminal to the shell at Ctrl-Z, and takes it back', async () => {
+    const { url } = await gateway();
+    const terminal = await open(url);
+    expect(terminal.modes).toEqual({ alternate: true, cursor: false });
+    terminal.press('C-z');
+    await terminal.shows(/Stopped/);
+    expect(terminal.modes).toEqual({ alternate: false, cursor: true });
+    terminal.run('fg');
+    await terminal.shows(/programs[\s\S]*h help/);
+    expect(terminal.modes).toEqual({ alternate: true, cursor: false });
+    terminal.press('q');
+    await terminal.shows(/ready>\s*$/);
+  });
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('restores the terminal at %s', async (signal) => {
+    const { url } = await gateway();
+    const terminal = await open(url);
+    process.kill(terminal.pid, signal);
+    await isRestored(terminal);
+  });
+
+  it('restores the terminal after a fault of its own, whose message stays', async () => {
+    const { url } = await gateway();
+    const fault = fileOf('fault.cjs', "setTimeout(() => { throw new Error('a fault of ours'); }, 3000);");
+    const terminal = new Terminal();
+    terminal.run(`NODE_OPTIONS="--require ${fault}" ${TOP} --url ${url}`);
+    await terminal.shows(/a fault of ours/);
+    await isRestored(terminal);
+  });
+
+  it('writes no colours with NO_COLOR, and marks the selection all the same', async () => {
+    const { url } = await gateway();
+    await call(url, 'one');
+    const terminal = await open(url, { env: { NO_COLOR: '1' } });
+    await terminal.shows(/^>one/m);
+    const text = terminal.screen('-e').join('\n');
+    expect(text).not.toMatch(/\u001B\[[\d;]*3[0-7]/);
+    expect(text).toMatch(/\u001B\[[\d;]*7m(?:\u001B\[\d+m)*[^\u001B]*>one/);
+  });
+
+  it('prints one plain snapshot into a pipe', async () => {
+    const { url } = await gateway();
+    await call(url, 'one');
+    const maitred = new Maitred(['top', '--url', url]);
+    expect(await maitred.ended).toBe(0);
+    expect(maitred.stdout).toMatch(/^maitred {2}.*\n1 programs[\s\S]*PROGRAM +STATE[\s\S]*\n one +idle/);
+    expect(maitred.stdout).not.toMatch(/[^\P{Cc}\n]/u);
+  });
+});
+
+async function isRestored(terminal: Terminal): Promise<void> {
+  await terminal.shows(/ready>\s*$/);
+  expect(terminal.modes).toEqual({ alternate: false, cursor: true });
+  terminal.run('clear; stty -a | grep -ow -e -icanon -e -echo; echo checked');
+  expect((await terminal.shows(/^checked/m)).join('\n')).not.toMatch(/^-(icanon|echo)/m);
+}
