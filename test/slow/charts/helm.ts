@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { parseAllDocuments } from 'yaml';
+import { ROOT } from '../../support/tree.js';
+
+export const CHART = `${ROOT}charts/maitred`;
+/** Namespace of every release here. */
+export const NAMESPACE = 'agents';
+
+const HELM = process.env['TEST_HELM'] ?? 'helm';
+/** Why these tests are skipped; undefined if they are not. */
+export const withoutHelm =
+  spawnSync(HELM, ['version']).status === 0 ? undefined : 'no helm in the PATH, and TEST_HELM names none';
+
+export interface KubeObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels: Record<string, string> };
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- Kubernetes' schemas check these, and the tests read them.
+  readonly [key: string]: any;
+}
+
+/** Runs helm with values on its standard input. */
+export function helm(args: readonly string[], values: object = {}) {
+  const { status, stdout, stderr } = spawnSync(HELM, args, { input: JSON.stringify(values), encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+export const template = (values: object, ...flags: string[]) =>
+  helm(['template', 'maitred', CHART, '--namespace', NAMESPACE, '--values', '-', ...flags], values);
+
+/** The release's objects. @throws Error with helm's message */
+export function objectsOf(values: object, ...flags: string[]): readonly KubeObject[] {
+  const { status, stdout, stderr } = template(values, ...flags);
+  if (status !== 0) throw new Error(stderr);
+  return parseAllDocuments(stdout).flatMap((document) => {
+    if (document.errors.length > 0) throw document.errors[0]!;
+    return (document.toJS() as KubeObject | null) ?? [];
+  });
+}
+
+/** The only object of a kind whose name ends so. */
+export function one(objects: readonly KubeObject[], kind: string, suffix = ''): KubeObject {
+  const found = objects.filter((each) => each.kind === kind && each.metadata.name.endsWith(`maitred${suffix}`));
+  if (found.length !== 1) throw new Error(`${found.length} objects of kind ${kind} called maitred${suffix}`);
+  return found[0]!;
+}
+
+export const podOf = (objects: readonly KubeObject[]) => one(objects, 'Deployment')['spec'].template.spec;
+export const gatewayOf = (objects: readonly KubeObject[]) => podOf(objects).containers[0];
