@@ -1,4 +1,3 @@
-import { format } from 'prettier';
 import { z } from 'zod';
 import { configKeys } from '../../sidecar/config/schema.js';
 import { readText } from './tree.js';
@@ -6,10 +5,10 @@ import { readText } from './tree.js';
 export const CHART_SCHEMA = 'charts/maitred/values.schema.json';
 
 /** The chart's schema of values, with `config` as the gateway's own schema says. */
-export async function renderChartSchema(): Promise<string> {
+export function renderChartSchema(): string {
   const schema = JSON.parse(readText(CHART_SCHEMA)) as { properties: Record<string, unknown> };
   schema.properties['config'] = configValues();
-  return format(JSON.stringify(schema), { parser: 'json', printWidth: 120 });
+  return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
 /** Values end in a ConfigMap, so a secret must be a reference. A hash of a key is none. */

@@ -10,6 +10,11 @@
 {{- fail (printf "config names env:%s, which neither secretEnv nor extraEnv sets" .) -}}
 {{- end -}}
 {{- end -}}
+{{- range $known -}}
+{{- if hasPrefix "MAITRED_" . -}}
+{{- fail (printf "secretEnv and extraEnv must not set %s, which would override config" .) -}}
+{{- end -}}
+{{- end -}}
 {{- if or (eq (include "maitred.isLoopback" ($config.listen).host) "true") (not ($config.listen).port) -}}
 {{- fail "config.listen must have a host that is reached from outside of the pod, such as 0.0.0.0, and a fixed port" -}}
 {{- end -}}

@@ -17,9 +17,10 @@ app.kubernetes.io/name: {{ include "maitred.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{/* Labels of an object: (list $ LABELS...). The chart's own win. */}}
+{{/* Labels of an object: (list $ LABELS...). The chart's own win. Every object has some, so this checks the values. */}}
 {{- define "maitred.labels" -}}
 {{- $root := first . -}}
+{{- include "maitred.check" $root -}}
 {{- $labels := include "maitred.selector" $root | fromYaml -}}
 {{- $_ := set $labels "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-") -}}
 {{- $_ := set $labels "app.kubernetes.io/managed-by" $root.Release.Service -}}

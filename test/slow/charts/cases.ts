@@ -133,7 +133,7 @@ export const REFUSED: readonly (readonly [what: string, key: string, values: obj
       extraEnv: [{ name: 'MAITRED_TIMEOUTS_DRAIN_MS', value: '9' }],
     },
   ],
-  ['a secret that does so', 'secretEnv', { ...IN_FRONT, secretEnv: { MAITRED_ADMIN_TOKEN: token } }],
+  ['a secret that does so', 'MAITRED_ADMIN_TOKEN', { ...IN_FRONT, secretEnv: { MAITRED_ADMIN_TOKEN: token } }],
   [
     'a grace period shorter than the drain',
     'terminationGracePeriodSeconds',

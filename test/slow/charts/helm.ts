@@ -6,6 +6,8 @@ export const CHART = `${ROOT}charts/maitred`;
 /** Namespace of every release here. */
 export const NAMESPACE = 'agents';
 
+export const NEWEST = '1.37.0';
+
 const HELM = process.env['TEST_HELM'] ?? 'helm';
 /** Why these tests are skipped; undefined if they are not. */
 export const withoutHelm =
@@ -24,8 +26,12 @@ export function helm(args: readonly string[], values: object = {}) {
   return { status, stdout, stderr };
 }
 
+/** Renders the chart for the newest Kubernetes that the schemas know, unless a flag says otherwise. */
 export const template = (values: object, ...flags: string[]) =>
-  helm(['template', 'maitred', CHART, '--namespace', NAMESPACE, '--values', '-', ...flags], values);
+  helm(
+    ['template', 'maitred', CHART, '--namespace', NAMESPACE, '--kube-version', NEWEST, '--values', '-', ...flags],
+    values,
+  );
 
 /** The release's objects. @throws Error with helm's message */
 export function objectsOf(values: object, ...flags: string[]): readonly KubeObject[] {
@@ -37,10 +43,10 @@ export function objectsOf(values: object, ...flags: string[]): readonly KubeObje
   });
 }
 
-/** The only object of a kind whose name ends so. */
-export function one(objects: readonly KubeObject[], kind: string, suffix = ''): KubeObject {
-  const found = objects.filter((each) => each.kind === kind && each.metadata.name.endsWith(`maitred${suffix}`));
-  if (found.length !== 1) throw new Error(`${found.length} objects of kind ${kind} called maitred${suffix}`);
+/** The only object of a kind, or of that name. */
+export function one(objects: readonly KubeObject[], kind: string, name?: string): KubeObject {
+  const found = objects.filter((each) => each.kind === kind && (name ?? each.metadata.name) === each.metadata.name);
+  if (found.length !== 1) throw new Error(`${found.length} objects of kind ${kind}`);
   return found[0]!;
 }
 
