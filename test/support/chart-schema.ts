@@ -17,15 +17,22 @@ function configValues(): object {
     io: 'input',
     target: 'draft-7',
     override: ({ jsonSchema }) => {
-      if (jsonSchema['secret'] === true) {
-        const { pattern } = jsonSchema;
-        delete jsonSchema.anyOf;
-        delete jsonSchema.minLength;
-        jsonSchema.type = 'string';
-        jsonSchema.pattern = pattern === undefined ? '^env:\\w+$' : `^env:\\w+$|${pattern}`;
-      }
+      if (jsonSchema['secret'] === true) refer(jsonSchema);
       for (const key of ['default', 'source', 'restart', 'secret']) delete jsonSchema[key];
     },
   });
   return schema;
+}
+
+/** Lets a secret, or each value of a mapping of secrets, only be `env:NAME`. */
+function refer(secret: z.core.JSONSchema.BaseSchema): void {
+  const { pattern } = secret;
+  const reference = {
+    type: 'string',
+    pattern: pattern === undefined ? '^env:\\w+$' : `^env:\\w+$|${pattern}`,
+  } as const;
+  delete secret.anyOf;
+  delete secret.minLength;
+  if (secret.type === 'object') secret.additionalProperties = reference;
+  else Object.assign(secret, reference);
 }
