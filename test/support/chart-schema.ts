@@ -13,15 +13,15 @@ export function renderChartSchema(): string {
 
 /** Values end in a ConfigMap, so a secret must be a reference. A hash of a key is none. */
 function configValues(): object {
-  const { $schema: _, ...schema } = z.toJSONSchema(configKeys, {
+  return z.toJSONSchema(configKeys, {
     io: 'input',
     target: 'draft-7',
     override: ({ jsonSchema }) => {
       if (jsonSchema['secret'] === true) refer(jsonSchema);
-      for (const key of ['default', 'source', 'restart', 'secret']) delete jsonSchema[key];
+      // Notes of the documentation, which only make the file longer.
+      for (const key of ['default', 'source', 'restart', 'secret']) Reflect.deleteProperty(jsonSchema, key);
     },
   });
-  return schema;
 }
 
 /** Lets a secret, or each value of a mapping of secrets, only be `env:NAME`. */

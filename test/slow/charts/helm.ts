@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { parseAllDocuments } from 'yaml';
 import { ROOT } from '../../support/tree.js';
+import type { KubeObject } from './objects.js';
 
 export const CHART = `${ROOT}charts/maitred`;
 /** Namespace of every release here. */
@@ -12,13 +13,6 @@ const HELM = process.env['TEST_HELM'] ?? 'helm';
 /** Why these tests are skipped; undefined if they are not. */
 export const withoutHelm =
   spawnSync(HELM, ['version']).status === 0 ? undefined : 'no helm in the PATH, and TEST_HELM names none';
-
-export interface KubeObject {
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels: Record<string, string> };
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- Kubernetes' schemas check these, and the tests read them.
-  readonly [key: string]: any;
-}
 
 /** Runs helm with values on its standard input. */
 export function helm(args: readonly string[], values: object = {}) {
@@ -42,13 +36,3 @@ export function objectsOf(values: object, ...flags: string[]): readonly KubeObje
     return (document.toJS() as KubeObject | null) ?? [];
   });
 }
-
-/** The only object of a kind, or of that name. */
-export function one(objects: readonly KubeObject[], kind: string, name?: string): KubeObject {
-  const found = objects.filter((each) => each.kind === kind && (name ?? each.metadata.name) === each.metadata.name);
-  if (found.length !== 1) throw new Error(`${found.length} objects of kind ${kind}`);
-  return found[0]!;
-}
-
-export const podOf = (objects: readonly KubeObject[]) => one(objects, 'Deployment')['spec'].template.spec;
-export const gatewayOf = (objects: readonly KubeObject[]) => podOf(objects).containers[0];

@@ -2,23 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { parse } from 'yaml';
 import { fileOf } from '../../support/folder.js';
 import { BINARY } from '../../support/maitred.js';
-import { gatewayOf, one, podOf, type KubeObject } from './helm.js';
+import { fileIn, gatewayOf, type KubeObject } from './objects.js';
 
 /** Fits every secret: a token, a key, a hash. */
 const SECRET = '0'.repeat(64);
 
-interface Variable {
-  readonly name: string;
-  readonly value?: string;
-}
-
 /** The variables of the gateway's container, its file among them, on this machine. */
 export function environmentOf(objects: readonly KubeObject[]): Record<string, string> {
-  const { name } = podOf(objects).volumes[0].configMap;
-  const variables: Variable[] = gatewayOf(objects).env;
   return {
-    ...Object.fromEntries(variables.map((variable) => [variable.name, variable.value ?? SECRET])),
-    MAITRED_CONFIG: fileOf('maitred.yaml', one(objects, 'ConfigMap', name)['data']['maitred.yaml']),
+    ...Object.fromEntries(gatewayOf(objects).env.map(({ name, value }) => [name, value ?? SECRET])),
+    MAITRED_CONFIG: fileOf('maitred.yaml', fileIn(objects)),
   };
 }
 
