@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { folderOf } from '../../support/folder.js';
 import { Maitred } from '../../support/maitred.js';
 import { readText } from '../../support/tree.js';
 import { ACCEPTED, BESIDE, IN_FRONT, REFUSED, WATCHED } from './cases.js';
@@ -40,6 +42,18 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
   it('refuses an engine in the pod where its order cannot be kept', () => {
     expect(template(BESIDE, '--kube-version', '1.28.0').stderr).toContain('1.29');
     expect(template(BESIDE, '--kube-version', '1.29.0').status).toBe(0);
+  });
+
+  it('renders the values of its README, one after the other', () => {
+    const blocks = [...readText('charts/maitred/README.md').matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text!);
+    const values = blocks.filter((text) => /^(image|config|networkPolicy):/m.test(text));
+    const files = Object.fromEntries(values.map((text, index) => [`${index}.yaml`, text]));
+    const folder = folderOf(files);
+    expect(values.length).toBeGreaterThan(4);
+    const flags = Object.keys(files).flatMap((name) => ['--values', join(folder, name)]);
+    const pod = podOf(objectsOf({}, '--skip-schema-validation', ...flags));
+    expect(pod.containers[0].env.map(({ name }) => name)).toContain('ADMIN_TOKEN');
+    expect(pod.initContainers?.map(({ name }) => name)).toEqual(['engine']);
   });
 
   it('gives a pod longer than its drain takes', () => {

@@ -44,7 +44,8 @@ describe('the Dockerfile', () => {
   });
 
   const health = (port: string) => {
-    const [command, ...args] = JSON.parse(after('CMD')[0]!) as [string, ...string[]];
+    const [, check] = /^HEALTHCHECK .* CMD (.*)$/.exec(lines.find((line) => line.startsWith('HEALTHCHECK'))!)!;
+    const [command, ...args] = JSON.parse(check!) as [string, ...string[]];
     return spawnSync(command, args, { env: { ...process.env, MAITRED_LISTEN_PORT: port } }).status;
   };
 
