@@ -18,6 +18,9 @@
 {{- if or (eq (include "maitred.isLoopback" ($config.listen).host) "true") (not ($config.listen).port) -}}
 {{- fail "config.listen must have a host that is reached from outside of the pod, such as 0.0.0.0, and a fixed port" -}}
 {{- end -}}
+{{- if eq (toString ($config.admin).port) "0" -}}
+{{- fail "config.admin.port must be fixed" -}}
+{{- end -}}
 {{- if not (or $config.engines $config.discovery $config.embedded .Values.engine.enabled) -}}
 {{- fail "no engine: set config.engines or config.discovery, engine.enabled for one in this pod, or config.embedded: 2 for a trial" -}}
 {{- end -}}
@@ -27,8 +30,8 @@
 {{- if and (eq $access "network") (not $token) -}}
 {{- fail "config.admin.host is open to the network, so config.admin.token must name a secret: env:NAME, and secretEnv.NAME" -}}
 {{- end -}}
-{{- if eq $access "network" -}}
-{{- if eq (int $config.admin.port) (int (include "maitred.listenPort" .)) -}}
+{{- if ne $access "shared" -}}
+{{- if eq (int $config.admin.port) (int $config.listen.port) -}}
 {{- fail "config.admin.port must differ from config.listen.port" -}}
 {{- end -}}
 {{- end -}}

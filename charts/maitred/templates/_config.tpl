@@ -7,10 +7,6 @@
 {{- toYaml $config -}}
 {{- end -}}
 
-{{- define "maitred.listenPort" -}}
-{{- .Values.config.listen.port -}}
-{{- end -}}
-
 {{- define "maitred.isLoopback" -}}
 {{- regexMatch "^(127\\.|::1$|localhost$)" (default "127.0.0.1" .) -}}
 {{- end -}}

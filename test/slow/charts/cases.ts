@@ -112,13 +112,13 @@ export const REFUSED: readonly (readonly [what: string, key: string, values: obj
   ['a second replica by accident', 'independentReplicas', { ...IN_FRONT, replicas: 2 }],
   ['a listener on loopback', 'config.listen', { config: { engines, listen: { host: '127.0.0.1' } } }],
   ['a port by chance', 'config.listen', { config: { engines, listen: { port: 0 } } }],
+  ['an admin port by chance', 'config.admin.port', { config: { engines, admin: { port: 0 } } }],
   ['no listener', 'config.listen', { config: { engines, listen: null } }],
   [
     'two listeners on one port',
     'config.admin.port',
     {
-      ...watched,
-      config: { ...watched.config, admin: { ...watched.config.admin, port: 8080 } },
+      config: { engines, admin: { port: 8080 } },
     },
   ],
   ['an open admin listener', 'config.admin.token', { config: { engines, admin: { host: '0.0.0.0' } } }],
