@@ -19,8 +19,8 @@ export class Maitred {
   readonly ended: Promise<number | null>;
   readonly #waiting = new Set<() => void>();
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    const child = spawn(process.execPath, [BINARY, ...args], {
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}, binary = BINARY) {
+    const child = spawn(process.execPath, [binary, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'], ...env },
     });

@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { CONFIG_KEYS, SECRET_KEYS } from '../../../sidecar/config/keys.js';
 import { configSchema } from '../../../sidecar/config/schema.js';
+import { CHART_SCHEMA, renderChartSchema } from '../../support/chart-schema.js';
 import { renderConfigDocument } from '../../support/config-document.js';
 import { ROOT } from '../../support/tree.js';
 
 describe('docs/CONFIG.md', () => {
   it('is what the schema says (npm run docs writes it anew)', async () => {
     await expect(renderConfigDocument()).toMatchFileSnapshot(`${ROOT}docs/CONFIG.md`);
+  });
+});
+
+describe('the chart’s schema of values', () => {
+  it('takes the configuration that the schema takes (npm run docs writes it anew)', async () => {
+    await expect(renderChartSchema()).toMatchFileSnapshot(`${ROOT}${CHART_SCHEMA}`);
   });
 });
 

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { configSchema } from '../../sidecar/config/schema.js';
+import { ROOT, readText } from '../support/tree.js';
+
+const { version, engines } = JSON.parse(readText('package.json')) as { version: string; engines: { node: string } };
+const { drainMs } = configSchema.parse({}).timeouts;
+
+/** The number behind a name: `STOP=610`, `stop: 610s`. */
+const numberIn = (file: string, name: string) => Number(new RegExp(`\\b${name}[=:] ?(\\d+)`).exec(readText(file))?.[1]);
+
+describe('the container', () => {
+  it('has a Node that the package supports, of a release with long support', () => {
+    const [major, minor] = /NODE_VERSION=(\d+)\.(\d+)\.\d+$/m.exec(readText('Dockerfile'))!.slice(1).map(Number);
+    const [least, leastMinor] = /^>=(\d+)\.(\d+)$/.exec(engines.node)!.slice(1).map(Number);
+    expect(major! * 1000 + minor!).toBeGreaterThanOrEqual(least! * 1000 + leastMinor!);
+    expect(major! % 2).toBe(0);
+  });
+
+  it('is built from every room that the build needs', () => {
+    const rooms = /const ROOMS = \[(.*)\]/.exec(readText('scripts/ensure.mjs'))![1]!.match(/\w+/g)!;
+    expect(rooms.filter((room) => !readText('.dockerignore').split('\n').includes(`!${room}`))).toEqual([]);
+  });
+});
+
+describe('every way to deploy', () => {
+  it.each([
+    ['deploy/systemd/maitred.service', 'TimeoutStopSec'],
+    ['docker-compose.yml', 'stop_grace_period'],
+  ])('lets calls finish: %s', (file, name) => {
+    expect(numberIn(file, name) * 1000).toBeGreaterThan(drainMs);
+  });
+});
+
+describe('the chart', () => {
+  // Helm reads no files outside of a chart, and complains about links at every command.
+  it.each([
+    ['deploy/prometheus/alerts.yml', 'charts/maitred/files/alerts.yml'],
+    ['deploy/grafana/maitred.json', 'charts/maitred/files/maitred.json'],
+  ])('has a copy of %s (npm run docs writes it anew)', async (file, copy) => {
+    await expect(readText(file)).toMatchFileSnapshot(`${ROOT}${copy}`);
+  });
+
+  it('is of the version of the gateway, and drains as long', () => {
+    expect(parse(readText('charts/maitred/Chart.yaml'))).toMatchObject({ version, appVersion: version });
+    expect(numberIn('charts/maitred/values.yaml', 'drainMs')).toBe(drainMs);
+  });
+});
