@@ -58,6 +58,15 @@ export function registerGauges(context: Context): void {
     'Wait so far of the call that has waited longest.',
     () => driver.scheduler.views.queue().longestWaitMs / 1000,
   );
+  registerWaitGauges(context);
+  registerInfo(context);
+  registerTenantGauge(context);
+  registerEngineGauges(context);
+  registerSourceGauges(context);
+}
+
+function registerWaitGauges({ driver, metrics }: Context): void {
+  const registers = [metrics.registry];
   new Gauge({
     name: 'maitred_queue_calls',
     help: 'Calls that wait, by level.',
@@ -77,10 +86,6 @@ export function registerGauges(context: Context): void {
       for (const [cause, calls] of Object.entries(driver.scheduler.views.waitCauses())) this.set({ cause }, calls);
     },
   });
-  registerInfo(context);
-  registerTenantGauge(context);
-  registerEngineGauges(context);
-  registerSourceGauges(context);
 }
 
 function registerInfo(context: Context): void {

@@ -150,7 +150,9 @@ describe('a request that cannot become a call', () => {
     const { url, adminUrl } = await world([await fakeEngine()], { timeouts: { headersMs: 100, bodyMs: 100 } });
     const text = await raw(url, 'POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{');
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404']);
-    const refusals = [...(await metrics(adminUrl))].filter(([name, n]) => name.startsWith('maitred_calls_rejected_total') && n > 0);
+    const refusals = [...(await metrics(adminUrl))].filter(
+      ([name, n]) => name.startsWith('maitred_calls_rejected_total') && n > 0,
+    );
     expect(refusals).toEqual([['maitred_calls_rejected_total{code="unknown_path"}', 1]]);
   });
 
