@@ -77,7 +77,7 @@ const DRIFT_MS_MAX = 50;
 
 /** The time of day of the gateway's monotonic clock. It never steps by less than `DRIFT_MS_MAX`. */
 export class WallClock {
-  #offsetMs = performance.timeOrigin;
+  #offsetMs = Date.now() - performance.now();
 
   /** @param ms milliseconds of `performance.now()` */
   at(ms: number): HrTime {

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { documentedMetrics } from '../../support/promql.js';
 import { hasPromtool, promtool } from '../../support/promtool.js';
@@ -9,6 +12,7 @@ import {
   USAGE_EVENT,
   ask,
   chat,
+  cleanUp,
   completion,
   fakeEngine,
   stream,
@@ -33,7 +37,12 @@ async function exercised(): Promise<World> {
     tenant,
     sha256: createHash('sha256').update(`key-of-${tenant}`).digest('hex'),
   }));
+  const folder = await mkdtemp(join(tmpdir(), 'maitred-metrics-'));
+  cleanUp(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'engines.json');
+  await writeFile(path, JSON.stringify([{ url: (await fakeEngine()).url, models: ['other'] }]));
   const all = await world([good, bad], {
+    discovery: [{ file: { path }, kind: 'openai' }],
     auth: { keys },
     admin: { port: 0 },
     engines: [
