@@ -1,5 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { request } from 'undici';
+import { request, type Dispatcher } from 'undici';
+import { plain } from '../lab/index.js';
+import { secretIn } from './secret.js';
 
 export interface AdminFlags {
   readonly url: string;
@@ -7,95 +9,141 @@ export interface AdminFlags {
 }
 
 export const URL_DEFAULT = 'http://127.0.0.1:8080';
-const TIMEOUT_MS = 10_000;
 /** The variable that configures a gateway's own token. */
 const TOKEN_VARIABLE = 'MAITRED_ADMIN_TOKEN';
+const TIMEOUT_MS = 10_000;
 
 /** The options of commands that ask a running gateway. @param otherwise default of `--url`; absent: none */
 export function addAdminOptions(command: Command, otherwise?: string): Command {
   return command
-    .option('--url <url>', 'the gateway’s admin listener', gatewayUrl, otherwise)
+    .option('--url <url>', 'the gateway, or its admin listener', gatewayUrl, otherwise)
     .option('--token <variable>', `environment variable that holds the admin token (default: ${TOKEN_VARIABLE})`);
 }
 
-/** A base URL, without a trailing `/v1` of clients' settings. */
-function gatewayUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
-    throw new InvalidArgumentError('It must be an http:// or https:// URL without query or fragment.');
-  if (url.username !== '' || url.password !== '') throw new InvalidArgumentError('It must not hold credentials; use --token.'); // prettier-ignore
-  return text.replace(/\/+$/, '').replace(/\/v1$/, '');
+/** The gateway that a command's options name. Ends the command if the token's variable is not set. */
+export function adminClient(command: Command, { url, token }: AdminFlags, timeoutMs = TIMEOUT_MS): AdminClient {
+  const own = process.env[TOKEN_VARIABLE] || undefined;
+  return new AdminClient({ url, token: token === undefined ? own : secretIn(command, '--token', token), timeoutMs });
 }
 
-/** The admin token, if one is given. Ends the command if its variable is not set. */
-export function adminToken(command: Command, { token }: Pick<AdminFlags, 'token'>): string | undefined {
-  const value = process.env[token ?? TOKEN_VARIABLE];
-  if (token !== undefined && (value === undefined || value === '')) command.error(`--token: the environment variable ${token} is not set`); // prettier-ignore
-  return value === '' ? undefined : value;
-}
+/** Longest text of a server that is quoted, in characters. */
+const QUOTED_MAX = 300;
 
-/** A gateway's answer to an admin request. */
-export interface AdminAnswer {
-  readonly body: unknown;
-  /** Its clock, if it tells it. */
-  readonly date: string | undefined;
-}
-
-/** A request that a gateway did not answer as asked. */
+/** A gateway's admin API did not answer as asked; the message says what to do. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
-
-  /** @param code the gateway's error code, `unreachable` or `no_gateway` */
+  /** @param status HTTP status; undefined: no answer */
   constructor(
-    readonly code: string,
     message: string,
+    readonly status?: number,
   ) {
     super(message);
   }
 }
 
-/**
- * GETs JSON from a gateway.
- * @throws AdminError that says what to do
- */
-export async function askGateway(url: string, path: string, token: string | undefined): Promise<AdminAnswer> {
-  const headers = { accept: 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) };
-  const timeouts = { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, signal: AbortSignal.timeout(2 * TIMEOUT_MS) };
-  const answer = await request(url + path, { headers, ...timeouts })
-    .then(async ({ statusCode, headers, body }) => ({ status: statusCode, headers, text: await body.text() }))
-    .catch((thrown: unknown) => {
-      const error = thrown as NodeJS.ErrnoException;
-      throw new AdminError(
-        'unreachable',
-        `no gateway answers at ${url}: ${error.message || (error.code ?? error.name)}`,
-      );
-    });
-  if (answer.headers['x-maitred-reason'] === undefined) throw new AdminError('no_gateway', `${url} is no maitred: it answers without x-maitred-reason`); // prettier-ignore
-  const body = parsed(answer.text);
-  if (answer.status !== 200) throw refusal(url, answer.status, body, token);
-  const { date } = answer.headers;
-  return { body, date: typeof date === 'string' ? date : undefined };
+/** Reads a gateway's base URL; a trailing slash or `/v1` is dropped. */
+function gatewayUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new InvalidArgumentError('It must be an http:// or https:// URL.');
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw new InvalidArgumentError('It must be without user, query or fragment.');
+  return url.href.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
-function refusal(url: string, status: number, body: unknown, token: string | undefined): AdminError {
-  const { code = String(status), message = 'no reason given' } =
-    (body as { error?: { code?: string; message?: string } } | undefined)?.error ?? {};
-  if (code === 'unknown_path')
-    return new AdminError(code, `${url} has no admin API here; where admin.port is set, --url must name that listener`);
-  if (code === 'unknown_program')
-    return new AdminError(code, `${message} A call that has ended is known only while it is its program’s last.`);
-  if (code === 'unauthorized') {
-    const advice =
-      token === undefined ? 'name the variable that holds it with --token' : 'check the variable of --token';
-    return new AdminError(code, `${url} refuses: ${message} ${advice}`);
+interface AdminOptions {
+  readonly url: string;
+  readonly token?: string | undefined;
+  /** Time limit of one request, up to the last byte. */
+  readonly timeoutMs?: number;
+}
+
+interface AdminAnswer {
+  readonly text: string;
+  /** The gateway's clock, if it tells it. */
+  readonly date: string | undefined;
+}
+
+/** The admin API of a gateway. Errors quote neither the token nor control characters. */
+export class AdminClient {
+  readonly #options: Required<AdminOptions>;
+
+  constructor({ url, token, timeoutMs = TIMEOUT_MS }: AdminOptions) {
+    this.#options = { url, token, timeoutMs };
   }
-  return new AdminError(code, `${url} answered ${status}: ${message}`);
+
+  get url(): string {
+    return this.#options.url;
+  }
+
+  /** The answer's text. @throws AdminError */
+  async text(path: string, method: 'GET' | 'POST' = 'GET'): Promise<string> {
+    return (await this.ask(path, method)).text;
+  }
+
+  /** @throws AdminError */
+  async ask(path: string, method: 'GET' | 'POST' = 'GET'): Promise<AdminAnswer> {
+    const { url, token, timeoutMs } = this.#options;
+    let answer: Dispatcher.ResponseData;
+    let text: string;
+    try {
+      answer = await request(url + path, {
+        method,
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      text = await answer.body.text();
+    } catch (error) {
+      throw new AdminError(`${url} ${this.#reasonOf(error as NodeJS.ErrnoException)}`);
+    }
+    const { statusCode: status, headers } = answer;
+    const { date } = headers;
+    if (status === 200 && headers['x-maitred-reason'] !== undefined)
+      return { text, date: typeof date === 'string' ? date : undefined };
+    throw new AdminError(`${url} ${this.#refusal(status, headers['x-maitred-reason'], text)}`, status);
+  }
+
+  /** The answer's JSON. @throws AdminError */
+  async json(path: string, method: 'GET' | 'POST' = 'GET'): Promise<unknown> {
+    const text = await this.text(path, method);
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      throw new AdminError(`${this.#options.url}${path} answered something other than JSON`);
+    }
+  }
+
+  #reasonOf({ name, code, message }: NodeJS.ErrnoException): string {
+    if (name === 'TimeoutError') return `did not answer within ${this.#options.timeoutMs / 1000} s`;
+    if (code === 'ECONNREFUSED') return 'refuses connections: is the gateway running there?';
+    if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'cannot be found: check the host name';
+    return `cannot be reached: ${this.#quoted(message || (code ?? name))}`;
+  }
+
+  #refusal(status: number, reason: string | string[] | undefined, text: string): string {
+    if (reason === undefined) return `answers ${status}, but not as a maitred gateway: check host and port`;
+    if (reason === 'unauthorized')
+      return this.#options.token === undefined
+        ? 'requires the admin token: name its environment variable with --token'
+        : 'refuses the admin token: check the variable that --token names';
+    if (reason === 'unknown_path') return 'does not serve operators on this port: use the one of admin.port';
+    const advice =
+      reason === 'unknown_program' ? ' A call that has ended is known only while it is its program’s last.' : '';
+    return `answers ${status}: ${this.#quoted(messageIn(text))}${advice}`;
+  }
+
+  #quoted(text: string): string {
+    const { token } = this.#options;
+    const safe = token === undefined ? text : text.replaceAll(token, '[token]');
+    return plain(safe.replaceAll(/\s+/g, ' ').slice(0, QUOTED_MAX));
+  }
 }
 
-function parsed(text: string): unknown {
+function messageIn(text: string): string {
   try {
-    return JSON.parse(text);
+    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: unknown } };
+    return typeof error?.message === 'string' ? error.message : text;
   } catch {
-    return undefined;
+    return text;
   }
 }

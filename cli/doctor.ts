@@ -3,13 +3,13 @@ import { createRequire } from 'node:module';
 import { plain } from '../lab/index.js';
 import { configFileOf, loadConfig } from '../sidecar/config/load.js';
 import { ConfigError } from '../sidecar/config/problems.js';
-import { addAdminOptions, adminToken, type AdminFlags } from './admin.js';
+import { addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { configInputs, type ConfigFlags } from './config-options.js';
 import { engineFindings } from './doctor/engines.js';
 import type { Finding } from './doctor/finding.js';
 import { gatewayFindings } from './doctor/gateway.js';
 import { accessFindings, nodeFinding, portFindings } from './doctor/settings.js';
-import { wrapped } from './why.js';
+import { wrapped } from './text.js';
 
 interface DoctorFlags extends Pick<ConfigFlags, 'config' | 'engine'>, Partial<AdminFlags> {
   readonly calls: boolean;
@@ -31,9 +31,9 @@ export function addDoctorCommand(program: Command): void {
     .option('--no-calls', 'send the engines no calls: some of their flags can then not be seen')
     .option('--json', 'print the findings as JSON');
   addAdminOptions(doctor).action(async (flags: DoctorFlags) => {
-    const token = adminToken(doctor, flags);
     const findings = [nodeOwn(), ...(await ownFindings(flags))];
-    if (flags.url !== undefined) findings.push(...(await gatewayFindings(flags.url, token)));
+    if (flags.url !== undefined)
+      findings.push(...(await gatewayFindings(adminClient(doctor, { ...flags, url: flags.url }))));
     const broken = findings.filter(({ level }) => level === 'broken').length;
     const warnings = findings.filter(({ level }) => level === 'warning').length;
     process.stdout.write(
@@ -76,9 +76,9 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
 function textOf(findings: readonly Finding[]): string {
   const indent = ' '.repeat(LEVEL_COLUMNS);
   const lines = findings.map(({ level, subject, found, advice }) => {
-    const text = `${subject}: ${found}${advice === undefined ? '' : `\n-> ${advice}`}`;
-    const shown = wrapped(text, COLUMNS - LEVEL_COLUMNS).replaceAll('\n', `\n${indent}`);
-    return level.padEnd(LEVEL_COLUMNS) + shown;
+    const texts = [`${subject}: ${found}`, ...(advice === undefined ? [] : [`-> ${advice}`])];
+    const shown = texts.flatMap((text) => wrapped(text, COLUMNS - LEVEL_COLUMNS, 'whole'));
+    return level.padEnd(LEVEL_COLUMNS) + shown.join(`\n${indent}`);
   });
   return `${lines.join('\n')}\n`;
 }

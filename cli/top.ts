@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { tableWidth } from '../lab/index.js';
-import { AdminClient, gatewayUrl } from './top/client.js';
+import { URL_DEFAULT, addAdminOptions, adminClient, type AdminClient, type AdminFlags } from './admin.js';
 import { choice } from './choice.js';
 import { duration } from './duration.js';
 import { numberFrom } from './number.js';
-import { secretIn } from './secret.js';
 import { SORT_KEYS } from './top/columns.js';
 import { wholeFrame } from './top/frame.js';
 import { textOf } from './top/line.js';
@@ -13,9 +12,7 @@ import { runSession } from './top/session.js';
 import { makeView, ROWS_MAX, rowsOf, wishOf } from './top/view.js';
 import { readPrograms } from './top/wire.js';
 
-interface TopFlags {
-  readonly url: string;
-  readonly token?: string;
+interface TopFlags extends AdminFlags {
   readonly interval: number;
   readonly sort: string;
   readonly filter: string;
@@ -26,16 +23,12 @@ interface TopFlags {
 
 /** Longest wait for an answer, in milliseconds. */
 const TIMEOUT_MS = 5000;
-/** The variable that configures a gateway's own token. */
-const TOKEN_VARIABLE = 'MAITRED_ADMIN_TOKEN';
 const SORTS = SORT_KEYS.flatMap((key) => [key, `-${key}`]);
 
 /** `maitred top`: the process table of a running gateway, live or once. */
 export function addTopCommand(program: Command): void {
   const top = program.command('top').description('show the programs, engines and queues of a running gateway, live');
-  top
-    .option('--url <url>', 'the gateway, or its admin listener', gatewayUrl, 'http://127.0.0.1:8080')
-    .option('--token <variable>', `environment variable that holds the admin token (default: ${TOKEN_VARIABLE})`)
+  addAdminOptions(top, URL_DEFAULT)
     .option('--interval <time>', 'time between two readings', interval, 1000)
     .addOption(
       choice('--sort <key>', 'order of programs; with a minus sign, the greatest first', SORTS).default(
@@ -55,9 +48,7 @@ export function addTopCommand(program: Command): void {
 
 async function run(command: Command, flags: TopFlags): Promise<void> {
   const { url } = flags;
-  const own = process.env[TOKEN_VARIABLE] || undefined;
-  const token = flags.token === undefined ? own : secretIn(command, '--token', flags.token);
-  const client = new AdminClient({ url, token, timeoutMs: TIMEOUT_MS });
+  const client = adminClient(command, flags, TIMEOUT_MS);
   const { stdin, stdout } = process;
   if (flags.json) return printJson(client, flags);
   const isTerminal = stdin.isTTY && stdout.isTTY && process.env['TERM'] !== 'dumb';

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { plain } from '../lab/index.js';
-import { URL_DEFAULT, addAdminOptions, adminToken, askGateway, type AdminFlags } from './admin.js';
+import { URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
+import { wrapped } from './text.js';
 
 interface WhyFlags extends AdminFlags {
   readonly tenant?: string;
@@ -19,27 +20,17 @@ export function addWhyCommand(program: Command): void {
   addAdminOptions(why, URL_DEFAULT)
     .option('--tenant <name>', 'the program’s tenant, where several have one of that name')
     .option('--json', 'print the figures as JSON')
-    .action(async (id: string, { url, tenant, json, ...flags }: WhyFlags) => {
+    .action(async (id: string, { tenant, json, ...flags }: WhyFlags) => {
       if (id.trim() === '') why.error('name a call or a program');
       const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
       const path = `/programs/${encodeURIComponent(id)}/explain${query}`;
-      const { body } = await askGateway(url, path, adminToken(why, flags));
+      const body = await adminClient(why, flags).json(path);
       const { text = '' } = body as { text?: string };
-      process.stdout.write(json ? `${JSON.stringify(body)}\n` : `${plain(wrapped(text, COLUMNS))}\n`);
+      process.stdout.write(json ? `${JSON.stringify(body)}\n` : `${paragraphs(plain(text))}\n`);
     });
 }
 
-/** The paragraphs, in lines of at most so many columns where their words allow it. */
-export function wrapped(text: string, columns: number): string {
-  return text.split('\n').map((paragraph) => wrappedLine(paragraph, columns)).join('\n'); // prettier-ignore
-}
-
-function wrappedLine(text: string, columns: number): string {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines.join('\n');
+/** Lines of at most `COLUMNS` columns. */
+function paragraphs(text: string): string {
+  return text.split('\n').map((paragraph) => wrapped(paragraph, COLUMNS, 'whole').join('\n')).join('\n'); // prettier-ignore
 }

@@ -1,4 +1,4 @@
-import { AdminError, askGateway } from '../admin.js';
+import { AdminError, type AdminClient } from '../admin.js';
 import { clockFinding, type Finding } from './finding.js';
 
 /** Calls from which a share says something. */
@@ -26,16 +26,17 @@ interface Queue {
 }
 
 /** A running gateway, by its admin API. */
-export async function gatewayFindings(url: string, token: string | undefined): Promise<Finding[]> {
+export async function gatewayFindings(client: AdminClient): Promise<Finding[]> {
   const subject = 'gateway';
   try {
-    const ask = async <T>(path: string) => (await askGateway(url, path, token)).body as T;
-    const { body, date } = await askGateway(url, '/engines', token);
+    const ask = async <T>(path: string) => (await client.json(path)) as T;
+    const { date } = await client.ask('/gateway');
+    const { engines } = await ask<Engines>('/engines');
     const [identified, queue] = [await ask<Identified>('/identity'), await ask<Queue>('/queue')];
     return [
-      { level: 'ok', subject, found: `${url} answers` },
+      { level: 'ok', subject, found: `${client.url} answers` },
       ...clockFinding(subject, date),
-      ...engineStates((body as Engines).engines),
+      ...engineStates(engines),
       ...identityFindings(identified),
       queueFinding(queue),
     ];

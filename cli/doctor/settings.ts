@@ -6,7 +6,7 @@ import { readConfigFile } from '../../sidecar/config/file.js';
 import type { Config } from '../../sidecar/config/schema.js';
 import { secretsAsText } from '../../sidecar/config/secrets.js';
 import { isLoopback } from '../../sidecar/pages.js';
-import { askGateway } from '../admin.js';
+import { AdminClient } from '../admin.js';
 import type { Finding } from './finding.js';
 
 /** Shorter tokens can be guessed. */
@@ -78,7 +78,7 @@ async function takenFinding(subject: string, host: string, port: number): Promis
   const reachable =
     host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   const url = `http://${reachable}:${port}`;
-  const answers = await askGateway(url, '/healthz', undefined).then(
+  const answers = await new AdminClient({ url }).text('/healthz').then(
     () => true,
     () => false,
   );

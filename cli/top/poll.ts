@@ -1,4 +1,4 @@
-import { AdminError, type AdminClient } from './client.js';
+import { AdminError, type AdminClient } from '../admin.js';
 import {
   readConfig,
   readDetail,

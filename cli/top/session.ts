@@ -1,5 +1,5 @@
 import type { ReadStream } from 'node:tty';
-import type { AdminClient } from './client.js';
+import type { AdminClient } from '../admin.js';
 import { untilStopped } from '../signals.js';
 import { frame, pageHeight, type Scene } from './frame.js';
 import { Poller, type Snapshot } from './poll.js';

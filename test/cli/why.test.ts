@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wrapped } from '../../cli/why.js';
+import { wrapped } from '../../cli/text.js';
 import { run } from '../support/command-line.js';
 import { chat, fakeEngine, world } from '../sidecar/gateway/world.js';
 
@@ -33,8 +33,8 @@ describe('maitred why', () => {
   it.each([
     ['an unknown id', () => world([]).then(({ url }) => url), 'No program "p" is known'],
     ['a listener without admin paths', () => world([], { admin: { port: 0 } }).then(({ url }) => url), 'admin.port'],
-    ['a port where nobody listens', () => Promise.resolve('http://127.0.0.1:1'), 'no gateway answers'],
-    ['a server that is no maitred', () => fakeEngine().then(({ url }) => url), 'no maitred'],
+    ['a port where nobody listens', () => Promise.resolve('http://127.0.0.1:1'), 'refuses connections'],
+    ['a server that is no maitred', () => fakeEngine().then(({ url }) => url), 'not as a maitred gateway'],
   ])('fails with one clear line for %s', async (_, start, said) => {
     const { code, out, errors } = await why(await start(), 'p');
     expect([code, out, errors.length]).toEqual([1, '', 1]);
@@ -51,7 +51,7 @@ describe('maitred why', () => {
   });
 });
 
-it('wraps paragraphs at words, and leaves longer words whole', () => {
-  expect(wrapped('one two three\n\nfour', 7)).toBe('one two\nthree\n\nfour');
-  expect(wrapped('a-very-long-word b', 5)).toBe('a-very-long-word\nb');
+it('wraps at words, and leaves longer words whole', () => {
+  expect(wrapped('one two three', 7, 'whole')).toEqual(['one two', 'three']);
+  expect(wrapped('a-very-long-word b', 5, 'whole')).toEqual(['a-very-long-word', 'b']);
 });
