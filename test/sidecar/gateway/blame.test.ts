@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { QUICK, asProgram, ejections, poisoned, say, says, states } from './misbehaving.js';
 import {
   DONE_EVENT,
   JSON_TYPE,
@@ -15,36 +16,7 @@ import {
   until,
   world,
   type Answer,
-  type World,
 } from './world.js';
-
-/** Ejects at the second failure, and probes often. */
-const QUICK = { health: { failuresMax: 2, intervalMs: 50, backoffMs: 50, backoffMsMax: 50 } };
-
-const says =
-  (code: number, error: object, headers: Record<string, string> = {}): Answer =>
-  (response) => {
-    response.writeHead(code, { 'content-type': 'application/json', ...headers });
-    response.end(JSON.stringify({ error }));
-  };
-
-/** Misbehaves for calls that contain a word, and answers all others well. */
-const poisoned =
-  (bad: Answer, good: Answer = completion()): Answer =>
-  (response, seen, request) =>
-    seen.body.includes('poison') ? bad(response, seen, request) : good(response, seen, request);
-
-const say = (content: string, headers: Record<string, string> = {}) =>
-  [{ messages: [{ role: 'user', content }] }, headers] as const;
-
-const asProgram = (id: string) => ({ 'x-maitred-program': id });
-
-async function states({ adminUrl }: World): Promise<unknown[]> {
-  const rows = (await ask(`${adminUrl}/engines`)).json()['engines'] as { state: string }[];
-  return rows.map((row) => row.state);
-}
-
-const ejections = ({ logs }: World): number => logs.filter((line) => line['msg'] === 'engine ejected').length;
 
 describe('answers that are too slow', () => {
   const silent: Answer = () => undefined;

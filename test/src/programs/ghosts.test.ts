@@ -117,10 +117,12 @@ it('a tenant that gives up many calls takes no other tenant’s place', () => {
   };
   give('mine', 'a');
   for (const call of ['1', '2', '3', '4', '5', '6']) give(call, 'b');
+  give('late', 'c');
   expect(desk.scheduler.views.ghosts).toBe(4);
   desk.arrive('mine again', { program: 'a:mine', tenant: 'a', request: 'mine' });
+  desk.arrive('late again', { program: 'c:late', tenant: 'c', request: 'late' });
   desk.arrive('1 again', { program: 'b:1', tenant: 'b', request: '1' });
-  expect(desk.scheduler.totals.rejoined).toBe(1);
+  expect(desk.scheduler.totals.rejoined).toBe(2);
 });
 
 describe('the queue timeout', () => {
