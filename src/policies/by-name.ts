@@ -9,6 +9,7 @@ import { halfLifeRetention } from './retention-half-life.js';
 import { learntRetention } from './retention-learnt.js';
 import type { RetentionPolicy } from './retention.js';
 
+/** All policies. A new one is a file in policies/, its name in `config.ts` and a line here. */
 const POLICIES: Readonly<Record<PolicyName, (settings: PolicySettings) => Policy>> = {
   plas,
   fcfs: () => fcfs,
