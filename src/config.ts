@@ -2,9 +2,11 @@
 export const POLICY_NAMES = ['plas', 'fcfs', 'fcfs-window', 'las-decayed'] as const;
 export const ADMISSION_NAMES = ['knee', 'none'] as const;
 export const RETENTION_NAMES = ['learnt', 'half-life'] as const;
+export const FORESIGHT_NAMES = ['none', 'learnt', 'declared'] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];
 export type AdmissionName = (typeof ADMISSION_NAMES)[number];
 export type RetentionName = (typeof RETENTION_NAMES)[number];
+export type ForesightName = (typeof FORESIGHT_NAMES)[number];
 
 /** Settings of a policy. */
 export interface PolicySettings {
@@ -21,6 +23,11 @@ export interface PolicySettings {
   /** Prefill time of a prompt token: of `countPrompt`, of `service: tokens`, and of an engine before its first measurement. */
   readonly msPerPromptToken: number;
   readonly msPerOutputToken: number;
+  /**
+   * Knowledge of a program's remaining service: none, learnt by agent type, or that and what clients declare. `plas`
+   * ranks by it.
+   */
+  readonly foresight: ForesightName;
 }
 
 /**

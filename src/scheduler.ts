@@ -154,6 +154,11 @@ export class Scheduler {
         this.#ghosts.forget(row);
         return this.#gone(this.#accounting.detach(row, 'ended'));
       }
+      case 'programHinted': {
+        const row = this.#accounting.table.get(event.program);
+        if (row !== undefined) this.#accounting.hinted(row, event.remaining);
+        return;
+      }
       case 'engineJoined':
         return this.#displaced(this.#placement.join(event));
       case 'engineReported':
@@ -201,7 +206,7 @@ export class Scheduler {
       call.takeOver(ghost);
     }
     this.#calls.set(call.id, call);
-    this.#accounting.begin(call);
+    this.#accounting.begin(call, event.remaining);
     this.#wait(call);
   }
 

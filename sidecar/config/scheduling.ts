@@ -1,5 +1,5 @@
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
-import { ADMISSION_NAMES, POLICY_NAMES, RETENTION_NAMES } from '../../src/index.js';
+import { ADMISSION_NAMES, FORESIGHT_NAMES, POLICY_NAMES, RETENTION_NAMES } from '../../src/index.js';
 import { z } from 'zod';
 import { DAY_MS, MEASURED, STARTING, count, ms, note } from './note.js';
 
@@ -45,7 +45,16 @@ export const policy = z.strictObject({
     .min(0)
     .max(1e4)
     .default(20)
-    .meta(note('With `service: tokens`: milliseconds charged per output token.', STARTING)),
+    .meta(note('Of `service: tokens` and of declared work: milliseconds per output token.', STARTING)),
+  foresight: z
+    .enum(FORESIGHT_NAMES)
+    .default('none')
+    .meta(
+      note(
+        'Remaining service by which `plas` ranks programs: unknown, `learnt` by agent type, or also as clients declare it (`declared`).',
+        'SAGA',
+      ),
+    ),
 });
 
 export const starvation = z.strictObject({

@@ -90,6 +90,7 @@ export class MruPause implements Steps {
       }
       case 'callStarted':
       case 'callProgressed':
+      case 'programHinted':
       case 'woke':
         return;
       case 'callFailed':

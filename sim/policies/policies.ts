@@ -58,5 +58,6 @@ function steps(scheduler: Scheduler, { policy }: SchedulerConfig, { readsPrefix 
     totals: scheduler.totals,
     readsPrefix,
     readsProgress: policy.service === 'tokens',
+    readsRemaining: policy.foresight === 'declared',
   };
 }

@@ -2,6 +2,7 @@ import { callId, type CallId, type Dispatch, type Reject } from '../../src/index
 import type { Sequence } from '../engine/sequence.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { Clients } from './clients.js';
+import { Declarations } from './declared.js';
 import { Draws } from './draws.js';
 import { Faults, type Fault } from './faults.js';
 import { Fleet } from './fleet.js';
@@ -37,6 +38,7 @@ export class Calls {
   readonly #clients: Clients;
   readonly #faults: Faults;
   readonly #draws: Draws;
+  readonly #declarations: Declarations;
   /** Calls known to the gateway, by the id of their last request. */
   readonly #open = new Map<CallId, Job>();
   #requests = 0;
@@ -62,6 +64,7 @@ export class Calls {
     });
     this.#draws = new Draws(seed);
     this.#clients = new Clients(conditions, this.#draws, this.fleet.contextTokensMax);
+    this.#declarations = new Declarations(conditions.declarations?.spread ?? 1, this.#draws);
     this.#faults = new Faults(conditions, this.#draws, this.fleet.contextTokensMax);
   }
 
@@ -92,7 +95,8 @@ export class Calls {
     scheduler.oracle?.arrives(id, serviceMs(options.engine.preset, job.call), job.played.leftMs);
     this.#leavesAfter(job, this.#clients.timeoutMs(job), 'client_timeout');
     this.#leavesAfter(job, this.#clients.cancelAfterMs(job), 'cancelled');
-    gateway.tell(callArrived(job, scheduler.readsPrefix ?? false));
+    const remaining = scheduler.readsRemaining === true ? this.#declarations.remaining(job) : undefined;
+    gateway.tell(callArrived(job, scheduler.readsPrefix ?? false, remaining));
   }
 
   /**

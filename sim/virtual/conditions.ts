@@ -54,6 +54,12 @@ export const conditionsSchema = z.strictObject({
     })
     .exactOptional()
     .describe('Engines that die and restart.'),
+  declarations: z
+    .strictObject({
+      spread: z.number().min(1).max(1000).describe('Largest factor by which they are too large or too small.'),
+    })
+    .exactOptional()
+    .describe('Wrong declarations of the work that programs still bring, each by a factor of its program. Used with `policy.foresight: declared`; without this they are true.'), // prettier-ignore
   gatewayRestarts: z
     .strictObject({ atMs: times.describe('Set times of restarts.') })
     .exactOptional()

@@ -2,7 +2,7 @@ import { Dice } from '../../workloads/index.js';
 import type { Job } from './job.js';
 
 /** Kinds of chance, each a stream of its own: switching one on leaves the draws of the others alone. */
-const STREAMS = ['streams', 'cancelled', 'cancelTime', 'returns', 'backoff', 'refused', 'overlong', 'broken', 'busy', 'loss', 'pause'] as const; // prettier-ignore
+const STREAMS = ['streams', 'cancelled', 'cancelTime', 'returns', 'backoff', 'refused', 'overlong', 'broken', 'busy', 'loss', 'pause', 'declared'] as const; // prettier-ignore
 export type Stream = (typeof STREAMS)[number];
 
 /**
@@ -24,6 +24,11 @@ export class Draws {
   ofCall(stream: Stream, { played, index }: Job, turn = 0): number {
     const program = Math.imul(played.index + 1, 0x27d4eb2f) ^ Math.imul(turn + 1, 0x165667b1);
     return Dice.of(this.#seedOf(stream) ^ program, index).share();
+  }
+
+  /** A number from 0 to below 1, the same for all calls of a program. */
+  ofProgram(stream: Stream, { played }: Job): number {
+    return Dice.of(this.#seedOf(stream), played.index).share();
   }
 
   #seedOf(stream: Stream): number {

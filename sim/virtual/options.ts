@@ -11,6 +11,8 @@ export interface Steps {
   readonly readsPrefix?: boolean;
   /** Whether it needs the progress of running calls; absent: no, as a scheduler that measures time ignores it. */
   readonly readsProgress?: boolean;
+  /** Whether it uses what clients declare of their programs' remaining work; absent: no. */
+  readonly readsRemaining?: boolean;
   /** For clairvoyant policies: receives facts that no gateway can know. */
   readonly oracle?: Oracle;
   /** Running totals, if it keeps them. */

@@ -1,13 +1,15 @@
 import type { Preset } from '../engine/presets.js';
 import { stepMs } from '../engine/roofline.js';
 import type { AgentCall } from '../../workloads/index.js';
+import { keptTokensOf } from './declared.js';
 
 /**
  * Service of a call by itself: the prefill of its prompt beyond the shared prefix, and a step for each token of its
  * answer.
  */
-export function serviceMs(preset: Preset, { promptTokens, outputTokens, prefix }: AgentCall): number {
-  const kept = prefix !== undefined && 'tokens' in prefix ? Math.min(prefix.tokens, promptTokens) : 0;
+export function serviceMs(preset: Preset, call: AgentCall): number {
+  const { promptTokens, outputTokens } = call;
+  const kept = keptTokensOf(call);
   const tokens = promptTokens - kept;
   const attended = tokens * kept + (tokens * (tokens + 1)) / 2;
   const prefillMs = stepMs(preset, { sequences: 1, tokens, attended, context: promptTokens });

@@ -8,6 +8,7 @@ import {
   type CallId,
   type Event,
   type EngineReported,
+  type Work,
 } from '../../src/index.js';
 import type { Sequence } from '../engine/sequence.js';
 import type { Job } from './job.js';
@@ -17,7 +18,7 @@ const TENANT = tenantId('t');
 
 /* Every event that the world tells the scheduler, as the gateway would tell it. */
 
-export function callArrived(job: Job, readsPrefix: boolean): Event {
+export function callArrived(job: Job, readsPrefix: boolean, remaining: Work | undefined): Event {
   const family = job.played.layout.family(job.call.thread);
   return {
     type: 'callArrived',
@@ -30,6 +31,7 @@ export function callArrived(job: Job, readsPrefix: boolean): Event {
     ...(job.streams && { patient: true as const }),
     request: `${job.call.thread}/${job.index}`,
     ...(family !== undefined && { family }),
+    ...(remaining !== undefined && { remaining }),
     ...(readsPrefix && { prefix: job.played.layout.prefix(job.index, job.promptTokens) }),
   };
 }

@@ -11,6 +11,9 @@ import type { Policy } from './policy.js';
  *
  * A prompt's length is known before it runs, so with `countPrompt` a program's first prompt counts as served already.
  * Without it, a first call of 100 tokens and one of 8,000 share a queue, as in the paper.
+ *
+ * Where the remaining service is foreseen, it takes the place of attained service. The two compare, because of programs
+ * with heavy-tailed sizes the rest is expected to be about as long as the part done.
  */
 export function plas(config: PolicySettings): Policy {
   const levels = new MlfqLevels(config);
@@ -20,8 +23,8 @@ export function plas(config: PolicySettings): Policy {
     admits: true,
     weighs: true,
     levels: config.levels,
-    stand: ({ serviceAtArrivalMs, newPromptTokens = 0 }) => ({
-      level: levels.of(serviceAtArrivalMs + newPromptTokens * msPerToken),
+    stand: ({ serviceAtArrivalMs, newPromptTokens = 0 }, { outlook }) => ({
+      level: levels.of(outlook?.remainingMs(serviceAtArrivalMs) ?? serviceAtArrivalMs + newPromptTokens * msPerToken),
       rank: 0,
     }),
   };

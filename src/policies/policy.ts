@@ -21,6 +21,8 @@ export interface ProgramMemory {
   /** Tokens that fade with time, as of `fadingAtMs`. */
   fadingTokens: number;
   fadingAtMs: number;
+  /** What is expected of it (`foresight/`); undefined without foresight. */
+  readonly outlook?: { remainingMs(serviceMs: number): number | undefined } | undefined;
 }
 
 /**

@@ -2,9 +2,10 @@ import type { Call } from './call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import { CompletionIndex } from './completion-index.js';
-import type { CallFinished, ProgramGone, Usage } from '../protocol/events.js';
+import type { CallFinished, ProgramGone, Usage, Work } from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/footprint.js';
+import { Foresight } from '../foresight/foresight.js';
 import { SharedPrefixes } from '../kv/shared-prefixes.js';
 import { HORIZON_STEPS, STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
 import { ProcessTable, type Program } from './process-table.js';
@@ -22,6 +23,7 @@ import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
 export class Accounting {
   readonly table: ProcessTable;
   readonly completionIndex = new CompletionIndex();
+  readonly #foresight = new Foresight();
   readonly #forecast = new ContextForecast();
   readonly #sharedPrefixes = new SharedPrefixes();
   #config: SchedulerConfig;
@@ -39,18 +41,24 @@ export class Accounting {
   /** Finds or makes the row for a new call. `evicted`: the idle program that made way for it. */
   admit(id: ProgramId, tenant: TenantId, nowMs: number): { row: Program; evicted: Program | undefined } {
     const admitted = this.table.admit(id, tenant, nowMs);
-    if (admitted.row.isCountedOut) this.completionIndex.revived(admitted.row.serviceMs);
+    if (admitted.row.isCountedOut) this.#revived(admitted.row);
     this.table.wake(admitted.row);
     return admitted;
   }
 
   /** The call has arrived: adds it to its program. */
-  begin(call: Call): void {
+  begin(call: Call, remaining?: Work): void {
     const { program, thread, promptTokens } = call;
     if (thread === '') this.#forecast.arrived(program, promptTokens);
     program.begin(call);
+    this.#foresight.arrived(call, remaining, this.#config.policy);
     call.forecastTokens = this.#forecastTokens(call);
     call.sharedTokens = this.#sharedTokens(call);
+  }
+
+  /** The client has declared the rest of the program. */
+  hinted(row: Program, remaining: Work): void {
+    this.#foresight.declared(row, remaining, this.#config.policy);
   }
 
   /** The call has stopped waiting: dispatched, cancelled or refused. */
@@ -122,7 +130,7 @@ export class Accounting {
 
   /** Takes the row out of the table; undefined while it still has active calls. */
   detach(row: Program, cause: ProgramGone['cause']): Program | undefined {
-    if (cause === 'ended' && !row.isCountedOut) this.completionIndex.ended(row.serviceMs);
+    if (cause === 'ended' && !row.isCountedOut) this.#over(row);
     this.table.detach(row, cause);
     return row.activeCalls.length === 0 ? row : undefined;
   }
@@ -133,8 +141,18 @@ export class Accounting {
     for (let row = this.table.nextIdle; row !== undefined; row = this.table.nextIdle) {
       if ((row.idleSinceMs ?? Infinity) + horizonMs > nowMs) return;
       this.table.countOut(row);
-      this.completionIndex.ended(row.serviceMs);
+      this.#over(row);
     }
+  }
+
+  #over({ serviceMs, outlook }: Program): void {
+    this.completionIndex.ended(serviceMs);
+    outlook?.ended(serviceMs);
+  }
+
+  #revived({ serviceMs, outlook }: Program): void {
+    this.completionIndex.revived(serviceMs);
+    outlook?.type?.revived(serviceMs);
   }
 
   /** Removes the longest-idle row when its lease is over, or when the table exceeds a lowered limit. */
@@ -161,6 +179,7 @@ export class Accounting {
     const { program } = call;
     const attainedMs = Math.max(program.serviceMs, call.serviceAtArrivalMs + serviceMs);
     this.completionIndex.served(program.serviceMs, attainedMs);
+    program.outlook?.type?.served(program.serviceMs, attainedMs);
     program.serviceMs = attainedMs;
   }
 

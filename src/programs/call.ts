@@ -41,6 +41,8 @@ export class Call implements Waiting, Timed {
 
   /** The program's attained service on arrival: the priority that the call inherits (Autellix, ATLAS). */
   serviceAtArrivalMs: number;
+  /** The program's service on the whole, as foreseen on arrival; 0: unknown. */
+  expectedTotalMs = 0;
   /** Whether it is its program's first call. */
   isFirst: boolean;
   /** `Batch.areaTokenMs` of its engine at the start of this attempt, or of its answer. */

@@ -43,6 +43,8 @@ export class CompletionIndex {
   readonly #servedMs: Float64Array;
   readonly #ended: Float64Array;
   readonly #index = new Float64Array(CLASSES);
+  /** The index before it is kept level: it rises where programs that have run for longer end sooner. */
+  readonly #ratio = new Float64Array(CLASSES);
   #changes = STALE_CHANGES;
   #endedCount = 0;
 
@@ -87,6 +89,12 @@ export class CompletionIndex {
     return this.#index[kind] ?? 0;
   }
 
+  /** Service for each program that ends, from this service on, in milliseconds: 1 / the index, which may rise here. */
+  msToEnd(serviceMs: number): number {
+    if (this.#changes >= STALE_CHANGES) this.#read();
+    return 1 / (this.#ratio[serviceClassOf(serviceMs)] ?? 0);
+  }
+
   /** The index as last read. Views use it, because looking must not bring the next reading forward. */
   get asRead(): Pick<CompletionIndex, 'isLearnt' | 'of'> {
     return { isLearnt: this.isLearnt, of: (kind) => this.#index[kind] ?? 0 };
@@ -104,7 +112,9 @@ export class CompletionIndex {
     const ends = hazards.map((hazard, kind) => (hazard === 0 ? 0 : 1 - Math.exp(-hazard * widthMs(kind))));
     let least = Infinity;
     for (let kind = 0; kind < CLASSES; kind += 1) {
-      least = Math.min(least, bestRatio(kind, hazards, ends));
+      const ratio = bestRatio(kind, hazards, ends);
+      this.#ratio[kind] = ratio;
+      least = Math.min(least, ratio);
       this.#index[kind] = least;
     }
   }

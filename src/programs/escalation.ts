@@ -43,7 +43,9 @@ type Spills = Pick<Balancer, 'spills'>;
  */
 export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spills, strandedAtMs = Infinity): Deadlines {
   const { admission, starvation, timeouts, balancer } = config;
-  const limitMs = starvation.beta * Math.max(call.serviceAtArrivalMs, starvation.floorMs);
+  const limitMs = starvation.beta * Math.max(call.serviceAtArrivalMs, call.expectedTotalMs, starvation.floorMs);
+  // A large program declared as such does not starve where it waits as long as its size.
+  const overdueMs = Math.min(starvation.beta * call.expectedTotalMs, timeouts.queueMs - admission.turnMs);
   const waitStartMs = call.queuedAtMs - call.waitedMs;
   // A call that fits no engine must not come back for ever, each time making an engine rest while others wait for it.
   const patienceStartMs = call.isPatient ? call.sentBackAtMs : waitStartMs + call.inheritedWaitMs;
@@ -51,7 +53,7 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spill
     timeoutAtMs: patienceStartMs + timeouts.queueMs,
     strandAtMs: strandedAtMs + timeouts.noEngineMs,
     retryAtMs: call.isPaused && call.retryAtMs !== -Infinity ? call.retryAtMs : Infinity,
-    overdueAtMs: call.overdue ? Infinity : waitStartMs + starvation.waitMsMax,
+    overdueAtMs: call.overdue ? Infinity : waitStartMs + Math.max(starvation.waitMsMax, overdueMs),
     promoteAtMs: call.promoted || call.level === 0 ? Infinity : waitStartMs + limitMs - call.carriedWaitMs,
     ageAtMs: call.isAged ? Infinity : waitStartMs + admission.reserveMs,
     stealableAtMs:

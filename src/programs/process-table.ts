@@ -2,6 +2,7 @@ import { invariant } from '../invariant.js';
 import type { Call } from './call.js';
 import type { Engine } from '../engines/engine.js';
 import type { Dispatch, ProgramGone } from '../protocol/events.js';
+import type { Outlook } from '../foresight/outlook.js';
 import type { ProgramId, TenantId } from '../protocol/units.js';
 
 const NO_CALLS: readonly Call[] = [];
@@ -44,6 +45,9 @@ export class Program {
   promptTokens = 0;
   cachedTokens = 0;
   outputTokens = 0;
+
+  /** Its expected future; undefined without foresight, and before its first call with it. */
+  outlook: Outlook | undefined;
 
   /** Tokens that fade with time, for policies that forget (`las-decayed`), as of `fadingAtMs`. */
   fadingTokens = 0;

@@ -1,4 +1,4 @@
-import type { CallFailed, Command, Event, Family, Usage } from './events.js';
+import type { CallFailed, Command, Event, Family, Usage, Work } from './events.js';
 import { EVENT_LOG_VERSION, type LogLine } from './event-log.js';
 
 /** A fault of a line: its path, such as `event.promptTokens` or '' for the whole line, and the problem. */
@@ -54,6 +54,7 @@ const number: Rule = (holder, key, path) => {
   return undefined;
 };
 
+const WORK: ShapeOf<Work> = { promptTokens: count, outputTokens: count };
 const FAMILY: ShapeOf<Family> = { id: number, tokens: count };
 const USAGE: ShapeOf<Usage> = { promptTokens: count, outputTokens: count, 'cachedTokens?': count };
 
@@ -85,6 +86,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shap
     'request?': text,
     'retry?': yes,
     'family?': object(FAMILY),
+    'remaining?': object(WORK),
   },
   callStarted: { call: text },
   callProgressed: { call: text, outputTokens: count },
@@ -98,6 +100,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shap
   callFailed: FAILURE,
   callCancelled: { call: text, 'mayReturn?': yes },
   programEnded: { program: text },
+  programHinted: { program: text, remaining: object(WORK) },
   engineJoined: {
     engine: text,
     models: texts,

@@ -13,6 +13,7 @@ export type Event =
   | CallFailed
   | CallCancelled
   | ProgramEnded
+  | ProgramHinted
   | EngineJoined
   | EngineReported
   | EngineLost
@@ -48,6 +49,15 @@ export interface CallArrived {
   readonly retry?: true;
   /** The family of programs that begin alike; absent: unknown, and no prefix is counted as shared. */
   readonly family?: Family;
+  /** Work of the rest of the program, this call included, as its client declares it. */
+  readonly remaining?: Work;
+}
+
+/** Work that a program still brings, in tokens. */
+export interface Work {
+  /** Prompt tokens that no engine has cached. */
+  readonly promptTokens: Tokens;
+  readonly outputTokens: Tokens;
 }
 
 /** Programs whose prompts begin with the same instructions and tool schemas, which an engine caches once. */
@@ -144,6 +154,13 @@ export interface CallCancelled {
 export interface ProgramEnded {
   readonly type: 'programEnded';
   readonly program: ProgramId;
+}
+
+/** The client declares the rest of a program, for its next calls. Changes nothing for a program without a row. */
+export interface ProgramHinted {
+  readonly type: 'programHinted';
+  readonly program: ProgramId;
+  readonly remaining: Work;
 }
 
 /** An engine takes calls from now on. Sent again, it replaces the engine's data and returns it to service. */

@@ -13,6 +13,7 @@ const QUIET: SchedulerConfig = {
     service: 'time',
     msPerPromptToken: 0.1,
     msPerOutputToken: 10,
+    foresight: 'none',
   },
   starvation: { beta: 1_000, floorMs: 1_000, waitMsMax: 10_000_000 },
   admission: {

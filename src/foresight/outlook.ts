@@ -1,0 +1,54 @@
+import type { CompletionIndex } from '../programs/completion-index.js';
+import type { Calibration } from './calibration.js';
+
+/** Work declared for the rest of a program, and the program's service at that time. */
+interface Declaration {
+  readonly declaredMs: number;
+  readonly serviceMs: number;
+}
+
+/** What is expected of one program: by its own declaration where those are right, else by its agent type. */
+export class Outlook {
+  #first: Declaration | undefined;
+  #last: Declaration | undefined;
+
+  /**
+   * @param type how soon programs of its agent type end; undefined: it has none
+   * @param declarations how right its tenant's declarations are
+   */
+  constructor(
+    readonly type: CompletionIndex | undefined,
+    private readonly declarations: Calibration,
+  ) {}
+
+  /** The client declares the rest of the program; a later declaration replaces an earlier one. */
+  declare(declaredMs: number, serviceMs: number): void {
+    this.#last = { declaredMs, serviceMs };
+    this.#first ??= this.#last;
+  }
+
+  /** Service to come, in milliseconds, of a program that has attained `serviceMs`; undefined: unknown. */
+  remainingMs(serviceMs: number): number | undefined {
+    return this.#declaredMs(serviceMs) ?? (this.type?.isLearnt === true ? this.type.msToEnd(serviceMs) : undefined);
+  }
+
+  /** Service of the whole program as declared; undefined when nothing trustworthy was. */
+  totalMs(serviceMs: number): number | undefined {
+    const leftMs = this.#declaredMs(serviceMs);
+    return leftMs === undefined ? undefined : serviceMs + leftMs;
+  }
+
+  /** The program has ended: its declaration is judged by what it attained. */
+  ended(serviceMs: number): void {
+    this.type?.ended(serviceMs);
+    if (this.#first !== undefined) this.declarations.learn(this.#first.declaredMs, serviceMs - this.#first.serviceMs);
+  }
+
+  /** A program that has outlived its declaration counts as one without. */
+  #declaredMs(serviceMs: number): number | undefined {
+    if (this.#last === undefined) return undefined;
+    const expectedMs = this.declarations.expectedMs(this.#last.declaredMs) ?? 0;
+    const leftMs = expectedMs - (serviceMs - this.#last.serviceMs);
+    return leftMs > 0 ? leftMs : undefined;
+  }
+}
