@@ -10,6 +10,12 @@ import { Outlook } from './outlook.js';
 /** Agent types and tenants remembered, the last used. An agent type takes about a kilobyte. */
 const ENTRIES_MAX = 1024;
 
+/**
+ * Weight of the index's prior, in programs: next to nothing, since a type is used only once many have ended. The usual
+ * prior expects ends within a millisecond, which a type of long programs never sees and never refutes.
+ */
+const PRIOR_PROGRAMS = 0.01;
+
 type Settings = Pick<PolicySettings, 'foresight' | 'msPerPromptToken' | 'msPerOutputToken'>;
 
 /**
@@ -17,7 +23,7 @@ type Settings = Pick<PolicySettings, 'foresight' | 'msPerPromptToken' | 'msPerOu
  * agent type did (SAGA, 3.3). An agent type is a tenant's programs with the same instructions and tools.
  */
 export class Foresight {
-  readonly #types = new Recent<string, CompletionIndex>(() => new CompletionIndex());
+  readonly #types = new Recent<string, CompletionIndex>(() => new CompletionIndex(PRIOR_PROGRAMS));
   readonly #declarations = new Recent<TenantId, Calibration>(() => new Calibration());
 
   /** A call arrives, with the rest of its program as its client declares it. */

@@ -5,7 +5,6 @@
 const CLASSES = 32;
 /** Ended programs remembered: each new one discounts the earlier ones by this fraction. */
 const MEMORY_PROGRAMS = 512;
-/** Weight of the prior in each class, in programs. */
 const PRIOR_PROGRAMS = 4;
 /** Ended programs needed before the index differs from its prior. */
 const ENDED_MIN = 32;
@@ -48,9 +47,10 @@ export class CompletionIndex {
   #changes = STALE_CHANGES;
   #endedCount = 0;
 
-  constructor() {
+  /** @param priorPrograms weight of the prior in each class, in programs */
+  constructor(priorPrograms = PRIOR_PROGRAMS) {
     // Half of the programs that reach a class end in it.
-    this.#ended = new Float64Array(CLASSES).fill(PRIOR_PROGRAMS / 2);
+    this.#ended = new Float64Array(CLASSES).fill(priorPrograms / 2);
     this.#servedMs = this.#ended.map((ended, kind) => (ended * Math.max(1, lowerMs(kind))) / Math.LN2);
   }
 

@@ -11,6 +11,7 @@ import {
   type CallFinished,
   type EngineJoined,
   type Event,
+  type Work,
 } from '../../src/index.js';
 
 /** Events from plain strings and numbers; omitted fields get the plainest value. */
@@ -26,7 +27,19 @@ export interface ArrivalFacts {
   readonly retry?: true;
   readonly patient?: true;
   readonly family?: { readonly id: number; readonly tokens: number };
+  readonly remaining?: { readonly prompt: number; readonly output: number };
 }
+
+const work = ({ prompt, output }: NonNullable<ArrivalFacts['remaining']>): Work => ({
+  promptTokens: tokens(prompt),
+  outputTokens: tokens(output),
+});
+
+export const hinted = (program: string, prompt: number, output: number): Event => ({
+  type: 'programHinted',
+  program: programId(program),
+  remaining: work({ prompt, output }),
+});
 
 export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
   return {
@@ -43,6 +56,7 @@ export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
     ...(facts.retry !== undefined && { retry: facts.retry }),
     ...(facts.patient !== undefined && { patient: facts.patient }),
     ...(facts.family !== undefined && { family: { id: facts.family.id, tokens: tokens(facts.family.tokens) } }),
+    ...(facts.remaining !== undefined && { remaining: work(facts.remaining) }),
   };
 }
 

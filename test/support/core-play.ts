@@ -3,6 +3,7 @@ import {
   millis,
   POLICY_NAMES,
   ADMISSION_NAMES,
+  FORESIGHT_NAMES,
   RETENTION_NAMES,
   Scheduler,
   type Command,
@@ -20,6 +21,7 @@ import {
   ended,
   failed,
   finished,
+  hinted,
   hungUp,
   joined,
   lost,
@@ -116,6 +118,7 @@ class Player {
         quantumRatio: dice.pick([1, 2, 3]),
         countPrompt: dice.chance(0.5),
         service: this.#may('tokens') && dice.chance(0.2) ? 'tokens' : 'time',
+        foresight: FORESIGHT_NAMES[this.options.seed % FORESIGHT_NAMES.length]!,
       },
       starvation: { beta: dice.int(1, 10), floorMs: dice.int(20, 300), waitMsMax: dice.int(100, 4_000) },
       admission: {
@@ -221,6 +224,7 @@ class Player {
         cancelled(call),
         progressed(call, 5),
         ended('s/nobody'),
+        hinted(`s/p${dice.int(0, 7)}`, 100, 100),
         lost('nowhere'),
         drained('nowhere'),
         woke,
@@ -247,6 +251,7 @@ class Player {
         ...(this.options.ghosts && { request: 'x' }),
         // Six of eight programs belong to three families.
         ...(make < 3 && { family: { id: make, tokens: 200 + 100 * make } }),
+        ...(number % 2 === 0 && { remaining: { prompt, output: number * this.#calls } }),
       }),
     );
   }

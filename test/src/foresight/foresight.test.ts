@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import type { ForesightName } from '../../../src/index.js';
+import { Desk, sentOut } from '../../support/core-desk.js';
+import { ended, hinted } from '../../support/core-events.js';
+
+/** A token of an answer takes 10 ms here, so that a declaration of 100 output tokens is one second. */
+const MS_PER_TOKEN = 10;
+const STARVATION = { beta: 4, floorMs: 100, waitMsMax: 5_000 };
+const SHORT = { id: 1, tokens: 50 };
+const LONG = { id: 2, tokens: 50 };
+
+function deskWith(foresight: ForesightName): Desk {
+  const desk = new Desk({
+    policy: { foresight, levels: 12, firstQuantumMs: 100, msPerPromptToken: 0, msPerOutputToken: MS_PER_TOKEN },
+    starvation: STARVATION,
+    timeouts: { queueMs: 60_000 },
+    admission: { turnMs: 0, reserveMs: 0 },
+  });
+  desk.join('A', { window: 1 });
+  return desk;
+}
+
+/** Plays whole programs of one call, each of which declares its size times the factor. */
+function teach(desk: Desk, tenant: string, sizesMs: readonly number[], factor: (index: number) => number): void {
+  sizesMs.forEach((sizeMs, index) => {
+    const program = `${tenant}/taught${index}`;
+    const output = (sizeMs / MS_PER_TOKEN) * factor(index);
+    desk.arrive(program, { program, tenant, remaining: { prompt: 0, output } });
+    desk.pass(sizeMs);
+    desk.finish(program, { prompt: 100, output: 10, serviceMs: sizeMs });
+    desk.tell(ended(program));
+  });
+}
+
+const SIZES_MS = Array.from({ length: 24 }, (_, index) => 200 * (1 + ((index * 7) % 24)));
+const right = () => 1;
+/** Turns the order of sizes around, from one program to the next. */
+const wild = (index: number) => (index % 2 === 0 ? 100 : 0.01);
+
+/** The order in which a first and a second waiting call leave the queue. */
+function orderOf(desk: Desk, first: Parameters<Desk['arrive']>, second: Parameters<Desk['arrive']>): string[] {
+  desk.arrive(`running-${desk.nowMs}-${first[0]}`);
+  desk.arrive(...first);
+  desk.arrive(...second);
+  const [next] = sentOut(desk.finish(`running-${desk.nowMs}-${first[0]}`));
+  const after = sentOut(desk.finish(next!.split('@')[0]!));
+  for (const sent of after) desk.finish(sent.split('@')[0]!);
+  return [next!, ...after].map((sent) => sent.split('@')[0]!);
+}
+
+describe('declared work', () => {
+  const large = { tenant: 'a', remaining: { prompt: 0, output: 400 } };
+  const small = { tenant: 'a', remaining: { prompt: 0, output: 30 } };
+
+  it.each([
+    ['declared', right, ['small', 'large']],
+    ['declared', wild, ['large', 'small']],
+    ['learnt', right, ['large', 'small']],
+    ['none', right, ['large', 'small']],
+  ] as const)('with foresight %s ranks programs by it where the tenant was %o', (foresight, factor, order) => {
+    const desk = deskWith(foresight);
+    teach(desk, 'a', SIZES_MS, factor);
+    expect(orderOf(desk, ['large', large], ['small', small])).toEqual(order);
+  });
+
+  const liar = { tenant: 'liar' };
+
+  it('is believed by tenant: one tenant’s false declarations do not discredit another’s', () => {
+    const desk = deskWith('declared');
+    teach(desk, 'liar', SIZES_MS, wild);
+    teach(desk, 'a', SIZES_MS, right);
+    expect(orderOf(desk, ['large', large], ['small', small])).toEqual(['small', 'large']);
+    expect(orderOf(desk, ['big', { ...large, ...liar }], ['tiny', { ...small, ...liar }])).toEqual([
+      'big',
+      'tiny',
+    ]);
+  });
+
+  it('comes between calls as well, and a later declaration replaces an earlier one', () => {
+    const desk = deskWith('declared');
+    teach(desk, 'a', SIZES_MS, right);
+    desk.arrive('first', { program: 'p', ...small });
+    desk.finish('first', { prompt: 100, output: 10, serviceMs: 150 });
+    desk.tell(hinted('p', 0, 400));
+    expect(orderOf(desk, ['second', { program: 'p', tenant: 'a' }], ['other', small])).toEqual([
+      'other',
+      'second',
+    ]);
+    expect(desk.tell(hinted('nobody', 0, 1))).toEqual([]);
+  });
+
+  it('no longer counts for a program that has outlived it', () => {
+    const desk = deskWith('declared');
+    teach(desk, 'a', SIZES_MS, right);
+    desk.arrive('first', { program: 'p', tenant: 'a', remaining: { prompt: 0, output: 30 } });
+    desk.finish('first', { prompt: 100, output: 10, serviceMs: 4_000 });
+    expect(orderOf(desk, ['second', { program: 'p', tenant: 'a' }], ['large', large])).toEqual(['second', 'large']);
+    expect(desk.dispatchOf('second')?.level).toBe(6);
+  });
+
+  it('lets a large program wait beta times its size before it is promoted, but no longer than the queue allows', () => {
+    const desk = deskWith('declared');
+    teach(desk, 'a', SIZES_MS, right);
+    desk.arrive('running');
+    const { nowMs } = desk;
+    desk.arrive('large', { tenant: 'a', remaining: { prompt: 0, output: 400 } });
+    desk.arrive('unknown', { tenant: 'b', program: 'old' });
+    desk.passTo(nowMs + STARVATION.beta * 4_000 - 500);
+    expect(desk.scheduler.totals.overdue).toBe(1);
+    desk.passTo(nowMs + STARVATION.beta * 4_000 + 500);
+    expect(desk.scheduler.totals).toMatchObject({ promotions: expect.any(Number), overdue: 2 });
+  });
+});
+
+describe('agent types', () => {
+  /** Programs of two families: short ones of 100 ms, and long ones of 10 s. */
+  function teachTypes(desk: Desk): void {
+    for (let program = 0; program < 40; program += 1)
+      for (const [family, sizeMs] of [
+        [SHORT, 100],
+        [LONG, 10_000],
+      ] as const) {
+        const id = `type${family.id}/${program}`;
+        desk.arrive(id, { program: id, family });
+        desk.pass(sizeMs);
+        desk.finish(id, { prompt: 100, output: 10, serviceMs: sizeMs });
+        desk.tell(ended(id));
+      }
+  }
+
+  it.each([
+    ['none', ['long', 'short']],
+    ['learnt', ['short', 'long']],
+    ['declared', ['short', 'long']],
+  ] as const)('with foresight %s: programs of a short type go first', (foresight, order) => {
+    const desk = deskWith(foresight);
+    teachTypes(desk);
+    expect(orderOf(desk, ['long', { family: LONG }], ['short', { family: SHORT }])).toEqual(order);
+  });
+
+  it('belong to a tenant: the same family of another is unknown', () => {
+    const desk = deskWith('learnt');
+    teachTypes(desk);
+    expect(orderOf(desk, ['long', { family: LONG, tenant: 'b' }], ['short', { family: SHORT, tenant: 'b' }])).toEqual([
+      'long',
+      'short',
+    ]);
+  });
+});
