@@ -1,9 +1,9 @@
 import type { CallId, Scheduler, WaitView } from '../src/index.js';
 
-/** Time for which a reading is good, for each call that waits. One takes 4 µs a call, so at most 1 % of a core. */
-const GOOD_MS_PER_CALL = 0.4;
+/** Most of the process's time that readings may take: each is good for as long as that asks. */
+const BUSY_SHARE = 0.01;
 
-/** Why calls wait, for the comments of queued streams. Read for all calls at once, and less often the more they are. */
+/** Why calls wait, for the comments of queued streams. Read for all calls at once, and less often the longer it takes. */
 export class Waiting {
   #waits: ReadonlyMap<CallId, WaitView> = new Map();
   #goodUntilMs = -Infinity;
@@ -18,7 +18,7 @@ export class Waiting {
     const now = this.now();
     if (now >= this.#goodUntilMs) {
       this.#waits = new Map(this.scheduler.views.waits());
-      this.#goodUntilMs = now + this.#waits.size * GOOD_MS_PER_CALL;
+      this.#goodUntilMs = now + (this.now() - now) / BUSY_SHARE;
     }
     return this.#waits.get(call);
   }
