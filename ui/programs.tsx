@@ -18,7 +18,7 @@ interface Column {
 
 const COLUMNS: readonly Column[] = [
   { name: 'State', cell: (row) => row.state, always: true, isText: true },
-  { name: 'Queue', sort: 'level', cell: (row) => String(row.level), always: true },
+  { name: 'Level', sort: 'level', cell: (row) => String(row.level), always: true },
   {
     name: 'Waits for',
     sort: 'current_wait_seconds',
