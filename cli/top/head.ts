@@ -50,7 +50,7 @@ export function totalLines({ engines, queue, total, totals, gateway }: Snapshot,
 /** A title, and a line for each engine, or for two of them on wide terminals. At most `height` lines. */
 export function engineLines({ engines }: Snapshot, width: number, height: number): Line[] {
   if (height < 2) return [];
-  if (engines.length === 0) return [joined([span('no engine is configured', 'bad')], width)];
+  if (engines.length === 0) return [joined([span('there is no engine', 'bad')], width)];
   const across = Math.max(1, Math.min(engines.length, Math.floor((width + GAP.length) / (ENGINE_WIDTH_MIN + GAP.length)))); // prettier-ignore
   const layout = layoutOf(engines, Math.floor((width - (across - 1) * GAP.length) / across));
   // Troubled engines first, if not all have room.

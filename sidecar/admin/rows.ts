@@ -175,7 +175,7 @@ export function queueRow(context: Context): Answers.Queue {
     waiting,
     limit: context.config.limits.queuedMax,
     longest_wait_seconds: seconds(longestWaitMs),
-    waiting_for: views.waitCauses(),
+    waiting_for: context.driver.waitCauses(),
     levels: byLevel.map((calls, level) => ({ level, waiting: calls })),
   };
 }

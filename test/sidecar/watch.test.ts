@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it, vi, afterEach } from 'vitest';
 import { millis, type ProgramGone } from '../../src/index.js';
 import type { CallReport } from '../../sidecar/calls/ports.js';
+import { WallClock } from '../../sidecar/wall-clock.js';
 import { Totals } from '../../sidecar/watch/totals.js';
 import { Watchers } from '../../sidecar/watch/watchers.js';
 
@@ -49,6 +50,14 @@ describe('totals', () => {
     ]);
     expect([sum.prompts.cachedShare, sum.outputTokens, sum.promoted]).toEqual([0.5, 4, 4]);
   });
+});
+
+it('times of day follow a machine that slept, or whose clock was set', () => {
+  vi.useFakeTimers();
+  const clock = new WallClock();
+  vi.setSystemTime(Date.now() + 3_600_000);
+  clock.adjust();
+  expect(clock.at(performance.now())).toBeCloseTo(Date.now());
 });
 
 describe('watchers', () => {

@@ -79,7 +79,9 @@ describe('the admin API', () => {
     expect(await check(answers.programPage, '/programs?sort=-current_wait_seconds&state=waiting')).toMatchObject({
       programs: [{ id: 'q', active_calls: 1 }],
     });
-    await check(answers.programDetail, '/programs/q');
+    expect(await check(answers.programDetail, '/programs/q')).toMatchObject({
+      threads: [{ active: [{ text: expect.stringContaining('It waits for a slot') as string }] }],
+    });
     expect(await check(answers.pastCalls, '/programs/p/calls')).toMatchObject({ calls: [{ cached_tokens: 25 }] });
     await check(answers.engineList, '/engines');
     expect(await check(answers.engine, '/engines/e')).toMatchObject({ gate_tokens: 900, cached_share: 0.25 });
