@@ -165,7 +165,8 @@ function useRowKeys(scroller: RefObject<HTMLDivElement | null>, total: number, i
   const awaited = useRef(false);
   useEffect(() => {
     if (!awaited.current) return;
-    const link = scroller.current?.querySelector<HTMLElement>('a[tabindex="0"]');
+    // Not the row of this drawing: by now a further key may have chosen another.
+    const link = scroller.current?.querySelector<HTMLElement>(`tr[aria-rowindex="${current.peek() + 2}"] a`);
     link?.focus({ preventScroll: true });
     awaited.current = link === null;
   });
