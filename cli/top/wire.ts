@@ -65,7 +65,7 @@ const queue = z.object({
   waiting: figure,
   limit: figure,
   longest_wait_seconds: figure,
-  waiting_for: z.record(z.string(), figure).catch({}),
+  waiting_for: z.record(name, figure).catch({}),
   levels: z.array(z.object({ level: figure, waiting: figure })).catch([]),
 });
 

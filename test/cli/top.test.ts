@@ -6,7 +6,7 @@ import { frame, type Scene } from '../../cli/top/frame.js';
 import { painted, textOf } from '../../cli/top/line.js';
 import { COLUMNS, SORT_KEYS } from '../../cli/top/columns.js';
 import { indexOf, makeView, press, wishOf, type View } from '../../cli/top/view.js';
-import { readDetail, readEngines, readPrograms, readWhy } from '../../cli/top/wire.js';
+import { readDetail, readEngines, readPrograms, readQueue, readWhy } from '../../cli/top/wire.js';
 import { readProgramQuery } from '../../sidecar/admin/query.js';
 import { serve } from '../support/load.js';
 
@@ -105,6 +105,12 @@ describe('a frame', () => {
     expect(text.find((line) => line.startsWith('gpu-1'))).toMatch(/up +\[\|+ +4\/8\] \[\|+ +10\/100\] +50%$/);
     expect(text.find((line) => line.startsWith('gpu-2'))).toMatch(/ejected +\[ +4\/-\] .* -$/);
     expect(text.find((line) => line.startsWith('>'))).toMatch(/^>first +idle/);
+  });
+
+  it('shows every cause of waits', () => {
+    const queue = readQueue({ waiting: 3, waiting_for: { [HOSTILE]: 1, kv: 2, turn: 0 } });
+    const [, line = []] = frame(scene(table, { queue }), { columns: 80, rows: 24 });
+    expect(textOf(line)).toContain(`3 wait  oldest 0.0s  for ${printable(HOSTILE)} 1, kv 2`);
   });
 
   it('shows a troubled engine first where not all have room, and sums the rest up', () => {
