@@ -69,7 +69,7 @@ export function wishOf(view: View): Wish {
 
 const CHOICE = /^(?:(tenant|engine):(.+)|(state):(waiting|running|idle))$/;
 
-/** Parameters of `GET /programs`: `tenant:NAME`, `engine:ID` and `state:STATE`; further words are looked for in names. */
+/** Parameters of `GET /programs`: `tenant:NAME`, `engine:ID`, `state:STATE`; other words are looked for in names. */
 function choiceOf(filter: string): Record<string, string> {
   const choice: Record<string, string> = {};
   const words: string[] = [];

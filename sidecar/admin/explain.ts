@@ -35,9 +35,7 @@ function explanation(
   const last = row?.lastDispatch;
   const { balancerName } = context.driver.scheduler.views;
   const texts =
-    calls.length > 0 || row === undefined
-      ? calls.map((call) => call.text)
-      : [lastCallInWords(row, last, balancerName)];
+    calls.length > 0 || row === undefined ? calls.map((call) => call.text) : [lastCallInWords(row, last, balancerName)];
   if (more > 0) texts.push(`${more} later calls are active too.`);
   return {
     text: texts.join('\n\n'),

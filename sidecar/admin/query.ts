@@ -86,7 +86,10 @@ export async function selectPrograms(
 /** Each word of `text` is looked for in the whole key, whatever its case. */
 function readFilter(search: URLSearchParams): ProgramQuery['matches'] {
   const [tenant, engine, state] = [search.get('tenant'), search.get('engine'), search.get('state')];
-  const words = (search.get('text') ?? '').toLowerCase().split(/\s+/).filter((word) => word !== '');
+  const words = (search.get('text') ?? '')
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
   if (state !== null && !STATES.includes(state)) throw bad('state', `must be one of ${STATES.join(', ')}`);
   return (row) =>
     (tenant === null || row.tenant === tenant) &&

@@ -10,7 +10,10 @@ export const name = z
 /** What may follow `Bearer` in a header. A line end, as files of secrets often have, would make it match nothing. */
 export const bearer = z
   .string()
-  .refine((text) => /^[!-~]+$/.test(text), { error: 'must be printable ASCII, without spaces or a line end', abort: true });
+  .refine((text) => /^[!-~]+$/.test(text), {
+    error: 'must be printable ASCII, without spaces or a line end',
+    abort: true,
+  });
 
 /** Recurring texts for the source of a default. */
 export const STARTING = 'starting value';

@@ -11,7 +11,10 @@ export function redact(config: Config): Config {
   return copy;
 }
 
-/** Replaces secrets given as `env:NAME` with the variable's value, trimmed: files of secrets often end in a line end. An unset variable is a problem. */
+/**
+ * Replaces secrets given as `env:NAME` with the variable's value, trimmed, because files of secrets often end in a line
+ * end. An unset variable is a problem.
+ */
 export function resolveSecrets(
   values: unknown,
   env: Readonly<Record<string, string | undefined>>,

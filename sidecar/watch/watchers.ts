@@ -21,7 +21,7 @@ export interface WatchPorts<View> {
   readonly failed: (error: unknown) => void;
 }
 
-/** Time between two updates, at least. They come less often where looks take more than this share of the process's time. */
+/** Least time between two updates. They come less often where looks would take more than this share of the time. */
 const INTERVAL_MS = 1000;
 const BUSY_SHARE = 0.02;
 /** A client that has not taken the last update by then is dropped. */

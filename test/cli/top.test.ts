@@ -21,7 +21,11 @@ function scene(view: View, more: Partial<Scene['snapshot']> = {}): Scene {
       engines: [engine('gpu-1', { cached_share: 0.5 }), engine('gpu-2', { state: 'ejected', window: null })],
     }),
     queue: { waiting: 3, limit: 100, longest_wait_seconds: 2, waiting_for: { kv: 3 }, levels: [{ level: 5, waiting: 3 }] }, // prettier-ignore
-    ...programs(program('first', { state: 'idle' }), program(HOSTILE, { active_calls: 1 }), program('x'.repeat(10_000))),
+    ...programs(
+      program('first', { state: 'idle' }),
+      program(HOSTILE, { active_calls: 1 }),
+      program('x'.repeat(10_000)),
+    ),
     gateway: { policy: 'plas', instance: 'a', started_at: 3600 - 50, draining: false },
     totals: {
       window_seconds: 300,
@@ -162,7 +166,11 @@ describe('keys', () => {
   it('filter by words and fields, typed or dropped', () => {
     const typed = type(table, '/', ...Array.from('tenant:acme a state:wait b state:idle')).view;
     expect(wishOf(typed).choice).toEqual({});
-    expect(wishOf(type(typed, 'return').view).choice).toEqual({ tenant: 'acme', state: 'idle', text: 'a state:wait b' });
+    expect(wishOf(type(typed, 'return').view).choice).toEqual({
+      tenant: 'acme',
+      state: 'idle',
+      text: 'a state:wait b',
+    });
     readProgramQuery(new URLSearchParams(wishOf(type(typed, 'return').view).choice));
     expect(type(typed, 'backspace', 'ctrl-u', 'return').view).toMatchObject({ filter: '', typing: undefined });
     expect(type(typed, 'escape').view).toMatchObject({ filter: '', typing: undefined });
