@@ -102,7 +102,8 @@ export class Watchers<View> {
     }
     // Who waits for a first update has one under way.
     const ready = [...this.#watchers].filter(({ response, sent }) => response.writableLength === 0 && sent.size > 0);
-    if (this.#isLooking || now < this.#nextLookMs) return ready.forEach(({ response }) => response.write(ALIVE));
+    if (ready.length === 0 || this.#isLooking || now < this.#nextLookMs)
+      return ready.forEach(({ response }) => response.write(ALIVE));
     this.#isLooking = true;
     this.#nextLookMs = now + (await this.#update(ready)) / BUSY_SHARE;
     this.#isLooking = false;
