@@ -154,11 +154,8 @@ export class Scheduler {
         this.#ghosts.forget(row);
         return this.#gone(this.#accounting.detach(row, 'ended'));
       }
-      case 'programHinted': {
-        const row = this.#accounting.table.get(event.program);
-        if (row !== undefined) this.#accounting.hinted(row, event.remaining);
-        return;
-      }
+      case 'programHinted':
+        return this.#accounting.hinted(event);
       case 'engineJoined':
         return this.#displaced(this.#placement.join(event));
       case 'engineReported':

@@ -2,7 +2,7 @@ import type { Call } from './call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import { CompletionIndex } from './completion-index.js';
-import type { CallFinished, ProgramGone, Usage, Work } from '../protocol/events.js';
+import type { CallFinished, ProgramGone, ProgramHinted, Usage, Work } from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/footprint.js';
 import { Foresight } from '../foresight/foresight.js';
@@ -57,8 +57,9 @@ export class Accounting {
   }
 
   /** The client has declared the rest of the program. */
-  hinted(row: Program, remaining: Work): void {
-    this.#foresight.declared(row, remaining, this.#config.policy);
+  hinted({ program, remaining }: ProgramHinted): void {
+    const row = this.table.get(program);
+    if (row !== undefined) this.#foresight.declared(row, remaining, this.#config.policy);
   }
 
   /** The call has stopped waiting: dispatched, cancelled or refused. */

@@ -142,6 +142,7 @@ export class Book {
       }
       case 'callProgressed':
       case 'programEnded':
+      case 'programHinted':
       case 'engineReported':
       case 'woke':
         return;
