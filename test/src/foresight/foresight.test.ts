@@ -70,10 +70,7 @@ describe('declared work', () => {
     teach(desk, 'liar', SIZES_MS, wild);
     teach(desk, 'a', SIZES_MS, right);
     expect(orderOf(desk, ['large', large], ['small', small])).toEqual(['small', 'large']);
-    expect(orderOf(desk, ['big', { ...large, ...liar }], ['tiny', { ...small, ...liar }])).toEqual([
-      'big',
-      'tiny',
-    ]);
+    expect(orderOf(desk, ['big', { ...large, ...liar }], ['tiny', { ...small, ...liar }])).toEqual(['big', 'tiny']);
   });
 
   it('comes between calls as well, and a later declaration replaces an earlier one', () => {
@@ -82,10 +79,7 @@ describe('declared work', () => {
     desk.arrive('first', { program: 'p', ...small });
     desk.finish('first', { prompt: 100, output: 10, serviceMs: 150 });
     desk.tell(hinted('p', 0, 400));
-    expect(orderOf(desk, ['second', { program: 'p', tenant: 'a' }], ['other', small])).toEqual([
-      'other',
-      'second',
-    ]);
+    expect(orderOf(desk, ['second', { program: 'p', tenant: 'a' }], ['other', small])).toEqual(['other', 'second']);
     expect(desk.tell(hinted('nobody', 0, 1))).toEqual([]);
   });
 
