@@ -15,6 +15,7 @@ import { splitTarget } from './http/target.js';
 import { fingerprintOf, saysRetry } from './identity/returning.js';
 import { prefixHashes } from './prefix.js';
 import { endProgram } from './programs.js';
+import { readDeclared } from './workflows/declaration.js';
 
 /** Prefix of call ids, random for each process; a counter completes it. So ids are unique across processes. */
 const PROCESS = randomBytes(5).toString('hex');
@@ -51,7 +52,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   const bytes = await readBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs, held });
   const isWanted = () => !request.socket.destroyed;
   const read = context.reader.read(api, path, bytes, isWanted);
-  const { raw, body, keys, facts, opening } = read instanceof Promise ? await read : read;
+  const { body, facts, opening, ...given } = read instanceof Promise ? await read : read;
   // Reading the body takes time, so draining may have begun.
   checkNotDraining(context);
   if (context.fleet.serving(facts.model).length === 0) {
@@ -59,6 +60,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   }
   const { search } = splitTarget(request.url ?? '');
   const { headers } = request;
+  const { raw, keys, remaining } = readDeclared(headers, { body, ...given });
   const fingerprint = fingerprintOf(raw);
   const before = context.returning.find(tenant, fingerprint);
   const identity = context.identifier.identify({ tenant, headers, body, facts, before });
@@ -75,6 +77,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     facts: withoutBody(facts),
     ...demandOf(context, tenant, facts),
     family: familyOf(facts.model, opening, context.tokens),
+    remaining,
     prefix: context.readsPrefix ? prefixHashes(facts.conversation()) : undefined,
     fingerprint,
     isRetry: saysRetry(headers),

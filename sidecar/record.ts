@@ -151,7 +151,8 @@ class Aliases {
   readonly #factors = [randomInt(2 ** 32), randomInt(2 ** 31) * 2 + 1, randomInt(2 ** 31) * 2 + 1] as const;
 
   inEvent(event: Event): Event {
-    if (event.type === 'programEnded') return { ...event, program: this.#program(event.program) };
+    if (event.type === 'programEnded' || event.type === 'programHinted')
+      return { ...event, program: this.#program(event.program) };
     if (event.type !== 'callArrived') return event;
     const { program, tenant, thread, prefix, family, request } = event;
     return {

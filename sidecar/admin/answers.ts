@@ -246,6 +246,14 @@ export const demo = z.strictObject({ demo: z.literal('running') }).meta({ id: 'D
 export const ended = z
   .strictObject({ ended: z.literal(true), id: z.string(), tenant: z.string() })
   .meta({ id: 'Ended' });
+export const hinted = z
+  .strictObject({
+    hinted: z.literal(true),
+    used: say(z.boolean(), 'Whether `policy.foresight` is `declared`.'),
+    id: z.string(),
+    tenant: z.string(),
+  })
+  .meta({ id: 'Hinted' });
 export const removed = z.strictObject({ id: z.string(), removed: z.literal(true) }).meta({ id: 'Removed' });
 export const everyEngine = z
   .strictObject({ engines: z.array(z.strictObject({ id: z.string(), status: whole, body: z.string() })) })

@@ -77,7 +77,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   /** Hands the call to the scheduler. */
   start(): void {
-    const { id, tenant, identity, facts, engine, promptTokens, prefix, family, fingerprint, isRetry } = this.spec;
+    const { id, tenant, identity, facts, engine, promptTokens, remaining, prefix, family, fingerprint, isRetry } =
+      this.spec;
     this.ports.driver.arrive(
       {
         type: 'callArrived',
@@ -89,6 +90,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         ...(engine !== undefined && { engine }),
         promptTokens,
         ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
+        ...(remaining !== undefined && { remaining }),
         ...(prefix !== undefined && { prefix }),
         request: fingerprint,
         ...(facts.stream && { patient: true }),

@@ -1,4 +1,4 @@
-import type { CallId, Dispatch, EngineId, Family, TenantId, Tokens, Usage } from '../../src/index.js';
+import type { CallId, Dispatch, EngineId, Family, TenantId, Tokens, Usage, Work } from '../../src/index.js';
 import type { Active } from '../active.js';
 import type { AnswerFacts, Api, JsonObject, RequestFacts } from '../apis/api.js';
 import type { HeldBody } from '../bodies/held.js';
@@ -27,6 +27,8 @@ export interface CallSpec {
   /** The only engine that may run the call; absent: any that serves the model. */
   readonly engine?: EngineId;
   readonly promptTokens: Tokens;
+  /** Work of the rest of the program, as the client declares it. */
+  readonly remaining: Work | undefined;
   readonly prefix: readonly number[] | undefined;
   /** Equal for repetitions of the same request. */
   readonly fingerprint: string;
