@@ -15,7 +15,7 @@ import { splitTarget } from './http/target.js';
 import { fingerprintOf, saysRetry } from './identity/returning.js';
 import { prefixHashes } from './prefix.js';
 import { endProgram } from './programs.js';
-import { readDeclared } from './workflows/declaration.js';
+import { readDeclaration } from './workflows/declaration.js';
 
 /** Prefix of call ids, random for each process; a counter completes it. So ids are unique across processes. */
 const PROCESS = randomBytes(5).toString('hex');
@@ -60,7 +60,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   }
   const { search } = splitTarget(request.url ?? '');
   const { headers } = request;
-  const { raw, keys, remaining } = readDeclared(headers, { body, ...given });
+  const { raw, keys, declaration } = readDeclaration(headers, { body, ...given });
   const fingerprint = fingerprintOf(raw);
   const before = context.returning.find(tenant, fingerprint);
   const identity = context.identifier.identify({ tenant, headers, body, facts, before });
@@ -77,7 +77,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     facts: withoutBody(facts),
     ...demandOf(context, tenant, facts),
     family: familyOf(facts.model, opening, context.tokens),
-    remaining,
+    declared: declaration && context.workflows.declared(tenant, declaration),
     prefix: context.readsPrefix ? prefixHashes(facts.conversation()) : undefined,
     fingerprint,
     isRetry: saysRetry(headers),

@@ -81,6 +81,15 @@ const activeCall = z
 export const programDetail = z
   .strictObject({
     ...programFields,
+    forecast: z
+      .strictObject({
+        source: say(
+          z.enum(['none', 'learnt', 'declared']),
+          'Who foresees its rest: nobody, its agent type, its client.',
+        ),
+        remaining_seconds: say(seconds.nullable(), 'Engine time to come; null: unknown.'),
+      })
+      .meta({ id: 'Forecast' }),
     threads: z.array(
       z.strictObject({
         thread: say(z.string(), 'The sub-agent’s id; empty for the root.'),

@@ -59,6 +59,10 @@ export function programDetail(
   const threads = [...new Map([['', row.callsTotal - ofAgents], ...calls])].filter(([, made]) => made > 0);
   return {
     ...programRow(row, now),
+    forecast: {
+      source: row.forecast?.source ?? 'none',
+      remaining_seconds: Number.isFinite(row.forecast?.remainingMs) ? secondsOr(row.forecast?.remainingMs) : null,
+    },
     threads: threads.map(([thread, made]) => {
       const active = row.threads.filter((call) => (calls.has(call.thread) ? call.thread : '') === thread);
       return {

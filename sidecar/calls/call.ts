@@ -77,7 +77,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   /** Hands the call to the scheduler. */
   start(): void {
-    const { id, tenant, identity, facts, engine, promptTokens, remaining, prefix, family, fingerprint, isRetry } =
+    const { id, tenant, identity, facts, engine, promptTokens, declared, prefix, family, fingerprint, isRetry } =
       this.spec;
     this.ports.driver.arrive(
       {
@@ -90,7 +90,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         ...(engine !== undefined && { engine }),
         promptTokens,
         ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
-        ...(remaining !== undefined && { remaining }),
+        ...(declared?.remaining !== undefined && { remaining: declared.remaining }),
         ...(prefix !== undefined && { prefix }),
         request: fingerprint,
         ...(facts.stream && { patient: true }),
@@ -346,6 +346,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   #headers(reason?: string): OutgoingHttpHeaders {
-    return callHeaders(this.spec, this.#dispatch, this.ports.driver.now() - this.#arrivedAt, reason);
+    const headers = callHeaders(this.spec, this.#dispatch, this.ports.driver.now() - this.#arrivedAt, reason);
+    const forecast = this.ports.forecast(this.spec);
+    if (forecast !== undefined) headers['x-maitred-forecast'] = forecast;
+    return headers;
   }
 }

@@ -2,7 +2,19 @@ import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Recorder } from '../../../sidecar/driver.js';
 import type { Event, Work } from '../../../src/index.js';
-import { JSON_TYPE, MODEL, ask, chat, completion, errorCode, fakeEngine, world, type FakeEngine } from './world.js';
+import {
+  JSON_TYPE,
+  MODEL,
+  ask,
+  chat,
+  completion,
+  configOf,
+  errorCode,
+  fakeEngine,
+  world,
+  type FakeEngine,
+  type Got,
+} from './world.js';
 
 const REST = { promptTokens: 1200, outputTokens: 300 };
 const HEADER = 'x-maitred-remaining';
@@ -119,5 +131,127 @@ describe('POST /programs/{id}/hint', () => {
       ).status,
     ).toBe(200);
     expect(declared()).toEqual([undefined, REST, REST]);
+  });
+});
+
+const node = (id: string) => ({ id, promptTokens: 100, outputTokens: 10 });
+const LOOP = {
+  name: 'fix',
+  nodes: [node('agent'), { id: 'tools' }],
+  edges: [
+    { from: 'agent', to: 'tools', probability: 0.75, tool: 'bash', ms: 400 },
+    { from: 'tools', to: 'agent' },
+  ],
+};
+const register = (url: string, body: unknown, headers = {}) =>
+  ask(`${url}/v1/workflows`, { headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) });
+const FORECAST = 'x-maitred-forecast';
+
+describe('a registered workflow', () => {
+  it('tells the rest of a program from the node that a call names', async () => {
+    const engine = await fakeEngine();
+    const { url, declared } = await declaring(engine);
+    const rest = [
+      { id: 'agent', calls: 4, promptTokens: 400, outputTokens: 40, toolMs: 1200, depth: 1 },
+      { id: 'tools', calls: 4, promptTokens: 400, outputTokens: 40, toolMs: 1200, depth: 1 },
+    ];
+    expect((await register(url, LOOP)).json()).toEqual({ name: 'fix', version: 1, rest });
+    const named = { 'x-maitred-workflow': 'fix', 'x-maitred-node': 'agent' };
+    const answers = [
+      await chat(url, {}, named),
+      await chat(url, { maitred: { workflow: 'fix', node: 'agent' } }),
+      // A header for all calls, and a field for each.
+      await chat(url, { maitred: { node: 'tools' } }, { ...named, 'x-maitred-node': 'x' }),
+      await chat(url, { maitred: { remaining: REST } }, named),
+      await chat(url, { maitred: { node: 'nowhere' } }, named),
+      await chat(url, { maitred: { node: 'agent' } }),
+      await chat(url),
+    ];
+    const sum = { promptTokens: 400, outputTokens: 40 };
+    expect(declared()).toEqual([sum, sum, sum, REST, undefined, undefined, undefined]);
+    const told = ['off', 'off', 'off', 'off', 'off; problem=unknown_node', 'off; problem=unknown_workflow', undefined];
+    expect(answers.map(({ status, headers }) => [status, headers[FORECAST]])).toEqual(told.map((text) => [200, text]));
+  });
+
+  it('is replaced by a newer graph of its name, listed, read and removed', async () => {
+    const { url, gateway } = await world([await fakeEngine()]);
+    await register(url, LOOP);
+    expect((await register(url, LOOP)).json()).toMatchObject({ version: 1 });
+    const chain = { name: 'fix', nodes: [node('only')] };
+    expect((await register(url, chain)).json()).toMatchObject({ version: 2, rest: [{ id: 'only', calls: 1 }] });
+    gateway.reload(configOf([]));
+    expect((await ask(`${url}/v1/workflows`)).json()).toEqual({ workflows: [{ name: 'fix', version: 2, nodes: 1 }] });
+    expect((await ask(`${url}/v1/workflows/fix`)).json()).toMatchObject({ version: 2, workflow: chain });
+    const remove = () => ask(`${url}/v1/workflows/fix`, { method: 'DELETE' });
+    expect((await remove()).json()).toEqual({ name: 'fix', removed: true });
+    const gone = await remove();
+    expect([gone.status, errorCode(gone.text)]).toEqual([404, 'unknown_workflow']);
+  });
+
+  it('is bounded in number, nodes and bytes, and refused with the field to change', async () => {
+    const limits = { workflowsPerTenantMax: 1, workflowNodesMax: 2, workflowBytes: 1024 };
+    const { url } = await world([await fakeEngine()], { limits });
+    expect((await register(url, LOOP)).status).toBe(200);
+    for (const [body, status, code, param] of [
+      [{ ...LOOP, name: 'two' }, 409, 'workflows_full', null],
+      [{ ...LOOP, nodes: ['a', 'b', 'c'].map(node) }, 400, 'invalid_body', 'nodes'],
+      [{ ...LOOP, name: 'x'.repeat(2000) }, 413, 'body_too_large', null],
+      [
+        { ...LOOP, edges: [{ from: 'agent', to: 'agent', probability: 2 }] },
+        400,
+        'invalid_body',
+        'edges[0].probability',
+      ],
+      [{ ...LOOP, edges: [{ from: 'agent', to: 'x' }] }, 400, 'invalid_body', 'edges[0].to'],
+      [{ ...LOOP, wrong: 1 }, 400, 'invalid_body', 'wrong'],
+      [{ ...LOOP, name: 'a/b' }, 400, 'invalid_body', 'name'],
+    ] as const) {
+      const got = await register(url, body);
+      expect([got.status, got.json()['error']]).toEqual([status, expect.objectContaining({ code, param })]);
+    }
+  });
+
+  it('is its tenant’s own', async () => {
+    const { url, declared } = await declaring(await fakeEngine(), { auth: { keys: TENANTS } });
+    expect((await register(url, LOOP)).status).toBe(401);
+    await register(url, LOOP, bearer('a'));
+    expect((await ask(`${url}/v1/workflows`, { headers: bearer('b') })).json()).toEqual({ workflows: [] });
+    const maitred = { workflow: 'fix', node: 'agent' };
+    const got = await chat(url, { maitred }, bearer('b'));
+    expect([got.status, got.headers[FORECAST], declared()]).toEqual([
+      200,
+      'off; problem=unknown_workflow',
+      [undefined],
+    ]);
+  });
+});
+
+describe('x-maitred-forecast', () => {
+  it('says who foresees the rest of the program, and how long it is', async () => {
+    const engine = await fakeEngine();
+    // Service by tokens does not depend on this machine's load.
+    const { url } = await world([engine], { policy: { foresight: 'declared', service: 'tokens' } });
+    // Programs of 1 to 9 units, as declared: from the ninth on, declarations count.
+    const answers: Got[] = [];
+    for (let units = 1; units <= 9; units += 1) {
+      engine.answer = completion({ usage: { prompt_tokens: 1, completion_tokens: 10 * units } });
+      const maitred = { remaining: { promptTokens: 0, outputTokens: units } };
+      answers.push(await chat(url, { maitred }, { 'x-maitred-program': `p${units}` }));
+      if (units < 9) await ask(`${url}/programs/p${units}/end`, { method: 'POST' });
+    }
+    const told = answers.map(({ headers }) => headers[FORECAST]);
+    expect(told[0]).toBe('none');
+    // Ten times what it declares, as the programs before it.
+    expect(told[8]).toMatch(/^declared; remaining-ms=1[78]\d\d$/);
+    // A new declaration counts from the service that the program has attained by then.
+    await hint(url, 'p9', { remaining: { promptTokens: 0, outputTokens: 9 } });
+    const forecast = { source: 'declared', remaining_seconds: expect.any(Number) as number };
+    expect((await ask(`${url}/programs/p9`)).json()).toMatchObject({ forecast });
+    const { text } = (await ask(`${url}/programs/p9/explain`)).json() as { text: string };
+    expect(text).toMatch(/expected to need .* s more of engine time, by what its client declared\./);
+    await chat(url, {}, { 'x-maitred-program': 'q' });
+    expect((await ask(`${url}/programs/q`)).json()).toMatchObject({
+      forecast: { source: 'none', remaining_seconds: null },
+    });
   });
 });
