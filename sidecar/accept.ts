@@ -52,7 +52,8 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   const bytes = await readBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs, held });
   const isWanted = () => !request.socket.destroyed;
   const read = context.reader.read(api, path, bytes, isWanted);
-  const { body, facts, opening, ...given } = read instanceof Promise ? await read : read;
+  const given = read instanceof Promise ? await read : read;
+  const { body, facts, opening } = given;
   // Reading the body takes time, so draining may have begun.
   checkNotDraining(context);
   if (context.fleet.serving(facts.model).length === 0) {
@@ -60,7 +61,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   }
   const { search } = splitTarget(request.url ?? '');
   const { headers } = request;
-  const { raw, keys, declaration } = readDeclaration(headers, { body, ...given });
+  const { raw, keys, declaration } = readDeclaration(headers, given);
   const fingerprint = fingerprintOf(raw);
   const before = context.returning.find(tenant, fingerprint);
   const identity = context.identifier.identify({ tenant, headers, body, facts, before });

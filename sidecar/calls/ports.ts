@@ -8,8 +8,8 @@ import type { Fleet } from '../engines/fleet.js';
 import type { ErrorCode } from '../errors.js';
 import type { Fault } from '../http/exchange.js';
 import type { Identity } from '../identity/identity.js';
-import type { Declared } from '../workflows/registry.js';
 import type { CallTrace } from '../tracing/call-trace.js';
+import type { Declared } from '../workflows/registry.js';
 
 /** Ways in which an engine fails an attempt. `busy`: it answered that it has no room (429, 503). */
 export type FailureCause = Fault | 'busy';

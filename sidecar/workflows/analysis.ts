@@ -3,7 +3,7 @@ import type { Workflow } from './schema.js';
 import { restOf } from './solve.js';
 
 /** A fault of a graph: its place in the file, and the reason. */
-export interface GraphProblem {
+interface GraphProblem {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
@@ -21,7 +21,7 @@ export interface NodeRest {
   readonly depth: number;
 }
 
-export type Analysis =
+type Analysis =
   | { readonly nodes: readonly NodeRest[]; readonly problems?: undefined }
   | { readonly problems: readonly GraphProblem[]; readonly nodes?: undefined };
 

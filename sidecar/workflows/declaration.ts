@@ -37,11 +37,12 @@ export interface Declaration {
  */
 export function readDeclaration(
   headers: IncomingHttpHeaders,
-  { raw, body, keys }: Read,
+  read: Read,
 ): Pick<Read, 'raw' | 'keys'> & { readonly declaration?: Declaration } {
   const [rest, workflow, node] = [REMAINING, WORKFLOW, NODE].map((name) => valueOf(headers, name));
+  const { raw, body, keys } = read;
   const hasField = keys.has(FIELD);
-  if (!hasField && rest === undefined && workflow === undefined && node === undefined) return { raw, keys };
+  if (!hasField && rest === undefined && workflow === undefined && node === undefined) return read;
   const field = hasField ? readField(body[FIELD]) : {};
   const declaration = {
     remaining: field.remaining ?? (rest === undefined ? undefined : readHeader(rest)),

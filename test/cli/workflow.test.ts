@@ -100,6 +100,8 @@ describe('maitred workflow import', () => {
       ['sum', 1],
     ]);
     const uneven = langGraph(nodes, [...edges, edge('b', '__end__'), edge('sum', '__end__')]);
+    const endless = langGraph(nodes, [edge('__start__', 'plan'), edge('plan', 'a'), edge('a', 'plan')]);
+    expect((await run(['workflow', 'import', fileOf('e.json', endless)])).code).toBe(2);
     const { code, errors } = await run(['workflow', 'import', fileOf('h.json', uneven)]);
     expect([code, errors]).toEqual([2, [expect.stringContaining('plan')]]);
   });
@@ -127,7 +129,7 @@ describe('maitred workflow import', () => {
     const several = fileOf('two.jsonl', [lines[2], lines[3]].map(json).join('\n'));
     expect((await run(['workflow', 'import', several])).code).toBe(2);
     expect((await imported(several, '--session', 'z')).rest).toHaveLength(1);
-    const bad = [
+    const bad: unknown[][] = [
       [lines[0]],
       [lines[2], lines[2]],
       [{ session_id: 'o', orchestrator: true, turns: [] }],
