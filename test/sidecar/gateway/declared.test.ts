@@ -79,7 +79,7 @@ describe('the rest of a program', () => {
       ),
     ] as const;
     for (const [body, headers] of bad) {
-      const { status, text } = await chat(url, body as object, headers as Record<string, string>);
+      const { status, text } = await chat(url, body as object, headers);
       expect([status, text]).toEqual([400, expect.stringMatching(/"param":"(maitred|x-maitred-remaining)/)]);
     }
     expect(engine.seen).toEqual([]);
