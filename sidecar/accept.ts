@@ -15,6 +15,7 @@ import { splitTarget } from './http/target.js';
 import { fingerprintOf, saysRetry } from './identity/returning.js';
 import { prefixHashes } from './prefix.js';
 import { endProgram } from './programs.js';
+import { readDeclaration } from './workflows/declaration.js';
 
 /** Prefix of call ids, random for each process; a counter completes it. So ids are unique across processes. */
 const PROCESS = randomBytes(5).toString('hex');
@@ -51,7 +52,8 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   const bytes = await readBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs, held });
   const isWanted = () => !request.socket.destroyed;
   const read = context.reader.read(api, path, bytes, isWanted);
-  const { raw, body, keys, facts, opening } = read instanceof Promise ? await read : read;
+  const given = read instanceof Promise ? await read : read;
+  const { body, facts, opening } = given;
   // Reading the body takes time, so draining may have begun.
   checkNotDraining(context);
   if (context.fleet.serving(facts.model).length === 0) {
@@ -59,6 +61,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   }
   const { search } = splitTarget(request.url ?? '');
   const { headers } = request;
+  const { raw, keys, declaration } = readDeclaration(headers, given);
   const fingerprint = fingerprintOf(raw);
   const before = context.returning.find(tenant, fingerprint);
   const identity = context.identifier.identify({ tenant, headers, body, facts, before });
@@ -75,6 +78,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     facts: withoutBody(facts),
     ...demandOf(context, tenant, facts),
     family: familyOf(facts.model, opening, context.tokens),
+    declared: declaration && context.workflows.declared(tenant, declaration),
     prefix: context.readsPrefix ? prefixHashes(facts.conversation()) : undefined,
     fingerprint,
     isRetry: saysRetry(headers),

@@ -26,6 +26,8 @@ import { TokenEstimator } from './tokens.js';
 import { PastCalls } from './watch/past-calls.js';
 import { Totals } from './watch/totals.js';
 import { Watchers } from './watch/watchers.js';
+import { forecastHeader } from './workflows/forecast.js';
+import { Workflows } from './workflows/registry.js';
 
 export interface GatewayOptions {
   /** Absent: JSON lines on standard output, at `log.level` and above. */
@@ -72,6 +74,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     balancer: balancerInUse,
     returning: new Returning(() => driver.now()),
     readsPrefix: balancer.readsPrefix,
+    workflows: new Workflows(() => context.config.limits),
     draining: false,
     driver,
     fleet,
@@ -149,6 +152,12 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
       context().metrics.engineFailed(engine, cause);
     },
     commented: () => context().metrics.commented(),
+    forecast: ({ declared, identity }) => {
+      const { config, driver } = context();
+      const isOff = config.policy.foresight === 'none';
+      if (isOff && declared === undefined) return undefined;
+      return forecastHeader(isOff ? 'off' : driver.scheduler.views.forecast(identity.program), declared);
+    },
     mayReturn: ({ tenant, fingerprint, identity }) => {
       const { returning, config } = context();
       returning.expect(tenant, fingerprint, identity, config.timeouts.ghostMs);

@@ -22,6 +22,7 @@ import type { WatchedView } from './admin/watch.js';
 import type { PastCalls } from './watch/past-calls.js';
 import type { Totals } from './watch/totals.js';
 import type { Watchers } from './watch/watchers.js';
+import type { Workflows } from './workflows/registry.js';
 
 /** Agent programs that an operator may send through the gateway, so that there is something to see. */
 export interface Demo {
@@ -39,6 +40,7 @@ export interface Context {
   readonly returning: Returning;
   /** Whether the balancer in use wants prefix hashes. */
   readsPrefix: boolean;
+  readonly workflows: Workflows;
   draining: boolean;
   readonly driver: Driver;
   readonly fleet: Fleet;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { adminRoutes, endProgramRoute, probeRoutes } from './admin/admin.js';
+import { adminRoutes, probeRoutes, programRoutes } from './admin/admin.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { Auth } from './auth.js';
 import type { Config } from './config/schema.js';
@@ -47,11 +47,11 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
     const shared = admin.port === null;
     const asked = enginesAsked(context);
     const client = after(asked, clientRoutes(context));
-    const routes = { ...client, ...probeRoutes(context), ...endProgramRoute(context, shared) };
+    const routes = { ...client, ...probeRoutes(context), ...programRoutes(context, shared) };
     const ports = listenerPorts(context);
     listeners.push(await listen(config, main, shared ? { ...routes, ...adminRoutes(context) } : routes, ports));
     if (admin.port !== null) {
-      const own = { ...adminRoutes(context), ...endProgramRoute(context, true) };
+      const own = { ...adminRoutes(context), ...programRoutes(context, true) };
       listeners.push(await listen(config, { host: admin.host, port: admin.port }, own, ports));
     }
     await asked;

@@ -12,6 +12,7 @@
  *   http/              bytes, headers, events and errors on the wire
  *   apis/              the bodies of OpenAI and Anthropic
  *   identity/          which program does a call belong to?
+ *   workflows/         what clients declare of their programs
  *   engines/           the replicas
  *   discovery/         which replicas there are
  *   gateway.ts         start, reload, drain, close

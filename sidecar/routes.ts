@@ -1,26 +1,19 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { TenantId } from '../src/index.js';
+import type { IncomingMessage } from 'node:http';
 import { acceptCall } from './accept.js';
 import { apiFor, type Api } from './apis/index.js';
 import { checkNotDraining, type Context } from './context.js';
 import { GatewayError } from './errors.js';
-import type { Handler, Params, Routes } from './http/listener.js';
+import type { Handler, Routes } from './http/listener.js';
 import { ENGINE_PATHS, matcherOf, passableTarget, plainTarget } from './passable.js';
 import { listModels, showModel } from './models.js';
 import { passCheap, passThrough, passToOwner } from './passthrough.js';
 import { releaseProgram } from './programs.js';
+import { workflowHandlers, type TenantHandler } from './workflows/handlers.js';
 
 /** Paths whose `POST` is a scheduled call of a program. */
 const SCHEDULED = ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/messages', '/v1/embeddings'];
 
 const COUNT_TOKENS = '/v1/messages/count_tokens';
-
-type TenantHandler = (
-  tenant: TenantId,
-  request: IncomingMessage,
-  response: ServerResponse,
-  params: Params,
-) => void | Promise<void>;
 
 /** The API of a path. A passed-through path gets the API of its family, whose errors its clients can read. */
 export function familyOf(path: string): Api {
@@ -61,6 +54,10 @@ export function clientRoutes(context: Context): Routes {
       POST: client((tenant, request, response) => releaseProgram(context, 'session_id', tenant, request, response)),
     },
   };
+  const workflows = workflowHandlers(context);
+  for (const [path, handlers] of Object.entries(workflows)) {
+    routes[path] = Object.fromEntries(Object.entries(handlers).map(([method, handler]) => [method, client(handler)]));
+  }
   for (const path of SCHEDULED) {
     const api = required(path);
     routes[path] = {

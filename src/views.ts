@@ -1,3 +1,4 @@
+import type { ForecastView } from './foresight/outlook.js';
 import type { Call } from './programs/call.js';
 import type { Engine } from './engines/engine.js';
 import type { ProcessTable, Program } from './programs/process-table.js';
@@ -36,6 +37,8 @@ export interface ProgramView {
   readonly lastCompletionAtMs: Millis | undefined;
   /** The last dispatch of one of its calls. */
   readonly lastDispatch: Dispatch | undefined;
+  /** Undefined: nothing is foreseen. */
+  readonly forecast: ForecastView | undefined;
 }
 
 /** An active call: Autellix's thread metadata. */
@@ -104,6 +107,11 @@ export class Views {
     const state = this.#read();
     const row = state.table.get(id);
     return row && programView(state, row);
+  }
+
+  /** Engine time that a program is expected to need yet; undefined: nothing is foreseen. O(1). */
+  forecast(id: ProgramId): ForecastView | undefined {
+    return forecastOf(this.#read().table.get(id));
   }
 
   /** Name of the policy in force. */
@@ -190,14 +198,22 @@ export class Views {
   }
 }
 
+const forecastOf = (row: Program | undefined): ForecastView | undefined => row?.outlook?.view(row.serviceMs);
+
 function programView({ policy, nowMs }: State, row: Program): ProgramView {
+  const { fadingTokens, fadingAtMs, outlook } = row;
+  const asRead = outlook && { remainingMs: (serviceMs: number) => outlook.view(serviceMs)?.remainingMs };
   const threads = row.activeCalls.toSorted((a, b) => a.seq - b.seq).map((call) => threadView(call, nowMs));
   const running = threads.flatMap((thread) => (thread.state === 'running' && thread.engine ? [thread.engine] : []));
   const waitingNow = row.activeCalls.reduce((sum, call) => sum + call.waitingMs(nowMs) - call.waitedMs, 0);
   return {
     id: row.id,
     tenant: row.tenant,
-    level: policy.stand({ serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs }, row, nowMs).level,
+    level: policy.stand(
+      { serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs },
+      { fadingTokens, fadingAtMs, outlook: asRead },
+      nowMs,
+    ).level,
     serviceMs: row.serviceMs as Millis,
     waitingMs: (row.waitingMs + waitingNow) as Millis,
     waitMsMax: threads.reduce((most, thread) => Math.max(most, thread.waitingMs), row.waitMsMax) as Millis,
@@ -215,6 +231,7 @@ function programView({ policy, nowMs }: State, row: Program): ProgramView {
     lastArrivalAtMs: row.lastArrivalAtMs as Millis,
     lastCompletionAtMs: row.lastCompletionAtMs as Millis | undefined,
     lastDispatch: row.lastDispatch,
+    forecast: forecastOf(row),
   };
 }
 

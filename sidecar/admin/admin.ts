@@ -11,6 +11,9 @@ import { requestIdOf } from '../http/headers.js';
 import type { Handlers, Params, Routes } from '../http/listener.js';
 import { splitTarget } from '../http/target.js';
 import { endProgram, findProgram } from '../programs.js';
+import { checked } from '../workflows/checked.js';
+import { workOf } from '../workflows/declaration.js';
+import { hintSchema } from '../workflows/schema.js';
 import { EVERY_ENGINE, postToEveryEngine } from './every-engine.js';
 import { explain } from './explain.js';
 import { pageRoutes } from './page.js';
@@ -82,11 +85,11 @@ export function probeRoutes(context: Context): Routes {
 }
 
 /**
- * `POST /programs/{id}/end`. Operators may end any tenant's program, by `?tenant=` or by its key; clients only their
- * own.
+ * `POST /programs/{id}/end` and `/hint`. Operators may do so to any tenant's program, by `?tenant=` or by its key;
+ * clients only to their own.
  * @param asAdmin whether this listener serves operators
  */
-export function endProgramRoute(context: Context, asAdmin: boolean): Routes {
+export function programRoutes(context: Context, asAdmin: boolean): Routes {
   const tenantFor = (request: IncomingMessage) => {
     if (asAdmin && !hasClientKey(context, request)) {
       context.auth.checkAdmin(request.headers);
@@ -96,10 +99,21 @@ export function endProgramRoute(context: Context, asAdmin: boolean): Routes {
   };
   return {
     '/programs/:id/end': {
-      POST: (request, response, params) => {
-        const row = findProgram(context, params['id'] ?? '', tenantFor(request));
+      POST: (request, response, { id = '' }) => {
+        const row = findProgram(context, id, tenantFor(request));
         endProgram(context, row.id);
-        sendJson(request, response, 200, 'ended', { ended: true, id: params['id'], tenant: row.tenant });
+        sendJson(request, response, 200, 'ended', { ended: true, id, tenant: row.tenant });
+      },
+    },
+    '/programs/:id/hint': {
+      POST: async (request, response, { id = '' }) => {
+        const tenant = tenantFor(request);
+        const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
+        const { remaining } = checked(hintSchema, body);
+        const row = findProgram(context, id, tenant);
+        context.driver.emit({ type: 'programHinted', program: row.id, remaining: workOf(remaining) });
+        const used = context.config.policy.foresight === 'declared';
+        sendJson(request, response, 200, 'hinted', { hinted: true, used, id, tenant: row.tenant });
       },
     },
   };

@@ -82,6 +82,15 @@ const activeCall = z
 export const programDetail = z
   .strictObject({
     ...programFields,
+    forecast: z
+      .strictObject({
+        source: say(
+          z.enum(['none', 'learnt', 'declared']),
+          'Who foresees its rest: nobody, its agent type, its client.',
+        ),
+        remaining_seconds: say(seconds.nullable(), 'Engine time to come; null: unknown.'),
+      })
+      .meta({ id: 'Forecast' }),
     threads: z.array(
       z.strictObject({
         thread: say(z.string(), 'The sub-agent’s id; empty for the root.'),
@@ -247,6 +256,14 @@ export const demo = z.strictObject({ demo: z.literal('running') }).meta({ id: 'D
 export const ended = z
   .strictObject({ ended: z.literal(true), id: z.string(), tenant: z.string() })
   .meta({ id: 'Ended' });
+export const hinted = z
+  .strictObject({
+    hinted: z.literal(true),
+    used: say(z.boolean(), 'Whether `policy.foresight` is `declared`.'),
+    id: z.string(),
+    tenant: z.string(),
+  })
+  .meta({ id: 'Hinted' });
 export const removed = z.strictObject({ id: z.string(), removed: z.literal(true) }).meta({ id: 'Removed' });
 export const everyEngine = z
   .strictObject({ engines: z.array(z.strictObject({ id: z.string(), status: whole, body: z.string() })) })

@@ -47,13 +47,13 @@ function explanation(
 
 function callRow(context: Context, call: string, view: CallView, now: number) {
   const { program, thread, level, serviceMs, waitingMs, promoted, overdue, engine, dispatch, waiting } = view;
-  const { balancerName } = context.driver.scheduler.views;
+  const { views } = context.driver.scheduler;
   return {
     call,
     program,
     thread,
     state: waiting === undefined ? 'running' : 'waiting',
-    text: callInWords(call, view, balancerName, now),
+    text: callInWords(call, view, { balancer: views.balancerName, now, forecast: views.forecast(program) }),
     level,
     /** Attained by its program when the call arrived. */
     attained_service_seconds: seconds(serviceMs),

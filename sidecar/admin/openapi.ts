@@ -65,6 +65,15 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'd
       errors: [404],
     },
   },
+  '/programs/{id}/hint': {
+    post: {
+      summary: 'Declares the rest of it, for its next calls. Clients may do so with their own key.',
+      query: TENANT,
+      body: '`{"remaining": {"promptTokens": 1200, "outputTokens": 300, "calls": 4}}`; `calls` is optional. See docs/WORKFLOWS.md.',
+      answer: answers.hinted,
+      errors: [404, 413, 415],
+    },
+  },
   '/engines': {
     get: { summary: 'All engines.', answer: answers.engineList },
     post: {

@@ -7,7 +7,7 @@ import { WallClock } from '../wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type * as Answers from './answers.js';
 import { seconds, waitRow } from './wait-rows.js';
-import { callInWords } from './words.js';
+import { callInWords, type Setting } from './words.js';
 
 /** The scheduler's state in admin answers: base units, the same shape everywhere. */
 
@@ -65,25 +65,29 @@ export function programDetail(
   { views }: Scheduler,
   now: number,
 ): Answers.ProgramDetail {
-  const { balancerName } = views;
+  const setting = { balancer: views.balancerName, now, forecast: row.forecast };
   const shown = views.callsOf(row.id, CALLS_MAX);
   const oldest = row.threads.slice(0, CALLS_MAX);
   const ofAgents = [...calls.values()].reduce((sum, made) => sum + made, 0);
   const threads = [...new Map([['', row.callsTotal - ofAgents], ...calls])].filter(([, made]) => made > 0);
   return {
     ...programRow(row, now),
+    forecast: {
+      source: row.forecast?.source ?? 'none',
+      remaining_seconds: Number.isFinite(row.forecast?.remainingMs) ? secondsOr(row.forecast?.remainingMs) : null,
+    },
     threads: threads.map(([thread, made]) => {
       const active = oldest.flatMap((call) => {
         const view = shown.get(call.call);
         if (view === undefined || (calls.has(call.thread) ? call.thread : '') !== thread) return [];
-        return [callRow(call, view, balancerName, now)];
+        return [callRow(call, view, setting)];
       });
       return { thread, calls: made, active };
     }),
   };
 }
 
-function callRow(thread: ThreadView, view: CallView, balancer: string, now: number): Answers.ActiveCall {
+function callRow(thread: ThreadView, view: CallView, setting: Setting): Answers.ActiveCall {
   const wait = view.waiting?.nearest;
   return {
     call: thread.call,
@@ -93,10 +97,10 @@ function callRow(thread: ThreadView, view: CallView, balancer: string, now: numb
     engine: thread.engine ?? null,
     waiting_seconds: seconds(thread.waitingMs),
     service_seconds: seconds(thread.serviceMs),
-    waiting_for: wait === undefined ? null : waitRow(wait, now),
+    waiting_for: wait === undefined ? null : waitRow(wait, setting.now),
     arrived_at: unixSeconds(thread.arrivedAtMs),
     first_token_at: thread.startedAtMs === undefined ? null : unixSeconds(thread.startedAtMs),
-    text: callInWords(thread.call, view, balancer, now),
+    text: callInWords(thread.call, view, setting),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { CallView, Dispatch, ObstacleView, ProgramView } from '../../src/index.js';
+import type { CallView, Dispatch, ForecastView, ObstacleView, ProgramView } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
 
 /** What the scheduler's views say, in words for operators. */
@@ -15,16 +15,26 @@ const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
   retried: 'on another attempt, after an engine failed or had no room',
 };
 
+/** What the words about a call need besides its view. */
+export interface Setting {
+  readonly balancer: string;
+  readonly now: number;
+  /** That of its program. */
+  readonly forecast: ForecastView | undefined;
+}
+
 /** One paragraph: why the call waits, or why it runs where it runs. */
-export function callInWords(id: string, view: CallView, balancer: string, now: number): string {
+export function callInWords(id: string, view: CallView, { balancer, now, forecast }: Setting): string {
   const { program, thread, level, serviceMs, waitingMs, waiting, dispatch } = view;
   const agent = thread === '' ? '' : ` (sub-agent ${named(thread)})`;
   const call = `Call ${id} of program ${named(labelOf(program))}${agent}`;
-  if (waiting === undefined) return `${call} runs: ${dispatchInWords(dispatch, balancer)}`;
+  if (waiting === undefined)
+    return [`${call} runs: ${dispatchInWords(dispatch, balancer)}`, ...forecastInWords(forecast)].join(' ');
   const { nearest, engines } = waiting;
   const others = engines.filter(({ engine }) => engine !== nearest.engine);
   const sentences = [
     `${call} has waited ${span(waitingMs)} at level ${level} (0 goes first). Its program had received ${span(serviceMs)} of engine time when it arrived.`,
+    ...forecastInWords(forecast),
     obstacleInWords(nearest, now),
     ...(others.length > 0
       ? [`Elsewhere it waits too: ${others.slice(0, ENGINES_SHOWN).map(inShort).join('; ')}.`]
@@ -37,13 +47,22 @@ export function callInWords(id: string, view: CallView, balancer: string, now: n
 
 /** One paragraph on a program and its last call, which has ended. */
 export function lastCallInWords(row: ProgramView, last: Dispatch | undefined, balancer: string): string {
-  const { id, level, activeCalls } = row;
+  const { id, level, activeCalls, forecast } = row;
   const now =
     activeCalls > 0 ? `${count(activeCalls)} active` : `no active call; its next one would enter level ${level}`;
-  const program = `Program ${named(labelOf(id))} has ${now}.`;
+  const program = [`Program ${named(labelOf(id))} has ${now}.`, ...forecastInWords(forecast)].join(' ');
   return last === undefined
     ? `${program} No engine has run a call of it yet.`
     : `${program} Its last call to be dispatched, ${last.call}, has ended: ${dispatchInWords(last, balancer)}`;
+}
+
+/** At most one sentence; none while nothing is foreseen, or no end is. */
+function forecastInWords(forecast: ForecastView | undefined): string[] {
+  if (forecast === undefined || !Number.isFinite(forecast.remainingMs)) return [];
+  const source = { declared: 'by what its client declared', learnt: 'by earlier programs of its agent type' }[
+    forecast.source
+  ];
+  return [`The program is expected to need ${span(forecast.remainingMs)} more of engine time, ${source}.`];
 }
 
 function dispatchInWords(dispatch: Dispatch | undefined, balancer: string): string {

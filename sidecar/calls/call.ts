@@ -77,7 +77,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   /** Hands the call to the scheduler. */
   start(): void {
-    const { id, tenant, identity, facts, engine, promptTokens, prefix, family, fingerprint, isRetry } = this.spec;
+    const { id, tenant, identity, facts, engine, promptTokens, declared, prefix, family, fingerprint, isRetry } =
+      this.spec;
     this.ports.driver.arrive(
       {
         type: 'callArrived',
@@ -89,6 +90,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         ...(engine !== undefined && { engine }),
         promptTokens,
         ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
+        ...(declared?.remaining !== undefined && { remaining: declared.remaining }),
         ...(prefix !== undefined && { prefix }),
         request: fingerprint,
         ...(facts.stream && { patient: true }),
@@ -344,6 +346,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   #headers(reason?: string): OutgoingHttpHeaders {
-    return callHeaders(this.spec, this.#dispatch, this.ports.driver.now() - this.#arrivedAt, reason);
+    const headers = callHeaders(this.spec, this.#dispatch, this.ports.driver.now() - this.#arrivedAt, reason);
+    const forecast = this.ports.forecast(this.spec);
+    if (forecast !== undefined) headers['x-maitred-forecast'] = forecast;
+    return headers;
   }
 }

@@ -9,6 +9,7 @@ import type { ErrorCode } from '../errors.js';
 import type { Fault } from '../http/exchange.js';
 import type { Identity } from '../identity/identity.js';
 import type { CallTrace } from '../tracing/call-trace.js';
+import type { Declared } from '../workflows/registry.js';
 
 /** Ways in which an engine fails an attempt. `busy`: it answered that it has no room (429, 503). */
 export type FailureCause = Fault | 'busy';
@@ -27,6 +28,8 @@ export interface CallSpec {
   /** The only engine that may run the call; absent: any that serves the model. */
   readonly engine?: EngineId;
   readonly promptTokens: Tokens;
+  /** The client's words about the rest of the program; undefined: none. */
+  readonly declared: Declared | undefined;
   readonly prefix: readonly number[] | undefined;
   /** Equal for repetitions of the same request. */
   readonly fingerprint: string;
@@ -84,6 +87,8 @@ export interface CallPorts {
   /** An engine failed an attempt, or had no room for it. */
   readonly engineFailed: (spec: CallSpec, engine: EngineId, cause: FailureCause) => void;
   readonly commented: () => void;
+  /** Value of `x-maitred-forecast`; undefined: not for this call. */
+  readonly forecast: (spec: CallSpec) => string | undefined;
   /** The call left the queue unserved, and its client may ask again. */
   readonly mayReturn: (spec: CallSpec) => void;
   /** An engine gave its response this id; reported again with its usage. */

@@ -30,15 +30,21 @@ export function pathText(path: Path): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
-/** The schema's issues in our words, each with the key's path. */
-export function problemsOf(issues: readonly z.core.$ZodIssue[]): { readonly path: Path; readonly message: string }[] {
+/**
+ * The schema's issues in our words, each with the key's path.
+ * @param keysAt names allowed directly under a path; none: they are not listed
+ */
+export function problemsOf(
+  issues: readonly z.core.$ZodIssue[],
+  keysAt: (path: Path) => readonly string[] = keysUnder,
+): { readonly path: Path; readonly message: string }[] {
   return issues.flatMap((issue) => {
     const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
     if (issue.code !== 'unrecognized_keys') return [{ path, message: messageOf(issue) }];
-    const known = keysUnder(path);
+    const known = keysAt(path);
     return issue.keys.map((key) => ({
       path: [...path, key],
-      message: `is not a known key${didYouMean(key, known) || `; known here: ${known.join(', ')}`}`,
+      message: `is not a known key${didYouMean(key, known) || (known.length > 0 ? `; known here: ${known.join(', ')}` : '')}`,
     }));
   });
 }

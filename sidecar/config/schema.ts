@@ -8,6 +8,7 @@ import { DAY_MS, NONE, STARTING, bearer, count, ms, name, note } from './note.js
 import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
 import { tracing } from './tracing.js';
+import { NODES_MAX } from '../workflows/schema.js';
 
 /**
  * All keys of the configuration, with their ranges, defaults, meanings, and the sources of the defaults. A test
@@ -128,6 +129,11 @@ const limits = z
     tenantSeriesMax: count(1, 10_000)
       .default(100)
       .meta(note('Tenants with metrics of their own; further ones are counted together as `(other)`.', STARTING)),
+    workflowsPerTenantMax: count(0, 10_000).default(100).meta(note('Declared workflows of one tenant.', STARTING)),
+    workflowNodesMax: count(1, NODES_MAX)
+      .default(256)
+      .meta(note('Nodes of a declared workflow; its check takes their number cubed.', STARTING)),
+    workflowBytes: count(1024, 1_048_576).default(65_536).meta(note('Largest declared workflow, as JSON.', STARTING)),
     recordBytes: count(65_536, 1e10)
       .default(33_554_432)
       .meta(note('Unwritten event log (`serve --record`); recording stops above it.', STARTING, { restart: true })),

@@ -29,9 +29,10 @@ export async function readJsonBody(
   request: IncomingMessage,
   response: ServerResponse,
   bodyMs: number,
+  bodyBytes = SMALL_BODY_BYTES,
 ): Promise<JsonBody> {
   checkMediaType(request);
-  return parseJsonBody(await readBody(request, response, { bodyBytes: SMALL_BODY_BYTES, bodyMs }));
+  return parseJsonBody(await readBody(request, response, { bodyBytes, bodyMs }));
 }
 
 /** @throws GatewayError `missing_body`, `invalid_json`, `invalid_body` */

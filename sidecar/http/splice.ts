@@ -37,6 +37,23 @@ export function spliceFields(raw: Buffer, keys: ReadonlySet<unknown>, fields: Js
   return out;
 }
 
+/** Removes every top-level `name` from a JSON object's bytes; all other members stay as they are. */
+export function withoutField(raw: Buffer, name: string): Buffer {
+  const start = raw.indexOf(OPEN) + 1;
+  const parts: Buffer[] = [];
+  let at = start;
+  for (const member of members(raw)) {
+    if (keyOf(raw, member) !== name) {
+      if (parts.length > 0) parts.push(Buffer.of(COMMA));
+      parts.push(raw.subarray(at, member.valueEnd));
+    }
+    at = member.valueEnd + 1;
+  }
+  if (at === start) return raw;
+  // After the last member `at` is beyond the closing brace.
+  return Buffer.concat([raw.subarray(0, start), ...parts, raw.subarray(at - 1)]);
+}
+
 /**
  * Changes the value of every top-level `name`, because some readers use the first of repeated keys and some the last.
  */

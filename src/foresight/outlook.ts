@@ -7,6 +7,12 @@ interface Declaration {
   readonly serviceMs: number;
 }
 
+/** Service to come of a program, in milliseconds, and who says so. Infinity: no program of its type ended after as much. */
+export interface ForecastView {
+  readonly source: 'declared' | 'learnt';
+  readonly remainingMs: number;
+}
+
 /** What is expected of one program: by its own declaration where those are right, else by its agent type. */
 export class Outlook {
   #first: Declaration | undefined;
@@ -30,6 +36,14 @@ export class Outlook {
   /** Service to come, in milliseconds, of a program that has attained `serviceMs`; undefined: unknown. */
   remainingMs(serviceMs: number): number | undefined {
     return this.#declaredMs(serviceMs) ?? (this.type?.isLearnt === true ? this.type.msToEnd(serviceMs) : undefined);
+  }
+
+  /** `remainingMs` with its source, for views: looking must not bring the type's next reading forward. */
+  view(serviceMs: number): ForecastView | undefined {
+    const declaredMs = this.#declaredMs(serviceMs);
+    if (declaredMs !== undefined) return { source: 'declared', remainingMs: declaredMs };
+    const type = this.type?.asRead;
+    return type?.isLearnt === true ? { source: 'learnt', remainingMs: type.msToEnd(serviceMs) } : undefined;
   }
 
   /** Service of the whole program as declared; undefined when nothing trustworthy was. */

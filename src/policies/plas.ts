@@ -18,13 +18,18 @@ import type { Policy } from './policy.js';
 export function plas(config: PolicySettings): Policy {
   const levels = new MlfqLevels(config);
   const msPerToken = config.countPrompt ? config.msPerPromptToken : 0;
+  // A program keeps its outlook when a reload switches foresight off.
+  const foresees = config.foresight !== 'none';
   return {
     name: 'plas',
     admits: true,
     weighs: true,
     levels: config.levels,
     stand: ({ serviceAtArrivalMs, newPromptTokens = 0 }, { outlook }) => ({
-      level: levels.of(outlook?.remainingMs(serviceAtArrivalMs) ?? serviceAtArrivalMs + newPromptTokens * msPerToken),
+      level: levels.of(
+        (foresees ? outlook?.remainingMs(serviceAtArrivalMs) : undefined) ??
+          serviceAtArrivalMs + newPromptTokens * msPerToken,
+      ),
       rank: 0,
     }),
   };

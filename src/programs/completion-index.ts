@@ -96,8 +96,12 @@ export class CompletionIndex {
   }
 
   /** The index as last read. Views use it, because looking must not bring the next reading forward. */
-  get asRead(): Pick<CompletionIndex, 'isLearnt' | 'of'> {
-    return { isLearnt: this.isLearnt, of: (kind) => this.#index[kind] ?? 0 };
+  get asRead(): Pick<CompletionIndex, 'isLearnt' | 'of' | 'msToEnd'> {
+    return {
+      isLearnt: this.isLearnt,
+      of: (kind) => this.#index[kind] ?? 0,
+      msToEnd: (serviceMs) => 1 / (this.#ratio[serviceClassOf(serviceMs)] ?? 0),
+    };
   }
 
   #count(serviceMs: number, change: 1 | -1): void {

@@ -85,6 +85,8 @@ describe('a recorded gateway', () => {
       await engines[0]!.close();
       await Promise.all(programs);
       await until(async () => /"state":"ejected"/.test((await ask(`${adminUrl}/engines`)).text));
+      const remaining = { promptTokens: 9, outputTokens: 9 };
+      await ask(`${adminUrl}/programs/secret-7/hint`, { headers: JSON_TYPE, body: JSON.stringify({ remaining }) });
       await ask(`${adminUrl}/programs/secret-7/end`, { method: 'POST' });
       await until(async () => (await metrics(adminUrl)).get('maitred_calls_in_system') === 0);
       await gateway.close();

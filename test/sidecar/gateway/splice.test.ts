@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isObject } from '../../../sidecar/apis/fields.js';
-import { spliceFields } from '../../../sidecar/http/splice.js';
+import { spliceFields, withoutField } from '../../../sidecar/http/splice.js';
 
 function splice(text: string, fields: Record<string, unknown>): string {
   const keys = new Set(Object.keys(JSON.parse(text) as object));
@@ -65,5 +65,17 @@ describe('setting fields in the bytes of a JSON object', () => {
       ),
       { numRuns: 1000, seed: 11 },
     );
+  });
+});
+
+describe('removing a field from the bytes of a JSON object', () => {
+  it('leaves all other bytes alone, wherever and however often the field stands', () => {
+    const remove = (text: string) => withoutField(Buffer.from(text), 'm').toString();
+    expect(remove('{"m":{"a":[1,"}"]}, "b" : 1e400 }')).toBe('{ "b" : 1e400 }');
+    expect(remove('{"a":"\\"m\\":5", "m" : null ,"b":{"m":1}}')).toBe('{"a":"\\"m\\":5","b":{"m":1}}');
+    expect(remove('{"a":1,"m":2}')).toBe('{"a":1}');
+    expect(remove('{"\\u006d":1,"a":2,"m":3}')).toBe('{"a":2}');
+    expect(remove(' {"m":1} ')).toBe(' {} ');
+    for (const text of ['{}', '{ }', '{"a":{"m":1}}']) expect(remove(text)).toBe(text);
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { adminRoutes, endProgramRoute } from '../../../sidecar/admin/admin.js';
+import { adminRoutes, programRoutes } from '../../../sidecar/admin/admin.js';
 import * as answers from '../../../sidecar/admin/answers.js';
 import { openApi } from '../../../sidecar/admin/openapi.js';
 import { pageRoutes } from '../../../sidecar/admin/page.js';
@@ -13,7 +13,20 @@ import type { Context } from '../../../sidecar/context.js';
 import { listen } from '../../../sidecar/http/listener.js';
 import { familyOf } from '../../../sidecar/routes.js';
 import { ROOT } from '../../support/tree.js';
-import { ask, chat, cleanUp, completion, configOf, fakeEngine, gate, open, stream, until, world } from './world.js';
+import {
+  JSON_TYPE,
+  ask,
+  chat,
+  cleanUp,
+  completion,
+  configOf,
+  fakeEngine,
+  gate,
+  open,
+  stream,
+  until,
+  world,
+} from './world.js';
 
 const named = (program: string) => ({ 'x-maitred-program': program });
 const CACHED = { usage: { prompt_tokens: 100, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 25 } } };
@@ -44,7 +57,7 @@ describe('the admin API', () => {
 
   it('has every path and method in its description, and no other', () => {
     const context = {} as Context;
-    const routes = { ...adminRoutes(context), ...endProgramRoute(context, true) };
+    const routes = { ...adminRoutes(context), ...programRoutes(context, true) };
     const served = Object.entries(routes).map(([path, handlers]) => [
       path.replace(/:(\w+)/g, '{$1}').replace('*', '{path}'),
       Object.keys(handlers).map((method) => method.toLowerCase()),
@@ -98,6 +111,8 @@ describe('the admin API', () => {
       body: '{}',
       headers: { 'content-type': 'application/json' },
     });
+    const hint = { headers: JSON_TYPE, body: '{"remaining":{"promptTokens":1,"outputTokens":2}}' };
+    await check(answers.hinted, '/programs/p/hint', hint);
     await check(answers.ended, '/programs/p/end', post);
     await check(answers.engine, '/engines/e/drain', post);
     await check(answers.removed, '/engines/e', { method: 'DELETE' });

@@ -9,9 +9,11 @@ const STARVATION = { beta: 4, floorMs: 100, waitMsMax: 5_000 };
 const SHORT = { id: 1, tokens: 50 };
 const LONG = { id: 2, tokens: 50 };
 
+const POLICY = { levels: 12, firstQuantumMs: 100, msPerPromptToken: 0, msPerOutputToken: MS_PER_TOKEN };
+
 function deskWith(foresight: ForesightName): Desk {
   const desk = new Desk({
-    policy: { foresight, levels: 12, firstQuantumMs: 100, msPerPromptToken: 0, msPerOutputToken: MS_PER_TOKEN },
+    policy: { ...POLICY, foresight },
     starvation: STARVATION,
     timeouts: { queueMs: 60_000 },
     admission: { turnMs: 0, reserveMs: 0 },
@@ -81,6 +83,15 @@ describe('declared work', () => {
     desk.tell(hinted('p', 0, 400));
     expect(orderOf(desk, ['second', { program: 'p', tenant: 'a' }], ['other', small])).toEqual(['other', 'second']);
     expect(desk.tell(hinted('nobody', 0, 1))).toEqual([]);
+  });
+
+  it('no longer counts once a reload switches foresight off', () => {
+    const desk = deskWith('declared');
+    teach(desk, 'a', SIZES_MS, right);
+    desk.arrive('first', { program: 'p', tenant: 'a', remaining: { prompt: 0, output: 400 } });
+    desk.configure({ policy: { ...POLICY, foresight: 'none' }, starvation: STARVATION });
+    desk.finish('first', { prompt: 100, output: 10, serviceMs: 50 });
+    expect(orderOf(desk, ['second', { program: 'p', tenant: 'a' }], ['other', small])).toEqual(['second', 'other']);
   });
 
   it('no longer counts for a program that has outlived it', () => {

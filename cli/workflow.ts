@@ -1,0 +1,78 @@
+import { writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { plain } from '../lab/index.js';
+import { readConfigFile } from '../sidecar/config/file.js';
+import { ConfigError, pathText, problemsOf, type Path } from '../sidecar/config/problems.js';
+import { analyse, rounded, type NodeRest } from '../sidecar/workflows/analysis.js';
+import { TOKENS_MAX, workflowSchema } from '../sidecar/workflows/schema.js';
+import { checkWritable } from './files.js';
+import { numberFrom } from './number.js';
+import { importWorkflow, type ImportOptions } from './workflow/import.js';
+
+interface ImportFlags extends ImportOptions {
+  readonly out: string;
+}
+
+/** `maitred workflow`: checks declared workflows, and makes them of files of other tools. */
+export function addWorkflowCommand(program: Command): void {
+  const workflow = program.command('workflow').description('check declared workflows, or make them of other files');
+  workflow
+    .command('check')
+    .description('print the expected rest of a program from each node (docs/WORKFLOWS.md)')
+    .argument('<file>', 'workflow, JSON or YAML')
+    .option('--json', 'print the figures as JSON')
+    .action((file: string, { json }: { readonly json?: true }) => {
+      const { values, originOf } = readConfigFile(file);
+      const { name, rest } = checkWorkflow(values, (path) => originOf(path) ?? file);
+      const text = json ? JSON.stringify({ version: 1, name, rest }) : plain(`${name}\n\n${table(rest)}`);
+      process.stdout.write(`${text}\n`);
+    });
+  const tokens = numberFrom(0, TOKENS_MAX, 'a whole number');
+  const made = workflow.command('import').description('make a workflow of a LangGraph graph, or of AIPerf’s dag_jsonl');
+  made
+    .argument('<file>', 'output of get_graph().to_json(), or a dag_jsonl file')
+    .option('--name <text>', 'its name (default: that of the file)')
+    .option('--session <id>', 'the dag_jsonl session to begin with, where several are begun by none')
+    .option('--prompt-tokens <count>', 'uncached prompt tokens of a call, where the file does not tell', tokens, 1000)
+    .option('--output-tokens <count>', 'output tokens of a call, where the file does not tell', tokens, 200)
+    .option('-o, --out <file>', 'where to; - is stdout', '-')
+    .action((file: string, { out, ...options }: ImportFlags) => {
+      if (out !== '-') checkWritable(made, out);
+      const graph = importWorkflow(file, options);
+      checkWorkflow(graph, () => file);
+      const text = `${JSON.stringify(graph, null, 2)}\n`;
+      if (out === '-') process.stdout.write(text);
+      else writeFileSync(out, text);
+    });
+}
+
+/** @throws ConfigError with all problems */
+function checkWorkflow(
+  values: unknown,
+  originOf: (path: Path) => string,
+): { readonly name: string; readonly rest: readonly NodeRest[] } {
+  const { data, error } = workflowSchema.safeParse(values, { reportInput: true });
+  const { nodes, problems = [] } =
+    data === undefined ? { nodes: undefined, problems: problemsOf(error.issues, () => []) } : analyse(data);
+  if (data !== undefined && nodes !== undefined) return { name: data.name, rest: nodes.map(rounded) };
+  throw new ConfigError(
+    problems.map(({ path, message }) => ({ path: pathText(path), message, origin: originOf(path) })),
+  );
+}
+
+function table(rest: readonly NodeRest[]): string {
+  const titles = ['node', 'calls', 'prompt tokens', 'output tokens', 'tools, s', 'depth'];
+  const rows = rest.map(({ id, calls, promptTokens, outputTokens, toolMs, depth }) => [
+    id,
+    ...[calls, promptTokens, outputTokens, toolMs / 1000, depth].map((value) =>
+      value.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 1 : 0 }),
+    ),
+  ]);
+  const lines = [titles, ...rows];
+  const widths = titles.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+  return lines
+    .map(([id = '', ...cells]) =>
+      [id.padEnd(widths[0] ?? 0), ...cells.map((cell, at) => cell.padStart(widths[at + 1] ?? 0))].join('  '),
+    )
+    .join('\n');
+}

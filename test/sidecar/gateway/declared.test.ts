@@ -1,0 +1,257 @@
+import { hash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Recorder } from '../../../sidecar/driver.js';
+import type { Event, Work } from '../../../src/index.js';
+import {
+  JSON_TYPE,
+  MODEL,
+  ask,
+  chat,
+  completion,
+  configOf,
+  errorCode,
+  fakeEngine,
+  world,
+  type FakeEngine,
+  type Got,
+} from './world.js';
+
+const REST = { promptTokens: 1200, outputTokens: 300 };
+const HEADER = 'x-maitred-remaining';
+const sha256 = (key: string): string => hash('sha256', key, 'hex');
+const TENANTS = ['a', 'b'].map((tenant) => ({ sha256: sha256(`key-${tenant}`), tenant }));
+const bearer = (tenant: string) => ({ authorization: `Bearer key-${tenant}` });
+
+/** A gateway with its events, and what its calls and hints declared, oldest first. */
+async function declaring(engine: FakeEngine, overrides: Record<string, unknown> = {}) {
+  const events: Event[] = [];
+  const recorder: Recorder = { step: (event) => void events.push(event), configured: () => undefined };
+  const declared = (): (Work | undefined)[] =>
+    events.flatMap((event) =>
+      event.type === 'callArrived' || event.type === 'programHinted' ? [event.remaining] : [],
+    );
+  return { ...(await world([engine], overrides, { recorder })), declared };
+}
+
+const hint = (url: string, program: string, body: unknown, headers = {}) =>
+  ask(`${url}/programs/${program}/hint`, { headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) });
+
+describe('the rest of a program', () => {
+  it('is declared by a field, which no engine sees, or by a header; the field goes first', async () => {
+    const engine = await fakeEngine();
+    const { url, declared } = await declaring(engine);
+    await chat(url, { maitred: { remaining: REST }, seed: 1 }, { [HEADER]: 'prompt=1, output=1' });
+    await chat(url, {}, { [HEADER]: 'output=300,calls=4 , prompt=1200' });
+    await chat(url, { maitred: null });
+    await chat(url, { maitred: {} });
+    await chat(url);
+    expect(declared()).toEqual([REST, REST, undefined, undefined, undefined]);
+    const plain = { model: MODEL, messages: [{ role: 'user', content: 'hello' }] };
+    const bodies = engine.seen.map(({ body }) => JSON.parse(String(body)) as object);
+    expect(bodies).toEqual([{ ...plain, seed: 1 }, plain, plain, plain, plain]);
+  });
+
+  it('is declared in every API', async () => {
+    const engine = await fakeEngine();
+    const { url, declared } = await declaring(engine);
+    const input = { model: MODEL, max_tokens: 9, input: 'x', prompt: 'x', messages: [{ role: 'user', content: 'x' }] };
+    for (const path of ['completions', 'responses', 'messages', 'embeddings']) {
+      await ask(`${url}/v1/${path}`, {
+        headers: JSON_TYPE,
+        body: JSON.stringify({ ...input, maitred: { remaining: REST } }),
+      });
+      expect(String(engine.last.body)).not.toContain('maitred');
+    }
+    expect(declared()).toEqual([REST, REST, REST, REST]);
+  });
+
+  it('is refused where it is malformed, with the field or header to change', async () => {
+    const engine = await fakeEngine();
+    const { url } = await declaring(engine);
+    const bad = [
+      ...[3, [], { wrong: 1 }, { remaining: 5 }, { remaining: { promptTokens: 1 } }].map((maitred) => [
+        { maitred },
+        {},
+      ]),
+      ...[-1, 1.5, 1e12, '7', null].map((promptTokens) => [{ maitred: { remaining: { ...REST, promptTokens } } }, {}]),
+      ...['', 'prompt=1', 'prompt=1, output=', 'prompt=1, output=2, output=3', 'prompt=1, output=9999999999'].map(
+        (text) => [{}, { [HEADER]: text }],
+      ),
+    ] as const;
+    for (const [body, headers] of bad) {
+      const { status, text } = await chat(url, body, headers as Record<string, string>);
+      expect([status, text]).toEqual([400, expect.stringMatching(/"param":"(maitred|x-maitred-remaining)/)]);
+    }
+    expect(engine.seen).toEqual([]);
+    const { text } = await chat(url, { maitred: { remaining: { ...REST, promptTokens: -1 } } });
+    expect(text).toContain('"param":"maitred.remaining.promptTokens"');
+  });
+});
+
+describe('POST /programs/{id}/hint', () => {
+  it('declares the rest between calls, and says whether that is used', async () => {
+    const engine = await fakeEngine(completion());
+    const { url, declared } = await declaring(engine);
+    await chat(url, {}, { 'x-maitred-program': 'p' });
+    const got = await hint(url, 'p', { remaining: { ...REST, calls: 4 } });
+    expect([got.status, got.json()]).toEqual([200, { hinted: true, used: false, id: 'p', tenant: 'default' }]);
+    expect(got.headers['x-maitred-reason']).toBe('hinted');
+    expect(declared()).toEqual([undefined, REST]);
+    for (const [program, body, status, code] of [
+      ['q', { remaining: REST }, 404, 'unknown_program'],
+      ['p', {}, 400, 'invalid_body'],
+      ['p', { remaining: REST, more: 1 }, 400, 'invalid_body'],
+      ['p', { remaining: { ...REST, calls: -1 } }, 400, 'invalid_body'],
+    ] as const) {
+      const refused = await hint(url, program, body);
+      expect([refused.status, errorCode(refused.text)]).toEqual([status, code]);
+    }
+    expect(declared()).toHaveLength(2);
+  });
+
+  it('reaches only programs of the caller’s tenant', async () => {
+    const engine = await fakeEngine();
+    const overrides = { auth: { keys: TENANTS }, admin: { port: 0 }, policy: { foresight: 'declared' } };
+    const { url, adminUrl, declared } = await declaring(engine, overrides);
+    await chat(url, {}, { ...bearer('a'), 'x-maitred-program': 'p' });
+    const statuses = [
+      await hint(url, 'p', { remaining: REST }),
+      await hint(url, 'p', { remaining: REST }, bearer('b')),
+      await hint(url, 'a%3Ap', { remaining: REST }, bearer('b')),
+    ].map(({ status }) => status);
+    expect([statuses, declared()]).toEqual([[401, 404, 404], [undefined]]);
+    const got = await hint(url, 'p', { remaining: REST }, bearer('a'));
+    expect(got.json()).toMatchObject({ used: true, tenant: 'a' });
+    expect(
+      (
+        await ask(`${adminUrl}/programs/p/hint?tenant=a`, {
+          headers: JSON_TYPE,
+          body: JSON.stringify({ remaining: REST }),
+        })
+      ).status,
+    ).toBe(200);
+    expect(declared()).toEqual([undefined, REST, REST]);
+  });
+});
+
+const node = (id: string) => ({ id, promptTokens: 100, outputTokens: 10 });
+const LOOP = {
+  name: 'fix',
+  nodes: [node('agent'), { id: 'tools' }],
+  edges: [
+    { from: 'agent', to: 'tools', probability: 0.75, tool: 'bash', ms: 400 },
+    { from: 'tools', to: 'agent' },
+  ],
+};
+const register = (url: string, body: unknown, headers = {}) =>
+  ask(`${url}/v1/workflows`, { headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) });
+const FORECAST = 'x-maitred-forecast';
+
+describe('a registered workflow', () => {
+  it('tells the rest of a program from the node that a call names', async () => {
+    const engine = await fakeEngine();
+    const { url, declared } = await declaring(engine);
+    const rest = [
+      { id: 'agent', calls: 4, promptTokens: 400, outputTokens: 40, toolMs: 1200, depth: 1 },
+      { id: 'tools', calls: 4, promptTokens: 400, outputTokens: 40, toolMs: 1200, depth: 1 },
+    ];
+    expect((await register(url, LOOP)).json()).toEqual({ name: 'fix', version: 1, rest });
+    const named = { 'x-maitred-workflow': 'fix', 'x-maitred-node': 'agent' };
+    const answers = [
+      await chat(url, {}, named),
+      await chat(url, { maitred: { workflow: 'fix', node: 'agent' } }),
+      // A header for all calls, and a field for each.
+      await chat(url, { maitred: { node: 'tools' } }, { ...named, 'x-maitred-node': 'x' }),
+      await chat(url, { maitred: { remaining: REST } }, named),
+      await chat(url, { maitred: { node: 'nowhere' } }, named),
+      await chat(url, { maitred: { node: 'agent' } }),
+      await chat(url),
+    ];
+    const sum = { promptTokens: 400, outputTokens: 40 };
+    expect(declared()).toEqual([sum, sum, sum, REST, undefined, undefined, undefined]);
+    const told = ['off', 'off', 'off', 'off', 'off; problem=unknown_node', 'off; problem=unknown_workflow', undefined];
+    expect(answers.map(({ status, headers }) => [status, headers[FORECAST]])).toEqual(told.map((text) => [200, text]));
+  });
+
+  it('is replaced by a newer graph of its name, listed, read and removed', async () => {
+    const { url, gateway } = await world([await fakeEngine()]);
+    await register(url, LOOP);
+    expect((await register(url, LOOP)).json()).toMatchObject({ version: 1 });
+    const chain = { name: 'fix', nodes: [node('only')] };
+    expect((await register(url, chain)).json()).toMatchObject({ version: 2, rest: [{ id: 'only', calls: 1 }] });
+    gateway.reload(configOf([]));
+    expect((await ask(`${url}/v1/workflows`)).json()).toEqual({ workflows: [{ name: 'fix', version: 2, nodes: 1 }] });
+    expect((await ask(`${url}/v1/workflows/fix`)).json()).toMatchObject({ version: 2, workflow: chain });
+    const remove = () => ask(`${url}/v1/workflows/fix`, { method: 'DELETE' });
+    expect((await remove()).json()).toEqual({ name: 'fix', removed: true });
+    const gone = await remove();
+    expect([gone.status, errorCode(gone.text)]).toEqual([404, 'unknown_workflow']);
+  });
+
+  it('is bounded in number, nodes and bytes, and refused with the field to change', async () => {
+    const limits = { workflowsPerTenantMax: 1, workflowNodesMax: 2, workflowBytes: 1024 };
+    const { url } = await world([await fakeEngine()], { limits });
+    expect((await register(url, LOOP)).status).toBe(200);
+    for (const [body, status, code, param] of [
+      [{ ...LOOP, name: 'two' }, 409, 'workflows_full', null],
+      [{ ...LOOP, nodes: ['a', 'b', 'c'].map(node) }, 400, 'invalid_body', 'nodes'],
+      [{ ...LOOP, name: 'x'.repeat(2000) }, 413, 'body_too_large', null],
+      [
+        { ...LOOP, edges: [{ from: 'agent', to: 'agent', probability: 2 }] },
+        400,
+        'invalid_body',
+        'edges[0].probability',
+      ],
+      [{ ...LOOP, edges: [{ from: 'agent', to: 'x' }] }, 400, 'invalid_body', 'edges[0].to'],
+      [{ ...LOOP, wrong: 1 }, 400, 'invalid_body', 'wrong'],
+      [{ ...LOOP, name: 'a/b' }, 400, 'invalid_body', 'name'],
+    ] as const) {
+      const got = await register(url, body);
+      expect([got.status, got.json()['error']]).toEqual([status, expect.objectContaining({ code, param })]);
+    }
+  });
+
+  it('is its tenant’s own', async () => {
+    const { url, declared } = await declaring(await fakeEngine(), { auth: { keys: TENANTS } });
+    expect((await register(url, LOOP)).status).toBe(401);
+    await register(url, LOOP, bearer('a'));
+    expect((await ask(`${url}/v1/workflows`, { headers: bearer('b') })).json()).toEqual({ workflows: [] });
+    const maitred = { workflow: 'fix', node: 'agent' };
+    const got = await chat(url, { maitred }, bearer('b'));
+    expect([got.status, got.headers[FORECAST], declared()]).toEqual([
+      200,
+      'off; problem=unknown_workflow',
+      [undefined],
+    ]);
+  });
+});
+
+describe('x-maitred-forecast', () => {
+  it('says who foresees the rest of the program, and how long it is', async () => {
+    const engine = await fakeEngine();
+    // Service by tokens does not depend on this machine's load.
+    const { url } = await world([engine], { policy: { foresight: 'declared', service: 'tokens' } });
+    // Programs of 1 to 9 units, as declared: from the ninth on, declarations count.
+    const answers: Got[] = [];
+    for (let units = 1; units <= 9; units += 1) {
+      engine.answer = completion({ usage: { prompt_tokens: 1, completion_tokens: 10 * units } });
+      const maitred = { remaining: { promptTokens: 0, outputTokens: units } };
+      answers.push(await chat(url, { maitred }, { 'x-maitred-program': `p${units}` }));
+      if (units < 9) await ask(`${url}/programs/p${units}/end`, { method: 'POST' });
+    }
+    const told = answers.map(({ headers }) => headers[FORECAST]);
+    expect(told[0]).toBe('none');
+    // Ten times what it declares, as the programs before it.
+    expect(told[8]).toMatch(/^declared; remaining-ms=1[78]\d\d$/);
+    // A new declaration counts from the service that the program has attained by then.
+    await hint(url, 'p9', { remaining: { promptTokens: 0, outputTokens: 9 } });
+    const forecast = { source: 'declared', remaining_seconds: expect.any(Number) as number };
+    expect((await ask(`${url}/programs/p9`)).json()).toMatchObject({ forecast });
+    const { text } = (await ask(`${url}/programs/p9/explain`)).json() as { text: string };
+    expect(text).toMatch(/expected to need .* s more of engine time, by what its client declared\./);
+    await chat(url, {}, { 'x-maitred-program': 'q' });
+    expect((await ask(`${url}/programs/q`)).json()).toMatchObject({
+      forecast: { source: 'none', remaining_seconds: null },
+    });
+  });
+});

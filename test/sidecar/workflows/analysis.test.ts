@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { analyse } from '../../../sidecar/workflows/analysis.js';
+import { workflowSchema, type WorkflowInput } from '../../../sidecar/workflows/schema.js';
+
+const analysed = (given: Omit<WorkflowInput, 'name'>) => analyse(workflowSchema.parse({ name: 'w', ...given }));
+const rest = (given: Omit<WorkflowInput, 'name'>) => {
+  const { nodes, problems } = analysed(given);
+  if (nodes === undefined) throw new Error(JSON.stringify(problems));
+  return Object.fromEntries(nodes.map(({ id, ...node }) => [id, node]));
+};
+const node = (id: string, promptTokens = 100, outputTokens = 10) => ({ id, promptTokens, outputTokens });
+
+describe('the rest of a workflow', () => {
+  it('of a chain is the sum of what is left', () => {
+    expect(
+      rest({
+        nodes: [node('plan'), { id: 'tool' }, node('answer', 40, 4)],
+        edges: [
+          { from: 'plan', to: 'tool' },
+          { from: 'tool', to: 'answer', tool: 'search', ms: 500 },
+        ],
+      }),
+    ).toEqual({
+      plan: { calls: 2, promptTokens: 140, outputTokens: 14, toolMs: 500, depth: 2 },
+      tool: { calls: 1, promptTokens: 40, outputTokens: 4, toolMs: 500, depth: 1 },
+      answer: { calls: 1, promptTokens: 40, outputTokens: 4, toolMs: 0, depth: 1 },
+    });
+  });
+
+  it('of a loop is what its rounds take on average, however rarely it is left', () => {
+    for (const again of [0.5, 0.9, 0.9999]) {
+      const { agent } = rest({ nodes: [node('agent')], edges: [{ from: 'agent', to: 'agent', probability: again }] });
+      expect(agent!.calls).toBeCloseTo(1 / (1 - again), 6);
+      expect(agent!.depth).toBe(1);
+    }
+  });
+
+  it('of a choice weighs the ways; edges without probability share what the others leave', () => {
+    const nodes = [node('start', 0, 1), node('a', 0, 100), node('b', 0, 200), node('c', 0, 400)];
+    const edges = [
+      { from: 'start', to: 'a', probability: 0.5 },
+      { from: 'start', to: 'b' },
+      { from: 'start', to: 'c' },
+    ];
+    expect(rest({ nodes, edges })['start']).toMatchObject({ calls: 2, outputTokens: 1 + 50 + 50 + 100, depth: 2 });
+    const maybe = [{ from: 'start', to: 'c', probability: 0.25 }];
+    expect(rest({ nodes: [nodes[0]!, nodes[3]!], edges: maybe })['start']).toMatchObject({ calls: 1.25, depth: 2 });
+  });
+
+  it('solves R = w + P R for any graph that ends, and the depth never grows along an edge', () => {
+    const size = 8;
+    const graph = fc.record({
+      works: fc.array(fc.nat(5000), { minLength: size, maxLength: size }),
+      // To a node or to the end, with weights: a chain keeps every node reachable.
+      ways: fc.array(fc.tuple(fc.nat(size - 1), fc.nat(size - 1), fc.integer({ min: 1, max: 99 })), { maxLength: 30 }),
+      ends: fc.array(fc.integer({ min: 1, max: 20 }), { minLength: size, maxLength: size }),
+    });
+    fc.assert(
+      fc.property(graph, ({ works, ways, ends }) => {
+        const chain = works.slice(1).map((_, place): [number, number, number] => [place, place + 1, 5]);
+        const weights = new Map([...ways, ...chain].map(([from, to, weight]) => [`${from} ${to}`, weight]));
+        const sums = [...ends];
+        for (const [key, weight] of weights) sums[Number(key.split(' ')[0])]! += weight;
+        const edges = [...weights].map(([key, weight]) => {
+          const [from = '', to = ''] = key.split(' ');
+          return { from, to, probability: weight / sums[Number(from)]!, ms: weight };
+        });
+        const nodes = works.map((work, place) => node(String(place), work, place));
+        const found = rest({ nodes, edges });
+        for (const [place, { id, promptTokens, outputTokens }] of nodes.entries()) {
+          const own = edges.filter(({ from }) => from === id);
+          const along = (value: (to: string) => number) =>
+            own.reduce((sum, { to, probability }) => sum + probability * value(to), 0);
+          const close = (given: number, expected: number) =>
+            expect(Math.abs(given - expected)).toBeLessThanOrEqual(1e-9 * Math.max(1, expected));
+          const { calls, depth, ...sizes } = found[id]!;
+          close(sizes.promptTokens, promptTokens + along((to) => found[to]!.promptTokens));
+          close(sizes.outputTokens, outputTokens + along((to) => found[to]!.outputTokens));
+          close(calls, (works[place]! + place > 0 ? 1 : 0) + along((to) => found[to]!.calls));
+          close(
+            sizes.toolMs,
+            own.reduce((sum, { probability, ms }) => sum + probability * ms, 0) + along((to) => found[to]!.toolMs),
+          );
+          for (const { to } of own) expect(depth).toBeGreaterThanOrEqual(found[to]!.depth);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('is told within the limits of a graph: a thousand nodes', () => {
+    const ids = Array.from({ length: 1000 }, (_, place) => String(place));
+    const edges = ids.slice(1).map((to, place) => ({ from: String(place), to }));
+    expect(rest({ nodes: ids.map((id) => node(id)), edges })['0']).toMatchObject({ calls: 1000, depth: 1000 });
+  });
+});
+
+describe('a graph', () => {
+  it.each([
+    [{ nodes: [node('a'), node('a')] }, 'nodes.1.id'],
+    [{ nodes: [node('a')], edges: [{ from: 'a', to: 'b' }] }, 'edges.0.to'],
+    [{ nodes: [node('a')], edges: [{ from: 'b', to: 'a' }] }, 'edges.0.from'],
+    [{ nodes: [node('a')], start: 'b' }, 'start'],
+    [{ nodes: [node('a'), node('b')] }, 'nodes.1'],
+    [{ nodes: [node('a')], edges: [{ from: 'a', to: 'a' }] }, 'nodes.0'],
+    [{ nodes: [node('a')], edges: [{ from: 'a', to: 'a', probability: 0.9999999 }] }, 'nodes.0'],
+    [
+      {
+        nodes: [node('a'), node('b')],
+        edges: [
+          { from: 'a', to: 'b', probability: 0.6 },
+          { from: 'a', to: 'a', probability: 0.6 },
+        ],
+      },
+      'nodes.0',
+    ],
+    [
+      {
+        nodes: [node('a'), node('b')],
+        edges: [
+          { from: 'a', to: 'b', probability: 1 },
+          { from: 'a', to: 'a' },
+        ],
+      },
+      'nodes.0',
+    ],
+    [
+      {
+        nodes: [node('a'), node('b')],
+        edges: [
+          { from: 'a', to: 'b', probability: 0.1 },
+          { from: 'a', to: 'b', probability: 0.2 },
+        ],
+      },
+      'edges.1',
+    ],
+    [
+      {
+        nodes: [node('a'), node('b')],
+        edges: [
+          { from: 'a', to: 'b', probability: 0.5 },
+          { from: 'b', to: 'b' },
+        ],
+      },
+      'nodes.1',
+    ],
+  ])('is refused, with the place: %j', (given, place) => {
+    expect(analysed(given).problems?.map(({ path }) => path.join('.'))).toEqual([place]);
+  });
+});
