@@ -38,10 +38,11 @@ describe('a call that waits', () => {
   it('goes when its turn comes, and tells how long it waited', async () => {
     const { opened, open } = gate();
     const engine = await fakeEngine(firstBehind(opened, completion()));
-    const { url } = await world([engine], ONE_AT_A_TIME);
+    const { url, adminUrl } = await world([engine], ONE_AT_A_TIME);
     const first = chat(url);
     await until(() => engine.seen.length === 1);
     const second = chat(url);
+    await until(async () => (await waiting(adminUrl)) === 1);
     await new Promise((resolve) => setTimeout(resolve, 60));
     open();
     expect((await first).headers['x-maitred-reason']).toBe('direct');
