@@ -42,3 +42,5 @@ export { barChart, distributionChart } from './report/plot.js';
 export { type Report, drawCharts } from './report/report.js';
 export { type Lane, type Span, type SpanKind, swimLanes } from './report/swim-lanes.js';
 export { type ColumnGroup, tableWidth, textTable } from './report/text-table.js';
+export { type PoolEstimate, type ShadowSettings, estimate } from './shadow/estimate.js';
+export { ShadowWindow, type WindowLimits, remembered } from './shadow/window.js';

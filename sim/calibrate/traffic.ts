@@ -1,0 +1,199 @@
+import type { Preset } from '../engine/presets.js';
+import { presetOf } from './fit.js';
+import { Integral } from './integral.js';
+
+/** One call of an engine's usual traffic. Times are milliseconds of one clock; NaN: not known. */
+export interface Served {
+  readonly dispatchedMs: number;
+  /** NaN for calls that do not stream. */
+  readonly firstTokenMs: number;
+  /** NaN while it runs. */
+  readonly endedMs: number;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+}
+
+export interface TrafficFit {
+  readonly preset: Preset;
+  /** Median error of the fitted times of answers, as a share. */
+  readonly error: number;
+}
+
+/** Answers with fewer tokens say little. */
+const TOKENS_MIN = 4;
+const CALLS_MIN = 20;
+/** Uncached prompt tokens from which a first token's time tells of prefill; its step, and half of the one before. */
+const PREFILL_TOKENS_MIN = 256;
+const PREFILL_STEPS = 1.5;
+/** Prior weights of the times, in calls; their prior values are rough. */
+const PRIOR_CALLS = 1;
+/** Errors beyond this share count linearly, so that outliers do not dominate. */
+const ERROR_USUAL = 0.2;
+const ROUNDS = 4;
+const SWEEPS = 300;
+/** Share of a calls' time in which one that does not stream is taken to compute its prompt. */
+const PREFILL_SHARE = 0.1;
+
+/** What answers take: each row is the time of one, in the units of `solve`'s unknowns. */
+interface Row {
+  readonly terms: readonly number[];
+  readonly ms: number;
+  /** Mean number of calls in a step. */
+  readonly calls: number;
+}
+
+/**
+ * Fits the times of a preset to the usual traffic of engines, in which calls overlap and find prefixes in the cache. The
+ * time of an answer is linear in them:
+ *
+ *     steps x (a + b x calls in a step + c x tokens of context in a step)
+ *       + d x prompt tokens computed meanwhile + e x pairs of such a token and one before it
+ *       - f x prompts computed meanwhile
+ *
+ * The last term is the time for reading the weights, which a step with a prompt spends on arithmetic. It holds where the traffic has been.
+ * @param engines the calls of each engine
+ * @param nowMs end of the calls that still run
+ * @returns undefined when there are too few answers
+ */
+export function fitTraffic(
+  base: Preset,
+  engines: readonly (readonly Served[])[],
+  nowMs: number,
+): TrafficFit | undefined {
+  const rows = engines.flatMap((calls) => rowsOf(calls, nowMs));
+  if (rows.length < CALLS_MIN) return undefined;
+  const stepMs = quantile(
+    rows.map(({ terms, ms }) => ms / (terms[0] ?? NaN)),
+    0.1,
+  );
+  const prior = [stepMs, stepMs / 200, stepMs / 20_000, stepMs / 100, stepMs / 1e6, stepMs / 2];
+  const found = solve(rows, prior);
+  const error = quantile(
+    rows.map((row) => Math.abs(timeOf(row, found) / row.ms - 1)),
+    0.5,
+  );
+  return {
+    preset: presetOf(
+      base,
+      timesOf(
+        found,
+        prior,
+        quantile(
+          rows.map(({ calls }) => calls),
+          0.5,
+        ),
+      ),
+    ),
+    error,
+  };
+}
+
+function rowsOf(calls: readonly Served[], nowMs: number): Row[] {
+  const load = {
+    calls: new Integral(),
+    context: new Integral(),
+    prompt: new Integral(),
+    pairs: new Integral(),
+    prefills: new Integral(),
+  };
+  const spans = calls.map((call) => spanOf(call, nowMs));
+  calls.forEach(({ dispatchedMs, promptTokens, cachedTokens, outputTokens }, index) => {
+    const { fromMs, toMs, prefilledMs } = spans[index] as Span;
+    const own = Math.max(1, promptTokens - cachedTokens);
+    load.calls.add(fromMs, toMs, toMs - fromMs);
+    load.context.add(fromMs, toMs, (toMs - fromMs) * (promptTokens + outputTokens / 2));
+    load.prompt.add(dispatchedMs, prefilledMs, own);
+    load.prefills.add(dispatchedMs, prefilledMs, 1);
+    load.pairs.add(dispatchedMs, prefilledMs, own * (promptTokens - own / 2));
+  });
+  for (const each of Object.values(load)) each.close();
+  const rowOf = (fromMs: number, toMs: number, steps: number): Row => {
+    const ms = toMs - fromMs;
+    const within = (each: Integral) => each.between(fromMs, toMs);
+    const batch = within(load.calls);
+    const context = (steps / ms) * within(load.context);
+    const { prompt, pairs, prefills } = load;
+    const terms = [steps, (steps / ms) * batch, context, within(prompt), within(pairs), -within(prefills)];
+    return { terms, ms, calls: batch / ms };
+  };
+  return calls.flatMap(({ dispatchedMs, endedMs, firstTokenMs, promptTokens, cachedTokens, outputTokens }, index) => {
+    const { fromMs, toMs } = spans[index] as Span;
+    if (Number.isNaN(endedMs)) return [];
+    const steps = Number.isNaN(firstTokenMs) ? outputTokens : outputTokens - 1;
+    return [
+      ...(outputTokens >= TOKENS_MIN && toMs > fromMs ? [rowOf(fromMs, toMs, steps)] : []),
+      ...(promptTokens - cachedTokens >= PREFILL_TOKENS_MIN && firstTokenMs > dispatchedMs
+        ? [rowOf(dispatchedMs, firstTokenMs, PREFILL_STEPS)]
+        : []),
+    ];
+  });
+}
+
+interface Span {
+  /** Of the answer. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly prefilledMs: number;
+}
+
+function spanOf({ dispatchedMs, firstTokenMs, endedMs }: Served, nowMs: number): Span {
+  const toMs = Number.isNaN(endedMs) ? nowMs : endedMs;
+  if (!Number.isNaN(firstTokenMs)) return { fromMs: firstTokenMs, toMs, prefilledMs: firstTokenMs };
+  return { fromMs: dispatchedMs, toMs, prefilledMs: dispatchedMs + PREFILL_SHARE * (toMs - dispatchedMs) };
+}
+
+const timeOf = ({ terms }: Row, times: readonly number[]): number =>
+  terms.reduce((sum, term, at) => sum + term * (times[at] ?? 0), 0);
+
+/** The times, none below zero, with the least squares of relative errors: by coordinate descent, reweighted. */
+function solve(rows: readonly Row[], prior: readonly number[]): number[] {
+  const found = [...prior];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const normal = prior.map(() => prior.map(() => 0));
+    const right = prior.map(() => 0);
+    for (const row of rows) {
+      const weight = round === 0 ? 1 : Math.min(1, ERROR_USUAL / Math.abs(timeOf(row, found) / row.ms - 1));
+      // In units of the prior, so that its weight is the same for all times.
+      const scaled = row.terms.map((term, at) => (term * (prior[at] ?? 0)) / row.ms);
+      scaled.forEach((a, i) => {
+        right[i] = (right[i] ?? 0) + weight * a;
+        const line = normal[i] as number[];
+        scaled.forEach((b, j) => (line[j] = (line[j] ?? 0) + weight * a * b));
+      });
+    }
+    const scaled = found.map((time, at) => time / (prior[at] ?? 1));
+    for (let sweep = 0; sweep < SWEEPS; sweep += 1)
+      for (let i = 0; i < scaled.length; i += 1) {
+        const line = normal[i] as number[];
+        const others = line.reduce((sum, value, j) => (j === i ? sum : sum + value * (scaled[j] ?? 0)), 0);
+        scaled[i] = Math.max(0, ((right[i] ?? 0) + PRIOR_CALLS - others) / ((line[i] ?? 0) + PRIOR_CALLS));
+      }
+    scaled.forEach((value, at) => (found[at] = value * (prior[at] ?? 1)));
+  }
+  return found;
+}
+
+/**
+ * In the engine model, reading the weights hides the arithmetic of as many tokens as take no longer. `calls` in a step
+ * have been seen, whose arithmetic is in the found times already.
+ */
+function timesOf(found: readonly number[], prior: readonly number[], calls: number) {
+  const [fixed = 0, sequence = 0, context = 0, prompt = 0, pairs = 0, hidden = 0] = found.map((time, at) =>
+    Math.max(time, 1e-3 * (prior[at] ?? 0)),
+  );
+  const weights = Math.min(fixed, hidden + prompt * calls);
+  return {
+    prefillToken: prompt,
+    // Beyond this, attention in decode would be slower than was found.
+    attentionPair: Math.min(pairs, context),
+    weights,
+    contextToken: context,
+    step: fixed - weights,
+    sequence,
+    request: 0,
+  };
+}
+
+const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(share * values.length)] ?? NaN;
