@@ -8,6 +8,7 @@ export const DOUBTS = [
   'few_programs',
   'unanswered',
   'not_fitted',
+  'beyond_seen',
   'model_differs',
   'too_slow',
 ] as const;

@@ -11,6 +11,7 @@ const DOUBTS: Readonly<Record<NonNullable<Pool['doubt']>, string>> = {
   few_programs: 'too few programs began in that time',
   unanswered: 'too many calls ended without an answer',
   not_fitted: 'too few calls for a model of the engines',
+  beyond_seen: 'fcfs would run more calls at a time than were seen, so their speed is not known',
   model_differs: 'simulated programs take a different time than real ones',
   too_slow: 'the simulation takes too long',
 };

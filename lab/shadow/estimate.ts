@@ -6,6 +6,7 @@ import {
   fitTraffic,
   makeSteps,
   runWorld,
+  type EngineResult,
   type Preset,
   type SimPolicyName,
 } from '../../sim/index.js';
@@ -25,6 +26,7 @@ export type Doubt =
   | 'few_programs' // too few programs began in the window
   | 'unanswered' // too many calls ended without an answer
   | 'not_fitted' // too few calls for a model of the engines
+  | 'beyond_seen' // fcfs would run more calls at a time than the model of the engines can be trusted for
   | 'model_differs' // the simulated programs take much longer, or shorter, than the real ones
   | 'too_slow'; // the simulation takes too long
 
@@ -64,6 +66,16 @@ export function estimate(window: ShadowWindow, options: EstimateOptions): PoolEs
   return poolsOf(window.engines).map((pool) => new PoolEstimator(window, pool, options).estimate());
 }
 
+interface Simulated {
+  /** Time of each program that counts, by its id. */
+  readonly programMs: ReadonlyMap<string, number>;
+  /** Mean number of calls in a step. */
+  readonly calls: number;
+}
+
+const total = (engines: readonly EngineResult[], name: 'generatedTokens' | 'steps'): number =>
+  engines.reduce((sum, engine) => sum + engine[name], 0);
+
 class PoolEstimator {
   readonly #window: PoolWindow;
 
@@ -80,7 +92,7 @@ class PoolEstimator {
     if (doubt !== undefined) return this.#answer({ doubt });
     const fit = fitTraffic(this.#base(), servedCalls(this.#window.steps), this.options.nowMs);
     if (fit === undefined) return this.#answer({ doubt: 'not_fitted' });
-    const { preset, error: callError } = fit;
+    const { preset, error: callError, callsMax } = fit;
     const [now, fcfs] = [this.options.settings.policy.name, 'fcfs' as const].map((policy) =>
       this.#simulate(policy, preset),
     );
@@ -89,13 +101,14 @@ class PoolEstimator {
     const meanMs = (ms: (id: string) => number | undefined) =>
       ids.reduce((sum, id) => sum + (ms(id) ?? NaN), 0) / ids.length;
     const measuredMs = meanMs((id) => this.#window.counted.get(id)?.measuredMs);
-    const simulatedMs = meanMs((id) => now.get(id));
+    const simulatedMs = meanMs((id) => now.programMs.get(id));
     const found = { measuredMs, simulatedMs, callError };
     // Also where one of them is no number.
     if (!(Math.abs(simulatedMs / measuredMs - 1) <= MODEL_ERROR_MAX))
       return this.#answer({ ...found, doubt: 'model_differs' });
-    const ratio = pairedRatio(ids.map((id) => [now.get(id) ?? NaN, fcfs.get(id) ?? NaN]));
-    return this.#answer({ ...found, fcfsMs: meanMs((id) => fcfs.get(id)), ratio });
+    if (fcfs.calls > callsMax) return this.#answer({ ...found, doubt: 'beyond_seen' });
+    const ratio = pairedRatio(ids.map((id) => [now.programMs.get(id) ?? NaN, fcfs.programMs.get(id) ?? NaN]));
+    return this.#answer({ ...found, fcfsMs: meanMs((id) => fcfs.programMs.get(id)), ratio });
   }
 
   #answer(found: Partial<PoolEstimate>): PoolEstimate {
@@ -145,14 +158,14 @@ class PoolEstimator {
     };
   }
 
-  /** Time of each program that counts, in milliseconds, by its id; undefined: it took too long. */
-  #simulate(policy: SimPolicyName, preset: Preset): ReadonlyMap<string, number> | undefined {
+  /** Returns undefined if it took too long. */
+  #simulate(policy: SimPolicyName, preset: Preset): Simulated | undefined {
     const { settings, reportMs, shouldStop } = this.options;
     const { programs, counted } = this.#window;
     const arrivalMs = new Map(programs.map((program) => [program.id, program.arrivalMs ?? 0]));
     const [first] = arrivalMs.values();
     const programMs = new Map<string, number>();
-    const { complete } = runWorld({
+    const { complete, engines } = runWorld({
       programs,
       arrivals: { type: 'trace', speed: 1 },
       seed: 1,
@@ -171,7 +184,8 @@ class PoolEstimator {
       alone: false,
       shouldStop,
     });
-    return complete ? programMs : undefined;
+    // Each call in a step gets a token of it.
+    return complete ? { programMs, calls: total(engines, 'generatedTokens') / total(engines, 'steps') } : undefined;
   }
 
   /** The simulator's engines do not tell their limits, so those that are known are set. */

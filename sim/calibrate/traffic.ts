@@ -18,6 +18,8 @@ export interface TrafficFit {
   readonly preset: Preset;
   /** Median error of the fitted times of answers, as a share. */
   readonly error: number;
+  /** Calls in a step up to which the fit can be trusted: as many more than were seen as the seen ones vary. */
+  readonly callsMax: number;
 }
 
 /** Answers with fewer tokens say little. */
@@ -73,20 +75,13 @@ export function fitTraffic(
     rows.map((row) => Math.abs(timeOf(row, found) / row.ms - 1)),
     0.5,
   );
-  return {
-    preset: presetOf(
-      base,
-      timesOf(
-        found,
-        prior,
-        quantile(
-          rows.map(({ calls }) => calls),
-          0.5,
-        ),
-      ),
-    ),
-    error,
-  };
+  const seen = (share: number) =>
+    quantile(
+      rows.map(({ calls }) => calls),
+      share,
+    );
+  const preset = presetOf(base, timesOf(found, prior, seen(0.5)));
+  return { preset, error, callsMax: 2 * seen(0.95) - seen(0.05) };
 }
 
 function rowsOf(calls: readonly Served[], nowMs: number): Row[] {

@@ -1,74 +1,80 @@
 import { readScheduling } from '../../../cli/sim/scheduling.js';
-import { ShadowWindow, remembered } from '../../../lab/index.js';
+import { ShadowWindow, estimate, remembered, type WindowLimits } from '../../../lab/index.js';
 import { makeBalancer } from '../../../loadbalancer/index.js';
-import { PRESETS, makeSteps, runWorld, type Preset, type SimPolicyName } from '../../../sim/index.js';
-import type { Command, Event, Millis } from '../../../src/index.js';
-import { openWorkload, programs, type AgentProgram } from '../../../workloads/index.js';
+import { PRESETS, makeSteps, runWorld, type Preset } from '../../../sim/index.js';
+import type { LogStep, PolicyName } from '../../../src/index.js';
+import { inChain, type AgentProgram } from '../../../workloads/index.js';
 
-export interface LiveOptions {
-  readonly workload?: string;
-  readonly ratePerSecond: number;
-  readonly untilMs: number;
-  readonly windowMs: number;
-  readonly policy?: SimPolicyName;
-  readonly engines?: number;
-  readonly preset?: Preset;
-  readonly seed?: number;
+/** @param window calls at a time: so few that the order matters */
+export const settingsOf = (window: number) => readScheduling({ window: String(window) }).config;
+const SETTINGS = settingsOf(12);
+/** None of the presets: a batch is of little use on it. */
+const PRESET: Preset = { ...PRESETS['llama-3.1-8b-a100'], sequenceOverheadMs: 10 };
+const LIMITS = { windowMs: 1e9, callsMax: 1e6 };
+
+/** Long agents from the start on, and short ones that keep coming. */
+export function twoKinds(long: number, short: number): AgentProgram[] {
+  const chain = (calls: number, promptTokens: number, outputTokens: number, gapMs: number) =>
+    inChain(
+      Array.from({ length: calls }, (_, index) => ({
+        gapMs: index === 0 ? 0 : gapMs,
+        promptTokens: promptTokens + index * (outputTokens + 300),
+        outputTokens: outputTokens + 5 * (index % 7),
+        ...(index > 0 && {
+          prefix: { call: index - 1, tokens: promptTokens + (index - 1) * (outputTokens + 300) + outputTokens },
+        }),
+      })),
+    );
+  return [
+    ...Array.from({ length: long }, (_, index) => ({
+      id: `long-${index}`,
+      arrivalMs: 6000 * index,
+      calls: chain(25, 4000 + 200 * index, 100, 50),
+    })),
+    ...Array.from({ length: short }, (_, index) => ({
+      id: `short-${index}`,
+      arrivalMs: 1000 + 2000 * index,
+      calls: chain(2, 700 + 10 * index, 40, 800),
+    })),
+  ].toSorted((a, b) => a.arrivalMs - b.arrivalMs);
 }
 
-export const SETTINGS = readScheduling({}).config;
-const CALLS_MAX = 100_000;
-
-/** A gateway in virtual time, its window of steps at `untilMs`, and the true times of programs under any policy. */
-export function live(options: LiveOptions) {
-  const { workload = 'mixed', policy = 'plas', engines = 1, seed = 1, untilMs, windowMs, ratePerSecond } = options;
-  const { preset = PRESETS['llama-3.1-8b-a100'] } = options;
-  const window = new ShadowWindow({ windowMs, callsMax: CALLS_MAX }, 0);
-  const ids: string[] = [];
-  function* drawn(): Generator<AgentProgram> {
-    for (const program of programs(openWorkload(workload), seed)) {
-      ids.push(program.id);
-      yield program;
-    }
-  }
-  const run = (name: SimPolicyName, record: (event: Event, now: Millis, commands: readonly Command[]) => void) => {
-    const times = new Map<string, number>();
-    ids.length = 0;
-    runWorld({
-      programs: drawn(),
-      maxPrograms: Math.ceil((ratePerSecond * untilMs * 1.2) / 1000),
-      arrivals: { type: 'open', ratePerSecond, cv: 1 },
-      seed,
-      engines,
-      engine: { preset, blockSize: 16, scheduling: 'fcfs' },
-      scheduler: () => {
-        const steps = makeSteps(name, SETTINGS, makeBalancer(SETTINGS.balancer));
-        return {
-          step: (event, now) => {
-            const commands = steps.step(event, now);
-            record(event, now, commands);
-            return commands;
-          },
-        };
-      },
-      observer: { programEnded: ({ program, arrivedMs, endedMs }) => times.set(program, endedMs - arrivedMs) },
-      alone: false,
-    });
-    return times;
-  };
-  let steps = 0;
-  const own = run(policy, (event, now, commands) => {
-    steps += 1;
-    const step = now > untilMs ? undefined : remembered({ now, event, commands });
-    if (step !== undefined) window.take(step);
+/** The steps of a gateway in virtual time, and the true time of each program by its index. */
+export function live(programs: readonly AgentProgram[], policy: PolicyName, settings = SETTINGS) {
+  const steps: LogStep[] = [];
+  const programMs = new Map<string, number>();
+  runWorld({
+    programs,
+    arrivals: { type: 'trace', speed: 1 },
+    seed: 1,
+    engines: 1,
+    engine: { preset: PRESET, blockSize: 16, scheduling: 'fcfs' },
+    scheduler: () => {
+      const inner = makeSteps(policy, settings, makeBalancer(settings.balancer));
+      return {
+        step: (event, now) => {
+          const commands = inner.step(event, now);
+          steps.push({ now, event, commands });
+          return commands;
+        },
+      };
+    },
+    observer: { programEnded: ({ program, arrivedMs, endedMs }) => programMs.set(program, endedMs - arrivedMs) },
+    alone: false,
   });
-  return {
-    window,
-    steps,
-    own,
-    /** Times under another policy, by the workload's ids. */
-    under: (name: SimPolicyName) => run(name, () => undefined),
-    /** The workload's id of a program in the window, `p12@345`. */
-    idOf: (logged: string) => ids[Number(/^p(\d+)@/.exec(logged)?.[1])] ?? '',
-  };
+  return { steps, programMs };
+}
+
+export function windowOf(steps: readonly LogStep[], limits: Partial<WindowLimits> = {}): ShadowWindow {
+  const window = new ShadowWindow({ ...LIMITS, ...limits }, 0);
+  for (const step of steps.map(remembered)) if (step !== undefined) window.take(step);
+  return window;
+}
+
+/** The estimate at the last of these steps. */
+export function estimateOf(steps: readonly LogStep[], policy: PolicyName = 'plas', own = SETTINGS) {
+  const window = windowOf(steps);
+  const settings = { ...own, policy: { ...own.policy, name: policy } };
+  const nowMs = steps.at(-1)?.now ?? 0;
+  return estimate(window, { settings, reportMs: 2000, nowMs, shouldStop: () => false });
 }
