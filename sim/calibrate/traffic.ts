@@ -29,11 +29,11 @@ const CALLS_MIN = 20;
 const PREFILL_TOKENS_MIN = 256;
 const PREFILL_STEPS = 1.5;
 /** Prior weights of the times, in calls; their prior values are rough. */
-const PRIOR_CALLS = 1;
+const PRIOR_CALLS = 1e-5;
 /** Errors beyond this share count linearly, so that outliers do not dominate. */
 const ERROR_USUAL = 0.2;
 const ROUNDS = 4;
-const SWEEPS = 300;
+const SWEEPS = 5000;
 /** Share of a calls' time in which one that does not stream is taken to compute its prompt. */
 const PREFILL_SHARE = 0.1;
 

@@ -19,7 +19,6 @@ describe('the estimate of the gain', () => {
     const meanMs = (times: ReadonlyMap<string, number>) => mean(ids.map((id) => times.get(id) ?? NaN));
     const truth = meanMs(fcfs.programMs) / meanMs(own.programMs);
     expect(pool).toMatchObject({ doubt: undefined, engines: 1, models: ['m'] });
-    console.log(truth, meanMs(fcfs.programMs), pool);
     expect(Math.abs(truth - 1)).toBeGreaterThan(0.1);
     expect((pool?.measuredMs ?? NaN) / meanMs(own.programMs)).toBeCloseTo(1, 3);
     expect(Math.abs((pool?.simulatedMs ?? NaN) / (pool?.measuredMs ?? NaN) - 1)).toBeLessThan(0.1);
