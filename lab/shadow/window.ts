@@ -17,9 +17,9 @@ export function remembered({ now, event, commands }: LogStep): LogStep | undefin
   return told.length === 0 ? undefined : { now, event: { type: 'woke' }, commands: told };
 }
 
-/** Without the fields that may be long. */
-function lean({ prefix: _prefix, request: _request, family: _family, ...event }: CallArrived): CallArrived {
-  return event;
+/** The fields that are read, as others may be long. */
+function lean({ type, call, program, tenant, thread, model, promptTokens }: CallArrived): CallArrived {
+  return { type, call, program, tenant, thread, model, promptTokens };
 }
 
 /**

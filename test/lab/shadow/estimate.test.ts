@@ -40,8 +40,8 @@ describe('the estimate of the gain', () => {
     expect(estimateOf(live(PROGRAMS, 'plas', four).steps, 'plas', four)).toMatchObject([{ doubt: 'beyond_seen' }]);
     const uncounted = changed((event) => {
       if (event.type !== 'callFinished' || event.usage === undefined) return event;
-      const { cachedTokens: _cached, ...usage } = event.usage;
-      return { ...event, usage };
+      const { promptTokens, outputTokens } = event.usage;
+      return { ...event, usage: { promptTokens, outputTokens } };
     });
     expect(doubtOf(uncounted)).toEqual(['cache_unknown']);
     let ends = 0;
