@@ -12,7 +12,7 @@ export const shadow = z.strictObject({
     ),
   windowMs: ms(60_000, DAY_MS)
     .default(900_000)
-    .meta(note('Latest time that an estimate covers.', 'measured: OPERATIONS.md', { restart: true })),
+    .meta(note('Latest time that an estimate covers.', STARTING, { restart: true })),
   everyMs: ms(1000, DAY_MS)
     .default(60_000)
     .meta(
