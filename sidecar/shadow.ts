@@ -14,7 +14,7 @@ export const DOUBTS = [
 ] as const;
 
 /** What `fcfs` would have made of the latest programs of engines that share models. */
-export interface PoolEstimate {
+interface PoolEstimate {
   readonly models: readonly string[];
   /** Number of engines. */
   readonly engines: number;

@@ -19,7 +19,7 @@ import type { ShadowWindow } from './window.js';
 export type ShadowSettings = SchedulerConfig & { readonly balancer: BalancerOptions };
 
 /** Why there is no figure. */
-export type Doubt =
+type Doubt =
   | 'capacity_unknown' // an engine's KV cache is not known
   | 'cache_unknown' // engines do not report the prompt tokens that they found in their caches
   | 'engines_differ' // in their models, or much in their sizes
@@ -48,7 +48,7 @@ export interface PoolEstimate {
   readonly callError: number | undefined;
 }
 
-export interface EstimateOptions {
+interface EstimateOptions {
   readonly settings: ShadowSettings;
   readonly reportMs: number;
   readonly nowMs: number;
@@ -56,7 +56,7 @@ export interface EstimateOptions {
   readonly shouldStop: () => boolean;
 }
 
-export const PROGRAMS_MIN = 20;
+const PROGRAMS_MIN = 20;
 const UNANSWERED_SHARE_MAX = 0.1;
 const MODEL_ERROR_MAX = 0.25;
 /** Sizes of engines in one pool that count as equal. */

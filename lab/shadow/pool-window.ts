@@ -13,7 +13,7 @@ import { endedCall, modelOf, type ShadowWindow } from './window.js';
 const WARM_UP_SHARE = 0.2;
 
 /** A program that counts, up to its last call with an answer. */
-export interface Counted {
+interface Counted {
   /** Its first calls, in the order of their ends; later ones still run or wait. */
   readonly calls: number;
   readonly measuredMs: number;

@@ -14,7 +14,7 @@ export interface Served {
   readonly outputTokens: number;
 }
 
-export interface TrafficFit {
+interface TrafficFit {
   readonly preset: Preset;
   /** Median error of the fitted times of answers, as a share. */
   readonly error: number;
