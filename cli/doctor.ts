@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { plain } from '../lab/index.js';
 import { configFileOf, loadConfig } from '../sidecar/config/load.js';
 import { ConfigError } from '../sidecar/config/problems.js';
+import { hasNoEngine } from '../sidecar/config/schema.js';
 import { addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { configInputs, type ConfigFlags } from './config-options.js';
 import { engineFindings } from './doctor/engines.js';
@@ -51,6 +52,8 @@ function nodeOwn(): Finding {
 /** Findings on the configuration and all that it names. */
 async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): Promise<Finding[]> {
   const inputs = configInputs({ ...(file !== undefined && { config: file }), ...(engine && { engine }) });
+  // A gateway that is asked may be on another machine; defaults and ports of this one do not concern it.
+  if (url !== undefined && engine === undefined && configFileOf(inputs) === undefined) return [];
   try {
     const config = loadConfig(inputs);
     const name = configFileOf(inputs);
@@ -59,7 +62,7 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
       ...accessFindings(config, name),
       ...(await portFindings(config)),
       // The engines of a gateway that is asked are its own.
-      ...(config.engines.length === 0 && url !== undefined ? [] : await engineFindings(config, calls)),
+      ...(hasNoEngine(config) && url !== undefined ? [] : await engineFindings(config, calls)),
     ];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -7,10 +7,9 @@ import { numberFrom } from './number.js';
 import { SORT_KEYS } from './top/columns.js';
 import { wholeFrame } from './top/frame.js';
 import { textOf } from './top/line.js';
-import { Poller, programsPath } from './top/poll.js';
+import { programsPath, readSnapshot } from './top/poll.js';
 import { runSession } from './top/session.js';
-import { makeView, ROWS_MAX, rowsOf, wishOf } from './top/view.js';
-import { readPrograms } from './top/wire.js';
+import { makeView, ROWS_MAX, wishOf } from './top/view.js';
 
 interface TopFlags extends AdminFlags {
   readonly interval: number;
@@ -32,14 +31,10 @@ export function addTopCommand(program: Command): void {
     .option('--interval <time>', 'time between two readings', interval, 1000)
     .addOption(
       choice('--sort <key>', 'order of programs; with a minus sign, the greatest first', SORTS).default(
-        '-waiting_seconds',
+        '-current_wait_seconds',
       ),
     ) // prettier-ignore
-    .option(
-      '--filter <words>',
-      'programs whose id, tenant, engine and state have these words; tenant:NAME for one tenant',
-      '',
-    ) // prettier-ignore
+    .option('--filter <words>', 'programs whose names have these words; also tenant:NAME, engine:ID, state:waiting', '')
     .option('--limit <count>', 'most programs to print', numberFrom(1, ROWS_MAX, 'a whole number'))
     .option('--once', 'print one snapshot and exit, as without a terminal', false)
     .option('--json', 'print one snapshot as JSON: the answers of /engines, /queue and /programs', false)
@@ -60,22 +55,18 @@ async function run(command: Command, flags: TopFlags): Promise<void> {
 async function printOnce(client: AdminClient, { url, sort, filter, limit }: TopFlags): Promise<void> {
   const view = makeView(sort, filter);
   const wish = wishOf(view);
-  const snapshot = await new Poller(client, Date.now).read({ ...wish, limit: limit ?? wish.limit });
+  const snapshot = await readSnapshot(client, { ...wish, limit: limit ?? wish.limit });
   const scene = { url, snapshot, view, nowSeconds: Date.now() / 1000, away: undefined };
   const lines = wholeFrame(scene, tableWidth(process.stdout)).map((line) => textOf(line).trimEnd());
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
 async function printJson(client: AdminClient, { url, sort, filter, limit }: TopFlags): Promise<void> {
-  const view = makeView(sort, filter);
-  const wish = wishOf(view);
+  const wish = wishOf(makeView(sort, filter));
   const [engines, queue, programs] = await Promise.all(
     ['/engines', '/queue', programsPath({ ...wish, limit: limit ?? wish.limit })].map((path) => client.json(path)),
   );
-  const kept = new Set(rowsOf(readPrograms(programs), view).map(({ key }) => key));
-  const page = programs as { readonly programs: readonly { readonly key: string }[] };
-  const matching = page.programs.filter(({ key }) => kept.has(key));
-  const document = { url, time: new Date().toISOString(), ...(engines as object), queue, ...page, programs: matching };
+  const document = { url, time: new Date().toISOString(), ...(engines as object), queue, ...(programs as object) };
   process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
 }
 

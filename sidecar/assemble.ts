@@ -11,7 +11,7 @@ import type { Config } from './config/schema.js';
 import type { Context, Demo } from './context.js';
 import { Discovery, Membership } from './discovery/index.js';
 import { Driver, type Recorder } from './driver.js';
-import { createFleet, type SetTimer } from './engines/index.js';
+import { createFleet } from './engines/index.js';
 import { Identified } from './identified.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
 import { Returning } from './identity/returning.js';
@@ -22,6 +22,7 @@ import { endProgram } from './programs.js';
 import { Responses } from './responses.js';
 import type { Shadow } from './shadow.js';
 import { Threads } from './threads.js';
+import { setTimer } from './timer.js';
 import { TokenEstimator } from './tokens.js';
 import { PastCalls } from './watch/past-calls.js';
 import { Totals } from './watch/totals.js';
@@ -99,11 +100,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   registerGauges(context);
   return context;
 }
-
-const setTimer: SetTimer = (fn, ms) => {
-  const timer = setTimeout(fn, ms);
-  return () => clearTimeout(timer);
-};
 
 /** Logs each distinct message once; `maitred_invariant_violations_total` counts all of them. */
 function logOnce(tell: (message: string) => void): (message: string) => void {

@@ -81,6 +81,11 @@ export class Driver {
     return this.#waits.of(call);
   }
 
+  /** Number of waiting calls by cause, as of a moment ago. */
+  waitCauses(): ReturnType<Waiting['causes']> {
+    return this.#waits.causes();
+  }
+
   /** Read-only state, for views. */
   get scheduler(): Scheduler {
     return this.#scheduler;

@@ -36,6 +36,7 @@ export const ERRORS = {
   engine_answer_too_large: { status: 502, type: 'server_error' },
   bodies_full: { status: 503, type: 'server_error' },
   no_engine: { status: 503, type: 'server_error' },
+  watchers_full: { status: 503, type: 'server_error' },
   draining: { status: 503, type: 'server_error' },
   engine_timeout: { status: 504, type: 'server_error' },
 } as const satisfies Record<string, { status: number; type: string }>;

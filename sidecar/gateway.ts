@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { adminRoutes, endProgramRoute, probeRoutes } from './admin/admin.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { Auth } from './auth.js';
@@ -88,8 +89,9 @@ class RunningGateway implements Gateway {
     const balancer = context.balancer.for(config.balancer);
     context.driver.configure(config, balancer);
     context.readsPrefix = balancer.readsPrefix;
-    // Whoever watches must have the new token.
-    if (config.admin.token !== context.config.admin.token) context.watchers.close();
+    // Whoever watches must be let in by the new keys and token.
+    const { admin, auth } = context.config;
+    if (!isDeepStrictEqual([config.admin, config.auth], [admin, auth])) context.watchers.close();
     context.auth = new Auth(config);
     context.config = config;
     context.log.level = config.log.level;

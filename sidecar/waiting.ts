@@ -1,25 +1,38 @@
 import type { CallId, Scheduler, WaitView } from '../src/index.js';
 
-/** Time for which a reading is good, for each call that waits. One takes 4 µs a call, so at most 1 % of a core. */
-const GOOD_MS_PER_CALL = 0.4;
+/** Most of the process's time that a reading of all waiting calls may take: it is good for as long as that asks. */
+const BUSY_SHARE = 0.01;
+/** A reading of the counts that is quicker than this is never used twice. */
+const QUICK_MS = 1;
 
-/** Why calls wait, for the comments of queued streams. Read for all calls at once, and less often the more they are. */
+type Views = Pick<Scheduler['views'], 'waits' | 'waitCauses'>;
+
+/** Why calls wait, for views. Read for all calls at once, and less often the longer that takes. */
 export class Waiting {
-  #waits: ReadonlyMap<CallId, WaitView> = new Map();
-  #goodUntilMs = -Infinity;
+  readonly #waits: () => ReadonlyMap<CallId, WaitView>;
+  /** Number of waiting calls by cause, as of a moment ago. */
+  readonly causes: () => ReturnType<Views['waitCauses']>;
 
-  constructor(
-    private readonly scheduler: { readonly views: Pick<Scheduler['views'], 'waits'> },
-    private readonly now: () => number,
-  ) {}
+  constructor({ views }: { readonly views: Views }, now: () => number) {
+    this.#waits = seldom(() => new Map(views.waits()), now, 0);
+    this.causes = seldom(() => views.waitCauses(), now, QUICK_MS);
+  }
 
   /** Undefined: it does not wait, or it did not at the last reading. */
   of(call: CallId): WaitView | undefined {
-    const now = this.now();
-    if (now >= this.#goodUntilMs) {
-      this.#waits = new Map(this.scheduler.views.waits());
-      this.#goodUntilMs = now + this.#waits.size * GOOD_MS_PER_CALL;
-    }
-    return this.#waits.get(call);
+    return this.#waits().get(call);
   }
+}
+
+/** The last reading, or a new one once that has been in use for long enough. */
+function seldom<T>(read: () => T, now: () => number, quickMs: number): () => T {
+  let last: { readonly value: T; readonly untilMs: number } | undefined;
+  return () => {
+    const sinceMs = now();
+    if (last !== undefined && sinceMs < last.untilMs) return last.value;
+    const value = read();
+    const tookMs = now() - sinceMs;
+    last = { value, untilMs: tookMs > quickMs ? sinceMs + tookMs / BUSY_SHARE : sinceMs };
+    return value;
+  };
 }

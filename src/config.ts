@@ -1,6 +1,10 @@
-import type { AdmissionName } from './policies/admission.js';
-import type { PolicyName } from './policies/policy.js';
-import type { RetentionName } from './policies/retention.js';
+/** The policies that settings can name; `policies/by-name.ts` has them. */
+export const POLICY_NAMES = ['plas', 'fcfs', 'fcfs-window', 'las-decayed'] as const;
+export const ADMISSION_NAMES = ['knee', 'none'] as const;
+export const RETENTION_NAMES = ['learnt', 'half-life'] as const;
+export type PolicyName = (typeof POLICY_NAMES)[number];
+export type AdmissionName = (typeof ADMISSION_NAMES)[number];
+export type RetentionName = (typeof RETENTION_NAMES)[number];
 
 /** Settings of a policy. */
 export interface PolicySettings {

@@ -1,7 +1,7 @@
 import type { Call } from './programs/call.js';
 import { deadlinesOf } from './programs/escalation.js';
 import type { Placement } from './placement/placement.js';
-import { strandedAtMs } from './placement/retry.js';
+import { strandedAtMs } from './placement/eligible.js';
 import { WAIT_CAUSES, Waits, type Obstacle, type WaitCause } from './placement/waits.js';
 import type { Dispatch } from './protocol/events.js';
 import type { CallId, EngineId, Millis, ProgramId } from './protocol/units.js';

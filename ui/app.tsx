@@ -93,7 +93,7 @@ function TokenForm() {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const token = new FormData(event.currentTarget as HTMLFormElement).get('token');
-    if (typeof token === 'string' && token !== '') useToken(token);
+    if (typeof token === 'string') useToken(token);
   };
   return (
     <form class="notice" onSubmit={submit}>

@@ -9,7 +9,7 @@ export function Engines() {
   return (
     <section aria-labelledby="engines">
       <h2 id="engines">Engines</h2>
-      {list.length === 0 && <p class="quiet">No engine is configured.</p>}
+      {list.length === 0 && <p class="quiet">There is no engine.</p>}
       <ul class="cards">
         {list.map((engine) => (
           <Card key={engine.id} engine={engine} />

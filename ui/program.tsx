@@ -6,7 +6,7 @@ import { brief, clock, count, duration, percent, ratio, tokens } from './format.
 import { calls, program, urlOf, view } from './state.js';
 import { post } from './stream.js';
 import { TimeLine } from './time-line.js';
-import { callWords, waitingWords } from './words.js';
+import { callWords } from './words.js';
 
 /** One program: its figures, its calls on a time line, and the reasons of each decision. */
 export function ProgramView() {
@@ -14,6 +14,7 @@ export function ProgramView() {
   const detail = program.value;
   const past = calls.value?.calls ?? [];
   const active = activeCalls(detail ?? undefined);
+  const more = (detail?.active_calls ?? 0) - active.length;
   return (
     <section aria-labelledby="program">
       <nav>
@@ -37,6 +38,7 @@ export function ProgramView() {
       <TimeLine past={past} active={active} />
       <h3>Active calls</h3>
       {active.length === 0 ? <p class="quiet">None.</p> : <ActiveTable active={active} />}
+      {more > 0 && <p class="quiet">{count(more)} later calls are active too.</p>}
       <h3>Ended calls</h3>
       {past.length === 0 ? <p class="quiet">None is remembered.</p> : <PastTable past={past} />}
     </section>
@@ -52,7 +54,7 @@ function Facts({ row }: { readonly row: ProgramDetail }) {
   const facts: [string, string][] = [
     ['State', row.state],
     ['Tenant', row.tenant],
-    ['Queue', String(row.level)],
+    ['Level', String(row.level)],
     ['Service', duration(row.attained_service_seconds)],
     ['Waited', `${duration(row.waiting_seconds)}, longest ${duration(row.longest_wait_seconds)}`],
     ['Engine', row.engine ?? '–'],
@@ -94,7 +96,7 @@ function EndButton({ row }: { readonly row: ProgramDetail }) {
       )}
       <dialog ref={dialog} aria-labelledby="end-title">
         <h3 id="end-title">End {brief(row.id, 80)}?</h3>
-        <p>Its running calls finish. Its next call begins a new program, which starts in the first queue.</p>
+        <p>Its running calls finish. Its next call begins a new program, which starts at level 0.</p>
         <button type="button" onClick={() => dialog.current?.close()}>
           Keep it
         </button>
@@ -119,11 +121,7 @@ function ActiveTable({ active }: { readonly active: readonly ThreadCall[] }) {
             </b>{' '}
             <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
           </p>
-          <p>
-            {call.state === 'waiting'
-              ? waitingWords(call)
-              : `Runs on ${call.engine ?? 'an engine'} from queue ${call.level}, after ${duration(call.waiting_seconds)} in the queue.`}
-          </p>
+          <p>{call.text}</p>
         </li>
       ))}
     </ul>

@@ -18,7 +18,7 @@ interface Column {
 
 const COLUMNS: readonly Column[] = [
   { name: 'State', cell: (row) => row.state, always: true, isText: true },
-  { name: 'Queue', sort: 'level', cell: (row) => String(row.level), always: true },
+  { name: 'Level', sort: 'level', cell: (row) => String(row.level), always: true },
   {
     name: 'Waits for',
     sort: 'current_wait_seconds',
@@ -165,7 +165,8 @@ function useRowKeys(scroller: RefObject<HTMLDivElement | null>, total: number, i
   const awaited = useRef(false);
   useEffect(() => {
     if (!awaited.current) return;
-    const link = scroller.current?.querySelector<HTMLElement>('a[tabindex="0"]');
+    // Not the row of this drawing: by now a further key may have chosen another.
+    const link = scroller.current?.querySelector<HTMLElement>(`tr[aria-rowindex="${current.peek() + 2}"] a`);
     link?.focus({ preventScroll: true });
     awaited.current = link === null;
   });

@@ -1,20 +1,22 @@
 import { count, duration } from './format.js';
 import { queue } from './state.js';
+import { causesWords } from './words.js';
 
 /** The queues side by side, the one that goes first on the left. */
 export function Queues() {
-  const { waiting = 0, limit = 0, longest_wait_seconds: longest = 0, levels = [] } = queue.value ?? {};
+  const now = queue.value;
+  const levels = now?.levels ?? [];
   const most = Math.max(1, ...levels.map((level) => level.waiting));
   return (
     <section aria-labelledby="queues">
       <h2 id="queues">Queues</h2>
       <p class="quiet">
-        {waiting === 0
+        {now === undefined || now.waiting === 0
           ? 'No call waits.'
-          : `${count(waiting)} of at most ${count(limit)} calls wait, the longest for ${duration(longest)}.`}
+          : `${count(now.waiting)} of at most ${count(now.limit)} calls wait: ${causesWords(now.waiting_for)}. The longest has waited ${duration(now.longest_wait_seconds)}.`}
       </p>
       <table class="queues">
-        <caption class="sr">Waiting calls by queue</caption>
+        <caption class="sr">Waiting calls by level</caption>
         <tbody>
           <tr>
             {levels.map(({ level, waiting: here }) => (
@@ -31,7 +33,7 @@ export function Queues() {
           <tr>
             {levels.map(({ level }) => (
               <th key={level} scope="col">
-                <span class="sr">queue </span>
+                <span class="sr">level </span>
                 {level}
               </th>
             ))}

@@ -25,7 +25,13 @@ export function follow(): void {
   });
 }
 
-export function useToken(token: string): void {
+/** @param text as typed; a header cannot carry other characters, so they are in no token */
+export function useToken(text: string): void {
+  const token = text.trim();
+  if (!/^[!-~]+$/.test(token)) {
+    connection.value = { state: 'locked', wrongToken: true };
+    return;
+  }
   sessionStorage.setItem(TOKEN, token);
   connection.value = { state: 'connecting' };
   plan(0);

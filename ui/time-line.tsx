@@ -185,7 +185,7 @@ function activeMark(call: ThreadCall): Mark {
   return {
     id: call.call,
     thread: call.thread,
-    title: call.state === 'waiting' ? `Waits in queue ${call.level}.` : `Runs on ${call.engine ?? 'an engine'}.`,
+    title: call.text,
     move: undefined,
     moveAt: sent,
     parts: [

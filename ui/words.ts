@@ -1,4 +1,4 @@
-import type { ActiveCall, Engine, PastCall } from '../sidecar/admin/answers.js';
+import type { Engine, PastCall, Queue } from '../sidecar/admin/answers.js';
 import { count, duration, percent, ratio, tokens } from './format.js';
 
 /** The scheduler's decisions in words. */
@@ -11,7 +11,7 @@ const PLACED: Readonly<Record<NonNullable<PastCall['placement']>, (engine: strin
 };
 
 function dispatchWords({ reason, queue_seconds: queued, level, attempts, placement, engine }: PastCall): string {
-  const waited = `waited ${duration(queued)} in queue ${level ?? 0}`;
+  const waited = `waited ${duration(queued)} at level ${level ?? 0}`;
   const place = placement === null ? '' : ` ${PLACED[placement](engine ?? '')}`;
   if (reason === 'promoted') return `Was promoted: ${waited}, too long for its service; then ran${place}.`;
   if (reason === 'retried')
@@ -40,7 +40,7 @@ export function callWords(call: PastCall, before: number | null): string {
     );
   const move = levelMove(call, before);
   if (move === 'demoted')
-    sentences.push(`Its program sank from queue ${before} to ${call.level}: it had received more service.`);
+    sentences.push(`Its program sank from level ${before} to ${call.level}: it had received more service.`);
   return [...sentences, endWords(call)].join(' ');
 }
 
@@ -49,28 +49,25 @@ export function levelMove({ level, reason }: PastCall, before: number | null): '
   return level !== null && before !== null && level > before ? 'demoted' : undefined;
 }
 
-export function waitingWords({ waiting_for: why, level }: ActiveCall): string {
-  if (why === null) return `Waits in queue ${level}.`;
-  const ahead = why.ahead > 0 ? ` ${count(why.ahead)} calls are ahead.` : '';
-  const [needs, free, limit] = [why.needs, why.free, why.limit].map((value) => tokens(value ?? 0));
-  switch (why.cause) {
-    case 'window':
-      return `Waits for a slot: all ${limit} are taken.${ahead}`;
-    case 'kv':
-      return `Waits for KV memory: needs ${needs} tokens, ${free} of ${limit} are free.${ahead}`;
-    case 'turn':
-      return `Waits for its turn.${ahead}`;
-    case 'retry':
-      return `Waits for its next attempt, after an engine failed it.${ahead}`;
-    case 'no_engine':
-      return 'No engine that serves its model is up.';
-    case 'resting':
-      return `Waits for ${why.engine ?? 'an engine'}, which reported no room and rests for a moment.${ahead}`;
-    case 'probation':
-      return `Waits for ${why.engine ?? 'an engine'}, which came back and takes one call at a time.${ahead}`;
-    case 'knee':
-      return `Held, because it would slow down the calls in flight by more than it gains.${ahead}`;
-  }
+/** What calls wait for, by cause; in full, each call's own text says why. */
+const WAITED_FOR: Readonly<Record<keyof Queue['waiting_for'], string>> = {
+  no_engine: 'an engine',
+  retry: 'another attempt',
+  resting: 'an engine that reported no room',
+  probation: 'an engine on probation',
+  window: 'a slot',
+  kv: 'KV cache',
+  turn: 'their turn',
+  knee: 'an engine past its knee',
+};
+
+/** `5 for a slot, 3 for KV cache`; the most frequent first. */
+export function causesWords(causes: Queue['waiting_for']): string {
+  const there = (Object.keys(WAITED_FOR) as (keyof typeof WAITED_FOR)[]).filter((cause) => causes[cause] > 0);
+  return there
+    .sort((a, b) => causes[b] - causes[a])
+    .map((cause) => `${count(causes[cause])} for ${WAITED_FOR[cause]}`)
+    .join(', ');
 }
 
 /** Whether an engine takes calls now, and if not, why. */

@@ -1,14 +1,31 @@
-import type { Config, EngineConfig } from '../../sidecar/config/schema.js';
+import { labelOf, type SourceConfig } from '../../sidecar/config/discovery.js';
+import { hasNoEngine, type Config, type EngineConfig } from '../../sidecar/config/schema.js';
+import { firstLook } from '../../sidecar/discovery/index.js';
 import { idOf } from '../../sidecar/engines/address.js';
 import { examine, type Examination } from '../../sidecar/engines/examine.js';
 import { clockFinding, type Finding } from './finding.js';
 
 /** Each engine: whether it answers, what it is, and what it lacks. @param calls whether small calls may be sent */
 export async function engineFindings(config: Config, calls: boolean): Promise<Finding[]> {
-  if (config.engines.length + config.embedded === 0)
+  if (hasNoEngine(config))
     return [{ level: 'warning', subject: 'engines', found: 'none is configured', advice: 'name them with --engine or in engines' }]; // prettier-ignore
-  const found = await Promise.all(config.engines.map((engine) => judged(engine, config, calls)));
+  const sources = config.discovery.map((source) => lookedAt(source, config, calls));
+  const found = await Promise.all([...sources, judgedAll(config.engines, config, calls)]);
   return found.flat();
+}
+
+const judgedAll = async (engines: readonly EngineConfig[], config: Config, calls: boolean): Promise<Finding[]> =>
+  (await Promise.all(engines.map((engine) => judged(engine, config, calls)))).flat();
+
+/** A source of discovery, and the engines that it finds. */
+async function lookedAt(source: SourceConfig, config: Config, calls: boolean): Promise<Finding[]> {
+  const subject = `discovery ${labelOf(source)}`;
+  const broken = (found: string): Finding[] => [{ level: 'broken', subject, found, advice: 'docs/OPERATIONS.md, "Discovery", says what each source needs' }]; // prettier-ignore
+  const engines = await firstLook(source, process.env).catch((error: unknown) => error as Error);
+  if (engines instanceof Error) return broken(engines.message);
+  if (engines.length === 0) return broken('lists no engine');
+  if (engines.length > source.enginesMax) return broken(`lists ${engines.length} engines, enginesMax is ${source.enginesMax}`); // prettier-ignore
+  return [{ level: 'ok', subject, found: `engines: ${engines.length}` }, ...(await judgedAll(engines, config, calls))];
 }
 
 async function judged(engine: EngineConfig, { health, timeouts }: Config, calls: boolean): Promise<Finding[]> {

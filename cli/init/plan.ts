@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ConfigError, pathText, problemsOf } from '../../sidecar/config/problems.js';
 import { configSchema, type Config, type EngineConfig } from '../../sidecar/config/schema.js';
+import { isLoopback } from '../../sidecar/pages.js';
 
 export const ROLES = ['sidecar', 'gateway'] as const;
 export type Role = (typeof ROLES)[number];
@@ -39,7 +40,7 @@ export function make(plan: Plan): Made {
   const host = plan.host ?? (plan.role === 'sidecar' ? '127.0.0.1' : '0.0.0.0');
   const keys = plan.tenants.map((tenant) => ({ tenant, key: secret() }));
   // Without a token, admin paths are open only on a listener of their own, or on loopback without keys.
-  const isNeeded = plan.adminPort === undefined && (keys.length > 0 || !/^(127\.|localhost$|::1$)/.test(host));
+  const isNeeded = plan.adminPort === undefined && (keys.length > 0 || !isLoopback(host));
   const isGenerated = plan.adminToken === true || (plan.adminToken === undefined && isNeeded);
   const token = isGenerated ? secret() : undefined;
   const named = typeof plan.adminToken === 'string' ? `env:${plan.adminToken}` : token;

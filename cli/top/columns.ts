@@ -13,29 +13,26 @@ export interface Column {
   readonly text: (row: ProgramRow) => string;
 }
 
-/** Running if any of its calls runs. */
-export const stateOf = ({ active_calls: active, engines }: ProgramRow): 'run' | 'wait' | 'idle' =>
-  active === 0 ? 'idle' : engines.length > 0 ? 'run' : 'wait';
-
 /** Behind the program's name, which takes what they leave. */
 export const COLUMNS: readonly Column[] = [
-  { title: 'TENANT', width: 10, rank: 7, align: 'left', text: ({ tenant }) => tenant },
-  { title: 'STATE', width: 5, rank: 1, align: 'left', text: stateOf },
+  { title: 'TENANT', width: 10, rank: 8, align: 'left', text: ({ tenant }) => tenant },
+  { title: 'STATE', width: 7, rank: 1, align: 'left', text: ({ state }) => state },
   { title: 'LVL', width: 3, rank: 2, sort: 'level', text: ({ level }) => String(level) },
+  time('WAITS', 4, 'current_wait_seconds'),
   time('SERVICE', 3, 'attained_service_seconds'),
-  time('WAITED', 4, 'waiting_seconds'),
-  time('LONGEST', 12, 'longest_wait_seconds'),
-  { title: 'ENGINE', width: 12, rank: 6, align: 'left', text: ({ engine }) => engine ?? '-' },
+  time('WAITED', 9, 'waiting_seconds'),
+  time('LONGEST', 13, 'longest_wait_seconds'),
+  { title: 'ENGINE', width: 12, rank: 7, align: 'left', text: ({ engine }) => engine ?? '-' },
   count('CALLS', 5, 'calls'),
-  count('ACTIVE', 10, 'active_calls'),
-  count('PROMOTED', 13, 'promotions'),
-  count('CONTEXT', 9, 'context_tokens'),
-  count('PROMPT', 15, 'prompt_tokens'),
-  count('CACHED', 16, 'cached_tokens'),
-  { title: 'HITS', width: 4, rank: 8, text: (row) => shareText(row.cached_tokens, row.prompt_tokens) },
-  count('OUTPUT', 14, 'output_tokens'),
-  time('IDLE', 11, 'idle_seconds'),
-  time('AGE', 9, 'age_seconds'),
+  count('ACTIVE', 11, 'active_calls'),
+  count('PROMOTED', 14, 'promotions'),
+  count('CONTEXT', 10, 'context_tokens'),
+  count('PROMPT', 16, 'prompt_tokens'),
+  count('CACHED', 17, 'cached_tokens'),
+  { title: 'HITS', width: 4, rank: 6, text: (row) => shareText(row.cached_tokens, row.prompt_tokens) },
+  count('OUTPUT', 15, 'output_tokens'),
+  time('IDLE', 12, 'idle_seconds'),
+  time('AGE', 10, 'age_seconds'),
 ];
 
 /** What the table can be sorted by, in the order of its columns. */

@@ -5,7 +5,7 @@ import { helpLines, programLines } from './page.js';
 import type { Snapshot } from './poll.js';
 import { tableLines } from './table.js';
 import { fitted, widthOf } from '../text.js';
-import { indexOf, rowsOf, type View } from './view.js';
+import { indexOf, type View } from './view.js';
 
 export interface Size {
   readonly columns: number;
@@ -43,7 +43,7 @@ export const pageHeight = (scene: Scene, { columns, rows }: Size): number =>
 /** Everything in one go, for a pipe: the head, and the table whole. */
 export function wholeFrame(scene: Scene, columns: number): Line[] {
   const { snapshot, view } = scene;
-  const rows = rowsOf(snapshot, view);
+  const rows = snapshot.programs;
   return [...headLines(scene, columns, Infinity), [], ...tableLines(rows, view, undefined, columns, rows.length + 1)];
 }
 
@@ -57,12 +57,15 @@ function headLines(scene: Scene, columns: number, rows: number): Line[] {
 }
 
 function titleLine({ url, snapshot, view, nowSeconds }: Scene, columns: number): Line {
-  const { startedAtSeconds } = snapshot.totals;
-  const up = startedAtSeconds > 0 ? `up ${timeText(Math.max(0, nowSeconds - startedAtSeconds))}` : '';
+  const { policy, draining, started_at: startedAt } = snapshot.gateway;
+  const up = startedAt > 0 ? `up ${timeText(Math.max(0, nowSeconds - startedAt))}` : '';
   const time = new Date(1000 * nowSeconds).toTimeString().slice(0, 8);
-  const marks = view.frozen ? [span('FROZEN', 'inverse')] : [];
+  const marks = [
+    ...(view.frozen ? [span('FROZEN', 'inverse')] : []),
+    ...(draining ? [span('DRAINING', 'inverse')] : []),
+  ];
   const address = url.replace(/^http:\/\//, '');
-  return joined([span('maitred', 'bold'), ...marks, span(fitted(address, Math.min(widthOf(address), Math.max(0, columns - 18)))), span(up), span(time), span(`policy ${snapshot.policy}`)], columns); // prettier-ignore
+  return joined([span('maitred', 'bold'), ...marks, span(fitted(address, Math.min(widthOf(address), Math.max(0, columns - 18)))), span(up), span(time), span(`policy ${policy}`)], columns); // prettier-ignore
 }
 
 function awayLine({ reason, seconds }: NonNullable<Scene['away']>, columns: number): Line {
@@ -71,7 +74,7 @@ function awayLine({ reason, seconds }: NonNullable<Scene['away']>, columns: numb
 
 function bodyLines({ snapshot, view }: Scene, columns: number, height: number): Line[] {
   if (view.screen === 'table') {
-    const rows = rowsOf(snapshot, view);
+    const rows = snapshot.programs;
     const lines = tableLines(rows, view, indexOf(rows, view), columns, height);
     const nothing = view.filter === '' ? 'no programs yet' : 'no program matches the filter';
     return rows.length > 0 ? lines : [...lines, joined([span(` ${nothing}`, 'dim')], columns)];
@@ -101,7 +104,7 @@ function footer({ snapshot, view }: Scene, columns: number): Line {
 /** How many programs the table has, where it is not all of them. */
 function shownOf(snapshot: Snapshot, view: View): Span[] {
   if (view.screen !== 'table') return [];
-  const shown = rowsOf(snapshot, view).length;
+  const shown = snapshot.programs.length;
   const filter = view.filter === '' ? '' : ` "${fitted(view.filter, Math.min(20, widthOf(view.filter)))}"`;
   return shown === snapshot.total && filter === '' ? [] : [span(`${shown} of ${snapshot.total}${filter}`, 'bold')];
 }

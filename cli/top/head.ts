@@ -12,11 +12,15 @@ const GAP = '  ';
 /** Share of its limit from which an engine's bar warns. */
 const NEARLY_FULL = 0.9;
 
-/** The gateway in two lines: what runs and waits, and the totals. */
-export function totalLines({ engines, queue, total, totals, rates }: Snapshot, width: number): Line[] {
+/** The gateway in two lines: what runs, what waits and for what; and the totals of the last minutes. */
+export function totalLines({ engines, queue, total, totals, gateway }: Snapshot, width: number): Line[] {
   const running = engines.reduce((sum, { in_flight: calls }) => sum + calls, 0);
   const waiting = queue.waiting === 0 ? undefined : 'warning';
   const levels = queue.levels.filter(({ waiting: calls }) => calls > 0);
+  const causes = Object.entries(queue.waiting_for).filter(([, calls]) => calls > 0);
+  const { window_seconds: window, program_completion_seconds: programs, queue_seconds: calls } = totals;
+  // By the gateway's clock. Before its start nothing happened.
+  const seconds = Math.max(1, Math.min(window, totals.steps.from + window - gateway.started_at));
   return [
     joined(
       [
@@ -24,19 +28,18 @@ export function totalLines({ engines, queue, total, totals, rates }: Snapshot, w
         span(`${countText(running)} calls run`),
         span(`${countText(queue.waiting)} wait`, waiting),
         ...(queue.waiting > 0 ? [span(`oldest ${timeText(queue.longest_wait_seconds)}`, waiting)] : []),
+        span(causes.length === 0 ? '' : `for ${causes.map(([cause, each]) => `${cause} ${each}`).join(', ')}`),
         span(levels.length === 0 ? '' : `level:waiting ${levels.map((each) => `${each.level}:${each.waiting}`).join(' ')}`), // prettier-ignore
       ],
       width,
     ),
     joined(
       [
-        span(`hits ${shareText(totals.cachedTokens, totals.promptTokens)}`),
-        span(`${countText(totals.promotions)} promoted`),
-        ...(rates === undefined
-          ? []
-          : [span(`${rates.calls.toFixed(1)} calls/s`), span(`${rates.programs.toFixed(2)} programs/s`)]),
-        span(`since start: ${countText(totals.calls)} calls`),
-        span(`${countText(totals.programs)} programs ended`),
+        span(`last ${timeText(seconds)}:`),
+        span(`hits ${typeof totals.cached_share === 'number' ? shareText(totals.cached_share, 1) : '-'}`),
+        span(`${countText(totals.promoted_calls)} promoted`),
+        span(`${(calls.count / seconds).toFixed(1)} calls/s`),
+        span(`${(programs.count / seconds).toFixed(2)} programs/s`),
         span(`queue limit ${countText(queue.limit)}`),
       ],
       width,
@@ -45,18 +48,18 @@ export function totalLines({ engines, queue, total, totals, rates }: Snapshot, w
 }
 
 /** A title, and a line for each engine, or for two of them on wide terminals. At most `height` lines. */
-export function engineLines({ engines, gate }: Snapshot, width: number, height: number): Line[] {
+export function engineLines({ engines }: Snapshot, width: number, height: number): Line[] {
   if (height < 2) return [];
-  if (engines.length === 0) return [joined([span('no engine is configured', 'bad')], width)];
+  if (engines.length === 0) return [joined([span('there is no engine', 'bad')], width)];
   const across = Math.max(1, Math.min(engines.length, Math.floor((width + GAP.length) / (ENGINE_WIDTH_MIN + GAP.length)))); // prettier-ignore
   const layout = layoutOf(engines, Math.floor((width - (across - 1) * GAP.length) / across));
   // Troubled engines first, if not all have room.
   const ordered = Math.ceil(engines.length / across) < height ? engines : engines.toSorted((a, b) => trouble(b) - trouble(a)); // prettier-ignore
-  const title = titleOf(layout, gate);
+  const title = titleOf(layout);
   const rows = Math.min(height - 1, Math.ceil(engines.length / across));
   const isCut = rows * across < engines.length;
   const shown = ordered.slice(0, Math.max(0, isCut ? (rows - 1) * across : engines.length));
-  const cells = shown.map((engine) => engineCell(engine, layout, gate));
+  const cells = shown.map((engine) => engineCell(engine, layout));
   const lines = [beside(Array.from({ length: Math.min(across, Math.max(1, cells.length)) }, () => title))];
   for (let from = 0; from < cells.length; from += across) lines.push(beside(cells.slice(from, from + across)));
   if (isCut && rows > 0)
@@ -79,32 +82,31 @@ function layoutOf(engines: readonly EngineRow[], width: number): Layout {
   return { name, state, hits, bar: Math.max(8, Math.floor((width - name - state - hits - 3) / 2)) };
 }
 
-function titleOf({ name, state, hits, bar }: Layout, gate: number): Line {
-  const room = gate > 0 ? `CONTEXTS / KV CACHE, GATE ${gate}` : 'CONTEXTS / KV CACHE, NO GATE';
+function titleOf({ name, state, hits, bar }: Layout): Line {
   const titles = [
     fitted('ENGINE', name),
     fitted('STATE', state),
     fitted(bar < 18 ? 'CALLS' : 'IN FLIGHT / WINDOW', bar),
-    fitted(bar < room.length ? 'CONTEXTS' : room, bar),
+    fitted(bar < 20 ? 'CONTEXTS' : 'CONTEXTS / KV CACHE', bar),
   ];
   return [span(titles.join(' ') + fitted(hits === 0 ? '' : 'HITS', hits, 'right'), 'dim')];
 }
 
-function engineCell(engine: EngineRow, { name, state, hits, bar }: Layout, gate: number): Line {
+function engineCell(engine: EngineRow, { name, state, hits, bar }: Layout): Line {
   const {
     in_flight: calls,
     window,
     working_set_tokens: tokens,
+    gate_tokens: gate,
     capacity_tokens: capacity,
     cached_share: share,
   } = engine;
-  const limit = capacity === null || capacity === undefined ? undefined : capacity * (gate > 0 ? gate : 1);
   return [
     span(`${fitted(engine.id, name)} `),
     span(`${fitted(stateOf(engine), state)} `, trouble(engine) > 0 ? 'bad' : 'good'),
     ...barOf(calls, window ?? undefined, window ?? undefined, bar),
     span(' '),
-    ...barOf(tokens, capacity ?? undefined, limit, bar),
+    ...barOf(tokens, capacity ?? undefined, gate ?? capacity ?? undefined, bar),
     span(fitted(hits === 0 ? '' : typeof share === 'number' ? shareText(share, 1) : '-', hits, 'right')),
   ];
 }

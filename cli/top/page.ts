@@ -65,7 +65,7 @@ const HELP: readonly (readonly [string, string])[] = [
   ['up down', 'select a program; also Page Up, Page Down, Home, End'],
   ['left right', 'sort by the column before or after; also < >'],
   ['r', 'reverse the order'],
-  ['/', 'filter: each word must occur in id, tenant, engine or state; tenant:NAME chooses a tenant'],
+  ['/', 'filter by words of the name, and by tenant:NAME, engine:ID, state:waiting (running, idle)'],
   ['Esc', 'drop the filter'],
   ['Enter', 'open the program: its sub-agents and active calls'],
   ['k F9', 'end the program, after a question'],
@@ -74,8 +74,8 @@ const HELP: readonly (readonly [string, string])[] = [
   ['q', 'back; quit'],
 ];
 const NOTES: readonly string[] = [
-  'STATE: run (an engine runs one of its calls), wait (its calls are queued), idle (its agent runs tools, or has ended).',
-  'LVL is the queue of its next call; 0 goes first. SERVICE is the engine time that it has received, WAITED the time that its calls were queued, HITS the share of its prompt tokens that engines had cached.',
+  'STATE: running (an engine runs one of its calls), waiting (its calls are queued), idle (its agent runs tools, or has ended).',
+  'LVL is the queue of its next call; 0 goes first. WAITS is the present wait of its longest-waiting call, WAITED the time that all its calls were queued, SERVICE the engine time that it has received, HITS the share of its prompt tokens that engines had cached.',
   'An engine takes a call while its calls in flight are below the window, and the contexts that it keeps below the gate: that share of the KV cache. Bars turn red at the limit.',
 ];
 

@@ -2,9 +2,9 @@ import type { ReadStream } from 'node:tty';
 import type { AdminClient } from '../admin.js';
 import { untilStopped } from '../signals.js';
 import { frame, pageHeight, type Scene } from './frame.js';
-import { Poller, type Snapshot } from './poll.js';
+import { readSnapshot, type Snapshot } from './poll.js';
 import { Screen, type Output } from './screen.js';
-import { press, rowsOf, wishOf, type Action, type Key, type View } from './view.js';
+import { press, wishOf, type Action, type Key, type View } from './view.js';
 
 /** Frames without news: clocks go on. */
 const TICK_MS = 1000;
@@ -20,15 +20,13 @@ export interface SessionOptions {
 
 /** The full-screen process table, until the user or a signal ends it. @throws AdminError if the first answer fails */
 export async function runSession(options: SessionOptions): Promise<void> {
-  const poller = new Poller(options.client, Date.now);
   // Before the screen changes: a wrong address or token is an error of usage.
-  const session = new Session(options, poller, await poller.read(wishOf(options.view)));
+  const session = new Session(options, await readSnapshot(options.client, wishOf(options.view)));
   await session.run();
 }
 
 class Session {
   readonly #options: SessionOptions;
-  readonly #poller: Poller;
   readonly #screen: Screen;
   readonly #ended: Promise<void>;
   #quit: () => void = () => undefined;
@@ -40,9 +38,8 @@ class Session {
   #isReading = false;
   #readAgain = false;
 
-  constructor(options: SessionOptions, poller: Poller, first: Snapshot) {
+  constructor(options: SessionOptions, first: Snapshot) {
     this.#options = options;
-    this.#poller = poller;
     this.#view = options.view;
     this.#snapshot = first;
     this.#ended = new Promise((resolve) => (this.#quit = resolve));
@@ -80,7 +77,7 @@ class Session {
 
   #press(key: Key): void {
     const page = pageHeight(this.#scene, this.#screen.size);
-    const { view, action } = press(this.#view, key, rowsOf(this.#snapshot, this.#view), page);
+    const { view, action } = press(this.#view, key, this.#snapshot.programs, page);
     const isOpened = view.screen === 'program' && this.#view.screen !== 'program';
     this.#view = view;
     if (isOpened) this.#snapshot = { ...this.#snapshot, detail: undefined };
@@ -125,10 +122,9 @@ class Session {
     clearTimeout(this.#timer);
     this.#isReading = true;
     try {
-      this.#take(await this.#poller.read(wishOf(this.#view)));
+      this.#take(await readSnapshot(this.#options.client, wishOf(this.#view)));
     } catch (error) {
       this.#away = { reason: (error as Error).message, sinceMs: this.#away?.sinceMs ?? Date.now() };
-      this.#poller.forget();
     }
     this.#isReading = false;
     this.#draw();
@@ -140,8 +136,7 @@ class Session {
   }
 
   #take(snapshot: Snapshot): void {
-    const isOther = snapshot.totals.startedAtSeconds !== this.#snapshot.totals.startedAtSeconds;
-    if (isOther)
+    if (snapshot.gateway.instance !== this.#snapshot.gateway.instance)
       this.#view = { ...this.#view, notice: 'The gateway was restarted: its programs and counters begin anew.' };
     this.#snapshot = snapshot;
     this.#away = undefined;

@@ -1,4 +1,4 @@
-import { COLUMNS, stateOf, type Column } from './columns.js';
+import { COLUMNS, type Column } from './columns.js';
 import { span, type Line, type Style } from './line.js';
 import { fitted, widthOf } from '../text.js';
 import type { ProgramRow } from './wire.js';
@@ -63,7 +63,7 @@ function columnsFor(rows: readonly ProgramRow[], sort: string, width: number): r
   return sized.filter((column) => taken.has(column));
 }
 
-function styleOf({ title }: Column, row: ProgramRow): Style | undefined {
-  if (title !== 'STATE') return undefined;
-  return { run: 'good', wait: 'warning', idle: 'dim' }[stateOf(row)] as Style;
-}
+const STYLES: Readonly<Record<string, Style>> = { running: 'good', waiting: 'warning', idle: 'dim' };
+
+const styleOf = ({ title }: Column, { state }: ProgramRow): Style | undefined =>
+  title === 'STATE' ? STYLES[state] : undefined;

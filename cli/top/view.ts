@@ -1,6 +1,6 @@
-import { SORT_KEYS, stateOf } from './columns.js';
+import { SORT_KEYS } from './columns.js';
 import { printable } from '../text.js';
-import type { Snapshot, Wish } from './poll.js';
+import type { Wish } from './poll.js';
 import type { ProgramRow } from './wire.js';
 
 /** What the user has chosen to see. */
@@ -36,7 +36,7 @@ export interface Pressed {
   readonly action?: Action;
 }
 
-/** Rows read by default, and while a filter or the selection needs more. */
+/** Rows read by default, and while the selection needs more. */
 const ROWS = 100;
 export const ROWS_MAX = 1000;
 
@@ -58,34 +58,28 @@ export function makeView(sort: string, filter: string): View {
 }
 
 export function wishOf(view: View): Wish {
-  const { tenant, words } = filterOf(view.filter);
   return {
     sort: view.descending ? `-${view.sort}` : view.sort,
-    tenant,
-    // A row beyond the first ones is wanted, or the words must be looked for.
-    limit: words.length > 0 || view.index >= ROWS / 2 ? ROWS_MAX : ROWS,
+    // Half a word would find nothing.
+    choice: choiceOf(view.typing?.before ?? view.filter),
+    limit: view.index >= ROWS / 2 ? ROWS_MAX : ROWS,
     open: view.screen === 'program' ? view.selected : undefined,
   };
 }
 
-/** The words `tenant:NAME` choose a tenant; each other word must occur in a program's id, tenant, engine or state. */
-export function filterOf(filter: string): { readonly tenant: string | undefined; readonly words: readonly string[] } {
-  const all = filter.split(/\s+/).filter((word) => word !== '');
-  const isTenant = (word: string) => word.startsWith('tenant:') && word !== 'tenant:';
-  return {
-    tenant: all.findLast(isTenant)?.slice('tenant:'.length),
-    words: all.filter((word) => !isTenant(word)).map((word) => word.toLowerCase()),
-  };
-}
+const CHOICE = /^(?:(tenant|engine):(.+)|(state):(waiting|running|idle))$/;
 
-/** The programs that the filter leaves. */
-export function rowsOf({ programs }: Pick<Snapshot, 'programs'>, { filter }: View): readonly ProgramRow[] {
-  const { words } = filterOf(filter);
-  if (words.length === 0) return programs;
-  return programs.filter((row) => {
-    const text = [row.id, row.tenant, row.engine ?? '', ...row.engines, stateOf(row)].join('\n').toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
+/** Parameters of `GET /programs`: `tenant:NAME`, `engine:ID`, `state:STATE`; other words are looked for in names. */
+function choiceOf(filter: string): Record<string, string> {
+  const choice: Record<string, string> = {};
+  const words: string[] = [];
+  for (const word of filter.split(/\s+/)) {
+    const [, name, value, state, which] = CHOICE.exec(word) ?? [];
+    if (name !== undefined) choice[name] = value ?? '';
+    else if (state !== undefined) choice[state] = which ?? '';
+    else if (word !== '') words.push(word);
+  }
+  return words.length === 0 ? choice : { ...choice, text: words.join(' ') };
 }
 
 /** Index of the selected row: of the selected program while it is there, else the same place. */

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { parsePrometheus } from '../../sidecar/engines/prometheus.js';
 import { printable } from '../text.js';
 
 /**
@@ -15,10 +14,12 @@ const program = z.object({
   tenant: name,
   /** For requests: as the gateway wrote it. */
   key: z.string(),
+  state: name.catch(''),
   level: figure,
   attained_service_seconds: figure,
   waiting_seconds: figure,
   longest_wait_seconds: figure,
+  current_wait_seconds: figure,
   engine: name.nullable().catch(null),
   engines: z.array(name).catch([]),
   active_calls: figure,
@@ -53,6 +54,7 @@ const engine = z.object({
   window: known,
   in_flight: figure,
   working_set_tokens: figure,
+  gate_tokens: known,
   capacity_tokens: known,
   /** Of the prompts of the last minutes. */
   cached_share: known,
@@ -63,18 +65,34 @@ const queue = z.object({
   waiting: figure,
   limit: figure,
   longest_wait_seconds: figure,
+  waiting_for: z.record(name, figure).catch({}),
   levels: z.array(z.object({ level: figure, waiting: figure })).catch([]),
 });
 
-const config = z.object({
-  policy: z.object({ name }),
-  admission: z.object({ gate: z.number().catch(0) }),
+const gateway = z.object({
+  policy: name,
+  /** Changes with every start. */
+  instance: z.string(),
+  started_at: figure,
+  draining: z.boolean().catch(false),
+});
+
+const totals = z.object({
+  window_seconds: figure,
+  program_completion_seconds: z.object({ count: figure }),
+  queue_seconds: z.object({ count: figure }),
+  cached_share: known,
+  promoted_calls: figure,
+  steps: z.object({ from: figure }),
 });
 
 export type ProgramRow = z.output<typeof program>;
 export type ProgramDetail = z.output<typeof detail>;
 export type EngineRow = z.output<typeof engine>;
 export type QueueRow = z.output<typeof queue>;
+export type GatewayRow = z.output<typeof gateway>;
+/** Of the last minutes. */
+export type Totals = z.output<typeof totals>;
 
 export const readPrograms = (answer: unknown) => z.object({ programs: z.array(program), total: z.number() }).parse(answer); // prettier-ignore
 /** The gateway's words on why the program's calls wait or run where they run, by paragraph. */
@@ -83,31 +101,5 @@ export const readWhy = (answer: unknown) =>
 export const readDetail = (answer: unknown) => detail.parse(answer);
 export const readEngines = (answer: unknown) => z.object({ engines: z.array(engine) }).parse(answer).engines;
 export const readQueue = (answer: unknown) => queue.parse(answer);
-export const readConfig = (answer: unknown) => config.parse(answer);
-
-/** Counters since the gateway's start. */
-export interface Totals {
-  readonly startedAtSeconds: number;
-  readonly calls: number;
-  readonly programs: number;
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly promotions: number;
-}
-
-const SERIES = {
-  startedAtSeconds: 'process_start_time_seconds',
-  calls: 'maitred_calls_ended_total',
-  programs: 'maitred_programs_ended_total',
-  promptTokens: 'maitred_prompt_tokens_total',
-  cachedTokens: 'maitred_prompt_tokens_cached_total',
-  promotions: 'maitred_starvation_promotions_total',
-} as const satisfies Record<keyof Totals, string>;
-const SERIES_NAMES: ReadonlySet<string> = new Set(Object.values(SERIES));
-
-export function readTotals(metrics: string): Totals {
-  const samples = parsePrometheus(metrics, SERIES_NAMES);
-  const sum = (series: string) => (samples.get(series) ?? []).reduce((total, { value }) => total + value, 0);
-  const entries = Object.entries(SERIES).map(([field, series]) => [field, sum(series)]);
-  return Object.fromEntries(entries) as Record<keyof Totals, number>;
-}
+export const readGateway = (answer: unknown) => gateway.parse(answer);
+export const readTotals = (answer: unknown) => totals.parse(answer);

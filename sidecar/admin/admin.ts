@@ -132,9 +132,8 @@ async function listPrograms(context: Context, request: IncomingMessage) {
 
 function showProgram(context: Context, request: IncomingMessage, params: Params) {
   const row = findProgram(context, params['id'] ?? '', tenantIn(request));
-  const { views } = context.driver.scheduler;
-  const calls = views.callsOf(row.id, row.activeCalls);
-  return programDetail(row, context.threads.of(row.id), calls, context.driver.now());
+  const { driver, threads } = context;
+  return programDetail(row, threads.of(row.id), driver.scheduler, driver.now());
 }
 
 /** Calls of a program that has left the table are found by its key. */
@@ -169,6 +168,11 @@ async function addEngine(context: Context, request: IncomingMessage, response: S
 function readEngine(body: unknown): EngineConfig {
   const { data, error } = configSchema.safeParse({ engines: [body] }, { reportInput: true });
   const engine = data?.engines[0];
+  // An operator must not make the gateway send its variables to any address.
+  if (engine?.apiKey?.startsWith('env:'))
+    throw new GatewayError('invalid_body', 'apiKey must be the key itself; only a file may name a variable.', {
+      param: 'apiKey',
+    });
   if (engine !== undefined) return engine;
   const [problem] = problemsOf(error?.issues ?? []);
   const param = pathText(problem?.path.slice(2) ?? []);

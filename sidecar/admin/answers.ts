@@ -76,6 +76,7 @@ const activeCall = z
     arrived_at: time,
     first_token_at: say(z.number().nullable(), 'Unix time in seconds; null: none yet, or the answer is no stream.'),
     waiting_for: say(waitingFor.nullable(), 'Null: it does not wait.'),
+    text: say(z.string(), 'Why it waits, or why it runs where it runs.'),
   })
   .meta({ id: 'ActiveCall' });
 
@@ -86,7 +87,7 @@ export const programDetail = z
       z.strictObject({
         thread: say(z.string(), 'The sub-agent’s id; empty for the root.'),
         calls: whole,
-        active: z.array(activeCall),
+        active: say(z.array(activeCall), 'Of all its threads together, the oldest 100.'),
       }),
     ),
   })

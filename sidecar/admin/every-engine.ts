@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
@@ -53,8 +54,18 @@ async function post({ config }: Context, engine: Engine, target: string, request
       headersTimeout: config.timeouts.firstByteMs,
       bodyTimeout: config.timeouts.idleMs,
     });
-    return { id, status: answer.statusCode, body: (await answer.body.text()).slice(0, SHOWN_MAX) };
+    return { id, status: answer.statusCode, body: await beginningOf(answer.body) };
   } catch (error) {
     return { id, status: 0, body: (error as Error).message };
   }
+}
+
+/** The first `SHOWN_MAX` characters; the connection of a longer answer is closed. */
+async function beginningOf(body: Readable): Promise<string> {
+  let text = '';
+  for await (const chunk of body.setEncoding('utf8')) {
+    text += String(chunk);
+    if (text.length >= SHOWN_MAX) break;
+  }
+  return text.slice(0, SHOWN_MAX);
 }

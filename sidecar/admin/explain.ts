@@ -1,12 +1,9 @@
 import { callId, type CallView, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { findProgram } from '../programs.js';
-import { programRow } from './rows.js';
+import { CALLS_MAX, programRow } from './rows.js';
 import { dispatchRow, inSeconds, obstacleRow, seconds, waitRow } from './wait-rows.js';
 import { callInWords, lastCallInWords } from './words.js';
-
-/** Calls of one program to explain, the oldest first. */
-const CALLS_MAX = 100;
 
 /**
  * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,
@@ -24,23 +21,24 @@ export function explain(context: Context, id: string, tenant: TenantId | undefin
   if (withLast !== undefined) return explanation(context, withLast, [], now);
   const row = findProgram(context, id, tenant);
   const calls = [...views.callsOf(row.id, CALLS_MAX)].map(([call, view]) => callRow(context, call, view, now));
-  return explanation(context, row, calls, now);
+  return explanation(context, row, calls, now, row.activeCalls - calls.length);
 }
 
+/** @param more active calls besides these */
 function explanation(
   context: Context,
   row: ProgramView | undefined,
   calls: readonly ReturnType<typeof callRow>[],
   now: number,
+  more = 0,
 ) {
   const last = row?.lastDispatch;
   const { balancerName } = context.driver.scheduler.views;
-  const text =
-    calls.length > 0 || row === undefined
-      ? calls.map((call) => call.text).join('\n\n')
-      : lastCallInWords(row, last, balancerName);
+  const texts =
+    calls.length > 0 || row === undefined ? calls.map((call) => call.text) : [lastCallInWords(row, last, balancerName)];
+  if (more > 0) texts.push(`${more} later calls are active too.`);
   return {
-    text,
+    text: texts.join('\n\n'),
     program: row === undefined ? null : programRow(row, now),
     calls,
     last_call: last === undefined ? null : { call: last.call, ...dispatchRow(last) },

@@ -24,7 +24,7 @@ const PAGE = {
   tenant: 'Only programs of this tenant.',
   engine: 'Only programs whose home or running calls are on this engine.',
   state: '`waiting`, `running` or `idle`.',
-  text: 'Only programs whose key contains this text, whatever its case.',
+  text: 'Only programs whose key contains each of these words, whatever their case.',
 };
 const STREAM = `The state as it changes. Server-sent events. Events \`gateway\`, \`engines\`, \`queue\`, \`totals\` and \`programs\` carry the answers of the
 paths of these names; with \`program\` set, \`program\` (null: not in the table) and \`calls\` too. All come at once, then once a
@@ -101,7 +101,7 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'd
       summary: STREAM,
       query: { ...PAGE, program: 'Key of a program to watch as well.' },
       answer: 'text/event-stream',
-      errors: [429],
+      errors: [503],
     },
   },
   '/demo': {

@@ -83,16 +83,19 @@ export async function selectPrograms(
   return rows;
 }
 
-/** `text` is looked for in the whole key, whatever its case. */
+/** Each word of `text` is looked for in the whole key, whatever its case. */
 function readFilter(search: URLSearchParams): ProgramQuery['matches'] {
   const [tenant, engine, state] = [search.get('tenant'), search.get('engine'), search.get('state')];
-  const text = search.get('text')?.toLowerCase() ?? '';
+  const words = (search.get('text') ?? '')
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
   if (state !== null && !STATES.includes(state)) throw bad('state', `must be one of ${STATES.join(', ')}`);
   return (row) =>
     (tenant === null || row.tenant === tenant) &&
     (engine === null || row.home === engine || row.engines.some((id) => id === engine)) &&
     (state === null || programState(row) === state) &&
-    (text === '' || row.id.toLowerCase().includes(text));
+    (words.length === 0 || words.every((word) => row.id.toLowerCase().includes(word)));
 }
 
 function readCount(search: URLSearchParams, name: string, otherwise: number, least: number, most: number): number {

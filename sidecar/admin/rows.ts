@@ -1,19 +1,29 @@
 import { randomBytes } from 'node:crypto';
-import type { CallId, CallView, ProgramId, ProgramView, ThreadView, WaitView } from '../../src/index.js';
+import type { CallView, ProgramId, ProgramView, Scheduler, ThreadView } from '../../src/index.js';
 import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
 import type { Shadow } from '../shadow.js';
+import { WallClock } from '../wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type * as Answers from './answers.js';
 import { seconds, waitRow } from './wait-rows.js';
+import { callInWords } from './words.js';
 
 /** The scheduler's state in admin answers: base units, the same shape everywhere. */
 
 const secondsOr = (ms: number | null | undefined): number | null =>
   ms === null || ms === undefined ? null : seconds(ms);
+
+const CLOCK = new WallClock();
 /** Unix time of a moment on the driver's clock. */
-const unixSeconds = (ms: number): number => seconds(performance.timeOrigin + ms);
+function unixSeconds(ms: number): number {
+  CLOCK.adjust();
+  return seconds(CLOCK.at(ms));
+}
+
+/** Calls of one program to show, the oldest first: thousands in every answer would help nobody. */
+export const CALLS_MAX = 100;
 
 export function programState({ threads }: ProgramView): Answers.Program['state'] {
   if (threads.length === 0) return 'idle';
@@ -49,29 +59,33 @@ export function programRow(row: ProgramView, now: number): Answers.Program {
   };
 }
 
-/** One program with its threads, the root first, and the active calls of each. */
+/** One program with its threads, the root first, and the first `CALLS_MAX` active calls. */
 export function programDetail(
   row: ProgramView,
   calls: ReadonlyMap<string, number>,
-  views: ReadonlyMap<CallId, CallView>,
+  { views }: Scheduler,
   now: number,
 ): Answers.ProgramDetail {
+  const { balancerName } = views;
+  const shown = views.callsOf(row.id, CALLS_MAX);
+  const oldest = row.threads.slice(0, CALLS_MAX);
   const ofAgents = [...calls.values()].reduce((sum, made) => sum + made, 0);
   const threads = [...new Map([['', row.callsTotal - ofAgents], ...calls])].filter(([, made]) => made > 0);
   return {
     ...programRow(row, now),
     threads: threads.map(([thread, made]) => {
-      const active = row.threads.filter((call) => (calls.has(call.thread) ? call.thread : '') === thread);
-      return {
-        thread,
-        calls: made,
-        active: active.map((call) => callRow(call, views.get(call.call)?.waiting?.nearest, now)),
-      };
+      const active = oldest.flatMap((call) => {
+        const view = shown.get(call.call);
+        if (view === undefined || (calls.has(call.thread) ? call.thread : '') !== thread) return [];
+        return [callRow(call, view, balancerName, now)];
+      });
+      return { thread, calls: made, active };
     }),
   };
 }
 
-function callRow(thread: ThreadView, wait: WaitView | undefined, now: number): Answers.ActiveCall {
+function callRow(thread: ThreadView, view: CallView, balancer: string, now: number): Answers.ActiveCall {
+  const wait = view.waiting?.nearest;
   return {
     call: thread.call,
     state: thread.state,
@@ -83,6 +97,7 @@ function callRow(thread: ThreadView, wait: WaitView | undefined, now: number): A
     waiting_for: wait === undefined ? null : waitRow(wait, now),
     arrived_at: unixSeconds(thread.arrivedAtMs),
     first_token_at: thread.startedAtMs === undefined ? null : unixSeconds(thread.startedAtMs),
+    text: callInWords(thread.call, view, balancer, now),
   };
 }
 
@@ -161,7 +176,7 @@ export function queueRow(context: Context): Answers.Queue {
     waiting,
     limit: context.config.limits.queuedMax,
     longest_wait_seconds: seconds(longestWaitMs),
-    waiting_for: views.waitCauses(),
+    waiting_for: context.driver.waitCauses(),
     levels: byLevel.map((calls, level) => ({ level, waiting: calls })),
   };
 }
@@ -228,7 +243,7 @@ export function gatewayRow({ driver, draining, demo }: Context): Answers.Gateway
   return {
     api: 1,
     instance: INSTANCE,
-    started_at: seconds(performance.timeOrigin),
+    started_at: unixSeconds(0),
     policy: driver.scheduler.views.policyName,
     draining,
     demo: demo === undefined ? null : demo.running ? 'running' : 'idle',

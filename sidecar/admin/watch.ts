@@ -43,12 +43,18 @@ function lookAt(context: Context): Look<WatchedView> {
   const { driver, threads } = context;
   const { views } = driver.scheduler;
   let busyMs = 0;
-  const shared = {
+  const timed = <T>(work: () => T): T => {
+    const since = performance.now();
+    const done = work();
+    busyMs += performance.now() - since;
+    return done;
+  };
+  const shared = timed(() => ({
     gateway: JSON.stringify(gatewayRow(context)),
     engines: JSON.stringify(engineRows(context)),
     queue: JSON.stringify(queueRow(context)),
     totals: JSON.stringify(totalsRow(context)),
-  };
+  }));
   /** Many pages usually show the same selection. */
   const selections = new Map<string, Promise<ProgramView[]>>();
   const select = (query: ProgramQuery): Promise<ProgramView[]> => {
@@ -58,7 +64,7 @@ function lookAt(context: Context): Look<WatchedView> {
   };
   const oneProgram = (id: ProgramId) => {
     const row = views.program(id);
-    const detail = row && programDetail(row, threads.of(id), views.callsOf(id, row.activeCalls), driver.now());
+    const detail = row && programDetail(row, threads.of(id), driver.scheduler, driver.now());
     return {
       program: JSON.stringify(detail ?? null),
       calls: JSON.stringify(pastCalls(context, id)),
@@ -66,10 +72,13 @@ function lookAt(context: Context): Look<WatchedView> {
   };
   return {
     busyMs: () => busyMs,
-    sections: async ({ query, program }) => ({
-      ...shared,
-      programs: JSON.stringify(programPage(context, await select(query), query)),
-      ...(program !== undefined && oneProgram(program)),
-    }),
+    sections: async ({ query, program }) => {
+      const rows = await select(query);
+      return timed(() => ({
+        ...shared,
+        programs: JSON.stringify(programPage(context, rows, query)),
+        ...(program !== undefined && oneProgram(program)),
+      }));
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NONE, count, name, note } from './note.js';
+import { NONE, bearer, count, name, note } from './note.js';
 import { PLAIN_URL, isPlainUrl } from './url.js';
 
 export const ENGINE_KINDS = ['auto', 'vllm', 'sglang', 'trtllm', 'llamacpp', 'ollama', 'openai'] as const;
@@ -37,9 +37,7 @@ export const engine = z.strictObject({
         },
       ),
     ),
-  apiKey: z
-    .string()
-    .min(1)
+  apiKey: bearer
     .optional()
     .meta(note('Bearer token for the engine, instead of the client’s own.', NONE, { secret: true })),
   serverName: z

@@ -7,6 +7,14 @@ export const name = z
   .string()
   .regex(/^[\w.:-]{1,128}$/, { error: 'must be 1 to 128 letters, digits or any of _ . : -' });
 
+/** What may follow `Bearer` in a header. A line end, as files of secrets often have, would make it match nothing. */
+export const bearer = z
+  .string()
+  .refine((text) => /^[!-~]+$/.test(text), {
+    error: 'must be printable ASCII, without spaces or a line end',
+    abort: true,
+  });
+
 /** Recurring texts for the source of a default. */
 export const STARTING = 'starting value';
 export const MEASURED = 'measured: EXPERIMENTS.md, “What the settings are worth”';

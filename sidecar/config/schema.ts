@@ -4,7 +4,7 @@ import { checkConsistency } from './consistency.js';
 import { discovery } from './discovery.js';
 import { engine } from './engine.js';
 import { busyMs, enginesFailedMax, noEngineMs } from './faults.js';
-import { DAY_MS, NONE, STARTING, count, ms, name, note } from './note.js';
+import { DAY_MS, NONE, STARTING, bearer, count, ms, name, note } from './note.js';
 import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
 import { shadow } from './shadow.js';
@@ -46,8 +46,7 @@ const admin = z.strictObject({
         restart: true,
       }),
     ),
-  token: z
-    .string()
+  token: bearer
     .min(8)
     .nullable()
     .default(null)

@@ -11,7 +11,10 @@ export function redact(config: Config): Config {
   return copy;
 }
 
-/** Replaces secrets given as `env:NAME` with the variable's value. An unset variable is a problem. */
+/**
+ * Replaces secrets given as `env:NAME` with the variable's value, trimmed, because files of secrets often end in a line
+ * end. An unset variable is a problem.
+ */
 export function resolveSecrets(
   values: unknown,
   env: Readonly<Record<string, string | undefined>>,
@@ -21,7 +24,7 @@ export function resolveSecrets(
   eachSecret(values, (value, path) => {
     const name = typeof value === 'string' && value.startsWith('env:') ? value.slice('env:'.length) : undefined;
     if (name === undefined) return value;
-    const secret = env[name];
+    const secret = env[name]?.trim();
     if (secret === undefined || secret === '')
       problems.push({
         path: pathText(path),

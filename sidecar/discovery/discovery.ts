@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { engineDefaults, labelOf, type SourceConfig } from '../config/discovery.js';
 import type { EngineConfig } from '../config/schema.js';
 import type { Log, SetTimer } from '../engines/index.js';
+import { setTimer } from '../timer.js';
 import { watchDns } from './dns.js';
 import { watchFile } from './file.js';
 import { watchKubernetes } from './kubernetes.js';
@@ -110,6 +111,24 @@ class Watched implements SourceState {
     const kept = this.#ports.membership.sizeOf(this.label);
     this.#ports.log.warn({ source: this.label, reason, kept }, 'discovery failed; engines found before stay');
   }
+}
+
+/** The engines that a source has now. @throws Error with the reason if it cannot tell */
+export function firstLook(config: SourceConfig, env: Environment): Promise<readonly EngineConfig[]> {
+  return new Promise((resolve, reject) => {
+    const source = start(config, {
+      setTimer,
+      env,
+      found: (engines) => {
+        source.close();
+        resolve(engines);
+      },
+      failed: (reason) => {
+        source.close();
+        reject(new Error(reason));
+      },
+    });
+  });
 }
 
 function start(config: SourceConfig, ports: SourcePorts): Source {

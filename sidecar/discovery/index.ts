@@ -7,5 +7,5 @@
  *   kubernetes.ts      the third: list and watch; with `cluster.ts` (credentials), `api-server.ts` (HTTP), `slices.ts`
  *                      (which endpoints count)
  */
-export { Discovery, type SourceState } from './discovery.js';
+export { Discovery, firstLook, type SourceState } from './discovery.js';
 export { Membership } from './membership.js';

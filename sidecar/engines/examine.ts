@@ -1,5 +1,6 @@
 import type { EngineConfig } from '../config/schema.js';
 import type { JsonObject } from '../apis/api.js';
+import { setTimer } from '../timer.js';
 import { addressOf, tlsOf } from './address.js';
 import type { Flag, Get } from './adapter.js';
 import { inspect, type Inspection } from './inspect.js';
@@ -32,10 +33,6 @@ export interface ExamineOptions {
  */
 export async function examine(config: EngineConfig, options: ExamineOptions): Promise<Examination> {
   const { url, basePath } = addressOf(config);
-  const setTimer = (fn: () => void, ms: number) => {
-    const timer = setTimeout(fn, ms);
-    return () => clearTimeout(timer);
-  };
   const open = (timeoutMs: number) =>
     new Prober({
       url,

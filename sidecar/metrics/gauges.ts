@@ -84,7 +84,7 @@ function registerWaitGauges({ driver, metrics }: Context): void {
     labelNames: ['cause'],
     registers,
     collect() {
-      for (const [cause, calls] of Object.entries(driver.scheduler.views.waitCauses())) this.set({ cause }, calls);
+      for (const [cause, calls] of Object.entries(driver.waitCauses())) this.set({ cause }, calls);
     },
   });
 }

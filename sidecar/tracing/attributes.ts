@@ -54,7 +54,7 @@ export function reportAttributes(report: CallReport, engine: Engine | undefined)
   }
   if (engine !== undefined) {
     attributes['gen_ai.provider.name'] = engine.adapter.kind;
-    attributes['server.address'] = engine.url.hostname;
+    attributes['server.address'] = engine.url.hostname.replace(/^\[|\]$/g, '');
     attributes['server.port'] = Number(engine.url.port) || (engine.url.protocol === 'https:' ? 443 : 80);
   }
   if (usage !== undefined) {

@@ -72,23 +72,7 @@ function between([fromSeconds, fromNanos]: HrTime, [seconds, nanos]: HrTime): Hr
   return part < 0 ? [whole - 1, part + 1e9] : [whole, part];
 }
 
-/** Drift between the monotonic clock and the time of day at which the latter wins. */
-const DRIFT_MS_MAX = 50;
-
-/** The time of day of the gateway's monotonic clock. It never steps by less than `DRIFT_MS_MAX`. */
-export class WallClock {
-  #offsetMs = Date.now() - performance.now();
-
-  /** @param ms milliseconds of `performance.now()` */
-  at(ms: number): HrTime {
-    const epochMs = this.#offsetMs + ms;
-    const seconds = Math.floor(epochMs / 1000);
-    return [seconds, Math.floor((epochMs - seconds * 1000) * 1e6)];
-  }
-
-  /** Follows a time of day that was set anew, or that drifted over weeks. */
-  adjust(): void {
-    const driftMs = Date.now() - (performance.now() + this.#offsetMs);
-    if (Math.abs(driftMs) > DRIFT_MS_MAX) this.#offsetMs += driftMs;
-  }
+export function hrTime(unixMs: number): HrTime {
+  const seconds = Math.floor(unixMs / 1000);
+  return [seconds, Math.floor((unixMs - seconds * 1000) * 1e6)];
 }

@@ -9,11 +9,12 @@ import type { ErrorCode } from '../errors.js';
 import { readTraceparent } from '../http/traceparent.js';
 import type { Identity } from '../identity/identity.js';
 import type { Metrics } from '../metrics/metrics.js';
+import { WallClock } from '../wall-clock.js';
 import { OPERATIONS, errorType, refusalAttributes, reportAttributes, requestAttributes } from './attributes.js';
 import { CallTrace } from './call-trace.js';
 import { Collector } from './collector.js';
 import { newSpanId, newTraceId } from './ids.js';
-import { WallClock, type SpanEvent } from './span.js';
+import { hrTime, type SpanEvent } from './span.js';
 
 /** A program with a span of its own: one of its calls came without a trace. Times are of `performance.now()`. */
 interface ProgramTrace {
@@ -92,8 +93,8 @@ export class Tracing {
       kind: SpanKind.INTERNAL,
       context: trace.context,
       parent: undefined,
-      startTime: this.#clock.at(trace.startedMs),
-      endTime: this.#clock.at(trace.endedMs),
+      startTime: hrTime(this.#clock.at(trace.startedMs)),
+      endTime: hrTime(this.#clock.at(trace.endedMs)),
       attributes: {
         'gen_ai.conversation.id': trace.label,
         'maitred.program': trace.label,
@@ -125,10 +126,10 @@ export class Tracing {
       kind: SpanKind.CLIENT,
       context: { traceId: trace.parent.traceId, spanId: trace.spanId, traceFlags: trace.parent.traceFlags },
       parent: trace.parent,
-      startTime: this.#clock.at(trace.startedMs),
-      endTime: this.#clock.at(performance.now()),
+      startTime: hrTime(this.#clock.at(trace.startedMs)),
+      endTime: hrTime(this.#clock.at(performance.now())),
       attributes: Object.assign(requestAttributes(spec, operation), attributes),
-      events: marks.map(({ ms, ...event }): SpanEvent => ({ ...event, time: this.#clock.at(ms) })),
+      events: marks.map(({ ms, ...event }): SpanEvent => ({ ...event, time: hrTime(this.#clock.at(ms)) })),
       error,
     });
   }

@@ -21,11 +21,14 @@ export interface WatchPorts<View> {
   readonly failed: (error: unknown) => void;
 }
 
-/** Time between two updates. It grows, so that large tables take at most this share of the process's time. */
+/** Least time between two updates. They come less often where looks would take more than this share of the time. */
 const INTERVAL_MS = 1000;
 const BUSY_SHARE = 0.02;
 /** A client that has not taken the last update by then is dropped. */
 const STALLED_MS_MAX = 30_000;
+
+/** A comment, by which clients and proxies see that the connection lives. */
+const ALIVE = ':\n\n';
 
 interface Watcher<View> {
   readonly view: View;
@@ -43,6 +46,9 @@ interface Watcher<View> {
 export class Watchers<View> {
   readonly #watchers = new Set<Watcher<View>>();
   #timer: NodeJS.Timeout | undefined;
+  /** Whether an update is under way, and the time before which there is no other. */
+  #isLooking = false;
+  #nextLookMs = 0;
   #count = 0;
 
   constructor(private readonly ports: WatchPorts<View>) {}
@@ -51,10 +57,10 @@ export class Watchers<View> {
     return this.#watchers.size;
   }
 
-  /** @throws GatewayError `overloaded` when too many watch */
+  /** @throws GatewayError `watchers_full` when too many watch */
   add(request: IncomingMessage, response: ServerResponse, view: View): void {
     if (this.size >= this.ports.watchersMax())
-      throw new GatewayError('overloaded', 'Too many pages are open. Raise limits.watchersMax.');
+      throw new GatewayError('watchers_full', 'Too many pages are open. Raise limits.watchersMax.');
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
@@ -72,26 +78,35 @@ export class Watchers<View> {
     response.on('error', () => undefined);
     response.once('close', () => this.#watchers.delete(watcher));
     void this.#update([watcher]);
-    this.#timer ??= setTimeout(() => void this.#tick(), INTERVAL_MS);
+    this.#timer ??= setInterval(() => void this.#tick(), INTERVAL_MS);
   }
 
   /** Ends all streams; their clients may come again. */
   close(): void {
     for (const { response } of this.#watchers) response.end();
     this.#watchers.clear();
-    clearTimeout(this.#timer);
+    this.#rest();
+  }
+
+  #rest(): void {
+    clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
   async #tick(): Promise<void> {
+    if (this.size === 0) return this.#rest();
     const now = performance.now();
     for (const watcher of this.#watchers) {
       if (watcher.response.writableLength === 0) watcher.takenAtMs = now;
       else if (now - watcher.takenAtMs > STALLED_MS_MAX) watcher.response.destroy();
     }
-    const busyMs = await this.#update([...this.#watchers].filter(({ response }) => response.writableLength === 0));
-    const waitMs = Math.max(INTERVAL_MS, busyMs / BUSY_SHARE);
-    this.#timer = this.size === 0 ? undefined : setTimeout(() => void this.#tick(), waitMs);
+    // Who waits for a first update has one under way.
+    const ready = [...this.#watchers].filter(({ response, sent }) => response.writableLength === 0 && sent.size > 0);
+    if (ready.length === 0 || this.#isLooking || now < this.#nextLookMs)
+      return ready.forEach(({ response }) => response.write(ALIVE));
+    this.#isLooking = true;
+    this.#nextLookMs = now + (await this.#update(ready)) / BUSY_SHARE;
+    this.#isLooking = false;
   }
 
   /** Returns the time that it has kept the process busy. */
@@ -106,7 +121,6 @@ export class Watchers<View> {
     return look.busyMs();
   }
 
-  /** Without news it sends a comment, by which clients and proxies see that the connection lives. */
   #send({ response, sent }: Watcher<View>, sections: Sections): void {
     if (response.writableEnded || response.destroyed) return;
     let text = '';
@@ -115,6 +129,6 @@ export class Watchers<View> {
       sent.set(name, json);
       text += `event: ${name}\ndata: ${json}\n\n`;
     }
-    response.write(text === '' ? ':\n\n' : `id: ${this.ports.instance}-${++this.#count}\n${text}`);
+    response.write(text === '' ? ALIVE : `id: ${this.ports.instance}-${++this.#count}\n${text}`);
   }
 }

@@ -1,11 +1,17 @@
-import type { Call } from '../programs/call.js';
 import { serviceClassOf, type CompletionIndex } from '../programs/completion-index.js';
 
 /** A call's fixed load on a step beside its context, in tokens of context: its place in the batch. */
 const CALL_TOKENS = 128;
 
+/** A call in flight: the facts that its batch needs, and a reading that is taken for it. */
+interface InFlight {
+  readonly promptTokens: number;
+  readonly serviceAtArrivalMs: number;
+  areaAtStart: number;
+}
+
 /** Load of one call on a step, in tokens. */
-export const loadOf = ({ promptTokens }: Pick<Call, 'promptTokens'>): number => promptTokens + CALL_TOKENS;
+export const loadOf = ({ promptTokens }: Pick<InFlight, 'promptTokens'>): number => promptTokens + CALL_TOKENS;
 
 /** The calls in flight on an engine: their load on a step, and their programs' attained service by class. */
 export class Batch {
@@ -14,12 +20,12 @@ export class Batch {
   #areaTokenMs = 0;
   #nowMs = 0;
 
-  add(call: Call, nowMs: number): void {
+  add(call: InFlight, nowMs: number): void {
     call.areaAtStart = this.areaTokenMs(nowMs);
     this.#change(call, 1);
   }
 
-  remove(call: Call, nowMs: number): void {
+  remove(call: InFlight, nowMs: number): void {
     this.areaTokenMs(nowMs);
     this.#change(call, -1);
   }
@@ -39,7 +45,7 @@ export class Batch {
     return this.#byClass.reduce((sum, calls, kind) => (calls === 0 ? sum : sum + calls * index.of(kind)), 0);
   }
 
-  #change(call: Call, change: 1 | -1): void {
+  #change(call: InFlight, change: 1 | -1): void {
     const kind = serviceClassOf(call.serviceAtArrivalMs);
     while (this.#byClass.length <= kind) this.#byClass.push(0);
     this.#byClass[kind] = (this.#byClass[kind] ?? 0) + change;

@@ -5,7 +5,7 @@ import { WaitQueue, type Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import { WorkingSet } from '../kv/working-set.js';
 import { STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
-import { makeRetention } from '../policies/retention.js';
+import { makeRetention } from '../policies/by-name.js';
 import type { EngineId } from '../protocol/units.js';
 import { Batch } from './batch.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
@@ -61,7 +61,7 @@ export class Engine {
   runningTokens = 0;
   boundTokens = 0;
   /** Calls bound to this engine. */
-  readonly bound = new WaitQueue();
+  readonly bound = new WaitQueue<Call>();
   /** Its last finished call. */
   finishedAtMs = -Infinity;
   /** Time from which another aged call may displace idle contexts. */
@@ -123,7 +123,7 @@ export class Engine {
     const { promptTokens, outputTokens } = usage ?? call;
     const work = outputTokens + (promptTokens - (usage?.cachedTokens ?? 0)) * PROMPT_TOKEN_WORK;
     this.limit.completed({ dispatchedAtMs: call.dispatchedAtMs, endedAtMs: nowMs, work }, this.inFlight);
-    this.#prefill.finished(call, event);
+    this.#prefill.finished(call.dispatchedAtMs, call.startedAtMs, event);
     this.#observeSteps(call, event, nowMs);
   }
 

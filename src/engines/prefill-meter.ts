@@ -1,4 +1,3 @@
-import type { Call } from '../programs/call.js';
 import type { CallFinished } from '../protocol/events.js';
 
 /** Least uncached prompt that measures prefill speed; the time of a shorter one is mostly the engine's step time. */
@@ -17,11 +16,11 @@ export class PrefillMeter {
   }
 
   /** Takes a sample, where the engine reported cached tokens and the first token was seen. */
-  finished(call: Pick<Call, 'dispatchedAtMs' | 'startedAtMs'>, event: CallFinished): void {
+  finished(dispatchedAtMs: number, startedAtMs: number | undefined, event: CallFinished): void {
     const { usage, queueMs = 0 } = event;
-    if (call.startedAtMs === undefined || usage?.cachedTokens === undefined) return;
+    if (startedAtMs === undefined || usage?.cachedTokens === undefined) return;
     const tokens = usage.promptTokens - usage.cachedTokens;
-    const tookMs = call.startedAtMs - call.dispatchedAtMs - queueMs;
+    const tookMs = startedAtMs - dispatchedAtMs - queueMs;
     if (tokens < TOKENS_MIN || tookMs <= 0) return;
     const sample = tookMs / tokens;
     this.#msPerToken ??= sample;

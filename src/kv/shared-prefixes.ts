@@ -1,5 +1,4 @@
 import type { Family } from '../protocol/events.js';
-import type { Call } from '../programs/call.js';
 
 /** Upper bound on families; beyond it, the family longest without a new program is forgotten. */
 const FAMILIES_MAX = 4096;
@@ -24,14 +23,14 @@ interface Beginning {
 export class SharedPrefixes {
   readonly #families = new Map<number, Beginning>();
 
-  /** Predicted length of the prefix that the call shares with its family, in tokens; 0 when unknown. */
-  expectedTokens({ family, promptTokens }: Call): number {
+  /** Predicted length of the prefix that a prompt shares with its family, in tokens; 0 when unknown. */
+  expectedTokens(family: Family | undefined, promptTokens: number): number {
     const tokens = family === undefined ? 0 : (this.#families.get(family.id)?.tokens ?? 0);
     return Math.min(promptTokens, Math.round(tokens));
   }
 
   /** A program's first call has its answer. @param cachedTokens prompt tokens found cached, by the engine's count */
-  began({ family }: Call, cachedTokens: number): void {
+  began(family: Family | undefined, cachedTokens: number): void {
     if (family === undefined) return;
     const known = this.#families.get(family.id) ?? { tokens: 0, calls: 0 };
     known.calls = Math.min(known.calls + 1, MEMORY_CALLS);

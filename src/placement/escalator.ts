@@ -1,8 +1,9 @@
 import type { Call } from '../programs/call.js';
 import { deadlinesOf, earliest, reachedBy, type Deadlines } from '../programs/escalation.js';
 import { TimerHeap } from '../queues/timer-heap.js';
+import { strandedAtMs } from './eligible.js';
 import type { Placement } from './placement.js';
-import { endPause, strandedAtMs } from './retry.js';
+import { endPause } from './retry.js';
 
 /** Running totals of escalations. */
 interface Totals {

@@ -3,9 +3,9 @@ import type { CompletionIndex } from '../programs/completion-index.js';
 import type { Engine } from '../engines/engine.js';
 import type { Headroom } from '../queues/wait-queue.js';
 import { before } from '../queues/fit-tree.js';
-import { admissionOf } from '../policies/admission.js';
+import { admissionOf } from '../policies/by-name.js';
 import { joiningOf } from './joining.js';
-import type { PlacementRules } from './placement.js';
+import type { PlacementRules } from './rules.js';
 
 /*
  * The conditions under which an engine runs a waiting call. Placement asks them one by one, cheapest first;

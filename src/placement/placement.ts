@@ -1,7 +1,5 @@
 import { invariant } from '../invariant.js';
-import type { Balancer } from './balancer.js';
 import type { Call } from '../programs/call.js';
-import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import type { EngineJoined } from '../protocol/events.js';
 import { before } from '../queues/fit-tree.js';
@@ -10,23 +8,16 @@ import type { ModelPool } from '../queues/model-pool.js';
 import type { Left } from '../kv/footprint.js';
 import { maySpill } from '../programs/escalation.js';
 import type { Program } from '../programs/process-table.js';
+import { mayStay, retriersOf } from './eligible.js';
 import { closedBy, goesFirst, headroomOf, needTokens, pays } from './obstacle.js';
 import { refuserFor } from './oversized.js';
 import { reservationOf } from './reservation.js';
-import { mayStay, retriersOf, retryOn } from './retry.js';
+import type { PlacementRules } from './rules.js';
 import { Settling } from './settling.js';
-import type { Policy } from '../policies/policy.js';
 import type { CompletionIndex } from '../programs/completion-index.js';
 import { EngineTable } from '../engines/engine-table.js';
 import type { EngineId, ModelId, TenantId } from '../protocol/units.js';
 import { WaitQueues } from '../queues/wait-queues.js';
-
-/** The rules of placement; replaced as a whole on reload. */
-export interface PlacementRules {
-  readonly config: SchedulerConfig;
-  readonly balancer: Balancer;
-  readonly policy: Pick<Policy, 'admits' | 'weighs'>;
-}
 
 /**
  * Placement: engines, and the calls that wait for them. It knows each call's place and each engine's room. It knows
@@ -88,7 +79,7 @@ export class Placement {
     if (engine.restUntilMs === -Infinity) this.#settling.endRest(engine);
     this.#settling.unsettle(engine);
     const displaced = this.#serve(engine, event.models);
-    retryOn(engine, this);
+    this.retryOn(engine);
     return displaced;
   }
 
@@ -109,6 +100,16 @@ export class Placement {
     call.boundTo = call.isUnbound ? undefined : this.#bindingOf(call);
     call.isPaused = call.failedOn.length > 0 && call.boundTo === undefined;
     this.#insert(call);
+  }
+
+  /** Places the paused calls that the engine may run. */
+  retryOn(engine: Engine): void {
+    for (const { paused } of engine.pools)
+      for (const call of [...paused]) {
+        if (retriersOf(call, [engine]).length === 0) continue;
+        this.withdraw(call);
+        this.enqueue(call);
+      }
   }
 
   /** Whether some engine, or the named one, serves the model, up or lost. */

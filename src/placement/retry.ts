@@ -2,8 +2,6 @@ import type { Engine } from '../engines/engine.js';
 import type { Call } from '../programs/call.js';
 import { maySpill } from '../programs/escalation.js';
 import type { EngineBroke, EngineClosed, Refusal } from '../protocol/events.js';
-import type { ModelId } from '../protocol/units.js';
-import type { ModelPool } from '../queues/model-pool.js';
 import type { Placement } from './placement.js';
 
 /** Least rest of an engine that said "no room". Without it, one step could send its call back to it without end. */
@@ -16,16 +14,6 @@ const REST_MS_MIN = 1;
  *     broken            the call runs on another engine; where there is none, it pauses
  *                       for `pauseMs`, then on any engine but those on probation
  */
-
-/**
- * Those of the engines that may run a call that engines have failed: others than these, or all once its pause is over.
- * None on probation, since the failure may be the call's own and would condemn an engine that is well again.
- */
-export function retriersOf(call: Call, live: readonly Engine[]): readonly Engine[] {
-  const sound = live.filter(({ id, probation }) => !probation && (call.onlyOn ?? id) === id);
-  const untried = sound.filter((engine) => !call.failedOn.includes(engine));
-  return untried.length > 0 || call.retryAtMs !== -Infinity ? untried : sound;
-}
 
 /** An engine sent the call back, which runs no longer. Returns the reason if it is not tried again. */
 export function setBack(
@@ -64,28 +52,5 @@ export function proved(engine: Engine, placement: Placement): void {
   if (!engine.probation) return;
   engine.probation = false;
   placement.touch(engine);
-  retryOn(engine, placement);
-}
-
-/** Places the paused calls that the engine may run. */
-export function retryOn(engine: Engine, placement: Placement): void {
-  for (const pool of engine.pools)
-    for (const call of [...pool.paused]) {
-      if (retriersOf(call, [engine]).length === 0) continue;
-      placement.withdraw(call);
-      placement.enqueue(call);
-    }
-}
-
-/** Whether the call may wait on for the engine, which serves these models. */
-export function mayStay({ model, failedOn }: Call, engine: Engine, models: readonly ModelId[]): boolean {
-  return engine.state === 'up' && models.includes(model) && !(engine.probation && failedOn.length > 0);
-}
-
-/** Since when no engine that may run the waiting call has been up; Infinity: one is. */
-export function strandedAtMs(call: Call, pool: ModelPool): number {
-  if (call.onlyOn === undefined && pool.live.length > 0) return Infinity;
-  const able = pool.engines.filter(({ id }) => (call.onlyOn ?? id) === id);
-  if (able.some((engine) => engine.state === 'up')) return Infinity;
-  return Math.max(call.queuedAtMs, ...able.map((engine) => engine.lostAtMs));
+  placement.retryOn(engine);
 }

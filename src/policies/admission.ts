@@ -1,5 +1,3 @@
-import { kneeAdmission } from './admission-knee.js';
-
 /** A call that has a slot and room, and the batch that it would join. */
 export interface Joining {
   /** Completion index of its program, per millisecond, and its attained service, at least some first quanta. */
@@ -29,14 +27,3 @@ export interface AdmissionPolicy {
   readonly name: string;
   admits(call: Joining): boolean;
 }
-
-/** All admission policies. A new one is a file in policies/ and a line here. */
-const ADMISSIONS = {
-  knee: kneeAdmission,
-  none: { name: 'none', admits: () => true },
-} satisfies Record<string, AdmissionPolicy>;
-
-export type AdmissionName = keyof typeof ADMISSIONS;
-export const ADMISSION_NAMES = Object.keys(ADMISSIONS) as [AdmissionName, ...AdmissionName[]];
-
-export const admissionOf = (name: AdmissionName): AdmissionPolicy => ADMISSIONS[name];

@@ -1,5 +1,4 @@
-import type { Policy } from './policy.js';
-import type { Program } from '../programs/process-table.js';
+import type { ProgramMemory, Policy } from './policy.js';
 
 const HALF_LIFE_MS = 60_000;
 /** Weight of an output token over a prompt token. */
@@ -34,6 +33,6 @@ export const lasDecayed: Policy = {
 };
 
 /** No `**`: its last digit varies with the version of Node; a recording must replay on any. */
-function fadedTokens(program: Program, nowMs: number): number {
+function fadedTokens(program: Readonly<ProgramMemory>, nowMs: number): number {
   return program.fadingTokens * Math.exp((Math.LN2 * (program.fadingAtMs - nowMs)) / HALF_LIFE_MS);
 }

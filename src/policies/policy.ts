@@ -1,9 +1,4 @@
-import type { PolicySettings, SchedulerConfig } from '../config.js';
-import type { Call } from '../programs/call.js';
-import type { Program } from '../programs/process-table.js';
-import { fcfs, fcfsWindow } from './fcfs.js';
-import { lasDecayed } from './las-decayed.js';
-import { plas } from './plas.js';
+import type { CallId } from '../protocol/units.js';
 
 /** Position of a call in the order: lower level first, then lower rank, then the earlier arrival. */
 export interface Standing {
@@ -12,7 +7,21 @@ export interface Standing {
 }
 
 /** The facts of a call that decide its standing. Without an id: any call that its program could make now. */
-export type Arrival = Pick<Call, 'serviceAtArrivalMs' | 'arrivedAtMs'> & Partial<Pick<Call, 'id' | 'newPromptTokens'>>;
+export interface Arrival {
+  readonly id?: CallId;
+  readonly arrivedAtMs: number;
+  /** The program's attained service on arrival. */
+  readonly serviceAtArrivalMs: number;
+  /** Prompt tokens of a program's first call beyond its family's shared prefix. */
+  readonly newPromptTokens?: number;
+}
+
+/** What policies remember of a program, in its row. */
+export interface ProgramMemory {
+  /** Tokens that fade with time, as of `fadingAtMs`. */
+  fadingTokens: number;
+  fadingAtMs: number;
+}
 
 /**
  * Answers the question "which waiting call runs next?".
@@ -31,22 +40,7 @@ export interface Policy {
   /** Number of queues. */
   readonly levels: number;
   /** Standing of a call that arrived at this time, with this attained service of its program. */
-  stand(arrival: Arrival, program: Program, nowMs: number): Standing;
+  stand(arrival: Arrival, program: Readonly<ProgramMemory>, nowMs: number): Standing;
   /** Notes that a call of the program has ended with this many prompt and output tokens. */
-  charge?(program: Program, promptTokens: number, outputTokens: number, nowMs: number): void;
-}
-
-/** All policies. A new one is a file in policies/ and a line here. */
-const POLICIES = {
-  plas,
-  fcfs: () => fcfs,
-  'fcfs-window': () => fcfsWindow,
-  'las-decayed': () => lasDecayed,
-} satisfies Record<string, (settings: PolicySettings) => Policy>;
-
-export type PolicyName = keyof typeof POLICIES;
-export const POLICY_NAMES = Object.keys(POLICIES) as [PolicyName, ...PolicyName[]];
-
-export function makePolicy(config: SchedulerConfig['policy']): Policy {
-  return POLICIES[config.name](config);
+  charge?(program: ProgramMemory, promptTokens: number, outputTokens: number, nowMs: number): void;
 }

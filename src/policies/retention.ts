@@ -1,6 +1,3 @@
-import { learntRetention } from './retention-learnt.js';
-import { halfLifeRetention } from './retention-half-life.js';
-
 /**
  * Class of a context: left by a program's first call, or by a later one. Sixteen finer classes (by calls made, tool
  * called and home) changed no mean by more than 1 % (docs/DESIGN.md, "Retention").
@@ -26,17 +23,4 @@ export interface RetentionPolicy {
    * Learns one outcome. @param age idle steps after which a context of the class was used again; undefined: it was not
    */
   learn(kind: ContextClass, age: number | undefined): void;
-}
-
-/** All retention policies. A new one is a file in policies/ and a line here. */
-const RETENTIONS = {
-  learnt: learntRetention,
-  'half-life': halfLifeRetention,
-} satisfies Record<string, () => RetentionPolicy>;
-
-export type RetentionName = keyof typeof RETENTIONS;
-export const RETENTION_NAMES = Object.keys(RETENTIONS) as [RetentionName, ...RetentionName[]];
-
-export function makeRetention(name: RetentionName): RetentionPolicy {
-  return RETENTIONS[name]();
 }

@@ -75,7 +75,7 @@ export class Accounting {
     const timeMs = event.serviceMs ?? elapsedMs - (event.queueMs ?? 0);
     this.#charge(call, this.#byTokens(promptTokens - cachedTokens, outputTokens) ?? Math.max(0, timeMs));
     program.lastEngine = engine;
-    if (call.isFirst && usage?.cachedTokens !== undefined) this.#sharedPrefixes.began(call, cachedTokens);
+    if (call.isFirst && usage?.cachedTokens !== undefined) this.#sharedPrefixes.began(call.family, cachedTokens);
     program.promptTokens += promptTokens;
     program.cachedTokens += cachedTokens;
     program.outputTokens += outputTokens;
@@ -96,8 +96,9 @@ export class Accounting {
     return this.#forecast.expectedTokens(program);
   }
 
-  #sharedTokens(call: Call): number {
-    return this.#config.admission.sharedPrefixes === 'none' ? 0 : this.#sharedPrefixes.expectedTokens(call);
+  #sharedTokens({ family, promptTokens }: Call): number {
+    if (this.#config.admission.sharedPrefixes === 'none') return 0;
+    return this.#sharedPrefixes.expectedTokens(family, promptTokens);
   }
 
   /** The running call ends without an answer: it is charged what it used. */

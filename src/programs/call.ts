@@ -1,7 +1,6 @@
 import type { Engine } from '../engines/engine.js';
-import type { Key } from '../queues/fit-tree.js';
 import type { CallArrived, Dispatch, Family, Reason } from '../protocol/events.js';
-import type { AdmissionClass } from '../queues/wait-queue.js';
+import type { AdmissionClass, Waiting } from '../queues/wait-queue.js';
 import type { Program } from './process-table.js';
 import type { Timed } from '../queues/timer-heap.js';
 import type { CallId, EngineId, Millis, ModelId } from '../protocol/units.js';
@@ -17,10 +16,10 @@ import type { CallId, EngineId, Millis, ModelId } from '../protocol/units.js';
  * The scheduler owns the record from `callArrived` until it is gone. It is in at most one queue.
  * Fields ending in `Ms` are milliseconds on the driver's clock or durations; those ending in `Tokens` are tokens.
  */
-export class Call implements Key, Timed {
+export class Call implements Waiting, Timed {
   state: 'waiting' | 'running' = 'waiting';
 
-  // Order in the queues (Key).
+  // Order in the queues (Waiting).
   level = 0;
   rank = 0;
 

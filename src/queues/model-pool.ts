@@ -22,9 +22,9 @@ export class ModelPool {
   engines: readonly Engine[] = [];
   /** The engines that are up. */
   live: readonly Engine[] = [];
-  readonly unbound = new WaitQueue();
+  readonly unbound = new WaitQueue<Call>();
   readonly stealable = new FitTree<Call>();
-  readonly paused = new WaitQueue();
+  readonly paused = new WaitQueue<Call>();
   /** Number of waiting calls for the model, in all queues. */
   waiting = 0;
   readonly drainRate = new DrainRate();

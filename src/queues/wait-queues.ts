@@ -114,7 +114,7 @@ export class WaitQueues {
     return this.#queueOf(call).ahead(call, level);
   }
 
-  #queueOf(call: Call): WaitQueue {
+  #queueOf(call: Call): WaitQueue<Call> {
     const { unbound, paused } = this.#pool(call);
     return call.boundTo?.bound ?? (call.isPaused ? paused : unbound);
   }

@@ -106,6 +106,18 @@ describe('maitred doctor', () => {
     expect((await examine(['--engine', empty.url])).about('no model')).toMatchObject([{ level: 'broken' }]);
   });
 
+  it('looks at sources of engines, and at the engines that they find', async () => {
+    const engine = await vllm();
+    const found = fileOf('engines.yaml', `- {url: '${engine.url}', id: gpu-7}\n`);
+    const config = fileOf('maitred.yaml', `discovery: [{file: {path: ${found}}}, {file: {path: /nowhere/at/all}}]\n`);
+    const { code, about } = await examine(['--config', config, '--no-calls']);
+    expect(code).toBe(1);
+    expect(about(`${found}: engines: 1`)).toMatchObject([{ level: 'ok' }]);
+    expect(about('gpu-7: vllm, detected')).toHaveLength(1);
+    expect(about('/nowhere/at/all:')).toMatchObject([{ level: 'broken', found: expect.stringContaining('ENOENT') as string }]); // prettier-ignore
+    expect(about('none is configured')).toEqual([]);
+  });
+
   it('tells a port that another program has from one that a maitred has', async () => {
     const other = createServer((socket) => socket.end('hello')).listen(0, '127.0.0.1');
     cleanUp(() => Promise.resolve(other.close()));
@@ -152,6 +164,8 @@ describe('maitred doctor --url', () => {
     expect(about('none 20')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('x-maitred-program') as string }]); // prettier-ignore
     expect(about('unknown size')).toMatchObject([{ level: 'warning', subject: `gateway’s ${engine.id}` }]);
     expect(about('no call waits')).toHaveLength(1);
+    // What is configured here is another matter.
+    expect([about('configuration'), about('port')]).toEqual([[], []]);
   });
 
   it('is broken where the gateway is not there, refuses, or has no engine', async () => {

@@ -5,8 +5,8 @@ import { countText, timeText } from '../../cli/top/figures.js';
 import { frame, type Scene } from '../../cli/top/frame.js';
 import { painted, textOf } from '../../cli/top/line.js';
 import { COLUMNS, SORT_KEYS } from '../../cli/top/columns.js';
-import { indexOf, makeView, press, rowsOf, wishOf, type View } from '../../cli/top/view.js';
-import { readDetail, readEngines, readPrograms, readWhy } from '../../cli/top/wire.js';
+import { indexOf, makeView, press, wishOf, type View } from '../../cli/top/view.js';
+import { readDetail, readEngines, readPrograms, readQueue, readWhy } from '../../cli/top/wire.js';
 import { readProgramQuery } from '../../sidecar/admin/query.js';
 import { serve } from '../support/load.js';
 
@@ -20,15 +20,24 @@ function scene(view: View, more: Partial<Scene['snapshot']> = {}): Scene {
     engines: readEngines({
       engines: [engine('gpu-1', { cached_share: 0.5 }), engine('gpu-2', { state: 'ejected', window: null })],
     }),
-    queue: { waiting: 3, limit: 100, longest_wait_seconds: 2, levels: [{ level: 5, waiting: 3 }] },
-    ...programs(program('first', { calls: 2 }), program(HOSTILE, { active_calls: 1 }), program('x'.repeat(10_000))),
-    policy: 'plas',
-    gate: 0.9,
-    totals: { startedAtSeconds: 100, calls: 1, programs: 1, promptTokens: 4, cachedTokens: 3, promotions: 0 },
-    rates: undefined,
+    queue: { waiting: 3, limit: 100, longest_wait_seconds: 2, waiting_for: { kv: 3 }, levels: [{ level: 5, waiting: 3 }] }, // prettier-ignore
+    ...programs(
+      program('first', { state: 'idle' }),
+      program(HOSTILE, { active_calls: 1 }),
+      program('x'.repeat(10_000)),
+    ),
+    gateway: { policy: 'plas', instance: 'a', started_at: 3600 - 50, draining: false },
+    totals: {
+      window_seconds: 300,
+      program_completion_seconds: { count: 5 },
+      queue_seconds: { count: 100 },
+      cached_share: 0.75,
+      promoted_calls: 2,
+      steps: { from: 3300 },
+    },
     ...more,
   };
-  return { url: 'http://gateway:8080', snapshot, view, nowSeconds: 3700, away: undefined };
+  return { url: 'http://gateway:8080', snapshot, view, nowSeconds: 3600, away: undefined };
 }
 
 const table = makeView('-waiting_seconds', '');
@@ -93,12 +102,19 @@ describe('a frame', () => {
 
   it('shows the totals, each engine, and the selected program at 80 by 24', () => {
     const text = frame(scene({ ...table, selected: 'default:first' }), { columns: 80, rows: 24 }).map(textOf);
-    expect(text[0]).toContain('up 1h00');
-    expect(text[1]).toContain('3 wait  oldest 2.0s  level:waiting 5:3');
-    expect(text[2]).toContain('hits 75%');
+    expect(text[0]).toContain('up 50s');
+    expect(text[1]).toContain('3 wait  oldest 2.0s  for kv 3  level:waiting 5:3');
+    // Since its start.
+    expect(text[2]).toContain('last 50s:  hits 75%  2 promoted  2.0 calls/s  0.10 programs/s');
     expect(text.find((line) => line.startsWith('gpu-1'))).toMatch(/up +\[\|+ +4\/8\] \[\|+ +10\/100\] +50%$/);
     expect(text.find((line) => line.startsWith('gpu-2'))).toMatch(/ejected +\[ +4\/-\] .* -$/);
     expect(text.find((line) => line.startsWith('>'))).toMatch(/^>first +idle/);
+  });
+
+  it('shows every cause of waits', () => {
+    const queue = readQueue({ waiting: 3, waiting_for: { [HOSTILE]: 1, kv: 2, turn: 0 } });
+    const [, line = []] = frame(scene(table, { queue }), { columns: 80, rows: 24 });
+    expect(textOf(line)).toContain(`3 wait  oldest 0.0s  for ${printable(HOSTILE)} 1, kv 2`);
   });
 
   it('shows a troubled engine first where not all have room, and sums the rest up', () => {
@@ -147,10 +163,15 @@ describe('keys', () => {
     expect(press(asked.view, { name: 'return', text: '' }, rows, 2).action).toBeUndefined();
   });
 
-  it('filter by words and tenant, typed or dropped', () => {
-    const typed = type(table, '/', ...Array.from('tenant:acme gpu')).view;
-    expect(wishOf(typed)).toMatchObject({ tenant: 'acme', limit: 1000 });
-    expect(rowsOf({ programs: rows }, typed).map(({ id }) => id)).toEqual(['b']);
+  it('filter by words and fields, typed or dropped', () => {
+    const typed = type(table, '/', ...Array.from('tenant:acme a state:wait b state:idle')).view;
+    expect(wishOf(typed).choice).toEqual({});
+    expect(wishOf(type(typed, 'return').view).choice).toEqual({
+      tenant: 'acme',
+      state: 'idle',
+      text: 'a state:wait b',
+    });
+    readProgramQuery(new URLSearchParams(wishOf(type(typed, 'return').view).choice));
     expect(type(typed, 'backspace', 'ctrl-u', 'return').view).toMatchObject({ filter: '', typing: undefined });
     expect(type(typed, 'escape').view).toMatchObject({ filter: '', typing: undefined });
     expect(press(typed, { name: 'x', text: '\u001B' }, rows, 2).view.filter).toBe(typed.filter);
@@ -215,11 +236,15 @@ describe('maitred top', () => {
       if (request.headers.authorization !== 'Bearer very-secret') response.writeHead(401).end();
       else if (request.url === '/engines') response.end(JSON.stringify({ engines: [engine('gpu-1', { extra: 1 })] }));
       else if (request.url === '/queue') response.end('{"waiting":0}');
-      else response.end(JSON.stringify({ programs: [program('a'), program('b')], total: 2, limit: 1000, offset: 0 }));
+      else {
+        const { searchParams } = new URL(request.url ?? '', 'http://any');
+        expect(Object.fromEntries(searchParams)).toEqual({ sort: '-current_wait_seconds', limit: '100', text: 'B' });
+        response.end(JSON.stringify({ programs: [program('b')], total: 1, limit: 100, offset: 0 }));
+      }
     });
     const { code, out } = await top('--url', `${url}/v1/`, '--token', 'TOP_TOKEN', '--json', '--filter', 'B');
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ url, engines: [{ id: 'gpu-1', extra: 1 }], queue: { waiting: 0 }, programs: [{ id: 'b' }], total: 2 }); // prettier-ignore
+    expect(JSON.parse(out)).toMatchObject({ url, engines: [{ id: 'gpu-1', extra: 1 }], queue: { waiting: 0 }, programs: [{ id: 'b' }], total: 1 }); // prettier-ignore
   });
 
   it.each([

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ADMISSION_NAMES } from '../../src/index.js';
-import { admissionOf, type Joining } from '../../src/policies/admission.js';
+import type { Joining } from '../../src/policies/admission.js';
+import { admissionOf } from '../../src/policies/by-name.js';
 
 const positive = (max: number) => fc.double({ min: 1e-6, max, noNaN: true });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RETENTION_NAMES } from '../../src/index.js';
 import { HORIZON_STEPS } from '../../src/policies/idle-steps.js';
-import { makeRetention, type ContextClass, type RetentionPolicy } from '../../src/policies/retention.js';
+import { makeRetention } from '../../src/policies/by-name.js';
+import type { ContextClass, RetentionPolicy } from '../../src/policies/retention.js';
 import { Desk } from '../support/core-desk.js';
 import { Dice } from '../support/dice.js';
 

@@ -3,18 +3,29 @@ import { Waiting } from '../../sidecar/waiting.js';
 import { Identified } from '../../sidecar/identified.js';
 import { callId, type CallId, type WaitView } from '../../src/index.js';
 
-it('reads why calls wait the less often, the more of them wait', () => {
+it('reads why calls wait the less often, the longer it takes', () => {
   let nowMs = 0;
-  let readings = 0;
-  const calls = Array.from({ length: 1_000 }, (_, call): [CallId, WaitView] => [callId(`c${call}`), {} as WaitView]);
-  const waits = () => {
-    readings += 1;
-    return calls.values();
+  const readings = { waits: 0, causes: 0 };
+  const costs = { waits: 4, causes: 4 };
+  const take = (what: 'waits' | 'causes') => {
+    readings[what] += 1;
+    nowMs += costs[what];
   };
-  const waiting = new Waiting({ views: { waits } }, () => nowMs);
-  for (; nowMs < 4_000; nowMs += 1) expect(waiting.of(callId('c7'))).toBeDefined();
-  expect(readings).toBe(10);
-  expect(waiting.of(callId('other'))).toBeUndefined();
+  const calls: [CallId, WaitView][] = [[callId('c7'), {} as WaitView]];
+  const views = {
+    waits: () => (take('waits'), calls.values()),
+    waitCauses: () => (take('causes'), {} as ReturnType<Waiting['causes']>),
+  };
+  const waiting = new Waiting({ views }, () => nowMs);
+  const known: unknown[] = [];
+  for (; nowMs < 4_000; nowMs += 1) known.push(waiting.of(callId('c7')));
+  expect([readings.waits, known.includes(undefined), waiting.of(callId('other'))]).toEqual([10, false, undefined]);
+  for (; nowMs < 8_000; nowMs += 1) waiting.causes();
+  expect(readings.causes).toBe(10);
+  costs.causes = 0.5;
+  nowMs += 1000;
+  for (let reading = 0; reading < 5; reading += 1) waiting.causes();
+  expect(readings.causes).toBe(15);
 });
 
 it('remembers the sources of the last calls only', () => {

@@ -25,6 +25,6 @@ export function parseSource(file: string, text = readText(file)): ts.SourceFile 
 }
 
 /** The imports, re-exports and dynamic imports of a module, types included, as written. */
-export function listImports(source: ts.SourceFile): string[] {
-  return ts.preProcessFile(source.text, true, true).importedFiles.map(({ fileName }) => fileName);
+export function listImports(text: string): string[] {
+  return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
 }

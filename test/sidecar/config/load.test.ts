@@ -290,12 +290,12 @@ engines: [{url: "http://a", apiKey: "env:KEY"}, {url: "http://b", apiKey: plain-
 auth: {keys: [{sha256: ${'b'.repeat(64)}, tenant: t}]}`;
 
   it('come from the variables that they name', () => {
-    const config = loadConfig({ file: write(text), env: { ADMIN: 'admin-secret', KEY: 'key-secret' } });
+    const config = loadConfig({ file: write(text), env: { ADMIN: 'admin-secret\n', KEY: 'key-secret' } });
     expect(config.admin.token).toBe('admin-secret');
     expect(config.engines.map(({ apiKey }) => apiKey)).toEqual(['key-secret', 'plain-secret']);
   });
 
-  it('are problems when the variable is not set', () => {
+  it('are problems when the variable is not set, or when no header can carry them', () => {
     const problems = problemsIn({ file: write(text), env: { KEY: '' } });
     expect(problems.map((problem) => [problem.path, lineOf(problem)])).toEqual([
       ['admin.token', 1],
@@ -304,6 +304,8 @@ auth: {keys: [{sha256: ${'b'.repeat(64)}, tenant: t}]}`;
     expect(problems[0]?.message).toContain('ADMIN');
     const [named] = problemsIn({ env: { MAITRED_ADMIN_TOKEN: 'env:NOWHERE' } });
     expect(named).toMatchObject({ path: 'admin.token', origin: 'MAITRED_ADMIN_TOKEN' });
+    const unfit = problemsIn({ file: write(text), env: { ADMIN: 'two words', KEY: 'größer' } });
+    expect(unfit.map(({ path }) => path)).toEqual(['admin.token', 'engines[0].apiKey']);
   });
 
   it('never show', () => {

@@ -193,6 +193,7 @@ describe('admin paths', () => {
       [{ url: second.url }, 409, 'engine_exists'],
       [{ url: 'ftp://x' }, 400, 'invalid_body'],
       [{ url: second.url, wrong: 1 }, 400, 'invalid_body'],
+      [{ url: second.url, apiKey: 'env:HOME' }, 400, 'invalid_body'],
       [{}, 400, 'invalid_body'],
     ] as const) {
       const got = await post(body);

@@ -40,6 +40,18 @@ async function queued() {
   return { url, engine, open, answers };
 }
 
+it('shows the oldest hundred of a program’s calls, and says that there are more', async () => {
+  const { url, open, answers } = await queued();
+  for (let call = 0; call < 101; call += 1) answers.push(chat(url, {}, { 'x-maitred-program': 'second' }));
+  await until(async () => (await waiting(url)) === 102);
+  const shown = (await ask(`${url}/programs/second`)).json() as { active_calls: number; threads: { active: Call[] }[] };
+  expect([shown.active_calls, shown.threads[0]!.active.length]).toEqual([102, 100]);
+  const told = (await ask(`${url}/programs/second/explain`)).json() as { text: string; calls: Call[] };
+  expect([told.calls.length, told.text.endsWith('\n\n2 later calls are active too.')]).toEqual([100, true]);
+  open();
+  await Promise.all(answers);
+});
+
 describe('a waiting call', () => {
   it('is explained: its cause, with figures and in words, in /programs/{id}, /queue and metrics', async () => {
     const { url, engine, open, answers } = await queued();

@@ -80,7 +80,9 @@ describe('the admin API', () => {
     expect(await check(answers.programPage, '/programs?sort=-current_wait_seconds&state=waiting')).toMatchObject({
       programs: [{ id: 'q', active_calls: 1 }],
     });
-    await check(answers.programDetail, '/programs/q');
+    expect(await check(answers.programDetail, '/programs/q')).toMatchObject({
+      threads: [{ active: [{ text: expect.stringContaining('It waits for a slot') as string }] }],
+    });
     expect(await check(answers.pastCalls, '/programs/p/calls')).toMatchObject({ calls: [{ cached_tokens: 25 }] });
     await check(answers.engineList, '/engines');
     expect(await check(answers.engine, '/engines/e')).toMatchObject({ gate_tokens: 900, cached_share: 0.25 });
@@ -178,6 +180,7 @@ describe('ended calls', () => {
     const { url } = await world([engine], {
       engines: [{ url: engine.url, kind: 'openai', window: 1 }],
       limits: { queuedMax: 1 },
+      health: { timeoutMs: 30_000 },
     });
     const calls = [chat(url, {}, named('a')), chat(url, {}, named('b'))];
     await until(async () => (await ask(`${url}/queue`)).json()['waiting'] === 1);
@@ -218,12 +221,22 @@ describe('/stream', () => {
     const headers = { authorization: 'Bearer admin-token' };
     expect((await ask(`${url}/stream?limit=0`, { headers })).status).toBe(400);
     const response = await open(`${url}/stream`, { headers });
-    expect((await ask(`${url}/stream`, { headers })).status).toBe(429);
-    expect((await ask(`${url}/stream`, { headers, method: 'HEAD' })).status).toBe(429);
+    expect((await ask(`${url}/stream`, { headers })).status).toBe(503);
+    expect((await ask(`${url}/stream`, { headers, method: 'HEAD' })).status).toBe(503);
+    // Calls find room: no alert may count this.
+    expect((await ask(`${url}/metrics`, { headers })).text).not.toMatch(/rejected_total\{code="overloaded"\} [1-9]/);
     gateway.reload(configOf([], { admin: { token: 'other-token' } }));
     await response.body.text();
     expect((await ask(`${url}/stream`, { headers })).status).toBe(401);
   });
+});
+
+it('/stream ends where a reload closes the admin paths', async () => {
+  const { url, gateway } = await world([]);
+  const { over } = await watch(`${url}/stream`);
+  gateway.reload(configOf([], { auth: { keys: [{ sha256: 'a'.repeat(64), tenant: 'a' }] } }));
+  await until(over);
+  expect((await ask(`${url}/stream`)).status).toBe(403);
 });
 
 describe('/ui', () => {

@@ -46,7 +46,7 @@ async function open(url: string, options: TerminalOptions = {}, flags = '') {
   return terminal;
 }
 
-const program = (lines: readonly string[]) => lines.filter((line) => /^[> ]\S.* (run|wait|idle) /.test(line));
+const program = (lines: readonly string[]) => lines.filter((line) => /^[> ]\S.* (running|waiting|idle) /.test(line));
 
 describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs tmux)', () => {
   it.each([
@@ -85,11 +85,11 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     terminal.press('/');
     terminal.type('ALP');
     terminal.press('Enter');
-    expect(program(await terminal.shows(/1 of 3 "ALP"/))).toHaveLength(1);
+    expect(program(await terminal.shows(/1 of 1 "ALP"/))).toHaveLength(1);
     terminal.press('Enter');
     await terminal.shows(/program +alpha[\s\S]*root +1 calls/);
     terminal.press('q', 'Right');
-    await terminal.shows(/▾LONGEST|▾WAITED/);
+    await terminal.shows(/▾SERVICE/);
     terminal.press('k');
     await terminal.shows(/End alpha\?/);
     terminal.press('Enter');
@@ -106,7 +106,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     const { url } = await gateway();
     const running = call(url, 'busy', 2000);
     const terminal = await open(url);
-    await terminal.shows(/busy +run/);
+    await terminal.shows(/busy +running/);
     terminal.press('Enter');
     await terminal.shows(/running +\S+ served/);
     terminal.press('q', 'k', 'y');
@@ -155,12 +155,12 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
   });
 
   it('shows hostile names in their columns', async () => {
-    const row = (id: string) => ({ id, tenant: 'default', key: id, age_seconds: 3600 });
+    const row = (id: string) => ({ id, tenant: 'default', key: id, state: 'idle', age_seconds: 3600 });
     const answers: Record<string, unknown> = {
       '/engines': { engines: [] },
       '/queue': { waiting: 0, limit: 1, longest_wait_seconds: 0, levels: [] },
-      '/config': { policy: { name: 'plas' }, admission: { gate: 0.9 } },
-      '/metrics': {},
+      '/gateway': { policy: 'plas', instance: 'a', started_at: 0 },
+      '/totals': { window_seconds: 300, program_completion_seconds: {}, queue_seconds: {}, steps: {} },
     };
     const programs = { programs: [row('plain'), row(HOSTILE), row(HOSTILE.repeat(1000))], total: 3 };
     const url = await serve((request, response) => {

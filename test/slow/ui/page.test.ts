@@ -117,14 +117,14 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
   it('follows calls, says why one waits and where one ran, and ends a program', async () => {
     const { adminUrl, held } = await scene();
     const { page } = await openPage(browser, `${adminUrl}/ui?state=waiting`);
-    await page.getByText('1 of at most').waitFor();
+    await page.getByText(/^1 of at most 10,000 calls wait: 1 for a slot\./).waitFor();
     await page.getByText('Its window is full.').waitFor();
     expect(await page.locator('.programs tbody a').allTextContents()).toEqual(['waits']);
     await page.getByRole('link', { name: 'waits' }).click();
     await page.getByText('Active calls').waitFor();
     await page
       .locator('.calls')
-      .getByText(/^Waits/)
+      .getByText(/has waited .* at level 0 .* It waits for a slot/)
       .waitFor();
     held.open();
     await page.getByText(/Its turn came: waited .* then ran on/).waitFor();
@@ -177,9 +177,11 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
   it('asks for the token, and keeps it for the tab', async () => {
     const { adminUrl } = await world([], { admin: { token: 'admin-token' } });
     const { page } = await openPage(browser, `${adminUrl}/ui`);
-    await page.getByLabel('Admin token').fill('wrong-token');
-    await page.getByRole('button', { name: 'Open' }).click();
-    await page.getByText('This token is wrong.').waitFor();
+    for (const wrong of ['no header may hold ☃', 'wrong-token']) {
+      await page.getByLabel('Admin token').fill(wrong);
+      await page.getByRole('button', { name: 'Open' }).click();
+      await page.getByText('This token is wrong.').waitFor();
+    }
     expect(await axe(page)).toEqual([]);
     await page.getByLabel('Admin token').fill('admin-token');
     await page.getByRole('button', { name: 'Open' }).click();

@@ -9,7 +9,7 @@ function sample(
   facts: { prompt?: number; cached?: number; queueMs?: number } = {},
 ) {
   const event = finished('c', { prompt: 2_000, cached: 0, output: 1, ...facts });
-  meter.finished({ dispatchedAtMs: 1_000, startedAtMs: 1_000 + tookMs }, event);
+  meter.finished(1_000, 1_000 + tookMs, event);
 }
 
 it("is what a first token took less the engine's own queue, for each uncached token", () => {

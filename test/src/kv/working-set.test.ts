@@ -3,7 +3,7 @@ import { callId, modelId, programId, tenantId, tokens, type CallArrived } from '
 import { Call } from '../../../src/programs/call.js';
 import { Program } from '../../../src/programs/process-table.js';
 import { WorkingSet } from '../../../src/kv/working-set.js';
-import { makeRetention } from '../../../src/policies/retention.js';
+import { makeRetention } from '../../../src/policies/by-name.js';
 import { Desk } from '../../support/core-desk.js';
 
 /** Prefill is so dear here that holding a context always pays. */

@@ -1,0 +1,27 @@
+import type { Engine } from '../engines/engine.js';
+import type { Call } from '../programs/call.js';
+import type { ModelId } from '../protocol/units.js';
+import type { ModelPool } from '../queues/model-pool.js';
+
+/**
+ * Those of the engines that may run a call that engines have failed: others than these, or all once its pause is over.
+ * None on probation, since the failure may be the call's own and would condemn an engine that is well again.
+ */
+export function retriersOf(call: Call, live: readonly Engine[]): readonly Engine[] {
+  const sound = live.filter(({ id, probation }) => !probation && (call.onlyOn ?? id) === id);
+  const untried = sound.filter((engine) => !call.failedOn.includes(engine));
+  return untried.length > 0 || call.retryAtMs !== -Infinity ? untried : sound;
+}
+
+/** Whether the call may wait on for the engine, which serves these models. */
+export function mayStay({ model, failedOn }: Call, engine: Engine, models: readonly ModelId[]): boolean {
+  return engine.state === 'up' && models.includes(model) && !(engine.probation && failedOn.length > 0);
+}
+
+/** Since when no engine that may run the waiting call has been up; Infinity: one is. */
+export function strandedAtMs(call: Call, pool: ModelPool): number {
+  if (call.onlyOn === undefined && pool.live.length > 0) return Infinity;
+  const able = pool.engines.filter(({ id }) => (call.onlyOn ?? id) === id);
+  if (able.some((engine) => engine.state === 'up')) return Infinity;
+  return Math.max(call.queuedAtMs, ...able.map((engine) => engine.lostAtMs));
+}

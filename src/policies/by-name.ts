@@ -1,0 +1,32 @@
+import type { AdmissionName, PolicyName, PolicySettings, RetentionName, SchedulerConfig } from '../config.js';
+import { kneeAdmission } from './admission-knee.js';
+import type { AdmissionPolicy } from './admission.js';
+import { fcfs, fcfsWindow } from './fcfs.js';
+import { lasDecayed } from './las-decayed.js';
+import { plas } from './plas.js';
+import type { Policy } from './policy.js';
+import { halfLifeRetention } from './retention-half-life.js';
+import { learntRetention } from './retention-learnt.js';
+import type { RetentionPolicy } from './retention.js';
+
+/** All policies. A new one is a file in policies/, its name in `config.ts` and a line here. */
+const POLICIES: Readonly<Record<PolicyName, (settings: PolicySettings) => Policy>> = {
+  plas,
+  fcfs: () => fcfs,
+  'fcfs-window': () => fcfsWindow,
+  'las-decayed': () => lasDecayed,
+};
+
+const ADMISSIONS: Readonly<Record<AdmissionName, AdmissionPolicy>> = {
+  knee: kneeAdmission,
+  none: { name: 'none', admits: () => true },
+};
+
+const RETENTIONS: Readonly<Record<RetentionName, () => RetentionPolicy>> = {
+  learnt: learntRetention,
+  'half-life': halfLifeRetention,
+};
+
+export const makePolicy = (config: SchedulerConfig['policy']): Policy => POLICIES[config.name](config);
+export const admissionOf = (name: AdmissionName): AdmissionPolicy => ADMISSIONS[name];
+export const makeRetention = (name: RetentionName): RetentionPolicy => RETENTIONS[name]();
