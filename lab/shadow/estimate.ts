@@ -9,6 +9,7 @@ import {
   type EngineResult,
   type Preset,
   type SimPolicyName,
+  type TrafficFit,
 } from '../../sim/index.js';
 import { pairedRatio, type Ratio } from '../measure/comparison.js';
 import { poolWindow, type PoolWindow } from './pool-window.js';
@@ -92,9 +93,9 @@ class PoolEstimator {
     if (doubt !== undefined) return this.#answer({ doubt });
     const fit = fitTraffic(this.#base(), servedCalls(this.#window.steps), this.options.nowMs);
     if (fit === undefined) return this.#answer({ doubt: 'not_fitted' });
-    const { preset, error: callError, callsMax } = fit;
+    const { error: callError, callsMax } = fit;
     const [now, fcfs] = [this.options.settings.policy.name, 'fcfs' as const].map((policy) =>
-      this.#simulate(policy, preset),
+      this.#simulate(policy, fit),
     );
     if (now === undefined || fcfs === undefined) return this.#answer({ doubt: 'too_slow', callError });
     const ids = [...this.#window.counted.keys()];
@@ -159,9 +160,14 @@ class PoolEstimator {
   }
 
   /** Returns undefined if it took too long. */
-  #simulate(policy: SimPolicyName, preset: Preset): Simulated | undefined {
+  #simulate(policy: SimPolicyName, { preset, outsideMs }: TrafficFit): Simulated | undefined {
     const { settings, reportMs, shouldStop } = this.options;
-    const { programs, counted } = this.#window;
+    const { counted } = this.#window;
+    // Before each call, as the simulator's own calls take no time outside the engine.
+    const programs = this.#window.programs.map((program) => ({
+      ...program,
+      calls: program.calls.map((call) => ({ ...call, gapMs: call.gapMs + outsideMs })),
+    }));
     const arrivalMs = new Map(programs.map((program) => [program.id, program.arrivalMs ?? 0]));
     const [first] = arrivalMs.values();
     const programMs = new Map<string, number>();

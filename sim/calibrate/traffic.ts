@@ -14,20 +14,19 @@ export interface Served {
   readonly outputTokens: number;
 }
 
-interface TrafficFit {
+export interface TrafficFit {
   readonly preset: Preset;
-  /** Median error of the fitted times of answers, as a share. */
+  /** Time of a call outside the engine, as far as the gateway sees it. */
+  readonly outsideMs: number;
+  /** Median error of the fitted times of calls, as a share. */
   readonly error: number;
   /** Calls in a step up to which the fit can be trusted: as many more than were seen as the seen ones vary. */
   readonly callsMax: number;
 }
 
-/** Answers with fewer tokens say little. */
-const TOKENS_MIN = 4;
 const CALLS_MIN = 20;
-/** Uncached prompt tokens from which a first token's time tells of prefill; its step, and half of the one before. */
-const PREFILL_TOKENS_MIN = 256;
-const PREFILL_STEPS = 1.5;
+/** A call waits for half of the step under way. */
+const HALF = 0.5;
 /** Prior weights of the times, in calls; their prior values are rough. */
 const PRIOR_CALLS = 1e-5;
 /** Errors beyond this share count linearly, so that outliers do not dominate. */
@@ -37,23 +36,25 @@ const SWEEPS = 5000;
 /** Share of a calls' time in which one that does not stream is taken to compute its prompt. */
 const PREFILL_SHARE = 0.1;
 
-/** What answers take: each row is the time of one, in the units of `solve`'s unknowns. */
+/** What calls take: each row is the time of one, in the units of `solve`'s unknowns. */
 interface Row {
   readonly terms: readonly number[];
   readonly ms: number;
-  /** Mean number of calls in a step. */
+  /** Mean number of calls that decode meanwhile. */
   readonly calls: number;
 }
 
 /**
  * Fits the times of a preset to the usual traffic of engines, in which calls overlap and find prefixes in the cache. The
- * time of an answer is linear in them:
+ * time of a call, from dispatch to end, is linear in them:
  *
  *     steps x (a + b x calls in a step + c x tokens of context in a step)
  *       + d x prompt tokens computed meanwhile + e x pairs of such a token and one before it
- *       - f x prompts computed meanwhile
+ *       - f x prompts computed meanwhile + g
  *
- * The last term is the time for reading the weights, which a step with a prompt spends on arithmetic. It holds where the traffic has been.
+ * The last but one is the time for reading the weights, which a step with a prompt spends on arithmetic. `g` is outside
+ * the engine. The fit holds where the traffic has been. First tokens only place the load: a stream may come in bursts,
+ * held back by a busy machine or by a parser of tool calls, so the time after them tells nothing.
  * @param engines the calls of each engine
  * @param nowMs end of the calls that still run
  * @returns undefined when there are too few answers
@@ -69,7 +70,7 @@ export function fitTraffic(
     rows.map(({ terms, ms }) => ms / (terms[0] ?? NaN)),
     0.1,
   );
-  const prior = [stepMs, stepMs / 200, stepMs / 20_000, stepMs / 100, stepMs / 1e6, stepMs / 2];
+  const prior = [stepMs, stepMs / 200, stepMs / 20_000, stepMs / 100, stepMs / 1e6, stepMs / 2, stepMs];
   const found = solve(rows, prior);
   const error = quantile(
     rows.map((row) => Math.abs(timeOf(row, found) / row.ms - 1)),
@@ -81,7 +82,7 @@ export function fitTraffic(
       share,
     );
   const preset = presetOf(base, timesOf(found, prior, seen(0.5)));
-  return { preset, error, callsMax: 2 * seen(0.95) - seen(0.05) };
+  return { preset, outsideMs: found[6] ?? 0, error, callsMax: 2 * seen(0.95) - seen(0.05) };
 }
 
 function rowsOf(calls: readonly Served[], nowMs: number): Row[] {
@@ -103,25 +104,16 @@ function rowsOf(calls: readonly Served[], nowMs: number): Row[] {
     load.pairs.add(dispatchedMs, prefilledMs, own * (promptTokens - own / 2));
   });
   for (const each of Object.values(load)) each.close();
-  const rowOf = (fromMs: number, toMs: number, steps: number): Row => {
-    const ms = toMs - fromMs;
-    const within = (each: Integral) => each.between(fromMs, toMs);
+  return calls.flatMap(({ dispatchedMs, endedMs, outputTokens }) => {
+    const ms = endedMs - dispatchedMs;
+    if (!(ms > 0)) return [];
+    const within = (each: Integral) => each.between(dispatchedMs, endedMs);
     const batch = within(load.calls);
-    const context = (steps / ms) * within(load.context);
-    const { prompt, pairs, prefills } = load;
-    const terms = [steps, (steps / ms) * batch, context, within(prompt), within(pairs), -within(prefills)];
-    return { terms, ms, calls: batch / ms };
-  };
-  return calls.flatMap(({ dispatchedMs, endedMs, firstTokenMs, promptTokens, cachedTokens, outputTokens }, index) => {
-    const { fromMs, toMs } = spans[index] as Span;
-    if (Number.isNaN(endedMs)) return [];
-    const steps = Number.isNaN(firstTokenMs) ? outputTokens : outputTokens - 1;
-    return [
-      ...(outputTokens >= TOKENS_MIN && toMs > fromMs ? [rowOf(fromMs, toMs, steps)] : []),
-      ...(promptTokens - cachedTokens >= PREFILL_TOKENS_MIN && firstTokenMs > dispatchedMs
-        ? [rowOf(dispatchedMs, firstTokenMs, PREFILL_STEPS)]
-        : []),
-    ];
+    const steps = outputTokens + HALF;
+    const { context, prompt, pairs, prefills } = load;
+    const share = steps / ms;
+    const terms = [steps, share * batch, share * within(context), within(prompt), within(pairs), -within(prefills), 1];
+    return [{ terms, ms, calls: batch / ms }];
   });
 }
 
@@ -148,11 +140,14 @@ function solve(rows: readonly Row[], prior: readonly number[]): number[] {
     const normal = prior.map(() => prior.map(() => 0));
     const right = prior.map(() => 0);
     for (const row of rows) {
-      const weight = round === 0 ? 1 : Math.min(1, ERROR_USUAL / Math.abs(timeOf(row, found) / row.ms - 1));
+      // Relative to what was measured, short times by chance would count most, and make all times too short.
+      const usualMs = round === 0 ? row.ms : timeOf(row, found);
+      const share = row.ms / usualMs;
+      const weight = Math.min(1, ERROR_USUAL / Math.abs(share - 1));
       // In units of the prior, so that its weight is the same for all times.
-      const scaled = row.terms.map((term, at) => (term * (prior[at] ?? 0)) / row.ms);
+      const scaled = row.terms.map((term, at) => (term * (prior[at] ?? 0)) / usualMs);
       scaled.forEach((a, i) => {
-        right[i] = (right[i] ?? 0) + weight * a;
+        right[i] = (right[i] ?? 0) + weight * share * a;
         const line = normal[i] as number[];
         scaled.forEach((b, j) => (line[j] = (line[j] ?? 0) + weight * a * b));
       });
