@@ -33,7 +33,9 @@ const PRIOR_CALLS = 1e-5;
 const ERROR_USUAL = 0.2;
 const ROUNDS = 4;
 const SWEEPS = 5000;
-/** Share of a calls' time in which one that does not stream is taken to compute its prompt. */
+/** A first token after this share of the call's time may be that of an answer in one burst, and tells nothing. */
+const BURST_SHARE = 0.5;
+/** Share of the call's time in which it is then taken to compute its prompt. */
 const PREFILL_SHARE = 0.1;
 
 /** What calls take: each row is the time of one, in the units of `solve`'s unknowns. */
@@ -53,8 +55,8 @@ interface Row {
  *       - f x prompts computed meanwhile + g
  *
  * The last but one is the time for reading the weights, which a step with a prompt spends on arithmetic. `g` is outside
- * the engine. The fit holds where the traffic has been. First tokens only place the load: a stream may come in bursts,
- * held back by a busy machine or by a parser of tool calls, so the time after them tells nothing.
+ * the engine. The fit holds where the traffic has been. First tokens only place the load: a busy machine or a parser of
+ * tool calls may hold a stream back, so that its answer comes in one burst.
  * @param engines the calls of each engine
  * @param nowMs end of the calls that still run
  * @returns undefined when there are too few answers
@@ -95,13 +97,13 @@ function rowsOf(calls: readonly Served[], nowMs: number): Row[] {
   };
   const spans = calls.map((call) => spanOf(call, nowMs));
   calls.forEach(({ dispatchedMs, promptTokens, cachedTokens, outputTokens }, index) => {
-    const { fromMs, toMs, prefilledMs } = spans[index] as Span;
+    const { fromMs, toMs } = spans[index] as Span;
     const own = Math.max(1, promptTokens - cachedTokens);
     load.calls.add(fromMs, toMs, toMs - fromMs);
     load.context.add(fromMs, toMs, (toMs - fromMs) * (promptTokens + outputTokens / 2));
-    load.prompt.add(dispatchedMs, prefilledMs, own);
-    load.prefills.add(dispatchedMs, prefilledMs, 1);
-    load.pairs.add(dispatchedMs, prefilledMs, own * (promptTokens - own / 2));
+    load.prompt.add(dispatchedMs, fromMs, own);
+    load.prefills.add(dispatchedMs, fromMs, 1);
+    load.pairs.add(dispatchedMs, fromMs, own * (promptTokens - own / 2));
   });
   for (const each of Object.values(load)) each.close();
   return calls.flatMap(({ dispatchedMs, endedMs, outputTokens }) => {
@@ -121,13 +123,12 @@ interface Span {
   /** Of the answer. */
   readonly fromMs: number;
   readonly toMs: number;
-  readonly prefilledMs: number;
 }
 
 function spanOf({ dispatchedMs, firstTokenMs, endedMs }: Served, nowMs: number): Span {
   const toMs = Number.isNaN(endedMs) ? nowMs : endedMs;
-  if (!Number.isNaN(firstTokenMs)) return { fromMs: firstTokenMs, toMs, prefilledMs: firstTokenMs };
-  return { fromMs: dispatchedMs, toMs, prefilledMs: dispatchedMs + PREFILL_SHARE * (toMs - dispatchedMs) };
+  const isTold = firstTokenMs - dispatchedMs < BURST_SHARE * (toMs - dispatchedMs);
+  return { fromMs: isTold ? firstTokenMs : dispatchedMs + PREFILL_SHARE * (toMs - dispatchedMs), toMs };
 }
 
 const timeOf = ({ terms }: Row, times: readonly number[]): number =>

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { servedCalls } from '../../../lab/shadow/served-calls.js';
+import { DEFAULT_PRESET, PRESETS, fitTraffic } from '../../../sim/index.js';
 import { engineId, millis, modelId, tokens, type LogStep } from '../../../src/index.js';
 import { estimateOf, live, settingsOf, twoKinds, windowOf } from './live.js';
 
@@ -24,6 +26,30 @@ describe('the estimate of the gain', () => {
     expect(Math.abs((pool?.simulatedMs ?? NaN) / (pool?.measuredMs ?? NaN) - 1)).toBeLessThan(0.1);
     expect(Math.abs((pool?.ratio?.ratio ?? NaN) / truth - 1)).toBeLessThan(0.1);
     expect(pool?.callError).toBeLessThan(0.1);
+  });
+
+  it('holds where answers come in one burst', () => {
+    const bursts = own.steps.flatMap(({ now, event, commands }): LogStep[] => {
+      if (event.type === 'callStarted') return [{ now, event: { type: 'woke' }, commands }];
+      if (event.type !== 'callFinished') return [{ now, event, commands }];
+      return [
+        { now, event: { type: 'callStarted', call: event.call }, commands: [] },
+        { now, event, commands },
+      ];
+    });
+    const [pool] = estimateOf(bursts);
+    expect(Math.abs((pool?.simulatedMs ?? NaN) / (pool?.measuredMs ?? NaN) - 1)).toBeLessThan(0.1);
+  });
+
+  it('tells the time of calls outside the engine', () => {
+    const outsideMs = (moreMs: number) => {
+      const calls = servedCalls(own.steps).map((each) =>
+        each.map((call) => ({ ...call, dispatchedMs: call.dispatchedMs - moreMs })),
+      );
+      return fitTraffic(PRESETS[DEFAULT_PRESET], calls, own.steps.at(-1)!.now)?.outsideMs ?? NaN;
+    };
+    expect(outsideMs(0)).toBeLessThan(50);
+    expect(Math.abs(outsideMs(500) - 500)).toBeLessThan(100);
   });
 
   it('is no gain where fcfs is in force', () => {
