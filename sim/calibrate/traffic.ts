@@ -31,6 +31,8 @@ const HALF = 0.5;
 const PRIOR_CALLS = 1e-5;
 /** Errors beyond this share count linearly, so that outliers do not dominate. */
 const ERROR_USUAL = 0.2;
+/** The usual time of a call is at least this share of the measured one: it must be above zero. */
+const USUAL_SHARE_MIN = 0.1;
 const ROUNDS = 4;
 const SWEEPS = 5000;
 /** A first token after this share of the call's time may be that of an answer in one burst, and tells nothing. */
@@ -142,7 +144,7 @@ function solve(rows: readonly Row[], prior: readonly number[]): number[] {
     const right = prior.map(() => 0);
     for (const row of rows) {
       // Relative to what was measured, short times by chance would count most, and make all times too short.
-      const usualMs = round === 0 ? row.ms : timeOf(row, found);
+      const usualMs = round === 0 ? row.ms : Math.max(timeOf(row, found), USUAL_SHARE_MIN * row.ms);
       const share = row.ms / usualMs;
       const weight = Math.min(1, ERROR_USUAL / Math.abs(share - 1));
       // In units of the prior, so that its weight is the same for all times.
