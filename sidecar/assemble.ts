@@ -20,6 +20,7 @@ import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
 import { endProgram } from './programs.js';
 import { Responses } from './responses.js';
+import type { Shadow } from './shadow.js';
 import { Threads } from './threads.js';
 import { setTimer } from './timer.js';
 import { TokenEstimator } from './tokens.js';
@@ -35,6 +36,8 @@ export interface GatewayOptions {
   /** Receives every step until the gateway has closed. Its owner closes it. */
   readonly recorder?: Recorder | undefined;
   readonly demo?: Demo | undefined;
+  /** Its owner closes it. */
+  readonly shadow?: Shadow | undefined;
 }
 
 /** Creates the parts of a gateway and connects them. The fleet is still empty. */
@@ -57,7 +60,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
       if (gone.cause !== 'ended') context.tracing?.programOver(gone.program, gone.cause);
     },
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
-    recorder: options.recorder,
+    recorders: [options.recorder, options.shadow].filter((recorder) => recorder !== undefined),
   });
   const fleet = createFleet(config, {
     emit: (event) => driver.emit(event),
@@ -93,6 +96,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     totals,
     watchers: new Watchers(watchPorts(() => context)),
     demo: options.demo,
+    shadow: options.shadow,
     callPorts: { ...portsOf(() => context), driver, fleet },
     tracing: undefined,
   };

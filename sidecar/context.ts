@@ -15,6 +15,7 @@ import type { Identifier } from './identity/index.js';
 import type { Returning } from './identity/returning.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { Responses } from './responses.js';
+import type { Shadow } from './shadow.js';
 import type { Threads } from './threads.js';
 import type { Tracing } from './tracing/tracing.js';
 import type { TokenEstimator } from './tokens.js';
@@ -59,6 +60,7 @@ export interface Context {
   readonly totals: Totals;
   readonly watchers: Watchers<WatchedView>;
   readonly demo: Demo | undefined;
+  readonly shadow: Shadow | undefined;
   readonly callPorts: CallPorts;
   /** Undefined: off. */
   tracing: Tracing | undefined;

@@ -53,6 +53,31 @@ describe('maitred serve', () => {
     expect(engines.map(({ state }) => state)).toEqual(['up', 'up']);
   });
 
+  it('estimates what fcfs would have made of the programs that it serves', async () => {
+    const file = configFile('shadow: { enabled: true, everyMs: 1000 }');
+    const maitred = new Maitred(['serve', '--config', file, '--embedded', '1', '--port', '0']);
+    const url = await maitred.url();
+    interface Answer {
+      readonly shadow: { readonly pools: readonly { readonly doubt: string | null; readonly programs: number }[] };
+    }
+    let pool: Answer['shadow']['pools'][number] | undefined;
+    for (let program = 0; pool === undefined || pool.doubt === 'few_programs'; program += 1) {
+      const headers = { 'content-type': 'application/json', 'x-maitred-program': `p${program}` };
+      const body = { model: 'llama-3.1-8b', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 8 };
+      const call = () => fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) });
+      await (await call()).text();
+      pool = ((await (await fetch(`${url}/totals`)).json()) as Answer).shadow.pools[0];
+    }
+    expect(pool.programs).toBeGreaterThanOrEqual(20);
+    expect(pool).toMatchObject({
+      models: ['llama-3.1-8b'],
+      engines: 1,
+      measured_seconds: expect.any(Number) as number,
+    });
+    maitred.kill('SIGTERM');
+    expect(await maitred.ended).toBe(0);
+  });
+
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends in good order at %s', async (signal) => {
     const maitred = new Maitred(['serve', '--embedded', '1', '--port', '0']);
     const url = await maitred.url();

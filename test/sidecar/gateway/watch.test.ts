@@ -12,6 +12,7 @@ import { pageRoutes } from '../../../sidecar/admin/page.js';
 import type { Context } from '../../../sidecar/context.js';
 import { listen } from '../../../sidecar/http/listener.js';
 import { familyOf } from '../../../sidecar/routes.js';
+import { SHADOW } from '../../support/shadow.js';
 import { ROOT } from '../../support/tree.js';
 import {
   JSON_TYPE,
@@ -116,6 +117,20 @@ describe('the admin API', () => {
     await check(answers.ended, '/programs/p/end', post);
     await check(answers.engine, '/engines/e/drain', post);
     await check(answers.removed, '/engines/e', { method: 'DELETE' });
+  });
+
+  it('shows the estimate against fcfs, if there is one', async () => {
+    const figure = { ratio: 1.3, ratio_low: 1.1, doubt: null, measured_seconds: 41, fcfs_seconds: 54.6 };
+    const { url } = await world([await fakeEngine()], {}, { shadow: SHADOW });
+    const { shadow } = answers.totals.parse((await ask(`${url}/totals`)).json());
+    expect(shadow).toMatchObject({ window_seconds: 900, pools: [figure, { doubt: 'few_programs', ratio: null }] });
+    const metrics = (await ask(`${url}/metrics`)).text;
+    expect(metrics).toContain('maitred_shadow_program_seconds{model="m",run="fcfs"} 54.6');
+    expect(metrics).not.toContain('model="other"');
+    const early = await world([await fakeEngine()], {}, { shadow: { ...SHADOW, latest: () => undefined } });
+    expect(answers.totals.parse((await ask(`${early.url}/totals`)).json()).shadow).toMatchObject({ made_at: null });
+    const off = await world([await fakeEngine()]);
+    expect(answers.totals.parse((await ask(`${off.url}/totals`)).json()).shadow).toBeNull();
   });
 
   it('selects programs by tenant, engine, state and text', async () => {

@@ -1,0 +1,80 @@
+import { readScheduling } from '../../../cli/sim/scheduling.js';
+import { ShadowWindow, estimate, remembered, type WindowLimits } from '../../../lab/index.js';
+import { makeBalancer } from '../../../loadbalancer/index.js';
+import { PRESETS, makeSteps, runWorld, type Preset } from '../../../sim/index.js';
+import type { LogStep, PolicyName } from '../../../src/index.js';
+import { inChain, type AgentProgram } from '../../../workloads/index.js';
+
+/** @param window calls at a time: so few that the order matters */
+export const settingsOf = (window: number) => readScheduling({ window: String(window) }).config;
+const SETTINGS = settingsOf(12);
+/** None of the presets: a batch is of little use on it. */
+const PRESET: Preset = { ...PRESETS['llama-3.1-8b-a100'], sequenceOverheadMs: 10 };
+const LIMITS = { windowMs: 1e9, callsMax: 1e6 };
+
+/** Long agents from the start on, and short ones that keep coming. */
+export function twoKinds(long: number, short: number): AgentProgram[] {
+  const chain = (calls: number, promptTokens: number, outputTokens: number, gapMs: number) =>
+    inChain(
+      Array.from({ length: calls }, (_, index) => ({
+        gapMs: index === 0 ? 0 : gapMs,
+        promptTokens: promptTokens + index * (outputTokens + 300),
+        outputTokens: outputTokens + 5 * (index % 7),
+        ...(index > 0 && {
+          prefix: { call: index - 1, tokens: promptTokens + (index - 1) * (outputTokens + 300) + outputTokens },
+        }),
+      })),
+    );
+  return [
+    ...Array.from({ length: long }, (_, index) => ({
+      id: `long-${index}`,
+      arrivalMs: 6000 * index,
+      calls: chain(25, 4000 + 200 * index, 100, 50),
+    })),
+    ...Array.from({ length: short }, (_, index) => ({
+      id: `short-${index}`,
+      arrivalMs: 1000 + 2000 * index,
+      calls: chain(2, 700 + 10 * index, 40, 800),
+    })),
+  ].toSorted((a, b) => a.arrivalMs - b.arrivalMs);
+}
+
+/** The steps of a gateway in virtual time, and the true time of each program by its index. */
+export function live(programs: readonly AgentProgram[], policy: PolicyName, settings = SETTINGS) {
+  const steps: LogStep[] = [];
+  const programMs = new Map<string, number>();
+  runWorld({
+    programs,
+    arrivals: { type: 'trace', speed: 1 },
+    seed: 1,
+    engines: 1,
+    engine: { preset: PRESET, blockSize: 16, scheduling: 'fcfs' },
+    scheduler: () => {
+      const inner = makeSteps(policy, settings, makeBalancer(settings.balancer));
+      return {
+        step: (event, now) => {
+          const commands = inner.step(event, now);
+          steps.push({ now, event, commands });
+          return commands;
+        },
+      };
+    },
+    observer: { programEnded: ({ program, arrivedMs, endedMs }) => programMs.set(program, endedMs - arrivedMs) },
+    alone: false,
+  });
+  return { steps, programMs };
+}
+
+export function windowOf(steps: readonly LogStep[], limits: Partial<WindowLimits> = {}): ShadowWindow {
+  const window = new ShadowWindow({ ...LIMITS, ...limits }, 0);
+  for (const step of steps.map(remembered)) if (step !== undefined) window.take(step);
+  return window;
+}
+
+/** The estimate at the last of these steps. */
+export function estimateOf(steps: readonly LogStep[], policy: PolicyName = 'plas', own = SETTINGS) {
+  const window = windowOf(steps);
+  const settings = { ...own, policy: { ...own.policy, name: policy } };
+  const nowMs = steps.at(-1)?.now ?? 0;
+  return estimate(window, { settings, reportMs: 2000, nowMs, shouldStop: () => false });
+}
