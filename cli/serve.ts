@@ -12,7 +12,7 @@ import { addConfigOptions, configInputs, type ConfigFlags } from './config-optio
 import { DemoFleet } from './demo-fleet.js';
 import { startEmbedded } from './embedded.js';
 import { checkWritable } from './files.js';
-import { ShadowThread } from './shadow.js';
+import { ShadowThread } from './shadow/thread.js';
 import { untilStopped } from './signals.js';
 
 interface ServeFlags extends ConfigFlags {

@@ -5,7 +5,6 @@
  * Reading guide:
  * - `measure/run.ts`: one simulated run and its figures; `measure/comparison.ts` compares runs of the same seeds.
  * - `experiments/experiments.ts`: the standing questions, each with its loads, policies and table.
- * - `shadow/estimate.ts`: what `fcfs` would have made of the latest programs of a gateway.
  * - `report/`: text tables, charts, Markdown and the HTML page. It does not know the meaning of the figures.
  */
 export { type Case, RECORDING_NAMES, type RecordingName, keyOf } from './experiments/case.js';
@@ -43,5 +42,3 @@ export { barChart, distributionChart } from './report/plot.js';
 export { type Report, drawCharts } from './report/report.js';
 export { type Lane, type Span, type SpanKind, swimLanes } from './report/swim-lanes.js';
 export { type ColumnGroup, tableWidth, textTable } from './report/text-table.js';
-export { type PoolEstimate, type ShadowSettings, estimate } from './shadow/estimate.js';
-export { ShadowWindow, type WindowLimits, remembered } from './shadow/window.js';

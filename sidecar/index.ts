@@ -21,10 +21,8 @@
  *   watch/             what they are shown over time: ended calls, totals, the stream
  *   config/            the configuration
  *   record.ts          the event log
- *   shadow.ts          the contract of an estimate of the gain, which others make
  */
 export { startGateway } from './gateway.js';
 export type { Gateway } from './gateway.js';
 export type { GatewayOptions } from './assemble.js';
-export type { Demo } from './context.js';
-export type { Shadow, ShadowReport } from './shadow.js';
+export type { Demo, Shadow } from './context.js';

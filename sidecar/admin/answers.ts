@@ -239,7 +239,7 @@ export const totals = z
       }),
       'The same as columns: an entry for each step since `from`. Durations are means.',
     ),
-    shadow: say(shadow.nullable(), 'Null: `shadow.enabled` is false.'),
+    shadow: say(shadow.nullable(), 'Null: none yet, or `shadow.enabled` is false.'),
   })
   .meta({ id: 'Totals' });
 

@@ -3,7 +3,6 @@ import type { CallView, ProgramId, ProgramView, Scheduler, ThreadView } from '..
 import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
-import type { Shadow } from '../shadow.js';
 import { WallClock } from '../wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type * as Answers from './answers.js';
@@ -215,31 +214,7 @@ export function totalsRow({ totals, driver, shadow }: Context): Answers.TotalsAn
       cached_share: steps.map(({ prompts }) => prompts.cachedShare),
       promoted_calls: steps.map(({ promoted }) => promoted),
     },
-    shadow: shadow === undefined ? null : shadowRow(shadow),
-  };
-}
-
-function shadowRow(shadow: Shadow): Answers.ShadowAnswer {
-  const report = shadow.latest();
-  if (report === undefined) return { made_at: null, window_seconds: null, took_seconds: null, pools: [] };
-  return {
-    made_at: unixSeconds(report.madeAtMs),
-    window_seconds: seconds(report.windowMs),
-    took_seconds: seconds(report.tookMs),
-    pools: report.pools.map(({ models, engines, programs, calls, doubt, ratio, callError, ...means }) => ({
-      models: [...models],
-      engines,
-      programs,
-      calls,
-      doubt: doubt ?? null,
-      measured_seconds: secondsOr(means.measuredMs),
-      simulated_seconds: secondsOr(means.simulatedMs),
-      fcfs_seconds: secondsOr(means.fcfsMs),
-      ratio: ratio?.ratio ?? null,
-      ratio_low: ratio?.low ?? null,
-      ratio_high: ratio?.high ?? null,
-      call_error: callError ?? null,
-    })),
+    shadow: shadow?.latest() ?? null,
   };
 }
 

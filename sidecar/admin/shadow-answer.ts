@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { DOUBTS } from '../shadow.js';
 
-const seconds = z.number().min(0).nullable();
+const seconds = z.number().min(0);
+const share = z.number().min(0);
 const whole = z.int().min(0);
-const ratio = z.number().min(0).nullable();
 
 const pool = z
   .strictObject({
@@ -12,26 +11,46 @@ const pool = z
     programs: whole.meta({ description: 'Programs that the means are of: those that began in the window.' }),
     calls: whole,
     doubt: z
-      .enum(DOUBTS)
+      .enum([
+        'foresight', // the policy in force uses what programs declare, or what was learnt of them
+        'capacity_unknown', // an engine's KV cache is not known
+        'cache_unknown', // engines do not report the prompt tokens that they found in their caches
+        'engines_differ', // in their models, or much in their sizes
+        'few_programs', // too few programs began in the window
+        'unanswered', // too many calls ended without an answer
+        'not_fitted', // too few calls for a model of the engines
+        'too_slow', // the simulation takes too long
+        'refused', // simulated calls are refused, so their programs have no time
+        'no_difference', // none that can be told: the ratio is within the simulation's error of 1
+        'model_differs', // the simulated programs take much longer, or shorter, than the real ones
+        'beyond_seen', // fcfs would run more calls at a time than the model of the engines can be trusted for
+      ])
       .nullable()
-      .meta({ description: 'Why there is no figure for `fcfs`, see OPERATIONS.md; null: there is one.' }),
-    measured_seconds: seconds.meta({ description: 'Mean time of a program, first arrival to last end.' }),
-    simulated_seconds: seconds.meta({ description: 'The same in the simulator, under the policy in force.' }),
-    fcfs_seconds: seconds.meta({ description: 'The same in the simulator, under `fcfs`.' }),
-    ratio: ratio.meta({
-      description: '`fcfs_seconds` over `simulated_seconds`; above 1 the policy in force is faster.',
-    }),
-    ratio_low: ratio.meta({ description: 'Its 95 % interval over programs; it leaves out the error of the model.' }),
-    ratio_high: ratio,
-    call_error: ratio.meta({ description: 'Median error of the engine model’s times of single calls, as a share.' }),
+      .meta({ description: 'Why there is no `gain`, see OPERATIONS.md.' }),
+    replay: z
+      .strictObject({
+        measured_seconds: seconds.meta({ description: 'Mean time of a program, first arrival to last end.' }),
+        simulated_seconds: seconds.meta({ description: 'The same in the simulator.' }),
+        error: share.meta({ description: 'The longer of the two over the shorter, less 1.' }),
+      })
+      .nullable()
+      .meta({ description: 'The policy in force.' }),
+    gain: z
+      .strictObject({
+        fcfs_seconds: seconds.meta({ description: 'Mean time of the same programs in the simulator, under `fcfs`.' }),
+        ratio: share.meta({ description: 'It over `simulated_seconds`; above 1 the policy in force is faster.' }),
+        ratio_low: share.meta({ description: 'Its 95 % interval over programs, widened both ways by the error.' }),
+        ratio_high: share,
+      })
+      .nullable(),
   })
   .meta({ id: 'ShadowPool', description: 'Engines that share models.' });
 
 export const shadow = z
   .strictObject({
-    made_at: z.number().nullable().meta({ description: 'Unix time in seconds; null: no estimate yet.' }),
+    made_at: z.number().meta({ description: 'Unix time in seconds.' }),
     window_seconds: seconds.meta({ description: 'Time that it covers.' }),
-    took_seconds: seconds,
+    took_seconds: seconds.meta({ description: 'CPU time.' }),
     pools: z.array(pool),
   })
   .meta({ id: 'Shadow', description: 'An estimate of what `fcfs` would have made of the latest programs.' });

@@ -63,7 +63,6 @@ export function registerGauges(context: Context): void {
   registerTenantGauge(context);
   registerEngineGauges(context);
   registerSourceGauges(context);
-  registerShadowGauge(context);
 }
 
 function registerWaitGauges({ driver, metrics }: Context): void {
@@ -203,19 +202,4 @@ function registerSourceGauges({ discovery, membership, metrics }: Context): void
   new Gauge(
     each('found_timestamp_seconds', 'When the source last found engines.', ({ foundAtMs }) => foundAtMs / 1000),
   );
-}
-
-function registerShadowGauge({ shadow, metrics }: Context): void {
-  new Gauge({
-    name: 'maitred_shadow_program_seconds',
-    help: 'Estimated mean time of a program: measured, simulated, and simulated under fcfs.',
-    labelNames: ['model', 'run'],
-    registers: [metrics.registry],
-    collect() {
-      this.reset();
-      for (const { models, measuredMs, simulatedMs, fcfsMs } of shadow?.latest()?.pools ?? [])
-        for (const [run, ms] of Object.entries({ measured: measuredMs, simulated: simulatedMs, fcfs: fcfsMs }))
-          if (ms !== undefined && fcfsMs !== undefined) this.set({ model: models[0] ?? '', run }, ms / 1000);
-    },
-  });
 }

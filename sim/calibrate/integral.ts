@@ -1,21 +1,30 @@
-/** The integral of a rate over time, put together of spans of constant rate. */
+/** An amount that came evenly over a span of time. */
+export interface Spread {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly amount: number;
+}
+
+/** Least length of a span: nothing is seen in no time, but its part of a longer span counts. */
+const MS_MIN = 1e-3;
+
+/** The amount of all spans together, between any two times. */
 export class Integral {
-  readonly #changes: { readonly atMs: number; readonly rate: number }[] = [];
-  #times = new Float64Array(0);
+  readonly #times: Float64Array;
   /** Up to each time, and the rate from then on. */
-  #sums = new Float64Array(0);
-  #rates = new Float64Array(0);
+  readonly #sums: Float64Array;
+  readonly #rates: Float64Array;
 
-  /** Adds an amount, evenly over a span. */
-  add(fromMs: number, toMs: number, amount: number): void {
-    // Nothing is seen in no time; its part of a longer span is kept.
-    const rate = amount / Math.max(toMs - fromMs, MS_MIN);
-    this.#changes.push({ atMs: fromMs, rate }, { atMs: Math.max(toMs, fromMs + MS_MIN), rate: -rate });
-  }
-
-  /** All spans are there. */
-  close(): void {
-    const changes = this.#changes.sort((a, b) => a.atMs - b.atMs);
+  constructor(spreads: readonly Spread[]) {
+    const changes = spreads.flatMap(({ fromMs, toMs, amount }) => {
+      const endMs = Math.max(toMs, fromMs + MS_MIN);
+      const rate = amount / (endMs - fromMs);
+      return [
+        { atMs: fromMs, rate },
+        { atMs: endMs, rate: -rate },
+      ];
+    });
+    changes.sort((a, b) => a.atMs - b.atMs);
     this.#times = Float64Array.from(changes, ({ atMs }) => atMs);
     this.#sums = new Float64Array(changes.length);
     this.#rates = new Float64Array(changes.length);
@@ -34,8 +43,7 @@ export class Integral {
   }
 
   #until(ms: number): number {
-    let low = 0;
-    let high = this.#times.length;
+    let [low, high] = [0, this.#times.length];
     while (low < high) {
       const middle = (low + high) >> 1;
       if ((this.#times[middle] ?? Infinity) <= ms) low = middle + 1;
@@ -45,5 +53,3 @@ export class Integral {
     return at < 0 ? 0 : (this.#sums[at] ?? 0) + (this.#rates[at] ?? 0) * (ms - (this.#times[at] ?? 0));
   }
 }
-
-const MS_MIN = 1e-3;

@@ -18,8 +18,6 @@ export interface TrafficFit {
   readonly preset: Preset;
   /** Time of a call outside the engine, as far as the gateway sees it. */
   readonly outsideMs: number;
-  /** Median error of the fitted times of calls, as a share. */
-  readonly error: number;
   /** Calls in a step up to which the fit can be trusted: as many more than were seen as the seen ones vary. */
   readonly callsMax: number;
 }
@@ -76,61 +74,48 @@ export function fitTraffic(
   );
   const prior = [stepMs, stepMs / 200, stepMs / 20_000, stepMs / 100, stepMs / 1e6, stepMs / 2, stepMs];
   const found = solve(rows, prior);
-  const error = quantile(
-    rows.map((row) => Math.abs(timeOf(row, found) / row.ms - 1)),
-    0.5,
-  );
-  const seen = (share: number) =>
-    quantile(
-      rows.map(({ calls }) => calls),
-      share,
-    );
+  const batches = rows.map(({ calls }) => calls);
+  const seen = (share: number) => quantile(batches, share);
   const preset = presetOf(base, timesOf(found, prior, seen(0.5)));
-  return { preset, outsideMs: found[6] ?? 0, error, callsMax: 2 * seen(0.95) - seen(0.05) };
+  return { preset, outsideMs: found[6] ?? 0, callsMax: 2 * seen(0.95) - seen(0.05) };
 }
 
 function rowsOf(calls: readonly Served[], nowMs: number): Row[] {
-  const load = {
-    calls: new Integral(),
-    context: new Integral(),
-    prompt: new Integral(),
-    pairs: new Integral(),
-    prefills: new Integral(),
-  };
-  const spans = calls.map((call) => spanOf(call, nowMs));
-  calls.forEach(({ dispatchedMs, promptTokens, cachedTokens, outputTokens }, index) => {
-    const { fromMs, toMs } = spans[index] as Span;
-    const own = Math.max(1, promptTokens - cachedTokens);
-    load.calls.add(fromMs, toMs, toMs - fromMs);
-    load.context.add(fromMs, toMs, (toMs - fromMs) * (promptTokens + outputTokens / 2));
-    load.prompt.add(dispatchedMs, fromMs, own);
-    load.prefills.add(dispatchedMs, fromMs, 1);
-    load.pairs.add(dispatchedMs, fromMs, own * (promptTokens - own / 2));
-  });
-  for (const each of Object.values(load)) each.close();
+  const phases = calls.map((call) => phasesOf(call, nowMs));
+  const prefill = (amountOf: (phases: Phases) => number) =>
+    new Integral(phases.map((each) => ({ fromMs: each.dispatchedMs, toMs: each.fromMs, amount: amountOf(each) })));
+  const decode = (rateOf: (phases: Phases) => number) =>
+    new Integral(phases.map((each) => ({ ...each, amount: (each.toMs - each.fromMs) * rateOf(each) })));
+  const prompts = prefill(() => 1);
+  const prompt = prefill(({ computed }) => computed);
+  const pairs = prefill(({ computed, promptTokens }) => computed * (promptTokens - computed / 2));
+  const batch = decode(() => 1);
+  const context = decode(({ promptTokens, outputTokens }) => promptTokens + outputTokens / 2);
   return calls.flatMap(({ dispatchedMs, endedMs, outputTokens }) => {
     const ms = endedMs - dispatchedMs;
     if (!(ms > 0)) return [];
     const within = (each: Integral) => each.between(dispatchedMs, endedMs);
-    const batch = within(load.calls);
     const steps = outputTokens + HALF;
-    const { context, prompt, pairs, prefills } = load;
-    const share = steps / ms;
-    const terms = [steps, share * batch, share * within(context), within(prompt), within(pairs), -within(prefills), 1];
-    return [{ terms, ms, calls: batch / ms }];
+    const means = [batch, context].map((each) => (steps / ms) * within(each));
+    const terms = [steps, ...means, within(prompt), within(pairs), -within(prompts), 1];
+    return [{ terms, ms, calls: within(batch) / ms }];
   });
 }
 
-interface Span {
-  /** Of the answer. */
+/** A call, whose prompt is computed from its dispatch on, and whose answer comes from one time to the other. */
+interface Phases extends Served {
   readonly fromMs: number;
   readonly toMs: number;
+  /** Prompt tokens that were not cached. */
+  readonly computed: number;
 }
 
-function spanOf({ dispatchedMs, firstTokenMs, endedMs }: Served, nowMs: number): Span {
+function phasesOf(call: Served, nowMs: number): Phases {
+  const { dispatchedMs, firstTokenMs, endedMs, promptTokens, cachedTokens } = call;
   const toMs = Number.isNaN(endedMs) ? nowMs : endedMs;
   const isTold = firstTokenMs - dispatchedMs < BURST_SHARE * (toMs - dispatchedMs);
-  return { fromMs: isTold ? firstTokenMs : dispatchedMs + PREFILL_SHARE * (toMs - dispatchedMs), toMs };
+  const fromMs = isTold ? firstTokenMs : dispatchedMs + PREFILL_SHARE * (toMs - dispatchedMs);
+  return { ...call, fromMs, toMs, computed: Math.max(1, promptTokens - cachedTokens) };
 }
 
 const timeOf = ({ terms }: Row, times: readonly number[]): number =>

@@ -26,11 +26,6 @@ interface Logged {
   isOver: boolean;
 }
 
-/** A program, and the end of its last ended call, on the clock of its arrival. */
-export interface LoggedProgram extends Found {
-  readonly endedMs: number;
-}
-
 interface Running {
   readonly arrival: CallArrived;
   readonly program: Logged;
@@ -46,13 +41,13 @@ interface Running {
 export class LoggedPrograms {
   readonly #programs = new Map<string, Logged>();
   readonly #calls = new Map<string, Running>();
-  #found: (LoggedProgram | TraceError)[] = [];
+  #found: (Found | TraceError)[] = [];
 
   /** @param epochMs offset that makes times milliseconds since 1970 */
   constructor(private readonly epochMs: number) {}
 
   /** Takes the next line. Returns the programs that it completes. */
-  take(line: LogStep | LogChange, record: TraceRecord): readonly (LoggedProgram | TraceError)[] {
+  take(line: LogStep | LogChange, record: TraceRecord): readonly (Found | TraceError)[] {
     this.#found = [];
     const fault = 'event' in line ? this.#happened(line.event, line.now, record) : undefined;
     if (fault !== undefined) this.#found.push(fault);
@@ -61,7 +56,7 @@ export class LoggedPrograms {
   }
 
   /** The programs left at the end of the log. */
-  rest(): readonly (LoggedProgram | TraceError)[] {
+  rest(): readonly (Found | TraceError)[] {
     this.#found = [];
     for (const program of this.#programs.values()) this.#give(program);
     return this.#found;
@@ -145,11 +140,10 @@ export class LoggedPrograms {
     if (program.running === 0) this.#give(program);
   }
 
-  #give({ id, arrivedMs, calls, ended, record }: Logged): void {
-    const last = ended.at(-1);
-    if (last === undefined) return;
+  #give({ id, arrivedMs, calls, record }: Logged): void {
+    if (calls.length === 0) return;
     const arrivalMs = Math.max(0, Math.round(this.epochMs + arrivedMs));
-    this.#found.push({ program: { id, arrivalMs, calls }, record, endedMs: this.epochMs + last.endedMs });
+    this.#found.push({ program: { id, arrivalMs, calls }, record });
   }
 }
 

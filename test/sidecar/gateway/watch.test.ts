@@ -120,15 +120,8 @@ describe('the admin API', () => {
   });
 
   it('shows the estimate against fcfs, if there is one', async () => {
-    const figure = { ratio: 1.3, ratio_low: 1.1, doubt: null, measured_seconds: 41, fcfs_seconds: 54.6 };
     const { url } = await world([await fakeEngine()], {}, { shadow: SHADOW });
-    const { shadow } = answers.totals.parse((await ask(`${url}/totals`)).json());
-    expect(shadow).toMatchObject({ window_seconds: 900, pools: [figure, { doubt: 'few_programs', ratio: null }] });
-    const metrics = (await ask(`${url}/metrics`)).text;
-    expect(metrics).toContain('maitred_shadow_program_seconds{model="m",run="fcfs"} 54.6');
-    expect(metrics).not.toContain('model="other"');
-    const early = await world([await fakeEngine()], {}, { shadow: { ...SHADOW, latest: () => undefined } });
-    expect(answers.totals.parse((await ask(`${early.url}/totals`)).json()).shadow).toMatchObject({ made_at: null });
+    expect(answers.totals.parse((await ask(`${url}/totals`)).json()).shadow).toEqual(SHADOW.latest());
     const off = await world([await fakeEngine()]);
     expect(answers.totals.parse((await ask(`${off.url}/totals`)).json()).shadow).toBeNull();
   });

@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { SHADOW } from '../../support/shadow.js';
 import { documentedMetrics } from '../../support/promql.js';
 import { hasPromtool, promtool } from '../../support/promtool.js';
 import {
@@ -42,7 +41,7 @@ async function exercised(): Promise<World> {
   cleanUp(() => rm(folder, { recursive: true }));
   const path = join(folder, 'engines.json');
   await writeFile(path, JSON.stringify([{ url: (await fakeEngine()).url, models: ['other'] }]));
-  const config = {
+  const all = await world([good, bad], {
     discovery: [{ file: { path }, kind: 'openai' }],
     auth: { keys },
     admin: { port: 0 },
@@ -51,8 +50,7 @@ async function exercised(): Promise<World> {
       { url: bad.url, kind: 'openai' },
     ],
     limits: { tenantSeriesMax: 2 },
-  };
-  const all = await world([good, bad], config, { shadow: SHADOW });
+  });
   for (const tenant of TENANTS) await Promise.all([1, 2, 3].map(() => chat(all.url, { stream: true }, bearer(tenant))));
   await chat(all.url, {}, { ...bearer('alpha'), 'x-maitred-final': 'true' });
   await chat(all.url, { model: 'unknown' }, bearer('alpha'));

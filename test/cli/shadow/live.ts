@@ -1,5 +1,8 @@
+import { estimate } from '../../../cli/shadow/estimate.js';
+import type { Seen } from '../../../cli/shadow/pool.js';
+import { SeenCalls } from '../../../cli/shadow/seen-calls.js';
+import { ShadowWindow, type WindowLimits } from '../../../cli/shadow/window.js';
 import { readScheduling } from '../../../cli/sim/scheduling.js';
-import { ShadowWindow, estimate, remembered, type WindowLimits } from '../../../lab/index.js';
 import { makeBalancer } from '../../../loadbalancer/index.js';
 import { PRESETS, makeSteps, runWorld, type Preset } from '../../../sim/index.js';
 import type { LogStep, PolicyName } from '../../../src/index.js';
@@ -10,7 +13,6 @@ export const settingsOf = (window: number) => readScheduling({ window: String(wi
 const SETTINGS = settingsOf(12);
 /** None of the presets: a batch is of little use on it. */
 const PRESET: Preset = { ...PRESETS['llama-3.1-8b-a100'], sequenceOverheadMs: 10 };
-const LIMITS = { windowMs: 1e9, callsMax: 1e6 };
 
 /** Long agents from the start on, and short ones that keep coming. */
 export function twoKinds(long: number, short: number): AgentProgram[] {
@@ -65,16 +67,17 @@ export function live(programs: readonly AgentProgram[], policy: PolicyName, sett
   return { steps, programMs };
 }
 
-export function windowOf(steps: readonly LogStep[], limits: Partial<WindowLimits> = {}): ShadowWindow {
-  const window = new ShadowWindow({ ...LIMITS, ...limits }, 0);
-  for (const step of steps.map(remembered)) if (step !== undefined) window.take(step);
-  return window;
+/** The calls that these steps tell of, as the gateway's thread has them at the last one. */
+export function seenOf(steps: readonly LogStep[], limits: Partial<WindowLimits> = {}): Seen {
+  const calls = new SeenCalls(0, 1e5);
+  for (const { event, now, commands } of steps) calls.step(event, now, commands);
+  const nowMs = steps.at(-1)?.now ?? 0;
+  const window = new ShadowWindow({ windowMs: 1e9, callsMax: 1e6, ...limits });
+  window.take(calls.ended, calls.sinceMs, nowMs);
+  return { ended: window.calls, open: calls.open, engines: [...calls.engines.values()], sinceMs: window.sinceMs, nowMs };
 }
 
 /** The estimate at the last of these steps. */
-export function estimateOf(steps: readonly LogStep[], policy: PolicyName = 'plas', own = SETTINGS) {
-  const window = windowOf(steps);
-  const settings = { ...own, policy: { ...own.policy, name: policy } };
-  const nowMs = steps.at(-1)?.now ?? 0;
-  return estimate(window, { settings, reportMs: 2000, nowMs, shouldStop: () => false });
+export function estimateOf(steps: readonly LogStep[], policy: Partial<typeof SETTINGS.policy> = {}, own = SETTINGS) {
+  return estimate(seenOf(steps), { ...own, policy: { ...own.policy, ...policy } }, () => false);
 }
