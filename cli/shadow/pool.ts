@@ -1,7 +1,6 @@
 import type { Served } from '../../sim/index.js';
 import {
   millis,
-  programId,
   tokens,
   type EngineJoined,
   type LogStep,
@@ -69,10 +68,12 @@ export interface PoolPrograms {
 export function programsOf(pool: Pool): PoolPrograms {
   const { ended, open, sinceMs, nowMs } = pool;
   const answers = new Map<ProgramId, { readonly calls: number; readonly endedMs: number }>();
+  const arrived = new Set<string>();
   const steps: LogStep[] = [];
   let outputTokens = 0;
   const add = ({ arrival, arrivedMs }: SeenCall, usage: Usage, endedMs: number) => {
     const event = { type: 'callFinished', call: arrival.call, usage } as const;
+    arrived.add(arrival.call);
     steps.push({ now: millis(Math.max(arrivedMs, sinceMs)), event: arrival, commands: [] });
     steps.push({ now: millis(endedMs), event, commands: [] });
   };
@@ -93,12 +94,7 @@ export function programsOf(pool: Pool): PoolPrograms {
   const counted = new Map<string, Counted>();
   for (const { program, record } of found) {
     const first = steps[record.place.number];
-    if (
-      first?.event.type !== 'callArrived' ||
-      first.now < warmMs ||
-      first.event.program !== programId(first.event.call)
-    )
-      continue;
+    if (first?.event.type !== 'callArrived' || first.now < warmMs || !arrived.has(first.event.program)) continue;
     const own = answers.get(first.event.program);
     if (own !== undefined) counted.set(program.id, { calls: own.calls, measuredMs: own.endedMs - first.now });
   }

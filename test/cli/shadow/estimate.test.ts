@@ -84,11 +84,9 @@ describe('the estimate of the gain', () => {
     const other = { type: 'engineJoined', engine: engineId('small'), models: [modelId('m')] } as const;
     const joins = { now: millis(0), event: { ...other, capacityTokens: tokens(1000) }, commands: [] };
     expect(doubtOf([joins, ...own.steps])).toEqual(['engines_differ']);
-    // Simulated calls are refused when they have waited for longer than any real one.
-    const hasty = settingsOf(12);
-    expect(estimateOf(own.steps, {}, { ...hasty, timeouts: { ...hasty.timeouts, queueMs: 2000 } })).toMatchObject([
-      { doubt: 'refused' },
-    ]);
+    const tight = settingsOf(4);
+    const full = { ...tight, limits: { ...tight.limits, queuedMax: 1 } };
+    expect(estimateOf(own.steps, {}, full)).toMatchObject([{ doubt: 'refused' }]);
   });
 
   it('is withheld when programs took a different time than the model says', () => {
