@@ -14,6 +14,7 @@ const DOUBTS: Readonly<Record<Exclude<NonNullable<Pool['doubt']>, 'no_difference
   not_fitted: 'too few calls for a model of the engines',
   too_slow: 'the simulation takes too long',
   refused: 'simulated calls are refused',
+  unfinished: 'too many programs have not ended',
   model_differs: 'simulated programs take a different time than real ones',
   beyond_seen: 'fcfs would run more calls at a time than were seen, so their speed is not known',
 };

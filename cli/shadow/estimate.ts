@@ -26,6 +26,8 @@ interface Scene extends PoolPrograms {
 
 const PROGRAMS_MIN = 20;
 const UNANSWERED_SHARE_MAX = 0.1;
+/** Of the work of a program that has not ended, a part is unseen, which would hold up others under `fcfs`. */
+const UNFINISHED_SHARE_MAX = 0.2;
 /** Beyond this error, the simulated engines are not the real ones. */
 const ERROR_MAX = 0.25;
 /** Sizes of engines in one pool that count as equal. */
@@ -55,22 +57,25 @@ function verdict(scene: Scene): Verdict {
   if (doubt !== null) return no(doubt);
   const fit = fitTraffic(baseOf(pool), servedOf(pool), pool.nowMs);
   if (fit === undefined) return no('not_fitted');
-  const { name } = settings.policy;
-  const now = simulate(scene, name, fit);
-  const fcfs = name === 'fcfs' ? now : simulate(scene, 'fcfs', fit);
-  if (now === 'too_slow' || fcfs === 'too_slow') return no('too_slow');
-  if (now === 'refused' || fcfs === 'refused') return no('refused');
+  const now = simulate(scene, settings.policy.name, fit);
+  if (typeof now === 'string') return no(now);
   const ids = [...counted.keys()];
   const meanMs = (msOf: (id: string) => number) => ids.reduce((sum, id) => sum + msOf(id), 0) / ids.length;
   const measuredMs = meanMs((id) => counted.get(id)?.measuredMs ?? NaN);
   const simulatedMs = meanMs(now.msOf);
   const off = Math.max(simulatedMs / measuredMs, measuredMs / simulatedMs);
   const replay = { measured_seconds: measuredMs / 1000, simulated_seconds: simulatedMs / 1000, error: off - 1 };
+  // The other simulation would be the same.
+  if (settings.policy.name === 'fcfs') return no('no_difference', replay);
+  if (off - 1 > ERROR_MAX) return no('model_differs', replay);
+  const unfinished = new Set(pool.open.map(({ arrival }) => arrival.program)).size;
+  if (unfinished > UNFINISHED_SHARE_MAX * scene.programs.length) return no('unfinished', replay);
+  const fcfs = simulate(scene, 'fcfs', fit);
+  if (typeof fcfs === 'string') return no(fcfs, replay);
+  if (fcfs.calls > fit.callsMax) return no('beyond_seen', replay);
   const { ratio, low, high } = pairedRatio(ids.map((id) => [now.msOf(id), fcfs.msOf(id)]));
   const [lowest, highest] = [(low ?? NaN) / off, (high ?? NaN) * off];
   if (ratio === null || !(lowest > 1 || highest < 1)) return no('no_difference', replay);
-  if (off - 1 > ERROR_MAX) return no('model_differs', replay);
-  if (fcfs.calls > fit.callsMax) return no('beyond_seen', replay);
   const gain = { fcfs_seconds: meanMs(fcfs.msOf) / 1000, ratio, ratio_low: lowest, ratio_high: highest };
   return { doubt: null, replay, gain };
 }

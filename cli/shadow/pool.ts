@@ -1,12 +1,5 @@
 import type { Served } from '../../sim/index.js';
-import {
-  millis,
-  tokens,
-  type EngineJoined,
-  type LogStep,
-  type ProgramId,
-  type Usage,
-} from '../../src/index.js';
+import { millis, tokens, type EngineJoined, type LogStep, type ProgramId, type Usage } from '../../src/index.js';
 import { LoggedPrograms, TraceError, TraceRecord, type AgentProgram } from '../../workloads/index.js';
 import type { SeenCall } from './seen-calls.js';
 

@@ -19,11 +19,12 @@ const pool = z
         'few_programs', // too few programs began in the window
         'unanswered', // too many calls ended without an answer
         'not_fitted', // too few calls for a model of the engines
-        'too_slow', // the simulation takes too long
+        'too_slow', // a simulation takes too long
         'refused', // simulated calls are refused, so their programs have no time
-        'no_difference', // none that can be told: the ratio is within the simulation's error of 1
         'model_differs', // the simulated programs take much longer, or shorter, than the real ones
+        'unfinished', // too many programs have not ended
         'beyond_seen', // fcfs would run more calls at a time than the model of the engines can be trusted for
+        'no_difference', // none that can be told: the range of the ratio includes 1
       ])
       .nullable()
       .meta({ description: 'Why there is no `gain`, see OPERATIONS.md.' }),

@@ -74,7 +74,13 @@ export function seenOf(steps: readonly LogStep[], limits: Partial<WindowLimits> 
   const nowMs = steps.at(-1)?.now ?? 0;
   const window = new ShadowWindow({ windowMs: 1e9, callsMax: 1e6, ...limits });
   window.take(calls.ended, calls.sinceMs, nowMs);
-  return { ended: window.calls, open: calls.open, engines: [...calls.engines.values()], sinceMs: window.sinceMs, nowMs };
+  return {
+    ended: window.calls,
+    open: calls.open,
+    engines: [...calls.engines.values()],
+    sinceMs: window.sinceMs,
+    nowMs,
+  };
 }
 
 /** The estimate at the last of these steps. */
