@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-const seconds = z.number().min(0);
-const share = z.number().min(0);
+const number = z.number();
 const whole = z.int().min(0);
 
 const pool = z
@@ -30,18 +29,18 @@ const pool = z
       .meta({ description: 'Why there is no `gain`, see OPERATIONS.md.' }),
     replay: z
       .strictObject({
-        measured_seconds: seconds.meta({ description: 'Mean time of a program, first arrival to last end.' }),
-        simulated_seconds: seconds.meta({ description: 'The same in the simulator.' }),
-        error: share.meta({ description: 'The longer of the two over the shorter, less 1.' }),
+        measured_seconds: number.meta({ description: 'Mean time of a program, first arrival to last end.' }),
+        simulated_seconds: number.meta({ description: 'The same in the simulator.' }),
+        error: number.meta({ description: 'The longer of the two over the shorter, less 1.' }),
       })
       .nullable()
       .meta({ description: 'The policy in force.' }),
     gain: z
       .strictObject({
-        fcfs_seconds: seconds.meta({ description: 'Mean time of the same programs in the simulator, under `fcfs`.' }),
-        ratio: share.meta({ description: 'It over `simulated_seconds`; above 1 the policy in force is faster.' }),
-        ratio_low: share.meta({ description: 'Its 95 % interval over programs, widened both ways by the error.' }),
-        ratio_high: share,
+        fcfs_seconds: number.meta({ description: 'Mean time of the same programs in the simulator, under `fcfs`.' }),
+        ratio: number.meta({ description: 'It over `simulated_seconds`; above 1 the policy in force is faster.' }),
+        ratio_low: number.meta({ description: 'Its 95 % interval over programs, widened both ways by the error.' }),
+        ratio_high: number,
       })
       .nullable(),
   })
@@ -49,9 +48,9 @@ const pool = z
 
 export const shadow = z
   .strictObject({
-    made_at: z.number().meta({ description: 'Unix time in seconds.' }),
-    window_seconds: seconds.meta({ description: 'Time that it covers.' }),
-    took_seconds: seconds.meta({ description: 'CPU time.' }),
+    made_at: number.meta({ description: 'Unix time in seconds.' }),
+    window_seconds: number.meta({ description: 'Time that it covers.' }),
+    took_seconds: number.meta({ description: 'CPU time.' }),
     pools: z.array(pool),
   })
   .meta({ id: 'Shadow', description: 'An estimate of what `fcfs` would have made of the latest programs.' });

@@ -1,6 +1,7 @@
 import type { Preset } from '../engine/presets.js';
 import { presetOf } from './fit.js';
 import { Integral } from './integral.js';
+import { leastSquares } from './least-squares.js';
 
 /** One call of an engine's usual traffic. Times are milliseconds of one clock; NaN: not known. */
 export interface Served {
@@ -25,20 +26,18 @@ export interface TrafficFit {
 const CALLS_MIN = 20;
 /** A call waits for half of the step under way. */
 const HALF = 0.5;
-/** Prior weights of the times, in calls; their prior values are rough. */
-const PRIOR_CALLS = 1e-5;
-/** Errors beyond this share count linearly, so that outliers do not dominate. */
-const ERROR_USUAL = 0.2;
-/** The usual time of a call is at least this share of the measured one: it must be above zero. */
-const USUAL_SHARE_MIN = 0.1;
-const ROUNDS = 4;
-const SWEEPS = 5000;
+/** Prior standard deviation of the logarithm of a time. */
+const PRIOR_DEVIATION = 3;
+/** Usual error of a call's time, as a share. */
+const ERROR_USUAL = 0.1;
+/** The time of a call is taken to be at least this share of the measured one: it must be above zero. */
+const SHARE_MIN = 0.1;
 /** A first token after this share of the call's time may be that of an answer in one burst, and tells nothing. */
 const BURST_SHARE = 0.5;
 /** Share of the call's time in which it is then taken to compute its prompt. */
 const PREFILL_SHARE = 0.1;
 
-/** What calls take: each row is the time of one, in the units of `solve`'s unknowns. */
+/** What calls take: each row is the time of one, in the units of the fitted times. */
 interface Row {
   readonly terms: readonly number[];
   readonly ms: number;
@@ -73,7 +72,15 @@ export function fitTraffic(
     0.1,
   );
   const prior = [stepMs, stepMs / 200, stepMs / 20_000, stepMs / 100, stepMs / 1e6, stepMs / 2, stepMs];
-  const found = solve(rows, prior);
+  const residuals = (logs: readonly number[]) => {
+    const times = logs.map(Math.exp);
+    return rows.map(({ terms, ms }) => {
+      const fitted = terms.reduce((sum, term, at) => sum + term * (times[at] ?? 0), 0);
+      return Math.log(Math.max(fitted / ms, SHARE_MIN)) / ERROR_USUAL;
+    });
+  };
+  const { parameters } = leastSquares(residuals, { start: prior.map(Math.log), deviation: PRIOR_DEVIATION });
+  const found = parameters.map(Math.exp);
   const batches = rows.map(({ calls }) => calls);
   const seen = (share: number) => quantile(batches, share);
   const preset = presetOf(base, timesOf(found, prior, seen(0.5)));
@@ -116,40 +123,6 @@ function phasesOf(call: Served, nowMs: number): Phases {
   const isTold = firstTokenMs - dispatchedMs < BURST_SHARE * (toMs - dispatchedMs);
   const fromMs = isTold ? firstTokenMs : dispatchedMs + PREFILL_SHARE * (toMs - dispatchedMs);
   return { ...call, fromMs, toMs, computed: Math.max(1, promptTokens - cachedTokens) };
-}
-
-const timeOf = ({ terms }: Row, times: readonly number[]): number =>
-  terms.reduce((sum, term, at) => sum + term * (times[at] ?? 0), 0);
-
-/** The times, none below zero, with the least squares of relative errors: by coordinate descent, reweighted. */
-function solve(rows: readonly Row[], prior: readonly number[]): number[] {
-  const found = [...prior];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const normal = prior.map(() => prior.map(() => 0));
-    const right = prior.map(() => 0);
-    for (const row of rows) {
-      // Relative to what was measured, short times by chance would count most, and make all times too short.
-      const usualMs = round === 0 ? row.ms : Math.max(timeOf(row, found), USUAL_SHARE_MIN * row.ms);
-      const share = row.ms / usualMs;
-      const weight = Math.min(1, ERROR_USUAL / Math.abs(share - 1));
-      // In units of the prior, so that its weight is the same for all times.
-      const scaled = row.terms.map((term, at) => (term * (prior[at] ?? 0)) / usualMs);
-      scaled.forEach((a, i) => {
-        right[i] = (right[i] ?? 0) + weight * share * a;
-        const line = normal[i] as number[];
-        scaled.forEach((b, j) => (line[j] = (line[j] ?? 0) + weight * a * b));
-      });
-    }
-    const scaled = found.map((time, at) => time / (prior[at] ?? 1));
-    for (let sweep = 0; sweep < SWEEPS; sweep += 1)
-      for (let i = 0; i < scaled.length; i += 1) {
-        const line = normal[i] as number[];
-        const others = line.reduce((sum, value, j) => (j === i ? sum : sum + value * (scaled[j] ?? 0)), 0);
-        scaled[i] = Math.max(0, ((right[i] ?? 0) + PRIOR_CALLS - others) / ((line[i] ?? 0) + PRIOR_CALLS));
-      }
-    scaled.forEach((value, at) => (found[at] = value * (prior[at] ?? 1)));
-  }
-  return found;
 }
 
 /**

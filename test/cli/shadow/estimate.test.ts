@@ -81,6 +81,7 @@ describe('the estimate of the gain', () => {
         : event,
     );
     expect(doubtOf(lost)).toEqual(['unanswered']);
+    expect(doubtOf(own.steps.filter(({ now }) => now < 70_000))).toEqual(['unfinished']);
     const other = { type: 'engineJoined', engine: engineId('small'), models: [modelId('m')] } as const;
     const joins = { now: millis(0), event: { ...other, capacityTokens: tokens(1000) }, commands: [] };
     expect(doubtOf([joins, ...own.steps])).toEqual(['engines_differ']);
