@@ -119,7 +119,7 @@ function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit): Simulated 
   const arrivalMs = new Map(programs.map(({ id, arrivalMs }) => [id, arrivalMs ?? 0]));
   const [firstMs = 0] = arrivalMs.values();
   const programMs = new Map<string, number>();
-  let isRefused = false;
+  let refused = 0;
   const { complete, engines } = runWorld({
     programs,
     arrivals: { type: 'trace', speed: 1 },
@@ -130,7 +130,7 @@ function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit): Simulated 
     observer: {
       callEnded: ({ program, call, endedMs, outcome }) => {
         if (call >= (counted.get(program)?.calls ?? 0)) return;
-        isRefused ||= outcome !== 'completed';
+        if (outcome !== 'completed') refused += 1;
         const ms = endedMs - ((arrivalMs.get(program) ?? 0) - firstMs);
         programMs.set(program, Math.max(ms, programMs.get(program) ?? 0));
       },
@@ -140,7 +140,7 @@ function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit): Simulated 
     shouldStop,
   });
   if (!complete) return 'too_slow';
-  if (isRefused) return 'refused';
+  if (refused > 0) return 'refused';
   const total = (name: 'generatedTokens' | 'steps') => engines.reduce((sum, engine) => sum + engine[name], 0);
   // Each call in a step gets a token of it.
   return { msOf: (id) => programMs.get(id) ?? NaN, calls: total('generatedTokens') / total('steps') };
