@@ -38,9 +38,6 @@ export function poolsOf(seen: Seen): Pool[] {
 /** A model may be named with the one engine that had to run the call, after a NUL. */
 const nameOf = (model: string): string => model.split('\0', 1)[0] ?? '';
 
-/** Share of the window whose programs are only load: caches and queues are as they were from then on. */
-const WARM_UP_SHARE = 0.2;
-
 interface Counted {
   /** Its first calls, in the order of their ends; later ones still wait or run. */
   readonly calls: number;
@@ -48,7 +45,7 @@ interface Counted {
   readonly measuredMs: number;
 }
 
-/** The programs by arrival; and those that count, by their ids: they began in the window, after the warm-up. */
+/** The programs by arrival; and those that began in the window, by their ids. */
 export interface PoolPrograms {
   readonly programs: readonly AgentProgram[];
   readonly counted: ReadonlyMap<string, Counted>;
@@ -61,12 +58,13 @@ export interface PoolPrograms {
 export function programsOf(pool: Pool): PoolPrograms {
   const { ended, open, sinceMs, nowMs } = pool;
   const answers = new Map<ProgramId, { readonly calls: number; readonly endedMs: number }>();
-  const arrived = new Set<string>();
+  /** Programs whose first call came in the window. */
+  const begun = new Set<string>();
   const steps: LogStep[] = [];
   let outputTokens = 0;
   const add = ({ arrival, arrivedMs }: SeenCall, usage: Usage, endedMs: number) => {
     const event = { type: 'callFinished', call: arrival.call, usage } as const;
-    arrived.add(arrival.call);
+    if (arrivedMs >= sinceMs) begun.add(arrival.call);
     steps.push({ now: millis(Math.max(arrivedMs, sinceMs)), event: arrival, commands: [] });
     steps.push({ now: millis(endedMs), event, commands: [] });
   };
@@ -83,11 +81,10 @@ export function programsOf(pool: Pool): PoolPrograms {
   const logged = new LoggedPrograms(0);
   steps.forEach((step, number) => logged.take(step, new TraceRecord('', { unit: 'line', number }, undefined)));
   const found = logged.rest().flatMap((each) => (each instanceof TraceError ? [] : [each]));
-  const warmMs = sinceMs + WARM_UP_SHARE * (nowMs - sinceMs);
   const counted = new Map<string, Counted>();
   for (const { program, record } of found) {
     const first = steps[record.place.number];
-    if (first?.event.type !== 'callArrived' || first.now < warmMs || !arrived.has(first.event.program)) continue;
+    if (first?.event.type !== 'callArrived' || !begun.has(first.event.program)) continue;
     const own = answers.get(first.event.program);
     if (own !== undefined) counted.set(program.id, { calls: own.calls, measuredMs: own.endedMs - first.now });
   }
