@@ -96,7 +96,7 @@ describe('the estimate of the gain', () => {
     const slow = own.steps.flatMap(({ now, event, commands }): LogStep[] => {
       if (event.type !== 'callArrived' || known.has(event.program)) return [{ now, event, commands }];
       known.add(event.program);
-      const early = { now: millis(Math.max(0, now - 20_000)), event, commands: [] };
+      const early = { now: millis(Math.max(0, now - 60_000)), event, commands: [] };
       return [early, { now, event: { type: 'woke' }, commands }];
     });
     const [pool] = estimateOf(slow.toSorted((a, b) => a.now - b.now));
