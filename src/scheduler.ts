@@ -19,6 +19,7 @@ import { Escalator } from './placement/escalator.js';
 import { proved, setBack } from './placement/retry.js';
 import { turnedAway } from './placement/wait-estimate.js';
 import { goneNotice, Accounting, clampUsage } from './programs/accounting.js';
+import { Accounts } from './programs/accounts.js';
 import { Ghosts } from './programs/ghosts.js';
 import { makePolicy } from './policies/by-name.js';
 import type { Policy } from './policies/policy.js';
@@ -41,6 +42,7 @@ import type { CallId, Millis } from './protocol/units.js';
 export class Scheduler {
   readonly #placement: Placement;
   readonly #accounting: Accounting;
+  readonly #accounts: Accounts;
   #policy: Policy;
   readonly #calls = new Map<CallId, Call>();
   readonly #escalator: Escalator;
@@ -83,7 +85,9 @@ export class Scheduler {
       });
     this.#policy = policy ?? makePolicy(config.policy);
     this.#accounting = new Accounting(config);
-    this.#placement = new Placement({ config, balancer, policy: this.#policy }, this.#accounting.completionIndex);
+    this.#accounts = new Accounts(config.policy);
+    const rules = { config, balancer, policy: this.#policy };
+    this.#placement = new Placement(rules, this.#accounting.completionIndex, this.#accounts);
     this.#escalator = new Escalator(this.#placement, this.totals);
   }
 
@@ -117,6 +121,7 @@ export class Scheduler {
     this.#policy = this.policy ?? makePolicy(config.policy);
     this.#placement.rules = { config, balancer, policy: this.#policy };
     this.#accounting.configure(config);
+    this.#accounts.configure(config.policy, this.#placement.running());
     for (const engine of this.#placement.engineTable.engines.values()) engine.configure(config.admission);
     for (const call of waiting) this.#wait(call);
     this.#place();
@@ -128,6 +133,7 @@ export class Scheduler {
     if (!Number.isFinite(now)) throw new RangeError(`now must be finite, got ${now}`);
     tellViolationsTo(this.#onViolation);
     this.#nowMs = Math.max(now, this.#nowMs);
+    this.#accounts.at(this.#nowMs);
     this.#out = [];
   }
 
@@ -203,12 +209,13 @@ export class Scheduler {
       call.takeOver(ghost);
     }
     this.#calls.set(call.id, call);
-    this.#accounting.begin(call, event.remaining);
+    this.#accounting.begin(call, event);
     this.#wait(call);
   }
 
   /** Ranks and queues the call: on arrival, or again after an engine failed it. */
   #wait(call: Call): void {
+    call.account = this.#accounts.of(call.program.tenant);
     const standing = call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs);
     call.level = standing.level;
     call.rank = standing.rank;
@@ -345,6 +352,7 @@ export class Scheduler {
     for (let next = this.#escalator.refused(now); next !== undefined; next = this.#escalator.refused(now))
       this.#reject(next.call, next.refusal);
     this.#ghosts.expire(now);
+    this.#accounts.reweigh(this.#calls.values(), (program, atMs) => this.#accounting.urgencyOf(program, atMs));
     this.#accounting.countOut(now);
     this.#placement.passTime(now);
     for (let row = this.#accounting.expire(now); row !== undefined; row = this.#accounting.expire(now)) this.#gone(row);
