@@ -39,22 +39,18 @@ const line = z.strictObject({
   id: name,
   arrivalMs: milliseconds.exactOptional(),
   workload: name.exactOptional(),
+  tenant: name.exactOptional(),
   calls: z.array(call),
 });
 
 /** Our own format, a program a line: see `docs/PROGRAMS.md`. */
-export const maitred = oneEach(line, ({ id, arrivalMs, workload, calls: given }, record) => {
+export const maitred = oneEach(line, ({ calls: given, maitredProgram: _version, ...rest }, record) => {
   const calls = given.map((each, at): AgentCall => ({ ...each, after: each.after ?? usualAfter(at) }));
   for (const [at, each] of calls.entries()) {
     const fault = check(each, at, calls, record);
     if (fault !== undefined) return fault;
   }
-  return {
-    id,
-    ...(arrivalMs !== undefined && { arrivalMs }),
-    ...(workload !== undefined && { workload }),
-    calls,
-  } satisfies AgentProgram;
+  return { ...rest, calls } satisfies AgentProgram;
 });
 
 /** A program as a line of our own format, without its end. */
