@@ -215,7 +215,7 @@ export class Scheduler {
 
   /** Ranks and queues the call: on arrival, or again after an engine failed it. */
   #wait(call: Call): void {
-    call.account = this.#accounts.of(call.program.tenant);
+    call.turn = this.#accounts.turnOf(call);
     const standing = call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs);
     call.level = standing.level;
     call.rank = standing.rank;

@@ -52,7 +52,7 @@ interface Scales {
 
 /**
  * Whether running the call now gains more than holding it. A call that anti-starvation moved to the front is never held,
- * nor one whose tenant has had less than it is due.
+ * nor one whose tenant is behind its share.
  */
 export function pays(
   call: Call,
@@ -60,7 +60,7 @@ export function pays(
   { rules: { config, policy }, completionIndex, accounts }: Scales,
   nowMs: number,
 ): boolean {
-  if (!policy.weighs || call.promoted || call.isAged || accounts.isBehind(call.account)) return true;
+  if (!policy.weighs || call.promoted || call.isAged || accounts.isBehind(call.turn)) return true;
   const joining = joiningOf(call, engine, config, completionIndex, nowMs);
   return joining === undefined || admissionOf(config.admission.batching).admits(joining);
 }

@@ -11,7 +11,7 @@ import type { Program } from '../programs/process-table.js';
 import { mayStay, retriersOf } from './eligible.js';
 import { closedBy, goesFirst, headroomOf, needTokens, pays } from './obstacle.js';
 import { refuserFor } from './oversized.js';
-import { reservationOf } from './reservation.js';
+import { agesEarly, reservationOf } from './reservation.js';
 import type { PlacementRules } from './rules.js';
 import { Settling } from './settling.js';
 import type { CompletionIndex } from '../programs/completion-index.js';
@@ -213,7 +213,7 @@ export class Placement {
     const gateTokens = this.rules.policy.admits ? engine.gateTokens(this.rules.config.admission.gate) : Infinity;
     const dropped = engine.workingSet.enter(call, gateTokens);
     engine.batch.add(call, nowMs);
-    this.accounts.began(call);
+    this.accounts.began(call.turn);
     engine.limit.observe(engine.inFlight);
     this.#queues.reread(engine, call, dropped);
   }
@@ -246,7 +246,7 @@ export class Placement {
 
   #makeRoom(call: Call, engine: Engine, left: Left, nowMs: number): void {
     engine.batch.remove(call, nowMs);
-    this.accounts.stopped(call);
+    this.accounts.stopped(call.turn);
     this.#settling.unsettle(engine);
     engine.runningTokens -= call.needTokens;
     invariant(engine.runningTokens >= 0, 'no engine runs fewer than no tokens');
@@ -346,6 +346,11 @@ export class Placement {
     for (const pool of engine.pools) {
       fit = accounts.firstOf(fit, pool.unbound.firstFit(room, accounts));
       head = accounts.firstOf(head, pool.unbound.firstAged(accounts));
+    }
+    const early = agesEarly(engine, fit, accounts, this.rules.config.admission.reserveMs, nowMs);
+    if (early !== undefined) {
+      this.age(early);
+      return this.#pick(engine, nowMs);
     }
     const reserved = head === fit ? engine.reservedFor : this.#reservation(engine, head, nowMs);
     if (goesFirst(reserved, fit, accounts)) return undefined;

@@ -116,6 +116,9 @@ export class Waits {
     if (short !== undefined) return short;
     const next = goesFirst(reservedFor, first, this.placement.accounts) ? reservedFor : (first ?? this.#firstToSteal(engine, room));
     if (next !== call) return { cause: 'turn', engine, behind: next };
+    // Turns change with time, and an engine looks again at its next event.
+    const { accounts } = this.placement;
+    if (accounts.areApart && this.#pays(call, engine, 0)) return { cause: 'turn', engine };
     return { cause: 'knee', engine, untilMs: this.#heldUntilMs(call, engine) };
   }
 
@@ -141,21 +144,23 @@ export class Waits {
 
   /** When its growing weight ends the hold, if the calls in flight stay as they are. */
   #heldUntilMs(call: Call, engine: Engine): number | undefined {
-    const { rules, accounts, completionIndex } = this.placement;
-    const scales = { rules, accounts, completionIndex: completionIndex.asRead };
-    const paysAfter = (ms: number): boolean => pays(call, engine, scales, this.nowMs + ms);
     let held = 0;
     let free = HOLD_MS_EXACT;
-    for (; !paysAfter(free); free *= 2) {
+    for (; !this.#pays(call, engine, free); free *= 2) {
       if (free > HOLD_MS_MAX) return undefined;
       held = free;
     }
     while (free - held > HOLD_MS_EXACT) {
       const middle = (held + free) / 2;
-      if (paysAfter(middle)) free = middle;
+      if (this.#pays(call, engine, middle)) free = middle;
       else held = middle;
     }
     return this.nowMs + free;
+  }
+
+  #pays(call: Call, engine: Engine, afterMs: number): boolean {
+    const { rules, accounts, completionIndex } = this.placement;
+    return pays(call, engine, { rules, accounts, completionIndex: completionIndex.asRead }, this.nowMs + afterMs);
   }
 
   #front(engine: Engine): Front {

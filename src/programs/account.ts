@@ -7,14 +7,12 @@ export class Account {
   /** Engine time of its calls in milliseconds, which fades; as of the last change of any account. */
   attainedMs = 0;
   inFlight = 0;
-  readonly #inFlightOf = new Map<ModelId, number>();
-  /** Number of waiting calls, and of those among them past `starvation.waitMsMax`. */
   waiting = 0;
-  overdue = 0;
   /** Engine time that its programs need each millisecond to meet their deadlines. */
   urgency = 0;
   /** Factor on its weight, for its urgency. */
   factor = 1;
+  readonly #turns = new Map<ModelId | undefined, Turn>();
 
   /** @param tenant undefined: all tenants */
   constructor(
@@ -31,24 +29,43 @@ export class Account {
     return this.weight * this.factor;
   }
 
-  inFlightOf(model: ModelId): number {
-    return this.#inFlightOf.get(model) ?? 0;
-  }
-
-  /** A call of the model has begun, or no longer runs. */
-  change(model: ModelId, change: 1 | -1): void {
-    const left = this.inFlightOf(model) + change;
-    invariant(left >= 0, 'no account has fewer than no calls in flight');
-    this.inFlight += change;
-    if (left === 0) this.#inFlightOf.delete(model);
-    else this.#inFlightOf.set(model, left);
+  /** The turn of its calls for the model; one for all models where tenants are not told apart. */
+  turnFor(model: ModelId): Turn {
+    const key = this.tenant === undefined ? undefined : model;
+    let turn = this.#turns.get(key);
+    if (turn === undefined) this.#turns.set(key, (turn = new Turn(this)));
+    return turn;
   }
 }
 
-/** The facts of a waiting call that decide its turn. */
+/** The turn that calls wait for: that of their tenant, on their model. Their waiting queues have a lane for it. */
+export class Turn {
+  #inFlight = 0;
+  #overdue = 0;
+
+  constructor(readonly account: Account) {}
+
+  /** Whether a call has waited for `starvation.waitMsMax` while none is in flight. */
+  get isStarving(): boolean {
+    return this.#overdue > 0 && this.#inFlight === 0;
+  }
+
+  /** A call has begun to run, or no longer runs. */
+  runs(change: 1 | -1): void {
+    this.#inFlight += change;
+    this.account.inFlight += change;
+    invariant(this.#inFlight >= 0, 'no turn has fewer than no calls in flight');
+  }
+
+  /** A call has begun to wait, or no longer waits. */
+  waits(change: 1 | -1, isOverdue: boolean): void {
+    this.account.waiting += change;
+    if (isOverdue) this.#overdue += change;
+    invariant(this.#overdue >= 0 && this.account.waiting >= this.#overdue, 'overdue calls wait');
+  }
+}
+
+/** A waiting call, as far as turns are concerned. */
 export interface Turned extends Key {
-  readonly account: Account;
-  readonly model: ModelId;
-  /** Past `starvation.waitMsMax`. */
-  readonly overdue: boolean;
+  readonly turn: Turn;
 }

@@ -3,26 +3,32 @@ import { tenantPolicyOf } from '../policies/by-name.js';
 import { EPOCH_MS, type TenantPolicy } from '../policies/tenants.js';
 import type { ModelId, TenantId } from '../protocol/units.js';
 import { before } from '../queues/fit-tree.js';
-import { Account, type Turned } from './account.js';
+import { Account, type Turn, type Turned } from './account.js';
 
 /** Time constant of the fading of attained engine time: tenants are compared over about the last minute. */
 const MEMORY_MS = 60_000;
 /** Calls over which the mean time of a call is taken. */
 const CALLS_MEMORY = 64;
+/**
+ * Part of its due share below which a tenant is behind. At 1 half of several equal tenants always are, which costs mixed
+ * programs 6 to 9 % of their mean time (docs/EXPERIMENTS.md).
+ */
+const BEHIND_SHARE = 0.8;
 /** Attained engine time below which an account without calls is forgotten. */
 const FORGOTTEN_MS = 1;
 
 type Settings = Pick<SchedulerConfig['policy'], 'tenants' | 'tenantWeights'>;
 
-interface Running {
-  account: Account;
+/** A call that may be given another turn. */
+interface Owned {
+  turn: Turn;
   readonly model: ModelId;
   readonly program: { readonly tenant: TenantId };
 }
 
 /** An active call, one of its program's. */
 interface Active<Program> {
-  readonly account: Account;
+  readonly turn: Turn;
   readonly program: Program;
   readonly programIndex: number;
 }
@@ -42,7 +48,7 @@ export interface TenantView {
 /**
  * The tenants' accounts of engine time, and the order of their turns. The tenant goes first that has had the least:
  *
- *     turn = (attained + in flight x mean time of a call) / (weight x factor)
+ *     place = (attained + in flight x mean time of a call) / (weight x factor)
  *
  * Engine time is attained while calls run, and fades: d attained / dt = calls in flight - attained / memory. So a tenant
  * that was idle goes first until it has caught up with the others' last minute, and no longer. The second term is the
@@ -50,7 +56,7 @@ export interface TenantView {
  * one tenant. This is weighted max-min over time, as with Virtual Token Counters (Sheng et al. 2024), but an idle tenant
  * keeps a credit of a minute where theirs keeps none.
  *
- * An overdue call of a tenant that has nothing in flight on its model precedes all turns: no weight starves a tenant.
+ * A tenant with an overdue call for a model and nothing in flight there goes before all others: no weight starves it.
  *
  * With `policy.tenants: none` all tenants share one account, so that no turn precedes another.
  */
@@ -72,8 +78,13 @@ export class Accounts {
     this.#weights = tenantWeights;
   }
 
+  /** Whether tenants are told apart. */
+  get areApart(): boolean {
+    return this.#policy !== undefined;
+  }
+
   /** Applies new settings. Attained times are kept, unless tenants begin or cease to be told apart. */
-  configure({ tenants, tenantWeights }: Settings, running: Iterable<Running>): void {
+  configure({ tenants, tenantWeights }: Settings, running: Iterable<Owned>): void {
     const wereApart = this.#policy !== undefined;
     this.#policy = tenantPolicyOf(tenants);
     this.#weights = tenantWeights;
@@ -85,8 +96,8 @@ export class Accounts {
     if (wereApart === (this.#policy !== undefined)) return;
     this.#accounts.clear();
     for (const call of running) {
-      call.account = this.of(call.program.tenant);
-      call.account.change(call.model, 1);
+      call.turn = this.turnOf(call);
+      call.turn.runs(1);
     }
   }
 
@@ -97,27 +108,27 @@ export class Accounts {
     this.#addedMs = MEMORY_MS * (1 - this.#left);
   }
 
-  of(tenant: TenantId): Account {
-    const key = this.#policy === undefined ? undefined : tenant;
+  turnOf({ program, model }: Omit<Owned, 'turn'>): Turn {
+    const key = this.#policy === undefined ? undefined : program.tenant;
     let account = this.#accounts.get(key);
     if (account === undefined) this.#accounts.set(key, (account = new Account(key, this.#weightOf(key))));
-    return account;
+    return account.turnFor(model);
   }
 
   #weightOf(tenant: TenantId | undefined): number {
     return tenant !== undefined && Object.hasOwn(this.#weights, tenant) ? (this.#weights[tenant] ?? 1) : 1;
   }
 
-  /** A call of the account has begun to run. */
-  began({ account, model }: Pick<Running, 'account' | 'model'>): void {
+  /** A call with this turn has begun to run. */
+  began(turn: Turn): void {
     this.#settle();
-    account.change(model, 1);
+    turn.runs(1);
   }
 
   /** It no longer runs. */
-  stopped({ account, model }: Pick<Running, 'account' | 'model'>): void {
+  stopped(turn: Turn): void {
     this.#settle();
-    account.change(model, -1);
+    turn.runs(-1);
   }
 
   /** A call has left its engine for good, after this time there. */
@@ -147,8 +158,8 @@ export class Accounts {
     if (policy?.readsUrgency !== true || epoch === this.#epoch) return;
     this.#epoch = epoch;
     for (const account of this.#accounts.values()) account.urgency = 0;
-    for (const { account, program, programIndex } of calls)
-      if (programIndex === 0) account.urgency += urgencyOf(program, epoch * EPOCH_MS);
+    for (const { turn, program, programIndex } of calls)
+      if (programIndex === 0) turn.account.urgency += urgencyOf(program, epoch * EPOCH_MS);
     const active = [...this.#accounts.values()].filter((account) => account.isActive);
     const sum = (of: (account: Account) => number): number => active.reduce((all, account) => all + of(account), 0);
     const meanUrgency = sum(({ weight, urgency }) => weight * urgency) / sum(({ weight }) => weight);
@@ -159,9 +170,9 @@ export class Accounts {
 
   /** Whether call a precedes call b: by their turns, then in the policy's order. */
   before(a: Turned, b: Turned): boolean {
-    if (a.account === b.account) return before(a, b);
-    const [turnA, turnB] = [this.#turn(a), this.#turn(b)];
-    return turnA === turnB ? before(a, b) : turnA < turnB;
+    if (a.turn === b.turn) return before(a, b);
+    const [placeA, placeB] = [this.#placeOf(a.turn), this.#placeOf(b.turn)];
+    return placeA === placeB ? before(a, b) : placeA < placeB;
   }
 
   firstOf<T extends Turned>(a: T | undefined, b: T | undefined): T | undefined {
@@ -169,21 +180,18 @@ export class Accounts {
     return b !== undefined && this.before(b, a) ? b : a;
   }
 
-  /** Whether some call of the account may precede this one. */
-  mayPrecede(account: Account, call: Turned): boolean {
-    return account.overdue > 0 || this.#turnOf(account) <= this.#turn(call);
+  /** Whether calls of one turn may precede those of the other. */
+  mayPrecede(a: Turn, b: Turn): boolean {
+    return this.#placeOf(a) <= this.#placeOf(b);
   }
 
-  #turn({ account, model, overdue }: Turned): number {
-    return overdue && account.inFlightOf(model) === 0 ? -Infinity : this.#turnOf(account);
+  #placeOf(turn: Turn): number {
+    return turn.isStarving ? -Infinity : this.#usedMs(turn.account) / turn.account.claim;
   }
 
-  #turnOf(account: Account): number {
-    return this.#usedMs(account) / account.claim;
-  }
-
-  /** Whether the account has had less than it is due among those with calls; false where tenants are not told apart. */
-  isBehind(account: Account): boolean {
+  /** Whether its tenant has had clearly less than it is due among those with calls. */
+  isBehind({ account }: Turn): boolean {
+    if (this.#policy === undefined) return false;
     let usedMs = 0;
     let claims = 0;
     for (const other of this.#accounts.values()) {
@@ -191,7 +199,7 @@ export class Accounts {
       usedMs += this.#usedMs(other);
       claims += other.claim;
     }
-    return this.#usedMs(account) * claims < account.claim * usedMs;
+    return this.#usedMs(account) * claims < BEHIND_SHARE * account.claim * usedMs;
   }
 
   /** Attained engine time, and that expected of its calls in flight. */
@@ -205,14 +213,20 @@ export class Accounts {
 
   /** In order of arrival; none where tenants are not told apart. */
   views(): TenantView[] {
-    const all = [...this.#accounts.values()];
-    const attainedMs = all.reduce((sum, account) => sum + this.#attainedMs(account), 0);
-    const claims = all.reduce((sum, account) => sum + (account.isActive ? account.claim : 0), 0);
-    return all.flatMap((account) => {
-      const { tenant, weight, waiting, inFlight, isActive, claim } = account;
-      if (tenant === undefined) return [];
-      const attainedShare = attainedMs === 0 ? 0 : this.#attainedMs(account) / attainedMs;
-      return [{ tenant, weight, waiting, inFlight, attainedShare, dueShare: isActive ? claim / claims : undefined }];
-    });
+    return [...this.#accounts.values()].flatMap((account) => this.viewOf(account) ?? []);
+  }
+
+  /** Undefined where tenants are not told apart. O(tenants). */
+  viewOf(account: Account): TenantView | undefined {
+    const { tenant, weight, waiting, inFlight, isActive, claim } = account;
+    if (tenant === undefined) return undefined;
+    let attainedMs = 0;
+    let claims = 0;
+    for (const other of this.#accounts.values()) {
+      attainedMs += this.#attainedMs(other);
+      if (other.isActive) claims += other.claim;
+    }
+    const attainedShare = attainedMs === 0 ? 0 : this.#attainedMs(account) / attainedMs;
+    return { tenant, weight, waiting, inFlight, attainedShare, dueShare: isActive ? claim / claims : undefined };
   }
 }

@@ -1,7 +1,7 @@
 import type { Engine } from '../engines/engine.js';
 import type { CallArrived, Dispatch, Family, Reason } from '../protocol/events.js';
 import type { AdmissionClass, Waiting } from '../queues/lane.js';
-import type { Account } from './account.js';
+import type { Turn } from './account.js';
 import type { Program } from './process-table.js';
 import type { Timed } from '../queues/timer-heap.js';
 import type { CallId, EngineId, Millis, ModelId } from '../protocol/units.js';
@@ -24,8 +24,8 @@ export class Call implements Waiting, Timed {
   level = 0;
   rank = 0;
 
-  /** Account that its engine time is charged to; set when it begins to wait. */
-  account!: Account;
+  /** Set when it begins to wait. */
+  turn!: Turn;
 
   /** Index among its program's active calls. */
   programIndex = -1;

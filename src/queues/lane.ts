@@ -18,7 +18,7 @@ export interface Waiting extends Turned, Counted {
   readonly isAged: boolean;
 }
 
-/** Waiting calls of one account in a queue: for each admission class, a tree in order of (level, rank, seq). */
+/** Waiting calls of one turn in a queue: for each admission class, a tree in order of (level, rank, seq). */
 export class Lane<T extends Waiting> {
   readonly #trees: Readonly<Record<AdmissionClass, FitTree<T>>> = {
     resident: new FitTree(),
@@ -64,6 +64,12 @@ export class Lane<T extends Waiting> {
   firstFit(room: Headroom): T | undefined {
     const { resident, aged, new: fresh } = this.#trees;
     return firstOf(firstOf(resident.firstFit(room.resident), aged.firstFit(room.aged)), fresh.firstFit(room.new));
+  }
+
+  /** The first call, in order. */
+  get first(): T | undefined {
+    const { resident, aged, new: fresh } = this.#trees;
+    return firstOf(firstOf(resident.first(), aged.first()), fresh.first());
   }
 
   /** The first call that may reserve room, whether it fits or not. */

@@ -1,22 +1,22 @@
-import type { Account, Turned } from '../programs/account.js';
+import type { Turn, Turned } from '../programs/account.js';
 import type { Accounts } from '../programs/accounts.js';
 
-/** Waiting calls by account, a lane each. With one account for all tenants there is one lane. */
+/** Waiting calls by the turn that they wait for, a lane each. Where tenants are not told apart there is one lane. */
 export class Lanes<Lane extends { readonly size: number }> {
-  readonly #lanes = new Map<Account, Lane>();
+  readonly #lanes = new Map<Turn, Lane>();
 
   constructor(private readonly make: () => Lane) {}
 
-  /** The account's lane, made if it is missing. */
-  of(account: Account): Lane {
-    let lane = this.#lanes.get(account);
-    if (lane === undefined) this.#lanes.set(account, (lane = this.make()));
+  /** The turn's lane, made if it is missing. */
+  of(turn: Turn): Lane {
+    let lane = this.#lanes.get(turn);
+    if (lane === undefined) this.#lanes.set(turn, (lane = this.make()));
     return lane;
   }
 
-  /** Drops the account's lane if it is empty. The only lane stays, so that it is not made for each call anew. */
-  tidy(account: Account): void {
-    if (this.#lanes.size > 1 && this.#lanes.get(account)?.size === 0) this.#lanes.delete(account);
+  /** Drops the turn's lane if it is empty. The only lane stays, so that it is not made for each call anew. */
+  tidy(turn: Turn): void {
+    if (this.#lanes.size > 1 && this.#lanes.get(turn)?.size === 0) this.#lanes.delete(turn);
   }
 
   /**
@@ -25,8 +25,8 @@ export class Lanes<Lane extends { readonly size: number }> {
    */
   first<T extends Turned>(accounts: Accounts, find: (lane: Lane) => T | undefined): T | undefined {
     let first: T | undefined;
-    for (const [account, lane] of this.#lanes)
-      if (first === undefined || accounts.mayPrecede(account, first)) first = accounts.firstOf(first, find(lane));
+    for (const [turn, lane] of this.#lanes)
+      if (first === undefined || accounts.mayPrecede(turn, first.turn)) first = accounts.firstOf(first, find(lane));
     return first;
   }
 

@@ -9,17 +9,17 @@ interface Stealable extends Turned {
   readonly countedTokens: number;
 }
 
-/** Calls that wait for one engine and may be taken by others: for each account, a tree in order. */
+/** Calls that wait for one engine and may be taken by others: for each turn, a tree in order. */
 export class StealableQueue<T extends Stealable> {
   readonly #lanes = new Lanes<FitTree<T>>(() => new FitTree());
 
   insert(call: T): void {
-    this.#lanes.of(call.account).insert(call, call, call.countedTokens);
+    this.#lanes.of(call.turn).insert(call, call, call.countedTokens);
   }
 
   delete(call: T): void {
-    invariant(this.#lanes.of(call.account).delete(call), 'a stealable call is among the stealable');
-    this.#lanes.tidy(call.account);
+    invariant(this.#lanes.of(call.turn).delete(call), 'a stealable call is among the stealable');
+    this.#lanes.tidy(call.turn);
   }
 
   /** Reads each call's need anew. */

