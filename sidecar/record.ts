@@ -17,7 +17,9 @@ import {
   type Event,
   type LogLine,
   type Millis,
+  type ProgramGone,
   type ProgramId,
+  type TenantId,
 } from '../src/index.js';
 import type { Config } from './config/schema.js';
 import type { Recorder } from './driver.js';

@@ -85,7 +85,7 @@ export class Scheduler {
       });
     this.#policy = policy ?? makePolicy(config.policy);
     this.#accounting = new Accounting(config);
-    this.#accounts = new Accounts(config.policy);
+    this.#accounts = new Accounts(config);
     const rules = { config, balancer, policy: this.#policy };
     this.#placement = new Placement(rules, this.#accounting.completionIndex, this.#accounts);
     this.#escalator = new Escalator(this.#placement, this.totals);
@@ -121,7 +121,7 @@ export class Scheduler {
     this.#policy = this.policy ?? makePolicy(config.policy);
     this.#placement.rules = { config, balancer, policy: this.#policy };
     this.#accounting.configure(config);
-    this.#accounts.configure(config.policy, this.#placement.running());
+    this.#accounts.configure(config, this.#placement.running());
     for (const engine of this.#placement.engineTable.engines.values()) engine.configure(config.admission);
     for (const call of waiting) this.#wait(call);
     this.#place();

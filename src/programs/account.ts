@@ -42,16 +42,19 @@ export class Account {
 export class Turn {
   #inFlight = 0;
   #overdue = 0;
+  /** When one of its calls last began or stopped. */
+  #ranAtMs = -Infinity;
 
   constructor(readonly account: Account) {}
 
-  /** Whether a call has waited for `starvation.waitMsMax` while none is in flight. */
-  get isStarving(): boolean {
-    return this.#overdue > 0 && this.#inFlight === 0;
+  /** Whether a call is overdue, and none has run since that time. */
+  isStarving(sinceMs: number): boolean {
+    return this.#overdue > 0 && this.#inFlight === 0 && this.#ranAtMs <= sinceMs;
   }
 
   /** A call has begun to run, or no longer runs. */
-  runs(change: 1 | -1): void {
+  runs(change: 1 | -1, nowMs: number): void {
+    this.#ranAtMs = nowMs;
     this.#inFlight += change;
     this.account.inFlight += change;
     invariant(this.#inFlight >= 0, 'no turn has fewer than no calls in flight');

@@ -17,7 +17,7 @@ const BEHIND_SHARE = 0.8;
 /** Attained engine time below which an account without calls is forgotten. */
 const FORGOTTEN_MS = 1;
 
-type Settings = Pick<SchedulerConfig['policy'], 'tenants' | 'tenantWeights'>;
+type Settings = Pick<SchedulerConfig, 'policy' | 'starvation'>;
 
 /** A call that may be given another turn. */
 interface Owned {
@@ -56,14 +56,15 @@ export interface TenantView {
  * one tenant. This is weighted max-min over time, as with Virtual Token Counters (Sheng et al. 2024), but an idle tenant
  * keeps a credit of a minute where theirs keeps none.
  *
- * A tenant with an overdue call for a model and nothing in flight there goes before all others: no weight starves it.
+ * A tenant with an overdue call for a model, of which none has run there for `starvation.waitMsMax`, goes before all
+ * others: no weight starves it.
  *
  * With `policy.tenants: none` all tenants share one account, so that no turn precedes another.
  */
 export class Accounts {
   readonly #accounts = new Map<TenantId | undefined, Account>();
   #policy: TenantPolicy | undefined;
-  #weights: Settings['tenantWeights'];
+  #settings: Settings;
   #meanCallMs = 0;
   #callsKnown = 0;
   /** Attained times are as of `#atMs`. Since then `#left` of them is left, and each call in flight has added `#addedMs`. */
@@ -73,9 +74,9 @@ export class Accounts {
   #addedMs = 0;
   #epoch = -Infinity;
 
-  constructor({ tenants, tenantWeights }: Settings) {
-    this.#policy = tenantPolicyOf(tenants);
-    this.#weights = tenantWeights;
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.#policy = tenantPolicyOf(settings.policy.tenants);
   }
 
   /** Whether tenants are told apart. */
@@ -84,10 +85,10 @@ export class Accounts {
   }
 
   /** Applies new settings. Attained times are kept, unless tenants begin or cease to be told apart. */
-  configure({ tenants, tenantWeights }: Settings, running: Iterable<Owned>): void {
+  configure(settings: Settings, running: Iterable<Owned>): void {
     const wereApart = this.#policy !== undefined;
-    this.#policy = tenantPolicyOf(tenants);
-    this.#weights = tenantWeights;
+    this.#settings = settings;
+    this.#policy = tenantPolicyOf(settings.policy.tenants);
     this.#epoch = -Infinity;
     for (const account of this.#accounts.values()) {
       account.weight = this.#weightOf(account.tenant);
@@ -97,7 +98,7 @@ export class Accounts {
     this.#accounts.clear();
     for (const call of running) {
       call.turn = this.turnOf(call);
-      call.turn.runs(1);
+      call.turn.runs(1, this.#nowMs);
     }
   }
 
@@ -116,19 +117,20 @@ export class Accounts {
   }
 
   #weightOf(tenant: TenantId | undefined): number {
-    return tenant !== undefined && Object.hasOwn(this.#weights, tenant) ? (this.#weights[tenant] ?? 1) : 1;
+    const { tenantWeights } = this.#settings.policy;
+    return tenant !== undefined && Object.hasOwn(tenantWeights, tenant) ? (tenantWeights[tenant] ?? 1) : 1;
   }
 
   /** A call with this turn has begun to run. */
   began(turn: Turn): void {
     this.#settle();
-    turn.runs(1);
+    turn.runs(1, this.#nowMs);
   }
 
   /** It no longer runs. */
   stopped(turn: Turn): void {
     this.#settle();
-    turn.runs(-1);
+    turn.runs(-1, this.#nowMs);
   }
 
   /** A call has left its engine for good, after this time there. */
@@ -186,7 +188,8 @@ export class Accounts {
   }
 
   #placeOf(turn: Turn): number {
-    return turn.isStarving ? -Infinity : this.#usedMs(turn.account) / turn.account.claim;
+    const sinceMs = this.#nowMs - this.#settings.starvation.waitMsMax;
+    return turn.isStarving(sinceMs) ? -Infinity : this.#usedMs(turn.account) / turn.account.claim;
   }
 
   /** Whether its tenant has had clearly less than it is due among those with calls. */

@@ -113,8 +113,6 @@ describe('why a call waits', () => {
     const removed = new Map<WaitCause, number>();
     for (let seed = 0; seed < 600; seed += 1)
       playUntil(seed, (moment) => {
-        // Turns of tenants change with every call that begins or ends.
-        if (moment.config.policy.tenants !== 'none') return false;
         const timesOf = (cause: WaitCause) => removed.get(cause) ?? 0;
         const waiting = [...moment.scheduler.views.waits()].sort(([, a], [, b]) => timesOf(a.cause) - timesOf(b.cause));
         if (waiting[0] === undefined) return false;
@@ -247,8 +245,12 @@ function playUntil(seed: number, act: (moment: Moment) => boolean): void {
     play({
       seed,
       without: ['configure'],
-      // A fixed window would not widen.
-      adjust: (config) => ({ ...config, admission: { ...config.admission, window: 'auto' } }),
+      // A fixed window would not widen, and tenants' turns change with every call that begins or ends.
+      adjust: (config) => ({
+        ...config,
+        policy: { ...config.policy, tenants: 'none' },
+        admission: { ...config.admission, window: 'auto' },
+      }),
       onMoment(moment) {
         moments += 1;
         if (moments > (seed * 7) % 50 && act(moment)) throw new Enough();
