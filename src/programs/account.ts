@@ -45,6 +45,10 @@ export class Turn {
   /** When one of its calls last began or stopped. */
   #ranAtMs = -Infinity;
 
+  /** Its place in the order, as of a stamp of `Accounts`. */
+  place = 0;
+  placeStamp = -1;
+
   constructor(readonly account: Account) {}
 
   /** Whether a call is overdue, and none has run since that time. */
@@ -63,7 +67,10 @@ export class Turn {
   /** A call has begun to wait, or no longer waits. */
   waits(change: 1 | -1, isOverdue: boolean): void {
     this.account.waiting += change;
-    if (isOverdue) this.#overdue += change;
+    if (isOverdue) {
+      this.#overdue += change;
+      this.placeStamp = -1;
+    }
     invariant(this.#overdue >= 0 && this.account.waiting >= this.#overdue, 'overdue calls wait');
   }
 }

@@ -73,6 +73,8 @@ export class Accounts {
   #left = 1;
   #addedMs = 0;
   #epoch = -Infinity;
+  /** Counts the changes that may move a place. */
+  #stamp = 0;
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -94,8 +96,11 @@ export class Accounts {
       account.weight = this.#weightOf(account.tenant);
       account.factor = 1;
     }
+    this.#stamp += 1;
     if (wereApart === (this.#policy !== undefined)) return;
     this.#accounts.clear();
+    this.#atMs = this.#nowMs;
+    this.at(this.#nowMs);
     for (const call of running) {
       call.turn = this.turnOf(call);
       call.turn.runs(1, this.#nowMs);
@@ -105,6 +110,8 @@ export class Accounts {
   /** The time of the step. */
   at(nowMs: number): void {
     this.#nowMs = nowMs;
+    if (this.#policy === undefined) return;
+    this.#stamp += 1;
     this.#left = Math.exp((this.#atMs - nowMs) / MEMORY_MS);
     this.#addedMs = MEMORY_MS * (1 - this.#left);
   }
@@ -123,28 +130,35 @@ export class Accounts {
 
   /** A call with this turn has begun to run. */
   began(turn: Turn): void {
-    this.#settle();
+    this.#settle(turn);
     turn.runs(1, this.#nowMs);
+    this.#stamp += 1;
   }
 
   /** It no longer runs. */
   stopped(turn: Turn): void {
-    this.#settle();
+    this.#settle(turn);
     turn.runs(-1, this.#nowMs);
+    this.#stamp += 1;
   }
 
   /** A call has left its engine for good, after this time there. */
   completed(callMs: number): void {
     this.#callsKnown = Math.min(this.#callsKnown + 1, CALLS_MEMORY);
     this.#meanCallMs += (callMs - this.#meanCallMs) / this.#callsKnown;
+    this.#stamp += 1;
   }
 
-  /** Brings all accounts up to now. Only in steps that change one, so that a driver's extra steps change nothing. */
-  #settle(): void {
+  /**
+   * Brings all accounts up to now, and forgets those without calls or engine time. Only when a call begins or stops, so
+   * that a driver's extra steps change nothing.
+   * @param turn the call's turn; its account may be between waiting and running
+   */
+  #settle(turn: Turn): void {
     if (this.#policy === undefined || this.#nowMs === this.#atMs) return;
     for (const [key, account] of this.#accounts) {
       account.attainedMs = this.#attainedMs(account);
-      if (!account.isActive && account.attainedMs < FORGOTTEN_MS) this.#accounts.delete(key);
+      if (account !== turn.account && !account.isActive && account.attainedMs < FORGOTTEN_MS) this.#accounts.delete(key);
     }
     this.#atMs = this.#nowMs;
     this.at(this.#nowMs);
@@ -166,6 +180,7 @@ export class Accounts {
     const sum = (of: (account: Account) => number): number => active.reduce((all, account) => all + of(account), 0);
     const meanUrgency = sum(({ weight, urgency }) => weight * urgency) / sum(({ weight }) => weight);
     const load = sum(({ urgency }) => urgency) / Math.max(1, sum(({ inFlight }) => inFlight));
+    this.#stamp += 1;
     for (const account of this.#accounts.values())
       account.factor = account.isActive ? policy.factor({ urgency: account.urgency, meanUrgency, load }) : 1;
   }
@@ -188,8 +203,11 @@ export class Accounts {
   }
 
   #placeOf(turn: Turn): number {
+    if (turn.placeStamp === this.#stamp) return turn.place;
     const sinceMs = this.#nowMs - this.#settings.starvation.waitMsMax;
-    return turn.isStarving(sinceMs) ? -Infinity : this.#usedMs(turn.account) / turn.account.claim;
+    turn.placeStamp = this.#stamp;
+    turn.place = turn.isStarving(sinceMs) ? -Infinity : this.#usedMs(turn.account) / turn.account.claim;
+    return turn.place;
   }
 
   /** Whether its tenant has had clearly less than it is due among those with calls. */

@@ -82,6 +82,23 @@ describe('engine time goes to tenants by weight', () => {
   });
 });
 
+describe('the books of tenants', () => {
+  it('show each call in flight, however briefly its tenant was idle before', () => {
+    const desk = new Desk({ policy: { tenants: 'weighted' } });
+    desk.join('A', { window: 4 });
+    desk.arrive('a', { tenant: 'a' });
+    desk.pass(1_000);
+    desk.arrive('b', { tenant: 'b' });
+    desk.pass(1_000);
+    desk.finish('b');
+    const books = desk.scheduler.views.tenants().map(({ tenant, inFlight, attainedShare }) => [tenant, inFlight, attainedShare]);
+    expect(books).toEqual([['a', 1, expect.closeTo(2 / 3, 1)], ['b', 0, expect.closeTo(1 / 3, 1)]]);
+    desk.pass(1_000_000);
+    desk.finish('a');
+    expect(desk.scheduler.views.tenants().map(({ tenant }) => tenant)).toEqual(['a']);
+  });
+});
+
 describe('no tenant starves', () => {
   it.each(CASES)('a call overdue goes first if its tenant has none in flight: $name, $tenants', ({ name, tenants }) => {
     const desk = new Desk({ policy: { name, tenants, tenantWeights: { poor: 0.001, rich: 1000 } }, starvation: { waitMsMax: 5_000 }, limits: LARGE });
