@@ -172,9 +172,7 @@ class Aliases {
 
   inCommands(commands: readonly Command[]): readonly Command[] {
     if (!commands.some(({ type }) => type === 'programGone')) return commands;
-    return commands.map((command) =>
-      command.type === 'programGone' ? this.#inGone(command) : command,
-    );
+    return commands.map((command) => (command.type === 'programGone' ? this.#inGone(command) : command));
   }
 
   #inGone({ deadline, ...gone }: ProgramGone): ProgramGone {

@@ -9,7 +9,14 @@ export * from './protocol/events.js';
 export { EVENT_LOG_VERSION, logLine, type LogChange, type LogLine, type LogStep } from './protocol/event-log.js';
 export { LogFault, readLogLine } from './protocol/event-log-schema.js';
 export type { Balancer, Candidate, Placeable } from './placement/balancer.js';
-export { ADMISSION_NAMES, FORESIGHT_NAMES, POLICY_NAMES, RETENTION_NAMES, TENANTS_NAMES, queueMsLeast } from './config.js';
+export {
+  ADMISSION_NAMES,
+  FORESIGHT_NAMES,
+  POLICY_NAMES,
+  RETENTION_NAMES,
+  TENANTS_NAMES,
+  queueMsLeast,
+} from './config.js';
 export type {
   AdmissionName,
   ForesightName,

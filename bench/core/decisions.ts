@@ -42,14 +42,7 @@ function newScheduler(): Scheduler {
   return new Scheduler(settings(ROWS), makeBalancer(loadConfig({}).balancer));
 }
 
-function timesOf(
-  desk: Desk,
-  gate: boolean,
-  queued: number,
-  warmUp: number,
-  decisions: number,
-  tenants = 1,
-): string[] {
+function timesOf(desk: Desk, gate: boolean, queued: number, warmUp: number, decisions: number, tenants = 1): string[] {
   const load = new Load(desk, gate, tenants);
   load.fill(queued);
   for (let i = 0; i < warmUp; i += 1) load.decide();

@@ -122,7 +122,8 @@ export function programRoutes(context: Context, asAdmin: boolean): Routes {
           ...(deadline !== undefined && { deadlineAtMs: deadlineAtMs(deadline, driver.now()) }),
         });
         const { foresight, tenants } = config.policy;
-        const used = (remaining !== undefined && foresight === 'declared') || (deadline !== undefined && tenants === 'afs');
+        const used =
+          (remaining !== undefined && foresight === 'declared') || (deadline !== undefined && tenants === 'afs');
         sendJson(request, response, 200, 'hinted', { hinted: true, used, id, tenant: row.tenant });
       },
     },

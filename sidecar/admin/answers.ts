@@ -217,7 +217,10 @@ export const queue = z
 
 export const tenantList = z
   .strictObject({
-    division: say(z.enum(TENANTS_NAMES), '`policy.tenants`: how engine time is divided. With `none` there are no tenants here.'),
+    division: say(
+      z.enum(TENANTS_NAMES),
+      '`policy.tenants`: how engine time is divided. With `none` there are no tenants here.',
+    ),
     tenants: z.array(
       z.strictObject({
         tenant: z.string(),

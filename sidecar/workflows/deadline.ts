@@ -10,7 +10,10 @@ const HEADER = 'x-maitred-deadline';
 /** When a program is to be done: seconds from now, or a time of day such as `2026-11-22T18:00:00Z`. */
 export const deadlineSchema = z.union(
   [
-    z.number().min(0).max(AHEAD_MS_MAX / 1000),
+    z
+      .number()
+      .min(0)
+      .max(AHEAD_MS_MAX / 1000),
     z.iso.datetime({ offset: true }).refine((text) => Date.parse(text) - Date.now() <= AHEAD_MS_MAX),
   ],
   { error: `must be ${FORM}` },

@@ -364,7 +364,8 @@ export class Placement {
   #takes(engine: Engine, call: Call, nowMs: number): boolean {
     if (!this.#hasSlot(engine, nowMs)) return false;
     return (
-      this.#joins(call, engine, headroomOf(engine, this.rules, nowMs), nowMs) && !goesFirst(engine.reservedFor, call, this.accounts)
+      this.#joins(call, engine, headroomOf(engine, this.rules, nowMs), nowMs) &&
+      !goesFirst(engine.reservedFor, call, this.accounts)
     );
   }
 

@@ -114,7 +114,9 @@ export class Waits {
     if (closed !== undefined) return { cause: closed, engine, needs: 1, free: limitSize - inFlight, limit: limitSize };
     const short = this.#shortOf(call, engine, room, isOwn);
     if (short !== undefined) return short;
-    const next = goesFirst(reservedFor, first, this.placement.accounts) ? reservedFor : (first ?? this.#firstToSteal(engine, room));
+    const next = goesFirst(reservedFor, first, this.placement.accounts)
+      ? reservedFor
+      : (first ?? this.#firstToSteal(engine, room));
     if (next !== call) return { cause: 'turn', engine, behind: next };
     // Turns change with time, and an engine looks again at its next event.
     const { accounts } = this.placement;
@@ -188,7 +190,9 @@ export class Waits {
   }
 
   #before(call: Call, queues: readonly Iterable<Call>[]): Ahead {
-    return queues.map((queue) => lastOf(this.#line(queue), (each) => this.placement.accounts.before(each, call))).reduce(both);
+    return queues
+      .map((queue) => lastOf(this.#line(queue), (each) => this.placement.accounts.before(each, call)))
+      .reduce(both);
   }
 
   #line(queue: Iterable<Call>): Line {

@@ -158,7 +158,8 @@ export class Accounts {
     if (this.#policy === undefined || this.#nowMs === this.#atMs) return;
     for (const [key, account] of this.#accounts) {
       account.attainedMs = this.#attainedMs(account);
-      if (account !== turn.account && !account.isActive && account.attainedMs < FORGOTTEN_MS) this.#accounts.delete(key);
+      if (account !== turn.account && !account.isActive && account.attainedMs < FORGOTTEN_MS)
+        this.#accounts.delete(key);
     }
     this.#atMs = this.#nowMs;
     this.at(this.#nowMs);
@@ -179,7 +180,12 @@ export class Accounts {
     const active = [...this.#accounts.values()].filter((account) => account.isActive);
     const sum = (of: (account: Account) => number): number => active.reduce((all, account) => all + of(account), 0);
     const meanUrgency = sum(({ weight, urgency }) => weight * urgency) / sum(({ weight }) => weight);
-    const load = sum(({ urgency }) => urgency) / Math.max(1, sum(({ inFlight }) => inFlight));
+    const load =
+      sum(({ urgency }) => urgency) /
+      Math.max(
+        1,
+        sum(({ inFlight }) => inFlight),
+      );
     this.#stamp += 1;
     for (const account of this.#accounts.values())
       account.factor = account.isActive ? policy.factor({ urgency: account.urgency, meanUrgency, load }) : 1;

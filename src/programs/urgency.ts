@@ -17,7 +17,13 @@ const ALONE_FACTOR = 1.5;
  * arrival. The time in which it had no call is added, since its tools took that and not the engines.
  * @param leastMs lower bound on the remaining work
  */
-export function urgencyOf(program: Program, index: CompletionIndex, foresees: boolean, leastMs: number, atMs: number): number {
+export function urgencyOf(
+  program: Program,
+  index: CompletionIndex,
+  foresees: boolean,
+  leastMs: number,
+  atMs: number,
+): number {
   const { serviceMs, createdAtMs, pausedMs, deadlineAtMs } = program;
   const workMs = Math.max(leastMs, workOf(program, index, foresees));
   const dueAtMs = deadlineAtMs ?? createdAtMs + pausedMs + ALONE_FACTOR * (serviceMs + workMs);
@@ -25,7 +31,8 @@ export function urgencyOf(program: Program, index: CompletionIndex, foresees: bo
 }
 
 function workOf({ serviceMs, outlook }: Program, index: CompletionIndex, foresees: boolean): number {
-  const ms = (foresees ? outlook?.remainingMs(serviceMs) : undefined) ?? (index.isLearnt ? index.msToEnd(serviceMs) : serviceMs);
+  const ms =
+    (foresees ? outlook?.remainingMs(serviceMs) : undefined) ?? (index.isLearnt ? index.msToEnd(serviceMs) : serviceMs);
   // Infinity: no program has ended after as much service.
   return Number.isFinite(ms) ? ms : serviceMs;
 }

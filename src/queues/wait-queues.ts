@@ -67,7 +67,8 @@ export class WaitQueues {
   /** The first call bound to the engine, in order, that fits. */
   firstBound(engine: Engine, room: Headroom): Call | undefined {
     let fit = engine.bound.firstFit(room, this.accounts);
-    for (; fit !== undefined && isStale(fit, engine); fit = engine.bound.firstFit(room, this.accounts)) this.#reseat(fit);
+    for (; fit !== undefined && isStale(fit, engine); fit = engine.bound.firstFit(room, this.accounts))
+      this.#reseat(fit);
     return fit;
   }
 

@@ -21,7 +21,11 @@ describe.each(TENANTS_NAMES.filter((name) => name !== 'none'))('the division %s'
   });
 
   it('does not depend on the unit of urgency', () => {
-    const scaled = ({ urgency: own, meanUrgency, load }: Claim) => ({ urgency: 2 * own, meanUrgency: 2 * meanUrgency, load });
+    const scaled = ({ urgency: own, meanUrgency, load }: Claim) => ({
+      urgency: 2 * own,
+      meanUrgency: 2 * meanUrgency,
+      load,
+    });
     fc.assert(fc.property(claim, (each) => factor(scaled(each)) === factor(each)));
   });
 

@@ -9,7 +9,9 @@ const DIVISIONS: readonly TenantsName[] = ['weighted', 'afs'];
 const CALL_MS = 500;
 const LARGE = { queuedMax: 10_000, queuedPerTenantMax: 10_000, programsMax: 30_000 };
 /** Every policy that orders calls, with each division. */
-const CASES = POLICIES.filter((name) => name !== 'fcfs').flatMap((name) => DIVISIONS.map((tenants) => ({ name, tenants })));
+const CASES = POLICIES.filter((name) => name !== 'fcfs').flatMap((name) =>
+  DIVISIONS.map((tenants) => ({ name, tenants })),
+);
 
 /** Programs of one call each: so many of the tenant, from `startMs` on, `gapMs` apart. */
 const backlog = (tenant: string, count: number, startMs = 0, gapMs = 0): WorldProgram[] =>
@@ -38,13 +40,16 @@ describe('engine time goes to tenants by weight', () => {
     expect(four! / one!).toBeLessThan(4.2);
   });
 
-  it.each(DIVISIONS)('and all of it to one while the other is idle, who then gains at most its last minute: %s', (tenants) => {
-    const programs = [...backlog('late', 800, 100_000), ...backlog('early', 1600)];
-    expect(shares({ tenants }, programs, 50_000, 100_000)).toMatchObject({ early: 1 });
-    // ln 2 of the time constant: then both have had as much, and share evenly.
-    expect(shares({ tenants }, programs, 100_000, 130_000)['late']).toBeGreaterThan(0.9);
-    expect(shares({ tenants }, programs, 150_000, 170_000)['late']).toBeCloseTo(0.5, 1);
-  });
+  it.each(DIVISIONS)(
+    'and all of it to one while the other is idle, who then gains at most its last minute: %s',
+    (tenants) => {
+      const programs = [...backlog('late', 800, 100_000), ...backlog('early', 1600)];
+      expect(shares({ tenants }, programs, 50_000, 100_000)).toMatchObject({ early: 1 });
+      // ln 2 of the time constant: then both have had as much, and share evenly.
+      expect(shares({ tenants }, programs, 100_000, 130_000)['late']).toBeGreaterThan(0.9);
+      expect(shares({ tenants }, programs, 150_000, 170_000)['late']).toBeCloseTo(0.5, 1);
+    },
+  );
 
   it('not at all with none: the earlier backlog goes first', () => {
     const programs = [...backlog('early', 300), ...backlog('late', 100, 1000)];
@@ -56,7 +61,9 @@ describe('engine time goes to tenants by weight', () => {
       const programs = [...backlog('heavy', 500), ...backlog('light', 20, 5_000, 2_000)];
       const changes: CoreChanges = { policy: { tenants: division }, limits: LARGE };
       const { doneAtMs } = new World({ changes, engines: { A: { window: 4 } }, programs }).run();
-      const waits = programs.filter(({ tenant }) => tenant === 'light').map(({ id, startMs = 0 }) => doneAtMs.get(id)! - startMs - CALL_MS);
+      const waits = programs
+        .filter(({ tenant }) => tenant === 'light')
+        .map(({ id, startMs = 0 }) => doneAtMs.get(id)! - startMs - CALL_MS);
       return Math.max(...waits);
     };
     expect(waitOf('none')).toBeGreaterThan(20_000);
@@ -91,8 +98,13 @@ describe('the books of tenants', () => {
     desk.arrive('b', { tenant: 'b' });
     desk.pass(1_000);
     desk.finish('b');
-    const books = desk.scheduler.views.tenants().map(({ tenant, inFlight, attainedShare }) => [tenant, inFlight, attainedShare]);
-    expect(books).toEqual([['a', 1, expect.closeTo(2 / 3, 1)], ['b', 0, expect.closeTo(1 / 3, 1)]]);
+    const books = desk.scheduler.views
+      .tenants()
+      .map(({ tenant, inFlight, attainedShare }) => [tenant, inFlight, attainedShare]);
+    expect(books).toEqual([
+      ['a', 1, expect.closeTo(2 / 3, 1)],
+      ['b', 0, expect.closeTo(1 / 3, 1)],
+    ]);
     desk.pass(1_000_000);
     desk.finish('a');
     expect(desk.scheduler.views.tenants().map(({ tenant }) => tenant)).toEqual(['a']);
@@ -101,7 +113,11 @@ describe('the books of tenants', () => {
 
 describe('no tenant starves', () => {
   it.each(CASES)('a call overdue goes first if its tenant has none in flight: $name, $tenants', ({ name, tenants }) => {
-    const desk = new Desk({ policy: { name, tenants, tenantWeights: { poor: 0.001, rich: 1000 } }, starvation: { waitMsMax: 5_000 }, limits: LARGE });
+    const desk = new Desk({
+      policy: { name, tenants, tenantWeights: { poor: 0.001, rich: 1000 } },
+      starvation: { waitMsMax: 5_000 },
+      limits: LARGE,
+    });
     desk.join('A', { window: 1 });
     desk.arrive('first', { tenant: 'poor' });
     desk.pass(1_000);

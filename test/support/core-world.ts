@@ -37,7 +37,13 @@ export interface WorldResult {
 }
 
 /** Engine time of each tenant's calls in a part of the run, in milliseconds. */
-export function engineMs({ log }: WorldResult, serviceMs: number, fromMs: number, toMs: number, tenantOf: (call: string) => string) {
+export function engineMs(
+  { log }: WorldResult,
+  serviceMs: number,
+  fromMs: number,
+  toMs: number,
+  tenantOf: (call: string) => string,
+) {
   const sums: Record<string, number> = {};
   for (const { atMs, command } of log) {
     if (command.type !== 'dispatch') continue;

@@ -18,7 +18,10 @@ export const TENANTS: SpecInput = {
  * Their programs: 10, 30 and 100 calls, and 10 sub-agents of 10 calls side by side. The paper gives no sizes of calls.
  * These read and use tools as coding agents do, and answer as briefly as agents with functions.
  */
-export function tenantParts(coding: AgentInput, { outputTokens }: Pick<AgentInput, 'outputTokens'>): Record<string, SpecInput> {
+export function tenantParts(
+  coding: AgentInput,
+  { outputTokens }: Pick<AgentInput, 'outputTokens'>,
+): Record<string, SpecInput> {
   const constant = (value: number, source = SAGA) => ({ dist: 'constant' as const, value, source });
   const agent = (calls: number): AgentInput => ({
     ...coding,
@@ -28,6 +31,12 @@ export function tenantParts(coding: AgentInput, { outputTokens }: Pick<AgentInpu
   });
   const { kind: _kind, ...subAgent } = agent(10);
   const { inputTokens } = coding;
-  const burst: SpecInput = { kind: 'map-reduce', inputTokens, outputTokens, subAgents: constant(10, 'assumed'), subAgent };
+  const burst: SpecInput = {
+    kind: 'map-reduce',
+    inputTokens,
+    outputTokens,
+    subAgents: constant(10, 'assumed'),
+    subAgent,
+  };
   return { light: agent(10), medium: agent(30), heavy: agent(100), burst };
 }

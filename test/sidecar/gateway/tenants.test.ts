@@ -2,7 +2,19 @@ import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Recorder } from '../../../sidecar/driver.js';
 import type { Event } from '../../../src/index.js';
-import { JSON_TYPE, ask, chat, completion, configOf, errorCode, fakeEngine, gate, until, waiting, world } from './world.js';
+import {
+  JSON_TYPE,
+  ask,
+  chat,
+  completion,
+  configOf,
+  errorCode,
+  fakeEngine,
+  gate,
+  until,
+  waiting,
+  world,
+} from './world.js';
 
 const KEYS = ['heavy', 'light'].map((tenant) => ({ sha256: hash('sha256', `key-${tenant}`, 'hex'), tenant }));
 const by = (tenant: string, headers = {}) => ({ authorization: `Bearer key-${tenant}`, ...headers });
@@ -29,9 +41,16 @@ describe('a deadline', () => {
     await chat(url, {}, by('light', { 'x-maitred-deadline': '1.5' }));
     await chat(url, {}, by('light', { 'x-maitred-deadline': inAnHour }));
     await chat(url, { maitred: { deadline: 5 } }, by('light', { 'x-maitred-deadline': '90' }));
-    await chat(url, { maitred: { deadline: inAnHour.replace('Z', '+00:00') } }, by('light', { 'x-maitred-program': 'p' }));
+    await chat(
+      url,
+      { maitred: { deadline: inAnHour.replace('Z', '+00:00') } },
+      by('light', { 'x-maitred-program': 'p' }),
+    );
     await chat(url, {}, by('light'));
-    const got = await ask(`${url}/programs/p/hint`, { headers: { ...JSON_TYPE, ...by('light') }, body: '{"deadline": 7}' });
+    const got = await ask(`${url}/programs/p/hint`, {
+      headers: { ...JSON_TYPE, ...by('light') },
+      body: '{"deadline": 7}',
+    });
     expect(got.json()).toMatchObject({ hinted: true, used: true });
     // A time of day comes nearer until the gateway reads it.
     const declared = deadlines.map((ms) => ms && (ms > 3_000_000 ? 3600 : Math.round(ms / 100) / 10));
@@ -42,7 +61,16 @@ describe('a deadline', () => {
   it('is refused where it is malformed, with the field or header to change', async () => {
     const engine = await fakeEngine();
     const { url, deadlines } = await sharing(engine);
-    for (const text of ['', '-1', 'soon', '1e3', '9999999999', '2026-11-22', '2026-13-01T00:00:00Z', '2999-01-01T00:00:00Z']) {
+    for (const text of [
+      '',
+      '-1',
+      'soon',
+      '1e3',
+      '9999999999',
+      '2026-11-22',
+      '2026-13-01T00:00:00Z',
+      '2999-01-01T00:00:00Z',
+    ]) {
       const { status, text: body } = await chat(url, {}, by('light', { 'x-maitred-deadline': text }));
       expect([text, status, body]).toEqual([text, 400, expect.stringContaining('"param":"x-maitred-deadline"')]);
     }
@@ -51,14 +79,21 @@ describe('a deadline', () => {
       expect([deadline, status, text]).toEqual([deadline, 400, expect.stringContaining('"param":"maitred.deadline"')]);
     }
     await chat(url, {}, by('light', { 'x-maitred-program': 'p' }));
-    const got = await ask(`${url}/programs/p/hint`, { headers: { ...JSON_TYPE, ...by('light') }, body: '{"deadline": -1}' });
+    const got = await ask(`${url}/programs/p/hint`, {
+      headers: { ...JSON_TYPE, ...by('light') },
+      body: '{"deadline": -1}',
+    });
     expect([got.status, errorCode(got.text)]).toEqual([400, 'invalid_body']);
     expect(deadlines).toEqual([undefined]);
   });
 
   it('is met or missed, by tenant', async () => {
     const { url, adminUrl } = await sharing(await fakeEngine());
-    for (const [program, deadline] of [['a', '60'], ['b', '0'], ['c', '60']] as const) {
+    for (const [program, deadline] of [
+      ['a', '60'],
+      ['b', '0'],
+      ['c', '60'],
+    ] as const) {
       await chat(url, {}, by('light', { 'x-maitred-program': program, 'x-maitred-deadline': deadline }));
       await ask(`${url}/programs/${program}/end`, { method: 'POST', headers: by('light') });
     }
@@ -90,7 +125,10 @@ describe('a tenant over its share', () => {
       { tenant: 'light', weight: 3, waiting: 1, in_flight: 0, attained_share: 0, due_share: 0.75 },
     ]);
     const explained = async (program: string) =>
-      (await ask(`${adminUrl}/programs/${program}/explain`)).json() as { text: string; calls: { tenant_share: object }[] };
+      (await ask(`${adminUrl}/programs/${program}/explain`)).json() as {
+        text: string;
+        calls: { tenant_share: object }[];
+      };
     const heavy = await explained('i');
     expect(heavy.text).toContain('Its tenant "heavy" is over its share: it has had 100 % of the engine time');
     expect(heavy.text).toContain('1 call is ahead of it');
