@@ -19,7 +19,6 @@ import { Escalator } from './placement/escalator.js';
 import { proved, setBack } from './placement/retry.js';
 import { turnedAway } from './placement/wait-estimate.js';
 import { goneNotice, Accounting, clampUsage } from './programs/accounting.js';
-import { Accounts } from './programs/accounts.js';
 import { Ghosts } from './programs/ghosts.js';
 import { makePolicy } from './policies/by-name.js';
 import type { Policy } from './policies/policy.js';
@@ -42,7 +41,6 @@ import type { CallId, Millis } from './protocol/units.js';
 export class Scheduler {
   readonly #placement: Placement;
   readonly #accounting: Accounting;
-  readonly #accounts: Accounts;
   #policy: Policy;
   readonly #calls = new Map<CallId, Call>();
   readonly #escalator: Escalator;
@@ -85,9 +83,7 @@ export class Scheduler {
       });
     this.#policy = policy ?? makePolicy(config.policy);
     this.#accounting = new Accounting(config);
-    this.#accounts = new Accounts(config);
-    const rules = { config, balancer, policy: this.#policy };
-    this.#placement = new Placement(rules, this.#accounting.completionIndex, this.#accounts);
+    this.#placement = new Placement({ config, balancer, policy: this.#policy }, this.#accounting.completionIndex);
     this.#escalator = new Escalator(this.#placement, this.totals);
   }
 
@@ -121,7 +117,7 @@ export class Scheduler {
     this.#policy = this.policy ?? makePolicy(config.policy);
     this.#placement.rules = { config, balancer, policy: this.#policy };
     this.#accounting.configure(config);
-    this.#accounts.configure(config, this.#placement.running());
+    this.#placement.accounts.configure(config, this.#placement.engineTable.running());
     for (const engine of this.#placement.engineTable.engines.values()) engine.configure(config.admission);
     for (const call of waiting) this.#wait(call);
     this.#place();
@@ -133,7 +129,7 @@ export class Scheduler {
     if (!Number.isFinite(now)) throw new RangeError(`now must be finite, got ${now}`);
     tellViolationsTo(this.#onViolation);
     this.#nowMs = Math.max(now, this.#nowMs);
-    this.#accounts.at(this.#nowMs);
+    this.#placement.accounts.at(this.#nowMs);
     this.#out = [];
   }
 
@@ -170,13 +166,9 @@ export class Scheduler {
           this.#placement.touch(engine);
         });
       case 'engineLost':
-        return this.#withEngine(event.engine, (engine) =>
-          this.#displaced(this.#placement.leave(engine, 'lost', this.#nowMs)),
-        );
+        return this.#left(event.engine, 'lost');
       case 'engineDrained':
-        return this.#withEngine(event.engine, (engine) =>
-          this.#displaced(this.#placement.leave(engine, 'draining', this.#nowMs)),
-        );
+        return this.#left(event.engine, 'draining');
       case 'woke':
         return;
       default:
@@ -192,6 +184,10 @@ export class Scheduler {
   #withEngine(id: Engine['id'], then: (engine: Engine) => void): void {
     const engine = this.#placement.engineTable.engines.get(id);
     if (engine !== undefined) then(engine);
+  }
+
+  #left(id: Engine['id'], state: 'lost' | 'draining'): void {
+    this.#withEngine(id, (engine) => this.#displaced(this.#placement.leave(engine, state, this.#nowMs)));
   }
 
   #arrive(event: CallArrived): void {
@@ -215,10 +211,8 @@ export class Scheduler {
 
   /** Ranks and queues the call: on arrival, or again after an engine failed it. */
   #wait(call: Call): void {
-    call.turn = this.#accounts.turnOf(call);
-    const standing = call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs);
-    call.level = standing.level;
-    call.rank = standing.rank;
+    call.turn = this.#placement.accounts.turnOf(call);
+    Object.assign(call, call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs));
     const refuser = this.#placement.refuserOf(call, this.#nowMs);
     if (refuser === undefined || passesMany(refuser)) {
       this.#placement.enqueue(call);
@@ -352,15 +346,15 @@ export class Scheduler {
     for (let next = this.#escalator.refused(now); next !== undefined; next = this.#escalator.refused(now))
       this.#reject(next.call, next.refusal);
     this.#ghosts.expire(now);
-    this.#accounts.reweigh(this.#calls.values(), (program, atMs) => this.#accounting.urgencyOf(program, atMs));
+    this.#placement.accounts.reweigh(this.#calls.values(), this.#accounting.urgencyOf);
     this.#accounting.countOut(now);
     this.#placement.passTime(now);
     for (let row = this.#accounting.expire(now); row !== undefined; row = this.#accounting.expire(now)) this.#gone(row);
   }
 
   #planWake(): void {
-    const changeAtMs = this.#placement.nextChangeMs(this.#nowMs);
-    const at = Math.min(this.#escalator.nextAtMs, changeAtMs, this.#accounting.nextExpiryMs);
+    const { nextAtMs } = this.#escalator;
+    const at = Math.min(nextAtMs, this.#placement.nextChangeMs(this.#nowMs), this.#accounting.nextExpiryMs);
     if (at === this.#wakeAtMs || at === Infinity) return;
     this.#wakeAtMs = at;
     this.#out.push({ type: 'wakeAt', at: at as Millis });

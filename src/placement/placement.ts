@@ -6,9 +6,9 @@ import type { Headroom } from '../queues/lane.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import type { Left } from '../kv/footprint.js';
 import { maySpill } from '../programs/escalation.js';
-import type { Accounts } from '../programs/accounts.js';
+import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
-import { mayStay, retriersOf } from './eligible.js';
+import { isMoving, mayStay, retriersOf } from './eligible.js';
 import { closedBy, goesFirst, headroomOf, needTokens, pays } from './obstacle.js';
 import { refuserFor } from './oversized.js';
 import { agesEarly, reservationOf } from './reservation.js';
@@ -28,6 +28,7 @@ import { WaitQueues } from '../queues/wait-queues.js';
  */
 export class Placement {
   readonly engineTable = new EngineTable();
+  readonly accounts: Accounts;
   readonly #queues: WaitQueues;
   /** Engines on which a waiting call may now have room. An array, not a Set, as it is emptied in every step. */
   readonly #touched: Engine[] = [];
@@ -39,9 +40,9 @@ export class Placement {
   constructor(
     public rules: PlacementRules,
     readonly completionIndex: CompletionIndex,
-    readonly accounts: Accounts,
   ) {
-    this.#queues = new WaitQueues(this.engineTable, accounts);
+    this.accounts = new Accounts(rules.config);
+    this.#queues = new WaitQueues(this.engineTable, this.accounts);
   }
 
   /** Number of waiting calls. */
@@ -85,12 +86,6 @@ export class Placement {
     const displaced = this.#serve(engine, event.models);
     this.retryOn(engine);
     return displaced;
-  }
-
-  /** Every call that its engine counts. */
-  *running(): IterableIterator<Call> {
-    for (const { running } of this.engineTable.engines.values())
-      for (const call of running) if (!call.isOversized) yield call;
   }
 
   /** Takes the engine out of service. Returns the waiting calls whose place or deadline it changed. */
@@ -341,21 +336,18 @@ export class Placement {
     if (!this.#hasSlot(engine, nowMs)) return undefined;
     const room = headroomOf(engine, this.rules, nowMs);
     let fit = this.#queues.firstBound(engine, room);
-    const { accounts } = this;
-    let head = engine.bound.firstAged(accounts);
+    let head = engine.bound.firstAged(this.accounts);
     for (const pool of engine.pools) {
-      fit = accounts.firstOf(fit, pool.unbound.firstFit(room, accounts));
-      head = accounts.firstOf(head, pool.unbound.firstAged(accounts));
+      fit = this.accounts.firstOf(fit, pool.unbound.firstFit(room, this.accounts));
+      head = this.accounts.firstOf(head, pool.unbound.firstAged(this.accounts));
     }
-    const early = agesEarly(engine, fit, accounts, this.rules.config.admission.reserveMs, nowMs);
-    if (early !== undefined) {
-      this.age(early);
-      return this.#pick(engine, nowMs);
-    }
+    const early = agesEarly(engine, fit, this.accounts, this.rules.config.admission.reserveMs, nowMs);
+    if (early !== undefined) return (this.age(early), this.#pick(engine, nowMs));
     const reserved = head === fit ? engine.reservedFor : this.#reservation(engine, head, nowMs);
-    if (goesFirst(reserved, fit, accounts)) return undefined;
+    if (goesFirst(reserved, fit, this.accounts)) return undefined;
     if (fit === undefined)
-      for (const { stealable } of engine.pools) fit = accounts.firstOf(fit, stealable.firstFit(room.new, accounts));
+      for (const { stealable } of engine.pools)
+        fit = this.accounts.firstOf(fit, stealable.firstFit(room.new, this.accounts));
     // A family's first call here also needs room for the shared prefix, and waits for it.
     return fit !== undefined && this.#joins(fit, engine, room, nowMs) ? fit : undefined;
   }
@@ -411,9 +403,4 @@ export class Placement {
     const stranding = [...left, ...engine.pools].filter((pool) => pool.live.length === 0);
     return [...new Set([...homeless, ...stranding.flatMap(({ unbound, paused }) => [...unbound, ...paused])])];
   }
-}
-
-/** Whether the call's engine has finished anything since the call began to wait. */
-function isMoving(call: Call): boolean {
-  return call.boundTo !== undefined && call.boundTo.finishedAtMs >= call.queuedAtMs;
 }

@@ -67,10 +67,10 @@ export class Accounting {
   }
 
   /** Engine time that the program needs each millisecond from `atMs` on. */
-  urgencyOf(program: Program, atMs: number): number {
+  readonly urgencyOf = (program: Program, atMs: number): number => {
     const { foresight, firstQuantumMs } = this.#config.policy;
     return urgencyOf(program, this.completionIndex, foresight !== 'none', firstQuantumMs, atMs);
-  }
+  };
 
   /** The call has stopped waiting: dispatched, cancelled or refused. */
   waited(call: Call, nowMs: number): void {

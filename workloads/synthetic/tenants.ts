@@ -29,7 +29,8 @@ export function tenantParts(
     reasoningTokens: 0,
     callsPerTurn: constant(calls),
   });
-  const { kind: _kind, ...subAgent } = agent(10);
+  const subAgent: Omit<AgentInput, 'kind'> & { kind?: 'agent' } = agent(10);
+  delete subAgent.kind;
   const { inputTokens } = coding;
   const burst: SpecInput = {
     kind: 'map-reduce',

@@ -44,13 +44,19 @@ const line = z.strictObject({
 });
 
 /** Our own format, a program a line: see `docs/PROGRAMS.md`. */
-export const maitred = oneEach(line, ({ calls: given, maitredProgram: _version, ...rest }, record) => {
+export const maitred = oneEach(line, ({ id, arrivalMs, workload, tenant, calls: given }, record) => {
   const calls = given.map((each, at): AgentCall => ({ ...each, after: each.after ?? usualAfter(at) }));
   for (const [at, each] of calls.entries()) {
     const fault = check(each, at, calls, record);
     if (fault !== undefined) return fault;
   }
-  return { ...rest, calls } satisfies AgentProgram;
+  return {
+    id,
+    ...(arrivalMs !== undefined && { arrivalMs }),
+    ...(workload !== undefined && { workload }),
+    ...(tenant !== undefined && { tenant }),
+    calls,
+  } satisfies AgentProgram;
 });
 
 /** A program as a line of our own format, without its end. */

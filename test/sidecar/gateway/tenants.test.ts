@@ -36,6 +36,8 @@ describe('a deadline', () => {
   it('is declared by a header or a field, as seconds or as a time, and by a hint', async () => {
     const engine = await fakeEngine();
     const { url, deadlines } = await sharing(engine);
+    await until(async () => (await chat(url, {}, by('light'))).status === 200);
+    deadlines.length = 0;
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
     await chat(url, {}, by('light', { 'x-maitred-deadline': '90' }));
     await chat(url, {}, by('light', { 'x-maitred-deadline': '1.5' }));
