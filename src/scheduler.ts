@@ -231,14 +231,13 @@ export class Scheduler {
 
   #dispatch(call: Call, engine: Engine): void {
     const { balancer } = this.#placement.rules;
-    const { program } = call;
     this.#accounting.waited(call, this.#nowMs);
     const binds = balancer.binds(call, engine);
-    const home = program.home;
+    const { home } = call.program;
     const placement = !binds ? 'spread' : home === undefined ? 'bound' : home === engine ? 'home' : 'spilled';
     if (placement === 'spilled') this.totals.spilled += 1;
     this.#placement.occupy(call, engine, this.#nowMs);
-    if (binds) program.bind(engine);
+    if (binds) call.program.bind(engine);
     balancer.dispatched?.(call, engine);
     this.#send(call, engine, placement);
   }

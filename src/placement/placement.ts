@@ -120,8 +120,7 @@ export class Placement {
   /** Whether some engine, or the named one, serves the model, up or lost. */
   serves(model: ModelId, only?: EngineId): boolean {
     if (only === undefined) return this.engineTable.serves(model);
-    const engine = this.engineTable.engines.get(only);
-    return engine?.pools.some((pool) => pool.model === model) === true;
+    return this.engineTable.engines.get(only)?.pools.some((pool) => pool.model === model) === true;
   }
 
   /** The engine that the call must wait for: by its client, by those that may run it again, or by the balancer. */
