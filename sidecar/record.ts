@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { constants, createGzip, type Gzip } from 'node:zlib';
 import type { Logger } from 'pino';
+import type { z } from 'zod';
 import {
   EVENT_LOG_VERSION,
   logLine,
@@ -16,7 +17,9 @@ import {
   type Event,
   type LogLine,
   type Millis,
+  type ProgramGone,
   type ProgramId,
+  type TenantId,
 } from '../src/index.js';
 import type { Config } from './config/schema.js';
 import type { Recorder } from './driver.js';
@@ -70,7 +73,7 @@ export class EventLog implements Recorder {
       maitred: version,
       startedAt: new Date().toISOString(),
       now: millis(performance.now()),
-      settings: settingsSchema.parse(config),
+      settings: this.#aliases.inSettings(config),
     });
   }
 
@@ -83,7 +86,7 @@ export class EventLog implements Recorder {
   configured(config: Config, now: Millis, commands: readonly Command[]): void {
     if (!this.#isOpen) return;
     this.#steps += 1;
-    this.#add({ now, settings: settingsSchema.parse(config), commands: this.#aliases.inCommands(commands) });
+    this.#add({ now, settings: this.#aliases.inSettings(config), commands: this.#aliases.inCommands(commands) });
   }
 
   /** Writes the rest, unless the disk takes too long. */
@@ -158,7 +161,7 @@ class Aliases {
     return {
       ...event,
       program: this.#program(program),
-      tenant: tenantId(this.#name('t', tenant)),
+      tenant: this.#tenant(tenant),
       // The root's name reveals nothing.
       thread: thread === '' ? '' : this.#name('s', thread),
       ...(prefix !== undefined && { prefix: prefix.map((hash) => this.#mix(hash)) }),
@@ -169,9 +172,27 @@ class Aliases {
 
   inCommands(commands: readonly Command[]): readonly Command[] {
     if (!commands.some(({ type }) => type === 'programGone')) return commands;
-    return commands.map((command) =>
-      command.type === 'programGone' ? { ...command, program: this.#program(command.program) } : command,
-    );
+    return commands.map((command) => (command.type === 'programGone' ? this.#inGone(command) : command));
+  }
+
+  #inGone({ deadline, ...gone }: ProgramGone): ProgramGone {
+    return {
+      ...gone,
+      program: this.#program(gone.program),
+      ...(deadline && { deadline: { ...deadline, tenant: this.#tenant(deadline.tenant) } }),
+    };
+  }
+
+  /** The settings that a replay needs. */
+  inSettings(config: Config): z.output<typeof settingsSchema> {
+    const { policy, ...others } = settingsSchema.parse(config);
+    const weights = Object.entries(policy.tenantWeights);
+    const tenantWeights = Object.fromEntries(weights.map(([tenant, weight]) => [this.#tenant(tenant), weight]));
+    return { ...others, policy: { ...policy, tenantWeights } };
+  }
+
+  #tenant(name: string): TenantId {
+    return tenantId(this.#name('t', name));
   }
 
   #program(id: ProgramId): ProgramId {

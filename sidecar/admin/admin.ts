@@ -12,6 +12,7 @@ import type { Handlers, Params, Routes } from '../http/listener.js';
 import { splitTarget } from '../http/target.js';
 import { endProgram, findProgram } from '../programs.js';
 import { checked } from '../workflows/checked.js';
+import { deadlineAtMs } from '../workflows/deadline.js';
 import { workOf } from '../workflows/declaration.js';
 import { hintSchema } from '../workflows/schema.js';
 import { EVERY_ENGINE, postToEveryEngine } from './every-engine.js';
@@ -26,6 +27,7 @@ import {
   pastCalls,
   programDetail,
   queueRow,
+  tenantRows,
   totalsRow,
 } from './rows.js';
 import { programPage, readView } from './watch.js';
@@ -62,6 +64,7 @@ export function adminRoutes(context: Context): Routes {
     '/engines/:id/drain': { POST: answer((_, params) => drainEngine(context, params)) },
     [`${EVERY_ENGINE}/*`]: { POST: guarded((request, response) => postToEveryEngine(context, request, response)) },
     '/queue': { GET: answer(() => queueRow(context)) },
+    '/tenants': { GET: answer(() => tenantRows(context)) },
     '/identity': { GET: answer(() => identityRow(context)) },
     '/totals': { GET: answer(() => totalsRow(context)) },
     '/gateway': { GET: answer(() => gatewayRow(context)) },
@@ -109,10 +112,18 @@ export function programRoutes(context: Context, asAdmin: boolean): Routes {
       POST: async (request, response, { id = '' }) => {
         const tenant = tenantFor(request);
         const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
-        const { remaining } = checked(hintSchema, body);
+        const { remaining, deadline } = checked(hintSchema, body);
         const row = findProgram(context, id, tenant);
-        context.driver.emit({ type: 'programHinted', program: row.id, remaining: workOf(remaining) });
-        const used = context.config.policy.foresight === 'declared';
+        const { config, driver } = context;
+        driver.emit({
+          type: 'programHinted',
+          program: row.id,
+          ...(remaining && { remaining: workOf(remaining) }),
+          ...(deadline !== undefined && { deadlineAtMs: deadlineAtMs(deadline, driver.now()) }),
+        });
+        const { foresight, tenants } = config.policy;
+        const used =
+          (remaining !== undefined && foresight === 'declared') || (deadline !== undefined && tenants === 'afs');
         sendJson(request, response, 200, 'hinted', { hinted: true, used, id, tenant: row.tenant });
       },
     },

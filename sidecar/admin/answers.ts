@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { WAIT_CAUSES } from '../../src/index.js';
+import { TENANTS_NAMES, WAIT_CAUSES } from '../../src/index.js';
 import { shadow } from './shadow-answer.js';
 
 /**
@@ -216,6 +216,25 @@ export const queue = z
   })
   .meta({ id: 'Queue' });
 
+export const tenantList = z
+  .strictObject({
+    division: say(
+      z.enum(TENANTS_NAMES),
+      '`policy.tenants`: how engine time is divided. With `none` there are no tenants here.',
+    ),
+    tenants: z.array(
+      z.strictObject({
+        tenant: z.string(),
+        weight: z.number(),
+        waiting: whole,
+        in_flight: whole,
+        attained_share: say(share, 'Of the engine time of about the last minute.'),
+        due_share: say(share.nullable(), 'Due among the tenants that have calls; null: it has none.'),
+      }),
+    ),
+  })
+  .meta({ id: 'TenantList' });
+
 const spread = z.strictObject({ count: whole, mean: seconds.nullable(), p99: seconds.nullable() });
 
 export const totals = z
@@ -261,7 +280,7 @@ export const ended = z
 export const hinted = z
   .strictObject({
     hinted: z.literal(true),
-    used: say(z.boolean(), 'Whether `policy.foresight` is `declared`.'),
+    used: say(z.boolean(), 'Whether `policy.foresight` is `declared`, or for a deadline `policy.tenants` is `afs`.'),
     id: z.string(),
     tenant: z.string(),
   })
@@ -287,6 +306,7 @@ export type PastCallList = z.infer<typeof pastCalls>;
 export type Engine = z.infer<typeof engine>;
 export type EngineList = z.infer<typeof engineList>;
 export type Queue = z.infer<typeof queue>;
+export type TenantList = z.infer<typeof tenantList>;
 export type TotalsAnswer = z.infer<typeof totals>;
 export type ShadowAnswer = z.infer<typeof shadow>;
 export type GatewayState = z.infer<typeof gatewayState>;

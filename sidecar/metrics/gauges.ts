@@ -1,5 +1,5 @@
 import { Counter, Gauge } from 'prom-client';
-import { tenantId, type EngineView } from '../../src/index.js';
+import { tenantId, type EngineView, type TenantView } from '../../src/index.js';
 import { isServing, type Context } from '../context.js';
 import type { SourceState } from '../discovery/index.js';
 import { ENGINE_STATES, type Engine } from '../engines/index.js';
@@ -61,6 +61,7 @@ export function registerGauges(context: Context): void {
   registerWaitGauges(context);
   registerInfo(context);
   registerTenantGauge(context);
+  registerShareGauges(context);
   registerEngineGauges(context);
   registerSourceGauges(context);
 }
@@ -121,6 +122,25 @@ function registerTenantGauge({ driver, metrics }: Context): void {
       if (others > 0) this.set({ tenant: OTHER }, others);
     },
   });
+}
+
+/** Shares of engine time; no series where `policy.tenants` is `none`. */
+function registerShareGauges({ driver, metrics }: Context): void {
+  const ofTenant = (name: string, help: string, read: (view: TenantView) => number | undefined) =>
+    new Gauge({
+      name: `maitred_tenant_${name}`,
+      help,
+      labelNames: ['tenant'],
+      registers: [metrics.registry],
+      collect() {
+        this.reset();
+        const own = new Set(metrics.tenants.values());
+        for (const view of driver.scheduler.views.tenants())
+          this.inc({ tenant: own.has(view.tenant) ? view.tenant : OTHER }, read(view) ?? 0);
+      },
+    });
+  ofTenant('attained_share', 'Share of the engine time of about the last minute.', (view) => view.attainedShare);
+  ofTenant('due_share', 'Share of engine time due among the tenants with calls, 0 without.', (view) => view.dueShare);
 }
 
 function registerEngineGauges(context: Context): void {

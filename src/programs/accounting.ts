@@ -2,13 +2,14 @@ import type { Call } from './call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import { CompletionIndex } from './completion-index.js';
-import type { CallFinished, ProgramGone, ProgramHinted, Usage, Work } from '../protocol/events.js';
+import type { CallArrived, CallFinished, ProgramGone, ProgramHinted, Usage } from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/footprint.js';
 import { Foresight } from '../foresight/foresight.js';
 import { SharedPrefixes } from '../kv/shared-prefixes.js';
 import { HORIZON_STEPS, STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
 import { ProcessTable, type Program } from './process-table.js';
+import { urgencyOf } from './urgency.js';
 import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
 
 /**
@@ -47,20 +48,29 @@ export class Accounting {
   }
 
   /** The call has arrived: adds it to its program. */
-  begin(call: Call, remaining?: Work): void {
+  begin(call: Call, { remaining, deadlineAtMs }: Pick<CallArrived, 'remaining' | 'deadlineAtMs'>): void {
     const { program, thread, promptTokens } = call;
     if (thread === '') this.#forecast.arrived(program, promptTokens);
     program.begin(call);
+    program.deadlineAtMs = deadlineAtMs ?? program.deadlineAtMs;
     this.#foresight.arrived(call, remaining, this.#config.policy);
     call.forecastTokens = this.#forecastTokens(call);
     call.sharedTokens = this.#sharedTokens(call);
   }
 
   /** The client has declared the rest of the program. */
-  hinted({ program, remaining }: ProgramHinted): void {
+  hinted({ program, remaining, deadlineAtMs }: ProgramHinted): void {
     const row = this.table.get(program);
-    if (row !== undefined) this.#foresight.declared(row, remaining, this.#config.policy);
+    if (row === undefined) return;
+    row.deadlineAtMs = deadlineAtMs ?? row.deadlineAtMs;
+    if (remaining !== undefined) this.#foresight.declared(row, remaining, this.#config.policy);
   }
+
+  /** Engine time that the program needs each millisecond from `atMs` on. */
+  readonly urgencyOf = (program: Program, atMs: number): number => {
+    const { foresight, firstQuantumMs } = this.#config.policy;
+    return urgencyOf(program, this.completionIndex, foresight !== 'none', firstQuantumMs, atMs);
+  };
 
   /** The call has stopped waiting: dispatched, cancelled or refused. */
   waited(call: Call, nowMs: number): void {
@@ -193,6 +203,7 @@ export class Accounting {
 
 /** The notice that a row has left the table. */
 export function goneNotice(row: Program): ProgramGone {
+  const endMs = row.lastCompletionAtMs ?? row.createdAtMs;
   return {
     type: 'programGone',
     program: row.id,
@@ -200,7 +211,10 @@ export function goneNotice(row: Program): ProgramGone {
     calls: row.callsTotal,
     serviceMs: row.serviceMs as Millis,
     waitingMs: row.waitingMs as Millis,
-    durationMs: ((row.lastCompletionAtMs ?? row.createdAtMs) - row.createdAtMs) as Millis,
+    durationMs: (endMs - row.createdAtMs) as Millis,
+    ...(row.deadlineAtMs !== undefined && {
+      deadline: { tenant: row.tenant, lateMs: (endMs - row.deadlineAtMs) as Millis },
+    }),
   };
 }
 

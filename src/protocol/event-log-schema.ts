@@ -87,6 +87,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shap
     'retry?': yes,
     'family?': object(FAMILY),
     'remaining?': object(WORK),
+    'deadlineAtMs?': number,
   },
   callStarted: { call: text },
   callProgressed: { call: text, outputTokens: count },
@@ -100,7 +101,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shap
   callFailed: FAILURE,
   callCancelled: { call: text, 'mayReturn?': yes },
   programEnded: { program: text },
-  programHinted: { program: text, remaining: object(WORK) },
+  programHinted: { program: text, 'remaining?': object(WORK), 'deadlineAtMs?': number },
   engineJoined: {
     engine: text,
     models: texts,
@@ -134,6 +135,7 @@ const COMMANDS: ShapesOf<Command> = {
     serviceMs: number,
     waitingMs: number,
     durationMs: number,
+    'deadline?': object({ tenant: text, lateMs: number }),
   },
 };
 

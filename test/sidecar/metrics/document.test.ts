@@ -50,6 +50,7 @@ async function exercised(): Promise<World> {
       { url: bad.url, kind: 'openai' },
     ],
     limits: { tenantSeriesMax: 2 },
+    policy: { tenants: 'weighted' },
   });
   for (const tenant of TENANTS) await Promise.all([1, 2, 3].map(() => chat(all.url, { stream: true }, bearer(tenant))));
   await chat(all.url, {}, { ...bearer('alpha'), 'x-maitred-final': 'true' });
