@@ -23,11 +23,7 @@ export interface ProgramOptions {
   readonly expectedMs?: Readonly<Record<string, number>>;
 }
 
-const WAITING_MAX = 256;
-const TIMEOUT_MS = 2000;
 let hasWarned = false;
-
-type Execute = (...given: readonly unknown[]) => unknown;
 
 export class Program {
   readonly id: string;
@@ -45,10 +41,9 @@ export class Program {
 
   /** Names each call of a model. `thread` names a conversation beside the main one, such as a sub-agent's. */
   middleware(node?: string, thread?: string) {
-    const names = { program: this.id, workflow: this.#options.workflow, node, thread };
-    const headers = Object.fromEntries(
-      Object.entries(names).flatMap(([key, name]) => (name ? [[`x-maitred-${key}`, printable(name)]] : [])),
-    );
+    const names = Object.entries({ program: this.id, workflow: this.#options.workflow, node, thread });
+    const pairs = names.flatMap(([key, name]) => (name ? [[`x-maitred-${key}`, printable(name)] as const] : []));
+    const headers = Object.fromEntries(pairs);
     return {
       specificationVersion: 'v3' as const,
       transformParams: <P extends { headers?: Record<string, string | undefined> }>({ params }: { params: P }) =>
@@ -59,16 +54,15 @@ export class Program {
   /** The same tools, whose runs are told. `thread` is that of the model that asks for them. */
   tools<T extends Readonly<Record<string, object>>>(tools: T, thread?: string): T {
     const told = Object.entries(tools).map(([name, tool]) => {
-      const { execute } = tool as { execute?: Execute };
-      if (execute === undefined) return [name, tool];
+      const { execute } = tool as { execute?: (...given: unknown[]) => unknown };
       const tell = (type: string, expectedMs?: number) =>
         this.#tell('events', { type, tool: name, thread: thread && printable(thread), expectedMs });
-      const run: Execute = (...given) => {
+      const finished = () => tell('tool_finished');
+      const watched = (...given: unknown[]) => {
         tell('tool_started', this.#options.expectedMs?.[name]);
-        const finished = () => tell('tool_finished');
-        return watch(() => execute.apply(tool, given as unknown[]), finished);
+        return watch(() => execute?.apply(tool, given), finished);
       };
-      return [name, { ...tool, execute: run }];
+      return [name, execute ? { ...tool, execute: watched } : tool];
     });
     return Object.fromEntries(told) as T;
   }
@@ -80,7 +74,7 @@ export class Program {
   }
 
   #tell(path: string, body: Readonly<Record<string, unknown>>): void {
-    if (this.#waiting >= WAITING_MAX) return warn('too many messages wait');
+    if (this.#waiting >= 256) return warn('too many messages wait');
     this.#waiting += 1;
     const losses = this.#losses;
     this.#told = this.#told.then(async () => {
@@ -99,7 +93,7 @@ export class Program {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...(apiKey && { authorization: `Bearer ${apiKey}` }) },
         body: JSON.stringify(body),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(2000),
       });
       const text = await answer.text();
       // A program without a call is unknown, and has nothing to end.
@@ -121,12 +115,9 @@ function watch(run: () => unknown, finished: () => void): unknown {
     finished();
     throw error;
   }
-  if (isIterable(result)) return watchParts(result, finished);
-  return Promise.resolve(result).finally(finished);
+  const hasParts = typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
+  return hasParts ? watchParts(result as AsyncIterable<unknown>, finished) : Promise.resolve(result).finally(finished);
 }
-
-const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
-  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
 async function* watchParts(parts: AsyncIterable<unknown>, finished: () => void): AsyncIterable<unknown> {
   try {
@@ -136,12 +127,11 @@ async function* watchParts(parts: AsyncIterable<unknown>, finished: () => void):
   }
 }
 
-/** Names may have any characters, headers may not. */
+/** Names may have any characters and length, headers may not. The end of a name tells most. */
 const printable = (name: string) =>
-  name.replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  name.replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).slice(-256);
 
 function warn(reason: unknown): void {
-  if (hasWarned) return;
+  if (!hasWarned) console.warn('maitred was not told of a tool or an end:', reason);
   hasWarned = true;
-  console.warn('maitred was not told of a tool or an end:', reason);
 }

@@ -82,8 +82,8 @@ class Program:
 
 
 def _ascii(name: str) -> str:
-    """Names of a framework may have any characters, headers may not."""
-    return name.encode("unicode_escape").decode()
+    """Names of a framework may have any characters and length, headers may not. The end of a name tells most."""
+    return name.encode("unicode_escape").decode()[-256:]
 
 
 _messages, _starting, _sender, _warned = queue.Queue(256), threading.Lock(), None, False
@@ -92,7 +92,7 @@ _messages, _starting, _sender, _warned = queue.Queue(256), threading.Lock(), Non
 def _tell(url, headers, body) -> None:
     global _sender
     try:
-        _messages.put_nowait((url, headers, body))
+        _messages.put_nowait((time.monotonic(), url, headers, body))
         with _starting:
             # None is alive at first, and in a process that was forked.
             if _sender is None or not _sender.is_alive():
@@ -105,8 +105,10 @@ def _tell(url, headers, body) -> None:
 def _send() -> None:
     with DefaultHttpxClient(timeout=2) as client:
         while True:
-            url, headers, body = _messages.get()
+            told, url, headers, body = _messages.get()
             try:
+                if time.monotonic() - told > 5:
+                    raise TimeoutError("the gateway has not answered for so long that this is no news")
                 answer = client.post(url, headers=headers, json=body)
                 # A program without a call is unknown, and has nothing to end.
                 if answer.is_error and "unknown_program" not in answer.text:
