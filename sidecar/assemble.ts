@@ -94,6 +94,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     watchers: new Watchers(watchPorts(() => context)),
     demo: options.demo,
     callPorts: { ...portsOf(() => context), driver, fleet },
+    kvEvents: undefined,
     tracing: undefined,
   };
   registerGauges(context);
