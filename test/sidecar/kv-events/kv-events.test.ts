@@ -56,9 +56,8 @@ describe('a message', () => {
 
   it('is refused if it is damaged, and never throws', () => {
     const good = Buffer.from(WIRE.maps, 'hex');
-    for (let length = 0; length < good.length; length++) {
-      expect(readBatch(frames(good.subarray(0, length)))).toBeUndefined();
-    }
+    const cuts = Array.from({ length: good.length }, (_, length) => frames(good.subarray(0, length)));
+    expect(cuts.filter((cut) => readBatch(cut) !== undefined)).toEqual([]);
     expect(readBatch(frames(Buffer.concat([good, good])))).toBeUndefined();
     expect(readBatch(frames(good).slice(1))).toBeUndefined();
     expect(readBatch([Buffer.of(), Buffer.alloc(7), good])).toBeUndefined();
@@ -72,7 +71,7 @@ describe('a message', () => {
         const bytes = Buffer.from(good);
         for (const [at, byte] of changes) bytes[at] = byte;
         const batch = readBatch(frames(bytes));
-        for (const event of batch?.events ?? []) expect(['stored', 'removed', 'cleared']).toContain(event.type);
+        expect(batch?.events.every(({ type }) => ['stored', 'removed', 'cleared'].includes(type))).not.toBe(false);
       }),
       { seed: 1, numRuns: 500 },
     );
