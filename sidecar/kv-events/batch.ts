@@ -20,11 +20,11 @@ const SEQ_BYTES = 8;
 const RANK_MAX = 1023;
 const BLOCK_TOKENS_MAX = 1e6;
 /** Fields of the three events by place, for versions that send arrays: SGLang, and older ones of vLLM. */
-const STORED = ['block_hashes', 'parent_block_hash', 'token_ids', 'block_size', 'lora_id', 'medium', 'lora_name', 'extra_keys', 'group_idx']; // prettier-ignore
-const PLACES: Readonly<Record<string, readonly string[]>> = {
-  BlockStored: STORED,
-  BlockRemoved: ['block_hashes', 'medium', 'group_idx'],
-};
+const STORED = 'block_hashes parent_block_hash token_ids block_size lora_id medium lora_name extra_keys group_idx';
+const PLACES = new Map<unknown, readonly string[]>([
+  ['BlockStored', STORED.split(' ')],
+  ['BlockRemoved', ['block_hashes', 'medium', 'group_idx']],
+]);
 
 /**
  * Reads a message: topic, number of the batch, and its events. Never throws.
@@ -67,7 +67,7 @@ function fieldsOf(item: unknown): ReadonlyMap<unknown, unknown> | undefined {
   if (item instanceof Map) return item;
   if (!Array.isArray(item)) return undefined;
   const [type, ...values] = item as readonly unknown[];
-  const places = (typeof type === 'string' && PLACES[type]) || [];
+  const places = PLACES.get(type) ?? [];
   return new Map<unknown, unknown>([['type', type], ...places.map((name, place) => [name, values[place]] as const)]);
 }
 

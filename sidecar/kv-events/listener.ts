@@ -10,7 +10,6 @@ interface Subscriber extends AsyncIterable<Buffer[]> {
   bind(address: string): Promise<void>;
   subscribe(): void;
   close(): void;
-  readonly lastEndpoint: string | null;
 }
 interface ZeroMq {
   readonly Subscriber: new (options: { readonly maxMessageSize: number; readonly ipv6: boolean }) => Subscriber;
@@ -51,11 +50,6 @@ export class KvEvents {
     return this.#refused;
   }
 
-  /** Address of the first rank. */
-  get address(): string {
-    return this.socket.lastEndpoint ?? '';
-  }
-
   async close(): Promise<void> {
     this.socket.close();
     await this.#closed;
@@ -77,8 +71,9 @@ export class KvEvents {
     const id = engineOf(frames[0]?.toString('utf8') ?? '');
     if (!this.ports.isEngine(id)) return this.#refuse('unknown_engine', id);
     const batch = readBatch(frames);
-    if (batch === undefined) return this.#refuse('malformed', id);
-    this.#residentOf(id).take(batch, this.ports.config().blocksMax);
+    const { ranks, blocksMax } = this.ports.config();
+    if (batch === undefined || batch.rank >= ranks) return this.#refuse('malformed', id);
+    this.#residentOf(id).take(batch, blocksMax);
   }
 
   #residentOf(id: EngineId): ResidentBlocks {

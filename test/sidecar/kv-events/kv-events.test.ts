@@ -65,6 +65,9 @@ describe('a message', () => {
     for (const start of ['dd7fffffff', 'df7fffffff', 'c67fffffff', 'db7fffffff', '91'.repeat(100_000)]) {
       expect(readBatch(frames(Buffer.from(`92cb0000000000000000${start}`, 'hex')))).toBeUndefined();
     }
+    // A later event, named like a property of all objects.
+    const later = `93cb00000000000000009192ab${Buffer.from('constructor').toString('hex')}01c0`;
+    expect(readBatch(frames(Buffer.from(later, 'hex')))).toMatchObject({ events: [] });
     const change = fc.tuple(fc.nat(good.length - 1), fc.integer({ min: 0, max: 255 }));
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
@@ -114,12 +117,11 @@ describe('the cache of an engine', () => {
 
 describe('the socket', () => {
   const { kvEvents: off } = loadConfig({});
-  const settings = { ...off, port: 5557, ranks: 2 };
+  const settings = { ...off, port: 5557, ranks: 4 };
 
   class FakeSocket {
     static readonly made: FakeSocket[] = [];
     readonly bound: string[] = [];
-    readonly lastEndpoint = null;
     isClosed = false;
     #messages: Buffer[][] = [];
     #wake = () => undefined as unknown;
@@ -167,14 +169,16 @@ describe('the socket', () => {
     const { started, warned } = start(engines);
     const listener = (await started) as KvEvents;
     const socket = FakeSocket.made.at(-1)!;
-    expect(socket.bound).toEqual(['tcp://127.0.0.1:5557', 'tcp://127.0.0.1:5558']);
+    expect(socket.bound).toEqual([5557, 5558, 5559, 5560].map((port) => `tcp://127.0.0.1:${port}`));
     const good = Buffer.from(WIRE.maps, 'hex');
     for (const topic of ['a', 'kv@b:8000@model', 'c', 'c', '']) socket.send(frames(good, 0n, topic));
     socket.send(frames(Buffer.of(1), 1n, 'a'));
+    // Rank 4 of four, from 0.
+    socket.send(frames(Buffer.concat([good.subarray(0, -1), Buffer.of(4)]), 1n, 'a'));
     await turn();
     const known = { blocks: 1, tokens: 2, lastSeq: 0, gaps: 0, isComplete: true };
     expect([listener.of('a' as never), listener.of('b:8000' as never)]).toEqual([known, known]);
-    expect(listener.refused).toEqual({ malformed: 1, unknown_engine: 3 });
+    expect(listener.refused).toEqual({ malformed: 2, unknown_engine: 3 });
     expect(warned).toMatchObject([{ topic: 'c' }, { topic: 'a' }]);
 
     // An engine that has gone is forgotten when another begins to tell.
