@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { adminRoutes, probeRoutes, programRoutes } from './admin/admin.js';
+import { adminRoutes, probeRoutes } from './admin/admin.js';
+import { programRoutes } from './admin/program-routes.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { Auth } from './auth.js';
 import type { Config } from './config/schema.js';
@@ -16,6 +17,7 @@ import {
   type Routes,
 } from './http/listener.js';
 import { clientRoutes, familyOf } from './routes.js';
+import { startKvEvents } from './kv-events/index.js';
 import type { Tracing } from './tracing/tracing.js';
 
 /** A listening gateway. */
@@ -42,6 +44,11 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
   const listeners: Listener[] = [];
   try {
     context.tracing = await startTracing(context);
+    context.kvEvents = await startKvEvents({
+      config: () => context.config.kvEvents,
+      isEngine: (id) => context.fleet.get(id) !== undefined,
+      log: context.log,
+    });
     const { listen: main, admin } = config;
     findEngines(context, config);
     const shared = admin.port === null;
@@ -193,7 +200,7 @@ async function closeAll(context: Context, listeners: readonly Listener[], flushM
   await Promise.all(listeners.map((listener) => listener.close()));
   await context.reader.close();
   context.discovery.close();
-  await Promise.all([context.fleet.close(), context.tracing?.close(flushMs)]);
+  await Promise.all([context.fleet.close(), context.kvEvents?.close(), context.tracing?.close(flushMs)]);
   context.driver.close();
   context.log.info('closed');
   await new Promise<void>((resolve) => context.log.flush(() => resolve()));

@@ -157,7 +157,9 @@ export class Scheduler {
         return this.#gone(this.#accounting.detach(row, 'ended'));
       }
       case 'programHinted':
-        return this.#accounting.hinted(event);
+      case 'toolStarted':
+      case 'toolFinished':
+        return this.#accounting.told(event, this.#nowMs);
       case 'engineJoined':
         return this.#displaced(this.#placement.join(event));
       case 'engineReported':

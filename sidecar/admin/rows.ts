@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { CallView, ProgramId, ProgramView, Scheduler, ThreadView } from '../../src/index.js';
+import type { CallView, NextCall, ProgramId, ProgramView, Scheduler, ThreadView } from '../../src/index.js';
 import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
@@ -82,8 +82,19 @@ export function programDetail(
         if (view === undefined || (calls.has(call.thread) ? call.thread : '') !== thread) return [];
         return [callRow(call, view, setting)];
       });
-      return { thread, calls: made, active };
+      return { thread, calls: made, active, next: nextCallRow(views.next(row.id, thread, now)) };
     }),
+  };
+}
+
+function nextCallRow(next: NextCall | undefined): Answers.NextCall | null {
+  if (next === undefined) return null;
+  return {
+    probability: next.probability,
+    median_seconds: seconds(next.medianMs),
+    p95_seconds: seconds(next.p95Ms),
+    more_tokens: Math.round(next.moreTokens),
+    tools: next.tools ?? null,
   };
 }
 
@@ -169,7 +180,15 @@ export function engineRow(
     engine_running: engine.load.running ?? null,
     engine_waiting: engine.load.waiting ?? null,
     kv_usage: engine.load.kvUsage ?? null,
+    kv_events: kvEventsRow(context, engine),
   };
+}
+
+function kvEventsRow({ kvEvents }: Context, { id }: Engine): Answers.Engine['kv_events'] {
+  const resident = kvEvents?.of(id);
+  if (resident === undefined) return null;
+  const { blocks, tokens, lastSeq, gaps, isComplete } = resident;
+  return { blocks, tokens, last_seq: lastSeq, gaps, complete: isComplete };
 }
 
 export function queueRow(context: Context): Answers.Queue {

@@ -2,7 +2,15 @@ import type { Call } from './call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import { CompletionIndex } from './completion-index.js';
-import type { CallArrived, CallFinished, ProgramGone, ProgramHinted, Usage } from '../protocol/events.js';
+import type {
+  CallArrived,
+  CallFinished,
+  ProgramGone,
+  ProgramHinted,
+  ToolFinished,
+  ToolStarted,
+  Usage,
+} from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/footprint.js';
 import { Foresight } from '../foresight/foresight.js';
@@ -58,12 +66,12 @@ export class Accounting {
     call.sharedTokens = this.#sharedTokens(call);
   }
 
-  /** The client has declared the rest of the program. */
-  hinted({ program, remaining, deadlineAtMs }: ProgramHinted): void {
-    const row = this.table.get(program);
+  /** A client has told something of its program: the rest of it, its deadline, or a tool's begin or end. */
+  told(event: ProgramHinted | ToolStarted | ToolFinished, nowMs: number): void {
+    const row = this.table.get(event.program);
     if (row === undefined) return;
-    row.deadlineAtMs = deadlineAtMs ?? row.deadlineAtMs;
-    if (remaining !== undefined) this.#foresight.declared(row, remaining, this.#config.policy);
+    if (event.type === 'programHinted') row.deadlineAtMs = event.deadlineAtMs ?? row.deadlineAtMs;
+    this.#foresight.told(row, event, this.#config.policy, nowMs);
   }
 
   /** Engine time that the program needs each millisecond from `atMs` on. */
@@ -101,6 +109,8 @@ export class Accounting {
     const contextTokens = promptTokens + outputTokens;
     if (call.thread === '') this.#forecast.finished(call, contextTokens, outputTokens, nowMs);
     program.contextTokens = contextTokens;
+    if (this.#config.policy.foresight !== 'none')
+      this.#foresight.answered(call, event.tools ?? [], { promptTokens, outputTokens }, nowMs);
     return {
       contextTokens,
       cachedTokens: usage?.cachedTokens,
