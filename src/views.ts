@@ -1,4 +1,4 @@
-import type { ForecastView } from './foresight/outlook.js';
+import type { Forecast } from './foresight/outlook.js';
 import type { NextCall } from './foresight/thread-path.js';
 import type { Call } from './programs/call.js';
 import type { Engine } from './engines/engine.js';
@@ -9,6 +9,12 @@ import type { WaitCause } from './placement/waits.js';
 import type { Dispatch } from './protocol/events.js';
 import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './protocol/units.js';
 import { callViews, countCauses, waitViews, type CallView, type WaitView } from './wait-views.js';
+
+/** What is left of a program, as foreseen. */
+export interface ForecastView extends Forecast {
+  /** Whether the policy in force ranks by it. */
+  readonly used: boolean;
+}
 
 /** A row of the process table, for people and metrics. Times are in milliseconds on the driver's clock. */
 export interface ProgramView {
@@ -112,7 +118,8 @@ export class Views {
 
   /** Engine time that a program is expected to need yet; undefined: nothing is foreseen. O(1). */
   forecast(id: ProgramId): ForecastView | undefined {
-    return forecastOf(this.#read().table.get(id));
+    const { table, policy } = this.#read();
+    return forecastOf(table.get(id), policy);
   }
 
   /** The next call of a program's thread; undefined: it is not foreseen, or one is in flight. O(1). */
@@ -204,7 +211,10 @@ export class Views {
   }
 }
 
-const forecastOf = (row: Program | undefined): ForecastView | undefined => row?.outlook?.view(row.serviceMs);
+function forecastOf(row: Program | undefined, { foresees = false }: Policy): ForecastView | undefined {
+  const forecast = row?.outlook?.view(row.serviceMs);
+  return forecast && { ...forecast, used: foresees };
+}
 
 function programView({ policy, nowMs }: State, row: Program): ProgramView {
   const { fadingTokens, fadingAtMs, outlook } = row;
@@ -237,7 +247,7 @@ function programView({ policy, nowMs }: State, row: Program): ProgramView {
     lastArrivalAtMs: row.lastArrivalAtMs as Millis,
     lastCompletionAtMs: row.lastCompletionAtMs as Millis | undefined,
     lastDispatch: row.lastDispatch,
-    forecast: forecastOf(row),
+    forecast: forecastOf(row, policy),
   };
 }
 

@@ -21,7 +21,7 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
   ) => {
     if (value > limit) report([section, key], `must be at most ${section}.${limitKey}, which is ${limit}`);
   };
-  const { starvation, admission, limits, health, timeouts, listen, admin } = config;
+  const { policy, starvation, admission, limits, health, timeouts, listen, admin } = config;
   atMost('admission', 'windowMin', admission.windowMin, 'windowMax', admission.windowMax);
   atMost('admission', 'windowMin', admission.windowMin, 'windowInitial', admission.windowInitial);
   atMost('admission', 'windowInitial', admission.windowInitial, 'windowMax', admission.windowMax);
@@ -37,6 +37,11 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
       `must be at least ${least}, ${longer} and admission.turnMs (${turnMs}) together: raise it or lower these`,
     );
   }
+  if (admission.retention === 'saga' && policy.foresight === 'none')
+    report(
+      ['admission', 'retention'],
+      'saga needs policy.foresight: learnt or declared, which knows how long tools take',
+    );
   // A program with a waiting or running call keeps its row, so there must be more rows than such calls.
   if (limits.programsMax < 2 * limits.queuedMax)
     report(['limits', 'programsMax'], `must be at least twice limits.queuedMax, which is ${limits.queuedMax}`);

@@ -110,7 +110,10 @@ export const admission = z
       .enum(RETENTION_NAMES)
       .default('learnt')
       .meta(
-        note('Retention of idle contexts: learnt from earlier return times, or fading by the half-life.', MEASURED),
+        note(
+          'Retention of idle contexts: `learnt` from earlier return times, fading by the `half-life`, for as long as their tools take (`saga`), or none (`lru`).',
+          MEASURED,
+        ),
       ),
     forecast: z
       .enum(['learnt', 'none'])

@@ -13,7 +13,7 @@ interface Declaration {
 }
 
 /** Service to come of a program, in milliseconds, and who says so. Infinity: no program of its type ended after as much. */
-export interface ForecastView {
+export interface Forecast {
   readonly source: 'declared' | 'learnt';
   readonly remainingMs: number;
 }
@@ -61,13 +61,18 @@ export class Outlook {
     return this.#paths.get(thread)?.next(nowMs);
   }
 
+  /** Time that 95 of 100 tools take that the thread waits for; undefined: it waits for none. */
+  silenceMs(thread: string): number | undefined {
+    return this.#paths.get(thread)?.silenceMs;
+  }
+
   /** Service to come, in milliseconds, of a program that has attained `serviceMs`; undefined: unknown. */
   remainingMs(serviceMs: number): number | undefined {
     return this.#declaredMs(serviceMs) ?? (this.type?.isLearnt === true ? this.type.msToEnd(serviceMs) : undefined);
   }
 
   /** `remainingMs` with its source, for views: looking must not bring the type's next reading forward. */
-  view(serviceMs: number): ForecastView | undefined {
+  view(serviceMs: number): Forecast | undefined {
     const declaredMs = this.#declaredMs(serviceMs);
     if (declaredMs !== undefined) return { source: 'declared', remainingMs: declaredMs };
     const type = this.type?.asRead;
@@ -87,11 +92,18 @@ export class Outlook {
     if (this.#first !== undefined) this.declarations.learn(this.#first.declaredMs, serviceMs - this.#first.serviceMs);
   }
 
-  /** A program that has outlived its declaration counts as one without. */
+  /**
+   * What the first declaration leaves, or the last if that is more. Only the first is judged: by declaring a small rest
+   * anew with each call, a client would gain otherwise. A program that has outlived both counts as one without.
+   */
   #declaredMs(serviceMs: number): number | undefined {
-    if (this.#last === undefined) return undefined;
-    const expectedMs = this.declarations.expectedMs(this.#last.declaredMs) ?? 0;
-    const leftMs = expectedMs - (serviceMs - this.#last.serviceMs);
+    const leftMs = Math.max(this.#leftMs(this.#first, serviceMs), this.#leftMs(this.#last, serviceMs));
     return leftMs > 0 ? leftMs : undefined;
+  }
+
+  #leftMs(declaration: Declaration | undefined, serviceMs: number): number {
+    if (declaration === undefined) return 0;
+    const expectedMs = this.declarations.expectedMs(declaration.declaredMs) ?? 0;
+    return expectedMs - (serviceMs - declaration.serviceMs);
   }
 }

@@ -7,6 +7,8 @@ import { plas } from './plas.js';
 import type { Policy } from './policy.js';
 import { halfLifeRetention } from './retention-half-life.js';
 import { learntRetention } from './retention-learnt.js';
+import { lruRetention } from './retention-lru.js';
+import { sagaRetention } from './retention-saga.js';
 import type { RetentionPolicy } from './retention.js';
 
 /** All policies. A new one is a file in policies/, its name in `config.ts` and a line here. */
@@ -25,8 +27,11 @@ const ADMISSIONS: Readonly<Record<AdmissionName, AdmissionPolicy>> = {
 const RETENTIONS: Readonly<Record<RetentionName, () => RetentionPolicy>> = {
   learnt: learntRetention,
   'half-life': halfLifeRetention,
+  saga: sagaRetention,
+  lru: lruRetention,
 };
 
 export const makePolicy = (config: SchedulerConfig['policy']): Policy => POLICIES[config.name](config);
 export const admissionOf = (name: AdmissionName): AdmissionPolicy => ADMISSIONS[name];
-export const makeRetention = (name: RetentionName): RetentionPolicy => RETENTIONS[name]();
+export const makeRetention = (rule: SchedulerConfig['admission']['retention']): RetentionPolicy =>
+  typeof rule === 'function' ? rule() : RETENTIONS[rule]();

@@ -24,6 +24,7 @@ export function plas(config: PolicySettings): Policy {
     name: 'plas',
     admits: true,
     weighs: true,
+    foresees,
     levels: config.levels,
     stand: ({ serviceAtArrivalMs, newPromptTokens = 0 }, { outlook }) => ({
       level: levels.of(

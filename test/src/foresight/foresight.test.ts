@@ -75,7 +75,7 @@ describe('declared work', () => {
     expect(orderOf(desk, ['big', { ...large, ...liar }], ['tiny', { ...small, ...liar }])).toEqual(['big', 'tiny']);
   });
 
-  it('comes between calls as well, and a later declaration replaces an earlier one', () => {
+  it('comes between calls as well, and a later, larger declaration replaces an earlier one', () => {
     const desk = deskWith('declared');
     teach(desk, 'a', SIZES_MS, right);
     desk.arrive('first', { program: 'p', ...small });
@@ -83,6 +83,15 @@ describe('declared work', () => {
     desk.tell(hinted('p', 0, 400));
     expect(orderOf(desk, ['second', { program: 'p', tenant: 'a' }], ['other', small])).toEqual(['other', 'second']);
     expect(desk.tell(hinted('nobody', 0, 1))).toEqual([]);
+  });
+
+  it('counts for no less than the first declaration leaves, however small the later ones are', () => {
+    const desk = deskWith('declared');
+    teach(desk, 'a', SIZES_MS, right);
+    desk.arrive('first', { program: 'p', ...large });
+    desk.finish('first', { prompt: 100, output: 10, serviceMs: 150 });
+    const again = { program: 'p', tenant: 'a', remaining: { prompt: 0, output: 1 } };
+    expect(orderOf(desk, ['second', again], ['other', small])).toEqual(['other', 'second']);
   });
 
   it('no longer counts once a reload switches foresight off', () => {
