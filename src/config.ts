@@ -26,8 +26,8 @@ export interface PolicySettings {
   readonly msPerPromptToken: number;
   readonly msPerOutputToken: number;
   /**
-   * Knowledge of a program's remaining service: none, learnt by agent type, or that and what clients declare. `plas`
-   * ranks by it.
+   * Knowledge of what programs will do: none, learnt by agent type, or that and what clients declare. `plas` ranks by
+   * it.
    */
   readonly foresight: ForesightName;
 }

@@ -218,7 +218,6 @@ function forecastOf(row: Program | undefined, { foresees = false }: Policy): For
 
 function programView({ policy, nowMs }: State, row: Program): ProgramView {
   const { fadingTokens, fadingAtMs, outlook } = row;
-  const asRead = outlook && { remainingMs: (serviceMs: number) => outlook.view(serviceMs)?.remainingMs };
   const threads = row.activeCalls.toSorted((a, b) => a.seq - b.seq).map((call) => threadView(call, nowMs));
   const running = threads.flatMap((thread) => (thread.state === 'running' && thread.engine ? [thread.engine] : []));
   const waitingNow = row.activeCalls.reduce((sum, call) => sum + call.waitingMs(nowMs) - call.waitedMs, 0);
@@ -227,7 +226,7 @@ function programView({ policy, nowMs }: State, row: Program): ProgramView {
     tenant: row.tenant,
     level: policy.stand(
       { serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs },
-      { fadingTokens, fadingAtMs, outlook: asRead },
+      { fadingTokens, fadingAtMs, outlook },
       nowMs,
     ).level,
     serviceMs: row.serviceMs as Millis,

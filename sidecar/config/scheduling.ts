@@ -51,7 +51,7 @@ export const policy = z.strictObject({
     .default('none')
     .meta(
       note(
-        'Remaining service by which `plas` ranks programs: unknown, `learnt` by agent type, or also as clients declare it (`declared`).',
+        'What `plas` knows of programs’ sizes: nothing, how those of their agent type compare (`learnt`), or also what clients declare (`declared`).',
         'SAGA',
       ),
     ),

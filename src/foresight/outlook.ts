@@ -26,10 +26,12 @@ export class Outlook {
 
   /**
    * @param type how soon programs of its agent type end; undefined: it has none
+   * @param all the same of all programs together
    * @param declarations how right its tenant's declarations are
    */
   constructor(
-    readonly type: CompletionIndex | undefined,
+    private readonly type: CompletionIndex | undefined,
+    private readonly all: CompletionIndex,
     private readonly declarations: Calibration,
   ) {}
 
@@ -66,17 +68,21 @@ export class Outlook {
     return this.#paths.get(thread)?.silenceMs;
   }
 
-  /** Service to come, in milliseconds, of a program that has attained `serviceMs`; undefined: unknown. */
-  remainingMs(serviceMs: number): number | undefined {
-    return this.#declaredMs(serviceMs) ?? (this.type?.isLearnt === true ? this.type.msToEnd(serviceMs) : undefined);
+  /**
+   * The service to rank the program by, in milliseconds; undefined: nothing is foreseen. Declared work counts as what is
+   * left. Else attained service counts in proportion to the mean size of the agent type among all programs. So types
+   * compare, and programs of one type keep the order of attained service.
+   */
+  rankMs(serviceMs: number, attainedMs: number): number | undefined {
+    const declaredMs = this.#declaredMs(serviceMs);
+    if (declaredMs !== undefined || this.type?.isLearnt !== true) return declaredMs;
+    return (attainedMs * this.type.meanMs) / this.all.meanMs;
   }
 
-  /** `remainingMs` with its source, for views: looking must not bring the type's next reading forward. */
   view(serviceMs: number): Forecast | undefined {
     const declaredMs = this.#declaredMs(serviceMs);
     if (declaredMs !== undefined) return { source: 'declared', remainingMs: declaredMs };
-    const type = this.type?.asRead;
-    return type?.isLearnt === true ? { source: 'learnt', remainingMs: type.msToEnd(serviceMs) } : undefined;
+    return this.type?.isLearnt === true ? { source: 'learnt', remainingMs: this.type.msToEnd(serviceMs) } : undefined;
   }
 
   /** Service of the whole program as declared; undefined when nothing trustworthy was. */
@@ -85,9 +91,22 @@ export class Outlook {
     return leftMs === undefined ? undefined : serviceMs + leftMs;
   }
 
+  /** The program's attained service has grown. */
+  served(fromMs: number, toMs: number): void {
+    this.type?.served(fromMs, toMs);
+    this.all.served(fromMs, toMs);
+  }
+
+  /** The program counted as ended, and has come back. */
+  revived(serviceMs: number): void {
+    this.type?.revived(serviceMs);
+    this.all.revived(serviceMs);
+  }
+
   /** The program has ended: its declaration is judged by what it attained. */
   ended(serviceMs: number): void {
     this.type?.ended(serviceMs);
+    this.all.ended(serviceMs);
     for (const path of this.#paths.values()) path.ended();
     if (this.#first !== undefined) this.declarations.learn(this.#first.declaredMs, serviceMs - this.#first.serviceMs);
   }

@@ -22,7 +22,7 @@ export interface ProgramMemory {
   fadingTokens: number;
   fadingAtMs: number;
   /** What is expected of it (`foresight/`); undefined without foresight. */
-  readonly outlook?: { remainingMs(serviceMs: number): number | undefined } | undefined;
+  readonly outlook?: { rankMs(serviceMs: number, attainedMs: number): number | undefined } | undefined;
 }
 
 /**

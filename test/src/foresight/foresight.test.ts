@@ -127,14 +127,15 @@ describe('declared work', () => {
 });
 
 describe('agent types', () => {
-  /** Programs of two families: short ones of 100 ms, and long ones of 10 s. */
+  /** Programs of two families: short ones of 100 ms, and half as many long ones of 10 s. */
   function teachTypes(desk: Desk): void {
     for (let program = 0; program < 40; program += 1)
       for (const [family, sizeMs] of [
         [SHORT, 100],
         [LONG, 10_000],
+        [SHORT, 100],
       ] as const) {
-        const id = `type${family.id}/${program}`;
+        const id = `type${family.id}/${program}/${desk.nowMs}`;
         desk.arrive(id, { program: id, family });
         desk.pass(sizeMs);
         desk.finish(id, { prompt: 100, output: 10, serviceMs: sizeMs });
