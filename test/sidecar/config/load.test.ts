@@ -164,7 +164,6 @@ describe('schema', () => {
     ['timeouts: {queueMs: 599999}', 'timeouts.queueMs'],
     ['admission: {turnMs: 1500001}', 'timeouts.queueMs'],
     ['starvation: {waitMsMax: 1}\nadmission: {reserveMs: 1600000}', 'timeouts.queueMs'],
-    ['admission: {retention: saga}', 'admission.retention'],
     ['health: {backoffMs: 90, backoffMsMax: 80}', 'health.backoffMs'],
     ['admin: {port: 8080}', 'admin.port'],
     ['engines: [{url: "http://a"}, {url: "http://a:80/x"}]', 'engines[1].id'],
