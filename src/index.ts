@@ -32,6 +32,5 @@ export { Scheduler } from './scheduler.js';
 export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
 export type { CallView, ObstacleView, WaitView, WaitingCall } from './wait-views.js';
 export type { TenantView } from './programs/accounts.js';
-export type { ForecastView } from './foresight/outlook.js';
 export type { NextCall } from './foresight/thread-path.js';
-export type { EngineView, ProgramView, QueueView, ThreadView, Views } from './views.js';
+export type { EngineView, ForecastView, ProgramView, QueueView, ThreadView, Views } from './views.js';

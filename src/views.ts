@@ -1,4 +1,4 @@
-import type { ForecastView } from './foresight/outlook.js';
+import type { Forecast } from './foresight/outlook.js';
 import type { NextCall } from './foresight/thread-path.js';
 import type { Call } from './programs/call.js';
 import type { Engine } from './engines/engine.js';
@@ -10,6 +10,12 @@ import type { WaitCause } from './placement/waits.js';
 import type { Dispatch } from './protocol/events.js';
 import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './protocol/units.js';
 import { callViews, countCauses, waitViews, type CallView, type WaitView } from './wait-views.js';
+
+/** What is left of a program, as foreseen. */
+export interface ForecastView extends Forecast {
+  /** Whether the policy in force ranks by it. */
+  readonly used: boolean;
+}
 
 /** A row of the process table, for people and metrics. Times are in milliseconds on the driver's clock. */
 export interface ProgramView {
@@ -113,7 +119,8 @@ export class Views {
 
   /** Engine time that a program is expected to need yet; undefined: nothing is foreseen. O(1). */
   forecast(id: ProgramId): ForecastView | undefined {
-    return forecastOf(this.#read().table.get(id));
+    const { table, policy } = this.#read();
+    return forecastOf(table.get(id), policy);
   }
 
   /** The next call of a program's thread; undefined: it is not foreseen, or one is in flight. O(1). */
@@ -210,11 +217,13 @@ export class Views {
   }
 }
 
-const forecastOf = (row: Program | undefined): ForecastView | undefined => row?.outlook?.view(row.serviceMs);
+function forecastOf(row: Program | undefined, { foresees = false }: Policy): ForecastView | undefined {
+  const forecast = row?.outlook?.view(row.serviceMs);
+  return forecast && { ...forecast, used: foresees };
+}
 
 function programView({ policy, nowMs }: State, row: Program): ProgramView {
   const { fadingTokens, fadingAtMs, outlook } = row;
-  const asRead = outlook && { remainingMs: (serviceMs: number) => outlook.view(serviceMs)?.remainingMs };
   const threads = row.activeCalls.toSorted((a, b) => a.seq - b.seq).map((call) => threadView(call, nowMs));
   const running = threads.flatMap((thread) => (thread.state === 'running' && thread.engine ? [thread.engine] : []));
   const waitingNow = row.activeCalls.reduce((sum, call) => sum + call.waitingMs(nowMs) - call.waitedMs, 0);
@@ -223,7 +232,7 @@ function programView({ policy, nowMs }: State, row: Program): ProgramView {
     tenant: row.tenant,
     level: policy.stand(
       { serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs },
-      { fadingTokens, fadingAtMs, outlook: asRead },
+      { fadingTokens, fadingAtMs, outlook },
       nowMs,
     ).level,
     serviceMs: row.serviceMs as Millis,
@@ -243,7 +252,7 @@ function programView({ policy, nowMs }: State, row: Program): ProgramView {
     lastArrivalAtMs: row.lastArrivalAtMs as Millis,
     lastCompletionAtMs: row.lastCompletionAtMs as Millis | undefined,
     lastDispatch: row.lastDispatch,
-    forecast: forecastOf(row),
+    forecast: forecastOf(row, policy),
   };
 }
 

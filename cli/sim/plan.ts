@@ -19,6 +19,8 @@ export interface Plan {
   readonly engine: EngineSettings;
   readonly conditions: ChosenConditions;
   readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
+  /** Whether idle contexts are held by clairvoyance. */
+  readonly isBelady: boolean;
   readonly policies: readonly SimPolicyName[];
   readonly balancers: readonly BalancerName[];
   readonly seeds: readonly number[];

@@ -99,6 +99,7 @@ export const programDetail = z
           z.enum(['none', 'learnt', 'declared']),
           'Who foresees its rest: nobody, its agent type, its client.',
         ),
+        used: say(z.boolean(), 'Whether the policy ranks by it.'),
         remaining_seconds: say(seconds.nullable(), 'Engine time to come; null: unknown.'),
       })
       .meta({ id: 'Forecast' }),

@@ -50,6 +50,7 @@ export class Engine {
   pools: readonly ModelPool[] = [];
   limit: ConcurrencyLimit;
   #windowMax: number | undefined;
+  #retention: SchedulerConfig['admission']['retention'];
   capacityTokens: number | undefined;
   /** Longest prompt and answer that it takes; undefined: unknown. */
   contextTokensMax: number | undefined;
@@ -81,6 +82,7 @@ export class Engine {
   ) {
     this.#windowMax = joined.windowMax;
     this.limit = new ConcurrencyLimit(config, joined.windowMax);
+    this.#retention = config.retention;
     this.workingSet = new WorkingSet(makeRetention(config.retention));
   }
 
@@ -100,8 +102,9 @@ export class Engine {
   /** Applies new settings. The window and retention keep their memory unless their own settings changed. */
   configure(config: SchedulerConfig['admission']): void {
     if (!this.limit.isMadeOf(config, this.#windowMax)) this.limit = new ConcurrencyLimit(config, this.#windowMax);
-    if (config.retention !== this.workingSet.retention.name)
-      this.workingSet.retention = makeRetention(config.retention);
+    if (config.retention === this.#retention) return;
+    this.#retention = config.retention;
+    this.workingSet.retention = makeRetention(config.retention);
   }
 
   leave(state: 'lost' | 'draining', nowMs: number): void {

@@ -173,7 +173,7 @@ export class Accounting {
 
   #revived({ serviceMs, outlook }: Program): void {
     this.completionIndex.revived(serviceMs);
-    outlook?.type?.revived(serviceMs);
+    outlook?.revived(serviceMs);
   }
 
   /** Removes the longest-idle row when its lease is over, or when the table exceeds a lowered limit. */
@@ -200,7 +200,7 @@ export class Accounting {
     const { program } = call;
     const attainedMs = Math.max(program.serviceMs, call.serviceAtArrivalMs + serviceMs);
     this.completionIndex.served(program.serviceMs, attainedMs);
-    program.outlook?.type?.served(program.serviceMs, attainedMs);
+    program.outlook?.served(program.serviceMs, attainedMs);
     program.serviceMs = attainedMs;
   }
 

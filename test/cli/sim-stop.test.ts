@@ -34,6 +34,7 @@ describe('stopping a simulation', () => {
         config: configSchema.parse({}),
         policies: ['fcfs', 'plas'],
         balancers: ['sticky'],
+        isBelady: false,
         seeds: [1, 2],
       },
       4,
