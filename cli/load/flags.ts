@@ -1,13 +1,16 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { API_NAMES, IDENTITY_NAMES, type ApiName, type IdentityName } from '../../loadtest/index.js';
+import { API_NAMES, IDENTITY_NAMES, RUNS, SHORT_MS, type ApiName, type IdentityName } from '../../loadtest/index.js';
 import { choice } from '../choice.js';
 import { duration } from '../duration.js';
+import { marginOption } from '../margin.js';
 import { numberFrom } from '../number.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
 
 export interface LoadFlags extends SourceFlags {
   readonly target: readonly string[];
   readonly duration?: number;
+  readonly repeat?: number;
+  readonly margin: number;
   readonly timeScale: number;
   readonly api: ApiName;
   readonly stream: boolean;
@@ -36,6 +39,12 @@ export function addLoadOptions(command: Command): Command {
   command.addOption(new Option('--target <url>', 'engine or gateway; a second one is compared with the first').argParser(target).makeOptionMandatory()); // prettier-ignore
   return addSourceOptions(command, ', or what comes in the --duration')
     .option('--duration <time>', 'no program begins later than this, such as 90s or 5m', duration)
+    .option(
+      '--repeat <count>',
+      `runs to compare two targets by, seeds from --seed on (default: ${RUNS}, if the first takes at most ${SHORT_MS / 1000} s)`,
+      numberFrom(1, 100, 'a whole number'),
+    ) // prettier-ignore
+    .addOption(marginOption())
     .option('--time-scale <factor>', 'what gaps and times between arrivals are divided by', numberFrom(1e-3, 1e6), 1)
     .addOption(choice('--api <name>', 'which API', API_NAMES).default('chat'))
     .option('--no-stream', 'ask for whole answers')

@@ -4,6 +4,7 @@ import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
 import { SIM_POLICIES, type SimPolicyName } from '../../sim/index.js';
 import { FORESIGHT_NAMES } from '../../src/index.js';
 import { names, seeds } from '../lists.js';
+import { marginOption } from '../margin.js';
 import { numberFrom } from '../number.js';
 import { presetOption, type ChosenPreset } from '../preset.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
@@ -19,6 +20,7 @@ export interface SimFlags extends SourceFlags, SchedulingFlags {
   readonly policy?: readonly SimPolicyName[];
   readonly balancer?: readonly BalancerName[];
   readonly seed?: readonly number[];
+  readonly margin: number;
   readonly jobs: number;
   readonly json: boolean;
 }
@@ -37,6 +39,7 @@ export function addSimOptions(command: Command): Command {
     .addOption(new Option('--foresight <use>', 'knowledge of what programs will do (policy.foresight)').choices(FORESIGHT_NAMES))
     .option('--gate <share>', 'share of KV capacity that the working set may take, 0: no gate (admission.gate)')
     .option('--seed <numbers>', 'seeds of chance, several with commas: each is a run (default: 0)', seeds)
+    .addOption(marginOption())
     .option('-c, --config <file>', 'the gateway’s YAML file: its scheduling is what is simulated')
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
