@@ -4,8 +4,10 @@ import { Pool } from './pool.js';
 import { untilEnded } from './progress.js';
 import type { RunReport } from './run.js';
 
-/** Doublings of the load after which the search for one that makes calls wait is given up. */
+/** Doublings of the load in search of one that makes calls wait: a thousand times as much. */
 const DOUBLINGS_MAX = 10;
+/** A rate, or speed, that is as good as all at once. */
+const AT_ONCE = 1e6;
 
 /** What the runs leave unanswered because of their load, and the load that would answer it: sentences, if any. */
 export async function adviceOf(
@@ -22,18 +24,34 @@ export async function adviceOf(
 const hasNoWait = ({ engine_waits, queue_seconds, completed, programs }: RunReport): boolean =>
   engine_waits === 0 && queue_seconds.max === 0 && completed === programs;
 
-/** Doubles the load until some call waits. */
+/** Doubles the load until some call waits, if any would when all programs come at once. */
 async function tooLow(plan: Plan, worker: URL, signal: AbortSignal): Promise<string> {
-  const one = { ...plan, policies: plan.policies.slice(0, 1), balancers: plan.balancers.slice(0, 1), seeds: plan.seeds.slice(0, 1) }; // prettier-ignore
-  let arrivals = plan.arrivals;
-  for (let tries = 0; tries < DOUBLINGS_MAX && !signal.aborted; tries += 1) {
-    arrivals = doubled(arrivals);
-    const pool = new Pool<Plan, RunReport>(worker, { ...one, arrivals }, 1, 1);
-    const [run] = (await untilEnded(pool, plan.programs, signal)).values();
-    if (run?.complete === true && !hasNoWait(run))
-      return `No call ever waited, so nothing could differ: raise ${loadText(arrivals, 'above')}.`;
+  const { arrivals, policies, balancers, seeds, programs } = plan;
+  const one = { ...plan, policies: policies.slice(0, 1), balancers: balancers.slice(0, 1), seeds: seeds.slice(0, 1) };
+  const waits = async (tried: Arrivals): Promise<boolean> => {
+    const pool = new Pool<Plan, RunReport>(worker, { ...one, arrivals: tried }, 1, 1);
+    const [run] = (await untilEnded(pool, programs, signal)).values();
+    return run?.complete === true && !hasNoWait(run);
+  };
+  if (!(await waits(allAtOnce(arrivals, programs))))
+    return 'No call ever waited, so nothing could differ, nor would one if all programs came at once: try fewer --engines or more --programs.'; // prettier-ignore
+  let tried = arrivals;
+  for (let doublings = 0; doublings < DOUBLINGS_MAX; doublings += 1) {
+    tried = doubled(tried);
+    if (await waits(tried)) break;
   }
-  return `No call ever waited, so nothing could differ: none would even at ${loadText(arrivals)}. Try fewer --engines or more --programs.`; // prettier-ignore
+  return `No call ever waited, so nothing could differ: raise ${loadText(tried, 'above')}.`;
+}
+
+function allAtOnce(arrivals: Arrivals, programs: number): Arrivals {
+  switch (arrivals.type) {
+    case 'open':
+      return { ...arrivals, ratePerSecond: AT_ONCE };
+    case 'closed':
+      return { ...arrivals, concurrency: programs };
+    case 'trace':
+      return { ...arrivals, speed: AT_ONCE };
+  }
 }
 
 function tooHigh(plan: Plan, runs: readonly RunReport[]): string[] {
@@ -61,9 +79,9 @@ function doubled(arrivals: Arrivals): Arrivals {
   }
 }
 
-function loadText(arrivals: Arrivals, than?: 'above' | 'below'): string {
+function loadText(arrivals: Arrivals, than: 'above' | 'below'): string {
   const [flag, value] = loadOf(arrivals);
-  return `${flag} ${than === undefined ? '' : `${than} `}${Number(value.toPrecision(2))}${arrivals.type === 'open' ? ' a second' : ''}`;
+  return `${flag} ${than} ${Number(value.toPrecision(2))}${arrivals.type === 'open' ? ' a second' : ''}`;
 }
 
 function loadOf(arrivals: Arrivals): readonly [flag: string, value: number] {

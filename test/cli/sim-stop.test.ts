@@ -35,6 +35,8 @@ describe('stopping a simulation', () => {
         policies: ['fcfs', 'plas'],
         balancers: ['sticky'],
         seeds: [1, 2],
+        isExact: false,
+        margin: 0.02,
       },
       4,
       1,
