@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import {
@@ -23,6 +23,7 @@ import { untilEnded } from './sim/progress.js';
 import { jobsOption } from './sim/flags.js';
 import { readScheduling } from './sim/scheduling.js';
 import { Interrupted, stoppable } from './signals.js';
+import { complain } from './trace-file.js';
 import { readRecordings } from './sim-report/recordings.js';
 import type { ReportTask } from './sim-report/worker.js';
 
@@ -59,6 +60,8 @@ export function addReportCommand(sim: Command): void {
 }
 
 async function report(command: Command, flags: ReportFlags, signal: AbortSignal): Promise<void> {
+  if (command.getOptionValueSource('traces') === 'cli' && !existsSync(flags.traces))
+    command.error(`--traces: there is no folder ${flags.traces}`);
   const experiments = EXPERIMENTS.filter(({ name }) => flags.only?.includes(name) ?? true);
   const recordings = await readRecordings(
     command,
@@ -71,6 +74,7 @@ async function report(command: Command, flags: ReportFlags, signal: AbortSignal)
   const scale = (flags.smoke ? smokeScale : fullScale)({ recordings: present, config });
   const planned = experiments.map((experiment) => ({ experiment, plan: experiment.plan(scale) }));
   const cases = [...new Map(planned.flatMap(({ plan }) => plan.cases.map((one) => [keyOf(one), one]))).values()];
+  if (cases.length === 0) command.error(`--traces: no recording in ${flags.traces} that ${flags.only?.join(' or ') ?? 'any experiment'} needs; docs/SIMULATOR.md names them`); // prettier-ignore
   // Before the runs: a folder that cannot be written would lose them all.
   makeFolder(command, flags.out);
   const task = { cases, seeds: seedList, around: { config, recordings } };
@@ -90,6 +94,7 @@ async function report(command: Command, flags: ReportFlags, signal: AbortSignal)
   ];
   const commands = [commandLine(flags, seedList), ...commandsOf(cases, seedList, flags.traces)];
   await write(flags.out, { title: TITLE, notes, chapters, commands });
+  complain(`wrote ${join(flags.out, 'report.html')}, report.md and its charts`);
   if (!isComplete) throw new Interrupted(`stopped with ${runs} of ${cases.length * seedList.length} runs made`);
 }
 

@@ -26,6 +26,11 @@ export function addSimCommand(program: Command): void {
     if (word !== undefined) sim.error(`unknown command '${word}'${didYouMean(word, sim.commands.map((each) => each.name()))}`); // prettier-ignore
     await stoppable((signal) => simulate(sim, flags, signal));
   });
+  sim.hook('preSubcommand', (_, sub) => {
+    const misplaced = sim.options.find((option) => sim.getOptionValueSource(option.attributeName()) === 'cli');
+    if (misplaced !== undefined)
+      sim.error(`${misplaced.long ?? ''} stands before ${sub.name()}: it would be ignored; options of ${sub.name()} stand after it`); // prettier-ignore
+  });
   addCalibrateCommand(sim);
   addReportCommand(sim);
 }

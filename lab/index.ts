@@ -48,7 +48,7 @@ export {
 } from './report/page.js';
 export { colour } from './report/palette.js';
 export { plain } from './report/plain.js';
-export { barChart, distributionChart } from './report/plot.js';
+export { barChart, distributionChart, lowestOf } from './report/plot.js';
 export { type Report, drawCharts } from './report/report.js';
 export { type Lane, type Span, type SpanKind, swimLanes } from './report/swim-lanes.js';
 export { type ColumnGroup, tableWidth, textTable } from './report/text-table.js';

@@ -31,7 +31,7 @@ export type { Message, Tool, ToolCall } from './text/conversation.js';
 export { type Calibration, calibrate } from './calibrate/calibrate.js';
 export { type RelativeErrors, TIMES, type TimeName } from './calibrate/fit.js';
 export { stepMs } from './engine/roofline.js';
-export { readOptions } from './options.js';
+export { rangeOf, readOptions } from './options.js';
 export { SIM_POLICIES, type SimPolicyName, makeSteps } from './policies/policies.js';
 export { parseFault } from './server/faults.js';
 export { hashText, mix } from './text/tokens.js';

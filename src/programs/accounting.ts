@@ -200,9 +200,13 @@ export function goneNotice(row: Program): ProgramGone {
     calls: row.callsTotal,
     serviceMs: row.serviceMs as Millis,
     waitingMs: row.waitingMs as Millis,
-    durationMs: ((row.lastCompletionAtMs ?? row.createdAtMs) - row.createdAtMs) as Millis,
+    durationMs: durationMsOf(row),
   };
 }
+
+/** From a program's first arrival to its last completion. */
+export const durationMsOf = ({ createdAtMs, lastCompletionAtMs }: Program): Millis =>
+  ((lastCompletionAtMs ?? createdAtMs) - createdAtMs) as Millis;
 
 /**
  * Clamps an engine's report to possible values. Cached tokens never exceed the prompt. Times that are not finite, as in

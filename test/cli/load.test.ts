@@ -104,7 +104,7 @@ describe('maitred load', () => {
     const maitred = new Maitred(['load', '--target', handle.url, ...endless, '--no-baseline', '--json', '-']);
     await expect.poll(() => handle.stats().requests, { timeout: 10_000 }).toBeGreaterThan(60);
     maitred.kill('SIGINT');
-    expect(await maitred.ended).toBe(0);
+    expect(await maitred.ended).toBe(130);
     expect(JSON.parse(maitred.stdout)).toMatchObject({ complete: false });
   });
 
