@@ -20,9 +20,18 @@ export function addEngineCommand(program: Command): void {
     .option('--slots <count>', 'requests that run at once; absent: the preset’s', inRange('slots'))
     .option('--kv-tokens <tokens>', 'tokens the KV cache holds; absent: the preset’s', inRange('kvTokens'))
     .option('--batch-tokens <tokens>', 'tokens a step may compute; absent: the preset’s', inRange('batchTokens'))
-    .option('--max-model-len <tokens>', 'longest prompt and answer together; absent: the preset’s', inRange('maxModelLen'))
+    .option(
+      '--max-model-len <tokens>',
+      'longest prompt and answer together; absent: the preset’s',
+      inRange('maxModelLen'),
+    )
     .option('--block-size <tokens>', 'tokens of a KV block', inRange('blockSize'), DEFAULTS.blockSize)
-    .option('--max-queued <count>', 'waiting requests above which it answers 503', inRange('maxQueued'), DEFAULTS.maxQueued)
+    .option(
+      '--max-queued <count>',
+      'waiting requests above which it answers 503',
+      inRange('maxQueued'),
+      DEFAULTS.maxQueued,
+    )
     .addOption(
       choice('--scheduling <order>', 'order of its own waiting queue', ['fcfs', 'priority']).default(
         DEFAULTS.scheduling,

@@ -69,7 +69,15 @@ function lookupOf(command: Command, target: URL): Promise<LookupFunction> {
 }
 
 async function run(
-  { target, preset: { preset }, slots, batchTokens, out, json, ...flags }: CalibrateFlags & { readonly apiKey: string | undefined },
+  {
+    target,
+    preset: { preset },
+    slots,
+    batchTokens,
+    out,
+    json,
+    ...flags
+  }: CalibrateFlags & { readonly apiKey: string | undefined },
   lookup: LookupFunction | undefined,
 ): Promise<void> {
   const stopped = new AbortController();

@@ -32,7 +32,7 @@ interface ReportFlags {
   readonly only?: readonly string[];
   readonly smoke: boolean;
   readonly jobs: number;
-  readonly seeds?: readonly number[];
+  readonly seed?: readonly number[];
   readonly traces: string;
 }
 
@@ -54,8 +54,9 @@ export function addReportCommand(sim: Command): void {
     )
     .option('--smoke', 'a few programs of a few runs: whether it works, in seconds', false)
     .addOption(jobsOption())
-    .option('--seeds <numbers>', `seeds of chance, several with commas (default: ${SEEDS.join()}; smoke: 1)`, seeds)
+    .option('--seed <numbers>', `seeds of chance, several with commas (default: ${SEEDS.join()}; smoke: 1)`, seeds)
     .option('--traces <folder>', 'folder of recordings, as docs/SIMULATOR.md names them', '../shared/traces')
+    .addHelpText('after', '\nExample:\n  maitred sim report --out report --only rates --seed 1,2,3')
     .action((flags: ReportFlags) => stoppable((signal) => report(command, flags, signal)));
 }
 
@@ -69,7 +70,7 @@ async function report(command: Command, flags: ReportFlags, signal: AbortSignal)
     new Set(experiments.flatMap(({ recordings: played }) => played)),
   );
   const { config } = readScheduling({});
-  const seedList = flags.seeds ?? (flags.smoke ? SEEDS.slice(0, 1) : SEEDS);
+  const seedList = flags.seed ?? (flags.smoke ? SEEDS.slice(0, 1) : SEEDS);
   const present = RECORDING_NAMES.filter((name) => recordings[name] !== undefined);
   const scale = (flags.smoke ? smokeScale : fullScale)({ recordings: present, config });
   const planned = experiments.map((experiment) => ({ experiment, plan: experiment.plan(scale) }));
@@ -118,7 +119,7 @@ function commandLine({ only, smoke, traces }: ReportFlags, seedList: readonly nu
   const parts = [
     ...(only === undefined ? [] : [`--only ${only.join()}`]),
     ...(smoke ? ['--smoke'] : []),
-    `--seeds ${seedList.join()} --traces ${traces}`,
+    `--seed ${seedList.join()} --traces ${traces}`,
   ];
   return `maitred sim report --out FOLDER ${parts.join(' ')}`;
 }

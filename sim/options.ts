@@ -56,7 +56,11 @@ const optionsSchema = z.strictObject({
 type NumberOption = 'port' | 'speed' | 'slots' | 'kvTokens' | 'batchTokens' | 'maxModelLen' | 'blockSize' | 'maxQueued' | 'toolRounds' | 'seed'; // prettier-ignore
 
 /** The range of a number among the options. */
-export function rangeOf(name: NumberOption): { readonly least: number; readonly most: number; readonly isWhole: boolean } {
+export function rangeOf(name: NumberOption): {
+  readonly least: number;
+  readonly most: number;
+  readonly isWhole: boolean;
+} {
   const { innerType } = optionsSchema.shape[name].def;
   return { least: innerType.minValue ?? -Infinity, most: innerType.maxValue ?? Infinity, isWhole: innerType.isInt };
 }

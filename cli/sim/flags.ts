@@ -28,22 +28,25 @@ export interface SimFlags extends SourceFlags, SchedulingFlags {
 export function addSimOptions(command: Command): Command {
   return addSourceOptions(command)
     .option('--trace-speed <factor>', 'how much faster than it says (default: 1)', numberFrom(1e-6, 1e6))
+    .optionsGroup('Engines:')
     .addOption(numeric('--engines <count>', 'engine replicas (default: those of --config, else 1)', 1, 4096))
     .addOption(presetOption('model and machine of each'))
     .addOption(numeric('--kv-tokens <tokens>', 'tokens the KV cache of each holds; absent: the preset’s', 16, 1e8))
     .option('--engine-priority', 'engines serve by the queue that a call came from, not in order of arrival', false)
     .addOption(conditionsOption())
+    .optionsGroup('Scheduling:')
     .addOption(names('--policy <names>', 'which call runs next; several with commas', SIM_POLICIES))
     .addOption(names('--balancer <names>', 'where a call runs; several with commas', BALANCER_NAMES))
+    .option('-c, --config <file>', 'the gateway’s YAML file: its scheduling is what is simulated')
     .option('--window <calls>', 'calls in flight per engine: a number, auto or adaptive (admission.window)')
     .addOption(new Option('--foresight <use>', 'knowledge of what programs will do (policy.foresight)').choices(FORESIGHT_NAMES))
     .option('--gate <share>', 'share of KV capacity that the working set may take, 0: no gate (admission.gate)')
+    .optionsGroup('Runs and output:')
     .option('--seed <numbers>', 'seeds of chance, several with commas: each is a run (default: 0)', seeds)
     .addOption(marginOption())
-    .option('-c, --config <file>', 'the gateway’s YAML file: its scheduling is what is simulated')
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
-    .addHelpText('after', '\nEach policy with each balancer and seed is a run; the first policy is what others are compared with.'); // prettier-ignore
+    .addHelpText('after', '\nEach policy with each balancer and seed is a run; the first policy is what others are compared with.\n\nExamples:\n  maitred sim --workload mixed --rate 0.5 --policy fcfs,plas --seed 1,2,3\n  maitred sim --trace runs.jsonl.gz --policy fcfs,plas --engines 2\n  maitred sim --config maitred.yaml --workload agents.yaml --rate 1'); // prettier-ignore
 }
 
 export const jobsOption = () =>
