@@ -62,7 +62,11 @@ export function rangeOf(name: NumberOption): {
   readonly isWhole: boolean;
 } {
   const { innerType } = optionsSchema.shape[name].def;
-  return { least: innerType.minValue ?? -Infinity, most: innerType.maxValue ?? Infinity, isWhole: innerType.isInt };
+  return {
+    least: innerType.minValue ?? -Infinity,
+    most: innerType.maxValue ?? Infinity,
+    isWhole: innerType.format === 'safeint',
+  };
 }
 
 export type EngineOptions = z.input<typeof optionsSchema>;
