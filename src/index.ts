@@ -33,4 +33,4 @@ export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
 export type { CallView, ObstacleView, WaitView, WaitingCall } from './wait-views.js';
 export type { TenantView } from './programs/accounts.js';
 export type { NextCall } from './foresight/thread-path.js';
-export type { EngineView, ForecastView, ProgramView, QueueView, ThreadView, Views } from './views.js';
+export type { EngineView, ForecastView, IdleProgram, ProgramView, QueueView, ThreadView, Views } from './views.js';

@@ -3,6 +3,7 @@ import type { NextCall } from './foresight/thread-path.js';
 import type { Call } from './programs/call.js';
 import type { Engine } from './engines/engine.js';
 import type { TenantView } from './programs/accounts.js';
+import { durationMsOf } from './programs/accounting.js';
 import type { ProcessTable, Program } from './programs/process-table.js';
 import type { Placement } from './placement/placement.js';
 import type { Policy } from './policies/policy.js';
@@ -47,6 +48,14 @@ export interface ProgramView {
   readonly lastDispatch: Dispatch | undefined;
   /** Undefined: nothing is foreseen. */
   readonly forecast: ForecastView | undefined;
+}
+
+/** A program without an active call. */
+export interface IdleProgram {
+  readonly program: ProgramId;
+  readonly idleSinceMs: Millis;
+  /** From its first arrival to its last completion. */
+  readonly durationMs: Millis;
 }
 
 /** An active call: Autellix's thread metadata. */
@@ -109,6 +118,12 @@ export class Views {
   *programs(): IterableIterator<ProgramView> {
     const state = this.#read();
     for (const row of state.table.rows()) yield programView(state, row);
+  }
+
+  /** Idle programs, the latest to fall idle first. Stop early at no cost. */
+  *idle(): IterableIterator<IdleProgram> {
+    for (let row = this.#read().table.newestIdle; row !== undefined; row = row.olderIdle)
+      yield { program: row.id, idleSinceMs: (row.idleSinceMs ?? 0) as Millis, durationMs: durationMsOf(row) };
   }
 
   program(id: ProgramId): ProgramView | undefined {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { POLICY_NAMES } from '../../src/index.js';
 import { countOf, readArrivals, readSource } from '../program-source.js';
-import type { Faults } from '../trace-file.js';
+import { complain, type Faults } from '../trace-file.js';
 import type { SimFlags } from './flags.js';
 import type { Plan } from './plan.js';
 import { BELADY, readScheduling } from './scheduling.js';
@@ -24,6 +24,9 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
   const source = await readSource(command, flags, 'lengths', faults, signal);
   const arrivals = readArrivals(command, flags, source);
   const { name, preset } = flags.preset;
+  const isExact = arrivals.type === 'trace' && Object.keys(flags.conditions.conditions).length === 0;
+  const seeds = flags.seed ?? [0];
+  if (isExact && seeds.length > 1) complain('seeds change nothing at recorded arrival times: run once');
   return {
     source,
     arrivals,
@@ -41,6 +44,8 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
     isBelady,
     policies,
     balancers: flags.balancer ?? [config.balancer.name],
-    seeds: flags.seed ?? [0],
+    seeds: isExact ? seeds.slice(0, 1) : seeds,
+    isExact,
+    margin: flags.margin,
   };
 }

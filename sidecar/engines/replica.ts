@@ -105,6 +105,8 @@ export class Replica implements Engine {
   drain(): void {
     const inService = this.#inService();
     this.#enter('draining');
+    // It is not probed any more: its last load would look like the present one for ever.
+    this.load = lasting(this.load);
     if (inService) this.#ports.emit({ type: 'engineDrained', engine: this.id });
   }
 
@@ -268,13 +270,7 @@ export class Replica implements Engine {
     this.#identified = true;
     this.models = models;
     // A failed scrape keeps the known capacity, context and window.
-    const { capacityTokens, contextTokensMax, windowMax } = this.load;
-    this.load = {
-      ...(capacityTokens !== undefined && { capacityTokens }),
-      ...(contextTokensMax !== undefined && { contextTokensMax }),
-      ...(windowMax !== undefined && { windowMax }),
-      ...load,
-    };
+    this.load = { ...lasting(this.load), ...load };
     this.#probeFailures = 0;
     if (this.#evidence.convicts(this.#failuresMax())) return this.#eject('others answer the calls that it fails');
     this.#evidence.excuse();
@@ -305,6 +301,15 @@ export class Replica implements Engine {
       this.#ports.log.info({ engine: this.id }, 'engine reports no load: its window follows completions');
     this.#ports.emit(event);
   }
+}
+
+/** The part of a load report that describes the engine, not its load. */
+function lasting({ capacityTokens, contextTokensMax, windowMax }: LoadReport): LoadReport {
+  return {
+    ...(capacityTokens !== undefined && { capacityTokens }),
+    ...(contextTokensMax !== undefined && { contextTokensMax }),
+    ...(windowMax !== undefined && { windowMax }),
+  };
 }
 
 /** Some of Node's network errors have a code and no message. */

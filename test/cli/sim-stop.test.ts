@@ -36,6 +36,8 @@ describe('stopping a simulation', () => {
         balancers: ['sticky'],
         isBelady: false,
         seeds: [1, 2],
+        isExact: false,
+        margin: 0.02,
       },
       4,
       1,
