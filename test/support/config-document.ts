@@ -110,4 +110,4 @@ function listed({ items }: JsonSchema): string {
   return words === undefined ? '' : ` of ${words.map(code).join(', ')}`;
 }
 
-const code = (value: unknown) => `\`${typeof value === 'object' ? JSON.stringify(value) : String(value)}\``;
+const code = (value: unknown) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
