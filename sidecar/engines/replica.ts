@@ -27,6 +27,7 @@ export class Replica implements Engine {
   config: EngineConfig;
   adapter: EngineAdapter = openai;
   state: EngineState = 'joining';
+  probed = false;
   ejections = 0;
   models: ReadonlyMap<string, JsonObject>;
   load: LoadReport = {};
@@ -245,6 +246,7 @@ export class Replica implements Engine {
     }
     if (typeof found === 'string') this.#unhealthy(found);
     else this.#healthy(found);
+    this.probed = true;
     this.#schedule();
   }
 
