@@ -39,7 +39,7 @@ async function simulate(command: Command, flags: SimFlags, signal: AbortSignal):
   const faults = new Faults();
   const plan = await readPlan(command, flags, faults, signal);
   const runs = signal.aborted ? [] : await runsOf(plan, flags.jobs, signal);
-  const document = documentOf(plan, runs, signal.aborted ? [] : await adviceOf(plan, runs, WORKER, signal));
+  const document = documentOf(plan, runs, signal.aborted ? [] : await adviceOf(plan, runs, signal));
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
   else if (document.runs.length > 0) process.stdout.write(plain(tablesOf(document, tableWidth(process.stdout))));
   if (!document.complete) {
