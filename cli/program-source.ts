@@ -114,15 +114,15 @@ export function readArrivals(command: Command, flags: SourceFlags, source: Progr
   const { rate, cv, concurrency, traceTimed, traceSpeed } = flags;
   const isTold = source.type === 'trace' && source.programs.every(({ arrivalMs }) => arrivalMs !== undefined);
   if (rate !== undefined || concurrency !== undefined) {
-    if (traceSpeed !== undefined) command.error('--trace-speed is of arrivals that the trace sets');
+    if (traceSpeed !== undefined) command.error('--trace-speed only applies to recorded arrival times: drop --rate and --concurrency');
     if (concurrency !== undefined) return { type: 'closed', concurrency };
     if (rate !== undefined) return { type: 'open', ratePerSecond: rate, cv: cv ?? 1 };
   }
-  if (cv !== undefined) command.error('--cv is of arrivals at a --rate');
+  if (cv !== undefined) command.error('--cv needs a --rate');
   if (isTold) return { type: 'trace', speed: traceSpeed ?? 1 };
   if (traceTimed || traceSpeed !== undefined)
     command.error(source.type === 'trace' ? `${source.file} has no arrival times: set --rate or --concurrency` : '--trace-speed needs a --trace'); // prettier-ignore
-  return usual ?? command.error('say when programs arrive: --rate or --concurrency');
+  return usual ?? command.error('set an arrival rate (--rate) or a fixed concurrency (--concurrency)');
 }
 
 /** Number of programs; a recording with its own arrivals is not repeated. */
