@@ -12,7 +12,12 @@ export type Machine = PresetName | 'ideal-bandwidth' | 'long-context';
 
 /** The load on the engines. */
 export interface Scenario {
-  readonly programs: { readonly workload: WorkloadName } | { readonly recording: RecordingName };
+  readonly programs:
+    | {
+        readonly workload: WorkloadName;
+        /** Spread of its tools' times, all of one mean; absent: its own. */ readonly toolCv?: number;
+      }
+    | { readonly recording: RecordingName };
   /** Programs of a run. */
   readonly count: number;
   readonly ratePerSecond: number;
@@ -33,6 +38,8 @@ export interface Setup {
   /** Absent: the default. */
   readonly balancer?: BalancerName;
   readonly settings?: Settings;
+  /** Whether idle contexts are held by clairvoyance, instead of `admission.retention`. Absent: no. */
+  readonly belady?: true;
   /** False information given to the scheduler. Absent: none. */
   readonly deception?: Deception;
 }

@@ -6,6 +6,8 @@ const FLAGS: Readonly<Record<string, string>> = {
   'admission.window': '--window',
   'admission.gate': '--gate',
   'policy.tenants': '--tenants',
+  'policy.foresight': '--foresight',
+  'admission.retention': '--retention',
 };
 
 /**
@@ -36,7 +38,9 @@ export function commandsOf(cases: readonly Case[], seeds: readonly number[], tra
 function commonOf({ scenario, setup }: Case, traces: string): string | undefined {
   const { programs, count, ratePerSecond, engines, machine, conditions } = scenario;
   const settings = Object.entries(setup.settings ?? {});
-  const isPlain = machine !== 'ideal-bandwidth' && machine !== 'long-context' && setup.deception === undefined;
+  const isSpread = 'workload' in programs && programs.toolCv !== undefined;
+  const isPlain =
+    !isSpread && machine !== 'ideal-bandwidth' && machine !== 'long-context' && setup.deception === undefined;
   if (!isPlain || settings.some(([key]) => FLAGS[key] === undefined)) return undefined;
   const source =
     'workload' in programs
@@ -46,5 +50,6 @@ function commonOf({ scenario, setup }: Case, traces: string): string | undefined
     `maitred sim ${source} --rate ${ratePerSecond} --programs ${count} --engines ${engines} --preset ${machine}`,
     ...(conditions === undefined ? [] : [`--conditions ${conditions}`]),
     ...settings.map(([key, value]) => `${FLAGS[key] ?? ''} ${value}`),
+    ...(setup.belady ? ['--retention belady'] : []),
   ].join(' ');
 }

@@ -5,6 +5,7 @@ import { type AgentProgram, programs, recordedPrograms, WORKLOADS } from '../../
 import { measureRun, type RunHooks, type RunMeasures } from '../measure/run.js';
 import type { Case, Machine, RecordingName, Scenario, Settings } from './case.js';
 import { DECEPTIONS } from './deceptions.js';
+import { withToolSpread } from './tool-spread.js';
 
 export type Config = SchedulerConfig & { readonly balancer: BalancerOptions };
 
@@ -21,7 +22,7 @@ const BLOCK_TOKENS = 16;
 export function runCase({ scenario, setup }: Case, seed: number, around: Surroundings, hooks: RunHooks): RunMeasures {
   const config = configOf(around.config, setup.settings);
   const balancer = { ...config.balancer, name: setup.balancer ?? config.balancer.name };
-  const { policy, deception } = setup;
+  const { policy, deception, belady } = setup;
   return measureRun(
     {
       programs: programsOf(scenario, around, seed),
@@ -31,7 +32,7 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       engines: scenario.engines,
       engine: { preset: presetOf(scenario.machine), blockSize: BLOCK_TOKENS, scheduling: 'fcfs' },
       conditions: CONDITIONS[scenario.conditions ?? 'none'],
-      scheduler: () => makeSteps(policy, config, makeBalancer(balancer)),
+      scheduler: () => makeSteps(policy, config, makeBalancer(balancer), belady),
       alone: scenario.alone === true,
       ...(deception && DECEPTIONS[deception](seed)),
     },
@@ -44,7 +45,10 @@ function programsOf(
   { recordings }: Surroundings,
   seed: number,
 ): Iterable<AgentProgram> {
-  if ('workload' in source) return programs(WORKLOADS[source.workload], seed);
+  if ('workload' in source) {
+    const made = programs(WORKLOADS[source.workload], seed);
+    return source.toolCv === undefined ? made : withToolSpread(made, source.toolCv, seed);
+  }
   const recorded = recordings[source.recording];
   if (recorded === undefined) throw new RangeError(`there is no recording ${source.recording}`);
   return recordedPrograms(recorded, seed);
