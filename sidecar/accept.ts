@@ -12,6 +12,7 @@ import { noEngine, unknownModel } from './models.js';
 import { checkMediaType, readBody } from './http/body.js';
 import { requestIdOf } from './http/headers.js';
 import { splitTarget } from './http/target.js';
+import { toldTool } from './identity/fields.js';
 import { fingerprintOf, saysRetry } from './identity/returning.js';
 import { prefixHashes } from './prefix.js';
 import { endProgram } from './programs.js';
@@ -83,6 +84,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     ...demandOf(context, tenant, facts),
     family: familyOf(facts.model, opening, context.tokens),
     declared,
+    toldTool: toldTool(body),
     deadlineAtMs: deadlineOf(deadline, declared?.dueAfterMs, row, driver.now()),
     prefix: context.readsPrefix ? prefixHashes(facts.conversation()) : undefined,
     fingerprint,

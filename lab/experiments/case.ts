@@ -12,12 +12,9 @@ export type Machine = PresetName | 'ideal-bandwidth' | 'long-context';
 
 /** The load on the engines. */
 export interface Scenario {
-  readonly programs:
-    | {
-        readonly workload: WorkloadName;
-        /** Spread of its tools' times, all of one mean; absent: its own. */ readonly toolCv?: number;
-      }
-    | { readonly recording: RecordingName };
+  readonly programs: { readonly workload: WorkloadName } | { readonly recording: RecordingName };
+  /** Coefficient of variation of the tools' times, all of one mean (`tool-spread.ts`). Absent: those of the programs. */
+  readonly toolCv?: number;
   /** Programs of a run. */
   readonly count: number;
   readonly ratePerSecond: number;

@@ -38,9 +38,8 @@ export function commandsOf(cases: readonly Case[], seeds: readonly number[], tra
 function commonOf({ scenario, setup }: Case, traces: string): string | undefined {
   const { programs, count, ratePerSecond, engines, machine, conditions } = scenario;
   const settings = Object.entries(setup.settings ?? {});
-  const isSpread = 'workload' in programs && programs.toolCv !== undefined;
-  const isPlain =
-    !isSpread && machine !== 'ideal-bandwidth' && machine !== 'long-context' && setup.deception === undefined;
+  const isAsItCame = setup.deception === undefined && scenario.toolCv === undefined;
+  const isPlain = machine !== 'ideal-bandwidth' && machine !== 'long-context' && isAsItCame;
   if (!isPlain || settings.some(([key]) => FLAGS[key] === undefined)) return undefined;
   const source =
     'workload' in programs

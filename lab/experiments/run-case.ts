@@ -23,9 +23,10 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
   const config = configOf(around.config, setup.settings);
   const balancer = { ...config.balancer, name: setup.balancer ?? config.balancer.name };
   const { policy, deception, belady } = setup;
+  const given = programsOf(scenario, around, seed);
   return measureRun(
     {
-      programs: programsOf(scenario, around, seed),
+      programs: scenario.toolCv === undefined ? given : withToolSpread(given, scenario.toolCv, seed),
       maxPrograms: scenario.count,
       arrivals: { type: 'open', ratePerSecond: scenario.ratePerSecond, cv: 1 },
       seed,
@@ -45,10 +46,7 @@ function programsOf(
   { recordings }: Surroundings,
   seed: number,
 ): Iterable<AgentProgram> {
-  if ('workload' in source) {
-    const made = programs(WORKLOADS[source.workload], seed);
-    return source.toolCv === undefined ? made : withToolSpread(made, source.toolCv, seed);
-  }
+  if ('workload' in source) return programs(WORKLOADS[source.workload], seed);
   const recorded = recordings[source.recording];
   if (recorded === undefined) throw new RangeError(`there is no recording ${source.recording}`);
   return recordedPrograms(recorded, seed);

@@ -66,9 +66,8 @@ const MISSED: Measure = {
 };
 
 const coding = (scale: Scale, toolCv?: number): Load => {
-  const programs: Scenario['programs'] = { workload: 'coding', ...(toolCv !== undefined && { toolCv }) };
-  const scenario: Scenario = { programs, count: scale.programs(100), ratePerSecond: 0.1, engines: 2, machine: 'qwen3-coder-30b-a3b' }; // prettier-ignore
-  return { name: toolCv === undefined ? 'coding' : `CV ${toolCv}`, scenario };
+  const scenario: Scenario = { programs: { workload: 'coding' }, count: scale.programs(100), ratePerSecond: 0.1, engines: 2, machine: 'qwen3-coder-30b-a3b' }; // prettier-ignore
+  return toolCv === undefined ? { name: 'coding', scenario } : { name: `CV ${toolCv}`, scenario: { ...scenario, toolCv } }; // prettier-ignore
 };
 
 export const saga: Experiment = {

@@ -270,7 +270,7 @@ const workflows = z
       error: 'must be a file, or a mapping of file and, optionally, tenant',
     }),
   )
-  .max(1000)
+  .max(100)
   .default([])
   .meta(
     note(

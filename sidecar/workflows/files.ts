@@ -1,10 +1,10 @@
+import { tenantId, type TenantId } from '../../src/index.js';
 import { DEFAULT_TENANT } from '../auth.js';
 import { readConfigFile } from '../config/file.js';
 import { ConfigError, pathText, problemsOf, type ConfigProblem, type Path } from '../config/problems.js';
 import type { Config } from '../config/schema.js';
-import { tenantId, type TenantId } from '../../src/index.js';
 import { analyse, type NodeRest } from './analysis.js';
-import { workflowSchema, type Workflow } from './schema.js';
+import { NODES_MAX, workflowSchema, type Workflow } from './schema.js';
 
 /** A checked workflow, with the expected rest from each node. */
 export interface Analysed {
@@ -17,47 +17,50 @@ export interface Configured extends Analysed {
   readonly tenants: readonly TenantId[];
 }
 
-/** @throws ConfigError with all faults of the file, each with its field */
-export function readWorkflow(file: string): Analysed {
+/**
+ * @param nodesMax most nodes: the check takes their number cubed
+ * @throws ConfigError with all faults of the file, each with its field
+ */
+export function readWorkflow(file: string, nodesMax = NODES_MAX): Analysed {
   const { values, originOf } = readConfigFile(file);
-  return checkWorkflow(values, (path) => originOf(path) ?? file);
+  return checkWorkflow(values, (path) => originOf(path) ?? file, nodesMax);
 }
 
 /** @throws ConfigError with all problems */
-export function checkWorkflow(values: unknown, originOf: (path: Path) => string): Analysed {
+export function checkWorkflow(values: unknown, originOf: (path: Path) => string, nodesMax = NODES_MAX): Analysed {
   const { data, error } = workflowSchema.safeParse(values, { reportInput: true });
+  const tooMany = (data?.nodes.length ?? 0) > nodesMax;
   const { nodes, problems = [] } =
-    data === undefined ? { nodes: undefined, problems: problemsOf(error.issues, () => []) } : analyse(data);
+    data === undefined
+      ? { nodes: undefined, problems: problemsOf(error.issues, () => []) }
+      : tooMany
+        ? { nodes: undefined, problems: [{ path: ['nodes'], message: `must have a length of at most ${nodesMax}` }] }
+        : analyse(data);
   if (data !== undefined && nodes !== undefined) return { workflow: data, nodes };
   throw new ConfigError(
     problems.map(({ path, message }) => ({ path: pathText(path), message, origin: originOf(path) })),
   );
 }
 
+type Given = Pick<Config, 'workflows' | 'auth' | 'limits'>;
+
 /**
  * Reads the workflows of the configuration, each for one tenant or for all.
  * @throws ConfigError with the faults of all files
  */
-export function readWorkflows({
-  workflows,
-  auth,
-  limits,
-}: Pick<Config, 'workflows' | 'auth' | 'limits'>): Configured[] {
-  const all = auth.keys.length === 0 ? [DEFAULT_TENANT] : [...new Set(auth.keys.map(({ tenant }) => tenantId(tenant)))];
+export function readWorkflows({ workflows, auth, limits }: Given): Configured[] {
+  const all = auth.keys.length === 0 ? [DEFAULT_TENANT] : auth.keys.map((key) => tenantId(key.tenant));
   const problems: ConfigProblem[] = [];
-  const names = new Set<string>();
-  const configured = workflows.flatMap((entry, index): Configured[] => {
+  const taken = new Set<string>();
+  const configured = workflows.flatMap((entry): Configured[] => {
     const { file, tenant } = typeof entry === 'string' ? { file: entry, tenant: undefined } : entry;
+    const tenants = tenant === undefined ? [...new Set(all)] : [tenantId(tenant)];
     try {
-      const analysed = readWorkflow(file);
-      const { name, nodes } = analysed.workflow;
-      if (nodes.length > limits.workflowNodesMax) throw fault(file, 'nodes', `has ${nodes.length} nodes, above limits.workflowNodesMax, which is ${limits.workflowNodesMax}`); // prettier-ignore
-      const tenants = tenant === undefined ? all : [tenantId(tenant)];
-      for (const own of tenants) {
-        const key = `${own} ${name}`;
-        if (names.has(key)) throw fault(file, 'name', `is that of an earlier file of workflows, before workflows[${index}]`); // prettier-ignore
-        names.add(key);
-      }
+      const analysed = readWorkflow(file, limits.workflowNodesMax);
+      const names = tenants.map((own) => `${own} ${analysed.workflow.name}`);
+      if (names.some((name) => taken.has(name)))
+        problems.push({ origin: file, path: 'name', message: 'is that of an earlier workflow in `workflows`' });
+      names.forEach((name) => taken.add(name));
       return [{ ...analysed, tenants }];
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -68,5 +71,3 @@ export function readWorkflows({
   if (problems.length > 0) throw new ConfigError(problems);
   return configured;
 }
-
-const fault = (origin: string, path: string, message: string) => new ConfigError([{ origin, path, message }]);

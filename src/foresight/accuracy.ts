@@ -18,17 +18,10 @@ interface Rests {
 }
 
 /** Times of tools by the least of their foreseen quantiles that they did not exceed. */
-interface Times {
-  p50: number;
-  p95: number;
-  none: number;
-}
+type Times = Record<'p50' | 'p95' | 'none', number>;
 
 /** Returns of threads to their idle contexts: while those were still held, and after. */
-interface Holds {
-  hit: number;
-  miss: number;
-}
+type Holds = Record<'hit' | 'miss', number>;
 
 /** How right forecasts have proved: running totals since the start, for metrics. */
 export class Accuracy {
