@@ -15,17 +15,19 @@ const FLAGS: Readonly<Record<string, string>> = {
  * settings or changed machines have none.
  */
 export function commandsOf(cases: readonly Case[], seeds: readonly number[], traces: string): string[] {
-  const lines = new Map<string, { policies: string[]; balancers: string[] }>();
+  const commands = new Map<string, { line: string; policies: string[]; balancers: string[] }>();
   for (const one of cases) {
     const line = commonOf(one, traces);
     if (line === undefined) continue;
-    const { policies, balancers } = lines.get(line) ?? { policies: [], balancers: [] };
     const { policy, balancer } = one.setup;
+    // One command has either the default balancer or those that it names.
+    const key = `${line} ${balancer === undefined}`;
+    const { policies, balancers } = commands.get(key) ?? { policies: [], balancers: [] };
     if (!policies.includes(policy)) policies.push(policy);
     if (balancer !== undefined && !balancers.includes(balancer)) balancers.push(balancer);
-    lines.set(line, { policies, balancers });
+    commands.set(key, { line, policies, balancers });
   }
-  return [...lines].map(([line, { policies, balancers }]) =>
+  return [...commands.values()].map(({ line, policies, balancers }) =>
     [
       line,
       `--policy ${policies.join()}`,

@@ -86,5 +86,6 @@ function readAgenticContext(body: JsonObject): ReturnType<Reader> {
     return claim && { ...claim, final };
   }
   const agent = (cleanId(context['agent_id']) ?? cleanId(context['program_id']) ?? task).replace(`${task}:`, '');
-  return agent === 'lead' ? { id: task, thread: '', final } : { id: task, thread: agent };
+  const thread = agent === 'lead' || agent === task ? '' : agent;
+  return { id: task, thread, final: thread === '' && final };
 }

@@ -1,4 +1,3 @@
-import type { Forecast } from './outlook.js';
 import type { ToolLatency } from './tool-latency.js';
 
 /** Labels of tools counted apart, and the characters of one: monitoring systems bound both. */
@@ -25,7 +24,7 @@ type Holds = Record<'hit' | 'miss', number>;
 
 /** How right forecasts have proved: running totals since the start, for metrics. */
 export class Accuracy {
-  readonly rests: Readonly<Record<Forecast['source'], Rests>> = { declared: noRests(), learnt: noRests() };
+  readonly rests: Readonly<Record<'declared' | 'learnt', Rests>> = { declared: noRests(), learnt: noRests() };
   /** By the source of the forecast; `prior`: too few latencies of the tool had been seen. */
   readonly times: Readonly<Record<'declared' | 'learnt' | 'prior', Times>> = {
     declared: noTimes(),
@@ -38,12 +37,12 @@ export class Accuracy {
   readonly holds = new Map<string, Holds>();
 
   /** A program has ended. @param takenMs its service since the forecast */
-  ended({ source, remainingMs }: Forecast, takenMs: number): void {
+  ended(source: 'declared' | 'learnt', foreseenMs: number, takenMs: number): void {
     const rests = this.rests[source];
     rests.programs += 1;
-    rests.foreseenMs += remainingMs;
+    rests.foreseenMs += foreseenMs;
     rests.takenMs += takenMs;
-    rests.errorMs += Math.abs(remainingMs - takenMs);
+    rests.errorMs += Math.abs(foreseenMs - takenMs);
   }
 
   succeeded(foreseen: ToolLatency | undefined, tools: ToolLatency): void {

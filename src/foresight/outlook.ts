@@ -127,7 +127,10 @@ export class Outlook {
     this.type?.ended(serviceMs);
     this.all.ended(serviceMs);
     for (const path of this.#paths.values()) path.ended();
-    if (this.#judged !== undefined) this.accuracy.ended(this.#judged.forecast, serviceMs - this.#judged.serviceMs);
+    if (this.#judged !== undefined) {
+      const { forecast, serviceMs: fromMs } = this.#judged;
+      this.accuracy.ended(forecast.source, forecast.remainingMs, serviceMs - fromMs);
+    }
     this.#judged = undefined;
     if (this.#first !== undefined) this.declarations.learn(this.#first.declaredMs, serviceMs - this.#first.serviceMs);
   }
