@@ -22,7 +22,7 @@ export function commandsOf(cases: readonly Case[], seeds: readonly number[], tra
     const { policy, balancer } = one.setup;
     // One command has either the default balancer or those that it names.
     const key = `${line} ${balancer === undefined}`;
-    const { policies, balancers } = commands.get(key) ?? { policies: [], balancers: [] };
+    const { policies, balancers } = commands.get(key) ?? { line, policies: [], balancers: [] };
     if (!policies.includes(policy)) policies.push(policy);
     if (balancer !== undefined && !balancers.includes(balancer)) balancers.push(balancer);
     commands.set(key, { line, policies, balancers });
