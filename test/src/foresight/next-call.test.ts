@@ -245,8 +245,9 @@ describe('how right forecasts have proved', () => {
       for (let done = 0; done < 99; done += 1) {
         desk.arrive(`p${done}`, { program: `p${done}`, family: FAMILY });
         desk.finish(`p${done}`, { prompt: 100, output: 1, serviceMs: 100 * done });
-        desk.tell(ended(`p${done}`));
+        // The end is counted after the look.
         if (desk === seen) desk.scheduler.views.forecast(programId(`p${done}`));
+        desk.tell(ended(`p${done}`));
       }
       desk.arrive('q', { program: 'q', family: FAMILY });
     }
