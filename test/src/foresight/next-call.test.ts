@@ -243,9 +243,11 @@ describe('how right forecasts have proved', () => {
     const [seen, unseen] = [deskWith('learnt'), deskWith('learnt')];
     for (const desk of [seen, unseen]) {
       for (let done = 0; done < 99; done += 1) {
-        desk.arrive(`p${done}`, { program: `p${done}`, family: FAMILY });
-        desk.finish(`p${done}`, { prompt: 100, output: 1, serviceMs: 100 * done });
-        // The end is counted after the look.
+        for (const call of ['first', 'second']) {
+          desk.arrive(call, { program: `p${done}`, family: FAMILY });
+          desk.finish(call, { prompt: 100, output: 1, serviceMs: 50 * done });
+        }
+        // An index is read anew at every 32nd change: here after some looks, and else at the next arrival.
         if (desk === seen) desk.scheduler.views.forecast(programId(`p${done}`));
         desk.tell(ended(`p${done}`));
       }
