@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import { loadConfig } from '../sidecar/config/load.js';
 import { hasNoEngine } from '../sidecar/config/schema.js';
 import { redact } from '../sidecar/config/secrets.js';
+import { readWorkflows } from '../sidecar/workflows/files.js';
 import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
 
 /** `maitred config`: the effective configuration, as a file that `serve` accepts except for the redacted secrets. */
@@ -10,6 +11,7 @@ export function addConfigCommand(program: Command): void {
   addConfigOptions(program.command('config').description('check the configuration and print it whole')).action(
     (flags: ConfigFlags) => {
       const config = loadConfig(configInputs(flags));
+      readWorkflows(config);
       if (hasNoEngine(config)) process.stderr.write('maitred: no engine is configured; --engine names one\n');
       process.stdout.write(stringify(redact(config)));
     },

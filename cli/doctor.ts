@@ -4,6 +4,7 @@ import { plain } from '../lab/index.js';
 import { configFileOf, loadConfig } from '../sidecar/config/load.js';
 import { ConfigError } from '../sidecar/config/problems.js';
 import { hasNoEngine } from '../sidecar/config/schema.js';
+import { readWorkflows } from '../sidecar/workflows/files.js';
 import { addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { configInputs, type ConfigFlags } from './config-options.js';
 import { engineFindings } from './doctor/engines.js';
@@ -56,6 +57,7 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
   if (url !== undefined && engine === undefined && configFileOf(inputs) === undefined) return [];
   try {
     const config = loadConfig(inputs);
+    readWorkflows(config);
     const name = configFileOf(inputs);
     return [
       { level: 'ok', subject: 'configuration', found: name ?? 'defaults, environment and flags: no file' },

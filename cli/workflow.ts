@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { plain } from '../lab/index.js';
-import { readConfigFile } from '../sidecar/config/file.js';
-import { ConfigError, pathText, problemsOf, type Path } from '../sidecar/config/problems.js';
-import { analyse, rounded, type NodeRest } from '../sidecar/workflows/analysis.js';
-import { TOKENS_MAX, workflowSchema } from '../sidecar/workflows/schema.js';
+import { rounded, type NodeRest } from '../sidecar/workflows/analysis.js';
+import { checkWorkflow, readWorkflow } from '../sidecar/workflows/files.js';
+import { TOKENS_MAX } from '../sidecar/workflows/schema.js';
 import { checkWritable } from './files.js';
 import { numberFrom } from './number.js';
 import { importWorkflow, type ImportOptions } from './workflow/import.js';
@@ -22,8 +21,9 @@ export function addWorkflowCommand(program: Command): void {
     .argument('<file>', 'workflow, JSON or YAML')
     .option('--json', 'print the figures as JSON')
     .action((file: string, { json }: { readonly json?: true }) => {
-      const { values, originOf } = readConfigFile(file);
-      const { name, rest } = checkWorkflow(values, (path) => originOf(path) ?? file);
+      const { workflow: checked, nodes } = readWorkflow(file);
+      const { name } = checked;
+      const rest = nodes.map(rounded);
       const text = json ? JSON.stringify({ version: 1, name, rest }) : plain(`${name}\n\n${table(rest)}`);
       process.stdout.write(`${text}\n`);
     });
@@ -44,20 +44,6 @@ export function addWorkflowCommand(program: Command): void {
       if (out === '-') process.stdout.write(text);
       else writeFileSync(out, text);
     });
-}
-
-/** @throws ConfigError with all problems */
-function checkWorkflow(
-  values: unknown,
-  originOf: (path: Path) => string,
-): { readonly name: string; readonly rest: readonly NodeRest[] } {
-  const { data, error } = workflowSchema.safeParse(values, { reportInput: true });
-  const { nodes, problems = [] } =
-    data === undefined ? { nodes: undefined, problems: problemsOf(error.issues, () => []) } : analyse(data);
-  if (data !== undefined && nodes !== undefined) return { name: data.name, rest: nodes.map(rounded) };
-  throw new ConfigError(
-    problems.map(({ path, message }) => ({ path: pathText(path), message, origin: originOf(path) })),
-  );
 }
 
 function table(rest: readonly NodeRest[]): string {

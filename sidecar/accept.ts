@@ -12,10 +12,11 @@ import { noEngine, unknownModel } from './models.js';
 import { checkMediaType, readBody } from './http/body.js';
 import { requestIdOf } from './http/headers.js';
 import { splitTarget } from './http/target.js';
+import { toldTool } from './identity/fields.js';
 import { fingerprintOf, saysRetry } from './identity/returning.js';
 import { prefixHashes } from './prefix.js';
 import { endProgram } from './programs.js';
-import { deadlineAtMs } from './workflows/deadline.js';
+import { deadlineOf } from './workflows/deadline.js';
 import { readDeclaration } from './workflows/declaration.js';
 
 /** Prefix of call ids, random for each process; a counter completes it. So ids are unique across processes. */
@@ -68,6 +69,9 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   const identity = context.identifier.identify({ tenant, headers, body, facts, before });
   context.returning.came(tenant, fingerprint, identity);
   if (identity.renews === true) endProgram(context, identity.program);
+  const { driver } = context;
+  const declared = declaration && context.workflows.declared(tenant, declaration);
+  const row = driver.scheduler.views.times(identity.program);
   const spec: CallSpec = {
     id: callId(`${PROCESS}-${++calls}`),
     requestId: requestIdOf(request),
@@ -79,8 +83,9 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     facts: withoutBody(facts),
     ...demandOf(context, tenant, facts),
     family: familyOf(facts.model, opening, context.tokens),
-    declared: declaration && context.workflows.declared(tenant, declaration),
-    deadlineAtMs: deadline === undefined ? undefined : deadlineAtMs(deadline, context.driver.now()),
+    declared,
+    toldTool: toldTool(body),
+    deadlineAtMs: deadlineOf(deadline, declared?.dueAfterMs, row, driver.now()),
     prefix: context.readsPrefix ? prefixHashes(facts.conversation()) : undefined,
     fingerprint,
     isRetry: saysRetry(headers),

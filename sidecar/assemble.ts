@@ -27,6 +27,7 @@ import { PastCalls } from './watch/past-calls.js';
 import { Totals } from './watch/totals.js';
 import { Watchers } from './watch/watchers.js';
 import { forecastHeader } from './workflows/forecast.js';
+import { readWorkflows } from './workflows/files.js';
 import { Workflows } from './workflows/registry.js';
 
 export interface GatewayOptions {
@@ -102,6 +103,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     kvEvents: undefined,
     tracing: undefined,
   };
+  context.workflows.configure(readWorkflows(config));
   registerGauges(context);
   return context;
 }

@@ -19,13 +19,17 @@ import {
 import { clientRoutes, familyOf } from './routes.js';
 import { startKvEvents } from './kv-events/index.js';
 import type { Tracing } from './tracing/tracing.js';
+import { readWorkflows } from './workflows/files.js';
 
 /** A listening gateway. */
 export interface Gateway {
   readonly url: string;
   /** URL of the admin paths: on the main listener, or on a separate one. */
   readonly adminUrl: string;
-  /** Applies a new configuration without losing a call. Keys that need a restart keep their old values. */
+  /**
+   * Applies a new configuration without losing a call. Keys that need a restart keep their old values.
+   * @throws ConfigError if a declared workflow is faulty; nothing has changed then
+   */
   reload(config: Config): void;
   /** Refuses new calls, lets running ones finish for at most `timeouts.drainMs`, then closes. */
   drain(): Promise<void>;
@@ -37,7 +41,7 @@ export interface Gateway {
  * Starts a gateway. It listens immediately, so that a taken port fails at once and health probes are answered. It
  * resolves after one probe of each engine. Earlier calls wait for that, so that the first call finds the healthy
  * engines.
- * @throws Error if an address cannot be listened on; GatewayError for conflicting engines
+ * @throws Error if an address cannot be listened on; GatewayError for conflicting engines; ConfigError for workflows
  */
 export async function startGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
   const context = assemble(config, options);
@@ -91,6 +95,7 @@ class RunningGateway implements Gateway {
 
   reload(config: Config): void {
     const { context } = this;
+    const workflows = readWorkflows(config);
     findEngines(context, config);
     if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config, context.driver);
     const balancer = context.balancer.for(config.balancer);
@@ -101,6 +106,7 @@ class RunningGateway implements Gateway {
     if (!isDeepStrictEqual([config.admin, config.auth], [admin, auth])) context.watchers.close();
     context.auth = new Auth(config);
     context.config = config;
+    context.workflows.configure(workflows);
     context.log.level = config.log.level;
     for (const listener of this.listeners) listener.configure(config);
     // Removed engines stay until the new ones have joined, so that waiting calls always have an engine.

@@ -53,6 +53,7 @@ export class Scheduler {
   readonly views = new Views(() => ({
     placement: this.#placement,
     table: this.#accounting.table,
+    accuracy: this.#accounting.foresight.accuracy,
     policy: this.#policy,
     balancer: this.#placement.rules.balancer.name,
     calls: this.#calls,

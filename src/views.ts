@@ -1,3 +1,4 @@
+import type { Accuracy } from './foresight/accuracy.js';
 import type { Forecast } from './foresight/outlook.js';
 import type { NextCall } from './foresight/thread-path.js';
 import type { Call } from './programs/call.js';
@@ -99,6 +100,7 @@ export interface QueueView {
 interface State {
   readonly placement: Placement;
   readonly table: ProcessTable;
+  readonly accuracy: Accuracy;
   readonly policy: Policy;
   readonly balancer: string;
   readonly calls: ReadonlyMap<CallId, Call>;
@@ -132,6 +134,11 @@ export class Views {
     return row && programView(state, row);
   }
 
+  /** When a program came, and when it is to be done; undefined: it is unknown. O(1). */
+  times(id: ProgramId): Pick<Program, 'createdAtMs' | 'deadlineAtMs'> | undefined {
+    return this.#read().table.get(id);
+  }
+
   /** Engine time that a program is expected to need yet; undefined: nothing is foreseen. O(1). */
   forecast(id: ProgramId): ForecastView | undefined {
     const { table, policy } = this.#read();
@@ -141,6 +148,11 @@ export class Views {
   /** The next call of a program's thread; undefined: it is not foreseen, or one is in flight. O(1). */
   next(id: ProgramId, thread: string, nowMs: number): NextCall | undefined {
     return this.#read().table.get(id)?.outlook?.next(thread, nowMs);
+  }
+
+  /** How right forecasts have proved since the start; all zero without foresight. */
+  get accuracy(): Pick<Accuracy, 'rests' | 'times' | 'successors' | 'holds'> {
+    return this.#read().accuracy;
   }
 
   /** Name of the policy in force. */

@@ -13,6 +13,8 @@ export type Machine = PresetName | 'ideal-bandwidth' | 'long-context';
 /** The load on the engines. */
 export interface Scenario {
   readonly programs: { readonly workload: WorkloadName } | { readonly recording: RecordingName };
+  /** Coefficient of variation of the tools' times, all of one mean (`tool-spread.ts`). Absent: those of the programs. */
+  readonly toolCv?: number;
   /** Programs of a run. */
   readonly count: number;
   readonly ratePerSecond: number;
@@ -33,6 +35,8 @@ export interface Setup {
   /** Absent: the default. */
   readonly balancer?: BalancerName;
   readonly settings?: Settings;
+  /** Whether idle contexts are held by clairvoyance, instead of `admission.retention`. Absent: no. */
+  readonly belady?: true;
   /** False information given to the scheduler. Absent: none. */
   readonly deception?: Deception;
 }

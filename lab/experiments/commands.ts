@@ -6,6 +6,8 @@ const FLAGS: Readonly<Record<string, string>> = {
   'admission.window': '--window',
   'admission.gate': '--gate',
   'policy.tenants': '--tenants',
+  'policy.foresight': '--foresight',
+  'admission.retention': '--retention',
 };
 
 /**
@@ -13,17 +15,19 @@ const FLAGS: Readonly<Record<string, string>> = {
  * settings or changed machines have none.
  */
 export function commandsOf(cases: readonly Case[], seeds: readonly number[], traces: string): string[] {
-  const lines = new Map<string, { policies: string[]; balancers: string[] }>();
+  const commands = new Map<string, { line: string; policies: string[]; balancers: string[] }>();
   for (const one of cases) {
     const line = commonOf(one, traces);
     if (line === undefined) continue;
-    const { policies, balancers } = lines.get(line) ?? { policies: [], balancers: [] };
     const { policy, balancer } = one.setup;
+    // One command has either the default balancer or those that it names.
+    const key = `${line} ${balancer === undefined}`;
+    const { policies, balancers } = commands.get(key) ?? { line, policies: [], balancers: [] };
     if (!policies.includes(policy)) policies.push(policy);
     if (balancer !== undefined && !balancers.includes(balancer)) balancers.push(balancer);
-    lines.set(line, { policies, balancers });
+    commands.set(key, { line, policies, balancers });
   }
-  return [...lines].map(([line, { policies, balancers }]) =>
+  return [...commands.values()].map(({ line, policies, balancers }) =>
     [
       line,
       `--policy ${policies.join()}`,
@@ -36,7 +40,8 @@ export function commandsOf(cases: readonly Case[], seeds: readonly number[], tra
 function commonOf({ scenario, setup }: Case, traces: string): string | undefined {
   const { programs, count, ratePerSecond, engines, machine, conditions } = scenario;
   const settings = Object.entries(setup.settings ?? {});
-  const isPlain = machine !== 'ideal-bandwidth' && machine !== 'long-context' && setup.deception === undefined;
+  const isAsItCame = setup.deception === undefined && scenario.toolCv === undefined;
+  const isPlain = machine !== 'ideal-bandwidth' && machine !== 'long-context' && isAsItCame;
   if (!isPlain || settings.some(([key]) => FLAGS[key] === undefined)) return undefined;
   const source =
     'workload' in programs
@@ -46,5 +51,6 @@ function commonOf({ scenario, setup }: Case, traces: string): string | undefined
     `maitred sim ${source} --rate ${ratePerSecond} --programs ${count} --engines ${engines} --preset ${machine}`,
     ...(conditions === undefined ? [] : [`--conditions ${conditions}`]),
     ...settings.map(([key, value]) => `${FLAGS[key] ?? ''} ${value}`),
+    ...(setup.belady ? ['--retention belady'] : []),
   ].join(' ');
 }

@@ -5,6 +5,7 @@ import { parameters } from './parameters.js';
 import { rates } from './rates.js';
 import { recorded } from './recorded.js';
 import { reference } from './reference.js';
+import { saga } from './saga.js';
 import { starvation } from './starvation.js';
 import { tenants } from './tenants.js';
 
@@ -16,6 +17,7 @@ export const EXPERIMENTS: readonly Experiment[] = [
   parameters,
   starvation,
   tenants,
+  saga,
   mismeasured,
   reference,
 ];

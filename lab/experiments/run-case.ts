@@ -5,6 +5,7 @@ import { type AgentProgram, programs, recordedPrograms, WORKLOADS } from '../../
 import { measureRun, type RunHooks, type RunMeasures } from '../measure/run.js';
 import type { Case, Machine, RecordingName, Scenario, Settings } from './case.js';
 import { DECEPTIONS } from './deceptions.js';
+import { withToolSpread } from './tool-spread.js';
 
 export type Config = SchedulerConfig & { readonly balancer: BalancerOptions };
 
@@ -21,17 +22,18 @@ const BLOCK_TOKENS = 16;
 export function runCase({ scenario, setup }: Case, seed: number, around: Surroundings, hooks: RunHooks): RunMeasures {
   const config = configOf(around.config, setup.settings);
   const balancer = { ...config.balancer, name: setup.balancer ?? config.balancer.name };
-  const { policy, deception } = setup;
+  const { policy, deception, belady } = setup;
+  const given = programsOf(scenario, around, seed);
   return measureRun(
     {
-      programs: programsOf(scenario, around, seed),
+      programs: scenario.toolCv === undefined ? given : withToolSpread(given, scenario.toolCv, seed),
       maxPrograms: scenario.count,
       arrivals: { type: 'open', ratePerSecond: scenario.ratePerSecond, cv: 1 },
       seed,
       engines: scenario.engines,
       engine: { preset: presetOf(scenario.machine), blockSize: BLOCK_TOKENS, scheduling: 'fcfs' },
       conditions: CONDITIONS[scenario.conditions ?? 'none'],
-      scheduler: () => makeSteps(policy, config, makeBalancer(balancer)),
+      scheduler: () => makeSteps(policy, config, makeBalancer(balancer), belady),
       alone: scenario.alone === true,
       ...(deception && DECEPTIONS[deception](seed)),
     },

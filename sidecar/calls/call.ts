@@ -305,7 +305,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const { serviceMs, queueMs } = adapter?.readTimings(usageObject ?? {}) ?? {};
     this.#noteResponse(facts, usage);
     this.ports.answered(this.spec, facts, usage);
-    const tools = toolNames(facts.tools);
+    const tools = toolNames(facts.tools.length > 0 ? facts.tools : [this.spec.toldTool]);
     const event: Event = {
       type: 'callFinished',
       call: this.spec.id,

@@ -60,6 +60,10 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
   for (const tenant of Object.keys(policy.tenantWeights))
     if (!tenants.some((name) => name === tenant))
       report(['policy', 'tenantWeights', tenant], 'has no key in auth.keys, so the weight would have no effect');
+  config.workflows.forEach((entry, index) => {
+    if (typeof entry === 'object' && entry.tenant !== undefined && !tenants.includes(entry.tenant))
+      report(['workflows', index, 'tenant'], 'has no key in auth.keys, so nobody could use the workflow');
+  });
   reportTwice(config.identity.sources, (index) => report(['identity', 'sources', index], 'is named twice'));
 }
 

@@ -262,6 +262,23 @@ const log = z.strictObject({
     .meta(note('Lowest level to write.', 'convention')),
 });
 
+const file = z.string().min(1);
+
+const workflows = z
+  .array(
+    z.union([file, z.strictObject({ file, tenant: name.optional() })], {
+      error: 'must be a file, or a mapping of file and, optionally, tenant',
+    }),
+  )
+  .max(100)
+  .default([])
+  .meta(
+    note(
+      'Files of declared workflows (docs/WORKFLOWS.md), JSON or YAML: a path for all tenants, or `{file, tenant}`.',
+      NONE,
+    ),
+  );
+
 /** The keys alone, without consistency checks, for code that walks them. */
 export const configKeys = z.strictObject({
   listen: listen.prefault({}),
@@ -279,6 +296,7 @@ export const configKeys = z.strictObject({
   timeouts: timeouts.prefault({}),
   health: health.prefault({}),
   kvEvents: kvEvents.prefault({}),
+  workflows,
   identity: identity.prefault({}),
   passthrough: passthrough.prefault({}),
   auth: auth.prefault({}),

@@ -11,6 +11,7 @@ type Reader = (body: JsonObject) => Omit<Claim, 'source'> | undefined;
 
 const FIELDS: readonly (readonly [source: string, read: Reader])[] = [
   ['vllm_xargs.agentic_context', readAgenticContext],
+  ['vllm_xargs.job_id', readContinuum],
   ['agent_hint', (body) => session(objectOf(body['agent_hint']), 'session_id', undefined, 'parent_session_id')],
   // Codex repeats its headers here, so that they survive a proxy that drops them.
   ['client_metadata.session_id', (body) => session(objectOf(body['client_metadata']), 'session_id', 'thread_id')],
@@ -61,15 +62,30 @@ function readClaudeUser(body: JsonObject): ReturnType<Reader> {
   return /^[\w-]+$/.test(id) ? { id } : undefined;
 }
 
+/** The contract of Continuum's clients: a step of a job, and whether it is the last. */
+function readContinuum(body: JsonObject): ReturnType<Reader> {
+  const args = objectOf(body['vllm_xargs']);
+  const claim = session(args, 'job_id');
+  return claim && { ...claim, final: args['is_last_step'] === true || args['is_last_step'] === 1 };
+}
+
+/** The tool that the call's answer asks for, as Continuum's clients tell; '' where they do not. */
+export const toldTool = (body: JsonObject): string => stringOf(objectOf(body['vllm_xargs'])['this_func_call']);
+
 /**
  * vLLM router's own contract, an object or its JSON text. There, every agent of a task is a program. Here, the task is
- * the program, and its agents except the leader are threads.
+ * the program, and its agents except the leader are threads. A leader that is not expected to resume makes its last call.
  */
 function readAgenticContext(body: JsonObject): ReturnType<Reader> {
   const raw = objectOf(body['vllm_xargs'])['agentic_context'];
   const context = typeof raw === 'string' ? (parseObject(raw) ?? {}) : objectOf(raw);
   const task = cleanId(context['task_id']) ?? cleanId(context['session_id']);
-  if (task === undefined) return session(context, 'program_id', undefined, 'parent_program_id');
+  const final = context['expected_resume'] === false;
+  if (task === undefined) {
+    const claim = session(context, 'program_id', undefined, 'parent_program_id');
+    return claim && { ...claim, final };
+  }
   const agent = (cleanId(context['agent_id']) ?? cleanId(context['program_id']) ?? task).replace(`${task}:`, '');
-  return { id: task, thread: agent === 'lead' ? '' : agent };
+  const thread = agent === 'lead' || agent === task ? '' : agent;
+  return { id: task, thread, final: thread === '' && final };
 }

@@ -6,6 +6,7 @@ import { GatewayError } from '../errors.js';
 import { analyse, type NodeRest } from './analysis.js';
 import { checked } from './checked.js';
 import { workOf, type Declaration } from './declaration.js';
+import type { Configured } from './files.js';
 import { workflowSchema, type Workflow } from './schema.js';
 
 /** A workflow with the expected rest from each of its nodes, by their ids. */
@@ -14,11 +15,15 @@ export interface Registered {
   /** 1 for the first graph of its name; each other graph of that name counts one up. */
   readonly version: number;
   readonly rest: ReadonlyMap<string, NodeRest>;
+  /** Whether a client has registered it, which the configuration does not undo. */
+  readonly byClient: boolean;
 }
 
 /** What the scheduler is told of a call's declaration. */
 export interface Declared {
   readonly remaining?: Work;
+  /** Time that the program may take from its first call on. */
+  readonly dueAfterMs?: number;
   /** Reason why the named node says nothing. */
   readonly problem?: 'unknown_workflow' | 'unknown_node';
 }
@@ -35,6 +40,21 @@ export class Workflows {
   constructor(private readonly limits: () => Limits) {}
 
   /**
+   * Replaces the workflows of the configuration by these. They take the place of graphs that clients have registered by
+   * the same names. Clients may replace and remove them, until the next reload.
+   */
+  configure(configured: readonly Configured[]): void {
+    const names = (tenant: TenantId): Set<string> =>
+      new Set(configured.flatMap(({ tenants, workflow }) => (tenants.includes(tenant) ? workflow.name : [])));
+    for (const [tenant, own] of this.#byTenant) {
+      const kept = names(tenant);
+      for (const [name, { byClient }] of own) if (!byClient && !kept.has(name)) own.delete(name);
+    }
+    for (const { tenants, workflow, nodes } of configured)
+      for (const tenant of tenants) this.#put(tenant, workflow, false, () => nodes);
+  }
+
+  /**
    * Registers a workflow, or replaces the one of its name. The same graph again changes nothing, so that every replica
    * of a client may register what it uses.
    * @throws GatewayError `invalid_body`, `workflows_full`
@@ -44,21 +64,33 @@ export class Workflows {
     const workflow = checked(workflowSchema, body);
     const { name, nodes } = workflow;
     if (nodes.length > workflowNodesMax) throw wrong('nodes', `has ${nodes.length} nodes, above ${workflowNodesMax}`);
-    const own = this.#byTenant.get(tenant) ?? new Map<string, Registered>();
-    const before = own.get(name);
-    if (before !== undefined && isDeepStrictEqual(before.workflow, workflow)) return before;
-    if (before === undefined && own.size >= workflowsPerTenantMax) {
+    const own = this.#byTenant.get(tenant);
+    if (!own?.has(name) && (own?.size ?? 0) >= workflowsPerTenantMax) {
       const message = `A tenant may have at most ${workflowsPerTenantMax} workflows. Delete one first.`;
       throw new GatewayError('workflows_full', message);
     }
-    const { nodes: rest, problems } = analyse(workflow);
-    if (rest === undefined) {
+    return this.#put(tenant, workflow, true, () => {
+      const { nodes: rest, problems } = analyse(workflow);
+      if (rest !== undefined) return rest;
       const [first] = problems;
       throw wrong(pathText(first?.path ?? []), first?.message ?? 'is wrong');
-    }
-    const version = (before?.version ?? 0) + 1;
-    const registered = { workflow, version, rest: new Map(rest.map((node) => [node.id, node])) };
-    this.#byTenant.set(tenant, own.set(name, registered));
+    });
+  }
+
+  /** @param restOf the rest from each node; not asked for where the graph is the same as before */
+  #put(tenant: TenantId, workflow: Workflow, byClient: boolean, restOf: () => readonly NodeRest[]): Registered {
+    const own = this.#byTenant.get(tenant) ?? new Map<string, Registered>();
+    const before = own.get(workflow.name);
+    const isSame = before !== undefined && isDeepStrictEqual(before.workflow, workflow);
+    const registered = isSame
+      ? { ...before, byClient: byClient || before.byClient }
+      : {
+          workflow,
+          version: (before?.version ?? 0) + 1,
+          rest: new Map(restOf().map((node) => [node.id, node])),
+          byClient,
+        };
+    this.#byTenant.set(tenant, own.set(workflow.name, registered));
     return registered;
   }
 
@@ -79,16 +111,21 @@ export class Workflows {
     this.#byTenant.get(tenant)?.delete(name);
   }
 
-  /** A call's declaration: work in its own words, or else the rest from the node that it names. */
+  /**
+   * A call's declaration: work in its own words, or else the rest from the node that it names; and the deadline of its
+   * workflow.
+   */
   declared(tenant: TenantId, { remaining, workflow, node }: Declaration): Declared {
-    if (remaining !== undefined) return { remaining: workOf(remaining) };
-    if (workflow === undefined && node === undefined) return {};
     const registered = this.#byTenant.get(tenant)?.get(workflow ?? '');
+    const seconds = registered?.workflow.deadline;
+    const due = seconds === undefined ? {} : { dueAfterMs: 1000 * seconds };
+    if (remaining !== undefined) return { remaining: workOf(remaining), ...due };
+    if (workflow === undefined && node === undefined) return {};
     if (registered === undefined) return { problem: 'unknown_workflow' };
     const rest = registered.rest.get(node ?? '');
-    if (rest === undefined) return { problem: 'unknown_node' };
+    if (rest === undefined) return { problem: 'unknown_node', ...due };
     // A graph without sizes says nothing of work.
-    return rest.calls > 0 ? { remaining: workOf(rest) } : {};
+    return rest.calls > 0 ? { remaining: workOf(rest), ...due } : due;
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { count, ms, name, DAY_MS } from '../config/note.js';
-import { deadlineSchema } from './deadline.js';
+import { deadlineSchema, secondsAhead } from './deadline.js';
 
 /** Bounds of declared work: far above any program, far below the loss of a token in a sum. */
 const CALLS_MAX = 1e6;
@@ -51,6 +51,7 @@ const nodeId = z
 export const workflowSchema = z.strictObject({
   name,
   start: nodeId.optional(),
+  deadline: secondsAhead.optional(),
   nodes: z
     .array(
       z.strictObject({

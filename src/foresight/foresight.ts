@@ -4,6 +4,7 @@ import { CompletionIndex } from '../programs/completion-index.js';
 import type { Program } from '../programs/process-table.js';
 import type { ProgramHinted, ToolFinished, ToolStarted, Work } from '../protocol/events.js';
 import type { TenantId } from '../protocol/units.js';
+import { Accuracy } from './accuracy.js';
 import { Calibration } from './calibration.js';
 import { ExecutionGraph } from './execution-graph.js';
 import { Outlook } from './outlook.js';
@@ -32,6 +33,7 @@ type Settings = Pick<PolicySettings, 'foresight' | 'msPerPromptToken' | 'msPerOu
  * the same instructions and tools; sub-agents with their own are one of their own.
  */
 export class Foresight {
+  readonly accuracy = new Accuracy();
   readonly #types = new Recent<string, CompletionIndex>(() => new CompletionIndex(PRIOR_PROGRAMS));
   readonly #all = new CompletionIndex(PRIOR_PROGRAMS);
   readonly #graphs = new Recent<string, ExecutionGraph>(() => new ExecutionGraph());
@@ -53,9 +55,11 @@ export class Foresight {
       family && this.#types.get(`${family.id} ${program.tenant}`),
       this.#all,
       this.#declarations.get(program.tenant),
+      this.accuracy,
     );
     program.outlook.arrived(thread, this.#graphs.get(`${family?.id ?? ''} ${program.tenant}`), call.arrivedAtMs);
     this.#declared(program, remaining, settings);
+    program.outlook.foresee(program.serviceMs);
     call.expectedTotalMs = program.outlook.totalMs(program.serviceMs) ?? 0;
   }
 

@@ -1,4 +1,5 @@
 import type { CompletionIndex } from '../programs/completion-index.js';
+import type { Accuracy } from './accuracy.js';
 import type { Calibration } from './calibration.js';
 import type { ExecutionGraph } from './execution-graph.js';
 import { ThreadPath, type NextCall } from './thread-path.js';
@@ -22,6 +23,8 @@ export interface Forecast {
 export class Outlook {
   #first: Declaration | undefined;
   #last: Declaration | undefined;
+  /** The first finite forecast since it began or counted as ended, and the program's service at that time. */
+  #judged: { readonly forecast: Forecast; readonly serviceMs: number } | undefined;
   readonly #paths = new Map<string, ThreadPath>();
 
   /**
@@ -33,6 +36,7 @@ export class Outlook {
     private readonly type: CompletionIndex | undefined,
     private readonly all: CompletionIndex,
     private readonly declarations: Calibration,
+    private readonly accuracy: Accuracy,
   ) {}
 
   /** The client declares the rest of the program; a later declaration replaces an earlier one. */
@@ -48,7 +52,7 @@ export class Outlook {
 
   /** A call of the thread arrives. @param graph of its agent type */
   arrived(thread: string, graph: ExecutionGraph, nowMs: number): void {
-    const path = this.#paths.get(thread) ?? new ThreadPath(graph);
+    const path = this.#paths.get(thread) ?? new ThreadPath(graph, this.accuracy);
     this.#paths.delete(thread);
     this.#paths.set(thread, path);
     path.arrived(nowMs);
@@ -56,6 +60,14 @@ export class Outlook {
     const [[oldest, unused] = ['', path]] = this.#paths;
     unused.ended();
     this.#paths.delete(oldest);
+  }
+
+  /** A call has arrived, and been declared. The first forecast is remembered, to be judged by the end of the program. */
+  foresee(serviceMs: number): void {
+    this.type?.refresh();
+    if (this.#judged !== undefined) return;
+    const forecast = this.view(serviceMs);
+    if (forecast !== undefined && Number.isFinite(forecast.remainingMs)) this.#judged = { forecast, serviceMs };
   }
 
   /** The next call of a thread; undefined: it is not foreseen, or one is in flight. */
@@ -82,13 +94,20 @@ export class Outlook {
   view(serviceMs: number): Forecast | undefined {
     const declaredMs = this.#declaredMs(serviceMs);
     if (declaredMs !== undefined) return { source: 'declared', remainingMs: declaredMs };
-    return this.type?.isLearnt === true ? { source: 'learnt', remainingMs: this.type.msToEnd(serviceMs) } : undefined;
+    return this.type?.isLearnt === true
+      ? { source: 'learnt', remainingMs: this.type.asRead.msToEnd(serviceMs) }
+      : undefined;
   }
 
   /** Service of the whole program as declared; undefined when nothing trustworthy was. */
   totalMs(serviceMs: number): number | undefined {
     const leftMs = this.#declaredMs(serviceMs);
     return leftMs === undefined ? undefined : serviceMs + leftMs;
+  }
+
+  /** The context of a thread is used again. @param isHeld whether it was still held */
+  returned(thread: string, isHeld: boolean): void {
+    this.#paths.get(thread)?.returned(isHeld);
   }
 
   /** The program's attained service has grown. */
@@ -108,6 +127,11 @@ export class Outlook {
     this.type?.ended(serviceMs);
     this.all.ended(serviceMs);
     for (const path of this.#paths.values()) path.ended();
+    if (this.#judged !== undefined) {
+      const { forecast, serviceMs: fromMs } = this.#judged;
+      this.accuracy.ended(forecast.source, forecast.remainingMs, serviceMs - fromMs);
+    }
+    this.#judged = undefined;
     if (this.#first !== undefined) this.declarations.learn(this.#first.declaredMs, serviceMs - this.#first.serviceMs);
   }
 

@@ -1,5 +1,6 @@
+import type { Accuracy } from './accuracy.js';
 import type { ExecutionGraph } from './execution-graph.js';
-import type { ToolLatency } from './tool-latency.js';
+import type { Foreseen, ToolLatency } from './tool-latency.js';
 
 /** Tools of one thread that are awaited at once; further ones take the place of the oldest. */
 const AWAITED_MAX = 8;
@@ -27,6 +28,8 @@ interface Awaited {
   readonly latency: ToolLatency;
   readonly sinceMs: number;
   readonly declaredMs: number | undefined;
+  /** Its duration, as foreseen at its begin. */
+  readonly foreseen: Foreseen;
 }
 
 /** Where one thread stands in the execution graph of its agent type, and the tools that it waits for. */
@@ -42,11 +45,14 @@ export class ThreadPath {
   /** Whether it counts as ended at `#at`. */
   #isEnded = false;
 
-  constructor(private readonly graph: ExecutionGraph) {}
+  constructor(
+    private readonly graph: ExecutionGraph,
+    private readonly accuracy: Accuracy,
+  ) {}
 
   /** The thread calls: all that it waited for has ended. */
   arrived(nowMs: number): void {
-    for (const { latency, sinceMs } of this.#awaited) latency.learn(nowMs - sinceMs);
+    for (const awaited of this.#awaited) this.#over(awaited, nowMs);
     this.#asked = undefined;
     this.#told = [];
     this.#before = this.#at;
@@ -59,27 +65,29 @@ export class ThreadPath {
 
   /** The call's answer asks for these tools. */
   answered(tools: ToolLatency, { promptTokens, outputTokens }: AnsweredTokens, nowMs: number): void {
-    if (this.#before !== undefined)
+    if (this.#before !== undefined) {
+      this.accuracy.succeeded(this.graph.after(this.#before)?.tools, tools);
       this.graph.succeeded(this.#before, tools, Math.max(0, promptTokens - this.#contextTokens));
+    }
     this.#before = undefined;
     this.#at = tools;
     this.#contextTokens = promptTokens + outputTokens;
     // A client that reads a stream may tell of a tool before the answer has ended.
-    this.#asked = this.#told.length > 0 ? undefined : { latency: tools, sinceMs: nowMs, declaredMs: undefined };
+    this.#asked = this.#told.length > 0 ? undefined : begun(tools, nowMs);
   }
 
   toolStarted(tool: ToolLatency, declaredMs: number | undefined, nowMs: number): void {
     this.#asked = undefined;
-    this.#told = [...this.#told, { latency: tool, sinceMs: nowMs, declaredMs }].slice(-AWAITED_MAX);
+    this.#told = [...this.#told, begun(tool, nowMs, declaredMs)].slice(-AWAITED_MAX);
   }
 
   /** @param client how long clients take from the end of their tools to the next call */
   toolFinished(tool: ToolLatency, client: ToolLatency, nowMs: number): void {
     const ended = this.#awaited.find(({ latency }) => latency === tool);
     if (ended === undefined) return;
-    tool.learn(nowMs - ended.sinceMs);
+    this.#over(ended, nowMs);
     this.#told = this.#told.filter((other) => other !== ended);
-    if (this.#told.length === 0) this.#asked = { latency: client, sinceMs: nowMs, declaredMs: undefined };
+    if (this.#told.length === 0) this.#asked = begun(client, nowMs);
   }
 
   /** The program has ended, or counts as ended. */
@@ -114,13 +122,29 @@ export class ThreadPath {
   /** The 95th percentile of its silence from the last answer on; undefined while a call is in flight. */
   get silenceMs(): number | undefined {
     if (this.#at === undefined) return undefined;
-    return this.#awaited.reduce(
-      (most, { latency, declaredMs }) => Math.max(most, latency.restMs(0.95, 0, declaredMs)),
-      0,
-    );
+    return this.#awaited.reduce((most, { foreseen }) => Math.max(most, foreseen.p95Ms), 0);
+  }
+
+  /** The present call has come back to the thread's idle context. @param isHeld whether that was still held */
+  returned(isHeld: boolean): void {
+    if (this.#before !== undefined) this.accuracy.returned(this.#before, isHeld);
   }
 
   get #awaited(): readonly Awaited[] {
     return this.#asked === undefined ? this.#told : [this.#asked];
   }
+
+  #over({ latency, sinceMs, foreseen }: Awaited, nowMs: number): void {
+    const ms = nowMs - sinceMs;
+    const within = ms <= foreseen.medianMs ? 'p50' : ms <= foreseen.p95Ms ? 'p95' : 'none';
+    this.accuracy.times[foreseen.source][within] += 1;
+    latency.learn(ms);
+  }
 }
+
+const begun = (latency: ToolLatency, sinceMs: number, declaredMs?: number): Awaited => ({
+  latency,
+  sinceMs,
+  declaredMs,
+  foreseen: latency.foreseen(declaredMs),
+});

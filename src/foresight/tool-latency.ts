@@ -13,6 +13,13 @@ const DECLARED_WEIGHT = 8;
 /** Least spread of the fit: a tool that always takes as long still varies by a percent. */
 const LOG_SPREAD_MIN = 0.01;
 
+/** A latency before it begins, and who says so; `prior`: too few were seen. */
+export interface Foreseen {
+  readonly source: 'declared' | 'learnt' | 'prior';
+  readonly medianMs: number;
+  readonly p95Ms: number;
+}
+
 /**
  * How long one tool of one tenant takes, or several tools that an answer asks for at once. Durations are milliseconds.
  *
@@ -48,6 +55,14 @@ export class ToolLatency {
     const distance = Math.log(ms) - this.#logMean;
     this.#logMean += share * distance;
     this.#logVariance = (1 - share) * (this.#logVariance + share * distance * distance);
+  }
+
+  foreseen(declaredMs: number | undefined): Foreseen {
+    return {
+      source: declaredMs !== undefined ? 'declared' : this.isLearnt ? 'learnt' : 'prior',
+      medianMs: this.restMs(0.5, 0, declaredMs),
+      p95Ms: this.restMs(0.95, 0, declaredMs),
+    };
   }
 
   /** Share of latencies above this time, 0 excluded. */

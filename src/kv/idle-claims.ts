@@ -105,7 +105,8 @@ export class IdleClaims {
    * Reports the outcome to the retention policy, once an idle spell. @param age steps to the return; undefined: none
    */
   record(context: Context, age: number | undefined): void {
-    if (context.bucket !== undefined && !context.isRecorded) this.retention.learn(context.bucket.kind, age);
+    if (context.bucket !== undefined && !context.isRecorded)
+      this.retention.learn(context.bucket.kind, age, context, this.#stakes);
     context.isRecorded = true;
   }
 

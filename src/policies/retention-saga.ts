@@ -16,16 +16,20 @@ const PRESSURE = { from: 0.7, to: 0.9 };
  * gateway they evict the longest idle, whatever has a claim (docs/EXPERIMENTS.md, "Retention").
  */
 export function sagaRetention(): RetentionPolicy {
+  const share: RetentionPolicy['share'] = (steps, age, { used }) => {
+    const pressure = Math.min(1, Math.max(0, (used - PRESSURE.from) / (PRESSURE.to - PRESSURE.from)));
+    return age < steps * (1 - pressure / 2) ? 1 : 0;
+  };
   return {
     name: 'saga',
     classOf: ({ program, thread }, { stepMs }) => {
       const silenceMs = program.outlook?.silenceMs(thread) ?? COLD_MS;
       return Math.min(HORIZON_STEPS, Math.ceil(Math.min(silenceMs, HELD_MS_MAX) / stepMs));
     },
-    share: (steps, age, { used }) => {
-      const pressure = Math.min(1, Math.max(0, (used - PRESSURE.from) / (PRESSURE.to - PRESSURE.from)));
-      return age < steps * (1 - pressure / 2) ? 1 : 0;
+    share,
+    // Tools are learnt from calls. Here hits and misses are counted, for metrics.
+    learn: (steps, age, { program, thread }, stakes) => {
+      if (age !== undefined) program.outlook?.returned(thread, share(steps, age, stakes) > 0);
     },
-    learn: () => undefined,
   };
 }

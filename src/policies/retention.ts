@@ -9,7 +9,7 @@ export interface Resting {
   readonly program: {
     readonly id: ProgramId;
     readonly callsTotal: number;
-    readonly outlook: Pick<Outlook, 'silenceMs'> | undefined;
+    readonly outlook: Pick<Outlook, 'silenceMs' | 'returned'> | undefined;
   };
   readonly thread: string;
 }
@@ -38,6 +38,6 @@ export interface RetentionPolicy {
   classOf(context: Resting, stakes: Stakes): ContextClass;
   /** Share of the context to hold, 0 to 1, at this age in steps. */
   share(kind: ContextClass, age: number, stakes: Stakes): number;
-  /** Learns one outcome. @param age idle steps after which a context of the class was used again; undefined: it was not */
-  learn(kind: ContextClass, age: number | undefined): void;
+  /** Learns one outcome. @param age idle steps after which the context was used again; undefined: it was not */
+  learn(kind: ContextClass, age: number | undefined, context: Resting, stakes: Stakes): void;
 }

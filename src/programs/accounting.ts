@@ -32,7 +32,7 @@ import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
 export class Accounting {
   readonly table: ProcessTable;
   readonly completionIndex = new CompletionIndex();
-  readonly #foresight = new Foresight();
+  readonly foresight = new Foresight();
   readonly #forecast = new ContextForecast();
   readonly #sharedPrefixes = new SharedPrefixes();
   #config: SchedulerConfig;
@@ -61,7 +61,7 @@ export class Accounting {
     if (thread === '') this.#forecast.arrived(program, promptTokens);
     program.begin(call);
     program.deadlineAtMs = deadlineAtMs ?? program.deadlineAtMs;
-    this.#foresight.arrived(call, remaining, this.#config.policy);
+    this.foresight.arrived(call, remaining, this.#config.policy);
     call.forecastTokens = this.#forecastTokens(call);
     call.sharedTokens = this.#sharedTokens(call);
   }
@@ -71,7 +71,7 @@ export class Accounting {
     const row = this.table.get(event.program);
     if (row === undefined) return;
     if (event.type === 'programHinted') row.deadlineAtMs = event.deadlineAtMs ?? row.deadlineAtMs;
-    this.#foresight.told(row, event, this.#config.policy, nowMs);
+    this.foresight.told(row, event, this.#config.policy, nowMs);
   }
 
   /** Engine time that the program needs each millisecond from `atMs` on. */
@@ -110,7 +110,7 @@ export class Accounting {
     if (call.thread === '') this.#forecast.finished(call, contextTokens, outputTokens, nowMs);
     program.contextTokens = contextTokens;
     if (this.#config.policy.foresight !== 'none')
-      this.#foresight.answered(call, event.tools ?? [], { promptTokens, outputTokens }, nowMs);
+      this.foresight.answered(call, event.tools ?? [], { promptTokens, outputTokens }, nowMs);
     return {
       contextTokens,
       cachedTokens: usage?.cachedTokens,

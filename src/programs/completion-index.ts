@@ -91,22 +91,28 @@ export class CompletionIndex {
 
   /** Index of a class, per millisecond of service. */
   of(kind: number): number {
-    if (this.#changes >= STALE_CHANGES) this.#read();
+    this.refresh();
     return this.#index[kind] ?? 0;
   }
 
   /** Service for each program that ends, from this service on, in milliseconds: 1 / the index, which may rise here. */
   msToEnd(serviceMs: number): number {
-    if (this.#changes >= STALE_CHANGES) this.#read();
-    return 1 / (this.#ratio[serviceClassOf(serviceMs)] ?? 0);
+    this.refresh();
+    return this.asRead.msToEnd(serviceMs);
   }
 
   /** The index as last read. Views use it, because looking must not bring the next reading forward. */
-  get asRead(): Pick<CompletionIndex, 'isLearnt' | 'of'> {
+  get asRead(): Pick<CompletionIndex, 'isLearnt' | 'of' | 'msToEnd'> {
     return {
       isLearnt: this.isLearnt,
       of: (kind) => this.#index[kind] ?? 0,
+      msToEnd: (serviceMs) => 1 / (this.#ratio[serviceClassOf(serviceMs)] ?? 0),
     };
+  }
+
+  /** Reads the index anew, if it is out of date. */
+  refresh(): void {
+    if (this.#changes >= STALE_CHANGES) this.#read();
   }
 
   #count(serviceMs: number, change: 1 | -1): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RETENTION_NAMES } from '../../src/index.js';
+import { programId, RETENTION_NAMES } from '../../src/index.js';
 import { HORIZON_STEPS } from '../../src/policies/idle-steps.js';
 import { makeRetention } from '../../src/policies/by-name.js';
 import { FIRST, LATER } from '../../src/policies/retention-learnt.js';
@@ -12,12 +12,16 @@ const ENOUGH = 300;
 const CLASSES: readonly ContextClass[] = [FIRST, LATER, 40, HORIZON_STEPS];
 const stakes = (worthSteps: number, used = 0.5): Stakes => ({ stepMs: 1_000, worthSteps, used });
 
+const CONTEXT = { program: { id: programId('p'), callsTotal: 2, outlook: undefined }, thread: '' };
+const learn = (retention: RetentionPolicy, kind: ContextClass, age: number | undefined): void =>
+  retention.learn(kind, age, CONTEXT, stakes(5));
+
 /** A policy after `ENOUGH` random outcomes of both classes. */
 function experienced(name: (typeof RETENTION_NAMES)[number], seed: number): RetentionPolicy {
   const retention = makeRetention(name);
   const dice = new Dice(seed);
   for (let seen = 0; seen < ENOUGH; seen += 1)
-    retention.learn(dice.pick(CLASSES), dice.pick([undefined, dice.int(0, HORIZON_STEPS + 5)]));
+    learn(retention, dice.pick(CLASSES), dice.pick([undefined, dice.int(0, HORIZON_STEPS + 5)]));
   return retention;
 }
 
@@ -69,10 +73,14 @@ describe.each(RETENTION_NAMES)('%s', (name) => {
 });
 
 describe('learnt', () => {
+  const CONTEXT = { program: { id: programId('p'), callsTotal: 2, outlook: undefined }, thread: '' };
+  const learn = (retention: RetentionPolicy, kind: ContextClass, age: number | undefined): void =>
+    retention.learn(kind, age, CONTEXT, stakes(5));
+
   /** A policy after `ENOUGH` contexts that each returned after `age` steps; undefined: none returned. */
   function taught(age: number | undefined): RetentionPolicy {
     const retention = makeRetention('learnt');
-    for (let seen = 0; seen < ENOUGH; seen += 1) retention.learn(LATER, age);
+    for (let seen = 0; seen < ENOUGH; seen += 1) learn(retention, LATER, age);
     return retention;
   }
 
@@ -90,7 +98,7 @@ describe('learnt', () => {
   it('lets them go again when their class stops coming back, and the other is not touched', () => {
     const retention = taught(5);
     const before = retention.share(FIRST, 0, stakes(40));
-    for (let seen = 0; seen < ENOUGH; seen += 1) retention.learn(LATER, undefined);
+    for (let seen = 0; seen < ENOUGH; seen += 1) learn(retention, LATER, undefined);
     expect(retention.share(LATER, 0, stakes(40))).toBe(0);
     expect(retention.share(FIRST, 0, stakes(40))).toBe(before);
   });
@@ -150,6 +158,34 @@ describe('saga', () => {
     expect(held[0]![1]).toBeCloseTo(40, -0.5);
     expect(held[0]![2]).toBeCloseTo(10, -0.5);
     for (const [at, seconds] of held[1]!.entries()) expect(Math.abs(seconds - held[0]![at]! / 2)).toBeLessThan(2);
+  });
+
+  it('counts for each tool whether its threads came back to a context that was still held', () => {
+    const on = desk(0.5);
+    teach(on, 'quick', 3_000);
+    const before = structuredClone(on.scheduler.views.accuracy.holds.get('quick'));
+    const backAfter = (ms: number): void => {
+      on.arrive(`back${on.nowMs}`, { program: 'p', prompt: 5_000 });
+      on.finish(`back${on.nowMs}`, { prompt: 5_000, output: 0, tools: ['quick'] });
+      on.passTo(on.nowMs + ms);
+    };
+    for (const ms of [1_000, 20_000, 1_000, 1_000]) backAfter(ms);
+    on.arrive('last', { program: 'p', prompt: 5_000 });
+    expect(on.scheduler.views.accuracy.holds.get('quick')).toEqual({
+      hit: before!.hit + 3,
+      miss: before!.miss + 1,
+    });
+    expect([...on.scheduler.views.accuracy.holds.keys()]).toEqual(['quick']);
+  });
+
+  it('counts the tools of many names together', () => {
+    const on = desk(0.5);
+    for (let tool = 0; tool < 60; tool += 1) {
+      on.arrive(`call${tool}`, { program: 'p', prompt: 1 });
+      on.finish(`call${tool}`, { prompt: 1, output: 0, tools: [`tool${tool}`] });
+    }
+    expect(on.scheduler.views.accuracy.holds.size).toBe(51);
+    expect(on.scheduler.views.accuracy.holds.has('(other)')).toBe(true);
   });
 
   it('knows nothing of tools without foresight, and holds every context for ten seconds', () => {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { keyOf, RECORDING_NAMES, type Case } from '../../../lab/experiments/case.js';
+import { commandsOf } from '../../../lab/experiments/commands.js';
 import { fullScale, smokeScale } from '../../../lab/experiments/experiment.js';
 import { EXPERIMENTS } from '../../../lab/experiments/experiments.js';
 import { Results } from '../../../lab/experiments/results.js';
 import { configOf } from '../../../lab/experiments/run-case.js';
+import { withToolSpread } from '../../../lab/experiments/tool-spread.js';
 import { Scheduler } from '../../../src/index.js';
 import { makeBalancer } from '../../../loadbalancer/index.js';
 import { configSchema } from '../../../sidecar/config/schema.js';
@@ -48,6 +50,37 @@ it('experiments name their charts each as no other does', () => {
   });
   expect(names.length).toBeGreaterThan(EXPERIMENTS.length);
   expect(new Set(names).size).toBe(names.length);
+});
+
+describe('commands', () => {
+  const scenario = { programs: { workload: 'chat' }, count: 1, ratePerSecond: 1, engines: 1, machine: 'tiny-cpu' } as const; // prettier-ignore
+  const of = (...cases: Case[]): string[] =>
+    commandsOf(cases, [1], 'traces').map((command) => /--preset tiny-cpu (.*) --seed 1$/.exec(command)?.[1] ?? '');
+
+  it('repeat runs with the default balancer apart from those with others', () => {
+    const setups = [{ policy: 'fcfs', balancer: 'sticky' }, { policy: 'fcfs' }, { policy: 'plas' }] as const;
+    const told = of(...setups.map((setup) => ({ scenario, setup })));
+    expect(told).toEqual(['--policy fcfs --balancer sticky', '--policy fcfs,plas']);
+  });
+
+  it('name what knows the future, and repeat no changed programs', () => {
+    const setup = { policy: 'plas', settings: { 'policy.foresight': 'learnt' }, belady: true } as const;
+    const told = of({ scenario, setup }, { scenario: { ...scenario, toolCv: 2 }, setup });
+    expect(told).toEqual(['--foresight learnt --retention belady --policy plas']);
+  });
+});
+
+it('tools of another spread keep their mean', () => {
+  const call = { gapMs: 7, thread: '', promptTokens: 1, outputTokens: 1 };
+  const calls = [{ ...call, after: [] }, ...Array.from({ length: 50_000 }, () => ({ ...call, after: [0] }))];
+  const [made] = withToolSpread([{ id: 'p', calls }], 2, 1);
+  const [first, ...gaps] = made!.calls.map(({ gapMs }) => gapMs);
+  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
+  const variance = gaps.reduce((sum, gap) => sum + (gap - mean) * (gap - mean), 0) / gaps.length;
+  expect(first).toBe(7);
+  expect(mean / 1_200).toBeCloseTo(1, 1);
+  expect(Math.sqrt(variance) / mean).toBeGreaterThan(1.7);
+  expect(Math.sqrt(variance) / mean).toBeLessThan(2.3);
 });
 
 describe('cases', () => {

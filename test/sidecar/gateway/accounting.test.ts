@@ -134,10 +134,10 @@ describe('a random mixture of faults, cancels and floods', () => {
     replay(steps, settings);
   }, 60_000);
 
-  it('tells the scheduler which tools answers call, each once', async () => {
+  it('tells the scheduler which tools answers call, each once, or else which one the client told', async () => {
     const called = ['f', 'g', 'f', ''].map((name) => ({ type: 'function', function: { name, arguments: '{}' } }));
     const choice = { index: 0, message: { role: 'assistant', content: null, tool_calls: called } };
-    const answers = [completion({ choices: [choice] }), completion()];
+    const answers = [completion({ choices: [choice] }), completion(), completion()];
     const engine = await fakeEngine((...asked) => answers.shift()?.(...asked));
     const told: unknown[] = [];
     const { url } = await world(
@@ -152,9 +152,10 @@ describe('a random mixture of faults, cancels and floods', () => {
         },
       },
     );
+    await chat(url, { vllm_xargs: { this_func_call: 'h' } });
     await chat(url);
-    await chat(url);
-    expect(told).toEqual([['f', 'g'], undefined]);
+    await chat(url, { vllm_xargs: { this_func_call: 'h' } });
+    expect(told).toEqual([['f', 'g'], undefined, ['h']]);
   });
 
   it('counts what a drain cut off', async () => {

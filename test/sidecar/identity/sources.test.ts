@@ -158,6 +158,18 @@ describe('body fields that name a program', () => {
       { vllm_xargs: { agentic_context: { program_id: 's', parent_program_id: 'p' } } },
       { thread: 's' },
     ],
+    [
+      'vllm_xargs.agentic_context',
+      { vllm_xargs: { agentic_context: { task_id: 'p', expected_resume: false } } },
+      { final: true },
+    ],
+    [
+      'vllm_xargs.agentic_context',
+      { vllm_xargs: { agentic_context: { task_id: 'p', agent_id: 'sub', expected_resume: false } } },
+      { thread: 'sub' },
+    ],
+    ['vllm_xargs.job_id', { vllm_xargs: { job_id: 'p', is_last_step: 0 } }, {}],
+    ['vllm_xargs.job_id', { vllm_xargs: { job_id: 'p', is_last_step: 1 } }, { final: true }],
   ])('%s: %j', (source, body, expected) => {
     expect(identify({ body })).toEqual({ label: 'p', thread: '', final: false, source, ...expected });
   });

@@ -57,10 +57,12 @@ async function exercised(): Promise<World> {
       { url: bad.url, kind: 'openai' },
     ],
     limits: { tenantSeriesMax: 2 },
-    policy: { tenants: 'weighted' },
+    policy: { tenants: 'weighted', foresight: 'learnt' },
+    admission: { retention: 'saga' },
   });
   for (const tenant of TENANTS) await Promise.all([1, 2, 3].map(() => chat(all.url, { stream: true }, bearer(tenant))));
-  await chat(all.url, {}, { ...bearer('alpha'), 'x-maitred-final': 'true' });
+  for (const final of ['false', 'true'])
+    await chat(all.url, {}, { ...bearer('alpha'), 'x-maitred-program': 'p', 'x-maitred-final': final });
   await chat(all.url, { model: 'unknown' }, bearer('alpha'));
   await ask(`${all.url}/v1/moderations`, { body: '{}', headers: { ...JSON_TYPE, ...bearer('alpha') } });
   return all;

@@ -189,3 +189,72 @@ describe('a tool that is told', () => {
     expect(next(desk)).toEqual(before);
   });
 });
+
+describe('how right forecasts have proved', () => {
+  it('counts the times of tools by the foreseen quantiles that they stayed within', () => {
+    const desk = deskWith('learnt');
+    const time = (ms: number): void => {
+      answer(desk, 'p', 0, ['lint']);
+      desk.pass(ms);
+    };
+    // Before a hundred were seen: 2 s in the median, 10 s in the 95th percentile.
+    for (const ms of [...Array.from({ length: 98 }, () => 1_000), 9_000, 11_000]) time(ms);
+    const { times } = desk.scheduler.views.accuracy;
+    answer(desk, 'p', 0, ['lint']);
+    expect(times.prior).toEqual({ p50: 98, p95: 1, none: 1 });
+    desk.pass(1_000);
+    answer(desk, 'p', 0, ['lint']);
+    desk.tell(toolStarted('p', 'lint', { expectedMs: 60_000 }));
+    desk.pass(100_000);
+    desk.tell(toolFinished('p', 'lint'));
+    expect(times).toMatchObject({ learnt: { p50: 1, p95: 0, none: 0 }, declared: { p50: 0, p95: 0, none: 1 } });
+  });
+
+  it('counts right and wrong successors, once they are foreseen', () => {
+    const desk = taught(30);
+    expect(desk.scheduler.views.accuracy.successors).toEqual({ right: 0, wrong: 0 });
+    play(desk, 'p');
+    answer(desk, 'q', 0, ['read']);
+    answer(desk, 'q', 1, ['dance']);
+    expect(desk.scheduler.views.accuracy.successors).toEqual({ right: 2, wrong: 1 });
+  });
+
+  it('compares the first forecast of a program with the service that it took', () => {
+    const desk = deskWith('learnt');
+    const run = (program: string, serviceMs: number): void => {
+      desk.arrive(program, { program, family: FAMILY });
+      desk.finish(program, { prompt: 100, output: 1, serviceMs });
+    };
+    for (let done = 0; done < 32; done += 1) {
+      run(`taught${done}`, 1_000);
+      desk.tell(ended(`taught${done}`));
+    }
+    const { rests } = desk.scheduler.views.accuracy;
+    expect(rests.learnt.programs).toBe(0);
+    run('p', 5_000);
+    desk.tell(ended('p'));
+    expect(rests.learnt).toMatchObject({ programs: 1, takenMs: 5_000 });
+    expect(rests.learnt.foreseenMs).toBeGreaterThan(900);
+    expect(rests.learnt.errorMs).toBeCloseTo(5_000 - rests.learnt.foreseenMs, 6);
+    expect(rests.declared.programs).toBe(0);
+  });
+
+  it('looks at a forecast without changing it', () => {
+    const [seen, unseen] = [deskWith('learnt'), deskWith('learnt')];
+    for (const desk of [seen, unseen]) {
+      for (let done = 0; done < 99; done += 1) {
+        for (const call of ['first', 'second']) {
+          desk.arrive(call, { program: `p${done}`, family: FAMILY });
+          desk.finish(call, { prompt: 100, output: 1, serviceMs: 50 * done });
+        }
+        // An index is read anew at every 32nd change: here after some looks, and else at the next arrival.
+        if (desk === seen) desk.scheduler.views.forecast(programId(`p${done}`));
+        desk.tell(ended(`p${done}`));
+      }
+      desk.arrive('q', { program: 'q', family: FAMILY });
+    }
+    const [one, other] = [seen, unseen].map((desk) => desk.scheduler.views.forecast(programId('q')));
+    expect(one).toBeDefined();
+    expect(one).toEqual(other);
+  });
+});

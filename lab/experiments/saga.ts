@@ -1,0 +1,146 @@
+import { integer } from '../report/figures.js';
+import type { Scenario, Setup, Settings } from './case.js';
+import type { Experiment, Scale, Table } from './experiment.js';
+import { caseOf, crossed, recorded, type Load } from './loads.js';
+import { HITS, LOST, programTime, ratioText, type Measure, type Results } from './results.js';
+
+const plas = (settings: Settings, more: Omit<Setup, 'policy' | 'settings'> = {}): Setup => ({
+  policy: 'plas',
+  settings,
+  ...more,
+});
+
+const DECLARED = { 'policy.foresight': 'declared' };
+const LEARNT = { 'policy.foresight': 'learnt' };
+const HELD = { 'admission.retention': 'saga' };
+const ALL = { ...DECLARED, ...HELD };
+
+const WITH_ALL = plas(ALL);
+const DEFAULT: Setup = { policy: 'plas' };
+
+/** SAGA's table 3. */
+const WHOLE: Readonly<Record<string, Setup>> = {
+  'fcfs, least-loaded (pass-through)': { policy: 'fcfs', balancer: 'least-loaded' },
+  'fcfs, prefix-aware (prefix caching with affinity)': { policy: 'fcfs', balancer: 'prefix-aware' },
+  'fcfs, program-affinity': { policy: 'fcfs' },
+  'plas (default)': DEFAULT,
+  'all of it, learnt': plas({ ...LEARNT, ...HELD }),
+  'all of it, declared': WITH_ALL,
+};
+
+/** SAGA's table 4. */
+const PARTS: Readonly<Record<string, Setup>> = {
+  'all of it, declared': WITH_ALL,
+  'without affinity': plas(ALL, { balancer: 'least-loaded' }),
+  'without a time to live (lru)': plas({ ...DECLARED, 'admission.retention': 'lru' }),
+  'without foresight (lru)': plas({ 'admission.retention': 'lru' }),
+  'without the gate': plas({ ...ALL, 'admission.gate': 0 }),
+  'without the order of programs': { policy: 'fcfs-window', settings: ALL },
+};
+
+/** SAGA's table 5. */
+const KNOWN: Readonly<Record<string, Setup>> = {
+  none: DEFAULT,
+  learnt: plas(LEARNT),
+  declared: plas(DECLARED),
+  'all of it known (srpt)': { policy: 'srpt' },
+};
+
+/** SAGA's table 2. All know how long tools take. */
+const BELADY = plas(LEARNT, { belady: true });
+const HOLDING: Readonly<Record<string, Setup>> = {
+  'learnt (default)': plas(LEARNT),
+  'half-life': plas({ ...LEARNT, 'admission.retention': 'half-life' }),
+  saga: plas({ ...LEARNT, ...HELD }),
+  lru: plas({ ...LEARNT, 'admission.retention': 'lru' }),
+};
+const RETENTION = { ...HOLDING, belady: BELADY };
+
+/** SAGA's table 10. */
+const SPREADS = [0.5, 1, 2, 4];
+
+const MISSED: Measure = {
+  label: 'missed, thousand tokens',
+  of: (run) => (run.prefix_hit_rate === null ? null : ((1 - run.prefix_hit_rate) * run.prompt_tokens) / 1000),
+  show: integer,
+};
+
+const coding = (scale: Scale, toolCv?: number): Load => {
+  const scenario: Scenario = { programs: { workload: 'coding' }, count: scale.programs(100), ratePerSecond: 0.1, engines: 2, machine: 'qwen3-coder-30b-a3b' }; // prettier-ignore
+  return toolCv === undefined ? { name: 'coding', scenario } : { name: `CV ${toolCv}`, scenario: { ...scenario, toolCv } }; // prettier-ignore
+};
+
+export const saga: Experiment = {
+  name: 'saga',
+  title: 'The parts of SAGA, one by one, in a kind world',
+  about:
+    'What are foresight, retention by the time of tools, and affinity worth? The tables are those of SAGA, as far as a gateway has the switches. Coding agents arrive at random, with contexts that outgrow the caches; clients declare the true rest of their programs where that is used. Left out are prefetching, WA-LRU and KVFlow’s order of eviction, which move or keep what an engine holds; tenants have a chapter of their own. Missed are prompt tokens that no cache had. `belady` knows which threads call again, and holds their contexts alone.',
+  recordings: ['mini-swe-agent'],
+  plan(scale) {
+    const loads = [coding(scale), ...recorded('mini-swe-agent', scale)];
+    const spread = scale.points(SPREADS).map((cv) => coding(scale, cv));
+    const setups = [WHOLE, PARTS, KNOWN, RETENTION].flatMap((group) => Object.values(group));
+    return {
+      cases: [...crossed(loads, setups), ...crossed(spread, Object.values(HOLDING))],
+      tell: (results) => [
+        ...loads.flatMap((load) => [
+          compared(load, results, 'completion time (SAGA’s table 3)', WHOLE, WITH_ALL),
+          compared(load, results, 'each part left out (table 4)', PARTS, WITH_ALL),
+          compared(load, results, 'declared, learnt, none (table 5)', KNOWN, DEFAULT),
+          missed(load, results),
+        ]),
+        spreadTable(spread, results),
+      ],
+    };
+  },
+};
+
+/** Times of the setups, and their ratio to those of one. */
+function compared(
+  load: Load,
+  results: Results,
+  caption: string,
+  setups: Readonly<Record<string, Setup>>,
+  first: Setup,
+): Table {
+  const measures = [programTime('mean'), programTime('p95'), programTime('p99'), HITS, LOST];
+  const [name = ''] = Object.entries(setups).find(([, setup]) => setup === first) ?? [];
+  return {
+    type: 'table',
+    caption: `${load.name}: ${caption}`,
+    columns: ['setup', ...measures.map(({ label }) => label), `mean, times ${name}`],
+    rows: Object.entries(setups).map(([label, setup]) => [
+      label,
+      ...measures.map((measure) => results.shown(caseOf(load, setup), measure)),
+      ratioText(results.ratio(caseOf(load, first), caseOf(load, setup), programTime('mean'))),
+    ]),
+  };
+}
+
+function missed(load: Load, results: Results): Table {
+  const measures = [MISSED, HITS, programTime('mean'), LOST];
+  return {
+    type: 'table',
+    caption: `${load.name}: retention against Belady’s (table 2)`,
+    columns: ['retention', ...measures.map(({ label }) => label), 'missed, times belady'],
+    rows: Object.entries(RETENTION).map(([label, setup]) => [
+      label,
+      ...measures.map((measure) => results.shown(caseOf(load, setup), measure)),
+      ratioText(results.ratio(caseOf(load, BELADY), caseOf(load, setup), MISSED)),
+    ]),
+  };
+}
+
+function spreadTable(loads: readonly Load[], results: Results): Table {
+  return {
+    type: 'table',
+    caption: 'Tools of 1.2 s in the mean, by their coefficient of variation (table 10): mean program s, hits',
+    columns: ['retention', ...loads.map(({ name }) => name)],
+    rows: Object.entries(HOLDING).map(([label, setup]) => [
+      label,
+      ...loads.map((load) =>
+        [programTime('mean'), HITS].map((measure) => results.shown(caseOf(load, setup), measure)).join(', '),
+      ),
+    ]),
+  };
+}

@@ -1,0 +1,56 @@
+import { Counter } from 'prom-client';
+import type { Views } from '../../src/index.js';
+import type { Context } from '../context.js';
+
+type Accuracy = Views['accuracy'];
+type Samples = Iterable<readonly [labels: Record<string, string>, value: number]>;
+type Counts = Iterable<readonly [string, Readonly<Record<string, number>>]>;
+
+/** How right forecasts have proved, read from the scheduler during a scrape. All zero without `policy.foresight`. */
+export function registerForecasts({ driver, metrics }: Context): void {
+  const counter = (name: string, help: string, labelNames: readonly string[], read: (accuracy: Accuracy) => Samples) =>
+    new Counter({
+      name: `maitred_forecast_${name}_total`,
+      help,
+      labelNames,
+      registers: [metrics.registry],
+      collect() {
+        this.reset();
+        for (const [labels, value] of read(driver.scheduler.views.accuracy)) this.inc(labels, value);
+      },
+    });
+  const ofTable = (name: string, help: string, labels: [string, string], read: (accuracy: Accuracy) => Counts) =>
+    counter(name, help, labels, (accuracy) => samplesOf(labels, read(accuracy)));
+  const ofRests = (name: string, help: string, read: (rests: Accuracy['rests']['learnt']) => number) =>
+    counter(name, help, ['source'], ({ rests }) =>
+      Object.entries(rests).map(([source, sums]) => [{ source }, read(sums)]),
+    );
+
+  ofTable(
+    'tool_times',
+    'Tools that have ended, by the foreseen quantile that they stayed within.',
+    ['source', 'within'],
+    ({ times }) => Object.entries(times),
+  );
+  counter(
+    'successors',
+    'Foreseen next answers, by whether they asked for the foreseen tools.',
+    ['outcome'],
+    ({ successors }) => Object.entries(successors).map(([outcome, count]) => [{ outcome }, count]),
+  );
+  ofRests('programs', 'Ended programs whose rest was foreseen.', ({ programs }) => programs);
+  ofRests('foreseen_seconds', 'Engine time that these were to take.', ({ foreseenMs }) => foreseenMs / 1000);
+  ofRests('taken_seconds', 'Engine time that they took.', ({ takenMs }) => takenMs / 1000);
+  ofRests('error_seconds', 'Differences of the two, whatever their sign.', ({ errorMs }) => errorMs / 1000);
+  ofTable(
+    'returns',
+    'Threads that came back to a context with a time to live, by whether it was still held.',
+    ['tool', 'outcome'],
+    ({ holds }) => holds,
+  );
+}
+
+const samplesOf = ([row, column]: [string, string], counts: Counts): Samples =>
+  [...counts].flatMap(([name, cells]) =>
+    Object.entries(cells).map(([cell, count]) => [{ [row]: name, [column]: cell }, count] as const),
+  );

@@ -1,0 +1,73 @@
+import { tenantId, type TenantId } from '../../src/index.js';
+import { DEFAULT_TENANT } from '../auth.js';
+import { readConfigFile } from '../config/file.js';
+import { ConfigError, pathText, problemsOf, type ConfigProblem, type Path } from '../config/problems.js';
+import type { Config } from '../config/schema.js';
+import { analyse, type NodeRest } from './analysis.js';
+import { NODES_MAX, workflowSchema, type Workflow } from './schema.js';
+
+/** A checked workflow, with the expected rest from each node. */
+export interface Analysed {
+  readonly workflow: Workflow;
+  readonly nodes: readonly NodeRest[];
+}
+
+/** A workflow of the configuration, and the tenants that have it. */
+export interface Configured extends Analysed {
+  readonly tenants: readonly TenantId[];
+}
+
+/**
+ * @param nodesMax most nodes: the check takes their number cubed
+ * @throws ConfigError with all faults of the file, each with its field
+ */
+export function readWorkflow(file: string, nodesMax = NODES_MAX): Analysed {
+  const { values, originOf } = readConfigFile(file);
+  return checkWorkflow(values, (path) => originOf(path) ?? file, nodesMax);
+}
+
+/** @throws ConfigError with all problems */
+export function checkWorkflow(values: unknown, originOf: (path: Path) => string, nodesMax = NODES_MAX): Analysed {
+  const { data, error } = workflowSchema.safeParse(values, { reportInput: true });
+  const tooMany = (data?.nodes.length ?? 0) > nodesMax;
+  const { nodes, problems = [] } =
+    data === undefined
+      ? { nodes: undefined, problems: problemsOf(error.issues, () => []) }
+      : tooMany
+        ? { nodes: undefined, problems: [{ path: ['nodes'], message: `must have a length of at most ${nodesMax}` }] }
+        : analyse(data);
+  if (data !== undefined && nodes !== undefined) return { workflow: data, nodes };
+  throw new ConfigError(
+    problems.map(({ path, message }) => ({ path: pathText(path), message, origin: originOf(path) })),
+  );
+}
+
+type Given = Pick<Config, 'workflows' | 'auth' | 'limits'>;
+
+/**
+ * Reads the workflows of the configuration, each for one tenant or for all.
+ * @throws ConfigError with the faults of all files
+ */
+export function readWorkflows({ workflows, auth, limits }: Given): Configured[] {
+  const all = auth.keys.length === 0 ? [DEFAULT_TENANT] : auth.keys.map((key) => tenantId(key.tenant));
+  const problems: ConfigProblem[] = [];
+  const taken = new Set<string>();
+  const configured = workflows.flatMap((entry): Configured[] => {
+    const { file, tenant } = typeof entry === 'string' ? { file: entry, tenant: undefined } : entry;
+    const tenants = tenant === undefined ? [...new Set(all)] : [tenantId(tenant)];
+    try {
+      const analysed = readWorkflow(file, limits.workflowNodesMax);
+      const names = tenants.map((own) => `${own} ${analysed.workflow.name}`);
+      if (names.some((name) => taken.has(name)))
+        problems.push({ origin: file, path: 'name', message: 'is that of an earlier workflow in `workflows`' });
+      names.forEach((name) => taken.add(name));
+      return [{ ...analysed, tenants }];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(...error.problems);
+      return [];
+    }
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return configured;
+}

@@ -1,0 +1,104 @@
+import { hash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../../sidecar/config/problems.js';
+import type { Recorder } from '../../../sidecar/driver.js';
+import { fileOf } from '../../support/folder.js';
+import { JSON_TYPE, ask, chat, configOf, fakeEngine, world } from './world.js';
+
+const TENANTS = ['a', 'b'].map((tenant) => ({ sha256: hash('sha256', `key-${tenant}`, 'hex'), tenant }));
+const bearer = (tenant: string) => ({ authorization: `Bearer key-${tenant}` });
+const REST = { promptTokens: 1200, outputTokens: 300 };
+
+const node = (id: string) => ({ id, promptTokens: 100, outputTokens: 10 });
+const LOOP = {
+  name: 'fix',
+  nodes: [node('agent'), { id: 'tools' }],
+  edges: [
+    { from: 'agent', to: 'tools', probability: 0.75 },
+    { from: 'tools', to: 'agent' },
+  ],
+};
+const register = (url: string, body: unknown) =>
+  ask(`${url}/v1/workflows`, { headers: JSON_TYPE, body: JSON.stringify(body) });
+
+describe('a workflow of the configuration', () => {
+  const CHAIN = { name: 'chain', nodes: [node('only')] };
+  const file = (content: unknown): string => fileOf('workflow.json', JSON.stringify(content));
+  const listed = async (url: string, headers = {}) =>
+    (await ask(`${url}/v1/workflows`, { headers })).json()['workflows'];
+  const refused = (reload: () => void): string => {
+    try {
+      reload();
+    } catch (error) {
+      if (error instanceof ConfigError) return error.problems.map(({ origin, path }) => `${origin}: ${path}`).join();
+    }
+    return '';
+  };
+
+  it('is there from the start, for all tenants or for one', async () => {
+    const workflows = [file(LOOP), { file: fileOf('w', 'name: chain\nnodes: [{id: only}]'), tenant: 'b' }];
+    const { url } = await world([await fakeEngine()], { auth: { keys: TENANTS }, workflows });
+    const [fix, chain] = [{ name: 'fix', version: 1, nodes: 2 }, { name: 'chain', version: 1, nodes: 1 }]; // prettier-ignore
+    expect(await listed(url, bearer('a'))).toEqual([fix]);
+    expect(await listed(url, bearer('b'))).toEqual([fix, chain]);
+    expect(() => configOf([], { workflows: [{ file: 'x', tenant: 'b' }] })).toThrow('auth.keys');
+  });
+
+  it('follows its file at a reload; what clients have registered stays', async () => {
+    const [engine, path] = [await fakeEngine(), file(CHAIN)];
+    const { url, gateway } = await world([engine], { workflows: [path] });
+    await register(url, LOOP);
+    writeFileSync(path, JSON.stringify({ ...CHAIN, nodes: [node('first')] }));
+    gateway.reload(configOf([engine], { workflows: [path] }));
+    const fix = { name: 'fix', version: 1, nodes: 2 };
+    expect(await listed(url)).toEqual([{ name: 'chain', version: 2, nodes: 1 }, fix]);
+    gateway.reload(configOf([engine], { workflows: [path, file(LOOP)] }));
+    gateway.reload(configOf([engine]));
+    expect(await listed(url)).toEqual([fix]);
+  });
+
+  it('is refused with the file and field at fault, and the old ones stay, as does the rest', async () => {
+    const engine = await fakeEngine();
+    const path = file(CHAIN);
+    const { url, gateway } = await world([engine], { workflows: [path] });
+    const bad = fileOf('w', '{\n"name": "x",\n"nodes": [{"id": "a", "promptTokens": -1}]\n}');
+    const astray = file({ ...CHAIN, edges: [{ from: 'only', to: 'x' }] });
+    for (const [workflows, faults] of [
+      [[bad, path, astray], `${bad}:3: nodes[0].promptTokens,${astray}:1: edges[0].to`],
+      [['/nowhere'], '/nowhere: '],
+      [[path, path], `${path}: name`],
+    ] as const) {
+      const config = configOf([engine], { workflows, policy: { name: 'fcfs' } });
+      expect(refused(() => gateway.reload(config))).toBe(faults);
+      await expect(world([engine], { workflows })).rejects.toThrow(ConfigError);
+    }
+    expect(await listed(url)).toEqual([{ name: 'chain', version: 1, nodes: 1 }]);
+    expect((await ask(`${url}/metrics`)).text).toContain('policy="plas"');
+  });
+});
+
+describe('a workflow with a deadline', () => {
+  it('gives its programs a deadline from their first call on, unless they declare one', async () => {
+    const engine = await fakeEngine();
+    const arrivals: { readonly atMs: number; readonly dueAtMs: number | undefined }[] = [];
+    const recorder: Recorder = {
+      step: (event, now) => {
+        if (event.type === 'callArrived') arrivals.push({ atMs: now, dueAtMs: event.deadlineAtMs });
+      },
+      configured: () => undefined,
+    };
+    const { url } = await world([engine], {}, { recorder });
+    await register(url, { ...LOOP, deadline: 60 });
+    const call = (program: string, maitred: object) => chat(url, { maitred }, { 'x-maitred-program': program });
+    await call('p', { workflow: 'fix', node: 'agent' });
+    await call('p', { workflow: 'fix', node: 'tools' });
+    await call('q', { workflow: 'fix', deadline: 5 });
+    await call('q', { workflow: 'fix', remaining: REST });
+    await call('late', {});
+    await call('late', { workflow: 'fix', node: 'agent' });
+    expect(arrivals.map(({ dueAtMs }) => dueAtMs !== undefined)).toEqual([true, false, true, false, false, true]);
+    expect(arrivals[5]?.dueAtMs).toBe(arrivals[4]!.atMs + 60_000);
+    expect((await register(url, { ...LOOP, deadline: -1 })).text).toContain('"param":"deadline"');
+  });
+});
