@@ -150,6 +150,10 @@ export class Driver {
       case 'programGone':
         this.ports.programGone(command);
         return;
+      case 'warm':
+      case 'cancelWarm':
+      case 'release':
+        return;
       case 'wakeAt':
         this.#wakeAt = command.at;
         this.#arm();

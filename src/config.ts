@@ -3,10 +3,12 @@ export const POLICY_NAMES = ['plas', 'fcfs', 'fcfs-window', 'las-decayed'] as co
 export const ADMISSION_NAMES = ['knee', 'none'] as const;
 export const RETENTION_NAMES = ['learnt', 'half-life'] as const;
 export const FORESIGHT_NAMES = ['none', 'learnt', 'declared'] as const;
+export const PREFETCH_NAMES = ['off', 'on'] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];
 export type AdmissionName = (typeof ADMISSION_NAMES)[number];
 export type RetentionName = (typeof RETENTION_NAMES)[number];
 export type ForesightName = (typeof FORESIGHT_NAMES)[number];
+export type PrefetchName = (typeof PREFETCH_NAMES)[number];
 
 /** Settings of a policy. */
 export interface PolicySettings {
@@ -28,6 +30,8 @@ export interface PolicySettings {
    * ranks by it.
    */
   readonly foresight: ForesightName;
+  /** Whether contexts that have left an engine's cache are computed again just before their threads return. */
+  readonly prefetch: PrefetchName;
 }
 
 /**

@@ -13,6 +13,7 @@ import type {
   Refusal,
 } from './protocol/events.js';
 import { tellViolationsTo, type OnViolation } from './invariant.js';
+import { Memory, type MemoryTotals } from './memory/memory.js';
 import { passesMany } from './placement/oversized.js';
 import { Placement } from './placement/placement.js';
 import { Escalator } from './placement/escalator.js';
@@ -44,6 +45,7 @@ export class Scheduler {
   #policy: Policy;
   readonly #calls = new Map<CallId, Call>();
   readonly #escalator: Escalator;
+  readonly #memory: Memory;
   readonly #ghosts = new Ghosts();
   #seq = 0;
   #nowMs = -Infinity;
@@ -61,6 +63,10 @@ export class Scheduler {
   }));
   /** Running totals, for metrics. */
   readonly totals = { promotions: 0, overdue: 0, spilled: 0, rejoined: 0, violations: 0 };
+  /** The same of warms. */
+  get memory(): MemoryTotals {
+    return this.#memory.totals;
+  }
   readonly #onViolation: OnViolation | undefined;
 
   /**
@@ -85,6 +91,7 @@ export class Scheduler {
     this.#accounting = new Accounting(config);
     this.#placement = new Placement({ config, balancer, policy: this.#policy }, this.#accounting.completionIndex);
     this.#escalator = new Escalator(this.#placement, this.totals);
+    this.#memory = new Memory(this.#placement, (command) => this.#out.push(command));
   }
 
   /**
@@ -101,6 +108,7 @@ export class Scheduler {
     this.#apply(event);
     this.#place();
     if (event.type === 'callArrived') this.#turnAway(event.call);
+    this.#memory.settle(this.#nowMs);
     this.#planWake();
     return this.#out;
   }
@@ -120,6 +128,7 @@ export class Scheduler {
     for (const engine of this.#placement.engineTable.engines.values()) engine.configure(config.admission);
     for (const call of waiting) this.#wait(call);
     this.#place();
+    this.#memory.settle(this.#nowMs);
     this.#planWake();
     return this.#out;
   }
@@ -171,6 +180,8 @@ export class Scheduler {
         return this.#withEngine(event.engine, (engine) =>
           this.#displaced(this.#placement.leave(engine, 'draining', this.#nowMs)),
         );
+      case 'memoryMoved':
+        return this.#memory.moved(event);
       case 'woke':
         return;
       default:
@@ -204,6 +215,7 @@ export class Scheduler {
     }
     this.#calls.set(call.id, call);
     this.#accounting.begin(call, event.remaining);
+    this.#memory.called(call);
     this.#wait(call);
   }
 
@@ -237,6 +249,7 @@ export class Scheduler {
     const placement = !binds ? 'spread' : home === undefined ? 'bound' : home === engine ? 'home' : 'spilled';
     if (placement === 'spilled') this.totals.spilled += 1;
     this.#placement.occupy(call, engine, this.#nowMs);
+    this.#memory.makeWay(engine, this.#nowMs);
     if (binds) program.bind(engine);
     balancer.dispatched?.(call, engine);
     this.#send(call, engine, placement);
@@ -258,6 +271,7 @@ export class Scheduler {
     this.#policy.charge?.(call.program, promptTokens, outputTokens, this.#nowMs);
     if (event.usage !== undefined) this.#placement.rules.balancer.finished?.(call, event.usage, warm);
     this.#placement.completed(call, engine, this.#nowMs);
+    this.#memory.finished(call, engine, event.usage, this.#nowMs);
     this.#end(call);
   }
 
@@ -318,6 +332,7 @@ export class Scheduler {
     if (row === undefined) return;
     this.#ghosts.forget(row);
     this.#placement.forget(row);
+    this.#memory.forget(row);
     this.#out.push(goneNotice(row));
   }
 
@@ -352,7 +367,8 @@ export class Scheduler {
 
   #planWake(): void {
     const changeAtMs = this.#placement.nextChangeMs(this.#nowMs);
-    const at = Math.min(this.#escalator.nextAtMs, changeAtMs, this.#accounting.nextExpiryMs);
+    const roomAtMs = this.#memory.nextChangeMs(this.#nowMs);
+    const at = Math.min(this.#escalator.nextAtMs, changeAtMs, this.#accounting.nextExpiryMs, roomAtMs);
     if (at === this.#wakeAtMs || at === Infinity) return;
     this.#wakeAtMs = at;
     this.#out.push({ type: 'wakeAt', at: at as Millis });

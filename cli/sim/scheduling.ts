@@ -18,16 +18,18 @@ export interface SchedulingFlags {
   readonly window?: string;
   readonly gate?: string;
   readonly foresight?: string;
+  readonly prefetch?: string;
 }
 
 /**
  * The gateway's own reading of its file, without the environment: the same command gives the same result everywhere.
  * @throws ConfigError with every problem found
  */
-export function readScheduling({ config: file, window, gate, foresight }: SchedulingFlags): Scheduling {
+export function readScheduling({ config: file, window, gate, foresight, prefetch }: SchedulingFlags): Scheduling {
   const flags: Override[] = [
     ...(window === undefined ? [] : [{ path: 'admission.window', origin: '--window', text: window }]),
     ...(foresight === undefined ? [] : [{ path: 'policy.foresight', origin: '--foresight', text: foresight }]),
+    ...(prefetch === undefined ? [] : [{ path: 'policy.prefetch', origin: '--prefetch', text: prefetch }]),
     ...(gate === undefined ? [] : [{ path: 'admission.gate', origin: '--gate', text: gate }]),
   ];
   // Without a file, its name must not come from the environment either.

@@ -9,6 +9,7 @@ import { Fleet } from './fleet.js';
 import { Gateway } from './gateway.js';
 import type { Job } from './job.js';
 import type { WorldOptions } from './options.js';
+import { Warms } from './warms.js';
 import { serviceMs } from './service.js';
 import { callArrived, callBroken, callCancelled, callFinished, callLost, callProgressed, callRefused, callSentBack, callStarted } from './told.js'; // prettier-ignore
 
@@ -39,6 +40,7 @@ export class Calls {
   readonly #faults: Faults;
   readonly #draws: Draws;
   readonly #declarations: Declarations;
+  readonly #warms: Warms;
   /** Calls known to the gateway, by the id of their last request. */
   readonly #open = new Map<CallId, Job>();
   #requests = 0;
@@ -52,6 +54,9 @@ export class Calls {
     this.gateway = new Gateway(options, agenda, {
       dispatch: (command) => this.#dispatch(command),
       reject: (command) => this.#gatewayRefused(command),
+      warm: (command) => this.#warms.order(command),
+      cancelWarm: (command) => this.#warms.cancel(command),
+      programGone: ({ program }) => this.#warms.forget(program),
     });
     this.fleet = new Fleet(options, agenda, this.gateway, {
       started: ({ id, streams }) => streams && this.gateway.tell(callStarted(id)),
@@ -62,6 +67,7 @@ export class Calls {
           : undefined,
       dropped: (jobs) => this.#drop(jobs),
     });
+    this.#warms = new Warms(agenda, this.gateway, () => this.fleet);
     this.#draws = new Draws(seed);
     this.#clients = new Clients(conditions, this.#draws, this.fleet.contextTokensMax);
     this.#declarations = new Declarations(conditions.declarations?.spread ?? 1, this.#draws);
@@ -155,6 +161,7 @@ export class Calls {
   #drop(jobs: readonly Job[]): void {
     for (const job of jobs) {
       const { id } = job;
+      if (this.#warms.ends(job)) continue;
       if (job.streams && job.started) {
         this.#close(job);
         this.gateway.tell(callLost(id));
@@ -174,13 +181,16 @@ export class Calls {
   #restartGateway(): void {
     const jobs = [...this.#open.values()];
     for (const job of jobs) this.#close(job);
+    this.#warms.restart();
     this.gateway.restart();
     this.fleet.joinAgain();
     for (const job of jobs) this.#unanswered(job, 'connection_lost');
   }
 
   #finish(job: Job, sequence: Sequence<Job>): void {
+    if (this.#warms.ends(job, sequence)) return;
     this.#close(job);
+    if (this.gateway.scheduler.warms === true) this.#warms.answered(job);
     this.gateway.tell(callFinished(job, sequence));
     this.#end(job, 'completed', sequence);
   }

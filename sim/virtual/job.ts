@@ -17,6 +17,8 @@ export interface Played {
   readonly layout: Layout;
   /** Service of its remaining calls, when an oracle is told. */
   leftMs: number;
+  /** The last answered call of each thread. */
+  readonly answered: Map<string, number>;
 }
 
 /** One call from its arrival to its end, as its engine and the world see it, over all its requests. */
@@ -49,16 +51,19 @@ export class Job implements Work {
   /** Set only while an engine has the call, as very many may wait. */
   blockHashes = NO_BLOCKS;
 
+  /** @param outputTokensMax of a warm: its one token */
   constructor(
     readonly played: Played,
     /** Its index among its program's calls. */
     readonly index: number,
     contextTokensMax: number,
+    outputTokensMax = Infinity,
   ) {
     this.call = played.run.program.calls[index] as AgentCall;
     this.askedTokens = this.call.promptTokens;
     // An engine generates at least one token, and ends the answer at its context limit.
-    this.outputTokens = Math.max(1, Math.min(this.call.outputTokens, contextTokensMax - this.call.promptTokens));
+    const mostTokens = Math.min(outputTokensMax, contextTokensMax - this.call.promptTokens);
+    this.outputTokens = Math.max(1, Math.min(this.call.outputTokens, mostTokens));
   }
 
   get promptTokens(): number {

@@ -104,6 +104,7 @@ export const engineJoined = (
   models: [MODEL],
   capacityTokens: tokens(capacityTokens),
   contextTokensMax: tokens(contextTokensMax),
+  capabilities: ['warm'],
   ...(probation && { probation }),
 });
 

@@ -87,7 +87,7 @@ class World {
       this.#calls.gateway.scheduler.oracle === undefined
         ? 0
         : program.calls.reduce((sum, call) => sum + serviceMs(this.options.engine.preset, call), 0);
-    const played: Played = { id: `p${index}`, index, run, layout: this.#texts.layOut(program), leftMs };
+    const played: Played = { id: `p${index}`, index, run, layout: this.#texts.layOut(program), leftMs, answered: new Map() };
     this.#tally.arrived(nowMs);
     for (const call of run.opening()) this.#plan(played, call);
     if (this.#source.concurrency === 0) this.#expect();

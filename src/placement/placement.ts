@@ -7,6 +7,7 @@ import { firstOf, type Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import type { Left } from '../kv/footprint.js';
 import { maySpill } from '../programs/escalation.js';
+import type { IdleThread } from '../memory/idle-thread.js';
 import type { Program } from '../programs/process-table.js';
 import { mayStay, retriersOf } from './eligible.js';
 import { closedBy, goesFirst, headroomOf, needTokens, pays } from './obstacle.js';
@@ -246,6 +247,14 @@ export class Placement {
   #vacated(engine: Engine): void {
     this.touch(engine);
     this.engineTable.removeIfDone(engine);
+  }
+
+  /** The engine has computed the context of an idle thread again. */
+  warmed(idle: IdleThread, engine: Engine): void {
+    if (engine.state !== 'up') return;
+    this.#settling.unsettle(engine);
+    this.#queues.reread(engine, idle, engine.workingSet.warm(idle, idle.promptTokens));
+    this.touch(engine);
   }
 
   /**

@@ -18,6 +18,7 @@ export type Event =
   | EngineReported
   | EngineLost
   | EngineDrained
+  | MemoryMoved
   | Woke;
 
 /** A call asks for a place. Answered, now or later, by exactly one `dispatch` or `reject` (or it is cancelled). */
@@ -174,9 +175,19 @@ export interface EngineJoined {
   readonly capacityTokens?: Tokens;
   /** Upper bound on prompt and answer together, in tokens (`max_model_len`); absent: unknown. */
   readonly contextTokensMax?: Tokens;
+  /** What it can do with a context beside running calls; absent: nothing. */
+  readonly capabilities?: readonly Capability[];
   /** Half-open after a failure: one call at a time, until one was answered or began to be, or it joins without this. */
   readonly probation?: boolean;
 }
+
+/**
+ * Ways to move an engine's memory. There is no `retain`: no engine here can do more for a context than a warm does.
+ * - `warm`: runs a prompt again for one token. A prefix cache holds the prompt then, and its LRU counts it as used.
+ * - `release`: evicts a context before all others.
+ */
+export const CAPABILITIES = ['warm', 'release'] as const;
+export type Capability = (typeof CAPABILITIES)[number];
 
 /** A load report: gauges as last scraped, `preemptions` as a running total. */
 export interface EngineReported {
@@ -200,12 +211,27 @@ export interface EngineDrained {
   readonly engine: EngineId;
 }
 
+/** The outcome of a `warm`, also of a cancelled one, or of a `release`: exactly one for each. */
+export interface MemoryMoved {
+  readonly type: 'memoryMoved';
+  readonly engine: EngineId;
+  readonly program: ProgramId;
+  readonly thread: string;
+  readonly action: Capability;
+  /** False: it was cancelled, or the engine or the driver could not do it. */
+  readonly ok: boolean;
+  /** Prompt tokens that the engine computed for a warm, by its own count; 0 when it reports none. */
+  readonly tokens: Tokens;
+  /** From the command to this outcome. */
+  readonly ms: Millis;
+}
+
 /** The time of the last `wakeAt` has come. Harmless at any other time. */
 export interface Woke {
   readonly type: 'woke';
 }
 
-export type Command = Dispatch | Reject | WakeAt | ProgramGone;
+export type Command = Dispatch | Reject | WakeAt | ProgramGone | Warm | CancelWarm | Release;
 
 /** The reason for a placement, shown to the client. */
 export type Reason =
@@ -262,4 +288,35 @@ export interface ProgramGone {
   readonly waitingMs: Millis;
   /** From its first arrival to its last completion. */
   readonly durationMs: Millis;
+}
+
+/**
+ * Run the last prompt of an idle thread again, for one token and at the lowest priority. It is no call: it has no slot
+ * of its own and no service. One at a time for a thread.
+ */
+export interface Warm {
+  readonly type: 'warm';
+  readonly engine: EngineId;
+  readonly program: ProgramId;
+  readonly thread: string;
+  /** Length of that prompt. */
+  readonly tokens: Tokens;
+  /** `return`: its next call is expected soon. */
+  readonly reason: 'return';
+}
+
+/** End the warm at once: a call needs its slot or its room. What was computed of it stays in the engine's cache. */
+export interface CancelWarm {
+  readonly type: 'cancelWarm';
+  readonly engine: EngineId;
+  readonly program: ProgramId;
+  readonly thread: string;
+}
+
+/** The thread's context on the engine is no longer needed, up to now: it may be evicted before all others. */
+export interface Release {
+  readonly type: 'release';
+  readonly engine: EngineId;
+  readonly program: ProgramId;
+  readonly thread: string;
 }

@@ -14,6 +14,7 @@ const QUIET: SchedulerConfig = {
     msPerPromptToken: 0.1,
     msPerOutputToken: 10,
     foresight: 'none',
+    prefetch: 'off',
   },
   starvation: { beta: 1_000, floorMs: 1_000, waitMsMax: 10_000_000 },
   admission: {
