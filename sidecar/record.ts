@@ -12,6 +12,7 @@ import {
   millis,
   programId,
   tenantId,
+  type CallArrived,
   type Command,
   type Event,
   type LogLine,
@@ -141,7 +142,7 @@ export class EventLog implements Recorder {
 const NAMES_MAX = 10_000;
 
 /**
- * Replaces names from clients, and names that identify someone, by aliases: programs, threads and tenants. A replay
+ * Replaces names from clients, and names that identify someone, by aliases: programs, threads, tenants and tools. A replay
  * only needs to know which are equal. The aliases are keyed hashes with a key that is never stored, so none has to be
  * remembered to stay the same.
  */
@@ -151,16 +152,25 @@ class Aliases {
   readonly #factors = [randomInt(2 ** 32), randomInt(2 ** 31) * 2 + 1, randomInt(2 ** 31) * 2 + 1] as const;
 
   inEvent(event: Event): Event {
+    if (event.type === 'callArrived') return this.#inArrival(event);
+    if (event.type === 'callFinished')
+      return event.tools === undefined ? event : { ...event, tools: event.tools.map((tool) => this.#tool(tool)) };
+    if (event.type === 'toolStarted' || event.type === 'toolFinished') {
+      const { program, thread, tool } = event;
+      return { ...event, program: this.#program(program), thread: this.#thread(thread), tool: this.#tool(tool) };
+    }
     if (event.type === 'programEnded' || event.type === 'programHinted')
       return { ...event, program: this.#program(event.program) };
-    if (event.type !== 'callArrived') return event;
+    return event;
+  }
+
+  #inArrival(event: CallArrived): Event {
     const { program, tenant, thread, prefix, family, request } = event;
     return {
       ...event,
       program: this.#program(program),
       tenant: tenantId(this.#name('t', tenant)),
-      // The root's name reveals nothing.
-      thread: thread === '' ? '' : this.#name('s', thread),
+      thread: this.#thread(thread),
       ...(prefix !== undefined && { prefix: prefix.map((hash) => this.#mix(hash)) }),
       ...(request !== undefined && { request: this.#name('r', request) }),
       ...(family !== undefined && { family: { ...family, id: this.#mix(family.id) } }),
@@ -176,6 +186,15 @@ class Aliases {
 
   #program(id: ProgramId): ProgramId {
     return programId(this.#name('p', id));
+  }
+
+  #thread(thread: string): string {
+    // The root's name reveals nothing.
+    return thread === '' ? '' : this.#name('s', thread);
+  }
+
+  #tool(tool: string): string {
+    return this.#name('f', tool);
   }
 
   #name(kind: string, text: string): string {

@@ -19,4 +19,5 @@ export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
 export type { CallView, ObstacleView, WaitView, WaitingCall } from './wait-views.js';
 export type { MemoryTotals } from './memory/memory.js';
 export type { ForecastView } from './foresight/outlook.js';
+export type { NextCall } from './foresight/thread-path.js';
 export type { EngineView, ProgramView, QueueView, ThreadView, Views } from './views.js';

@@ -164,7 +164,9 @@ export class Scheduler {
         return this.#gone(this.#accounting.detach(row, 'ended'));
       }
       case 'programHinted':
-        return this.#accounting.hinted(event);
+      case 'toolStarted':
+      case 'toolFinished':
+        return this.#accounting.told(event, this.#nowMs);
       case 'engineJoined':
         return this.#displaced(this.#placement.join(event));
       case 'engineReported':
@@ -173,13 +175,11 @@ export class Scheduler {
           this.#placement.touch(engine);
         });
       case 'engineLost':
-        return this.#withEngine(event.engine, (engine) =>
-          this.#displaced(this.#placement.leave(engine, 'lost', this.#nowMs)),
-        );
       case 'engineDrained':
-        return this.#withEngine(event.engine, (engine) =>
-          this.#displaced(this.#placement.leave(engine, 'draining', this.#nowMs)),
-        );
+        return this.#withEngine(event.engine, (engine) => {
+          const state = event.type === 'engineLost' ? 'lost' : 'draining';
+          this.#displaced(this.#placement.leave(engine, state, this.#nowMs));
+        });
       case 'memoryMoved':
         return this.#memory.moved(event);
       case 'woke':

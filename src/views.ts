@@ -1,4 +1,5 @@
 import type { ForecastView } from './foresight/outlook.js';
+import type { NextCall } from './foresight/thread-path.js';
 import type { Call } from './programs/call.js';
 import type { Engine } from './engines/engine.js';
 import type { ProcessTable, Program } from './programs/process-table.js';
@@ -112,6 +113,11 @@ export class Views {
   /** Engine time that a program is expected to need yet; undefined: nothing is foreseen. O(1). */
   forecast(id: ProgramId): ForecastView | undefined {
     return forecastOf(this.#read().table.get(id));
+  }
+
+  /** The next call of a program's thread; undefined: it is not foreseen, or one is in flight. O(1). */
+  next(id: ProgramId, thread: string, nowMs: number): NextCall | undefined {
+    return this.#read().table.get(id)?.outlook?.next(thread, nowMs);
   }
 
   /** Name of the policy in force. */

@@ -79,6 +79,16 @@ const activeCall = z
   })
   .meta({ id: 'ActiveCall' });
 
+const nextCall = z
+  .strictObject({
+    probability: say(share, 'That it comes.'),
+    median_seconds: say(seconds, 'Time until it, if it comes.'),
+    p95_seconds: seconds,
+    more_tokens: say(whole, 'Prompt tokens beyond the thread’s context.'),
+    tools: say(z.string().nullable(), 'Tools that its answer asks for; empty: none; null: too uncertain.'),
+  })
+  .meta({ id: 'NextCall' });
+
 export const programDetail = z
   .strictObject({
     ...programFields,
@@ -96,6 +106,7 @@ export const programDetail = z
         thread: say(z.string(), 'The sub-agent’s id; empty for the root.'),
         calls: whole,
         active: say(z.array(activeCall), 'Of all its threads together, the oldest 100.'),
+        next: say(nextCall.nullable(), 'Its next call, as foreseen; null: one is in flight, or nothing is foreseen.'),
       }),
     ),
   })
@@ -264,6 +275,14 @@ export const hinted = z
     tenant: z.string(),
   })
   .meta({ id: 'Hinted' });
+export const noted = z
+  .strictObject({
+    noted: z.literal(true),
+    used: say(z.boolean(), 'Whether `policy.foresight` is other than `none`.'),
+    id: z.string(),
+    tenant: z.string(),
+  })
+  .meta({ id: 'Noted' });
 export const removed = z.strictObject({ id: z.string(), removed: z.literal(true) }).meta({ id: 'Removed' });
 export const everyEngine = z
   .strictObject({ engines: z.array(z.strictObject({ id: z.string(), status: whole, body: z.string() })) })
@@ -279,6 +298,7 @@ export const error = z
 export type Program = z.infer<typeof program>;
 export type ProgramDetail = z.infer<typeof programDetail>;
 export type ProgramPage = z.infer<typeof programPage>;
+export type NextCall = z.infer<typeof nextCall>;
 export type ActiveCall = z.infer<typeof activeCall>;
 export type PastCall = z.infer<typeof pastCall>;
 export type PastCallList = z.infer<typeof pastCalls>;

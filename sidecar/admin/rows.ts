@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { CallView, ProgramId, ProgramView, Scheduler, ThreadView } from '../../src/index.js';
+import type { CallView, NextCall, ProgramId, ProgramView, Scheduler, ThreadView } from '../../src/index.js';
 import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
@@ -82,8 +82,19 @@ export function programDetail(
         if (view === undefined || (calls.has(call.thread) ? call.thread : '') !== thread) return [];
         return [callRow(call, view, setting)];
       });
-      return { thread, calls: made, active };
+      return { thread, calls: made, active, next: nextCallRow(views.next(row.id, thread, now)) };
     }),
+  };
+}
+
+function nextCallRow(next: NextCall | undefined): Answers.NextCall | null {
+  if (next === undefined) return null;
+  return {
+    probability: next.probability,
+    median_seconds: seconds(next.medianMs),
+    p95_seconds: seconds(next.p95Ms),
+    more_tokens: Math.round(next.moreTokens),
+    tools: next.tools ?? null,
   };
 }
 

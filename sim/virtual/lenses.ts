@@ -19,8 +19,8 @@ export function noisyService(share: number, seed: number): Lens {
 /** Engines report no times: the time from dispatch to end counts as service, the engine's own queue included. */
 export const untimed: Lens = (event) => {
   if (event.type !== 'callFinished') return event;
-  const { type, call, usage, calledTool } = event;
-  return { type, call, ...(usage && { usage }), ...(calledTool !== undefined && { calledTool }) };
+  const { type, call, usage, tools } = event;
+  return { type, call, ...(usage && { usage }), ...(tools && { tools }) };
 };
 
 /**

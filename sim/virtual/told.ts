@@ -10,6 +10,7 @@ import {
   type EngineReported,
   type Work,
 } from '../../src/index.js';
+import type { AgentCall } from '../../workloads/index.js';
 import type { Sequence } from '../engine/sequence.js';
 import type { Job } from './job.js';
 
@@ -36,6 +37,9 @@ export function callArrived(job: Job, readsPrefix: boolean, remaining: Work | un
   };
 }
 
+/** As a gateway names them, each once. */
+const namesOf = (tools: NonNullable<AgentCall['tools']>): string[] => [...new Set(tools.map(({ name }) => name))];
+
 export const callStarted = (call: CallId): Event => ({ type: 'callStarted', call });
 
 export const callProgressed = (call: CallId, count: number): Event => ({
@@ -57,7 +61,7 @@ export function callFinished(job: Job, { scheduledAt, endedAt, cachedTokens }: S
     serviceMs: millis(endedAt - scheduledAt),
     queueMs: millis(scheduledAt - dispatchedMs),
     // A gateway cannot see whether a next call will come, only whether the answer asks for a tool.
-    ...(call.tools !== undefined && call.tools.length > 0 && { calledTool: true }),
+    ...(call.tools !== undefined && call.tools.length > 0 && { tools: namesOf(call.tools) }),
   };
 }
 

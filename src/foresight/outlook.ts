@@ -1,5 +1,10 @@
 import type { CompletionIndex } from '../programs/completion-index.js';
 import type { Calibration } from './calibration.js';
+import type { ExecutionGraph } from './execution-graph.js';
+import { ThreadPath, type NextCall } from './thread-path.js';
+
+/** Threads of one program whose next calls are foreseen, the last used. */
+const THREADS_MAX = 64;
 
 /** Work declared for the rest of a program, and the program's service at that time. */
 interface Declaration {
@@ -17,6 +22,7 @@ export interface ForecastView {
 export class Outlook {
   #first: Declaration | undefined;
   #last: Declaration | undefined;
+  readonly #paths = new Map<string, ThreadPath>();
 
   /**
    * @param type how soon programs of its agent type end; undefined: it has none
@@ -31,6 +37,28 @@ export class Outlook {
   declare(declaredMs: number, serviceMs: number): void {
     this.#last = { declaredMs, serviceMs };
     this.#first ??= this.#last;
+  }
+
+  /** The path of a thread; undefined before its first call with foresight. */
+  path(thread: string): ThreadPath | undefined {
+    return this.#paths.get(thread);
+  }
+
+  /** A call of the thread arrives. @param graph of its agent type */
+  arrived(thread: string, graph: ExecutionGraph, nowMs: number): void {
+    const path = this.#paths.get(thread) ?? new ThreadPath(graph);
+    this.#paths.delete(thread);
+    this.#paths.set(thread, path);
+    path.arrived(nowMs);
+    if (this.#paths.size <= THREADS_MAX) return;
+    const [[oldest, unused] = ['', path]] = this.#paths;
+    unused.ended();
+    this.#paths.delete(oldest);
+  }
+
+  /** The next call of a thread; undefined: it is not foreseen, or one is in flight. */
+  next(thread: string, nowMs: number): NextCall | undefined {
+    return this.#paths.get(thread)?.next(nowMs);
   }
 
   /** Service to come, in milliseconds, of a program that has attained `serviceMs`; undefined: unknown. */
@@ -55,6 +83,7 @@ export class Outlook {
   /** The program has ended: its declaration is judged by what it attained. */
   ended(serviceMs: number): void {
     this.type?.ended(serviceMs);
+    for (const path of this.#paths.values()) path.ended();
     if (this.#first !== undefined) this.declarations.learn(this.#first.declaredMs, serviceMs - this.#first.serviceMs);
   }
 

@@ -2,7 +2,15 @@ import type { Call } from './call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import { CompletionIndex } from './completion-index.js';
-import type { CallFinished, ProgramGone, ProgramHinted, Usage, Work } from '../protocol/events.js';
+import type {
+  CallFinished,
+  ProgramGone,
+  ProgramHinted,
+  ToolFinished,
+  ToolStarted,
+  Usage,
+  Work,
+} from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/footprint.js';
 import { Foresight } from '../foresight/foresight.js';
@@ -56,10 +64,10 @@ export class Accounting {
     call.sharedTokens = this.#sharedTokens(call);
   }
 
-  /** The client has declared the rest of the program. */
-  hinted({ program, remaining }: ProgramHinted): void {
-    const row = this.table.get(program);
-    if (row !== undefined) this.#foresight.declared(row, remaining, this.#config.policy);
+  /** A client has told something of its program: the rest of it, or a tool's begin or end. */
+  told(event: ProgramHinted | ToolStarted | ToolFinished, nowMs: number): void {
+    const row = this.table.get(event.program);
+    if (row !== undefined) this.#foresight.told(row, event, this.#config.policy, nowMs);
   }
 
   /** The call has stopped waiting: dispatched, cancelled or refused. */
@@ -91,6 +99,8 @@ export class Accounting {
     const contextTokens = promptTokens + outputTokens;
     if (call.thread === '') this.#forecast.finished(call, contextTokens, outputTokens, nowMs);
     program.contextTokens = contextTokens;
+    if (this.#config.policy.foresight !== 'none')
+      this.#foresight.answered(call, event.tools ?? [], { promptTokens, outputTokens }, nowMs);
     return {
       contextTokens,
       cachedTokens: usage?.cachedTokens,

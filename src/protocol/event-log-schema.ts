@@ -1,4 +1,4 @@
-import { CAPABILITIES, type CallFailed, type Command, type Event, type Family, type Usage, type Work } from './events.js'; // prettier-ignore
+import { CAPABILITIES, type CallFailed, type CallFinished, type Command, type Event, type Family, type Usage, type Work } from './events.js'; // prettier-ignore
 import { EVENT_LOG_VERSION, type LogLine } from './event-log.js';
 
 /** A fault of a line: its path, such as `event.promptTokens` or '' for the whole line, and the problem. */
@@ -72,7 +72,10 @@ const FAILURE: Shape = {
   'pauseMs?': number,
 };
 
-const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shape } = {
+const EVENTS: ShapesOf<Exclude<Event, CallFailed | CallFinished>> & {
+  readonly callFinished: ShapeOf<CallFinished> & { readonly 'calledTool?': Rule };
+  readonly callFailed: Shape;
+} = {
   callArrived: {
     call: text,
     program: text,
@@ -96,12 +99,16 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shap
     'usage?': object(USAGE),
     'serviceMs?': number,
     'queueMs?': number,
+    'tools?': texts,
+    // Until tools had names. Nothing reads it.
     'calledTool?': yesOrNo,
   },
   callFailed: FAILURE,
   callCancelled: { call: text, 'mayReturn?': yes },
   programEnded: { program: text },
   programHinted: { program: text, remaining: object(WORK) },
+  toolStarted: { program: text, thread: text, tool: text, 'expectedMs?': number },
+  toolFinished: { program: text, thread: text, tool: text },
   engineJoined: {
     engine: text,
     models: texts,

@@ -14,6 +14,8 @@ export type Event =
   | CallCancelled
   | ProgramEnded
   | ProgramHinted
+  | ToolStarted
+  | ToolFinished
   | EngineJoined
   | EngineReported
   | EngineLost
@@ -99,8 +101,8 @@ export interface CallFinished {
   readonly serviceMs?: Millis;
   /** Time in the engine's own queue; absent when the engine does not report it. */
   readonly queueMs?: Millis;
-  /** The answer calls a tool, so its program is likely to return. Recorded for analysis: no policy reads it yet. */
-  readonly calledTool?: boolean;
+  /** Names of the tools that the answer asks for, each once; the driver bounds their number and length. Absent: none. */
+  readonly tools?: readonly string[];
 }
 
 /**
@@ -162,6 +164,24 @@ export interface ProgramHinted {
   readonly type: 'programHinted';
   readonly program: ProgramId;
   readonly remaining: Work;
+}
+
+/** A tool of a thread has begun, by its client's word. Changes nothing for a thread whose calls are not known. */
+export interface ToolStarted {
+  readonly type: 'toolStarted';
+  readonly program: ProgramId;
+  readonly thread: string;
+  readonly tool: string;
+  /** Its duration as the client expects it; absent: as earlier ones. */
+  readonly expectedMs?: Millis;
+}
+
+/** The tool, or the oldest of several of its name, has ended. */
+export interface ToolFinished {
+  readonly type: 'toolFinished';
+  readonly program: ProgramId;
+  readonly thread: string;
+  readonly tool: string;
 }
 
 /** An engine takes calls from now on. Sent again, it replaces the engine's data and returns it to service. */

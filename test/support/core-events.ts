@@ -41,6 +41,25 @@ export const hinted = (program: string, prompt: number, output: number): Event =
   remaining: work({ prompt, output }),
 });
 
+export const toolStarted = (
+  program: string,
+  tool: string,
+  { thread = '', expectedMs }: { readonly thread?: string; readonly expectedMs?: number } = {},
+): Event => ({
+  type: 'toolStarted',
+  program: programId(program),
+  thread,
+  tool,
+  ...(expectedMs !== undefined && { expectedMs: millis(expectedMs) }),
+});
+
+export const toolFinished = (program: string, tool: string, thread = ''): Event => ({
+  type: 'toolFinished',
+  program: programId(program),
+  thread,
+  tool,
+});
+
 export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
   return {
     type: 'callArrived',
@@ -66,7 +85,7 @@ export interface FinishFacts {
   readonly cached?: number;
   readonly serviceMs?: number;
   readonly queueMs?: number;
-  readonly calledTool?: boolean;
+  readonly tools?: readonly string[];
 }
 
 export function finished(call: string, facts: FinishFacts = {}): CallFinished {
@@ -83,7 +102,7 @@ export function finished(call: string, facts: FinishFacts = {}): CallFinished {
     }),
     ...(facts.serviceMs !== undefined && { serviceMs: millis(facts.serviceMs) }),
     ...(facts.queueMs !== undefined && { queueMs: millis(facts.queueMs) }),
-    ...(facts.calledTool !== undefined && { calledTool: facts.calledTool }),
+    ...(facts.tools !== undefined && { tools: facts.tools }),
   };
 }
 

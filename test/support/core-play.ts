@@ -28,6 +28,8 @@ import {
   progressed,
   reported,
   started,
+  toolFinished,
+  toolStarted,
   woke,
 } from './core-events.js';
 import { Dice } from './dice.js';
@@ -225,6 +227,7 @@ class Player {
         progressed(call, 5),
         ended('s/nobody'),
         hinted(`s/p${dice.int(0, 7)}`, 100, 100),
+        dice.pick([toolStarted('s/p0', 'read', { expectedMs: 5 }), toolFinished('s/p0', 'read')]),
         lost('nowhere'),
         drained('nowhere'),
         woke,
@@ -264,7 +267,7 @@ class Player {
     const output = dice.int(0, 120);
     const cached = dice.int(0, prompt);
     const told = this.options.without?.includes('cached') !== true && { cached };
-    this.#tell(finished(call, { prompt, output, ...told, calledTool: dice.chance(0.5) }));
+    this.#tell(finished(call, { prompt, output, ...told, tools: dice.pick([[], ['read'], ['bash', 'read']]) }));
   }
 
   #join(engine: string): void {
