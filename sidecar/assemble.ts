@@ -6,7 +6,9 @@ import { watchPorts } from './admin/watch.js';
 import { Auth } from './auth.js';
 import { HeldBytes } from './bodies/held.js';
 import { BodyReader } from './bodies/reader.js';
+import { KeptPrompts } from './calls/kept-prompts.js';
 import type { CallPorts } from './calls/ports.js';
+import { Warms } from './calls/warms.js';
 import type { Config } from './config/schema.js';
 import type { Context, Demo } from './context.js';
 import { Discovery, Membership } from './discovery/index.js';
@@ -53,11 +55,13 @@ export function assemble(config: Config, options: GatewayOptions): Context {
       metrics.programGone(gone);
       totals.programGone(gone, driver.now());
       threads.gone(gone.program);
+      prompts.forget(gone.program);
       // An ended one was told when it ended, since its id may have been in use again by now.
       if (gone.cause !== 'ended') context.tracing?.programOver(gone.program, gone.cause);
     },
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
     recorder: options.recorder,
+    memory: { start: (command) => warms.start(command), cancel: (command) => warms.cancel(command) },
   });
   const fleet = createFleet(config, {
     emit: (event) => driver.emit(event),
@@ -65,6 +69,14 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     setTimer,
     now: () => driver.now(),
     log,
+  });
+  const prompts = new KeptPrompts(config.limits.warmBytes);
+  const warms = new Warms({
+    config: () => context.config,
+    fleet,
+    prompts,
+    now: () => driver.now(),
+    emit: (event) => driver.emit(event),
   });
   const membership = new Membership(fleet, () => driver.now(), log);
   const context: Context = {
@@ -87,6 +99,8 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     held: new HeldBytes(() => context.config),
     reader: new BodyReader(() => context.config),
     active: new ActiveSet(),
+    prompts,
+    warms,
     threads,
     identified: new Identified(),
     pastCalls: new PastCalls(config.limits.pastCalls),
@@ -166,9 +180,11 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
       const contextTokens = usage === undefined ? promptTokens : usage.promptTokens + usage.outputTokens;
       context().responses.hold(tenant, id, { engine, contextTokens });
     },
-    answered: ({ tenant, identity, facts }, answer, usage) => {
-      const { identifier, tokens } = context();
+    answered: (spec, answer, usage) => {
+      const { tenant, identity, facts } = spec;
+      const { config, identifier, prompts, tokens } = context();
       identifier.answered(identity, { tenant }, answer);
+      if (config.policy.prefetch === 'on' && spec.api.oneToken !== undefined) prompts.keep(spec);
       // The engine's prompt includes the earlier response, so it is longer than the request's text.
       if (usage === undefined || facts.previousResponseId !== undefined) return;
       tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);

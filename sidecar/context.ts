@@ -4,7 +4,9 @@ import type { ActiveSet } from './active.js';
 import type { Auth } from './auth.js';
 import type { HeldBytes } from './bodies/held.js';
 import type { BodyReader } from './bodies/reader.js';
+import type { KeptPrompts } from './calls/kept-prompts.js';
 import type { CallPorts } from './calls/ports.js';
+import type { Warms } from './calls/warms.js';
 import type { Config } from './config/schema.js';
 import type { Discovery, Membership } from './discovery/index.js';
 import type { Driver } from './driver.js';
@@ -53,6 +55,8 @@ export interface Context {
   readonly held: HeldBytes;
   readonly reader: BodyReader;
   readonly active: ActiveSet;
+  readonly prompts: KeptPrompts;
+  readonly warms: Warms;
   readonly threads: Threads;
   readonly identified: Identified;
   readonly pastCalls: PastCalls;

@@ -159,6 +159,8 @@ class Aliases {
       const { program, thread, tool } = event;
       return { ...event, program: this.#program(program), thread: this.#thread(thread), tool: this.#tool(tool) };
     }
+    if (event.type === 'memoryMoved')
+      return { ...event, program: this.#program(event.program), thread: this.#thread(event.thread) };
     if (event.type === 'programEnded' || event.type === 'programHinted')
       return { ...event, program: this.#program(event.program) };
     return event;
@@ -178,10 +180,14 @@ class Aliases {
   }
 
   inCommands(commands: readonly Command[]): readonly Command[] {
-    if (!commands.some(({ type }) => type === 'programGone')) return commands;
-    return commands.map((command) =>
-      command.type === 'programGone' ? { ...command, program: this.#program(command.program) } : command,
-    );
+    if (!commands.some((command) => 'program' in command)) return commands;
+    return commands.map((command) => {
+      if (!('program' in command)) return command;
+      const program = this.#program(command.program);
+      return 'thread' in command
+        ? { ...command, program, thread: this.#thread(command.thread) }
+        : { ...command, program };
+    });
   }
 
   #program(id: ProgramId): ProgramId {

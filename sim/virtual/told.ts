@@ -108,7 +108,6 @@ export const engineJoined = (
   models: [MODEL],
   capacityTokens: tokens(capacityTokens),
   contextTokensMax: tokens(contextTokensMax),
-  capabilities: ['warm'],
   ...(probation && { probation }),
 });
 

@@ -93,7 +93,7 @@ export class Engine {
     this.probation = joined.probation ?? false;
     this.capacityTokens = joined.capacityTokens;
     this.contextTokensMax = joined.contextTokensMax;
-    this.capabilities = joined.capabilities ?? [];
+    this.capabilities = joined.capabilities ?? ['warm'];
     this.workingSet.capacityTokens = joined.capacityTokens ?? Infinity;
     this.#windowMax = joined.windowMax;
     this.configure(config);

@@ -90,6 +90,8 @@ export interface Usage {
   readonly outputTokens: Tokens;
   /** Prompt tokens served from the engine's prefix cache; absent when the engine does not report them. */
   readonly cachedTokens?: Tokens;
+  /** Prompt tokens that this call put into the cache; absent when the engine does not report them. */
+  readonly createdTokens?: Tokens;
 }
 
 export interface CallFinished {
@@ -195,7 +197,7 @@ export interface EngineJoined {
   readonly capacityTokens?: Tokens;
   /** Upper bound on prompt and answer together, in tokens (`max_model_len`); absent: unknown. */
   readonly contextTokensMax?: Tokens;
-  /** What it can do with a context beside running calls; absent: nothing. */
+  /** Ways to move its memory; absent: `warm`, as of any engine that runs calls. */
   readonly capabilities?: readonly Capability[];
   /** Half-open after a failure: one call at a time, until one was answered or began to be, or it joins without this. */
   readonly probation?: boolean;
