@@ -91,7 +91,7 @@ export class Scheduler {
     this.#accounting = new Accounting(config);
     this.#placement = new Placement({ config, balancer, policy: this.#policy }, this.#accounting.completionIndex);
     this.#escalator = new Escalator(this.#placement, this.totals);
-    this.#memory = new Memory(this.#placement, (command) => this.#out.push(command));
+    this.#memory = new Memory(this.#placement, { out: (command) => this.#out.push(command), now: () => this.#nowMs });
   }
 
   /**
@@ -108,7 +108,7 @@ export class Scheduler {
     this.#apply(event);
     this.#place();
     if (event.type === 'callArrived') this.#turnAway(event.call);
-    this.#memory.settle(this.#nowMs);
+    this.#memory.settle();
     this.#planWake();
     return this.#out;
   }
@@ -128,7 +128,7 @@ export class Scheduler {
     for (const engine of this.#placement.engineTable.engines.values()) engine.configure(config.admission);
     for (const call of waiting) this.#wait(call);
     this.#place();
-    this.#memory.settle(this.#nowMs);
+    this.#memory.settle();
     this.#planWake();
     return this.#out;
   }
@@ -166,7 +166,9 @@ export class Scheduler {
       case 'programHinted':
       case 'toolStarted':
       case 'toolFinished':
-        return this.#accounting.told(event, this.#nowMs);
+        this.#accounting.told(event, this.#nowMs);
+        if (event.type === 'programHinted') return;
+        return this.#memory.told(this.#accounting.table.get(event.program), event.thread);
       case 'engineJoined':
         return this.#displaced(this.#placement.join(event));
       case 'engineReported':
@@ -249,7 +251,7 @@ export class Scheduler {
     const placement = !binds ? 'spread' : home === undefined ? 'bound' : home === engine ? 'home' : 'spilled';
     if (placement === 'spilled') this.totals.spilled += 1;
     this.#placement.occupy(call, engine, this.#nowMs);
-    this.#memory.makeWay(engine, this.#nowMs);
+    this.#memory.makeWay(engine);
     if (binds) program.bind(engine);
     balancer.dispatched?.(call, engine);
     this.#send(call, engine, placement);
@@ -271,7 +273,7 @@ export class Scheduler {
     this.#policy.charge?.(call.program, promptTokens, outputTokens, this.#nowMs);
     if (event.usage !== undefined) this.#placement.rules.balancer.finished?.(call, event.usage, warm);
     this.#placement.completed(call, engine, this.#nowMs);
-    this.#memory.finished(call, engine, event.usage, this.#nowMs);
+    this.#memory.finished(call, engine, event.usage);
     this.#end(call);
   }
 
@@ -367,7 +369,7 @@ export class Scheduler {
 
   #planWake(): void {
     const changeAtMs = this.#placement.nextChangeMs(this.#nowMs);
-    const roomAtMs = this.#memory.nextChangeMs(this.#nowMs);
+    const roomAtMs = this.#memory.nextChangeMs();
     const at = Math.min(this.#escalator.nextAtMs, changeAtMs, this.#accounting.nextExpiryMs, roomAtMs);
     if (at === this.#wakeAtMs || at === Infinity) return;
     this.#wakeAtMs = at;

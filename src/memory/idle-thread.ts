@@ -4,6 +4,7 @@ import type { Call } from '../programs/call.js';
 import type { Program } from '../programs/process-table.js';
 import type { Timed } from '../queues/timer-heap.js';
 import type { ModelId } from '../protocol/units.js';
+import type { Worth } from './worth.js';
 
 /**
  * A thread between two calls, and the warm of its context.
@@ -20,6 +21,8 @@ export class IdleThread implements Timed {
   timerAtMs = 0;
   /** Engine of its last warm. */
   engine: Engine | undefined;
+  /** What warms of its agent type are worth; undefined before its first. */
+  worth: Worth | undefined;
   /** Warms begun for this return. */
   attempts = 0;
   /** When its return is given up. */

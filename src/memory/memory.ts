@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Engine } from '../engines/engine.js';
 import type { Placement } from '../placement/placement.js';
 import type { Call } from '../programs/call.js';
@@ -7,11 +8,14 @@ import type { Tokens } from '../protocol/units.js';
 import { WorkingSet } from '../kv/working-set.js';
 import { IdleThread } from './idle-thread.js';
 import { Prefetch } from './prefetch.js';
+import { Worth } from './worth.js';
 
 /** Most warms at a time on one engine: they share its prefill with the calls. */
 const WARMS_MAX = 1;
 /** Idle threads remembered, the last used. */
 const THREADS_MAX = 65_536;
+/** Agent types whose warms are judged, the last used. */
+const TYPES_MAX = 1024;
 
 /** Running totals of warms, in commands and in prompt tokens that engines computed for them. */
 export interface MemoryTotals {
@@ -47,18 +51,20 @@ export class Memory {
   readonly #warming = new Map<Engine, IdleThread[]>();
   /** Warms without an outcome yet, cancelled ones included, by their names. */
   readonly #outstanding = new Map<string, IdleThread>();
+  /** By tenant and family. */
+  readonly #worths = new LRUCache<string, Worth>({ max: TYPES_MAX });
   #seq = 0;
 
-  /** @param out receives the commands */
+  /** @param ports `out` receives the commands, `now` is the time of the step */
   constructor(
     private readonly placement: Placement,
-    private readonly out: (command: Command) => void,
+    private readonly ports: { readonly out: (command: Command) => void; readonly now: () => number },
   ) {}
 
   /** Time of the next change that needs no event; Infinity when only events can. Contexts that fade make room. */
-  nextChangeMs(nowMs: number): number {
+  nextChangeMs(): number {
     const { halfLifeMs } = this.placement.rules.config.admission;
-    const roomAtMs = this.#prefetch.hasDue ? WorkingSet.nextStepMs(nowMs, halfLifeMs) : Infinity;
+    const roomAtMs = this.#prefetch.hasDue ? WorkingSet.nextStepMs(this.ports.now(), halfLifeMs) : Infinity;
     return Math.min(this.#prefetch.nextAtMs, roomAtMs);
   }
 
@@ -71,7 +77,7 @@ export class Memory {
   }
 
   /** The call has its answer. The thread is idle, unless others of its calls are active. */
-  finished(call: Call, engine: Engine, usage: Usage | undefined, nowMs: number): void {
+  finished(call: Call, engine: Engine, usage: Usage | undefined): void {
     const { program, thread } = call;
     const before = this.#threads.get(program)?.get(thread);
     if (before !== undefined) this.#judge(before, engine, usage);
@@ -79,13 +85,13 @@ export class Memory {
     if (!this.#isOn || !isAlone) return;
     const idle = new IdleThread(call, usage?.promptTokens ?? call.promptTokens, this.#seq++);
     this.#add(idle);
-    this.#expect(idle, nowMs);
+    this.#expect(idle);
   }
 
   /** More is known of the thread's return. */
-  foresee(program: Program, thread: string, nowMs: number): void {
-    const idle = this.#threads.get(program)?.get(thread);
-    if (idle !== undefined) this.#expect(idle, nowMs);
+  told(program: Program | undefined, thread: string): void {
+    const idle = program && this.#threads.get(program)?.get(thread);
+    if (idle !== undefined) this.#expect(idle);
   }
 
   /** The outcome of a warm. */
@@ -95,6 +101,7 @@ export class Memory {
     if (idle === undefined || event.action !== 'warm') return;
     this.#outstanding.delete(name);
     this.totals.warmedTokens += event.tokens;
+    idle.program.warmedTokens += event.tokens;
     if (idle.isOver) this.totals.wastedTokens += event.tokens;
     else idle.warmedTokens += event.tokens;
     if (idle.state !== 'warming') return;
@@ -110,9 +117,9 @@ export class Memory {
   }
 
   /** Ends warms on the engine, the last begun first, until the others fit beside its calls. */
-  makeWay(engine: Engine, nowMs: number): void {
+  makeWay(engine: Engine): void {
     const warming = this.#warming.get(engine) ?? [];
-    while (warming.length > 0 && !this.#hasRoom(engine, warming, nowMs)) {
+    while (warming.length > 0 && !this.#hasRoom(engine, warming)) {
       const idle = warming.at(-1) as IdleThread;
       this.#cancel(idle);
       this.#prefetch.again(idle);
@@ -120,12 +127,12 @@ export class Memory {
   }
 
   /** Once no waiting call has room: ends the warms that no longer have, and begins those that are due and have. */
-  settle(nowMs: number): void {
-    for (const engine of [...this.#warming.keys()]) this.makeWay(engine, nowMs);
+  settle(): void {
+    for (const engine of [...this.#warming.keys()]) this.makeWay(engine);
     if (!this.#isOn) return this.#clear();
-    for (const idle of this.#prefetch.dueAt(nowMs)) {
+    for (const idle of this.#prefetch.dueAt(this.ports.now())) {
       const engine = idle.program.home;
-      if (engine !== undefined && this.#takes(engine, idle, nowMs)) this.#begin(idle, engine);
+      if (engine !== undefined && this.#takes(engine, idle)) this.#begin(idle, engine);
     }
   }
 
@@ -133,37 +140,47 @@ export class Memory {
     return this.placement.rules.config.policy.prefetch === 'on';
   }
 
-  #expect(idle: IdleThread, nowMs: number): void {
+  #expect(idle: IdleThread): void {
     const { program, thread, promptTokens } = idle;
     const { msPerPromptToken } = this.placement.rules.config.policy;
     const warmMs = promptTokens * (program.home?.prefillMsPerToken ?? msPerPromptToken);
+    const nowMs = this.ports.now();
     this.#prefetch.expect(idle, program.outlook?.next(thread, nowMs), warmMs, nowMs);
   }
 
   /** Whether the engine is to compute the thread's context now. */
-  #takes(engine: Engine, idle: IdleThread, nowMs: number): boolean {
+  #takes(engine: Engine, idle: IdleThread): boolean {
     const { workingSet, capabilities, pools, bound } = engine;
     if (!capabilities.includes('warm') || workingSet.get(idle.program, idle.thread) !== undefined) return false;
+    if (!this.#worthOf(idle).pays(idle.promptTokens, this.ports.now())) return false;
     const pool = pools.find(({ model }) => model === idle.model);
     // Whatever waits here needs the room soon.
     if (pool === undefined || bound.size > 0 || pools.some(({ unbound }) => unbound.size > 0)) return false;
     const warming = this.#warming.get(engine) ?? [];
     if (warming.length >= WARMS_MAX || this.#outstanding.has(nameOf(placeOf(engine, idle)))) return false;
-    return this.#hasRoom(engine, [...warming, idle], nowMs);
+    return this.#hasRoom(engine, [...warming, idle]);
   }
 
   /** Whether these warms have slots and room beside the engine's calls. The gate binds them on an empty engine too. */
-  #hasRoom(engine: Engine, warms: readonly IdleThread[], nowMs: number): boolean {
+  #hasRoom(engine: Engine, warms: readonly IdleThread[]): boolean {
     const { workingSet, capacityTokens, probation } = engine;
-    if (!engine.isOpen(nowMs) || probation || capacityTokens === undefined) return false;
+    if (!engine.isOpen(this.ports.now()) || probation || capacityTokens === undefined) return false;
     if (engine.inFlight + warms.length > engine.limitSize) return false;
     const gateTokens = Math.min(capacityTokens, engine.gateTokens(this.placement.rules.config.admission.gate));
     const tokens = warms.reduce((sum, idle) => sum + workingSet.neededTokens(idle, idle.promptTokens), 0);
     return workingSet.workingSetTokens + tokens <= gateTokens;
   }
 
+  #worthOf({ program, family }: IdleThread): Worth {
+    const name = `${family?.id ?? ''} ${program.tenant}`;
+    let worth = this.#worths.get(name);
+    if (worth === undefined) this.#worths.set(name, (worth = new Worth()));
+    return worth;
+  }
+
   #begin(idle: IdleThread, engine: Engine): void {
     this.#prefetch.forget(idle);
+    if (idle.worth === undefined) (idle.worth = this.#worthOf(idle)).begun();
     idle.state = 'warming';
     idle.engine = engine;
     idle.attempts += 1;
@@ -171,14 +188,15 @@ export class Memory {
     const place = placeOf(engine, idle);
     this.#outstanding.set(nameOf(place), idle);
     this.totals.warms += 1;
-    this.out({ type: 'warm', ...place, tokens: idle.promptTokens as Tokens, reason: 'return' });
+    idle.program.warms += 1;
+    this.ports.out({ type: 'warm', ...place, tokens: idle.promptTokens as Tokens, reason: 'return' });
   }
 
   #cancel(idle: IdleThread): void {
     const engine = this.#stop(idle);
     idle.state = 'idle';
     this.totals.cancelled += 1;
-    this.out({ type: 'cancelWarm', ...placeOf(engine, idle) });
+    this.ports.out({ type: 'cancelWarm', ...placeOf(engine, idle) });
   }
 
   /** The warm no longer runs on its engine. */
@@ -212,8 +230,12 @@ export class Memory {
     this.#prefetch.forget(idle);
     if (idle.state === 'warming') this.#cancel(idle);
     idle.isOver = true;
-    this.totals.usefulTokens += idle.usefulTokens;
-    this.totals.wastedTokens += idle.warmedTokens - idle.usefulTokens;
+    const { usefulTokens } = idle;
+    const wastedTokens = idle.warmedTokens - usefulTokens;
+    idle.worth?.learn(usefulTokens, wastedTokens, this.ports.now());
+    this.totals.usefulTokens += usefulTokens;
+    this.totals.wastedTokens += wastedTokens;
+    program.usefulTokens += usefulTokens;
     this.#byUse.delete(idle);
     const threads = this.#threads.get(program);
     threads?.delete(thread);
