@@ -1,4 +1,5 @@
 import { callId, type CallId, type Dispatch, type Reject } from '../../src/index.js';
+import type { AgentCall } from '../../workloads/index.js';
 import type { Sequence } from '../engine/sequence.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { Clients } from './clients.js';
@@ -11,7 +12,7 @@ import type { Job } from './job.js';
 import type { WorldOptions } from './options.js';
 import { Warms } from './warms.js';
 import { serviceMs } from './service.js';
-import { callArrived, callBroken, callCancelled, callFinished, callLost, callProgressed, callRefused, callSentBack, callStarted } from './told.js'; // prettier-ignore
+import { callArrived, callBroken, callCancelled, callFinished, callLost, callProgressed, callRefused, callSentBack, callStarted, toolStarted } from './told.js'; // prettier-ignore
 
 /** Time in which an engine, or its machine, answers with an error. */
 const ANSWER_MS = 5;
@@ -78,6 +79,12 @@ export class Calls {
     this.fleet.open(this.#draws);
     for (const atMs of this.options.conditions?.gatewayRestarts?.atMs ?? [])
       this.agenda.set(new Appointment(RANK.fault, () => this.#restartGateway()), atMs);
+  }
+
+  /** The tools before a call begin; a client that declares says how long they take. */
+  toolsRun(tools: NonNullable<AgentCall['tools']>, next: Job): void {
+    if (this.gateway.scheduler.readsRemaining === true)
+      this.gateway.tell(toolStarted(next, tools, this.#declarations.gapMs(next)));
   }
 
   /** The client sends the call, for the first time or again. */

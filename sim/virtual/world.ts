@@ -96,10 +96,16 @@ class World {
     this.#endProgram(played);
   }
 
-  #plan(played: Played, call: number): void {
+  #plan(played: Played, call: number): Job {
     const job = new Job(played, call, this.#calls.fleet.contextTokensMax);
     const arrival = new Appointment(RANK.callArrives, () => this.#calls.ask(job));
     this.#agenda.set(arrival, this.#agenda.nowMs + job.call.gapMs);
+    return job;
+  }
+
+  /** The tools of a finished call run until the next one. */
+  #goOn({ call }: Job, next: Job): void {
+    if (call.tools !== undefined && call.tools.length > 0 && next.call.gapMs > 0) this.#calls.toolsRun(call.tools, next);
   }
 
   #callEnded(job: Job, outcome: CallOutcome, sequence: Sequence<Job> | undefined): void {
@@ -107,7 +113,7 @@ class World {
     const { run } = played;
     this.#observe(job, outcome, sequence?.firstTokenAt ?? NaN, sequence?.cachedTokens ?? 0);
     if (sequence === undefined) this.#tally.cancelled(run.failed(index, outcome));
-    else for (const next of run.completed(index, promptTokens, outputTokens)) this.#plan(played, next);
+    else for (const next of run.completed(index, promptTokens, outputTokens)) this.#goOn(job, this.#plan(played, next));
     if (run.open === 0) this.#endProgram(played);
   }
 

@@ -4,6 +4,8 @@ import type { IdleThread } from './idle-thread.js';
 
 /** Least probability of a thread's return for which its context is computed again. */
 const PROBABILITY_MIN = 0.7;
+/** Longest time from the expected return to its latest: a context that waits longer is likely to leave again. */
+const WINDOW_MS_MAX = 60_000;
 /** Warms begun for one return: a second one after a call took the room of the first. */
 const ATTEMPTS_MAX = 2;
 /** Threads whose warms are due; of further ones the longest due are given up. */
@@ -44,6 +46,7 @@ export class Prefetch {
     if (idle.state === 'warming' || idle.state === 'warm') return;
     this.forget(idle);
     if (next === undefined || next.probability < PROBABILITY_MIN) return;
+    if (next.p95Ms - next.medianMs > WINDOW_MS_MAX) return;
     idle.untilMs = nowMs + next.p95Ms;
     this.#timers.set(idle, nowMs + Math.max(0, next.medianMs - warmMs));
   }
