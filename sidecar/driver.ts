@@ -160,8 +160,6 @@ export class Driver {
       case 'cancelWarm':
         this.ports.memory.cancel(command);
         return;
-      case 'release':
-        return;
       case 'wakeAt':
         this.#wakeAt = command.at;
         this.#arm();

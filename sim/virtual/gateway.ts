@@ -71,8 +71,6 @@ export class Gateway {
         return this.agenda.set(this.#wake, Math.max(this.agenda.nowMs, command.at));
       case 'programGone':
         return this.ports.programGone(command);
-      case 'release':
-        return;
       default:
         command satisfies never;
     }

@@ -12,6 +12,8 @@ import { Worth } from './worth.js';
 
 /** Most warms at a time on one engine: they share its prefill with the calls. */
 const WARMS_MAX = 1;
+/** Share of an engine's slots in use from which no warm begins: a call is likely to take its slot before it is done. */
+const BUSY_SHARE = 0.5;
 /** Idle threads remembered, the last used. */
 const THREADS_MAX = 65_536;
 /** Agent types whose warms are judged, the last used. */
@@ -98,7 +100,7 @@ export class Memory {
   moved(event: MemoryMoved): void {
     const name = nameOf(event);
     const idle = this.#outstanding.get(name);
-    if (idle === undefined || event.action !== 'warm') return;
+    if (idle === undefined) return;
     this.#outstanding.delete(name);
     this.totals.warmedTokens += event.tokens;
     idle.program.warmedTokens += event.tokens;
@@ -157,6 +159,7 @@ export class Memory {
     // Whatever waits here needs the room soon.
     if (pool === undefined || bound.size > 0 || pools.some(({ unbound }) => unbound.size > 0)) return false;
     const warming = this.#warming.get(engine) ?? [];
+    if (engine.inFlight + warming.length >= engine.limitSize * BUSY_SHARE) return false;
     if (warming.length >= WARMS_MAX || this.#outstanding.has(nameOf(placeOf(engine, idle)))) return false;
     return this.#hasRoom(engine, [...warming, idle]);
   }

@@ -5,7 +5,7 @@ import type { IdleThread } from './idle-thread.js';
 /** Least probability of a thread's return for which its context is computed again. */
 const PROBABILITY_MIN = 0.7;
 /** Longest time from the expected return to its latest: a context that waits longer is likely to leave again. */
-const WINDOW_MS_MAX = 60_000;
+const WINDOW_MS_MAX = 120_000;
 /** Warms begun for one return: a second one after a call took the room of the first. */
 const ATTEMPTS_MAX = 2;
 /** Threads whose warms are due; of further ones the longest due are given up. */

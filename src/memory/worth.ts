@@ -1,5 +1,5 @@
 /** Share of warmed tokens that may be wasted. */
-const WASTED_SHARE_MAX = 0.1;
+const WASTED_SHARE_MAX = 0.2;
 /** Time in which what was seen of warms counts half. */
 const HALF_LIFE_MS = 600_000;
 

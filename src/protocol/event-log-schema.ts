@@ -158,7 +158,6 @@ const COMMANDS: ShapesOf<Command> = {
   },
   warm: { ...THREAD, tokens: count, reason: oneOf('return') },
   cancelWarm: THREAD,
-  release: THREAD,
 };
 
 const typed =

@@ -204,11 +204,10 @@ export interface EngineJoined {
 }
 
 /**
- * Ways to move an engine's memory. There is no `retain`: no engine here can do more for a context than a warm does.
- * - `warm`: runs a prompt again for one token. A prefix cache holds the prompt then, and its LRU counts it as used.
- * - `release`: evicts a context before all others.
+ * Ways to move an engine's memory. `warm`: it runs a prompt again for one token, and its prefix cache holds the prompt
+ * then. There is no `retain`: no engine here can do more for a context than a warm does.
  */
-export const CAPABILITIES = ['warm', 'release'] as const;
+export const CAPABILITIES = ['warm'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
 /** A load report: gauges as last scraped, `preemptions` as a running total. */
@@ -233,7 +232,7 @@ export interface EngineDrained {
   readonly engine: EngineId;
 }
 
-/** The outcome of a `warm`, also of a cancelled one, or of a `release`: exactly one for each. */
+/** The outcome of a `warm`, also of a cancelled one: exactly one for each. */
 export interface MemoryMoved {
   readonly type: 'memoryMoved';
   readonly engine: EngineId;
@@ -253,7 +252,7 @@ export interface Woke {
   readonly type: 'woke';
 }
 
-export type Command = Dispatch | Reject | WakeAt | ProgramGone | Warm | CancelWarm | Release;
+export type Command = Dispatch | Reject | WakeAt | ProgramGone | Warm | CancelWarm;
 
 /** The reason for a placement, shown to the client. */
 export type Reason =
@@ -330,14 +329,6 @@ export interface Warm {
 /** End the warm at once: a call needs its slot or its room. What was computed of it stays in the engine's cache. */
 export interface CancelWarm {
   readonly type: 'cancelWarm';
-  readonly engine: EngineId;
-  readonly program: ProgramId;
-  readonly thread: string;
-}
-
-/** The thread's context on the engine is no longer needed, up to now: it may be evicted before all others. */
-export interface Release {
-  readonly type: 'release';
   readonly engine: EngineId;
   readonly program: ProgramId;
   readonly thread: string;
