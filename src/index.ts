@@ -1,7 +1,7 @@
 /**
  * The core of maitred: decides which call runs next, and where. Pure: events and time come in, commands go out.
  *
- * README.md here is the guide: the rooms (protocol/, programs/, foresight/, policies/, queues/, engines/, kv/, placement/),
+ * README.md here is the guide: the rooms (protocol/, programs/, foresight/, memory/, policies/, queues/, engines/, kv/, placement/),
  * the life of a call, a line for each file. Start with protocol/events.ts, then scheduler.ts.
  */
 export * from './protocol/units.js';
