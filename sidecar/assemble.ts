@@ -10,7 +10,7 @@ import { KeptPrompts } from './calls/kept-prompts.js';
 import type { CallPorts } from './calls/ports.js';
 import { Warms } from './calls/warms.js';
 import type { Config } from './config/schema.js';
-import type { Context, Demo } from './context.js';
+import type { Context, Demo, Shadow } from './context.js';
 import { Discovery, Membership } from './discovery/index.js';
 import { Driver, type Recorder } from './driver.js';
 import { createFleet } from './engines/index.js';
@@ -37,6 +37,8 @@ export interface GatewayOptions {
   /** Receives every step until the gateway has closed. Its owner closes it. */
   readonly recorder?: Recorder | undefined;
   readonly demo?: Demo | undefined;
+  /** Its owner closes it. */
+  readonly shadow?: Shadow | undefined;
 }
 
 /** Creates the parts of a gateway and connects them. The fleet is still empty. */
@@ -60,7 +62,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
       if (gone.cause !== 'ended') context.tracing?.programOver(gone.program, gone.cause);
     },
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
-    recorder: options.recorder,
+    recorders: [options.recorder, options.shadow].filter((recorder) => recorder !== undefined),
     memory: { start: (command) => warms.start(command), cancel: (command) => warms.cancel(command) },
   });
   const fleet = createFleet(config, {
@@ -107,6 +109,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     totals,
     watchers: new Watchers(watchPorts(() => context)),
     demo: options.demo,
+    shadow: options.shadow,
     callPorts: { ...portsOf(() => context), driver, fleet },
     tracing: undefined,
   };

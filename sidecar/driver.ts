@@ -33,7 +33,7 @@ export interface DriverPorts {
   readonly programGone: (gone: ProgramGone) => void;
   /** The scheduler found an invariant broken, and continues. */
   readonly violated: (message: string) => void;
-  readonly recorder: Recorder | undefined;
+  readonly recorders: readonly Recorder[];
   /** Moves engines' memory as the scheduler commands. */
   readonly memory: { start(command: Warm): void; cancel(command: CancelWarm): void };
 }
@@ -110,7 +110,7 @@ export class Driver {
   configure(config: Config, balancer: Balancer): void {
     const now = this.now();
     const commands = this.#scheduler.configure(config, balancer, now);
-    this.ports.recorder?.configured(config, now, commands);
+    for (const recorder of this.ports.recorders) recorder.configured(config, now, commands);
     this.#carryOut(commands);
     this.#drain();
   }
@@ -126,7 +126,7 @@ export class Driver {
       if (endsCall(event)) this.#owners.delete(event.call);
       const now = this.now();
       const commands = this.#scheduler.step(event, now);
-      this.ports.recorder?.step(event, now, commands);
+      for (const recorder of this.ports.recorders) recorder.step(event, now, commands);
       this.#carryOut(commands);
     }
   }

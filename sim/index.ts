@@ -30,6 +30,7 @@ export type { Script, ScriptedAnswer } from './text/choose.js';
 export type { Message, Tool, ToolCall } from './text/conversation.js';
 export { type Calibration, calibrate } from './calibrate/calibrate.js';
 export { type RelativeErrors, TIMES, type TimeName } from './calibrate/fit.js';
+export { type Served, type TrafficFit, fitTraffic } from './calibrate/traffic.js';
 export { stepMs } from './engine/roofline.js';
 export { readOptions } from './options.js';
 export { SIM_POLICIES, type SimPolicyName, makeSteps } from './policies/policies.js';

@@ -100,8 +100,9 @@ class Client implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (!this.#streams) this.#read(parse(this.#whole), this.#status < 400);
-    if (this.#error === undefined && this.#status >= 400) this.#end('silent');
-    else this.#end(this.#error !== undefined ? 'told' : this.#complete ? 'whole' : 'silent');
+    // A faulty engine may cut the body of its own refusal: the status tells the client enough.
+    if (this.#status >= 400) this.#error ??= 'no error body';
+    this.#end(this.#error !== undefined ? 'told' : this.#complete ? 'whole' : 'silent');
   }
 
   onResponseError(_: unknown, error: Error): void {

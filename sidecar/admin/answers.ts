@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { WAIT_CAUSES } from '../../src/index.js';
+import { shadow } from './shadow-answer.js';
 
 /**
  * The answers of the admin API. `openapi.ts` makes docs/openapi.yaml of them; a test holds real answers against them.
@@ -256,6 +257,7 @@ export const totals = z
       }),
       'The same as columns: an entry for each step since `from`. Durations are means.',
     ),
+    shadow: say(shadow.nullable(), 'Null: none yet, or `shadow.enabled` is false.'),
   })
   .meta({ id: 'Totals' });
 
@@ -313,4 +315,5 @@ export type Engine = z.infer<typeof engine>;
 export type EngineList = z.infer<typeof engineList>;
 export type Queue = z.infer<typeof queue>;
 export type TotalsAnswer = z.infer<typeof totals>;
+export type ShadowAnswer = z.infer<typeof shadow>;
 export type GatewayState = z.infer<typeof gatewayState>;

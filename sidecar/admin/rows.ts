@@ -202,7 +202,7 @@ export function identityRow({ identified }: Context) {
   return { calls: sources.reduce((sum, { calls }) => sum + calls, 0), sources };
 }
 
-export function totalsRow({ totals, driver }: Context): Answers.TotalsAnswer {
+export function totalsRow({ totals, driver, shadow }: Context): Answers.TotalsAnswer {
   const { steps, sum, stepMs, firstStepMs } = totals.read(driver.now());
   const spread = ({ count, meanMs, p99Ms }: typeof sum.queues) => ({
     count,
@@ -226,6 +226,7 @@ export function totalsRow({ totals, driver }: Context): Answers.TotalsAnswer {
       cached_share: steps.map(({ prompts }) => prompts.cachedShare),
       promoted_calls: steps.map(({ promoted }) => promoted),
     },
+    shadow: shadow?.latest() ?? null,
   };
 }
 

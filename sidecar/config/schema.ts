@@ -7,6 +7,7 @@ import { busyMs, enginesFailedMax, noEngineMs } from './faults.js';
 import { DAY_MS, NONE, STARTING, bearer, count, ms, name, note } from './note.js';
 import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
+import { shadow } from './shadow.js';
 import { tracing } from './tracing.js';
 import { NODES_MAX } from '../workflows/schema.js';
 
@@ -288,6 +289,7 @@ export const configKeys = z.strictObject({
   auth: auth.prefault({}),
   log: log.prefault({}),
   tracing: tracing.prefault({}),
+  shadow: shadow.prefault({}),
 });
 
 /** The effective configuration: complete, checked and frozen. */

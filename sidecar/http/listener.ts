@@ -6,7 +6,8 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Api } from '../apis/index.js';
 import type { Config } from '../config/schema.js';
 import { GatewayError, type ErrorCode } from '../errors.js';
@@ -79,12 +80,17 @@ export async function listen(
     reply.hijack();
     refuse(request.raw, reply.raw, unknownPath(), ports);
   });
-  await app.listen({ host: address.host, port: address.port, backlog: BACKLOG });
   const { server } = app;
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  await app.listen({ host: address.host, port: address.port, backlog: BACKLOG });
   return {
     url: urlOf(server, address.host),
     configure: (changed) => applyTimes(server, changed),
-    close: () => close(app),
+    close: () => close(app, sockets),
   };
 }
 
@@ -92,9 +98,12 @@ export async function listen(
 const CLOSE_STEP_MS = 20;
 const CLOSE_MS = 1000;
 
-async function close(app: FastifyInstance): Promise<void> {
+async function close(app: FastifyInstance, sockets: ReadonlySet<Socket>): Promise<void> {
   const { server } = app;
   const until = performance.now() + CLOSE_MS;
+  // Node counts a connection as idle once its answer has ended, although the client may not have read all of it.
+  while (performance.now() < until && [...sockets].some(({ writableLength }) => writableLength > 0))
+    await delay(CLOSE_STEP_MS);
   // Kept-alive connections close after their answers, the others at the time limit.
   const step = setInterval(() => {
     if (performance.now() < until) server.closeIdleConnections();

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { apiFor } from '../../../sidecar/apis/index.js';
 import { configSchema } from '../../../sidecar/config/schema.js';
@@ -10,6 +12,11 @@ interface Taken {
   readonly method: string | undefined;
   readonly url: string | undefined;
   readonly params: Params;
+}
+
+function listenTo(routes: Routes, refused: (code: ErrorCode) => void = () => undefined) {
+  const ports = { apiFor: () => apiFor('/v1/chat/completions')!, refused };
+  return listen(configSchema.parse({}), { host: '127.0.0.1', port: 0 }, routes, ports);
 }
 
 /** A listener that records which handlers ran, and why requests were refused. */
@@ -28,10 +35,7 @@ async function listening(paths: Readonly<Record<string, readonly ('GET' | 'POST'
       Object.fromEntries(methods.map((method) => [method, handlerOf(`${method} ${path}`)])),
     ]),
   );
-  const listener = await listen(configSchema.parse({}), { host: '127.0.0.1', port: 0 }, routes, {
-    apiFor: () => apiFor('/v1/chat/completions')!,
-    refused: (code) => refused.push(code),
-  });
+  const listener = await listenTo(routes, (code) => refused.push(code));
   onTestFinished(() => listener.close());
   return { url: listener.url, taken, refused };
 }
@@ -126,5 +130,30 @@ describe('a request', () => {
     expect(refused).toEqual(Array(4).fill('expectation_failed'));
     expect(await raw(url, head('100-Continue'), 'x')).toMatch(/^HTTP\/1\.1 200 /);
     expect(taken).toHaveLength(1);
+  });
+});
+
+describe('a listener that closes', () => {
+  it('lets a slow client read the answer that has ended', async () => {
+    // More than the sockets' own buffers hold.
+    const bytes = 32 << 20;
+    let answered = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (answered = resolve));
+    const listener = await listenTo({
+      '/a': {
+        GET: (_, response) => {
+          response.end(Buffer.alloc(bytes));
+          answered();
+        },
+      },
+    });
+    const client = connect(Number(new URL(listener.url).port), '127.0.0.1').pause();
+    client.write(line('/a'));
+    await ended;
+    const closed = listener.close();
+    let read = 0;
+    client.on('data', ({ length }: Buffer) => (read += length)).resume();
+    await Promise.all([once(client, 'close'), closed]);
+    expect(read).toBeGreaterThan(bytes);
   });
 });

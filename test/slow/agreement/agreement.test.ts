@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunMeasures } from '../../../lab/measure/run.js';
 import type { PolicyName } from '../../../src/index.js';
 import { runLive, type Live, type LiveRun } from './live.js';
-import { agreementTable, figureOf, liveOverSimulated, machineTable, titleOf, type Figure, type Row } from './report.js';
+import { agreementTable, figureOf, machineTable, outsideRange, titleOf, type Figure, type Row } from './report.js';
 import { agents, counted, fleet, spokenAgents, type Setting } from './setting.js';
 import { simulate } from './simulated.js';
 
@@ -11,7 +11,8 @@ import { simulate } from './simulated.js';
  * the same results in virtual time and, through HTTP, in real time.
  */
 const POLICIES = ['fcfs', 'fcfs-window', 'plas'] as const satisfies readonly PolicyName[];
-const DIFFERENCE_MAX = 0.15;
+/** Simulated runs differ by up to a fifth among themselves: a live run may lie this far outside their range. */
+const OUTSIDE_MAX = 0.1;
 /** Simulated runs of each policy. */
 const VARIANTS = 5;
 
@@ -62,8 +63,7 @@ describe.each([
     show(titleOf(setting), agreementTable(rows), machineTable(lives));
     expect(swapped(rows, (row) => row.programSeconds)).toEqual([]);
     expect(swapped(rows, (row) => row.msPerToken)).toEqual([]);
-    for (const row of rows)
-      expect(Math.abs(liveOverSimulated(row.programSeconds) - 1), row.policy).toBeLessThan(DIFFERENCE_MAX);
+    for (const row of rows) expect(outsideRange(row.programSeconds), row.policy).toBeLessThan(OUTSIDE_MAX);
   });
 });
 

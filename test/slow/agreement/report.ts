@@ -24,7 +24,10 @@ export function figureOf(simulated: readonly number[], live: number): Figure {
   return { simulated: mean, least: Math.min(...simulated), most: Math.max(...simulated), live };
 }
 
-export const liveOverSimulated = ({ simulated, live }: Figure): number => live / simulated;
+const liveOverSimulated = ({ simulated, live }: Figure): number => live / simulated;
+
+/** Share by which the live run lies outside the range of the simulated ones; 0 or less: inside. */
+export const outsideRange = ({ least, most, live }: Figure): number => Math.max(live / most, least / live) - 1;
 
 const figure = (value: number): string => value.toPrecision(3);
 const percent = (value: number): string => `${(100 * value).toFixed(0)} %`;

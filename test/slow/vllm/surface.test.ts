@@ -130,7 +130,6 @@ describe.skipIf(VLLM === '')(`passed through to vLLM${NEEDS}`, () => {
     ['/v1/embeddings', { input: 'hello' }],
     ['/rerank', { query: 'a', documents: ['b'] }],
     ['/score', { text_1: 'a', text_2: 'b' }],
-    ['/v1/no/such/path', {}],
   ])('%s %j', async (path, body) => {
     const { url } = await gateway();
     const init = { headers: JSON_TYPE, body: JSON.stringify({ model: await model(), ...body }) };
