@@ -6,7 +6,6 @@ import { watchPorts } from './admin/watch.js';
 import { Auth } from './auth.js';
 import { HeldBytes } from './bodies/held.js';
 import { BodyReader } from './bodies/reader.js';
-import { KeptPrompts } from './calls/kept-prompts.js';
 import type { CallPorts } from './calls/ports.js';
 import { Warms } from './calls/warms.js';
 import type { Config } from './config/schema.js';
@@ -57,7 +56,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
       metrics.programGone(gone);
       totals.programGone(gone, driver.now());
       threads.gone(gone.program);
-      prompts.forget(gone.program);
+      warms.prompts.forget(gone.program);
       // An ended one was told when it ended, since its id may have been in use again by now.
       if (gone.cause !== 'ended') context.tracing?.programOver(gone.program, gone.cause);
     },
@@ -72,11 +71,10 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     now: () => driver.now(),
     log,
   });
-  const prompts = new KeptPrompts(config.limits.warmBytes);
   const warms = new Warms({
     config: () => context.config,
     fleet,
-    prompts,
+    bytesMax: config.limits.warmBytes,
     now: () => driver.now(),
     emit: (event) => driver.emit(event),
   });
@@ -101,7 +99,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     held: new HeldBytes(() => context.config),
     reader: new BodyReader(() => context.config),
     active: new ActiveSet(),
-    prompts,
     warms,
     threads,
     identified: new Identified(),
@@ -185,9 +182,9 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     },
     answered: (spec, answer, usage) => {
       const { tenant, identity, facts } = spec;
-      const { config, identifier, prompts, tokens } = context();
+      const { config, identifier, tokens, warms } = context();
       identifier.answered(identity, { tenant }, answer);
-      if (config.policy.prefetch === 'on' && spec.api.oneToken !== undefined) prompts.keep(spec);
+      if (config.policy.prefetch === 'on' && spec.api.oneToken !== undefined) warms.prompts.keep(spec);
       // The engine's prompt includes the earlier response, so it is longer than the request's text.
       if (usage === undefined || facts.previousResponseId !== undefined) return;
       tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);

@@ -4,7 +4,6 @@ import type { ActiveSet } from './active.js';
 import type { Auth } from './auth.js';
 import type { HeldBytes } from './bodies/held.js';
 import type { BodyReader } from './bodies/reader.js';
-import type { KeptPrompts } from './calls/kept-prompts.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Warms } from './calls/warms.js';
 import type { Config } from './config/schema.js';
@@ -62,7 +61,6 @@ export interface Context {
   readonly held: HeldBytes;
   readonly reader: BodyReader;
   readonly active: ActiveSet;
-  readonly prompts: KeptPrompts;
   readonly warms: Warms;
   readonly threads: Threads;
   readonly identified: Identified;

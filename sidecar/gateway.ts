@@ -90,7 +90,7 @@ class RunningGateway implements Gateway {
     const balancer = context.balancer.for(config.balancer);
     context.driver.configure(config, balancer);
     context.readsPrefix = balancer.readsPrefix;
-    if (config.policy.prefetch === 'off') context.prompts.clear();
+    if (config.policy.prefetch === 'off') context.warms.prompts.clear();
     // Whoever watches must be let in by the new keys and token.
     const { admin, auth } = context.config;
     if (!isDeepStrictEqual([config.admin, config.auth], [admin, auth])) context.watchers.close();

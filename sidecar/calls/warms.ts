@@ -6,12 +6,13 @@ import type { Engine, Fleet } from '../engines/fleet.js';
 import { toEngine } from '../http/headers.js';
 import { spliceFields, withoutField } from '../http/splice.js';
 import { Attempt, type AttemptSink } from './attempt.js';
-import type { KeptPrompt, KeptPrompts } from './kept-prompts.js';
+import { KeptPrompts, type KeptPrompt } from './kept-prompts.js';
 
 export interface WarmPorts {
   readonly config: () => Config;
   readonly fleet: Fleet;
-  readonly prompts: KeptPrompts;
+  /** Most bytes of kept prompts. */
+  readonly bytesMax: number;
   readonly now: () => Millis;
   /** Receives the outcomes. */
   readonly emit: (event: Event) => void;
@@ -31,16 +32,20 @@ interface Running {
  */
 export class Warms {
   readonly #running = new Map<string, Running>();
+  /** The prompts to warm. */
+  readonly prompts: KeptPrompts;
   #isClosed = false;
 
-  constructor(private readonly ports: WarmPorts) {}
+  constructor(private readonly ports: WarmPorts) {
+    this.prompts = new KeptPrompts(ports.bytesMax);
+  }
 
   start({ engine: id, program, thread }: Warm): void {
-    const { fleet, prompts, now } = this.ports;
+    const { fleet, now } = this.ports;
     const place = { engine: id, program, thread };
     const startedAt = now();
     const engine = fleet.get(id);
-    const prompt = prompts.get(program, thread);
+    const prompt = this.prompts.get(program, thread);
     if (this.#isClosed || engine === undefined || prompt === undefined || !engine.models.has(prompt.facts.model))
       return this.#tell(place, startedAt, false, 0);
     this.#running.set(nameOf(place), { attempt: this.#attempt(engine, prompt, place), place, startedAt });
@@ -94,7 +99,7 @@ export class Warms {
       answered: (_status, _headers, _body, facts) => {
         if (facts !== undefined) return this.#end(place, true, computedTokens(engine, facts));
         // The engine refuses it, and would again.
-        this.ports.prompts.drop(place.program, place.thread);
+        this.prompts.drop(place.program, place.thread);
         fail();
       },
     };

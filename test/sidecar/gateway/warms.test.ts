@@ -81,8 +81,8 @@ describe('a warm', () => {
     expect(after.get('maitred_memory_warmed_tokens_total')).toBe(LONG);
     expect(after.get('maitred_memory_useful_tokens_total')).toBe(LONG);
     expect(after.get('maitred_memory_wasted_tokens_total')).toBe(0);
-    const { json } = await ask(`${adminUrl}/programs/away`);
-    expect(json()['memory']).toEqual({ warms: 1, warmed_tokens: LONG, useful_tokens: LONG });
+    const got = await ask(`${adminUrl}/programs/away`);
+    expect(got.json()['memory']).toEqual({ warms: 1, warmed_tokens: LONG, useful_tokens: LONG });
   });
 
   it('ends at once when its program calls, and fails without harm to its engine', async () => {
