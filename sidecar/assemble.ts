@@ -108,6 +108,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     demo: options.demo,
     shadow: options.shadow,
     callPorts: { ...portsOf(() => context), driver, fleet },
+    kvEvents: undefined,
     tracing: undefined,
   };
   registerGauges(context);

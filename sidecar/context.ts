@@ -14,6 +14,7 @@ import { GatewayError } from './errors.js';
 import type { Identified } from './identified.js';
 import type { Identifier } from './identity/index.js';
 import type { Returning } from './identity/returning.js';
+import type { KvEvents } from './kv-events/index.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { Responses } from './responses.js';
 import type { Threads } from './threads.js';
@@ -70,6 +71,8 @@ export interface Context {
   readonly demo: Demo | undefined;
   readonly shadow: Shadow | undefined;
   readonly callPorts: CallPorts;
+  /** Undefined: off. */
+  kvEvents: KvEvents | undefined;
   /** Undefined: off. */
   tracing: Tracing | undefined;
 }

@@ -17,6 +17,7 @@ import {
   type Routes,
 } from './http/listener.js';
 import { clientRoutes, familyOf } from './routes.js';
+import { startKvEvents } from './kv-events/index.js';
 import type { Tracing } from './tracing/tracing.js';
 
 /** A listening gateway. */
@@ -43,6 +44,11 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
   const listeners: Listener[] = [];
   try {
     context.tracing = await startTracing(context);
+    context.kvEvents = await startKvEvents({
+      config: () => context.config.kvEvents,
+      isEngine: (id) => context.fleet.get(id) !== undefined,
+      log: context.log,
+    });
     const { listen: main, admin } = config;
     findEngines(context, config);
     const shared = admin.port === null;
@@ -197,7 +203,7 @@ async function closeAll(context: Context, listeners: readonly Listener[], flushM
   await Promise.all(listeners.map((listener) => listener.close()));
   await context.reader.close();
   context.discovery.close();
-  await Promise.all([context.fleet.close(), context.tracing?.close(flushMs)]);
+  await Promise.all([context.fleet.close(), context.kvEvents?.close(), context.tracing?.close(flushMs)]);
   context.driver.close();
   context.log.info('closed');
   await new Promise<void>((resolve) => context.log.flush(() => resolve()));

@@ -15,6 +15,7 @@
  *   workflows/         what clients declare of their programs
  *   engines/           the replicas
  *   discovery/         which replicas there are
+ *   kv-events/         what they say of their KV caches, loaded only when on
  *   gateway.ts         start, reload, drain, close
  *   admin/, metrics/   the operators' view
  *   tracing/           spans for an OpenTelemetry collector, loaded only when on

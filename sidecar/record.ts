@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { constants, createGzip, type Gzip } from 'node:zlib';
 import type { Logger } from 'pino';
+import type { z } from 'zod';
 import {
   EVENT_LOG_VERSION,
   logLine,
@@ -17,7 +18,9 @@ import {
   type Event,
   type LogLine,
   type Millis,
+  type ProgramGone,
   type ProgramId,
+  type TenantId,
 } from '../src/index.js';
 import type { Config } from './config/schema.js';
 import type { Recorder } from './driver.js';
@@ -71,7 +74,7 @@ export class EventLog implements Recorder {
       maitred: version,
       startedAt: new Date().toISOString(),
       now: millis(performance.now()),
-      settings: settingsSchema.parse(config),
+      settings: this.#aliases.inSettings(config),
     });
   }
 
@@ -84,7 +87,7 @@ export class EventLog implements Recorder {
   configured(config: Config, now: Millis, commands: readonly Command[]): void {
     if (!this.#isOpen) return;
     this.#steps += 1;
-    this.#add({ now, settings: settingsSchema.parse(config), commands: this.#aliases.inCommands(commands) });
+    this.#add({ now, settings: this.#aliases.inSettings(config), commands: this.#aliases.inCommands(commands) });
   }
 
   /** Writes the rest, unless the disk takes too long. */
@@ -171,7 +174,7 @@ class Aliases {
     return {
       ...event,
       program: this.#program(program),
-      tenant: tenantId(this.#name('t', tenant)),
+      tenant: this.#tenant(tenant),
       thread: this.#thread(thread),
       ...(prefix !== undefined && { prefix: prefix.map((hash) => this.#mix(hash)) }),
       ...(request !== undefined && { request: this.#name('r', request) }),
@@ -182,12 +185,30 @@ class Aliases {
   inCommands(commands: readonly Command[]): readonly Command[] {
     if (!commands.some((command) => 'program' in command)) return commands;
     return commands.map((command) => {
-      if (!('program' in command)) return command;
-      const program = this.#program(command.program);
-      return 'thread' in command
-        ? { ...command, program, thread: this.#thread(command.thread) }
-        : { ...command, program };
+      if (command.type === 'programGone') return this.#inGone(command);
+      if (!('thread' in command)) return command;
+      return { ...command, program: this.#program(command.program), thread: this.#thread(command.thread) };
     });
+  }
+
+  #inGone({ deadline, ...gone }: ProgramGone): ProgramGone {
+    return {
+      ...gone,
+      program: this.#program(gone.program),
+      ...(deadline && { deadline: { ...deadline, tenant: this.#tenant(deadline.tenant) } }),
+    };
+  }
+
+  /** The settings that a replay needs. */
+  inSettings(config: Config): z.output<typeof settingsSchema> {
+    const { policy, ...others } = settingsSchema.parse(config);
+    const weights = Object.entries(policy.tenantWeights);
+    const tenantWeights = Object.fromEntries(weights.map(([tenant, weight]) => [this.#tenant(tenant), weight]));
+    return { ...others, policy: { ...policy, tenantWeights } };
+  }
+
+  #tenant(name: string): TenantId {
+    return tenantId(this.#name('t', name));
   }
 
   #program(id: ProgramId): ProgramId {

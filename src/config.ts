@@ -4,11 +4,13 @@ export const ADMISSION_NAMES = ['knee', 'none'] as const;
 export const RETENTION_NAMES = ['learnt', 'half-life'] as const;
 export const FORESIGHT_NAMES = ['none', 'learnt', 'declared'] as const;
 export const PREFETCH_NAMES = ['off', 'on'] as const;
+export const TENANTS_NAMES = ['none', 'weighted', 'afs'] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];
 export type AdmissionName = (typeof ADMISSION_NAMES)[number];
 export type RetentionName = (typeof RETENTION_NAMES)[number];
 export type ForesightName = (typeof FORESIGHT_NAMES)[number];
 export type PrefetchName = (typeof PREFETCH_NAMES)[number];
+export type TenantsName = (typeof TENANTS_NAMES)[number];
 
 /** Settings of a policy. */
 export interface PolicySettings {
@@ -38,7 +40,13 @@ export interface PolicySettings {
  * Settings of one scheduler. The gateway's configuration contains this shape; docs/CONFIG.md has each key's default.
  */
 export interface SchedulerConfig {
-  readonly policy: PolicySettings & { readonly name: PolicyName };
+  readonly policy: PolicySettings & {
+    readonly name: PolicyName;
+    /** How engine time is divided among tenants, above the policy: not at all, by weight, or by urgency too. */
+    readonly tenants: TenantsName;
+    /** Weights by tenant; a tenant that is not named has the weight 1. */
+    readonly tenantWeights: Readonly<Record<string, number>>;
+  };
   readonly starvation: {
     /** Ratio of waiting to service at which a call is promoted. */
     readonly beta: number;
@@ -110,6 +118,9 @@ export function queueMsLeast({ starvation, admission }: Pick<SchedulerConfig, 's
   return Math.max(starvation.waitMsMax, admission.reserveMs) + admission.turnMs;
 }
 
+/** Weights lie within a million to each side of 1, so that no share is lost in rounding. */
+const WEIGHT_MIN = 1e-6;
+
 /** Checks ranges. @throws RangeError that names the first setting out of range. */
 export function checkConfig(config: SchedulerConfig): void {
   const { policy, starvation, admission, balancer, limits, timeouts } = config;
@@ -120,6 +131,9 @@ export function checkConfig(config: SchedulerConfig): void {
     ['policy.quantumRatio', policy.quantumRatio, 1],
     ['policy.msPerPromptToken', policy.msPerPromptToken, 0],
     ['policy.msPerOutputToken', policy.msPerOutputToken, 0],
+    ...Object.entries(policy.tenantWeights).map(
+      ([tenant, weight]) => [`policy.tenantWeights.${tenant}`, weight, WEIGHT_MIN] as const,
+    ),
     ['starvation.beta', starvation.beta, Number.MIN_VALUE],
     ['starvation.floorMs', starvation.floorMs, Number.MIN_VALUE],
     ['starvation.waitMsMax', starvation.waitMsMax, Number.MIN_VALUE],

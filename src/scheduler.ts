@@ -125,6 +125,7 @@ export class Scheduler {
     this.#policy = this.policy ?? makePolicy(config.policy);
     this.#placement.rules = { config, balancer, policy: this.#policy };
     this.#accounting.configure(config);
+    this.#placement.accounts.configure(config, this.#placement.engineTable.running());
     for (const engine of this.#placement.engineTable.engines.values()) engine.configure(config.admission);
     for (const call of waiting) this.#wait(call);
     this.#place();
@@ -137,6 +138,7 @@ export class Scheduler {
     if (!Number.isFinite(now)) throw new RangeError(`now must be finite, got ${now}`);
     tellViolationsTo(this.#onViolation);
     this.#nowMs = Math.max(now, this.#nowMs);
+    this.#placement.accounts.at(this.#nowMs);
     this.#out = [];
   }
 
@@ -177,11 +179,9 @@ export class Scheduler {
           this.#placement.touch(engine);
         });
       case 'engineLost':
+        return this.#left(event.engine, 'lost');
       case 'engineDrained':
-        return this.#withEngine(event.engine, (engine) => {
-          const state = event.type === 'engineLost' ? 'lost' : 'draining';
-          this.#displaced(this.#placement.leave(engine, state, this.#nowMs));
-        });
+        return this.#left(event.engine, 'draining');
       case 'memoryMoved':
         return this.#memory.moved(event);
       case 'woke':
@@ -201,6 +201,10 @@ export class Scheduler {
     if (engine !== undefined) then(engine);
   }
 
+  #left(id: Engine['id'], state: 'lost' | 'draining'): void {
+    this.#withEngine(id, (engine) => this.#displaced(this.#placement.leave(engine, state, this.#nowMs)));
+  }
+
   #arrive(event: CallArrived): void {
     if (!this.#placement.serves(event.model, event.engine)) {
       this.#out.push({ type: 'reject', call: event.call, refusal: 'no_engine' });
@@ -216,16 +220,15 @@ export class Scheduler {
       call.takeOver(ghost);
     }
     this.#calls.set(call.id, call);
-    this.#accounting.begin(call, event.remaining);
+    this.#accounting.begin(call, event);
     this.#memory.called(call);
     this.#wait(call);
   }
 
   /** Ranks and queues the call: on arrival, or again after an engine failed it. */
   #wait(call: Call): void {
-    const standing = call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs);
-    call.level = standing.level;
-    call.rank = standing.rank;
+    call.turn = this.#placement.accounts.turnOf(call);
+    Object.assign(call, call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs));
     const refuser = this.#placement.refuserOf(call, this.#nowMs);
     if (refuser === undefined || passesMany(refuser)) {
       this.#placement.enqueue(call);
@@ -244,15 +247,14 @@ export class Scheduler {
 
   #dispatch(call: Call, engine: Engine): void {
     const { balancer } = this.#placement.rules;
-    const { program } = call;
     this.#accounting.waited(call, this.#nowMs);
     const binds = balancer.binds(call, engine);
-    const home = program.home;
+    const { home } = call.program;
     const placement = !binds ? 'spread' : home === undefined ? 'bound' : home === engine ? 'home' : 'spilled';
     if (placement === 'spilled') this.totals.spilled += 1;
     this.#placement.occupy(call, engine, this.#nowMs);
     this.#memory.makeWay(engine);
-    if (binds) program.bind(engine);
+    if (binds) call.program.bind(engine);
     balancer.dispatched?.(call, engine);
     this.#send(call, engine, placement);
   }
@@ -362,15 +364,15 @@ export class Scheduler {
     for (let next = this.#escalator.refused(now); next !== undefined; next = this.#escalator.refused(now))
       this.#reject(next.call, next.refusal);
     this.#ghosts.expire(now);
+    this.#placement.accounts.reweigh(this.#calls.values(), this.#accounting.urgencyOf);
     this.#accounting.countOut(now);
     this.#placement.passTime(now);
     for (let row = this.#accounting.expire(now); row !== undefined; row = this.#accounting.expire(now)) this.#gone(row);
   }
 
   #planWake(): void {
-    const changeAtMs = this.#placement.nextChangeMs(this.#nowMs);
-    const roomAtMs = this.#memory.nextChangeMs();
-    const at = Math.min(this.#escalator.nextAtMs, changeAtMs, this.#accounting.nextExpiryMs, roomAtMs);
+    const changeAtMs = Math.min(this.#placement.nextChangeMs(this.#nowMs), this.#memory.nextChangeMs());
+    const at = Math.min(this.#escalator.nextAtMs, changeAtMs, this.#accounting.nextExpiryMs);
     if (at === this.#wakeAtMs || at === Infinity) return;
     this.#wakeAtMs = at;
     this.#out.push({ type: 'wakeAt', at: at as Millis });

@@ -2,6 +2,7 @@ import type { ForecastView } from './foresight/outlook.js';
 import type { NextCall } from './foresight/thread-path.js';
 import type { Call } from './programs/call.js';
 import type { Engine } from './engines/engine.js';
+import type { TenantView } from './programs/accounts.js';
 import type { ProcessTable, Program } from './programs/process-table.js';
 import type { Placement } from './placement/placement.js';
 import type { Policy } from './policies/policy.js';
@@ -159,6 +160,11 @@ export class Views {
   /** Number of the tenant's calls in the queues. O(1). */
   waitingOf(tenant: TenantId): number {
     return this.#read().placement.waitingOf(tenant);
+  }
+
+  /** Engine time of each tenant; none where tenants are not told apart. O(tenants²). */
+  tenants(): TenantView[] {
+    return this.#read().placement.accounts.views();
   }
 
   /** Number of calls that left the queue and whose place is kept for a retry. */

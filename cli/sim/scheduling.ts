@@ -19,16 +19,18 @@ export interface SchedulingFlags {
   readonly gate?: string;
   readonly foresight?: string;
   readonly prefetch?: string;
+  readonly tenants?: string;
 }
 
 /**
  * The gateway's own reading of its file, without the environment: the same command gives the same result everywhere.
  * @throws ConfigError with every problem found
  */
-export function readScheduling({ config: file, window, gate, foresight, prefetch }: SchedulingFlags): Scheduling {
+export function readScheduling({ config: file, window, gate, foresight, prefetch, tenants }: SchedulingFlags): Scheduling {
   const flags: Override[] = [
     ...(window === undefined ? [] : [{ path: 'admission.window', origin: '--window', text: window }]),
     ...(foresight === undefined ? [] : [{ path: 'policy.foresight', origin: '--foresight', text: foresight }]),
+    ...(tenants === undefined ? [] : [{ path: 'policy.tenants', origin: '--tenants', text: tenants }]),
     ...(prefetch === undefined ? [] : [{ path: 'policy.prefetch', origin: '--prefetch', text: prefetch }]),
     ...(gate === undefined ? [] : [{ path: 'admission.gate', origin: '--gate', text: gate }]),
   ];

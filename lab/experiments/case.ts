@@ -20,6 +20,8 @@ export interface Scenario {
   readonly machine: Machine;
   /** Faults and client behaviour. Absent: none. */
   readonly conditions?: ConditionsName;
+  /** Whether programs are also run alone, for slowdowns. Absent: no, as it takes another run of each. */
+  readonly alone?: true;
 }
 
 /** Keys of the gateway's file, as docs/CONFIG.md names them, that differ from their defaults. */

@@ -32,8 +32,7 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       engine: { preset: presetOf(scenario.machine), blockSize: BLOCK_TOKENS, scheduling: 'fcfs' },
       conditions: CONDITIONS[scenario.conditions ?? 'none'],
       scheduler: () => makeSteps(policy, config, makeBalancer(balancer)),
-      // No figure here is a slowdown, which would need another run of each program.
-      alone: false,
+      alone: scenario.alone === true,
       ...(deception && DECEPTIONS[deception](seed)),
     },
     hooks,

@@ -22,6 +22,7 @@ import {
   pastCalls,
   programDetail,
   queueRow,
+  tenantRows,
   totalsRow,
 } from './rows.js';
 import { programPage, readView } from './watch.js';
@@ -58,6 +59,7 @@ export function adminRoutes(context: Context): Routes {
     '/engines/:id/drain': { POST: answer((_, params) => drainEngine(context, params)) },
     [`${EVERY_ENGINE}/*`]: { POST: guarded((request, response) => postToEveryEngine(context, request, response)) },
     '/queue': { GET: answer(() => queueRow(context)) },
+    '/tenants': { GET: answer(() => tenantRows(context)) },
     '/identity': { GET: answer(() => identityRow(context)) },
     '/totals': { GET: answer(() => totalsRow(context)) },
     '/gateway': { GET: answer(() => gatewayRow(context)) },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { WAIT_CAUSES } from '../../src/index.js';
+import { TENANTS_NAMES, WAIT_CAUSES } from '../../src/index.js';
 import { shadow } from './shadow-answer.js';
 
 /**
@@ -219,6 +219,18 @@ export const engine = z
     engine_running: z.number().nullable(),
     engine_waiting: z.number().nullable(),
     kv_usage: z.number().nullable(),
+    kv_events: say(
+      z
+        .strictObject({
+          blocks: whole,
+          tokens: whole,
+          last_seq: whole,
+          gaps: whole,
+          complete: say(z.boolean(), 'Whether all events have come; otherwise blocks are missing from the count.'),
+        })
+        .nullable(),
+      'Its cache as its KV events tell; null: it has told nothing.',
+    ),
   })
   .meta({ id: 'Engine' });
 
@@ -233,6 +245,25 @@ export const queue = z
     levels: z.array(z.strictObject({ level: whole, waiting: whole })),
   })
   .meta({ id: 'Queue' });
+
+export const tenantList = z
+  .strictObject({
+    division: say(
+      z.enum(TENANTS_NAMES),
+      '`policy.tenants`: how engine time is divided. With `none` there are no tenants here.',
+    ),
+    tenants: z.array(
+      z.strictObject({
+        tenant: z.string(),
+        weight: z.number(),
+        waiting: whole,
+        in_flight: whole,
+        attained_share: say(share, 'Of the engine time of about the last minute.'),
+        due_share: say(share.nullable(), 'Due among the tenants that have calls; null: it has none.'),
+      }),
+    ),
+  })
+  .meta({ id: 'TenantList' });
 
 const spread = z.strictObject({ count: whole, mean: seconds.nullable(), p99: seconds.nullable() });
 
@@ -279,7 +310,7 @@ export const ended = z
 export const hinted = z
   .strictObject({
     hinted: z.literal(true),
-    used: say(z.boolean(), 'Whether `policy.foresight` is `declared`.'),
+    used: say(z.boolean(), 'Whether `policy.foresight` is `declared`, or for a deadline `policy.tenants` is `afs`.'),
     id: z.string(),
     tenant: z.string(),
   })
@@ -314,6 +345,7 @@ export type PastCallList = z.infer<typeof pastCalls>;
 export type Engine = z.infer<typeof engine>;
 export type EngineList = z.infer<typeof engineList>;
 export type Queue = z.infer<typeof queue>;
+export type TenantList = z.infer<typeof tenantList>;
 export type TotalsAnswer = z.infer<typeof totals>;
 export type ShadowAnswer = z.infer<typeof shadow>;
 export type GatewayState = z.infer<typeof gatewayState>;

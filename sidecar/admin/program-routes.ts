@@ -9,6 +9,7 @@ import { cleanId, labelOf } from '../identity/names.js';
 import { endProgram, findProgram } from '../programs.js';
 import { toolName } from '../tools.js';
 import { checked } from '../workflows/checked.js';
+import { deadlineAtMs } from '../workflows/deadline.js';
 import { workOf } from '../workflows/declaration.js';
 import { hintSchema, toolEventSchema } from '../workflows/schema.js';
 import { tenantIn } from './query.js';
@@ -38,10 +39,18 @@ export function programRoutes(context: Context, asAdmin: boolean): Routes {
       POST: async (request, response, { id = '' }) => {
         const tenant = tenantFor(request);
         const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
-        const { remaining } = checked(hintSchema, body);
+        const { remaining, deadline } = checked(hintSchema, body);
         const row = findProgram(context, id, tenant);
-        context.driver.emit({ type: 'programHinted', program: row.id, remaining: workOf(remaining) });
-        const used = context.config.policy.foresight === 'declared';
+        const { config, driver } = context;
+        driver.emit({
+          type: 'programHinted',
+          program: row.id,
+          ...(remaining && { remaining: workOf(remaining) }),
+          ...(deadline !== undefined && { deadlineAtMs: deadlineAtMs(deadline, driver.now()) }),
+        });
+        const { foresight, tenants } = config.policy;
+        const used =
+          (remaining !== undefined && foresight === 'declared') || (deadline !== undefined && tenants === 'afs');
         sendJson(request, response, 200, 'hinted', { hinted: true, used, id, tenant: row.tenant });
       },
     },

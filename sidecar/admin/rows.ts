@@ -6,7 +6,7 @@ import { labelOf } from '../identity/names.js';
 import { WallClock } from '../wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type * as Answers from './answers.js';
-import { seconds, waitRow } from './wait-rows.js';
+import { seconds, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, type Setting } from './words.js';
 
 /** The scheduler's state in admin answers: base units, the same shape everywhere. */
@@ -181,7 +181,15 @@ export function engineRow(
     engine_running: engine.load.running ?? null,
     engine_waiting: engine.load.waiting ?? null,
     kv_usage: engine.load.kvUsage ?? null,
+    kv_events: kvEventsRow(context, engine),
   };
+}
+
+function kvEventsRow({ kvEvents }: Context, { id }: Engine): Answers.Engine['kv_events'] {
+  const resident = kvEvents?.of(id);
+  if (resident === undefined) return null;
+  const { blocks, tokens, lastSeq, gaps, isComplete } = resident;
+  return { blocks, tokens, last_seq: lastSeq, gaps, complete: isComplete };
 }
 
 export function queueRow(context: Context): Answers.Queue {
@@ -194,6 +202,11 @@ export function queueRow(context: Context): Answers.Queue {
     waiting_for: context.driver.waitCauses(),
     levels: byLevel.map((calls, level) => ({ level, waiting: calls })),
   };
+}
+
+export function tenantRows({ config, driver }: Context): Answers.TenantList {
+  const tenants = driver.scheduler.views.tenants().sort((a, b) => b.attainedShare - a.attainedShare);
+  return { division: config.policy.tenants, tenants: tenants.map(shareRow) };
 }
 
 /** The sources that named the programs of the last calls. */

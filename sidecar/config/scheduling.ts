@@ -1,7 +1,7 @@
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
-import { ADMISSION_NAMES, FORESIGHT_NAMES, POLICY_NAMES, PREFETCH_NAMES, RETENTION_NAMES } from '../../src/index.js';
+import { ADMISSION_NAMES, FORESIGHT_NAMES, POLICY_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js'; // prettier-ignore
 import { z } from 'zod';
-import { DAY_MS, MEASURED, STARTING, count, ms, note } from './note.js';
+import { DAY_MS, MEASURED, NONE, STARTING, count, ms, name, note } from './note.js';
 
 const PROMPT = 'measured: EXPERIMENTS.md, “What a prompt’s length is worth”';
 
@@ -64,6 +64,19 @@ export const policy = z.strictObject({
         'SAGA',
       ),
     ),
+  tenants: z
+    .enum(TENANTS_NAMES)
+    .default('none')
+    .meta(
+      note(
+        'Division of engine time among tenants: `none`, `weighted` by `tenantWeights`, or also by the urgency of their programs (`afs`, Agent Fair Share).',
+        'SAGA',
+      ),
+    ),
+  tenantWeights: z
+    .record(name, z.number().min(0.001).max(1000))
+    .default({})
+    .meta(note('Weights by tenant, as `{research: 4}`; a tenant that is not named has the weight 1.', NONE)),
 });
 
 export const starvation = z.strictObject({

@@ -4,6 +4,7 @@ import { checkConsistency } from './consistency.js';
 import { discovery } from './discovery.js';
 import { engine } from './engine.js';
 import { busyMs, enginesFailedMax, noEngineMs } from './faults.js';
+import { kvEvents } from './kv-events.js';
 import { DAY_MS, NONE, STARTING, bearer, count, ms, name, note } from './note.js';
 import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
@@ -284,6 +285,7 @@ export const configKeys = z.strictObject({
   limits: limits.prefault({}),
   timeouts: timeouts.prefault({}),
   health: health.prefault({}),
+  kvEvents: kvEvents.prefault({}),
   identity: identity.prefault({}),
   passthrough: passthrough.prefault({}),
   auth: auth.prefault({}),

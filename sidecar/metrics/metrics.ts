@@ -116,8 +116,9 @@ export class Metrics {
     this.#engines.of(engine).passed += 1;
   }
 
-  programGone({ cause, durationMs }: ProgramGone): void {
+  programGone({ cause, durationMs, deadline }: ProgramGone): void {
     this.#programsEnded.inc({ cause });
+    if (deadline !== undefined) this.tenants.of(deadline.tenant)[deadline.lateMs > 0 ? 'missed' : 'met'] += 1;
     this.#program.observe(durationMs / 1000);
   }
 

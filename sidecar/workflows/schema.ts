@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { count, ms, name, DAY_MS } from '../config/note.js';
+import { deadlineSchema } from './deadline.js';
 
 /** Bounds of declared work: far above any program, far below the loss of a token in a sum. */
 const CALLS_MAX = 1e6;
@@ -17,7 +18,11 @@ export const remainingSchema = z.strictObject({
 });
 
 /** The body of `POST /programs/{id}/hint`. */
-export const hintSchema = z.strictObject({ remaining: remainingSchema });
+export const hintSchema = z
+  .strictObject({ remaining: remainingSchema.optional(), deadline: deadlineSchema.optional() })
+  .refine(({ remaining, deadline }) => remaining !== undefined || deadline !== undefined, {
+    error: 'must have remaining or deadline',
+  });
 
 const toolFields = {
   tool: z.string().trim().min(1).max(TEXT_CHARS_MAX),
@@ -35,6 +40,7 @@ export const fieldSchema = z.strictObject({
   remaining: remainingSchema.optional(),
   workflow: z.string().optional(),
   node: z.string().optional(),
+  deadline: deadlineSchema.optional(),
 });
 
 const nodeId = z

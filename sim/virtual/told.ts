@@ -15,7 +15,8 @@ import type { Sequence } from '../engine/sequence.js';
 import type { Job } from './job.js';
 
 const MODEL = modelId('m');
-const TENANT = tenantId('t');
+/** Of programs that are nobody's in particular. */
+const TENANT = 't';
 
 /* Every event that the world tells the scheduler, as the gateway would tell it. */
 
@@ -25,7 +26,7 @@ export function callArrived(job: Job, readsPrefix: boolean, remaining: Work | un
     type: 'callArrived',
     call: job.id,
     program: programId(job.played.id),
-    tenant: TENANT,
+    tenant: tenantId(job.played.run.program.tenant ?? TENANT),
     thread: job.call.thread,
     model: MODEL,
     promptTokens: tokens(job.askedTokens),

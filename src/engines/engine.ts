@@ -1,7 +1,8 @@
 import type { Call } from '../programs/call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { CallFinished, Capability, EngineJoined, EngineReported } from '../protocol/events.js';
-import { WaitQueue, type Headroom } from '../queues/wait-queue.js';
+import type { Headroom } from '../queues/lane.js';
+import { WaitQueue } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import { WorkingSet } from '../kv/working-set.js';
 import { STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';

@@ -53,7 +53,7 @@ export class Foresight {
       this.#declarations.get(program.tenant),
     );
     program.outlook.arrived(thread, this.#graphs.get(`${family?.id ?? ''} ${program.tenant}`), call.arrivedAtMs);
-    if (remaining !== undefined) this.#declared(program, remaining, settings);
+    this.#declared(program, remaining, settings);
     call.expectedTotalMs = program.outlook.totalMs(program.serviceMs) ?? 0;
   }
 
@@ -67,8 +67,9 @@ export class Foresight {
     else path?.toolFinished(tool, this.#tool(row, CLIENT), nowMs);
   }
 
-  #declared({ outlook, serviceMs }: Program, { promptTokens, outputTokens }: Work, settings: Settings): void {
-    if (settings.foresight !== 'declared') return;
+  #declared({ outlook, serviceMs }: Program, remaining: Work | undefined, settings: Settings): void {
+    if (settings.foresight !== 'declared' || remaining === undefined) return;
+    const { promptTokens, outputTokens } = remaining;
     outlook?.declare(promptTokens * settings.msPerPromptToken + outputTokens * settings.msPerOutputToken, serviceMs);
   }
 

@@ -3,13 +3,13 @@ import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import { CompletionIndex } from './completion-index.js';
 import type {
+  CallArrived,
   CallFinished,
   ProgramGone,
   ProgramHinted,
   ToolFinished,
   ToolStarted,
   Usage,
-  Work,
 } from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/footprint.js';
@@ -17,6 +17,7 @@ import { Foresight } from '../foresight/foresight.js';
 import { SharedPrefixes } from '../kv/shared-prefixes.js';
 import { HORIZON_STEPS, STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
 import { ProcessTable, type Program } from './process-table.js';
+import { urgencyOf } from './urgency.js';
 import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
 
 /**
@@ -55,20 +56,29 @@ export class Accounting {
   }
 
   /** The call has arrived: adds it to its program. */
-  begin(call: Call, remaining?: Work): void {
+  begin(call: Call, { remaining, deadlineAtMs }: Pick<CallArrived, 'remaining' | 'deadlineAtMs'>): void {
     const { program, thread, promptTokens } = call;
     if (thread === '') this.#forecast.arrived(program, promptTokens);
     program.begin(call);
+    program.deadlineAtMs = deadlineAtMs ?? program.deadlineAtMs;
     this.#foresight.arrived(call, remaining, this.#config.policy);
     call.forecastTokens = this.#forecastTokens(call);
     call.sharedTokens = this.#sharedTokens(call);
   }
 
-  /** A client has told something of its program: the rest of it, or a tool's begin or end. */
+  /** A client has told something of its program: the rest of it, its deadline, or a tool's begin or end. */
   told(event: ProgramHinted | ToolStarted | ToolFinished, nowMs: number): void {
     const row = this.table.get(event.program);
-    if (row !== undefined) this.#foresight.told(row, event, this.#config.policy, nowMs);
+    if (row === undefined) return;
+    if (event.type === 'programHinted') row.deadlineAtMs = event.deadlineAtMs ?? row.deadlineAtMs;
+    this.#foresight.told(row, event, this.#config.policy, nowMs);
   }
+
+  /** Engine time that the program needs each millisecond from `atMs` on. */
+  readonly urgencyOf = (program: Program, atMs: number): number => {
+    const { foresight, firstQuantumMs } = this.#config.policy;
+    return urgencyOf(program, this.completionIndex, foresight !== 'none', firstQuantumMs, atMs);
+  };
 
   /** The call has stopped waiting: dispatched, cancelled or refused. */
   waited(call: Call, nowMs: number): void {
@@ -203,6 +213,7 @@ export class Accounting {
 
 /** The notice that a row has left the table. */
 export function goneNotice(row: Program): ProgramGone {
+  const endMs = row.lastCompletionAtMs ?? row.createdAtMs;
   return {
     type: 'programGone',
     program: row.id,
@@ -210,7 +221,10 @@ export function goneNotice(row: Program): ProgramGone {
     calls: row.callsTotal,
     serviceMs: row.serviceMs as Millis,
     waitingMs: row.waitingMs as Millis,
-    durationMs: ((row.lastCompletionAtMs ?? row.createdAtMs) - row.createdAtMs) as Millis,
+    durationMs: (endMs - row.createdAtMs) as Millis,
+    ...(row.deadlineAtMs !== undefined && {
+      deadline: { tenant: row.tenant, lateMs: (endMs - row.deadlineAtMs) as Millis },
+    }),
   };
 }
 

@@ -57,6 +57,11 @@ export class Program {
   fadingTokens = 0;
   fadingAtMs = 0;
 
+  /** When it is to be done, as its client declared it; undefined: nothing was declared. */
+  deadlineAtMs: number | undefined;
+  /** Time between its calls in which it had none: that of tools and people. */
+  pausedMs = 0;
+
   /** Cause of its removal from the table. The row lives until its last active call ends. */
   detached: ProgramGone['cause'] | undefined;
   /** Neighbours in the list of idle rows. */
@@ -79,6 +84,8 @@ export class Program {
   }
 
   begin(call: Call): void {
+    if (this.#calls === undefined && this.lastCompletionAtMs !== undefined)
+      this.pausedMs += call.arrivedAtMs - this.lastCompletionAtMs;
     call.programIndex = (this.#calls ??= []).push(call) - 1;
     this.lastArrivalAtMs = call.arrivedAtMs;
     this.callsTotal += 1;

@@ -54,6 +54,8 @@ export interface CallArrived {
   readonly family?: Family;
   /** Work of the rest of the program, this call included, as its client declares it. */
   readonly remaining?: Work;
+  /** When its program is to be done, as its client declares it, on the driver's clock. The last declaration counts. */
+  readonly deadlineAtMs?: Millis;
 }
 
 /** Work that a program still brings, in tokens. */
@@ -161,11 +163,12 @@ export interface ProgramEnded {
   readonly program: ProgramId;
 }
 
-/** The client declares the rest of a program, for its next calls. Changes nothing for a program without a row. */
+/** The client declares the rest of a program, or its deadline. Changes nothing for a program without a row. */
 export interface ProgramHinted {
   readonly type: 'programHinted';
   readonly program: ProgramId;
-  readonly remaining: Work;
+  readonly remaining?: Work;
+  readonly deadlineAtMs?: Millis;
 }
 
 /** A tool of a thread has begun, by its client's word. Changes nothing for a thread whose calls are not known. */
@@ -309,6 +312,8 @@ export interface ProgramGone {
   readonly waitingMs: Millis;
   /** From its first arrival to its last completion. */
   readonly durationMs: Millis;
+  /** Of a program with a declared deadline: its last completion less that, 0 or below if it was met. */
+  readonly deadline?: { readonly tenant: TenantId; readonly lateMs: Millis };
 }
 
 /**

@@ -15,6 +15,8 @@ const QUIET: SchedulerConfig = {
     msPerOutputToken: 10,
     foresight: 'none',
     prefetch: 'off',
+    tenants: 'none',
+    tenantWeights: {},
   },
   starvation: { beta: 1_000, floorMs: 1_000, waitMsMax: 10_000_000 },
   admission: {

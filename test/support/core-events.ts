@@ -29,6 +29,7 @@ export interface ArrivalFacts {
   readonly patient?: true;
   readonly family?: { readonly id: number; readonly tokens: number };
   readonly remaining?: { readonly prompt: number; readonly output: number };
+  readonly deadlineAtMs?: number;
 }
 
 const work = ({ prompt, output }: NonNullable<ArrivalFacts['remaining']>): Work => ({
@@ -77,6 +78,7 @@ export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
     ...(facts.patient !== undefined && { patient: facts.patient }),
     ...(facts.family !== undefined && { family: { id: facts.family.id, tokens: tokens(facts.family.tokens) } }),
     ...(facts.remaining !== undefined && { remaining: work(facts.remaining) }),
+    ...(facts.deadlineAtMs !== undefined && { deadlineAtMs: millis(facts.deadlineAtMs) }),
   };
 }
 

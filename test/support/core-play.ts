@@ -5,6 +5,7 @@ import {
   ADMISSION_NAMES,
   FORESIGHT_NAMES,
   RETENTION_NAMES,
+  TENANTS_NAMES,
   Scheduler,
   type Command,
   type Event,
@@ -121,6 +122,8 @@ class Player {
         countPrompt: dice.chance(0.5),
         service: this.#may('tokens') && dice.chance(0.2) ? 'tokens' : 'time',
         foresight: FORESIGHT_NAMES[this.options.seed % FORESIGHT_NAMES.length]!,
+        tenants: TENANTS_NAMES[Math.floor(this.options.seed / 3) % TENANTS_NAMES.length]!,
+        tenantWeights: this.options.seed % 2 === 0 ? { s: 3 } : {},
       },
       starvation: { beta: dice.int(1, 10), floorMs: dice.int(20, 300), waitMsMax: dice.int(100, 4_000) },
       admission: {
