@@ -71,13 +71,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     now: () => driver.now(),
     log,
   });
-  const warms = new Warms({
-    config: () => context.config,
-    fleet,
-    bytesMax: config.limits.warmBytes,
-    now: () => driver.now(),
-    emit: (event) => driver.emit(event),
-  });
+  const warms = makeWarms(config, () => context);
   const membership = new Membership(fleet, () => driver.now(), log);
   const context: Context = {
     config,
@@ -113,6 +107,17 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   };
   registerGauges(context);
   return context;
+}
+
+/** The context is read late, because it holds these warms itself. */
+function makeWarms({ limits }: Config, context: () => Context): Warms {
+  return new Warms({
+    config: () => context().config,
+    fleet: { get: (id) => context().fleet.get(id) },
+    bytesMax: limits.warmBytes,
+    now: () => context().driver.now(),
+    emit: (event) => context().driver.emit(event),
+  });
 }
 
 /** Logs each distinct message once; `maitred_invariant_violations_total` counts all of them. */

@@ -26,7 +26,14 @@ export interface SchedulingFlags {
  * The gateway's own reading of its file, without the environment: the same command gives the same result everywhere.
  * @throws ConfigError with every problem found
  */
-export function readScheduling({ config: file, window, gate, foresight, prefetch, tenants }: SchedulingFlags): Scheduling {
+export function readScheduling({
+  config: file,
+  window,
+  gate,
+  foresight,
+  prefetch,
+  tenants,
+}: SchedulingFlags): Scheduling {
   const flags: Override[] = [
     ...(window === undefined ? [] : [{ path: 'admission.window', origin: '--window', text: window }]),
     ...(foresight === undefined ? [] : [{ path: 'policy.foresight', origin: '--foresight', text: foresight }]),

@@ -10,7 +10,7 @@ import { KeptPrompts, type KeptPrompt } from './kept-prompts.js';
 
 export interface WarmPorts {
   readonly config: () => Config;
-  readonly fleet: Fleet;
+  readonly fleet: Pick<Fleet, 'get'>;
   /** Most bytes of kept prompts. */
   readonly bytesMax: number;
   readonly now: () => Millis;

@@ -62,7 +62,8 @@ export function registerGauges(context: Context): void {
     () => driver.scheduler.views.ghosts,
   );
   total('spills_total', 'Calls that ran away from their program’s engine.', () => totals.spilled);
-  for (const [name, help, key] of MEMORY_TOTALS) total(`memory_${name}_total`, help, () => driver.scheduler.memory[key]);
+  for (const [name, help, key] of MEMORY_TOTALS)
+    total(`memory_${name}_total`, help, () => driver.scheduler.memory[key]);
   gauge('memory_prompt_bytes', 'Requests kept in memory for warms.', () => context.warms.prompts.bytes);
   gauge('queue_limit_calls', 'Most calls that may wait.', () => context.config.limits.queuedMax);
   gauge(

@@ -1,4 +1,13 @@
-import { millis, type CancelWarm, type Dispatch, type Command, type Event, type ProgramGone, type Reject, type Warm } from '../../src/index.js';
+import {
+  millis,
+  type CancelWarm,
+  type Dispatch,
+  type Command,
+  type Event,
+  type ProgramGone,
+  type Reject,
+  type Warm,
+} from '../../src/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import type { Steps, WorldOptions } from './options.js';
 

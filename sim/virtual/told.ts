@@ -42,7 +42,11 @@ export function callArrived(job: Job, readsPrefix: boolean, remaining: Work | un
 const namesOf = (tools: NonNullable<AgentCall['tools']>): string[] => [...new Set(tools.map(({ name }) => name))];
 
 /** All tools of an answer as one. */
-export const toolStarted = ({ played, call }: Job, tools: NonNullable<AgentCall['tools']>, expectedMs: number): Event => ({
+export const toolStarted = (
+  { played, call }: Job,
+  tools: NonNullable<AgentCall['tools']>,
+  expectedMs: number,
+): Event => ({
   type: 'toolStarted',
   program: programId(played.id),
   thread: call.thread,

@@ -49,7 +49,8 @@ export class Warms {
     const played = this.#played.get(command.program);
     const index = played?.answered.get(command.thread);
     const replica = fleet.get(command.engine);
-    if (played === undefined || index === undefined || !replica.isUp) return this.#tell({ command, atMs: nowMs }, false);
+    if (played === undefined || index === undefined || !replica.isUp)
+      return this.#tell({ command, atMs: nowMs }, false);
     const job = new Job(played, index, fleet.contextTokensMax, 1);
     job.priority = LAST;
     job.streams = false;

@@ -87,7 +87,14 @@ class World {
       this.#calls.gateway.scheduler.oracle === undefined
         ? 0
         : program.calls.reduce((sum, call) => sum + serviceMs(this.options.engine.preset, call), 0);
-    const played: Played = { id: `p${index}`, index, run, layout: this.#texts.layOut(program), leftMs, answered: new Map() };
+    const played: Played = {
+      id: `p${index}`,
+      index,
+      run,
+      layout: this.#texts.layOut(program),
+      leftMs,
+      answered: new Map(),
+    };
     this.#tally.arrived(nowMs);
     for (const call of run.opening()) this.#plan(played, call);
     if (this.#source.concurrency === 0) this.#expect();
@@ -105,7 +112,8 @@ class World {
 
   /** The tools of a finished call run until the next one. */
   #goOn({ call }: Job, next: Job): void {
-    if (call.tools !== undefined && call.tools.length > 0 && next.call.gapMs > 0) this.#calls.toolsRun(call.tools, next);
+    if (call.tools !== undefined && call.tools.length > 0 && next.call.gapMs > 0)
+      this.#calls.toolsRun(call.tools, next);
   }
 
   #callEnded(job: Job, outcome: CallOutcome, sequence: Sequence<Job> | undefined): void {

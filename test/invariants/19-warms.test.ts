@@ -58,7 +58,10 @@ it('until a warm has succeeded, every call is placed, charged and ended as witho
       without ??= WarmWorld.schedulerOf(off);
       assert.deepEqual(ofCalls(commands), ofCalls(without.step(event, millis(nowMs))), `sequence ${seed}`);
       if (event.type === 'memoryMoved')
-        assert.equal(scheduler.views.program(event.program)?.serviceMs, without.views.program(event.program)?.serviceMs);
+        assert.equal(
+          scheduler.views.program(event.program)?.serviceMs,
+          without.views.program(event.program)?.serviceMs,
+        );
       warms += commands.filter(({ type }) => type === 'warm').length;
     };
     new WarmWorld(seed, true, check).run(STEPS);

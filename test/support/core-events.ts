@@ -157,7 +157,11 @@ export const reported = (
 export const woke: Event = { type: 'woke' };
 
 /** The outcome of a warm. @param computed prompt tokens */
-export const moved = ({ engine, program, thread }: Pick<Warm, 'engine' | 'program' | 'thread'>, ok = true, computed = 0): Event => ({
+export const moved = (
+  { engine, program, thread }: Pick<Warm, 'engine' | 'program' | 'thread'>,
+  ok = true,
+  computed = 0,
+): Event => ({
   type: 'memoryMoved',
   engine,
   program,

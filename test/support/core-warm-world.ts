@@ -2,7 +2,19 @@ import { makeBalancer } from '../../loadbalancer/index.js';
 import { millis, Scheduler, type Command, type Event, type SchedulerConfig, type Warm } from '../../src/index.js';
 import { Book } from './core-book.js';
 import { coreConfig } from './core-config.js';
-import { arrived, cancelled, drained, ended, failed, finished, joined, lost, moved, toolStarted, woke } from './core-events.js';
+import {
+  arrived,
+  cancelled,
+  drained,
+  ended,
+  failed,
+  finished,
+  joined,
+  lost,
+  moved,
+  toolStarted,
+  woke,
+} from './core-events.js';
 import { Dice } from './dice.js';
 
 export interface WarmMoment {
@@ -44,7 +56,10 @@ export class WarmWorld {
   }
 
   static schedulerOf(config: SchedulerConfig): Scheduler {
-    return new Scheduler(config, makeBalancer({ name: 'program-affinity', thresholdTokens: 50, adaptThreshold: false }));
+    return new Scheduler(
+      config,
+      makeBalancer({ name: 'program-affinity', thresholdTokens: 50, adaptThreshold: false }),
+    );
   }
 
   run(steps: number): void {
@@ -76,7 +91,8 @@ export class WarmWorld {
     if (this.#book.owed.size > 0 && dice.chance(0.2)) this.#moveMemory(dice.pick([...this.#book.owed]));
     else if (roll < 0.3) this.#callAgain();
     else if (roll < 0.8 && running.length > 0) this.#finish(dice.pick(running).id);
-    else if (roll < 0.83 && running.length > 0) this.#tell(failed(dice.pick(running).id, dice.pick(['busy', 'broken', 'lost']), 50));
+    else if (roll < 0.83 && running.length > 0)
+      this.#tell(failed(dice.pick(running).id, dice.pick(['busy', 'broken', 'lost']), 50));
     else if (roll < 0.85 && this.#book.active.size > 0) this.#tell(cancelled(dice.pick([...this.#book.active.keys()])));
     else if (roll < 0.87) this.#tell(ended(this.#name()));
     else if (roll < 0.9) this.#tell(toolStarted(this.#name(), 'read', { expectedMs: dice.int(10, 5_000) }));

@@ -21,7 +21,9 @@ function engineAnswer(warm: (body: Record<string, unknown>) => Promise<void>): A
     if (isWarm) cached.add(body['user']);
     const message = { role: 'assistant', content: null, tool_calls: [TOOL] };
     const usage = { prompt_tokens: prompt, completion_tokens: 1, prompt_tokens_details: { cached_tokens: found } };
-    response.end(JSON.stringify(completionBody({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage })));
+    response.end(
+      JSON.stringify(completionBody({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage })),
+    );
   };
 }
 
