@@ -46,6 +46,8 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const metrics = new Metrics({
     hasEngine: (id) => fleet.get(id) !== undefined,
     tenantsMax: () => context.config.limits.tenantSeriesMax,
+    idle: () => driver.scheduler.views.idle(),
+    now: () => driver.now(),
   });
   const threads = new Threads();
   const totals = new Totals();

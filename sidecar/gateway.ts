@@ -145,11 +145,15 @@ function memoryOf({ identity, limits }: Config): string {
 /** Interval of the checks whether engines have been found and have answered their first probe. */
 const ASKED_MS = 5;
 
-/** Waits until every source has looked and every engine has joined, or for the time limit of one probe. */
+/**
+ * Waits until every source has looked and every engine has joined, or for the time limit of one probe. A first probe
+ * that still runs is waited for in any case: it asks more than once, and each question has that time.
+ */
 async function enginesAsked({ config, discovery, fleet, driver }: Context): Promise<void> {
   const until = driver.now() + config.health.timeoutMs;
-  const isAsking = () => !discovery.hasLooked || fleet.list().some((engine) => engine.state === 'joining');
-  while (isAsking() && driver.now() < until) await sleep(ASKED_MS);
+  const joining = () => fleet.list().filter((engine) => engine.state === 'joining');
+  const isAsking = () => !discovery.hasLooked || joining().length > 0;
+  while (driver.now() < until ? isAsking() : joining().some((engine) => !engine.probed)) await sleep(ASKED_MS);
 }
 
 /** The same routes, whose requests wait for `ready`. */

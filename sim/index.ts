@@ -32,7 +32,7 @@ export { type Calibration, calibrate } from './calibrate/calibrate.js';
 export { type RelativeErrors, TIMES, type TimeName } from './calibrate/fit.js';
 export { type Served, type TrafficFit, fitTraffic } from './calibrate/traffic.js';
 export { stepMs } from './engine/roofline.js';
-export { readOptions } from './options.js';
+export { rangeOf, readOptions } from './options.js';
 export { SIM_POLICIES, type SimPolicyName, makeSteps } from './policies/policies.js';
 export { parseFault } from './server/faults.js';
 export { hashText, mix } from './text/tokens.js';

@@ -1,7 +1,9 @@
+import type { RetentionPolicy } from './policies/retention.js';
+
 /** The policies that settings can name; `policies/by-name.ts` has them. */
 export const POLICY_NAMES = ['plas', 'fcfs', 'fcfs-window', 'las-decayed'] as const;
 export const ADMISSION_NAMES = ['knee', 'none'] as const;
-export const RETENTION_NAMES = ['learnt', 'half-life'] as const;
+export const RETENTION_NAMES = ['learnt', 'half-life', 'saga', 'lru'] as const;
 export const FORESIGHT_NAMES = ['none', 'learnt', 'declared'] as const;
 export const PREFETCH_NAMES = ['off', 'on'] as const;
 export const TENANTS_NAMES = ['none', 'weighted', 'afs'] as const;
@@ -28,8 +30,8 @@ export interface PolicySettings {
   readonly msPerPromptToken: number;
   readonly msPerOutputToken: number;
   /**
-   * Knowledge of a program's remaining service: none, learnt by agent type, or that and what clients declare. `plas`
-   * ranks by it.
+   * Knowledge of what programs will do: none, learnt by agent type, or that and what clients declare. `plas` ranks by
+   * it.
    */
   readonly foresight: ForesightName;
   /** Whether contexts that have left an engine's cache are computed again just before their threads return. */
@@ -68,8 +70,11 @@ export interface SchedulerConfig {
      */
     readonly batching: AdmissionName;
     readonly halfLifeMs: number;
-    /** Rule by which idle contexts are held: by the return times learnt, or fading by the half-life. */
-    readonly retention: RetentionName;
+    /**
+     * Rule by which idle contexts are held: by the return times learnt, fading by the half-life, for as long as their
+     * tools take, or not at all. Only the simulator has rules of its own.
+     */
+    readonly retention: RetentionName | (() => RetentionPolicy);
     /** Whether a context counts the size that it is expected to reach. */
     readonly forecast: 'learnt' | 'none';
     /** Whether a family's shared prefix is counted once. */

@@ -35,6 +35,5 @@ export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
 export type { CallView, ObstacleView, WaitView, WaitingCall } from './wait-views.js';
 export type { MemoryTotals } from './memory/memory.js';
 export type { TenantView } from './programs/accounts.js';
-export type { ForecastView } from './foresight/outlook.js';
 export type { NextCall } from './foresight/thread-path.js';
-export type { EngineView, ProgramView, QueueView, ThreadView, Views } from './views.js';
+export type { EngineView, ForecastView, IdleProgram, ProgramView, QueueView, ThreadView, Views } from './views.js';

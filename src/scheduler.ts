@@ -12,7 +12,7 @@ import type {
   Event,
   Refusal,
 } from './protocol/events.js';
-import { tellViolationsTo, type OnViolation } from './invariant.js';
+import { counted, tellViolationsTo, type OnViolation } from './invariant.js';
 import { Memory, type MemoryTotals } from './memory/memory.js';
 import { passesMany } from './placement/oversized.js';
 import { Placement } from './placement/placement.js';
@@ -81,12 +81,7 @@ export class Scheduler {
     onViolation?: OnViolation,
   ) {
     checkConfig(config);
-    this.#onViolation =
-      onViolation &&
-      ((message) => {
-        this.totals.violations += 1;
-        onViolation(message);
-      });
+    this.#onViolation = onViolation && counted(this.totals, onViolation);
     this.#policy = policy ?? makePolicy(config.policy);
     this.#accounting = new Accounting(config);
     this.#placement = new Placement({ config, balancer, policy: this.#policy }, this.#accounting.completionIndex);

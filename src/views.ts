@@ -1,8 +1,9 @@
-import type { ForecastView } from './foresight/outlook.js';
+import type { Forecast } from './foresight/outlook.js';
 import type { NextCall } from './foresight/thread-path.js';
 import type { Call } from './programs/call.js';
 import type { Engine } from './engines/engine.js';
 import type { TenantView } from './programs/accounts.js';
+import { durationMsOf } from './programs/accounting.js';
 import type { ProcessTable, Program } from './programs/process-table.js';
 import type { Placement } from './placement/placement.js';
 import type { Policy } from './policies/policy.js';
@@ -10,6 +11,12 @@ import type { WaitCause } from './placement/waits.js';
 import type { Dispatch } from './protocol/events.js';
 import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './protocol/units.js';
 import { callViews, countCauses, waitViews, type CallView, type WaitView } from './wait-views.js';
+
+/** What is left of a program, as foreseen. */
+export interface ForecastView extends Forecast {
+  /** Whether the policy in force ranks by it. */
+  readonly used: boolean;
+}
 
 /** A row of the process table, for people and metrics. Times are in milliseconds on the driver's clock. */
 export interface ProgramView {
@@ -45,6 +52,14 @@ export interface ProgramView {
   readonly lastDispatch: Dispatch | undefined;
   /** Undefined: nothing is foreseen. */
   readonly forecast: ForecastView | undefined;
+}
+
+/** A program without an active call. */
+export interface IdleProgram {
+  readonly program: ProgramId;
+  readonly idleSinceMs: Millis;
+  /** From its first arrival to its last completion. */
+  readonly durationMs: Millis;
 }
 
 /** An active call: Autellix's thread metadata. */
@@ -109,6 +124,12 @@ export class Views {
     for (const row of state.table.rows()) yield programView(state, row);
   }
 
+  /** Idle programs, the latest to fall idle first. Stop early at no cost. */
+  *idle(): IterableIterator<IdleProgram> {
+    for (let row = this.#read().table.newestIdle; row !== undefined; row = row.olderIdle)
+      yield { program: row.id, idleSinceMs: (row.idleSinceMs ?? 0) as Millis, durationMs: durationMsOf(row) };
+  }
+
   program(id: ProgramId): ProgramView | undefined {
     const state = this.#read();
     const row = state.table.get(id);
@@ -117,7 +138,8 @@ export class Views {
 
   /** Engine time that a program is expected to need yet; undefined: nothing is foreseen. O(1). */
   forecast(id: ProgramId): ForecastView | undefined {
-    return forecastOf(this.#read().table.get(id));
+    const { table, policy } = this.#read();
+    return forecastOf(table.get(id), policy);
   }
 
   /** The next call of a program's thread; undefined: it is not foreseen, or one is in flight. O(1). */
@@ -214,11 +236,13 @@ export class Views {
   }
 }
 
-const forecastOf = (row: Program | undefined): ForecastView | undefined => row?.outlook?.view(row.serviceMs);
+function forecastOf(row: Program | undefined, { foresees = false }: Policy): ForecastView | undefined {
+  const forecast = row?.outlook?.view(row.serviceMs);
+  return forecast && { ...forecast, used: foresees };
+}
 
 function programView({ policy, nowMs }: State, row: Program): ProgramView {
   const { fadingTokens, fadingAtMs, outlook } = row;
-  const asRead = outlook && { remainingMs: (serviceMs: number) => outlook.view(serviceMs)?.remainingMs };
   const threads = row.activeCalls.toSorted((a, b) => a.seq - b.seq).map((call) => threadView(call, nowMs));
   const running = threads.flatMap((thread) => (thread.state === 'running' && thread.engine ? [thread.engine] : []));
   const waitingNow = row.activeCalls.reduce((sum, call) => sum + call.waitingMs(nowMs) - call.waitedMs, 0);
@@ -227,7 +251,7 @@ function programView({ policy, nowMs }: State, row: Program): ProgramView {
     tenant: row.tenant,
     level: policy.stand(
       { serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs },
-      { fadingTokens, fadingAtMs, outlook: asRead },
+      { fadingTokens, fadingAtMs, outlook },
       nowMs,
     ).level,
     serviceMs: row.serviceMs as Millis,
@@ -250,7 +274,7 @@ function programView({ policy, nowMs }: State, row: Program): ProgramView {
     lastArrivalAtMs: row.lastArrivalAtMs as Millis,
     lastCompletionAtMs: row.lastCompletionAtMs as Millis | undefined,
     lastDispatch: row.lastDispatch,
-    forecast: forecastOf(row),
+    forecast: forecastOf(row, policy),
   };
 }
 

@@ -6,6 +6,9 @@ import type { Config } from '../../sidecar/config/schema.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import { warnOfConfig } from '../config-options.js';
 
+/** Clairvoyant retention, which no gateway can be set to. */
+export const BELADY = 'belady';
+
 /** Scheduling settings from the gateway's file and the flags over it. */
 export interface Scheduling {
   readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
@@ -20,6 +23,7 @@ export interface SchedulingFlags {
   readonly foresight?: string;
   readonly prefetch?: string;
   readonly tenants?: string;
+  readonly retention?: string;
 }
 
 /**
@@ -33,12 +37,16 @@ export function readScheduling({
   foresight,
   prefetch,
   tenants,
+  retention,
 }: SchedulingFlags): Scheduling {
   const flags: Override[] = [
     ...(window === undefined ? [] : [{ path: 'admission.window', origin: '--window', text: window }]),
     ...(foresight === undefined ? [] : [{ path: 'policy.foresight', origin: '--foresight', text: foresight }]),
     ...(tenants === undefined ? [] : [{ path: 'policy.tenants', origin: '--tenants', text: tenants }]),
     ...(prefetch === undefined ? [] : [{ path: 'policy.prefetch', origin: '--prefetch', text: prefetch }]),
+    ...(retention === undefined || retention === BELADY
+      ? []
+      : [{ path: 'admission.retention', origin: '--retention', text: retention }]),
     ...(gate === undefined ? [] : [{ path: 'admission.gate', origin: '--gate', text: gate }]),
   ];
   // Without a file, its name must not come from the environment either.

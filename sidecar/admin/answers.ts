@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { TENANTS_NAMES, WAIT_CAUSES } from '../../src/index.js';
+import { say, whole } from './answer-parts.js';
 import { shadow } from './shadow-answer.js';
+
+export * from './acknowledgements.js';
 
 /**
  * The answers of the admin API. `openapi.ts` makes docs/openapi.yaml of them; a test holds real answers against them.
@@ -9,11 +12,9 @@ import { shadow } from './shadow-answer.js';
 export const API_VERSION = 1;
 
 const seconds = z.number().min(0);
-const whole = z.int().min(0);
 const share = z.number().min(0).max(1);
 /** A wall-clock time. */
 const time = z.number().meta({ description: 'Unix time in seconds, with fractions.' });
-const say = <T extends z.ZodType>(schema: T, description: string): T => schema.meta({ description });
 
 const programFields = {
   id: say(z.string(), 'The client’s id. A leading `~` marks a generated one.'),
@@ -99,6 +100,7 @@ export const programDetail = z
           z.enum(['none', 'learnt', 'declared']),
           'Who foresees its rest: nobody, its agent type, its client.',
         ),
+        used: say(z.boolean(), 'Whether the policy ranks by it.'),
         remaining_seconds: say(seconds.nullable(), 'Engine time to come; null: unknown.'),
       })
       .meta({ id: 'Forecast' }),
@@ -302,38 +304,6 @@ export const gatewayState = z
     demo: say(z.enum(['idle', 'running']).nullable(), 'Null: there is no demo fleet to send.'),
   })
   .meta({ id: 'GatewayState' });
-
-export const demo = z.strictObject({ demo: z.literal('running') }).meta({ id: 'Demo' });
-export const ended = z
-  .strictObject({ ended: z.literal(true), id: z.string(), tenant: z.string() })
-  .meta({ id: 'Ended' });
-export const hinted = z
-  .strictObject({
-    hinted: z.literal(true),
-    used: say(z.boolean(), 'Whether `policy.foresight` is `declared`, or for a deadline `policy.tenants` is `afs`.'),
-    id: z.string(),
-    tenant: z.string(),
-  })
-  .meta({ id: 'Hinted' });
-export const noted = z
-  .strictObject({
-    noted: z.literal(true),
-    used: say(z.boolean(), 'Whether `policy.foresight` is other than `none`.'),
-    id: z.string(),
-    tenant: z.string(),
-  })
-  .meta({ id: 'Noted' });
-export const removed = z.strictObject({ id: z.string(), removed: z.literal(true) }).meta({ id: 'Removed' });
-export const everyEngine = z
-  .strictObject({ engines: z.array(z.strictObject({ id: z.string(), status: whole, body: z.string() })) })
-  .meta({ id: 'EveryEngine' });
-export const alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });
-export const ready = z
-  .strictObject({ ready: z.boolean(), reason: z.enum(['draining', 'no_engine']).optional() })
-  .meta({ id: 'Ready' });
-export const error = z
-  .looseObject({ error: z.looseObject({ message: z.string(), type: z.string(), code: z.string().nullable() }) })
-  .meta({ id: 'Error' });
 
 export type Program = z.infer<typeof program>;
 export type ProgramDetail = z.infer<typeof programDetail>;

@@ -74,6 +74,7 @@ export function programDetail(
     ...programRow(row, now),
     forecast: {
       source: row.forecast?.source ?? 'none',
+      used: row.forecast?.used ?? false,
       remaining_seconds: Number.isFinite(row.forecast?.remainingMs) ? secondsOr(row.forecast?.remainingMs) : null,
     },
     memory: { warms: row.warms, warmed_tokens: row.warmedTokens, useful_tokens: row.usefulTokens },

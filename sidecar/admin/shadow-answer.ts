@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { whole } from './answer-parts.js';
 
 const number = z.number();
-const whole = z.int().min(0);
 
 const pool = z
   .strictObject({

@@ -63,7 +63,8 @@ function forecastInWords(forecast: ForecastView | undefined): string[] {
   const source = { declared: 'by what its client declared', learnt: 'by earlier programs of its agent type' }[
     forecast.source
   ];
-  return [`The program is expected to need ${span(forecast.remainingMs)} more of engine time, ${source}.`];
+  const used = forecast.used ? '' : ' The policy does not rank by that.';
+  return [`The program is expected to need ${span(forecast.remainingMs)} more of engine time, ${source}.${used}`];
 }
 
 function dispatchInWords(dispatch: Dispatch | undefined, balancer: string): string {

@@ -80,7 +80,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   start(): void {
     const { id, tenant, identity, facts, engine, promptTokens, declared, prefix, family, fingerprint, isRetry } =
       this.spec;
-    const { deadlineAtMs } = this.spec;
     this.ports.driver.arrive(
       {
         type: 'callArrived',
@@ -93,7 +92,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         promptTokens,
         ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
         ...(declared?.remaining !== undefined && { remaining: declared.remaining }),
-        ...(deadlineAtMs !== undefined && { deadlineAtMs }),
+        ...(this.spec.deadlineAtMs !== undefined && { deadlineAtMs: this.spec.deadlineAtMs }),
         ...(prefix !== undefined && { prefix }),
         request: fingerprint,
         ...(facts.stream && { patient: true }),

@@ -38,6 +38,11 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
       `must be at least ${least}, ${longer} and admission.turnMs (${turnMs}) together: raise it or lower these`,
     );
   }
+  if (admission.retention === 'saga' && policy.foresight === 'none')
+    report(
+      ['admission', 'retention'],
+      'saga needs policy.foresight: learnt or declared, which knows how long tools take',
+    );
   // A program with a waiting or running call keeps its row, so there must be more rows than such calls.
   if (limits.programsMax < 2 * limits.queuedMax)
     report(['limits', 'programsMax'], `must be at least twice limits.queuedMax, which is ${limits.queuedMax}`);

@@ -51,7 +51,7 @@ export const policy = z.strictObject({
     .default('none')
     .meta(
       note(
-        'Remaining service by which `plas` ranks programs: unknown, `learnt` by agent type, or also as clients declare it (`declared`).',
+        'What `plas` knows of programs’ sizes: nothing, how those of their agent type compare (`learnt`), or also what clients declare (`declared`).',
         'SAGA',
       ),
     ),
@@ -132,7 +132,10 @@ export const admission = z
       .enum(RETENTION_NAMES)
       .default('learnt')
       .meta(
-        note('Retention of idle contexts: learnt from earlier return times, or fading by the half-life.', MEASURED),
+        note(
+          'Retention of idle contexts: `learnt` from earlier return times, fading by the `half-life`, for as long as their tools take (`saga`), or none (`lru`).',
+          MEASURED,
+        ),
       ),
     forecast: z
       .enum(['learnt', 'none'])

@@ -50,6 +50,7 @@ export class Engine {
   pools: readonly ModelPool[] = [];
   limit: ConcurrencyLimit;
   #windowMax: number | undefined;
+  #retention: SchedulerConfig['admission']['retention'];
   capacityTokens: number | undefined;
   /** Ways in which its memory can be moved. */
   capabilities: readonly Capability[] = [];
@@ -83,6 +84,7 @@ export class Engine {
   ) {
     this.#windowMax = joined.windowMax;
     this.limit = new ConcurrencyLimit(config, joined.windowMax);
+    this.#retention = config.retention;
     this.workingSet = new WorkingSet(makeRetention(config.retention));
   }
 
@@ -103,8 +105,9 @@ export class Engine {
   /** Applies new settings. The window and retention keep their memory unless their own settings changed. */
   configure(config: SchedulerConfig['admission']): void {
     if (!this.limit.isMadeOf(config, this.#windowMax)) this.limit = new ConcurrencyLimit(config, this.#windowMax);
-    if (config.retention !== this.workingSet.retention.name)
-      this.workingSet.retention = makeRetention(config.retention);
+    if (config.retention === this.#retention) return;
+    this.#retention = config.retention;
+    this.workingSet.retention = makeRetention(config.retention);
   }
 
   leave(state: 'lost' | 'draining', nowMs: number): void {

@@ -33,6 +33,7 @@ type Settings = Pick<PolicySettings, 'foresight' | 'msPerPromptToken' | 'msPerOu
  */
 export class Foresight {
   readonly #types = new Recent<string, CompletionIndex>(() => new CompletionIndex(PRIOR_PROGRAMS));
+  readonly #all = new CompletionIndex(PRIOR_PROGRAMS);
   readonly #graphs = new Recent<string, ExecutionGraph>(() => new ExecutionGraph());
   readonly #declarations = new Recent<TenantId, Calibration>(() => new Calibration());
   readonly #tools = new Recent<TenantId, Recent<string, ToolLatency>>(
@@ -50,6 +51,7 @@ export class Foresight {
     }
     program.outlook ??= new Outlook(
       family && this.#types.get(`${family.id} ${program.tenant}`),
+      this.#all,
       this.#declarations.get(program.tenant),
     );
     program.outlook.arrived(thread, this.#graphs.get(`${family?.id ?? ''} ${program.tenant}`), call.arrivedAtMs);

@@ -111,6 +111,15 @@ export class ThreadPath {
     };
   }
 
+  /** The 95th percentile of its silence from the last answer on; undefined while a call is in flight. */
+  get silenceMs(): number | undefined {
+    if (this.#at === undefined) return undefined;
+    return this.#awaited.reduce(
+      (most, { latency, declaredMs }) => Math.max(most, latency.restMs(0.95, 0, declaredMs)),
+      0,
+    );
+  }
+
   get #awaited(): readonly Awaited[] {
     return this.#asked === undefined ? this.#told : [this.#asked];
   }

@@ -14,6 +14,8 @@ import { plas } from './plas.js';
 import type { Policy } from './policy.js';
 import { halfLifeRetention } from './retention-half-life.js';
 import { learntRetention } from './retention-learnt.js';
+import { lruRetention } from './retention-lru.js';
+import { sagaRetention } from './retention-saga.js';
 import type { RetentionPolicy } from './retention.js';
 import { afsTenants } from './tenants-afs.js';
 import { weightedTenants } from './tenants-weighted.js';
@@ -35,6 +37,8 @@ const ADMISSIONS: Readonly<Record<AdmissionName, AdmissionPolicy>> = {
 const RETENTIONS: Readonly<Record<RetentionName, () => RetentionPolicy>> = {
   learnt: learntRetention,
   'half-life': halfLifeRetention,
+  saga: sagaRetention,
+  lru: lruRetention,
 };
 
 const TENANTS: Readonly<Record<TenantsName, TenantPolicy | undefined>> = {
@@ -45,6 +49,7 @@ const TENANTS: Readonly<Record<TenantsName, TenantPolicy | undefined>> = {
 
 export const makePolicy = (config: SchedulerConfig['policy']): Policy => POLICIES[config.name](config);
 export const admissionOf = (name: AdmissionName): AdmissionPolicy => ADMISSIONS[name];
-export const makeRetention = (name: RetentionName): RetentionPolicy => RETENTIONS[name]();
+export const makeRetention = (rule: SchedulerConfig['admission']['retention']): RetentionPolicy =>
+  typeof rule === 'function' ? rule() : RETENTIONS[rule]();
 /** Undefined: tenants are not told apart. */
 export const tenantPolicyOf = (name: TenantsName): TenantPolicy | undefined => TENANTS[name];

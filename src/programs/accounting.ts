@@ -173,7 +173,7 @@ export class Accounting {
 
   #revived({ serviceMs, outlook }: Program): void {
     this.completionIndex.revived(serviceMs);
-    outlook?.type?.revived(serviceMs);
+    outlook?.revived(serviceMs);
   }
 
   /** Removes the longest-idle row when its lease is over, or when the table exceeds a lowered limit. */
@@ -200,7 +200,7 @@ export class Accounting {
     const { program } = call;
     const attainedMs = Math.max(program.serviceMs, call.serviceAtArrivalMs + serviceMs);
     this.completionIndex.served(program.serviceMs, attainedMs);
-    program.outlook?.type?.served(program.serviceMs, attainedMs);
+    program.outlook?.served(program.serviceMs, attainedMs);
     program.serviceMs = attainedMs;
   }
 
@@ -221,12 +221,16 @@ export function goneNotice(row: Program): ProgramGone {
     calls: row.callsTotal,
     serviceMs: row.serviceMs as Millis,
     waitingMs: row.waitingMs as Millis,
-    durationMs: (endMs - row.createdAtMs) as Millis,
+    durationMs: durationMsOf(row),
     ...(row.deadlineAtMs !== undefined && {
       deadline: { tenant: row.tenant, lateMs: (endMs - row.deadlineAtMs) as Millis },
     }),
   };
 }
+
+/** From a program's first arrival to its last completion. */
+export const durationMsOf = ({ createdAtMs, lastCompletionAtMs }: Program): Millis =>
+  ((lastCompletionAtMs ?? createdAtMs) - createdAtMs) as Millis;
 
 /**
  * Clamps an engine's report to possible values. Cached tokens never exceed the prompt. Times that are not finite, as in

@@ -166,6 +166,11 @@ export class ProcessTable {
     return this.#oldestIdle;
   }
 
+  /** The latest row to fall idle; undefined when none is. */
+  get newestIdle(): Program | undefined {
+    return this.#newestIdle;
+  }
+
   /** The longest-idle row that does not count as ended. */
   get nextIdle(): Program | undefined {
     return this.#newestCountedOut === undefined ? this.#oldestIdle : this.#newestCountedOut.newerIdle;

@@ -32,7 +32,8 @@ export function urgencyOf(
 
 function workOf({ serviceMs, outlook }: Program, index: CompletionIndex, foresees: boolean): number {
   const ms =
-    (foresees ? outlook?.remainingMs(serviceMs) : undefined) ?? (index.isLearnt ? index.msToEnd(serviceMs) : serviceMs);
+    (foresees ? outlook?.view(serviceMs)?.remainingMs : undefined) ??
+    (index.isLearnt ? index.msToEnd(serviceMs) : serviceMs);
   // Infinity: no program has ended after as much service.
   return Number.isFinite(ms) ? ms : serviceMs;
 }

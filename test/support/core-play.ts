@@ -1,4 +1,4 @@
-import { BALANCER_NAMES, makeBalancer, type BalancerName } from '../../loadbalancer/index.js';
+import { BALANCER_NAMES, makeBalancer } from '../../loadbalancer/index.js';
 import {
   millis,
   POLICY_NAMES,
@@ -9,8 +9,6 @@ import {
   Scheduler,
   type Command,
   type Event,
-  type Policy,
-  type PolicyName,
   type SchedulerConfig,
 } from '../../src/index.js';
 import { Book } from './core-book.js';
@@ -33,40 +31,14 @@ import {
   toolStarted,
   woke,
 } from './core-events.js';
+import type { Moment, PlayOptions } from './core-moment.js';
 import { Dice } from './dice.js';
 
 /** All policies and balancers: a new one in its table is covered automatically. */
 export const POLICIES = POLICY_NAMES;
 export const BALANCERS = BALANCER_NAMES;
 
-/** One step of a random run, after it was taken. */
-export interface Moment {
-  /** Undefined when the settings were changed instead. */
-  readonly event: Event | undefined;
-  readonly nowMs: number;
-  readonly commands: readonly Command[];
-  readonly book: Book;
-  readonly scheduler: Scheduler;
-  readonly config: SchedulerConfig;
-}
-
-export interface PlayOptions {
-  readonly seed: number;
-  /** Random events before the world is closed down; 40. */
-  readonly steps?: number;
-  /** A policy's name, or a policy of the test's own. */
-  readonly policy?: PolicyName | Policy;
-  readonly balancer?: BalancerName;
-  /** Settings laid over the random ones. */
-  readonly adjust?: (config: SchedulerConfig) => SchedulerConfig;
-  /** Leaves out events that a statement does not cover. */
-  readonly without?: readonly ('configure' | 'trouble' | 'tokens' | 'cached')[];
-  /** Whether clients whose calls are cancelled may return, and do. */
-  readonly ghosts?: true;
-  readonly onMoment?: (moment: Moment) => void;
-  /** Called at the end: all engines are up again, all calls over, all leases expired. */
-  readonly onEnd?: (moment: Moment) => void;
-}
+export type { Moment, PlayOptions } from './core-moment.js';
 
 const MODELS = ['m', 'n'];
 const ROUNDS_MAX = 2_000;

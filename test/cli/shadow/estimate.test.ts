@@ -99,8 +99,11 @@ describe('the estimate of the gain', () => {
       const early = { now: millis(Math.max(0, now - 60_000)), event, commands: [] };
       return [early, { now, event: { type: 'woke' }, commands }];
     });
-    const [pool] = estimateOf(slow.toSorted((a, b) => a.now - b.now));
+    const steps = slow.toSorted((a, b) => a.now - b.now);
+    const [pool] = estimateOf(steps);
     expect(pool).toMatchObject({ doubt: 'model_differs', gain: null });
+    // Against itself `fcfs` gains nothing, however far off the model is.
+    expect(estimateOf(steps, { name: 'fcfs' })).toMatchObject([{ doubt: 'no_difference', gain: null }]);
     expect(pool?.replay?.simulated_seconds).toBeLessThan(pool?.replay?.measured_seconds ?? NaN);
   });
 });

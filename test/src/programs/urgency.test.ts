@@ -29,11 +29,11 @@ describe('urgency', () => {
 
   it('has a new program need a little, and one without an end in sight what it has had', () => {
     expect(at(1_000, { serviceMs: 0 })).toBeCloseTo(100 / 150);
-    expect(at(5_000, { outlook: { remainingMs: () => Infinity } as never }, true)).toBe(0.5);
+    expect(at(5_000, { outlook: { view: () => ({ remainingMs: Infinity }) } as never }, true)).toBe(0.5);
   });
 
   it('takes the outlook’s word for the rest, unless foresight is off', () => {
-    const told = { outlook: { remainingMs: () => 1_000 } as never, deadlineAtMs: 10_000 };
+    const told = { outlook: { view: () => ({ remainingMs: 1_000 }) } as never, deadlineAtMs: 10_000 };
     expect(at(2_000, told, true)).toBe(0.125);
     expect(at(2_000, told, false)).toBe(0.5);
   });
