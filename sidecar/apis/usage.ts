@@ -8,22 +8,19 @@ export function countOf(value: unknown): number | undefined {
 }
 
 /** Absent without a prompt count: half a report would be charged as a free prompt. */
-export function usageOf(prompt: unknown, output: unknown, cached: unknown, created?: unknown): Usage | undefined {
+export function usageOf(prompt: unknown, output: unknown, cached: unknown): Usage | undefined {
   const promptTokens = countOf(prompt);
   if (promptTokens === undefined) return undefined;
   const cachedTokens = countOf(cached);
-  const createdTokens = countOf(created);
   return {
     promptTokens: tokens(promptTokens),
     outputTokens: tokens(countOf(output) ?? 0),
     ...(cachedTokens === undefined ? {} : { cachedTokens: tokens(cachedTokens) }),
-    ...(createdTokens === undefined ? {} : { createdTokens: tokens(createdTokens) }),
   };
 }
 
 /** `usage` of chat, completions and embeddings. */
 export function openaiUsage(usage: unknown): Usage | undefined {
   const { prompt_tokens, completion_tokens, prompt_tokens_details } = objectOf(usage);
-  const { cached_tokens, created_cache_tokens } = objectOf(prompt_tokens_details);
-  return usageOf(prompt_tokens, completion_tokens, cached_tokens, created_cache_tokens);
+  return usageOf(prompt_tokens, completion_tokens, objectOf(prompt_tokens_details)['cached_tokens']);
 }

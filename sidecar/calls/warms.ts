@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { millis, tokens, type CancelWarm, type Event, type Millis, type Usage, type Warm } from '../../src/index.js';
+import { millis, tokens, type CancelWarm, type EngineId, type Event, type Millis, type Usage, type Warm } from '../../src/index.js';
 import type { AnswerFacts } from '../apis/api.js';
 import type { Config } from '../config/schema.js';
 import type { Engine, Fleet } from '../engines/fleet.js';
@@ -31,7 +31,8 @@ interface Running {
  * them, no call metric counts them, and their failures say nothing about an engine.
  */
 export class Warms {
-  readonly #running = new Map<string, Running>();
+  /** One at a time on each engine. */
+  readonly #running = new Map<EngineId, Running>();
   /** The prompts to warm. */
   readonly prompts: KeptPrompts;
   #isClosed = false;
@@ -41,31 +42,30 @@ export class Warms {
   }
 
   start({ engine: id, program, thread }: Warm): void {
-    const { fleet, now } = this.ports;
     const place = { engine: id, program, thread };
-    const startedAt = now();
-    const engine = fleet.get(id);
+    const startedAt = this.ports.now();
+    const engine = this.ports.fleet.get(id);
     const prompt = this.prompts.get(program, thread);
     if (this.#isClosed || engine === undefined || prompt === undefined || !engine.models.has(prompt.facts.model))
-      return this.#tell(place, startedAt, false, 0);
-    this.#running.set(nameOf(place), { attempt: this.#attempt(engine, prompt, place), place, startedAt });
+      return this.#tell(place, startedAt);
+    this.#running.set(id, { attempt: this.#attempt(engine, prompt), place, startedAt });
   }
 
-  cancel(place: CancelWarm): void {
-    this.#running.get(nameOf(place))?.attempt.abort();
-    this.#end(place, false, 0);
+  cancel({ engine }: CancelWarm): void {
+    this.#running.get(engine)?.attempt.abort();
+    this.#end(engine);
   }
 
   /** Ends all, and begins no more. */
   close(): void {
     this.#isClosed = true;
-    for (const { attempt, place } of [...this.#running.values()]) {
+    for (const [engine, { attempt }] of this.#running) {
       attempt.abort();
-      this.#end(place, false, 0);
+      this.#end(engine);
     }
   }
 
-  #attempt(engine: Engine, prompt: KeptPrompt, place: Place): Attempt {
+  #attempt(engine: Engine, prompt: KeptPrompt): Attempt {
     const { auth, limits, policy, timeouts } = this.ports.config();
     const { adapter, basePath, config } = engine;
     const { api, path, search, facts, headers } = prompt;
@@ -82,12 +82,12 @@ export class Warms {
     };
     const call = { api, facts: { ...facts, stream: false }, wantsMessage: false, secrets: [] };
     const options = { firstByteMs: timeouts.firstByteMs, idleMs: timeouts.idleMs, decode: true };
-    return new Attempt(engine, call, request, options, limits.answerBytes, abortId, this.#sink(engine, place));
+    return new Attempt(engine, call, request, options, limits.answerBytes, abortId, this.#sink(engine, prompt));
   }
 
-  #sink(engine: Engine, place: Place): AttemptSink {
+  #sink(engine: Engine, { program, thread }: KeptPrompt): AttemptSink {
     const ignore = (): void => undefined;
-    const fail = (): void => this.#end(place, false, 0);
+    const fail = (): void => this.#end(engine.id);
     return {
       opened: ignore,
       began: ignore,
@@ -97,25 +97,31 @@ export class Warms {
       busy: fail,
       failed: fail,
       answered: (_status, _headers, _body, facts) => {
-        if (facts !== undefined) return this.#end(place, true, computedTokens(engine, facts));
+        if (facts !== undefined) return this.#end(engine.id, computedTokens(engine, facts));
         // The engine refuses it, and would again.
-        this.prompts.drop(place.program, place.thread);
+        this.prompts.drop(program, thread);
         fail();
       },
     };
   }
 
-  #end(place: Place, ok: boolean, computed: number): void {
-    const name = nameOf(place);
-    const running = this.#running.get(name);
+  #end(engine: EngineId, computed?: number): void {
+    const running = this.#running.get(engine);
     if (running === undefined) return;
-    this.#running.delete(name);
-    this.#tell(running.place, running.startedAt, ok, computed);
+    this.#running.delete(engine);
+    this.#tell(running.place, running.startedAt, computed);
   }
 
-  #tell({ engine, program, thread }: Place, startedAt: Millis, ok: boolean, computed: number): void {
-    const ms = millis(this.ports.now() - startedAt);
-    this.ports.emit({ type: 'memoryMoved', engine, program, thread, action: 'warm', ok, tokens: tokens(computed), ms });
+  /** @param computed prompt tokens that the engine computed; absent: it did not do it */
+  #tell(place: Place, startedAt: Millis, computed?: number): void {
+    this.ports.emit({
+      type: 'memoryMoved',
+      ...place,
+      action: 'warm',
+      ok: computed !== undefined,
+      tokens: tokens(computed ?? 0),
+      ms: millis(this.ports.now() - startedAt),
+    });
   }
 }
 
@@ -129,11 +135,8 @@ function bodyOf({ api, raw, keys }: KeptPrompt, more: Record<string, unknown>): 
   return spliceFields(body, left, { ...set, ...more });
 }
 
-/** Prompt tokens that the engine has put into its cache; the whole prompt where it does not tell which were there. */
+/** Prompt tokens that the engine has computed; the whole prompt where it does not tell which it found cached. */
 function computedTokens({ adapter }: Engine, { usage: read, usageObject }: AnswerFacts): number {
-  const usage: Usage | undefined = (usageObject && adapter.readUsage?.(usageObject)) ?? read;
-  if (usage === undefined) return 0;
-  return usage.createdTokens ?? usage.promptTokens - Math.min(usage.promptTokens, usage.cachedTokens ?? 0);
+  const usage: Partial<Usage> = (usageObject && adapter.readUsage?.(usageObject)) ?? read ?? {};
+  return Math.max(0, (usage.promptTokens ?? 0) - (usage.cachedTokens ?? 0));
 }
-
-const nameOf = ({ engine, program, thread }: Place): string => JSON.stringify([engine, program, thread]);

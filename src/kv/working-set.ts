@@ -222,7 +222,7 @@ export class WorkingSet {
     this.#contents.rest(context);
     this.#contents.resize(context, context.ownTokens, grown.family, grown.sharedTokens);
     context.countedTokens = this.countedTokens(grown, tokens);
-    this.#claims.rest(context, 'later');
+    this.#claims.rest(context);
     context.isRecorded = true;
     return this.#pushOut();
   }

@@ -1,5 +1,5 @@
 import type { Engine } from '../engines/engine.js';
-import type { Family } from '../protocol/events.js';
+import type { Family, Usage } from '../protocol/events.js';
 import type { Call } from '../programs/call.js';
 import type { Program } from '../programs/process-table.js';
 import type { Timed } from '../queues/timer-heap.js';
@@ -27,9 +27,8 @@ export class IdleThread implements Timed {
   attempts = 0;
   /** When its return is given up. */
   untilMs = Infinity;
-  /** Tokens that its warms computed, and those of them that its next call found cached. */
+  /** Tokens that its warms computed. */
   warmedTokens = 0;
-  usefulTokens = 0;
   isOver = false;
 
   readonly program: Program;
@@ -52,5 +51,13 @@ export class IdleThread implements Timed {
     this.family = family;
     this.sharedTokens = Math.min(sharedTokens, promptTokens);
     this.forecastTokens = forecastTokens;
+  }
+
+  /** Tokens that its warms computed and its next call, on this engine, found cached; all where the engine tells none. */
+  foundTokens(engine: Engine, usage: Usage | undefined): number {
+    if (engine !== this.engine) return 0;
+    const { warmedTokens, promptTokens } = this;
+    const cachedTokens = usage?.cachedTokens ?? promptTokens;
+    return Math.max(0, Math.min(warmedTokens, cachedTokens - (promptTokens - warmedTokens)));
   }
 }

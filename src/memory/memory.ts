@@ -3,15 +3,14 @@ import type { Engine } from '../engines/engine.js';
 import type { Placement } from '../placement/placement.js';
 import type { Call } from '../programs/call.js';
 import type { Program } from '../programs/process-table.js';
-import type { Command, MemoryMoved, Usage } from '../protocol/events.js';
-import type { Tokens } from '../protocol/units.js';
+import type { MemoryMoved, Usage } from '../protocol/events.js';
+import type { EngineId, Tokens } from '../protocol/units.js';
+import type { Step } from '../step.js';
 import { WorkingSet } from '../kv/working-set.js';
 import { IdleThread } from './idle-thread.js';
 import { Prefetch } from './prefetch.js';
 import { Worth } from './worth.js';
 
-/** Most warms at a time on one engine: they share its prefill with the calls. */
-const WARMS_MAX = 1;
 /** Share of an engine's slots in use from which no warm begins: a call is likely to take its slot before it is done. */
 const BUSY_SHARE = 0.5;
 /** Idle threads remembered, the last used. */
@@ -28,6 +27,13 @@ export interface MemoryTotals {
   /** Of these: found in the cache by the thread's next call, and not found or never asked for. */
   usefulTokens: number;
   wastedTokens: number;
+}
+
+/** A warm, from its command to its outcome. */
+interface Warming {
+  readonly engine: Engine;
+  readonly idle: IdleThread;
+  isCancelled: boolean;
 }
 
 /**
@@ -49,24 +55,21 @@ export class Memory {
   readonly #threads = new Map<Program, Map<string, IdleThread>>();
   /** All of them, the longest unused first. */
   readonly #byUse = new Set<IdleThread>();
-  /** Warms in flight, by engine in the order of their beginning. */
-  readonly #warming = new Map<Engine, IdleThread[]>();
-  /** Warms without an outcome yet, cancelled ones included, by their names. */
-  readonly #outstanding = new Map<string, IdleThread>();
+  /** One warm at a time on each engine, as it shares the prefill with calls. */
+  readonly #warmings = new Map<EngineId, Warming>();
   /** By tenant and family. */
   readonly #worths = new LRUCache<string, Worth>({ max: TYPES_MAX });
   #seq = 0;
 
-  /** @param ports `out` receives the commands, `now` is the time of the step */
   constructor(
     private readonly placement: Placement,
-    private readonly ports: { readonly out: (command: Command) => void; readonly now: () => number },
+    private readonly step: Step,
   ) {}
 
   /** Time of the next change that needs no event; Infinity when only events can. Contexts that fade make room. */
-  nextChangeMs(): number {
+  get nextChangeMs(): number {
     const { halfLifeMs } = this.placement.rules.config.admission;
-    const roomAtMs = this.#prefetch.hasDue ? WorkingSet.nextStepMs(this.ports.now(), halfLifeMs) : Infinity;
+    const roomAtMs = this.#prefetch.hasDue ? WorkingSet.nextStepMs(this.step.nowMs, halfLifeMs) : Infinity;
     return Math.min(this.#prefetch.nextAtMs, roomAtMs);
   }
 
@@ -75,16 +78,14 @@ export class Memory {
     const idle = this.#threads.get(program)?.get(thread);
     if (idle === undefined) return;
     this.#prefetch.forget(idle);
-    if (idle.state === 'warming') this.#cancel(idle);
+    this.#cancel(idle);
   }
 
-  /** The call has its answer. The thread is idle, unless others of its calls are active. */
+  /** The call has its answer: its thread is idle, unless another of its calls is active (`#takes`). */
   finished(call: Call, engine: Engine, usage: Usage | undefined): void {
-    const { program, thread } = call;
-    const before = this.#threads.get(program)?.get(thread);
-    if (before !== undefined) this.#judge(before, engine, usage);
-    const isAlone = program.activeCalls.every((other) => other === call || other.thread !== thread);
-    if (!this.#isOn || !isAlone) return;
+    const before = this.#threads.get(call.program)?.get(call.thread);
+    if (before !== undefined) this.#drop(before, before.foundTokens(engine, usage));
+    if (!this.#isOn) return;
     const idle = new IdleThread(call, usage?.promptTokens ?? call.promptTokens, this.#seq++);
     this.#add(idle);
     this.#expect(idle);
@@ -97,19 +98,18 @@ export class Memory {
   }
 
   /** The outcome of a warm. */
-  moved(event: MemoryMoved): void {
-    const name = nameOf(event);
-    const idle = this.#outstanding.get(name);
-    if (idle === undefined) return;
-    this.#outstanding.delete(name);
-    this.totals.warmedTokens += event.tokens;
-    idle.program.warmedTokens += event.tokens;
-    if (idle.isOver) this.totals.wastedTokens += event.tokens;
-    else idle.warmedTokens += event.tokens;
-    if (idle.state !== 'warming') return;
-    const engine = this.#stop(idle);
-    idle.state = event.ok ? 'warm' : 'idle';
-    if (event.ok) this.placement.warmed(idle, engine);
+  moved({ engine: id, program, thread, ok, tokens }: MemoryMoved): void {
+    const warming = this.#warmings.get(id);
+    if (warming?.idle.program.id !== program || warming.idle.thread !== thread) return;
+    this.#warmings.delete(id);
+    const { engine, idle, isCancelled } = warming;
+    this.totals.warmedTokens += tokens;
+    idle.program.warmedTokens += tokens;
+    if (idle.isOver) this.totals.wastedTokens += tokens;
+    else idle.warmedTokens += tokens;
+    if (isCancelled) return;
+    idle.state = ok ? 'warm' : 'idle';
+    if (ok) this.placement.warmed(idle, engine);
     else this.totals.failed += 1;
   }
 
@@ -118,21 +118,18 @@ export class Memory {
     for (const idle of this.#threads.get(program)?.values() ?? []) this.#drop(idle);
   }
 
-  /** Ends warms on the engine, the last begun first, until the others fit beside its calls. */
-  makeWay(engine: Engine): void {
-    const warming = this.#warming.get(engine) ?? [];
-    while (warming.length > 0 && !this.#hasRoom(engine, warming)) {
-      const idle = warming.at(-1) as IdleThread;
+  /** Once no waiting call has room: ends the warms that no longer have, and begins those that are due and have. */
+  settle(): void {
+    if (!this.#isOn) {
+      for (const idle of this.#byUse) this.#drop(idle);
+      return;
+    }
+    for (const { engine, idle, isCancelled } of this.#warmings.values()) {
+      if (isCancelled || this.#hasRoom(engine, idle)) continue;
       this.#cancel(idle);
       this.#prefetch.again(idle);
     }
-  }
-
-  /** Once no waiting call has room: ends the warms that no longer have, and begins those that are due and have. */
-  settle(): void {
-    for (const engine of [...this.#warming.keys()]) this.makeWay(engine);
-    if (!this.#isOn) return this.#clear();
-    for (const idle of this.#prefetch.dueAt(this.ports.now())) {
+    for (const idle of this.#prefetch.dueAt(this.step.nowMs)) {
       const engine = idle.program.home;
       if (engine !== undefined && this.#takes(engine, idle)) this.#begin(idle, engine);
     }
@@ -146,32 +143,30 @@ export class Memory {
     const { program, thread, promptTokens } = idle;
     const { msPerPromptToken } = this.placement.rules.config.policy;
     const warmMs = promptTokens * (program.home?.prefillMsPerToken ?? msPerPromptToken);
-    const nowMs = this.ports.now();
+    const { nowMs } = this.step;
     this.#prefetch.expect(idle, program.outlook?.next(thread, nowMs), warmMs, nowMs);
   }
 
   /** Whether the engine is to compute the thread's context now. */
   #takes(engine: Engine, idle: IdleThread): boolean {
-    const { workingSet, capabilities, pools, bound } = engine;
-    if (!capabilities.includes('warm') || workingSet.get(idle.program, idle.thread) !== undefined) return false;
-    if (!this.#worthOf(idle).pays(idle.promptTokens, this.ports.now())) return false;
-    const pool = pools.find(({ model }) => model === idle.model);
+    const { program, thread, model, promptTokens } = idle;
+    const { capabilities, pools, bound } = engine;
+    if (!capabilities.includes('warm') || this.#warmings.has(engine.id)) return false;
     // Whatever waits here needs the room soon.
-    if (pool === undefined || bound.size > 0 || pools.some(({ unbound }) => unbound.size > 0)) return false;
-    const warming = this.#warming.get(engine) ?? [];
-    if (engine.inFlight + warming.length >= engine.limitSize * BUSY_SHARE) return false;
-    if (warming.length >= WARMS_MAX || this.#outstanding.has(nameOf(placeOf(engine, idle)))) return false;
-    return this.#hasRoom(engine, [...warming, idle]);
+    if (bound.size > 0 || pools.some(({ unbound }) => unbound.size > 0)) return false;
+    if (engine.inFlight >= engine.limitSize * BUSY_SHARE || !pools.some((pool) => pool.model === model)) return false;
+    if (engine.workingSet.get(program, thread) !== undefined) return false;
+    if (program.activeCalls.some((call) => call.thread === thread)) return false;
+    return this.#hasRoom(engine, idle) && this.#worthOf(idle).pays(promptTokens, this.step.nowMs);
   }
 
-  /** Whether these warms have slots and room beside the engine's calls. The gate binds them on an empty engine too. */
-  #hasRoom(engine: Engine, warms: readonly IdleThread[]): boolean {
+  /** Whether the warm has a slot and room beside the engine's calls. The gate binds it on an empty engine too. */
+  #hasRoom(engine: Engine, idle: IdleThread): boolean {
     const { workingSet, capacityTokens, probation } = engine;
-    if (!engine.isOpen(this.ports.now()) || probation || capacityTokens === undefined) return false;
-    if (engine.inFlight + warms.length > engine.limitSize) return false;
+    if (!engine.isOpen(this.step.nowMs) || probation || capacityTokens === undefined) return false;
+    if (engine.inFlight >= engine.limitSize) return false;
     const gateTokens = Math.min(capacityTokens, engine.gateTokens(this.placement.rules.config.admission.gate));
-    const tokens = warms.reduce((sum, idle) => sum + workingSet.neededTokens(idle, idle.promptTokens), 0);
-    return workingSet.workingSetTokens + tokens <= gateTokens;
+    return workingSet.workingSetTokens + workingSet.neededTokens(idle, idle.promptTokens) <= gateTokens;
   }
 
   #worthOf({ program, family }: IdleThread): Worth {
@@ -187,36 +182,21 @@ export class Memory {
     idle.state = 'warming';
     idle.engine = engine;
     idle.attempts += 1;
-    this.#warming.set(engine, [...(this.#warming.get(engine) ?? []), idle]);
-    const place = placeOf(engine, idle);
-    this.#outstanding.set(nameOf(place), idle);
+    this.#warmings.set(engine.id, { engine, idle, isCancelled: false });
     this.totals.warms += 1;
     idle.program.warms += 1;
-    this.ports.out({ type: 'warm', ...place, tokens: idle.promptTokens as Tokens, reason: 'return' });
+    this.step.out.push({ type: 'warm', ...placeOf(idle, engine), tokens: idle.promptTokens as Tokens, reason: 'return' });
   }
 
+  /** Ends the thread's warm, if one is in flight. */
   #cancel(idle: IdleThread): void {
-    const engine = this.#stop(idle);
+    const { state, engine } = idle;
+    const warming = engine && this.#warmings.get(engine.id);
+    if (state !== 'warming' || warming === undefined) return;
+    warming.isCancelled = true;
     idle.state = 'idle';
     this.totals.cancelled += 1;
-    this.ports.out({ type: 'cancelWarm', ...placeOf(engine, idle) });
-  }
-
-  /** The warm no longer runs on its engine. */
-  #stop(idle: IdleThread): Engine {
-    const engine = idle.engine as Engine;
-    const warming = this.#warming.get(engine) ?? [];
-    warming.splice(warming.indexOf(idle), 1);
-    if (warming.length === 0) this.#warming.delete(engine);
-    return engine;
-  }
-
-  /** The thread has called again: what its warms computed was found in the cache, or not. */
-  #judge(idle: IdleThread, engine: Engine, usage: Usage | undefined): void {
-    const { warmedTokens, promptTokens } = idle;
-    const foundTokens = engine === idle.engine ? (usage?.cachedTokens ?? promptTokens) : 0;
-    idle.usefulTokens = Math.max(0, Math.min(warmedTokens, foundTokens - (promptTokens - warmedTokens)));
-    this.#drop(idle);
+    this.step.out.push({ type: 'cancelWarm', ...placeOf(idle, warming.engine) });
   }
 
   #add(idle: IdleThread): void {
@@ -228,14 +208,14 @@ export class Memory {
     if (this.#byUse.size > THREADS_MAX) for (const oldest of this.#byUse) return this.#drop(oldest);
   }
 
-  #drop(idle: IdleThread): void {
+  /** Nothing more is expected of the thread. @param usefulTokens tokens of its warms that its next call found cached */
+  #drop(idle: IdleThread, usefulTokens = 0): void {
     const { program, thread } = idle;
     this.#prefetch.forget(idle);
-    if (idle.state === 'warming') this.#cancel(idle);
+    this.#cancel(idle);
     idle.isOver = true;
-    const { usefulTokens } = idle;
     const wastedTokens = idle.warmedTokens - usefulTokens;
-    idle.worth?.learn(usefulTokens, wastedTokens, this.ports.now());
+    idle.worth?.learn(usefulTokens, wastedTokens, this.step.nowMs);
     this.totals.usefulTokens += usefulTokens;
     this.totals.wastedTokens += wastedTokens;
     program.usefulTokens += usefulTokens;
@@ -244,14 +224,6 @@ export class Memory {
     threads?.delete(thread);
     if (threads?.size === 0) this.#threads.delete(program);
   }
-
-  #clear(): void {
-    for (const idle of this.#byUse) this.#drop(idle);
-  }
 }
 
-const placeOf = ({ id }: Engine, { program, thread }: IdleThread) => ({ engine: id, program: program.id, thread });
-
-/** A text that tells warms apart. */
-const nameOf = ({ engine, program, thread }: Pick<MemoryMoved, 'engine' | 'program' | 'thread'>): string =>
-  JSON.stringify([engine, program, thread]);
+const placeOf = ({ program, thread }: IdleThread, { id }: Engine) => ({ engine: id, program: program.id, thread });

@@ -57,12 +57,7 @@ const number: Rule = (holder, key, path) => {
 const THREAD = { engine: text, program: text, thread: text };
 const WORK: ShapeOf<Work> = { promptTokens: count, outputTokens: count };
 const FAMILY: ShapeOf<Family> = { id: number, tokens: count };
-const USAGE: ShapeOf<Usage> = {
-  promptTokens: count,
-  outputTokens: count,
-  'cachedTokens?': count,
-  'createdTokens?': count,
-};
+const USAGE: ShapeOf<Usage> = { promptTokens: count, outputTokens: count, 'cachedTokens?': count };
 
 /** All kinds of failure in one shape: `busy` and `unreached` require the rest. */
 const FAILURE: Shape = {

@@ -92,8 +92,6 @@ export interface Usage {
   readonly outputTokens: Tokens;
   /** Prompt tokens served from the engine's prefix cache; absent when the engine does not report them. */
   readonly cachedTokens?: Tokens;
-  /** Prompt tokens that this call put into the cache; absent when the engine does not report them. */
-  readonly createdTokens?: Tokens;
 }
 
 export interface CallFinished {
@@ -318,7 +316,7 @@ export interface ProgramGone {
 
 /**
  * Run the last prompt of an idle thread again, for one token and at the lowest priority. It is no call: it has no slot
- * of its own and no service. One at a time for a thread.
+ * of its own and no service. One at a time on an engine.
  */
 export interface Warm {
   readonly type: 'warm';
