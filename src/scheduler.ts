@@ -173,9 +173,7 @@ export class Scheduler {
   }
 
   #left(id: Engine['id'], state: 'lost' | 'draining'): void {
-    this.#withEngine(id, (engine) =>
-      this.#lifecycle.displaced(this.#placement.leave(engine, state, this.#step.nowMs)),
-    );
+    this.#withEngine(id, (engine) => this.#lifecycle.displaced(this.#placement.leave(engine, state, this.#step.nowMs)));
   }
 
   /** Ends a step in which no waiting call has room any more. */

@@ -1,6 +1,14 @@
 import { ERRORS } from '../errors.js';
 import type { GatewayError } from '../errors.js';
-import type { AnswerFacts, BodyChanges, CanonicalMessage, JsonObject, RequestFacts, SseEvent, StreamReader } from './api.js';
+import type {
+  AnswerFacts,
+  BodyChanges,
+  CanonicalMessage,
+  JsonObject,
+  RequestFacts,
+  SseEvent,
+  StreamReader,
+} from './api.js';
 import { canonicalMessage } from './canonical.js';
 import { isObject, listOf, objectOf, parseObject, readStreamOptions, stringOf } from './fields.js';
 import { Kept } from './kept.js';

@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { millis, tokens, type CancelWarm, type EngineId, type Event, type Millis, type Usage, type Warm } from '../../src/index.js';
+import {
+  millis,
+  tokens,
+  type CancelWarm,
+  type EngineId,
+  type Event,
+  type Millis,
+  type Usage,
+  type Warm,
+} from '../../src/index.js';
 import type { AnswerFacts } from '../apis/api.js';
 import type { Config } from '../config/schema.js';
 import type { Engine, Fleet } from '../engines/fleet.js';

@@ -17,8 +17,6 @@ export interface Played {
   readonly layout: Layout;
   /** Service of its remaining calls, when an oracle is told. */
   leftMs: number;
-  /** The last answered call of each thread. */
-  readonly answered: Map<string, number>;
 }
 
 /** One call from its arrival to its end, as its engine and the world see it, over all its requests. */

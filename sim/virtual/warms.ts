@@ -3,7 +3,7 @@ import type { Sequence } from '../engine/sequence.js';
 import type { Agenda } from './agenda.js';
 import type { Fleet } from './fleet.js';
 import type { Gateway } from './gateway.js';
-import { Job, type Played } from './job.js';
+import { Job } from './job.js';
 
 /** Beyond any queue of the core: a warm is the last that a `priority` engine serves. */
 const LAST = 1e9;
@@ -16,7 +16,8 @@ interface Order {
 
 /** The gateway's warms: the last prompt of a thread again, for one token. */
 export class Warms {
-  readonly #played = new Map<string, Played>();
+  /** The last answered call of each thread, by program. */
+  readonly #answered = new Map<string, Map<string, Job>>();
   readonly #orders = new Map<Job, Order>();
 
   constructor(
@@ -26,41 +27,42 @@ export class Warms {
   ) {}
 
   /** The call has its answer: its prompt is its thread's last. */
-  answered({ played, call, index }: Job): void {
-    this.#played.set(played.id, played);
-    played.answered.set(call.thread, index);
+  answered(job: Job): void {
+    const threads = this.#answered.get(job.played.id) ?? new Map<string, Job>();
+    this.#answered.set(job.played.id, threads.set(job.call.thread, job));
   }
 
   /** The program has left the gateway's table. */
   forget(program: string): void {
-    this.#played.delete(program);
+    this.#answered.delete(program);
   }
 
   /** The gateway ends, and forgets all prompts. */
   restart(): void {
     for (const [job, { command }] of this.#orders) this.fleet().get(command.engine).abort(job, this.agenda.nowMs);
     this.#orders.clear();
-    this.#played.clear();
+    this.#answered.clear();
   }
 
   order(command: Warm): void {
     const fleet = this.fleet();
     const { nowMs } = this.agenda;
-    const played = this.#played.get(command.program);
-    const index = played?.answered.get(command.thread);
+    const last = this.#answered.get(command.program)?.get(command.thread);
     const replica = fleet.get(command.engine);
-    if (played === undefined || index === undefined || !replica.isUp)
-      return this.#tell({ command, atMs: nowMs }, false);
-    const job = new Job(played, index, fleet.contextTokensMax, 1);
+    if (last === undefined || !replica.isUp) return this.#tell({ command, atMs: nowMs }, false);
+    const job = new Job(last.played, last.index, fleet.contextTokensMax, 1);
     job.priority = LAST;
     job.streams = false;
     this.#orders.set(job, { command, atMs: nowMs });
     replica.add(job, nowMs);
   }
 
-  cancel({ engine, program, thread }: CancelWarm): void {
-    for (const [job, { command }] of this.#orders)
-      if (command.engine === engine && command.program === program && command.thread === thread) this.#end(job);
+  cancel({ engine }: CancelWarm): void {
+    for (const [job, order] of this.#orders) {
+      if (order.command.engine !== engine) continue;
+      this.#orders.delete(job);
+      this.#tell(order, false, this.fleet().get(engine).abort(job, this.agenda.nowMs));
+    }
   }
 
   /** Whether the job is a warm; it has ended then. @param sequence undefined: its engine is lost */
@@ -70,13 +72,6 @@ export class Warms {
     this.#orders.delete(job);
     this.#tell(order, sequence !== undefined, sequence);
     return true;
-  }
-
-  #end(job: Job): void {
-    const order = this.#orders.get(job) as Order;
-    this.#orders.delete(job);
-    const sequence = this.fleet().get(order.command.engine).abort(job, this.agenda.nowMs);
-    this.#tell(order, false, sequence);
   }
 
   #tell({ command: { engine, program, thread }, atMs }: Order, ok: boolean, sequence?: Sequence<Job>): void {

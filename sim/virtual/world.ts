@@ -87,14 +87,7 @@ class World {
       this.#calls.gateway.scheduler.oracle === undefined
         ? 0
         : program.calls.reduce((sum, call) => sum + serviceMs(this.options.engine.preset, call), 0);
-    const played: Played = {
-      id: `p${index}`,
-      index,
-      run,
-      layout: this.#texts.layOut(program),
-      leftMs,
-      answered: new Map(),
-    };
+    const played: Played = { id: `p${index}`, index, run, layout: this.#texts.layOut(program), leftMs };
     this.#tally.arrived(nowMs);
     for (const call of run.opening()) this.#plan(played, call);
     if (this.#source.concurrency === 0) this.#expect();
@@ -103,17 +96,13 @@ class World {
     this.#endProgram(played);
   }
 
-  #plan(played: Played, call: number): Job {
+  /** @param before the call whose answer asks for the tools that run until this one */
+  #plan(played: Played, call: number, before?: Job): void {
     const job = new Job(played, call, this.#calls.fleet.contextTokensMax);
     const arrival = new Appointment(RANK.callArrives, () => this.#calls.ask(job));
     this.#agenda.set(arrival, this.#agenda.nowMs + job.call.gapMs);
-    return job;
-  }
-
-  /** The tools of a finished call run until the next one. */
-  #goOn({ call }: Job, next: Job): void {
-    if (call.tools !== undefined && call.tools.length > 0 && next.call.gapMs > 0)
-      this.#calls.toolsRun(call.tools, next);
+    const tools = before?.call.tools ?? [];
+    if (tools.length > 0 && job.call.gapMs > 0) this.#calls.toolsRun(tools, job);
   }
 
   #callEnded(job: Job, outcome: CallOutcome, sequence: Sequence<Job> | undefined): void {
@@ -121,7 +110,7 @@ class World {
     const { run } = played;
     this.#observe(job, outcome, sequence?.firstTokenAt ?? NaN, sequence?.cachedTokens ?? 0);
     if (sequence === undefined) this.#tally.cancelled(run.failed(index, outcome));
-    else for (const next of run.completed(index, promptTokens, outputTokens)) this.#goOn(job, this.#plan(played, next));
+    else for (const next of run.completed(index, promptTokens, outputTokens)) this.#plan(played, next, job);
     if (run.open === 0) this.#endProgram(played);
   }
 

@@ -185,7 +185,12 @@ export class Memory {
     this.#warmings.set(engine.id, { engine, idle, isCancelled: false });
     this.totals.warms += 1;
     idle.program.warms += 1;
-    this.step.out.push({ type: 'warm', ...placeOf(idle, engine), tokens: idle.promptTokens as Tokens, reason: 'return' });
+    this.step.out.push({
+      type: 'warm',
+      ...placeOf(idle, engine),
+      tokens: idle.promptTokens as Tokens,
+      reason: 'return',
+    });
   }
 
   /** Ends the thread's warm, if one is in flight. */

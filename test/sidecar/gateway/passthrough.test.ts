@@ -67,7 +67,9 @@ describe('a path that the gateway has no opinion of', () => {
       const { url } = await world([engine], ANY_PATH);
       const body = `{"model":"${MODEL}","maitred":{"node":"n"},"messages":[{"role":"user","content":"a"}],"x":1e300}`;
       await ask(`${url}${path}`, { headers: JSON_TYPE, body });
-      expect(engine.last.body.toString()).toBe(`{"model":"${MODEL}","messages":[{"role":"user","content":"a"}],"x":1e300}`);
+      expect(engine.last.body.toString()).toBe(
+        `{"model":"${MODEL}","messages":[{"role":"user","content":"a"}],"x":1e300}`,
+      );
     },
   );
 
