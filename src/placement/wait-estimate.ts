@@ -18,8 +18,7 @@ export interface TurnedAway {
  * waits only if its engine is refusing several already.
  */
 export function turnedAway(call: Call, placement: Placement, nowMs: number): TurnedAway | undefined {
-  if (overflows(call, placement))
-    return { refusal: 'queue_full', retryAfterMs: placement.msPerCall(call, nowMs) };
+  if (overflows(call, placement)) return { refusal: 'queue_full', retryAfterMs: placement.msPerCall(call, nowMs) };
   if (placement.refuserOf(call, nowMs) !== undefined) return { refusal: 'overloaded', retryAfterMs: RETRY_MS_MIN };
   const afterMs = retryAfterMs(call, placement, nowMs);
   return afterMs === undefined ? undefined : { refusal: 'overloaded', retryAfterMs: afterMs };
