@@ -89,6 +89,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     prefix: context.readsPrefix ? prefixHashes(facts.conversation()) : undefined,
     fingerprint,
     isRetry: saysRetry(headers),
+    headers,
     raw,
     keys,
     held,

@@ -7,6 +7,7 @@ import { Auth } from './auth.js';
 import { HeldBytes } from './bodies/held.js';
 import { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
+import { Warms } from './calls/warms.js';
 import type { Config } from './config/schema.js';
 import type { Context, Demo, Shadow } from './context.js';
 import { Discovery, Membership } from './discovery/index.js';
@@ -58,11 +59,13 @@ export function assemble(config: Config, options: GatewayOptions): Context {
       metrics.programGone(gone);
       totals.programGone(gone, driver.now());
       threads.gone(gone.program);
+      warms.prompts.forget(gone.program);
       // An ended one was told when it ended, since its id may have been in use again by now.
       if (gone.cause !== 'ended') context.tracing?.programOver(gone.program, gone.cause);
     },
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
     recorders: [options.recorder, options.shadow].filter((recorder) => recorder !== undefined),
+    memory: { start: (command) => warms.start(command), cancel: (command) => warms.cancel(command) },
   });
   const fleet = createFleet(config, {
     emit: (event) => driver.emit(event),
@@ -71,6 +74,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     now: () => driver.now(),
     log,
   });
+  const warms = makeWarms(config, () => context);
   const membership = new Membership(fleet, () => driver.now(), log);
   const context: Context = {
     config,
@@ -92,6 +96,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     held: new HeldBytes(() => context.config),
     reader: new BodyReader(() => context.config),
     active: new ActiveSet(),
+    warms,
     threads,
     identified: new Identified(),
     pastCalls: new PastCalls(config.limits.pastCalls),
@@ -106,6 +111,17 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   context.workflows.configure(readWorkflows(config));
   registerGauges(context);
   return context;
+}
+
+/** The context is read late, because it holds these warms itself. */
+function makeWarms({ limits }: Config, context: () => Context): Warms {
+  return new Warms({
+    config: () => context().config,
+    fleet: { get: (id) => context().fleet.get(id) },
+    bytesMax: limits.warmBytes,
+    now: () => context().driver.now(),
+    emit: (event) => context().driver.emit(event),
+  });
 }
 
 /** Logs each distinct message once; `maitred_invariant_violations_total` counts all of them. */
@@ -174,9 +190,11 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
       const contextTokens = usage === undefined ? promptTokens : usage.promptTokens + usage.outputTokens;
       context().responses.hold(tenant, id, { engine, contextTokens });
     },
-    answered: ({ tenant, identity, facts }, answer, usage) => {
-      const { identifier, tokens } = context();
+    answered: (spec, answer, usage) => {
+      const { tenant, identity, facts } = spec;
+      const { config, identifier, tokens, warms } = context();
       identifier.answered(identity, { tenant }, answer);
+      if (config.policy.prefetch === 'on' && spec.api.oneToken !== undefined) warms.prompts.keep(spec);
       // The engine's prompt includes the earlier response, so it is longer than the request's text.
       if (usage === undefined || facts.previousResponseId !== undefined) return;
       tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);

@@ -5,6 +5,7 @@ import type { Auth } from './auth.js';
 import type { HeldBytes } from './bodies/held.js';
 import type { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
+import type { Warms } from './calls/warms.js';
 import type { Config } from './config/schema.js';
 import type { Discovery, Membership } from './discovery/index.js';
 import type { Driver, Recorder } from './driver.js';
@@ -61,6 +62,7 @@ export interface Context {
   readonly held: HeldBytes;
   readonly reader: BodyReader;
   readonly active: ActiveSet;
+  readonly warms: Warms;
   readonly threads: Threads;
   readonly identified: Identified;
   readonly pastCalls: PastCalls;

@@ -3,6 +3,7 @@ import type {
   Balancer,
   CallArrived,
   CallId,
+  CancelWarm,
   Command,
   Dispatch,
   Event,
@@ -10,6 +11,7 @@ import type {
   ProgramGone,
   Reject,
   WaitView,
+  Warm,
 } from '../src/index.js';
 import type { Config } from './config/schema.js';
 import { Waiting } from './waiting.js';
@@ -32,6 +34,8 @@ export interface DriverPorts {
   /** The scheduler found an invariant broken, and continues. */
   readonly violated: (message: string) => void;
   readonly recorders: readonly Recorder[];
+  /** Moves engines' memory as the scheduler commands. */
+  readonly memory: { start(command: Warm): void; cancel(command: CancelWarm): void };
 }
 
 /** Longest delay of setTimeout; a later wake takes several sleeps. */
@@ -149,6 +153,12 @@ export class Driver {
       }
       case 'programGone':
         this.ports.programGone(command);
+        return;
+      case 'warm':
+        this.ports.memory.start(command);
+        return;
+      case 'cancelWarm':
+        this.ports.memory.cancel(command);
         return;
       case 'wakeAt':
         this.#wakeAt = command.at;

@@ -101,6 +101,7 @@ class RunningGateway implements Gateway {
     const balancer = context.balancer.for(config.balancer);
     context.driver.configure(config, balancer);
     context.readsPrefix = balancer.readsPrefix;
+    if (config.policy.prefetch === 'off') context.warms.prompts.clear();
     // Whoever watches must be let in by the new keys and token.
     const { admin, auth } = context.config;
     if (!isDeepStrictEqual([config.admin, config.auth], [admin, auth])) context.watchers.close();
@@ -127,6 +128,7 @@ class RunningGateway implements Gateway {
   async #drain(): Promise<void> {
     const { active, config, log } = this.context;
     this.context.draining = true;
+    this.context.warms.close();
     log.info({ active: active.size }, 'draining');
     const endsAt = performance.now() + config.timeouts.drainMs;
     await active.emptied(config.timeouts.drainMs);
@@ -206,6 +208,7 @@ async function startTracing({ config, fleet, metrics, log }: Context): Promise<T
 async function closeAll(context: Context, listeners: readonly Listener[], flushMs: number): Promise<void> {
   context.draining = true;
   context.active.drainAway();
+  context.warms.close();
   context.watchers.close();
   await Promise.all(listeners.map((listener) => listener.close()));
   await context.reader.close();

@@ -8,6 +8,7 @@ import { checkMediaType, hasBody, isJson, readBody } from './http/body.js';
 import { splitTarget } from './http/target.js';
 import { noEngine, unknownModel } from './models.js';
 import { Relay } from './relay.js';
+import { undeclared } from './workflows/declaration.js';
 
 /**
  * Requests that are not calls of a program: they bypass the queues, go directly to an engine, and come back unchanged.
@@ -27,8 +28,8 @@ export async function passCheap(
 ): Promise<void> {
   checkMediaType(request);
   await withBody(context, tenant, request, response, async (bytes) => {
-    const { raw, facts } = await context.reader.read(api, path, bytes, () => !request.socket.destroyed);
-    await pass(context, enginesFor(context, facts.model), request, response, raw, api, path);
+    const read = await context.reader.read(api, path, bytes, () => !request.socket.destroyed);
+    await pass(context, enginesFor(context, read.facts.model), request, response, undeclared(read), api, path);
   });
 }
 
@@ -43,8 +44,8 @@ export async function passThrough(
   if (!hasBody(request)) return pass(context, enginesFor(context), request, response, null, api);
   if (!isJson(request)) return pass(context, enginesFor(context), request, response, request, api);
   return withBody(context, tenant, request, response, async (raw) => {
-    const model = await modelIn(context, raw, request);
-    await pass(context, enginesFor(context, model), request, response, raw, api);
+    const { model, body } = await readPassed(context, raw, request);
+    await pass(context, enginesFor(context, model), request, response, body, api);
   });
 }
 
@@ -84,16 +85,21 @@ async function withBody(
   }
 }
 
-/** The model in a JSON body. The engine rejects a body that does not match its type. */
-async function modelIn(context: Context, raw: Buffer, request: IncomingMessage): Promise<string | undefined> {
+/** A JSON body for an engine, and its model. The engine rejects a body that does not match its type. */
+async function readPassed(
+  context: Context,
+  raw: Buffer,
+  request: IncomingMessage,
+): Promise<{ readonly model?: string; readonly body: Buffer }> {
   try {
     // A copy, because the reader may not return a body that it rejects.
-    const { facts } = await context.reader.read(passed, '', Buffer.from(raw), () => !request.socket.destroyed);
-    return facts.model === '' ? undefined : facts.model;
+    const read = await context.reader.read(passed, '', Buffer.from(raw), () => !request.socket.destroyed);
+    const { model } = read.facts;
+    return { ...(model !== '' && { model }), body: undeclared(read) };
   } catch (error) {
     const isRefused =
       error instanceof GatewayError && ['invalid_json', 'invalid_body', 'missing_body'].includes(error.code);
-    if (isRefused) return undefined;
+    if (isRefused) return { body: raw };
     throw error;
   }
 }

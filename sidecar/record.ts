@@ -162,6 +162,8 @@ class Aliases {
       const { program, thread, tool } = event;
       return { ...event, program: this.#program(program), thread: this.#thread(thread), tool: this.#tool(tool) };
     }
+    if (event.type === 'memoryMoved')
+      return { ...event, program: this.#program(event.program), thread: this.#thread(event.thread) };
     if (event.type === 'programEnded' || event.type === 'programHinted')
       return { ...event, program: this.#program(event.program) };
     return event;
@@ -181,8 +183,12 @@ class Aliases {
   }
 
   inCommands(commands: readonly Command[]): readonly Command[] {
-    if (!commands.some(({ type }) => type === 'programGone')) return commands;
-    return commands.map((command) => (command.type === 'programGone' ? this.#inGone(command) : command));
+    if (!commands.some((command) => 'program' in command)) return commands;
+    return commands.map((command) => {
+      if (command.type === 'programGone') return this.#inGone(command);
+      if (!('thread' in command)) return command;
+      return { ...command, program: this.#program(command.program), thread: this.#thread(command.thread) };
+    });
   }
 
   #inGone({ deadline, ...gone }: ProgramGone): ProgramGone {

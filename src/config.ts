@@ -5,11 +5,13 @@ export const POLICY_NAMES = ['plas', 'fcfs', 'fcfs-window', 'las-decayed'] as co
 export const ADMISSION_NAMES = ['knee', 'none'] as const;
 export const RETENTION_NAMES = ['learnt', 'half-life', 'saga', 'lru'] as const;
 export const FORESIGHT_NAMES = ['none', 'learnt', 'declared'] as const;
+export const PREFETCH_NAMES = ['off', 'on'] as const;
 export const TENANTS_NAMES = ['none', 'weighted', 'afs'] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];
 export type AdmissionName = (typeof ADMISSION_NAMES)[number];
 export type RetentionName = (typeof RETENTION_NAMES)[number];
 export type ForesightName = (typeof FORESIGHT_NAMES)[number];
+export type PrefetchName = (typeof PREFETCH_NAMES)[number];
 export type TenantsName = (typeof TENANTS_NAMES)[number];
 
 /** Settings of a policy. */
@@ -32,6 +34,8 @@ export interface PolicySettings {
    * it.
    */
   readonly foresight: ForesightName;
+  /** Whether contexts that have left an engine's cache are computed again just before their threads return. */
+  readonly prefetch: PrefetchName;
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * The core of maitred: decides which call runs next, and where. Pure: events and time come in, commands go out.
  *
- * README.md here is the guide: the rooms (protocol/, programs/, foresight/, policies/, queues/, engines/, kv/, placement/),
+ * README.md here is the guide: the rooms (protocol/, programs/, foresight/, memory/, policies/, queues/, engines/, kv/, placement/),
  * the life of a call, a line for each file. Start with protocol/events.ts, then scheduler.ts.
  */
 export * from './protocol/units.js';
@@ -13,6 +13,7 @@ export {
   ADMISSION_NAMES,
   FORESIGHT_NAMES,
   POLICY_NAMES,
+  PREFETCH_NAMES,
   RETENTION_NAMES,
   TENANTS_NAMES,
   queueMsLeast,
@@ -21,6 +22,7 @@ export type {
   AdmissionName,
   ForesightName,
   PolicyName,
+  PrefetchName,
   RetentionName,
   SchedulerConfig,
   TenantsName,
@@ -31,6 +33,7 @@ export type { RetentionPolicy } from './policies/retention.js';
 export { Scheduler } from './scheduler.js';
 export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
 export type { CallView, ObstacleView, WaitView, WaitingCall } from './wait-views.js';
+export type { MemoryTotals } from './memory/memory.js';
 export type { TenantView } from './programs/accounts.js';
 export type { NextCall } from './foresight/thread-path.js';
 export type { EngineView, ForecastView, IdleProgram, ProgramView, QueueView, ThreadView, Views } from './views.js';

@@ -1,30 +1,17 @@
 import type { Balancer } from './placement/balancer.js';
-import { Call } from './programs/call.js';
 import { checkConfig, type SchedulerConfig } from './config.js';
 import type { Engine } from './engines/engine.js';
-import type {
-  CallArrived,
-  CallCancelled,
-  CallFailed,
-  CallFinished,
-  Command,
-  Dispatch,
-  Event,
-  Refusal,
-} from './protocol/events.js';
+import type { Command, Event } from './protocol/events.js';
 import { counted, tellViolationsTo, type OnViolation } from './invariant.js';
-import { passesMany } from './placement/oversized.js';
+import { Lifecycle } from './lifecycle.js';
+import { Memory, type MemoryTotals } from './memory/memory.js';
 import { Placement } from './placement/placement.js';
-import { Escalator } from './placement/escalator.js';
-import { proved, setBack } from './placement/retry.js';
-import { turnedAway } from './placement/wait-estimate.js';
-import { goneNotice, Accounting, clampUsage } from './programs/accounting.js';
-import { Ghosts } from './programs/ghosts.js';
+import { Accounting } from './programs/accounting.js';
 import { makePolicy } from './policies/by-name.js';
 import type { Policy } from './policies/policy.js';
-import type { Program } from './programs/process-table.js';
+import type { Step } from './step.js';
 import { Views } from './views.js';
-import type { CallId, Millis } from './protocol/units.js';
+import type { Millis } from './protocol/units.js';
 
 /**
  * The scheduler: `step(event, now) -> commands`. It owns the process table, the queues and the engine table. Its state
@@ -39,26 +26,22 @@ import type { CallId, Millis } from './protocol/units.js';
  * Events about unknown calls and engines, or those that have ended, change nothing.
  */
 export class Scheduler {
+  readonly #step: Step = { nowMs: -Infinity, out: [] };
   readonly #placement: Placement;
   readonly #accounting: Accounting;
-  #policy: Policy;
-  readonly #calls = new Map<CallId, Call>();
-  readonly #escalator: Escalator;
-  readonly #ghosts = new Ghosts();
-  #seq = 0;
-  #nowMs = -Infinity;
+  readonly #lifecycle: Lifecycle;
+  readonly #memory: Memory;
   #wakeAtMs = Infinity;
-  #out: Command[] = [];
   /** Read-only pictures of the tables and queues. */
   readonly views = new Views(() => ({
     placement: this.#placement,
     table: this.#accounting.table,
     accuracy: this.#accounting.foresight.accuracy,
-    policy: this.#policy,
+    policy: this.#lifecycle.policy,
     balancer: this.#placement.rules.balancer.name,
-    calls: this.#calls,
-    ghosts: this.#ghosts.size,
-    nowMs: this.#nowMs,
+    calls: this.#lifecycle.calls,
+    ghosts: this.#lifecycle.ghosts.size,
+    nowMs: this.#step.nowMs,
   }));
   /** Running totals, for metrics. */
   readonly totals = { promotions: 0, overdue: 0, spilled: 0, rejoined: 0, violations: 0 };
@@ -77,10 +60,16 @@ export class Scheduler {
   ) {
     checkConfig(config);
     this.#onViolation = onViolation && counted(this.totals, onViolation);
-    this.#policy = policy ?? makePolicy(config.policy);
+    const used = policy ?? makePolicy(config.policy);
     this.#accounting = new Accounting(config);
-    this.#placement = new Placement({ config, balancer, policy: this.#policy }, this.#accounting.completionIndex);
-    this.#escalator = new Escalator(this.#placement, this.totals);
+    this.#placement = new Placement({ config, balancer, policy: used }, this.#accounting.completionIndex);
+    this.#memory = new Memory(this.#placement, this.#step);
+    this.#lifecycle = new Lifecycle(this.#step, this.#placement, this.#accounting, this.#memory, this.totals, used);
+  }
+
+  /** Running totals of warms, for metrics. */
+  get memory(): MemoryTotals {
+    return this.#memory.totals;
   }
 
   /**
@@ -89,16 +78,15 @@ export class Scheduler {
    * @throws RangeError when `now` is not finite; Error when a `callArrived` repeats an active call's id.
    */
   step(event: Event, now: Millis): Command[] {
-    if (event.type === 'callArrived' && this.#calls.has(event.call))
+    if (event.type === 'callArrived' && this.#lifecycle.calls.has(event.call))
       throw new Error(`call ${event.call} is already active`);
     this.#begin(now);
     this.#passTime();
     if (event.type === 'woke') this.#wakeAtMs = Infinity;
     this.#apply(event);
-    this.#place();
-    if (event.type === 'callArrived') this.#turnAway(event.call);
-    this.#planWake();
-    return this.#out;
+    this.#lifecycle.place();
+    if (event.type === 'callArrived') this.#lifecycle.turnAway(event.call);
+    return this.#settle();
   }
 
   /**
@@ -108,56 +96,60 @@ export class Scheduler {
   configure(config: SchedulerConfig, balancer: Balancer, now: Millis): Command[] {
     checkConfig(config);
     this.#begin(now);
-    const waiting = [...this.#calls.values()].filter((call) => call.state === 'waiting').sort((a, b) => a.seq - b.seq);
+    const calls = [...this.#lifecycle.calls.values()];
+    const waiting = calls.filter((call) => call.state === 'waiting').sort((a, b) => a.seq - b.seq);
     for (const call of waiting) this.#placement.withdraw(call);
-    this.#policy = this.policy ?? makePolicy(config.policy);
-    this.#placement.rules = { config, balancer, policy: this.#policy };
+    this.#lifecycle.policy = this.policy ?? makePolicy(config.policy);
+    this.#placement.rules = { config, balancer, policy: this.#lifecycle.policy };
     this.#accounting.configure(config);
     this.#placement.accounts.configure(config, this.#placement.engineTable.running());
     for (const engine of this.#placement.engineTable.engines.values()) engine.configure(config.admission);
-    for (const call of waiting) this.#wait(call);
-    this.#place();
-    this.#planWake();
-    return this.#out;
+    for (const call of waiting) this.#lifecycle.wait(call);
+    this.#lifecycle.place();
+    return this.#settle();
   }
 
   #begin(now: Millis): void {
     if (!Number.isFinite(now)) throw new RangeError(`now must be finite, got ${now}`);
     tellViolationsTo(this.#onViolation);
-    this.#nowMs = Math.max(now, this.#nowMs);
-    this.#placement.accounts.at(this.#nowMs);
-    this.#out = [];
+    this.#step.nowMs = Math.max(now, this.#step.nowMs);
+    this.#step.out = [];
+    this.#placement.accounts.at(this.#step.nowMs);
+  }
+
+  #passTime(): void {
+    const { nowMs } = this.#step;
+    this.#lifecycle.escalate();
+    this.#placement.accounts.reweigh(this.#lifecycle.calls.values(), this.#accounting.urgencyOf);
+    this.#accounting.countOut(nowMs);
+    this.#placement.passTime(nowMs);
+    this.#lifecycle.expire();
   }
 
   #apply(event: Event): void {
     switch (event.type) {
       case 'callArrived':
-        return this.#arrive(event);
+        return this.#lifecycle.arrive(event);
       case 'callStarted':
-        return this.#withRunning(event.call, (call, engine) => {
-          engine.started(call, this.#nowMs);
-          proved(engine, this.#placement);
-        });
+        return this.#lifecycle.started(event.call);
       case 'callProgressed':
-        return this.#withRunning(event.call, (call) => call.progressed(event.outputTokens));
+        return this.#lifecycle.progressed(event);
       case 'callFinished':
-        return this.#withRunning(event.call, (call, engine) => this.#finish(call, engine, clampUsage(event)));
+        return this.#lifecycle.finished(event);
       case 'callFailed':
-        return this.#withRunning(event.call, (call, engine) => this.#fail(call, engine, event));
+        return this.#lifecycle.failed(event);
       case 'callCancelled':
-        return this.#cancel(event);
-      case 'programEnded': {
-        const row = this.#accounting.table.get(event.program);
-        if (row === undefined) return;
-        this.#ghosts.forget(row);
-        return this.#gone(this.#accounting.detach(row, 'ended'));
-      }
+        return this.#lifecycle.cancelled(event);
+      case 'programEnded':
+        return this.#lifecycle.programEnded(event.program);
       case 'programHinted':
+        return this.#accounting.told(event, this.#step.nowMs);
       case 'toolStarted':
       case 'toolFinished':
-        return this.#accounting.told(event, this.#nowMs);
+        this.#accounting.told(event, this.#step.nowMs);
+        return this.#memory.told(this.#accounting.table.get(event.program), event.thread);
       case 'engineJoined':
-        return this.#displaced(this.#placement.join(event));
+        return this.#lifecycle.displaced(this.#placement.join(event));
       case 'engineReported':
         return this.#withEngine(event.engine, (engine) => {
           engine.report(event);
@@ -167,16 +159,13 @@ export class Scheduler {
         return this.#left(event.engine, 'lost');
       case 'engineDrained':
         return this.#left(event.engine, 'draining');
+      case 'memoryMoved':
+        return this.#memory.moved(event);
       case 'woke':
         return;
       default:
         return event satisfies never;
     }
-  }
-
-  #withRunning(id: CallId, then: (call: Call, engine: Engine) => void): void {
-    const call = this.#calls.get(id);
-    if (call?.engine !== undefined) then(call, call.engine);
   }
 
   #withEngine(id: Engine['id'], then: (engine: Engine) => void): void {
@@ -185,175 +174,21 @@ export class Scheduler {
   }
 
   #left(id: Engine['id'], state: 'lost' | 'draining'): void {
-    this.#withEngine(id, (engine) => this.#displaced(this.#placement.leave(engine, state, this.#nowMs)));
+    this.#withEngine(id, (engine) => this.#lifecycle.displaced(this.#placement.leave(engine, state, this.#step.nowMs)));
   }
 
-  #arrive(event: CallArrived): void {
-    if (!this.#placement.serves(event.model, event.engine)) {
-      this.#out.push({ type: 'reject', call: event.call, refusal: 'no_engine' });
-      return;
-    }
-    const { row, evicted } = this.#accounting.admit(event.program, event.tenant, this.#nowMs);
-    this.#gone(evicted);
-    const { outputReserveTokens } = this.#placement.rules.config.admission;
-    const call = new Call(event, this.#seq++, row, outputReserveTokens, this.#nowMs);
-    const ghost = this.#ghosts.take(row, event);
-    if (ghost !== undefined) {
-      this.totals.rejoined += 1;
-      call.takeOver(ghost);
-    }
-    this.#calls.set(call.id, call);
-    this.#accounting.begin(call, event);
-    this.#wait(call);
-  }
-
-  /** Ranks and queues the call: on arrival, or again after an engine failed it. */
-  #wait(call: Call): void {
-    call.turn = this.#placement.accounts.turnOf(call);
-    Object.assign(call, call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs));
-    const refuser = this.#placement.refuserOf(call, this.#nowMs);
-    if (refuser === undefined || passesMany(refuser)) {
-      this.#placement.enqueue(call);
-      this.#escalator.watch(call);
-      return;
-    }
-    this.#placement.passTo(call, refuser);
-    this.#send(call, refuser, 'spread');
-  }
-
-  /** Dispatches every call that has room. */
-  #place(): void {
-    for (let next = this.#placement.next(this.#nowMs); next !== undefined; next = this.#placement.next(this.#nowMs))
-      this.#dispatch(next.call, next.engine);
-  }
-
-  #dispatch(call: Call, engine: Engine): void {
-    const { balancer } = this.#placement.rules;
-    this.#accounting.waited(call, this.#nowMs);
-    const binds = balancer.binds(call, engine);
-    const { home } = call.program;
-    const placement = !binds ? 'spread' : home === undefined ? 'bound' : home === engine ? 'home' : 'spilled';
-    if (placement === 'spilled') this.totals.spilled += 1;
-    this.#placement.occupy(call, engine, this.#nowMs);
-    if (binds) call.program.bind(engine);
-    balancer.dispatched?.(call, engine);
-    this.#send(call, engine, placement);
-  }
-
-  #send(call: Call, engine: Engine, placement: Dispatch['placement']): void {
-    call.sent(this.#nowMs);
-    this.#escalator.forget(call);
-    this.#out.push(call.dispatchedTo(engine, placement));
-  }
-
-  #finish(call: Call, engine: Engine, event: CallFinished): void {
-    const warm = call.program.lastEngine === engine;
-    engine.finished(call, event, this.#nowMs);
-    proved(engine, this.#placement);
-    const left = this.#accounting.finished(call, engine, event, this.#nowMs);
-    this.#placement.vacate(call, engine, left, this.#nowMs);
-    const { promptTokens, outputTokens } = event.usage ?? call;
-    this.#policy.charge?.(call.program, promptTokens, outputTokens, this.#nowMs);
-    if (event.usage !== undefined) this.#placement.rules.balancer.finished?.(call, event.usage, warm);
-    this.#placement.completed(call, engine, this.#nowMs);
-    this.#end(call);
-  }
-
-  #fail(call: Call, engine: Engine, event: CallFailed): void {
-    if (event.failure === 'lost') return this.#abandon(call, engine);
-    this.#placement.vacate(call, engine, 'nothing', this.#nowMs);
-    if (event.failure === 'refused') {
-      proved(engine, this.#placement);
-      return this.#end(call);
-    }
-    const refusal = setBack(call, engine, event, this.#placement, this.#nowMs);
-    if (refusal !== undefined) return this.#reject(call, refusal);
-    if (!this.#placement.serves(call.model, call.onlyOn)) return this.#reject(call, 'no_engine');
-    call.sentBack(this.#nowMs);
-    this.#wait(call);
-  }
-
-  #cancel({ call: id, mayReturn }: CallCancelled): void {
-    const call = this.#calls.get(id);
-    if (call === undefined) return;
-    if (call.engine !== undefined) return this.#abandon(call, call.engine);
-    this.#leaveQueue(call);
-    this.#end(call);
-    if (mayReturn === true) this.#ghosts.keep(call, this.#placement.rules.config, this.#nowMs);
-  }
-
-  #leaveQueue(call: Call): void {
-    this.#accounting.waited(call, this.#nowMs);
-    this.#placement.withdraw(call);
-  }
-
-  /** A running call ends without an answer and is charged for its use. */
-  #abandon(call: Call, engine: Engine): void {
-    this.#accounting.abandoned(call, this.#nowMs);
-    this.#policy.charge?.(call.program, call.promptTokens, call.outputTokens, this.#nowMs);
-    this.#placement.vacate(call, engine, 'unknown', this.#nowMs);
-    this.#placement.completed(call, engine, this.#nowMs);
-    this.#end(call);
-  }
-
-  #reject(call: Call, refusal: Refusal, afterMs?: number): void {
-    if (call.state === 'waiting') this.#leaveQueue(call);
-    const retry = afterMs === undefined ? undefined : { retryAfterMs: afterMs as Millis };
-    this.#out.push({ type: 'reject', call: call.id, refusal, ...retry });
-    this.#end(call);
-    // A retry that finds the queue full keeps the place that it took over.
-    if (refusal === 'queue_timeout' || refusal === 'no_engine' || (refusal === 'queue_full' && call.returns > 0))
-      this.#ghosts.keep(call, this.#placement.rules.config, this.#nowMs);
-  }
-
-  #end(call: Call): void {
-    this.#escalator.forget(call);
-    this.#calls.delete(call.id);
-    this.#gone(this.#accounting.ended(call, this.#nowMs));
-  }
-
-  #gone(row: Program | undefined): void {
-    if (row === undefined) return;
-    this.#ghosts.forget(row);
-    this.#placement.forget(row);
-    this.#out.push(goneNotice(row));
-  }
-
-  /** Handles waiting calls that an engine's coming or going concerns: no engine may serve them any more, or none is up. */
-  #displaced(calls: readonly Call[]): void {
-    for (const call of calls) {
-      if (this.#placement.serves(call.model, call.onlyOn)) this.#escalator.watch(call);
-      else this.#reject(call, 'no_engine');
-    }
-  }
-
-  /** Refuses a new call that was not dispatched at once, when the queue is over a limit or its wait is hopeless. */
-  #turnAway(id: CallId): void {
-    const call = this.#calls.get(id);
-    if (call?.state !== 'waiting') return;
-    const turned = turnedAway(call, this.#placement, this.#nowMs);
-    if (turned === undefined) return;
-    this.#reject(call, turned.refusal, turned.retryAfterMs);
-    // The room claimed until now for its own context may admit another call.
-    this.#place();
-  }
-
-  #passTime(): void {
-    const now = this.#nowMs;
-    for (let next = this.#escalator.refused(now); next !== undefined; next = this.#escalator.refused(now))
-      this.#reject(next.call, next.refusal);
-    this.#ghosts.expire(now);
-    this.#placement.accounts.reweigh(this.#calls.values(), this.#accounting.urgencyOf);
-    this.#accounting.countOut(now);
-    this.#placement.passTime(now);
-    for (let row = this.#accounting.expire(now); row !== undefined; row = this.#accounting.expire(now)) this.#gone(row);
+  /** Ends a step in which no waiting call has room any more. */
+  #settle(): Command[] {
+    this.#memory.settle();
+    this.#planWake();
+    return this.#step.out;
   }
 
   #planWake(): void {
-    const { nextAtMs } = this.#escalator;
-    const at = Math.min(nextAtMs, this.#placement.nextChangeMs(this.#nowMs), this.#accounting.nextExpiryMs);
+    const changeAtMs = Math.min(this.#placement.nextChangeMs(this.#step.nowMs), this.#memory.nextChangeMs);
+    const at = Math.min(this.#lifecycle.nextChangeMs, changeAtMs);
     if (at === this.#wakeAtMs || at === Infinity) return;
     this.#wakeAtMs = at;
-    this.#out.push({ type: 'wakeAt', at: at as Millis });
+    this.#step.out.push({ type: 'wakeAt', at: at as Millis });
   }
 }

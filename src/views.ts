@@ -42,6 +42,10 @@ export interface ProgramView {
   readonly promptTokens: Tokens;
   readonly cachedTokens: Tokens;
   readonly outputTokens: Tokens;
+  /** Warms of its contexts, the tokens that they computed, and those of them that its next calls found cached. */
+  readonly warms: number;
+  readonly warmedTokens: Tokens;
+  readonly usefulTokens: Tokens;
   readonly createdAtMs: Millis;
   readonly lastArrivalAtMs: Millis;
   readonly lastCompletionAtMs: Millis | undefined;
@@ -275,6 +279,9 @@ function programView({ policy, nowMs }: State, row: Program): ProgramView {
     promptTokens: row.promptTokens as Tokens,
     cachedTokens: row.cachedTokens as Tokens,
     outputTokens: row.outputTokens as Tokens,
+    warms: row.warms,
+    warmedTokens: row.warmedTokens as Tokens,
+    usefulTokens: row.usefulTokens as Tokens,
     createdAtMs: row.createdAtMs as Millis,
     lastArrivalAtMs: row.lastArrivalAtMs as Millis,
     lastCompletionAtMs: row.lastCompletionAtMs as Millis | undefined,

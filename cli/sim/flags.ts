@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
 import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
 import { SIM_POLICIES, type SimPolicyName } from '../../sim/index.js';
-import { FORESIGHT_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
+import { FORESIGHT_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { names, seeds } from '../lists.js';
 import { marginOption } from '../margin.js';
 import { numberFrom } from '../number.js';
@@ -40,6 +40,7 @@ export function addSimOptions(command: Command): Command {
     .option('-c, --config <file>', 'the gateway’s YAML file: its scheduling is what is simulated')
     .option('--window <calls>', 'calls in flight per engine: a number, auto or adaptive (admission.window)')
     .addOption(new Option('--foresight <use>', 'knowledge of what programs will do (policy.foresight)').choices(FORESIGHT_NAMES))
+    .addOption(new Option('--prefetch <use>', 'contexts computed again before their threads return (policy.prefetch)').choices(PREFETCH_NAMES))
     .addOption(new Option('--tenants <division>', 'division of engine time among tenants (policy.tenants)').choices(TENANTS_NAMES))
     .addOption(new Option('--retention <rule>', 'how idle contexts are held (admission.retention); belady: clairvoyant').choices([...RETENTION_NAMES, BELADY]))
     .option('--gate <share>', 'share of KV capacity that the working set may take, 0: no gate (admission.gate)')

@@ -21,6 +21,7 @@ export interface SchedulingFlags {
   readonly window?: string;
   readonly gate?: string;
   readonly foresight?: string;
+  readonly prefetch?: string;
   readonly tenants?: string;
   readonly retention?: string;
 }
@@ -34,6 +35,7 @@ export function readScheduling({
   window,
   gate,
   foresight,
+  prefetch,
   tenants,
   retention,
 }: SchedulingFlags): Scheduling {
@@ -41,6 +43,7 @@ export function readScheduling({
     ...(window === undefined ? [] : [{ path: 'admission.window', origin: '--window', text: window }]),
     ...(foresight === undefined ? [] : [{ path: 'policy.foresight', origin: '--foresight', text: foresight }]),
     ...(tenants === undefined ? [] : [{ path: 'policy.tenants', origin: '--tenants', text: tenants }]),
+    ...(prefetch === undefined ? [] : [{ path: 'policy.prefetch', origin: '--prefetch', text: prefetch }]),
     ...(retention === undefined || retention === BELADY
       ? []
       : [{ path: 'admission.retention', origin: '--retention', text: retention }]),

@@ -104,6 +104,13 @@ export const programDetail = z
         remaining_seconds: say(seconds.nullable(), 'Engine time to come; null: unknown.'),
       })
       .meta({ id: 'Forecast' }),
+    memory: z
+      .strictObject({
+        warms: say(whole, 'Times that its contexts were computed again ahead of a call.'),
+        warmed_tokens: say(whole, 'Prompt tokens that engines computed for that.'),
+        useful_tokens: say(whole, 'Of these, the ones that its next calls found cached.'),
+      })
+      .meta({ id: 'Warms' }),
     threads: z.array(
       z.strictObject({
         thread: say(z.string(), 'The sub-agent’s id; empty for the root.'),

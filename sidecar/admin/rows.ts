@@ -77,6 +77,7 @@ export function programDetail(
       used: row.forecast?.used ?? false,
       remaining_seconds: Number.isFinite(row.forecast?.remainingMs) ? secondsOr(row.forecast?.remainingMs) : null,
     },
+    memory: { warms: row.warms, warmed_tokens: row.warmedTokens, useful_tokens: row.usefulTokens },
     threads: threads.map(([thread, made]) => {
       const active = oldest.flatMap((call) => {
         const view = shown.get(call.call);

@@ -13,7 +13,7 @@ import {
   readWhole,
   stringOf,
 } from './fields.js';
-import { ChunkReader, openaiErrorBody, openaiErrorEvent, openaiUsageFields } from './openai.js';
+import { ChunkReader, openaiErrorBody, openaiErrorEvent, openaiOneToken, openaiUsageFields } from './openai.js';
 import { promptBytes } from './size.js';
 import { openaiUsage } from './usage.js';
 
@@ -41,6 +41,7 @@ export const chat: Api = {
   },
 
   usageFields: openaiUsageFields,
+  oneToken: openaiOneToken,
 
   readAnswer(answer): AnswerFacts {
     const usage = openaiUsage(answer['usage']);

@@ -1,6 +1,6 @@
 import type { Api } from './api.js';
 import { countPrompts, isAbsent, readFlag, readLimit, readModel, readStreamOptions, readWhole } from './fields.js';
-import { ChunkReader, openaiErrorBody, openaiErrorEvent, openaiUsageFields } from './openai.js';
+import { ChunkReader, openaiErrorBody, openaiErrorEvent, openaiOneToken, openaiUsageFields } from './openai.js';
 import { promptBytes } from './size.js';
 import { openaiUsage } from './usage.js';
 
@@ -24,6 +24,7 @@ export const completions: Api = {
   },
 
   usageFields: openaiUsageFields,
+  oneToken: openaiOneToken,
 
   readAnswer(answer) {
     const usage = openaiUsage(answer['usage']);

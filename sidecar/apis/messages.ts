@@ -23,6 +23,7 @@ export const messages: Api = {
   readRequest: readMessagesRequest,
   /** Every stream of this API carries usage. */
   usageFields: () => ({}),
+  oneToken: () => ({ set: { max_tokens: 1, stream: false }, drop: [] }),
 
   readAnswer(answer): AnswerFacts {
     const usage = anthropicUsage(objectOf(answer['usage']));

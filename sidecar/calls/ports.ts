@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { CallId, Dispatch, EngineId, Family, Millis, TenantId, Tokens, Usage } from '../../src/index.js';
 import type { Active } from '../active.js';
 import type { AnswerFacts, Api, JsonObject, RequestFacts } from '../apis/api.js';
@@ -40,6 +41,8 @@ export interface CallSpec {
   /** Whether the client marks the request as a retry. */
   readonly isRetry: boolean;
   readonly family: Family | undefined;
+  /** The client's headers. */
+  readonly headers: IncomingHttpHeaders;
   readonly raw: Buffer;
   /** Memory account of the body, held until the call ends. */
   readonly held: HeldBody;

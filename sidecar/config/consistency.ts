@@ -43,6 +43,8 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
       ['admission', 'retention'],
       'saga needs policy.foresight: learnt or declared, which knows how long tools take',
     );
+  if (policy.prefetch === 'on' && policy.foresight === 'none')
+    report(['policy', 'prefetch'], 'needs policy.foresight: learnt or declared, which knows when threads return');
   // A program with a waiting or running call keeps its row, so there must be more rows than such calls.
   if (limits.programsMax < 2 * limits.queuedMax)
     report(['limits', 'programsMax'], `must be at least twice limits.queuedMax, which is ${limits.queuedMax}`);

@@ -1,5 +1,5 @@
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
-import { ADMISSION_NAMES, FORESIGHT_NAMES, POLICY_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
+import { ADMISSION_NAMES, FORESIGHT_NAMES, POLICY_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js'; // prettier-ignore
 import { z } from 'zod';
 import { DAY_MS, MEASURED, NONE, STARTING, count, ms, name, note } from './note.js';
 
@@ -52,6 +52,15 @@ export const policy = z.strictObject({
     .meta(
       note(
         'What `plas` knows of programs’ sizes: nothing, how those of their agent type compare (`learnt`), or also what clients declare (`declared`).',
+        'SAGA',
+      ),
+    ),
+  prefetch: z
+    .enum(PREFETCH_NAMES)
+    .default('off')
+    .meta(
+      note(
+        '`on`: compute a context that has left an engine’s cache again, in idle slots, just before its thread is expected back.',
         'SAGA',
       ),
     ),

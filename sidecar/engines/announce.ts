@@ -17,6 +17,7 @@ export function joined(engine: Engine): EngineJoined {
     ...(windowMax !== undefined && { windowMax }),
     ...(capacityTokens !== undefined && { capacityTokens: tokens(capacityTokens) }),
     ...(contextTokensMax !== undefined && { contextTokensMax: tokens(contextTokensMax) }),
+    ...(engine.adapter.capabilities !== undefined && { capabilities: engine.adapter.capabilities }),
     ...(engine.state === 'probation' && { probation: true }),
   };
 }

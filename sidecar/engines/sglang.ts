@@ -35,11 +35,12 @@ export const sglang: EngineAdapter = {
   /** The server's priority flags determine the polarity, the spacing, and whether to send a priority at all. */
   async fit(get) {
     const info = await serverInfo(get);
-    if (info?.['enable_priority_scheduling'] === undefined) return sglang;
-    if (info['enable_priority_scheduling'] !== true) return { ...sglang, priorityFields: () => ({}) };
+    const fitted: EngineAdapter = info?.['disable_radix_cache'] === true ? { ...sglang, capabilities: [] } : sglang;
+    if (info?.['enable_priority_scheduling'] === undefined) return fitted;
+    if (info['enable_priority_scheduling'] !== true) return { ...fitted, priorityFields: () => ({}) };
     const step = (asCount(info['priority_scheduling_preemption_threshold']) ?? PREEMPTION_THRESHOLD) + 1;
     const lowFirst = info['schedule_low_priority_values_first'] === true;
-    return { ...sglang, priorityFields: priorityFields(step, lowFirst) };
+    return { ...fitted, priorityFields: priorityFields(step, lowFirst) };
   },
   async flags(get) {
     const [info, metrics] = await Promise.all([serverInfo(get), get('/metrics')]);

@@ -1,4 +1,4 @@
-import { CACHE, type EngineAdapter, type LoadReport, type Timings } from './adapter.js';
+import { CACHE, type EngineAdapter, type Get, type LoadReport, type Timings } from './adapter.js';
 import { asCount, asObject, mean, sum } from './json.js';
 import { loadReport } from './load.js';
 import { listedContextTokensMax, listsModelsOf } from './models.js';
@@ -26,6 +26,10 @@ export const vllm: EngineAdapter = {
   async recognise(get) {
     return (await listsModelsOf(get, 'vllm')) || /^vllm:/m.test((await get('/metrics')) ?? '');
   },
+  /** Without a prefix cache nothing stays to be warm. */
+  async fit(get) {
+    return (await prefixCaching(get)) === false ? { ...vllm, capabilities: [] } : vllm;
+  },
   async readLoad(get): Promise<LoadReport> {
     const [metrics, contextTokensMax] = await Promise.all([get('/metrics'), listedContextTokensMax(get)]);
     const samples = parsePrometheus(metrics, NAMES);
@@ -40,12 +44,11 @@ export const vllm: EngineAdapter = {
     });
   },
   async flags(get, answer) {
-    const [cache] = parsePrometheus(await get('/metrics'), new Set([CACHE_CONFIG])).get(CACHE_CONFIG) ?? [];
-    const caching = cache?.labels.get('enable_prefix_caching')?.toLowerCase();
+    const isCaching = await prefixCaching(get);
     const details = asObject(asObject(answer?.['usage'])?.['prompt_tokens_details']);
     const seen = (found: unknown) => (answer === undefined ? undefined : found !== undefined);
     return [
-      { flag: '--enable-prefix-caching', isOn: caching === undefined ? undefined : caching === 'true', gives: CACHE },
+      { flag: '--enable-prefix-caching', isOn: isCaching, gives: CACHE },
       { flag: '--enable-per-request-metrics', isOn: seen(asObject(answer?.['metrics'])), gives: 'exact service times' },
       { flag: '--enable-prompt-tokens-details', isOn: seen(details), gives: 'measured cache hits' },
       { flag: '--scheduling-policy priority', isOn: undefined, gives: 'our order as a hint in its own queue' },
@@ -65,6 +68,13 @@ export const vllm: EngineAdapter = {
     };
   },
 };
+
+/** Whether it has a prefix cache; undefined: it does not tell. */
+async function prefixCaching(get: Get): Promise<boolean | undefined> {
+  const [cache] = parsePrometheus(await get('/metrics'), new Set([CACHE_CONFIG])).get(CACHE_CONFIG) ?? [];
+  const caching = cache?.labels.get('enable_prefix_caching')?.toLowerCase();
+  return caching === undefined ? undefined : caching === 'true';
+}
 
 /**
  * KV capacity of all data-parallel ranks; each rank has a sample. The newer `kv_cache_size_tokens` is one rank's, and

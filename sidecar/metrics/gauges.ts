@@ -8,6 +8,15 @@ import { VERSION } from '../version.js';
 import { registerForecasts } from './forecasts.js';
 import { OTHER } from './sums.js';
 
+const MEMORY_TOTALS = [
+  ['warms', 'Contexts that engines were to compute again before their threads return.', 'warms'],
+  ['warms_cancelled', 'Of these, the ones that made way for a call.', 'cancelled'],
+  ['warms_failed', 'Of these, the ones that no engine carried out.', 'failed'],
+  ['warmed_tokens', 'Prompt tokens that engines computed for warms.', 'warmedTokens'],
+  ['useful_tokens', 'Of these, the ones that the thread’s next call found cached.', 'usefulTokens'],
+  ['wasted_tokens', 'Of these, the ones that it did not find, or that no call came for.', 'wastedTokens'],
+] as const;
+
 /** Metrics that are read from the scheduler and the fleet during a scrape, and cost nothing otherwise. */
 export function registerGauges(context: Context): void {
   const { driver, metrics } = context;
@@ -54,6 +63,9 @@ export function registerGauges(context: Context): void {
     () => driver.scheduler.views.ghosts,
   );
   total('spills_total', 'Calls that ran away from their program’s engine.', () => totals.spilled);
+  for (const [name, help, key] of MEMORY_TOTALS)
+    total(`memory_${name}_total`, help, () => driver.scheduler.memory[key]);
+  gauge('memory_prompt_bytes', 'Requests kept in memory for warms.', () => context.warms.prompts.bytes);
   gauge('queue_limit_calls', 'Most calls that may wait.', () => context.config.limits.queuedMax);
   gauge(
     'longest_wait_seconds',

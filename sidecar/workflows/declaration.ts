@@ -60,6 +60,10 @@ export function readDeclaration(
   return { raw: withoutField(raw, FIELD), keys: others, ...told };
 }
 
+/** The body without the field of declarations, for requests that declare nothing. */
+export const undeclared = ({ raw, keys }: Pick<Read, 'raw' | 'keys'>): Buffer =>
+  keys.has(FIELD) ? withoutField(raw, FIELD) : raw;
+
 export const workOf = ({ promptTokens, outputTokens }: Remaining): Work => ({
   promptTokens: tokens(promptTokens),
   outputTokens: tokens(outputTokens),

@@ -91,6 +91,7 @@ export class MruPause implements Steps {
       case 'callStarted':
       case 'callProgressed':
       case 'programHinted':
+      case 'memoryMoved':
       case 'toolStarted':
       case 'toolFinished':
       case 'woke':

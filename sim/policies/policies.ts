@@ -61,8 +61,10 @@ function steps(scheduler: Scheduler, { policy }: SchedulerConfig, { readsPrefix 
   return {
     step: (event, now) => scheduler.step(event, now),
     totals: scheduler.totals,
+    memory: scheduler.memory,
     readsPrefix,
     readsProgress: policy.service === 'tokens',
     readsRemaining: policy.foresight === 'declared',
+    warms: policy.prefetch === 'on',
   };
 }

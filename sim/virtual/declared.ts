@@ -19,11 +19,20 @@ export class Declarations {
     let rests = this.#rests.get(program);
     if (rests === undefined) this.#rests.set(program, (rests = restsOf(program.calls)));
     const { promptTokens, outputTokens } = rests[job.index] as Rest;
-    const factor = Math.exp((2 * this.draws.ofProgram('declared', job) - 1) * Math.log(this.spread));
+    const factor = this.#factorOf(job);
     return {
       promptTokens: tokens(Math.round(promptTokens * factor)),
       outputTokens: tokens(Math.round(outputTokens * factor)),
     };
+  }
+
+  /** Time from the last answer to this call. */
+  gapMs(job: Job): number {
+    return job.call.gapMs * this.#factorOf(job);
+  }
+
+  #factorOf(job: Job): number {
+    return Math.exp((2 * this.draws.ofProgram('declared', job) - 1) * Math.log(this.spread));
   }
 }
 

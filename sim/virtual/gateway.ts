@@ -1,4 +1,13 @@
-import { millis, type Dispatch, type Command, type Event, type Reject } from '../../src/index.js';
+import {
+  millis,
+  type CancelWarm,
+  type Dispatch,
+  type Command,
+  type Event,
+  type ProgramGone,
+  type Reject,
+  type Warm,
+} from '../../src/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import type { Steps, WorldOptions } from './options.js';
 
@@ -6,6 +15,9 @@ import type { Steps, WorldOptions } from './options.js';
 export interface GatewayPorts {
   dispatch(dispatch: Dispatch): void;
   reject(command: Reject): void;
+  warm(command: Warm): void;
+  cancelWarm(command: CancelWarm): void;
+  programGone(command: ProgramGone): void;
 }
 
 /** The scheduler's driver: tells it events, carries out its commands, and keeps its wakes. */
@@ -60,10 +72,14 @@ export class Gateway {
         return this.ports.dispatch(command);
       case 'reject':
         return this.ports.reject(command);
+      case 'warm':
+        return this.ports.warm(command);
+      case 'cancelWarm':
+        return this.ports.cancelWarm(command);
       case 'wakeAt':
         return this.agenda.set(this.#wake, Math.max(this.agenda.nowMs, command.at));
       case 'programGone':
-        return;
+        return this.ports.programGone(command);
       default:
         command satisfies never;
     }

@@ -49,16 +49,19 @@ export class Job implements Work {
   /** Set only while an engine has the call, as very many may wait. */
   blockHashes = NO_BLOCKS;
 
+  /** @param outputTokensMax of a warm: its one token */
   constructor(
     readonly played: Played,
     /** Its index among its program's calls. */
     readonly index: number,
     contextTokensMax: number,
+    outputTokensMax = Infinity,
   ) {
     this.call = played.run.program.calls[index] as AgentCall;
     this.askedTokens = this.call.promptTokens;
     // An engine generates at least one token, and ends the answer at its context limit.
-    this.outputTokens = Math.max(1, Math.min(this.call.outputTokens, contextTokensMax - this.call.promptTokens));
+    const mostTokens = Math.min(outputTokensMax, contextTokensMax - this.call.promptTokens);
+    this.outputTokens = Math.max(1, Math.min(this.call.outputTokens, mostTokens));
   }
 
   get promptTokens(): number {

@@ -1,4 +1,4 @@
-import type { CallId, ProgramId, Command, Event, Millis } from '../../src/index.js';
+import type { CallId, Command, Event, MemoryTotals, Millis, ProgramId } from '../../src/index.js';
 import type { EngineSettings, EngineTotals } from '../engine/engine.js';
 import type { Conditions } from './conditions.js';
 import type { Observer } from './records.js';
@@ -13,10 +13,13 @@ export interface Steps {
   readonly readsProgress?: boolean;
   /** Whether it uses what clients declare of their programs' remaining work; absent: no. */
   readonly readsRemaining?: boolean;
+  /** Whether it may command warms, so that prompts are kept for them; absent: no. */
+  readonly warms?: boolean;
   /** For clairvoyant policies: receives facts that no gateway can know. */
   readonly oracle?: Oracle;
   /** Running totals, if it keeps them. */
   readonly totals?: { readonly promotions: number };
+  readonly memory?: MemoryTotals;
 }
 
 /** Receives the true service of each call and program, from their true lengths (see `service.ts`). */

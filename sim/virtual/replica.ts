@@ -76,14 +76,15 @@ export class Replica {
     this.#endAt(engine.cut(nowMs), nowMs);
   }
 
-  /** Ends a call early; does nothing if the engine does not have it. */
-  abort(job: Job, nowMs: number): void {
+  /** Ends a call early, and returns it as it was then; undefined if the engine does not have it. */
+  abort(job: Job, nowMs: number): Sequence<Job> | undefined {
     const sequence = this.#sequences.get(job);
-    if (sequence === undefined) return;
+    if (sequence === undefined) return undefined;
     this.#sequences.delete(job);
     this.engine.abort(sequence, nowMs);
     job.dropBlocks();
     this.#endAt(this.engine.stepEnd, nowMs);
+    return sequence;
   }
 
   /** The engine dies, and its cache with it. Returns its calls. */

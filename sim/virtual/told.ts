@@ -41,6 +41,19 @@ export function callArrived(job: Job, readsPrefix: boolean, remaining: Work | un
 /** As a gateway names them, each once. */
 const namesOf = (tools: NonNullable<AgentCall['tools']>): string[] => [...new Set(tools.map(({ name }) => name))];
 
+/** All tools of an answer as one. */
+export const toolStarted = (
+  { played, call }: Job,
+  tools: NonNullable<AgentCall['tools']>,
+  expectedMs: number,
+): Event => ({
+  type: 'toolStarted',
+  program: programId(played.id),
+  thread: call.thread,
+  tool: namesOf(tools).sort().join(', '),
+  expectedMs: millis(expectedMs),
+});
+
 export const callStarted = (call: CallId): Event => ({ type: 'callStarted', call });
 
 export const callProgressed = (call: CallId, count: number): Event => ({

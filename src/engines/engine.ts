@@ -1,6 +1,6 @@
 import type { Call } from '../programs/call.js';
 import type { SchedulerConfig } from '../config.js';
-import type { CallFinished, EngineJoined, EngineReported } from '../protocol/events.js';
+import type { CallFinished, Capability, EngineJoined, EngineReported } from '../protocol/events.js';
 import type { Headroom } from '../queues/lane.js';
 import { WaitQueue } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
@@ -52,6 +52,8 @@ export class Engine {
   #windowMax: number | undefined;
   #retention: SchedulerConfig['admission']['retention'];
   capacityTokens: number | undefined;
+  /** Ways in which its memory can be moved. */
+  capabilities: readonly Capability[] = [];
   /** Longest prompt and answer that it takes; undefined: unknown. */
   contextTokensMax: number | undefined;
   readonly workingSet: WorkingSet;
@@ -94,6 +96,7 @@ export class Engine {
     this.probation = joined.probation ?? false;
     this.capacityTokens = joined.capacityTokens;
     this.contextTokensMax = joined.contextTokensMax;
+    this.capabilities = joined.capabilities ?? ['warm'];
     this.workingSet.capacityTokens = joined.capacityTokens ?? Infinity;
     this.#windowMax = joined.windowMax;
     this.configure(config);
@@ -155,6 +158,11 @@ export class Engine {
     const fillMs = (this.capacityTokens ?? 0) * (this.#prefill.msPerToken ?? prefillMs);
     const worthMs = Math.max(WORTH_HALF_LIVES_MIN * halfLifeMs, HOLDING_SHARE * fillMs);
     this.workingSet.settle(nowMs, halfLifeMs, Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs));
+  }
+
+  /** Prefill time of a token; undefined before it was measured. */
+  get prefillMsPerToken(): number | undefined {
+    return this.#prefill.msPerToken;
   }
 
   /** Tokens of running and of bound calls, for load balancing. */

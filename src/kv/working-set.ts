@@ -81,6 +81,11 @@ export class WorkingSet {
     return Math.max(0, tokens - sharedTokens, grown);
   }
 
+  /** Tokens that a new context of this size adds to the working set, its family's prefix included. */
+  neededTokens(grown: Grown & Pick<Call, 'family'>, tokens: number): number {
+    return this.countedTokens(grown, tokens) + this.#countedShared.missingTokens(grown.family, grown.sharedTokens);
+  }
+
   /** Tokens that the call would add to the contexts in flight here. Parallel calls of a thread share one prompt. */
   extraTokens(call: Call): number {
     const context = this.get(call.program, call.thread);
@@ -204,6 +209,22 @@ export class WorkingSet {
       context.countedTokens = before.countedTokens;
       this.#claims.resume(context, before.bucket, true);
     } else this.#contents.drop(context);
+  }
+
+  /**
+   * The engine has computed a prompt of an idle thread again. Its context is held as one that a later call just left,
+   * but teaches retention nothing. Returns the contexts that were evicted.
+   */
+  warm({ program, thread, ...grown }: Grown & Pick<Call, 'program' | 'thread' | 'family'>, tokens: number): Context[] {
+    if (this.get(program, thread) !== undefined) return [];
+    const context = this.#contents.open(program, thread);
+    context.ownTokens = tokens - grown.sharedTokens;
+    this.#contents.rest(context);
+    this.#contents.resize(context, context.ownTokens, grown.family, grown.sharedTokens);
+    context.countedTokens = this.countedTokens(grown, tokens);
+    this.#claims.rest(context);
+    context.isRecorded = true;
+    return this.#pushOut();
   }
 
   /** Drops all contexts of a program that is over and has no active calls. Returns false when it held none here. */

@@ -6,10 +6,11 @@ import type { Headroom } from '../queues/lane.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import type { Left } from '../kv/footprint.js';
 import { maySpill } from '../programs/escalation.js';
+import type { IdleThread } from '../memory/idle-thread.js';
 import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
 import { isMoving, mayStay, retriersOf } from './eligible.js';
-import { closedBy, goesFirst, headroomOf, needTokens, pays } from './obstacle.js';
+import { closedBy, gateHolds, goesFirst, headroomOf, needTokens, pays } from './obstacle.js';
 import { refuserFor } from './oversized.js';
 import { agesEarly, reservationOf } from './reservation.js';
 import type { PlacementRules } from './rules.js';
@@ -48,12 +49,6 @@ export class Placement {
   /** Number of waiting calls. */
   get waiting(): number {
     return this.#queues.size;
-  }
-
-  /** Whether the waiting calls exceed a limit, in all or for the tenant. */
-  overflows(tenant: TenantId): boolean {
-    const { queuedMax, queuedPerTenantMax } = this.rules.config.limits;
-    return this.waiting > queuedMax || this.waitingOf(tenant) > queuedPerTenantMax;
   }
 
   /** The call has left its engine for good. */
@@ -255,6 +250,14 @@ export class Placement {
     this.engineTable.removeIfDone(engine);
   }
 
+  /** The engine has computed the context of an idle thread again. */
+  warmed(idle: IdleThread, engine: Engine): void {
+    if (engine.state !== 'up') return;
+    this.#settling.unsettle(engine);
+    this.#queues.reread(engine, idle, engine.workingSet.warm(idle, idle.promptTokens));
+    this.touch(engine);
+  }
+
   /**
    * The first call, in order, that has room on some engine, and that engine. The caller places it and asks again until
    * the result is undefined.
@@ -316,15 +319,8 @@ export class Placement {
 
   /** Earliest time at which `passTime` may find something; Infinity when only events can. */
   nextChangeMs(nowMs: number): number {
-    return this.#settling.nextMs(nowMs, this.rules.config.admission.halfLifeMs, this.#gateHolds(nowMs));
-  }
-
-  /** Whether calls wait while a gated engine has a free slot. Then only the gate holds them, and it opens with time. */
-  #gateHolds(nowMs: number): boolean {
-    if (this.waiting === 0 || !this.rules.policy.admits || this.rules.config.admission.gate === 0) return false;
-    for (const engine of this.engineTable.engines.values())
-      if (engine.capacityTokens !== undefined && this.#hasSlot(engine, nowMs)) return true;
-    return false;
+    const holds = this.waiting > 0 && gateHolds(this.engineTable.engines.values(), this.rules, nowMs);
+    return this.#settling.nextMs(nowMs, this.rules.config.admission.halfLifeMs, holds);
   }
 
   /**

@@ -18,11 +18,15 @@ export interface TurnedAway {
  * waits only if its engine is refusing several already.
  */
 export function turnedAway(call: Call, placement: Placement, nowMs: number): TurnedAway | undefined {
-  if (placement.overflows(call.program.tenant))
-    return { refusal: 'queue_full', retryAfterMs: placement.msPerCall(call, nowMs) };
+  if (overflows(call, placement)) return { refusal: 'queue_full', retryAfterMs: placement.msPerCall(call, nowMs) };
   if (placement.refuserOf(call, nowMs) !== undefined) return { refusal: 'overloaded', retryAfterMs: RETRY_MS_MIN };
   const afterMs = retryAfterMs(call, placement, nowMs);
   return afterMs === undefined ? undefined : { refusal: 'overloaded', retryAfterMs: afterMs };
+}
+
+function overflows({ program }: Call, { waiting, waitingOf, rules }: Placement): boolean {
+  const { queuedMax, queuedPerTenantMax } = rules.config.limits;
+  return waiting > queuedMax || waitingOf(program.tenant) > queuedPerTenantMax;
 }
 
 /**

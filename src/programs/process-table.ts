@@ -45,6 +45,10 @@ export class Program {
   promptTokens = 0;
   cachedTokens = 0;
   outputTokens = 0;
+  /** Warms of its contexts, the tokens that they computed, and those of them that later calls found cached. */
+  warms = 0;
+  warmedTokens = 0;
+  usefulTokens = 0;
 
   /** Its expected future; undefined without foresight, and before its first call with it. */
   outlook: Outlook | undefined;

@@ -1,4 +1,4 @@
-import type { CallFailed, CallFinished, Command, Event, Family, Usage, Work } from './events.js';
+import { CAPABILITIES, type CallFailed, type CallFinished, type Command, type Event, type Family, type Usage, type Work } from './events.js'; // prettier-ignore
 import { EVENT_LOG_VERSION, type LogLine } from './event-log.js';
 
 /** A fault of a line: its path, such as `event.promptTokens` or '' for the whole line, and the problem. */
@@ -36,8 +36,8 @@ const yes = rule((value) => value === true, 'not true');
 const yesOrNo = rule((value) => typeof value === 'boolean', 'neither true nor false');
 const count = rule((value) => Number.isSafeInteger(value) && (value as number) >= 0, 'not a whole number');
 const time = rule(isNumber, 'not a number');
-const oneOf = (...words: readonly string[]) =>
-  rule((value) => words.includes(value as string), `not one of ${words.join(', ')}`);
+const isOneOf = (words: readonly string[]) => (value: unknown) => words.includes(value as string);
+const oneOf = (...words: readonly string[]) => rule(isOneOf(words), `not one of ${words.join(', ')}`);
 const object =
   (shape: Shape): Rule =>
   (holder, key, path) => {
@@ -54,6 +54,7 @@ const number: Rule = (holder, key, path) => {
   return undefined;
 };
 
+const THREAD = { engine: text, program: text, thread: text };
 const WORK: ShapeOf<Work> = { promptTokens: count, outputTokens: count };
 const FAMILY: ShapeOf<Family> = { id: number, tokens: count };
 const USAGE: ShapeOf<Usage> = { promptTokens: count, outputTokens: count, 'cachedTokens?': count };
@@ -115,11 +116,19 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed | CallFinished>> & {
     'windowMax?': number,
     'capacityTokens?': count,
     'contextTokensMax?': count,
+    'capabilities?': rule(isList(isOneOf(CAPABILITIES)), `not a list of ${CAPABILITIES.join(', ')}`),
     'probation?': yesOrNo,
   },
   engineReported: { engine: text, 'waiting?': number, 'kvUsage?': number, 'preemptions?': number },
   engineLost: { engine: text },
   engineDrained: { engine: text },
+  memoryMoved: {
+    ...THREAD,
+    action: oneOf(...CAPABILITIES),
+    ok: yesOrNo,
+    tokens: count,
+    ms: number,
+  },
   woke: {},
 };
 
@@ -144,6 +153,8 @@ const COMMANDS: ShapesOf<Command> = {
     durationMs: number,
     'deadline?': object({ tenant: text, lateMs: number }),
   },
+  warm: { ...THREAD, tokens: count, reason: oneOf('return') },
+  cancelWarm: THREAD,
 };
 
 const typed =

@@ -20,6 +20,7 @@ export type Event =
   | EngineReported
   | EngineLost
   | EngineDrained
+  | MemoryMoved
   | Woke;
 
 /** A call asks for a place. Answered, now or later, by exactly one `dispatch` or `reject` (or it is cancelled). */
@@ -197,9 +198,18 @@ export interface EngineJoined {
   readonly capacityTokens?: Tokens;
   /** Upper bound on prompt and answer together, in tokens (`max_model_len`); absent: unknown. */
   readonly contextTokensMax?: Tokens;
+  /** Ways to move its memory; absent: `warm`, as of any engine that runs calls. */
+  readonly capabilities?: readonly Capability[];
   /** Half-open after a failure: one call at a time, until one was answered or began to be, or it joins without this. */
   readonly probation?: boolean;
 }
+
+/**
+ * Ways to move an engine's memory. `warm`: it runs a prompt again for one token, and its prefix cache holds the prompt
+ * then. There is no `retain`: no engine here can do more for a context than a warm does.
+ */
+export const CAPABILITIES = ['warm'] as const;
+export type Capability = (typeof CAPABILITIES)[number];
 
 /** A load report: gauges as last scraped, `preemptions` as a running total. */
 export interface EngineReported {
@@ -223,12 +233,27 @@ export interface EngineDrained {
   readonly engine: EngineId;
 }
 
+/** The outcome of a `warm`, also of a cancelled one: exactly one for each. */
+export interface MemoryMoved {
+  readonly type: 'memoryMoved';
+  readonly engine: EngineId;
+  readonly program: ProgramId;
+  readonly thread: string;
+  readonly action: Capability;
+  /** False: it was cancelled, or the engine or the driver could not do it. */
+  readonly ok: boolean;
+  /** Prompt tokens that the engine computed for a warm, by its own count; 0 when it reports none. */
+  readonly tokens: Tokens;
+  /** From the command to this outcome. */
+  readonly ms: Millis;
+}
+
 /** The time of the last `wakeAt` has come. Harmless at any other time. */
 export interface Woke {
   readonly type: 'woke';
 }
 
-export type Command = Dispatch | Reject | WakeAt | ProgramGone;
+export type Command = Dispatch | Reject | WakeAt | ProgramGone | Warm | CancelWarm;
 
 /** The reason for a placement, shown to the client. */
 export type Reason =
@@ -287,4 +312,27 @@ export interface ProgramGone {
   readonly durationMs: Millis;
   /** Of a program with a declared deadline: its last completion less that, 0 or below if it was met. */
   readonly deadline?: { readonly tenant: TenantId; readonly lateMs: Millis };
+}
+
+/**
+ * Run the last prompt of an idle thread again, for one token and at the lowest priority. It is no call: it has no slot
+ * of its own and no service. One at a time on an engine.
+ */
+export interface Warm {
+  readonly type: 'warm';
+  readonly engine: EngineId;
+  readonly program: ProgramId;
+  readonly thread: string;
+  /** Length of that prompt. */
+  readonly tokens: Tokens;
+  /** `return`: its next call is expected soon. */
+  readonly reason: 'return';
+}
+
+/** End the warm at once: a call needs its slot or its room. What was computed of it stays in the engine's cache. */
+export interface CancelWarm {
+  readonly type: 'cancelWarm';
+  readonly engine: EngineId;
+  readonly program: ProgramId;
+  readonly thread: string;
 }

@@ -77,7 +77,7 @@ export class WaitQueues {
    * calls. Only the first few of a program are updated, so that a large fan-out stays cheap. `firstBound` checks the
    * rest before they run.
    */
-  reread(engine: Engine, call: Call, dropped: readonly Context[]): void {
+  reread(engine: Engine, call: Pick<Call, 'program' | 'thread'>, dropped: readonly Context[]): void {
     this.#rereadThread(engine, call);
     for (const context of dropped) this.#rereadThread(engine, context);
   }

@@ -1,4 +1,4 @@
-import type { Command, Dispatch, EngineId, Event, ModelId } from '../../src/index.js';
+import type { Command, Dispatch, EngineId, Event, ModelId, Warm } from '../../src/index.js';
 
 /** A driver's knowledge of a call: only from its events to the scheduler and the scheduler's commands. */
 export interface BookedCall {
@@ -56,6 +56,9 @@ export class Book {
   readonly active = new Map<string, BookedCall>();
   /** Dispatches of the last step, in order. */
   dispatches: BookedDispatch[] = [];
+  /** Warms that have neither been cancelled nor ended, and those that the driver has yet to tell the outcome of. */
+  readonly warms = new Set<Warm>();
+  readonly owed = new Set<Warm>();
   readonly rejectedOnArrival = new Set<string>();
   #seq = 0;
 
@@ -140,6 +143,13 @@ export class Book {
         if (call?.engine !== undefined) this.#clear(call.engine);
         return;
       }
+      case 'memoryMoved': {
+        const warm = [...this.owed].find((each) => isSamePlace(each, event));
+        if (warm === undefined) return;
+        this.owed.delete(warm);
+        this.warms.delete(warm);
+        return;
+      }
       case 'callProgressed':
       case 'programEnded':
       case 'programHinted':
@@ -165,6 +175,11 @@ export class Book {
       call.state = 'running';
       call.engine = command.engine;
       call.sinceMs = nowMs;
+    } else if (command.type === 'warm') {
+      this.warms.add(command);
+      this.owed.add(command);
+    } else if (command.type === 'cancelWarm') {
+      for (const warm of this.warms) if (isSamePlace(warm, command)) this.warms.delete(warm);
     }
   }
 
@@ -215,3 +230,8 @@ export class Book {
     if (engine !== undefined) engine.state = state;
   }
 }
+
+type Place = Pick<Warm, 'engine' | 'program' | 'thread'>;
+
+const isSamePlace = (a: Place, b: Place): boolean =>
+  a.engine === b.engine && a.program === b.program && a.thread === b.thread;

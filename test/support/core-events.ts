@@ -10,6 +10,7 @@ import {
   type CallFailed,
   type CallFinished,
   type EngineJoined,
+  type Warm,
   type Event,
   type Work,
 } from '../../src/index.js';
@@ -154,3 +155,19 @@ export const reported = (
   gauges: { waiting?: number; kvUsage?: number; preemptions?: number },
 ): Event => ({ type: 'engineReported', engine: engineId(engine), ...gauges });
 export const woke: Event = { type: 'woke' };
+
+/** The outcome of a warm. @param computed prompt tokens */
+export const moved = (
+  { engine, program, thread }: Pick<Warm, 'engine' | 'program' | 'thread'>,
+  ok = true,
+  computed = 0,
+): Event => ({
+  type: 'memoryMoved',
+  engine,
+  program,
+  thread,
+  action: 'warm',
+  ok,
+  tokens: tokens(computed),
+  ms: millis(10),
+});

@@ -60,6 +60,19 @@ describe('a path that the gateway has no opinion of', () => {
     expect((await metrics(adminUrl)).get('maitred_calls_accepted_total')).toBe(0);
   });
 
+  it.each(['/v1/x', '/tokenize', '/v1/messages/count_tokens'])(
+    'never shows declarations to an engine: %s',
+    async (path) => {
+      const engine = await fakeEngine(echo);
+      const { url } = await world([engine], ANY_PATH);
+      const body = `{"model":"${MODEL}","maitred":{"node":"n"},"messages":[{"role":"user","content":"a"}],"x":1e300}`;
+      await ask(`${url}${path}`, { headers: JSON_TYPE, body });
+      expect(engine.last.body.toString()).toBe(
+        `{"model":"${MODEL}","messages":[{"role":"user","content":"a"}],"x":1e300}`,
+      );
+    },
+  );
+
   it('keeps compression as the engine chose it', async () => {
     const zipped = gzipSync('hello');
     const engine = await fakeEngine((response) => {

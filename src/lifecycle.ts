@@ -1,0 +1,260 @@
+import type { Engine } from './engines/engine.js';
+import type { Memory } from './memory/memory.js';
+import { Escalator } from './placement/escalator.js';
+import { passesMany } from './placement/oversized.js';
+import type { Placement } from './placement/placement.js';
+import { proved, setBack } from './placement/retry.js';
+import { turnedAway } from './placement/wait-estimate.js';
+import type { Policy } from './policies/policy.js';
+import { type Accounting, clampUsage, goneNotice } from './programs/accounting.js';
+import { Call } from './programs/call.js';
+import { Ghosts } from './programs/ghosts.js';
+import type { Program } from './programs/process-table.js';
+import type { CallArrived, CallCancelled, CallFailed, CallFinished, CallProgressed, Dispatch, Refusal } from './protocol/events.js'; // prettier-ignore
+import type { CallId, Millis, ProgramId } from './protocol/units.js';
+import type { Step } from './step.js';
+
+/** Running totals, for metrics. */
+interface Totals {
+  promotions: number;
+  overdue: number;
+  spilled: number;
+  rejoined: number;
+}
+
+/**
+ * The life of a call: it arrives, waits, runs, and ends once. A program's row leaves when its last call has ended and
+ * nothing more is expected of it.
+ */
+export class Lifecycle {
+  /** Waiting and running calls. */
+  readonly calls = new Map<CallId, Call>();
+  readonly ghosts = new Ghosts();
+  readonly #escalator: Escalator;
+  #seq = 0;
+
+  constructor(
+    private readonly step: Step,
+    private readonly placement: Placement,
+    private readonly accounting: Accounting,
+    private readonly memory: Memory,
+    private readonly totals: Totals,
+    public policy: Policy,
+  ) {
+    this.#escalator = new Escalator(placement, totals);
+  }
+
+  /** Time of the next escalation or expiry; Infinity without one. */
+  get nextChangeMs(): number {
+    return Math.min(this.#escalator.nextAtMs, this.accounting.nextExpiryMs);
+  }
+
+  arrive(event: CallArrived): void {
+    const { nowMs } = this.step;
+    if (!this.placement.serves(event.model, event.engine)) {
+      this.step.out.push({ type: 'reject', call: event.call, refusal: 'no_engine' });
+      return;
+    }
+    const { row, evicted } = this.accounting.admit(event.program, event.tenant, nowMs);
+    this.#gone(evicted);
+    const { outputReserveTokens } = this.placement.rules.config.admission;
+    const call = new Call(event, this.#seq++, row, outputReserveTokens, nowMs);
+    const ghost = this.ghosts.take(row, event);
+    if (ghost !== undefined) {
+      this.totals.rejoined += 1;
+      call.takeOver(ghost);
+    }
+    this.calls.set(call.id, call);
+    this.accounting.begin(call, event);
+    this.memory.called(call);
+    this.wait(call);
+  }
+
+  /** Ranks and queues the call: on arrival, after an engine failed it, or by other rules after a reload. */
+  wait(call: Call): void {
+    call.turn = this.placement.accounts.turnOf(call);
+    Object.assign(call, call.promoted ? { level: 0, rank: 0 } : this.policy.stand(call, call.program, this.step.nowMs));
+    const refuser = this.placement.refuserOf(call, this.step.nowMs);
+    if (refuser === undefined || passesMany(refuser)) {
+      this.placement.enqueue(call);
+      this.#escalator.watch(call);
+      return;
+    }
+    this.placement.passTo(call, refuser);
+    this.#send(call, refuser, 'spread');
+  }
+
+  /** Dispatches every call that has room. */
+  place(): void {
+    const { nowMs } = this.step;
+    for (let next = this.placement.next(nowMs); next !== undefined; next = this.placement.next(nowMs))
+      this.#dispatch(next.call, next.engine);
+  }
+
+  #dispatch(call: Call, engine: Engine): void {
+    const { balancer } = this.placement.rules;
+    this.accounting.waited(call, this.step.nowMs);
+    const binds = balancer.binds(call, engine);
+    const { home } = call.program;
+    const placement = !binds ? 'spread' : home === undefined ? 'bound' : home === engine ? 'home' : 'spilled';
+    if (placement === 'spilled') this.totals.spilled += 1;
+    this.placement.occupy(call, engine, this.step.nowMs);
+    if (binds) call.program.bind(engine);
+    balancer.dispatched?.(call, engine);
+    this.#send(call, engine, placement);
+  }
+
+  #send(call: Call, engine: Engine, placement: Dispatch['placement']): void {
+    call.sent(this.step.nowMs);
+    this.#escalator.forget(call);
+    this.step.out.push(call.dispatchedTo(engine, placement));
+  }
+
+  started(id: CallId): void {
+    this.#withRunning(id, (call, engine) => {
+      engine.started(call, this.step.nowMs);
+      proved(engine, this.placement);
+    });
+  }
+
+  progressed({ call: id, outputTokens }: CallProgressed): void {
+    this.#withRunning(id, (call) => call.progressed(outputTokens));
+  }
+
+  finished(event: CallFinished): void {
+    this.#withRunning(event.call, (call, engine) => this.#finish(call, engine, clampUsage(event)));
+  }
+
+  #finish(call: Call, engine: Engine, event: CallFinished): void {
+    const { nowMs } = this.step;
+    const warm = call.program.lastEngine === engine;
+    engine.finished(call, event, nowMs);
+    proved(engine, this.placement);
+    const left = this.accounting.finished(call, engine, event, nowMs);
+    this.placement.vacate(call, engine, left, nowMs);
+    const { promptTokens, outputTokens } = event.usage ?? call;
+    this.policy.charge?.(call.program, promptTokens, outputTokens, nowMs);
+    if (event.usage !== undefined) this.placement.rules.balancer.finished?.(call, event.usage, warm);
+    this.placement.completed(call, engine, nowMs);
+    this.memory.finished(call, engine, event.usage);
+    this.#end(call);
+  }
+
+  failed(event: CallFailed): void {
+    this.#withRunning(event.call, (call, engine) => this.#fail(call, engine, event));
+  }
+
+  #fail(call: Call, engine: Engine, event: CallFailed): void {
+    const { nowMs } = this.step;
+    if (event.failure === 'lost') return this.#abandon(call, engine);
+    this.placement.vacate(call, engine, 'nothing', nowMs);
+    if (event.failure === 'refused') {
+      proved(engine, this.placement);
+      return this.#end(call);
+    }
+    const refusal = setBack(call, engine, event, this.placement, nowMs);
+    if (refusal !== undefined) return this.#reject(call, refusal);
+    if (!this.placement.serves(call.model, call.onlyOn)) return this.#reject(call, 'no_engine');
+    call.sentBack(nowMs);
+    this.wait(call);
+  }
+
+  cancelled({ call: id, mayReturn }: CallCancelled): void {
+    const call = this.calls.get(id);
+    if (call === undefined) return;
+    if (call.engine !== undefined) return this.#abandon(call, call.engine);
+    this.#leaveQueue(call);
+    this.#end(call);
+    if (mayReturn === true) this.#keepPlace(call);
+  }
+
+  /** A running call ends without an answer and is charged for its use. */
+  #abandon(call: Call, engine: Engine): void {
+    const { nowMs } = this.step;
+    this.accounting.abandoned(call, nowMs);
+    this.policy.charge?.(call.program, call.promptTokens, call.outputTokens, nowMs);
+    this.placement.vacate(call, engine, 'unknown', nowMs);
+    this.placement.completed(call, engine, nowMs);
+    this.#end(call);
+  }
+
+  #reject(call: Call, refusal: Refusal, afterMs?: number): void {
+    if (call.state === 'waiting') this.#leaveQueue(call);
+    const retry = afterMs === undefined ? undefined : { retryAfterMs: afterMs as Millis };
+    this.step.out.push({ type: 'reject', call: call.id, refusal, ...retry });
+    this.#end(call);
+    // A retry that finds the queue full keeps the place that it took over.
+    if (refusal === 'queue_timeout' || refusal === 'no_engine' || (refusal === 'queue_full' && call.returns > 0))
+      this.#keepPlace(call);
+  }
+
+  #keepPlace(call: Call): void {
+    this.ghosts.keep(call, this.placement.rules.config, this.step.nowMs);
+  }
+
+  #leaveQueue(call: Call): void {
+    this.accounting.waited(call, this.step.nowMs);
+    this.placement.withdraw(call);
+  }
+
+  #end(call: Call): void {
+    this.#escalator.forget(call);
+    this.calls.delete(call.id);
+    this.#gone(this.accounting.ended(call, this.step.nowMs));
+  }
+
+  /** The client has ended the program: its row goes, with its last active call if it has any. */
+  programEnded(id: ProgramId): void {
+    const row = this.accounting.table.get(id);
+    if (row === undefined) return;
+    this.ghosts.forget(row);
+    this.#gone(this.accounting.detach(row, 'ended'));
+  }
+
+  #gone(row: Program | undefined): void {
+    if (row === undefined) return;
+    this.ghosts.forget(row);
+    this.placement.forget(row);
+    this.memory.forget(row);
+    this.step.out.push(goneNotice(row));
+  }
+
+  /** Handles waiting calls that an engine's coming or going concerns: no engine may serve them any more, or none is up. */
+  displaced(calls: readonly Call[]): void {
+    for (const call of calls) {
+      if (this.placement.serves(call.model, call.onlyOn)) this.#escalator.watch(call);
+      else this.#reject(call, 'no_engine');
+    }
+  }
+
+  /** Refuses a new call that was not dispatched at once, when the queue is over a limit or its wait is hopeless. */
+  turnAway(id: CallId): void {
+    const call = this.calls.get(id);
+    if (call?.state !== 'waiting') return;
+    const turned = turnedAway(call, this.placement, this.step.nowMs);
+    if (turned === undefined) return;
+    this.#reject(call, turned.refusal, turned.retryAfterMs);
+    // The room claimed until now for its own context may admit another call.
+    this.place();
+  }
+
+  /** Time has passed: calls that wait are escalated or refused, and kept places are forgotten. */
+  escalate(): void {
+    const { nowMs } = this.step;
+    for (let next = this.#escalator.refused(nowMs); next !== undefined; next = this.#escalator.refused(nowMs))
+      this.#reject(next.call, next.refusal);
+    this.ghosts.expire(nowMs);
+  }
+
+  /** Time has passed: rows whose leases are over leave the table. */
+  expire(): void {
+    const { nowMs } = this.step;
+    for (let row = this.accounting.expire(nowMs); row !== undefined; row = this.accounting.expire(nowMs))
+      this.#gone(row);
+  }
+
+  #withRunning(id: CallId, then: (call: Call, engine: Engine) => void): void {
+    const call = this.calls.get(id);
+    if (call?.engine !== undefined) then(call, call.engine);
+  }
+}
