@@ -27,7 +27,7 @@ const COLUMNS: readonly Column[] = [
   },
   {
     name: 'For',
-    cell: ({ current_wait_cause: cause }) => (cause === null ? '' : WAITED_FOR[cause]),
+    cell: ({ state, current_wait_cause: cause }) => (cause !== null ? WAITED_FOR[cause] : state === 'waiting' ? '…' : ''),
     from: 'phone',
     isText: true,
   },
