@@ -14,8 +14,8 @@
  *
  * Programs come from `workloads/`; figures and reports are made in `lab/`.
  */
+import type { Calibration, CalibrationOptions } from './calibrate/calibrate.js';
 import { readOptions, type EngineOptions } from './options.js';
-import { EngineServer } from './server/server.js';
 import type { EngineStats } from './server/stats.js';
 
 export { readPreset } from './engine/preset-file.js';
@@ -28,9 +28,10 @@ export type { EngineOptions } from './options.js';
 export type { EngineStats, RequestRecord, SequenceRecord } from './server/stats.js';
 export type { Script, ScriptedAnswer } from './text/choose.js';
 export type { Message, Tool, ToolCall } from './text/conversation.js';
-export { type Calibration, calibrate } from './calibrate/calibrate.js';
+export type { Calibration } from './calibrate/calibrate.js';
 export { type RelativeErrors, TIMES, type TimeName } from './calibrate/fit.js';
 export { type Served, type TrafficFit, fitTraffic } from './calibrate/traffic.js';
+export { isGood, verdictOf } from './calibrate/verdict.js';
 export { stepMs } from './engine/roofline.js';
 export { rangeOf, readOptions } from './options.js';
 export { SIM_POLICIES, type SimPolicyName, makeSteps } from './policies/policies.js';
@@ -56,7 +57,15 @@ export interface EngineHandle {
  * Starts a stand-in engine. Rejects with a TypeError that names each bad option, or with the listener's error.
  */
 export async function startEngine(options: EngineOptions = {}): Promise<EngineHandle> {
-  const server = new EngineServer(readOptions(options));
+  const wanted = readOptions(options);
+  // Loaded on demand, as below, because each thread of a simulation would load it otherwise.
+  const { EngineServer } = await import('./server/server.js');
+  const server = new EngineServer(wanted);
   const url = await server.listen();
   return { url, stats: () => server.stats(), close: () => server.close() };
+}
+
+/** Fits a preset to a real server: see `calibrate/calibrate.ts`. */
+export async function calibrate(options: CalibrationOptions): Promise<Calibration> {
+  return (await import('./calibrate/calibrate.js')).calibrate(options);
 }

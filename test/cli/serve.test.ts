@@ -72,7 +72,7 @@ describe('maitred serve', () => {
   });
 
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends in good order at %s', async (signal) => {
-    const maitred = new Maitred(['serve', '--embedded', '1', '--port', '0']);
+    const maitred = new Maitred(['serve', '--port', '0', '--engine', await engineUrl()]);
     const url = await maitred.url();
     maitred.kill(signal);
     expect(await maitred.ended).toBe(0);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileOf, filesOf, folderOf } from '../support/folder.js';
-import { refused, sim } from '../support/sim-command.js';
+import { sim } from '../support/sim-command.js';
 
 /** A folder without recordings. */
 const NO_TRACES = ['--traces', 'docs'];
@@ -28,18 +28,18 @@ describe('maitred sim report', () => {
     ['of recordings alone, where there is none', ['--out', 'x', '--only', 'recorded', '--traces', 'docs']],
     ['of words that mean nothing', ['--out', 'x', 'rates']],
   ])('%s is wrong usage', async (_, args) => {
-    expect(await refused('report', ...args)).toMatchObject({ code: 2, out: '' });
+    expect(await sim('report', ...args)).toMatchObject({ code: 2, out: '' });
   });
 
   it('does not take options of the command above it', async () => {
-    const { code, errors } = await refused('--workload', 'chat', 'report', '--out', 'x');
+    const { code, errors } = await sim('--workload', 'chat', 'report', '--out', 'x');
     expect([code, errors]).toEqual([2, [expect.stringContaining('--workload')]]);
   });
 
   it('says before it runs anything that it cannot write', async () => {
     const file = fileOf('file', '');
     for (const out of [file, join(file, 'x'), '/proc/x/y']) {
-      const { code, errors } = await refused('report', '--out', out, ...NO_TRACES);
+      const { code, errors } = await sim('report', '--out', out, ...NO_TRACES);
       expect({ code, lines: errors.length }, out).toEqual({ code: 2, lines: 1 });
     }
   });

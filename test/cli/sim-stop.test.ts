@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { searchLoad } from '../../cli/sim/load-search.js';
 import type { Plan } from '../../cli/sim/plan.js';
 import type * as Pools from '../../cli/sim/pool.js';
 import type { RunReport } from '../../cli/sim/run.js';
@@ -14,40 +15,42 @@ import { Maitred } from '../support/maitred.js';
 import { recorded } from '../support/sim-command.js';
 import { ROOT } from '../support/tree.js';
 
+const PLAN: Plan = {
+  source: { type: 'workload', workload: 'chat' },
+  arrivals: { type: 'closed', concurrency: 4 },
+  gapMsMax: Infinity,
+  programs: 100_000_000,
+  engines: 1,
+  preset: 'tiny-cpu',
+  engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16, scheduling: 'fcfs' },
+  conditions: { name: 'none', conditions: {} },
+  config: configSchema.parse({}),
+  policies: ['fcfs', 'plas'],
+  balancers: ['sticky'],
+  isBelady: false,
+  seeds: [1, 2],
+  isExact: false,
+  margin: 0.02,
+};
+
 describe('stopping a simulation', () => {
   const ENDLESS = ['--workload', 'chat', '--concurrency', '4', '--programs', '100000000'];
 
   it('tells what there is of the runs under way', async () => {
     // As it is built: a thread runs from a file.
     const { Pool } = (await import(`${ROOT}dist/cli/sim/pool.js`)) as typeof Pools;
-    const pool = new Pool<Plan, RunReport>(
-      new URL(`file://${ROOT}dist/cli/sim/worker.js`),
-      {
-        source: { type: 'workload', workload: 'chat' },
-        arrivals: { type: 'closed', concurrency: 4 },
-        gapMsMax: Infinity,
-        programs: 100_000_000,
-        engines: 1,
-        preset: 'tiny-cpu',
-        engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16, scheduling: 'fcfs' },
-        conditions: { name: 'none', conditions: {} },
-        config: configSchema.parse({}),
-        policies: ['fcfs', 'plas'],
-        balancers: ['sticky'],
-        isBelady: false,
-        seeds: [1, 2],
-        isExact: false,
-        margin: 0.02,
-      },
-      4,
-      1,
-    );
+    const pool = new Pool<Plan, RunReport>(new URL(`file://${ROOT}dist/cli/sim/worker.js`), PLAN, 4, 1);
     while (pool.programsDone === 0) await pause(5);
     pool.stop();
     const reports = await pool.ended;
     expect([...reports.keys()]).toEqual([0]);
     expect(reports.get(0)).toMatchObject({ policy: 'fcfs', seed: 1, complete: false });
     expect(reports.get(0)!.programs).toBeGreaterThan(0);
+  });
+
+  it('in search of a load finds none, rather than that none makes calls wait', () => {
+    const stopped = { shouldStop: () => true, onProgress: () => undefined };
+    expect(searchLoad({ ...PLAN, programs: 10 }, stopped).complete).toBe(false);
   });
 
   it.skipIf(process.platform !== 'linux')('by a signal ends with 130 and one document', async () => {

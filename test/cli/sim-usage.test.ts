@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fileOf } from '../support/folder.js';
-import { refused } from '../support/sim-command.js';
+import { sim } from '../support/sim-command.js';
 
 describe('maitred sim with wrong usage', () => {
   it.each([
@@ -10,7 +10,7 @@ describe('maitred sim with wrong usage', () => {
     ['--workload mixed --rate 1 --preset tiny-cp', 'tiny-cpu'],
     ['--workload mixed --rte 1', '--rate'],
   ])('%s tells what may be meant', async (line, meant) => {
-    const { code, out, errors } = await refused(...line.split(' '));
+    const { code, out, errors } = await sim(...line.split(' '));
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(errors).toHaveLength(1);
     expect(errors[0]?.split(/[Dd]id you mean /)[1]).toContain(meant);
@@ -55,7 +55,7 @@ describe('maitred sim with wrong usage', () => {
     ),
     ...['--window 0', '--window x', '--gate -1', '--gate NaN'].map((flag) => [`--workload mixed --rate 1 ${flag}`]),
   ])('%s is refused', async (line) => {
-    const { code, out, errors } = await refused(...line.split(' ').filter((word) => word !== ''));
+    const { code, out, errors } = await sim(...line.split(' ').filter((word) => word !== ''));
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatch(/^maitred: /);
@@ -63,14 +63,14 @@ describe('maitred sim with wrong usage', () => {
 
   it('names each wrong key of a workload’s file on a line of its own', async () => {
     const file = fileOf('own.yaml', 'workloads: { a: { kind: nonsense }, b: { kind: nonsense } }\n');
-    const { code, errors } = await refused('--workload', file, '--rate', '1');
+    const { code, errors } = await sim('--workload', file, '--rate', '1');
     expect(code).toBe(2);
     expect(errors.length).toBeGreaterThan(1);
   });
 
   it('names each wrong key of conditions, and its line', async () => {
     const file = fileOf('conditions.yaml', 'cancels:\n  share: 2\nrefusal: { share: 0.1 }\n');
-    const { code, errors } = await refused('--workload', 'chat', '--rate', '1', '--conditions', file);
+    const { code, errors } = await sim('--workload', 'chat', '--rate', '1', '--conditions', file);
     expect(code).toBe(2);
     expect(errors.map((line) => line.replace(file, 'FILE'))).toEqual([
       expect.stringMatching(/FILE:2: cancels\.share/),
@@ -79,6 +79,6 @@ describe('maitred sim with wrong usage', () => {
   });
 
   it('helps', async () => {
-    expect(await refused('--help')).toMatchObject({ code: 0, errors: [] });
+    expect(await sim('--help')).toMatchObject({ code: 0, errors: [] });
   });
 });

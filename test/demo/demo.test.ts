@@ -9,7 +9,7 @@ const TINY = ['one', 'two', 'three'].map((id) => trajectory(id, ['look', 'edit',
 describe('npm run demo', () => {
   it('plays recorded programs through each policy and prints a row for each', async () => {
     const traces = fileOf('a.jsonl', `${jsonLines(TINY)}{"instance_id":"cut","messages":[{"role":"us`);
-    const { code, out, err } = await demo('--traces', traces, '--speed', '100');
+    const { code, out, err } = await demo('--traces', traces, '--speed', '100', '--engines', '1');
     expect(code, err).toBe(0);
     expect(out).toMatch(/^3 recorded mini-swe-agent programs, all at once, 9 calls /);
     const table = out.split('\n').filter((line) => /^(policy|fcfs|plas) {2,}/.test(line));

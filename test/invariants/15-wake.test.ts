@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { expect, it } from 'vitest';
 import { Dice } from '../support/dice.js';
 import { BALANCERS, POLICIES } from '../support/core-play.js';
@@ -41,7 +42,7 @@ it('a driver that steps at wakeAt alone sees the commands of one that steps ever
   for (let seed = 0; seed < 300; seed += 1) {
     const awake = new World({ ...worldOf(seed), tickMs: 1 }).run();
     const sleeping = new World(worldOf(seed)).run();
-    expect(sleeping.log, `in world ${seed}`).toEqual(awake.log);
+    assert.deepEqual(sleeping.log, awake.log, `in world ${seed}`);
     commands += sleeping.log.length;
   }
   expect(commands).toBeGreaterThan(3_000);

@@ -9,6 +9,9 @@ import { Watchers } from '../../sidecar/watch/watchers.js';
 
 afterEach(() => vi.useRealTimers());
 
+/** Fakes what watchers use, and no more: loops that other files have left behind would run on this clock too. */
+const takeClock = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance', 'Date'] });
+
 describe('totals', () => {
   const gone = (durationMs: number) => ({ durationMs }) as ProgramGone;
 
@@ -53,7 +56,7 @@ describe('totals', () => {
 });
 
 it('times of day follow a machine that slept, or whose clock was set', () => {
-  vi.useFakeTimers();
+  takeClock();
   const clock = new WallClock();
   vi.setSystemTime(Date.now() + 3_600_000);
   clock.adjust();
@@ -86,7 +89,7 @@ describe('watchers', () => {
   }
 
   it('look at nothing while nobody watches', async () => {
-    vi.useFakeTimers();
+    takeClock();
     const { state, add } = makeWatchers(() => '1');
     await vi.advanceTimersByTimeAsync(10_000);
     expect(state.looks).toBe(0);
@@ -100,7 +103,7 @@ describe('watchers', () => {
   });
 
   it('give a slow client the last state, never a queue of them, and drop it in the end', async () => {
-    vi.useFakeTimers();
+    takeClock();
     let now = 0;
     const { add, watchers } = makeWatchers(() => String((now += 1)));
     const stream = add('a');
@@ -119,7 +122,7 @@ describe('watchers', () => {
   });
 
   it('come less often when a look takes long, stay alive meanwhile, and survive one that fails', async () => {
-    vi.useFakeTimers();
+    takeClock();
     const slow = makeWatchers(() => '1', 400);
     const watching = slow.add('a');
     let comments = 0;

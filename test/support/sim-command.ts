@@ -1,29 +1,14 @@
-import { vi } from 'vitest';
-import { main } from '../../cli/program.js';
+import type * as CommandLine from '../../cli/program.js';
 import type { SimDocument } from '../../cli/sim/document.js';
 import { programLine, type AgentProgram } from '../../workloads/index.js';
-import { Maitred } from './maitred.js';
+import { run } from './command-line.js';
+import { ROOT } from './tree.js';
 
-/** Runs `maitred sim` as installed. Returns its exit code and output. */
-export async function sim(...args: readonly string[]) {
-  const maitred = new Maitred(['sim', ...args]);
-  const code = await maitred.ended;
-  return { code, out: maitred.stdout, errors: maitred.stderr.split('\n').filter((line) => line !== '') };
-}
+/** As it is built, because threads run from files. */
+const { main } = (await import(`${ROOT}dist/cli/program.js`)) as typeof CommandLine;
 
-/** The same in this process, for commands that fail before a run begins. */
-export async function refused(...args: readonly string[]) {
-  let out = '';
-  let err = '';
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true));
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true));
-  try {
-    const code = await main(['node', 'maitred', 'sim', ...args]);
-    return { code, out, errors: err.split('\n').filter((line) => line !== '') };
-  } finally {
-    vi.restoreAllMocks();
-  }
-}
+/** Runs `maitred sim` in this process: the start of another takes longer than most runs. */
+export const sim = (...args: readonly string[]) => run(['sim', ...args], {}, main);
 
 export async function json(...args: readonly string[]) {
   const { code, out, errors } = await sim(...args, '--json');

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
 import { makeBalancer } from '../../../loadbalancer/index.js';
 import { Scheduler, type Command, type Event, type Millis } from '../../../src/index.js';
@@ -173,7 +174,7 @@ describe('a random mixture of faults, cancels and floods', () => {
 function replay(steps: readonly Step[], settings: Record<string, unknown>): void {
   const config = configOf([], settings);
   const scheduler = new Scheduler(config, makeBalancer(config.balancer));
-  for (const { event, now, commands } of steps) expect(scheduler.step(event, now)).toEqual(commands);
+  for (const { event, now, commands } of steps) assert.deepEqual(scheduler.step(event, now), commands);
   expect(steps.length).toBeGreaterThan(500);
 }
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createGunzip, gunzipSync } from 'node:zlib';
@@ -31,7 +32,7 @@ const linesOf = (text: string) =>
 function replay(text: string): CoreReplay {
   const [header, ...lines] = linesOf(text);
   const core = new CoreReplay(header);
-  for (const line of lines) expect(core.take(line).difference).toBeUndefined();
+  for (const line of lines) assert.equal(core.take(line).difference, undefined);
   return core;
 }
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { expect, it } from 'vitest';
 import type { Balancer } from '../../../src/index.js';
 import { Desk } from '../../support/core-desk.js';
@@ -146,7 +147,7 @@ it('places as the plain statement of it does, in random worlds', () => {
       const sent = desk.log
         .slice(before)
         .flatMap((each) => (each.type === 'dispatch' ? [`${each.call}@${each.engine} from ${each.level}`] : []));
-      expect(sent, `in world ${seed}, event ${n}`).toEqual(model.place(desk.nowMs));
+      assert.deepEqual(sent, model.place(desk.nowMs), `in world ${seed}, event ${n}`);
       placed += sent.length;
     }
   }

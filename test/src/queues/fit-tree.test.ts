@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
 import { before, FitTree, type Key } from '../../../src/queues/fit-tree.js';
 import { Dice } from '../../support/dice.js';
@@ -56,16 +57,17 @@ describe('FitTree', () => {
           model = [...model, added].sort((a, b) => a.level - b.level || a.rank - b.rank || a.seq - b.seq);
         } else if (model.length > 0) {
           const gone = dice.pick(model);
-          expect(tree.delete(gone)).toBe(true);
-          expect(tree.delete(gone)).toBe(false);
+          assert.equal(tree.delete(gone), true);
+          assert.equal(tree.delete(gone), false);
           model = model.filter((each) => each !== gone);
         }
         const room = dice.int(-1, 21);
-        expect(tree.firstFit(room)).toBe(model.find((each) => each.need <= room));
-        expect(tree.first()).toBe(model[0]);
-        expect(tree.size).toBe(model.length);
+        const fitting = model.find((each) => each.need <= room);
+        assert.equal(tree.firstFit(room), fitting);
+        assert.equal(tree.first(), model[0]);
+        assert.equal(tree.size, model.length);
       }
-      expect([...tree]).toEqual(model);
+      assert.deepEqual([...tree], model);
     }
   });
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
 import { TimerHeap, type Timed } from '../../../src/queues/timer-heap.js';
 import { Dice } from '../../support/dice.js';
@@ -47,9 +48,9 @@ describe('TimerHeap', () => {
           model.delete(entry);
         }
         const sorted = [...model].sort(([a, atA], [b, atB]) => atA - atB || a.seq - b.seq);
-        expect(heap.peek()).toBe(sorted[0]?.[0]);
-        expect(heap.peek()?.timerAtMs).toBe(sorted[0]?.[1]);
-        expect(heap.size).toBe(model.size);
+        assert.equal(heap.peek(), sorted[0]?.[0]);
+        assert.equal(heap.peek()?.timerAtMs, sorted[0]?.[1]);
+        assert.equal(heap.size, model.size);
       }
     }
   });

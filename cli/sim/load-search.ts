@@ -1,0 +1,58 @@
+import type { RunHooks } from '../../lab/index.js';
+import type { Arrivals } from '../../workloads/index.js';
+import { combinationsOf, type Plan } from './plan.js';
+import type { Progress } from './pool.js';
+import { runOne, type RunReport } from './run.js';
+
+/** Doublings of the load in search of one that makes calls wait: a thousand times as much. */
+const DOUBLINGS_MAX = 10;
+/** A rate, or speed, that is as good as all at once. */
+const AT_ONCE = 1e6;
+
+/** A search for a load at which some call waits. */
+export interface Search extends Progress {
+  /** Undefined: no call waits, not even when all programs come at once. */
+  readonly load: Arrivals | undefined;
+}
+
+export const hasNoWait = ({ engine_waits, queue_seconds, completed, programs }: RunReport): boolean =>
+  engine_waits === 0 && queue_seconds.max === 0 && completed === programs;
+
+/** Doubles the load of the plan's first run until some call waits, if any would when all programs come at once. */
+export function searchLoad(plan: Plan, hooks: RunHooks): Search {
+  const [first] = combinationsOf(plan);
+  const waits = (arrivals: Arrivals): boolean => {
+    const run = first && runOne({ ...plan, arrivals }, first, hooks);
+    return run?.complete === true && !hasNoWait(run);
+  };
+  const found = (load: Arrivals | undefined): Search => ({ complete: !hooks.shouldStop(), programs: 0, load });
+  if (!waits(allAtOnce(plan))) return found(undefined);
+  let load = plan.arrivals;
+  for (let doublings = 0; doublings < DOUBLINGS_MAX && !hooks.shouldStop(); doublings += 1) {
+    load = doubled(load);
+    if (waits(load)) break;
+  }
+  return found(load);
+}
+
+function allAtOnce({ arrivals, programs }: Plan): Arrivals {
+  switch (arrivals.type) {
+    case 'open':
+      return { ...arrivals, ratePerSecond: AT_ONCE };
+    case 'closed':
+      return { ...arrivals, concurrency: programs };
+    case 'trace':
+      return { ...arrivals, speed: AT_ONCE };
+  }
+}
+
+function doubled(arrivals: Arrivals): Arrivals {
+  switch (arrivals.type) {
+    case 'open':
+      return { ...arrivals, ratePerSecond: 2 * arrivals.ratePerSecond };
+    case 'closed':
+      return { ...arrivals, concurrency: 2 * arrivals.concurrency };
+    case 'trace':
+      return { ...arrivals, speed: 2 * arrivals.speed };
+  }
+}
