@@ -27,7 +27,8 @@ const COLUMNS: readonly Column[] = [
   },
   {
     name: 'For',
-    cell: ({ state, current_wait_cause: cause }) => (cause !== null ? WAITED_FOR[cause] : state === 'waiting' ? '…' : ''),
+    cell: ({ state, current_wait_cause: cause }) =>
+      cause !== null ? WAITED_FOR[cause] : state === 'waiting' ? '…' : '',
     from: 'phone',
     isText: true,
   },
