@@ -2,9 +2,9 @@ import { runLoad, type LoadOptions } from '../loadtest/index.js';
 import type { Demo } from '../sidecar/index.js';
 import { WORKLOADS, programs } from '../workloads/index.js';
 
-/** A minute or two of work for two embedded engines, with more calls at once than they have slots. */
+/** Some minutes of work for two embedded engines, with more calls at once than they have slots. */
 const PROGRAMS = 80;
-const CONCURRENCY = 40;
+const CONCURRENCY = 60;
 /** Nobody wants to watch an agent's tools run. */
 const GAP_MS_MAX = 4000;
 const TIMEOUT_MS = 300_000;

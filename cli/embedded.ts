@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { EngineConfig } from '../sidecar/config/schema.js';
 
+/** Calls in flight of each: few, so that a fleet on one's own machine has something to wait for. */
+const WINDOW = 16;
+
 /** Stand-in engines beside the gateway. */
 export interface EmbeddedEngines {
   readonly configs: readonly EngineConfig[];
@@ -24,7 +27,7 @@ export async function startEmbedded(
     const configs = await Promise.all(
       workers.map(async (worker, index): Promise<EngineConfig> => {
         const [url] = (await once(worker, 'message')) as [string];
-        return { id: `embedded-${index + 1}`, url, kind: 'vllm' };
+        return { id: `embedded-${index + 1}`, url, kind: 'vllm', window: WINDOW };
       }),
     );
     workers.forEach((worker, index) => worker.on('error', (error) => onError(`embedded-${index + 1}`, error)));

@@ -35,6 +35,7 @@ try {
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme });
     await page.waitForTimeout(1500);
+    await page.locator('.programs tr.waiting').first().waitFor();
     await page.screenshot({ path: `${FOLDER}/page-${colorScheme}.png` });
   }
   await page.emulateMedia({ colorScheme: 'light' });

@@ -5,7 +5,7 @@ import { Programs } from './programs.js';
 import { Queues } from './queues.js';
 import { announcement, connection, gateway, show, urlOf, view } from './state.js';
 import { post, useToken } from './stream.js';
-import { Totals } from './totals.js';
+import { History, Totals } from './totals.js';
 
 export function App() {
   const { state } = connection.value;
@@ -77,9 +77,12 @@ function Content() {
       {view.value.program === '' ? (
         <>
           <Totals />
-          <Engines />
-          <Queues />
+          <div class="state">
+            <Queues />
+            <Engines />
+          </div>
           <Programs />
+          <History />
         </>
       ) : (
         <ProgramView key={view.value.program} />

@@ -5,32 +5,40 @@ import type { Program } from '../sidecar/admin/answers.js';
 import { go } from './app.js';
 import { brief, count, duration, percent, ratio, tokens } from './format.js';
 import { engines, programs, rowWindow, show, urlOf, view, type View } from './state.js';
+import { WAITED_FOR } from './words.js';
 
 interface Column {
   readonly name: string;
   /** Key of the API's `sort`; absent: not sortable. */
   readonly sort?: string;
   readonly cell: (row: Program) => string;
-  /** Shown on narrow windows too. */
-  readonly always?: true;
+  /** Narrowest windows that show it; absent: only wide ones. */
+  readonly from?: 'phone' | 'tablet';
   readonly isText?: true;
 }
 
 const COLUMNS: readonly Column[] = [
-  { name: 'State', cell: (row) => row.state, always: true, isText: true },
-  { name: 'Level', sort: 'level', cell: (row) => String(row.level), always: true },
+  { name: 'State', cell: (row) => row.state, from: 'phone', isText: true },
   {
-    name: 'Waits for',
+    name: 'Waits',
     sort: 'current_wait_seconds',
     cell: (row) => (row.current_wait_seconds > 0 ? duration(row.current_wait_seconds) : '–'),
-    always: true,
+    from: 'phone',
   },
+  {
+    name: 'For',
+    cell: ({ state, current_wait_cause: cause }) =>
+      cause !== null ? WAITED_FOR[cause] : state === 'waiting' ? '…' : '',
+    from: 'phone',
+    isText: true,
+  },
+  { name: 'Level', sort: 'level', cell: (row) => String(row.level), from: 'tablet' },
   { name: 'Waited', sort: 'waiting_seconds', cell: (row) => duration(row.waiting_seconds) },
   { name: 'Service', sort: 'attained_service_seconds', cell: (row) => duration(row.attained_service_seconds) },
   { name: 'Engine', cell: (row) => brief(row.engine ?? '–', 24), isText: true },
   { name: 'Active', sort: 'active_calls', cell: (row) => count(row.active_calls) },
   { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls) },
-  { name: 'Promotions', sort: 'promotions', cell: (row) => count(row.promotions) },
+  { name: 'Promoted', sort: 'promotions', cell: (row) => count(row.promotions) },
   { name: 'Context', sort: 'context_tokens', cell: (row) => tokens(row.context_tokens) },
   { name: 'Cached', cell: (row) => percent(ratio(row.cached_tokens, row.prompt_tokens)) },
   { name: 'Idle', sort: 'idle_seconds', cell: (row) => duration(row.idle_seconds) },
@@ -132,10 +140,15 @@ function Table({ total }: { readonly total: number }) {
           <Space rows={total - to} />
         </tbody>
       </table>
-      {total === 0 && <p class="quiet empty">No program matches.</p>}
+      {total === 0 && <p class="quiet empty">{isFiltered() ? 'No program matches.' : 'No program has called yet.'}</p>}
     </div>
   );
 }
+
+const isFiltered = (): boolean => {
+  const { text, state, engine, tenant } = view.value;
+  return `${text}${state}${engine}${tenant}` !== '';
+};
 
 /** The rows in sight; loads the part of the table around them. */
 function useSight(scroller: RefObject<HTMLDivElement | null>) {
@@ -198,11 +211,14 @@ function useRowKeys(scroller: RefObject<HTMLDivElement | null>, total: number, i
 const Space = ({ rows }: { readonly rows: number }) =>
   rows > 0 ? <tr aria-hidden="true" class="space" style={{ height: `${rows * ROW_PX}px` }} /> : null;
 
-function Head({ column: { name, sort, always, isText } }: { readonly column: Column }) {
+const styleOf = ({ from, isText }: Column): string => `${from ?? 'desk'} ${isText === true ? '' : 'number'}`;
+
+function Head({ column }: { readonly column: Column }) {
+  const { name, sort } = column;
   const now = view.value.sort;
   const order =
     sort === undefined ? undefined : now === sort ? 'ascending' : now === `-${sort}` ? 'descending' : 'none';
-  const style = `${always === true ? '' : 'extra'} ${isText === true ? '' : 'number'}`;
+  const style = styleOf(column);
   if (sort === undefined)
     return (
       <th scope="col" class={style}>
@@ -242,9 +258,9 @@ function Row({ index, row, isCurrent, onFocus }: RowProps) {
           {brief(row.id)}
         </a>
       </th>
-      {COLUMNS.map(({ name, cell, always, isText }) => (
-        <td key={name} class={`${always === true ? '' : 'extra'} ${isText === true ? '' : 'number'}`}>
-          {cell(row)}
+      {COLUMNS.map((column) => (
+        <td key={column.name} class={styleOf(column)}>
+          {column.cell(row)}
         </td>
       ))}
     </tr>

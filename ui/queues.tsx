@@ -13,7 +13,7 @@ export function Queues() {
       <p class="quiet">
         {now === undefined || now.waiting === 0
           ? 'No call waits.'
-          : `${count(now.waiting)} of at most ${count(now.limit)} calls wait: ${causesWords(now.waiting_for)}. The longest has waited ${duration(now.longest_wait_seconds)}.`}
+          : `${count(now.waiting)} of at most ${count(now.limit)} calls wait${causesWords(now.waiting_for)}. The longest has waited ${duration(now.longest_wait_seconds)}.`}
       </p>
       <table class="queues">
         <caption class="sr">Waiting calls by level</caption>

@@ -7,20 +7,32 @@ import { totals } from './state.js';
 export function Totals() {
   const sums = totals.value;
   if (sums === undefined) return null;
-  const { program_completion_seconds: completion, queue_seconds: queued, steps, step_seconds: stepSeconds } = sums;
-  const times = steps.calls.map((_, index) => steps.from + index * stepSeconds);
+  const { program_completion_seconds: completion, queue_seconds: queued } = sums;
   return (
     <section aria-labelledby="totals">
       <h2 id="totals">Last {duration(sums.window_seconds)}</h2>
       <dl class="totals">
         <Figure name="Programs finished" value={count(completion.count)} />
-        <Figure name="Completion time" value={duration(completion.mean)} more={`p99 ${duration(completion.p99)}`} />
-        <Figure name="Queue time of a call" value={duration(queued.mean)} more={`p99 ${duration(queued.p99)}`} />
+        <Figure name="Completion time" value={duration(completion.mean)} more={tail(completion.p99)} />
+        <Figure name="Queue time of a call" value={duration(queued.mean)} more={tail(queued.p99)} />
         <Figure name="Prompt from cache" value={percent(sums.cached_share)} />
         <Figure name="Calls ended" value={count(queued.count)} />
         <Figure name="Promoted calls" value={count(sums.promoted_calls)} />
       </dl>
       {sums.shadow !== null && <Shadow {...sums.shadow} />}
+    </section>
+  );
+}
+
+/** The same minutes as curves and, for readers of the screen, as a table. */
+export function History() {
+  const sums = totals.value;
+  if (sums === undefined) return null;
+  const { steps, step_seconds: stepSeconds } = sums;
+  const times = steps.calls.map((_, index) => steps.from + index * stepSeconds);
+  return (
+    <section aria-labelledby="history">
+      <h2 id="history">History</h2>
       <div class="charts">
         <Chart name="Calls ended" times={times} values={steps.calls} format={count} />
         <Chart name="Queue time, mean" times={times} values={steps.queue_seconds} format={duration} />
@@ -64,18 +76,20 @@ export function Totals() {
   );
 }
 
+const tail = (p99: number | null): string => (p99 === null ? '' : `p99 ${duration(p99)}`);
+
 interface FigureProps {
   readonly name: string;
   readonly value: string;
   readonly more?: string;
 }
 
-function Figure({ name, value, more }: FigureProps) {
+function Figure({ name, value, more = '' }: FigureProps) {
   return (
     <div>
       <dt>{name}</dt>
       <dd>
-        {value} {more !== undefined && <small>{more}</small>}
+        {value} {more !== '' && <small>{more}</small>}
       </dd>
     </div>
   );

@@ -50,24 +50,24 @@ export function levelMove({ level, reason }: PastCall, before: number | null): '
 }
 
 /** What calls wait for, by cause; in full, each call's own text says why. */
-const WAITED_FOR: Readonly<Record<keyof Queue['waiting_for'], string>> = {
+export const WAITED_FOR: Readonly<Record<keyof Queue['waiting_for'], string>> = {
   no_engine: 'an engine',
   retry: 'another attempt',
   resting: 'an engine that reported no room',
   probation: 'an engine on probation',
   window: 'a slot',
   kv: 'KV cache',
-  turn: 'their turn',
+  turn: 'calls ahead',
   knee: 'an engine past its knee',
 };
 
-/** `5 for a slot, 3 for KV cache`; the most frequent first. */
+/** ` for a slot`, or `: 5 for a slot, 3 for KV cache`; the most frequent first. */
 export function causesWords(causes: Queue['waiting_for']): string {
   const there = (Object.keys(WAITED_FOR) as (keyof typeof WAITED_FOR)[]).filter((cause) => causes[cause] > 0);
-  return there
-    .sort((a, b) => causes[b] - causes[a])
-    .map((cause) => `${count(causes[cause])} for ${WAITED_FOR[cause]}`)
-    .join(', ');
+  const [first, ...others] = there.sort((a, b) => causes[b] - causes[a]);
+  if (first === undefined) return '';
+  if (others.length === 0) return ` for ${WAITED_FOR[first]}`;
+  return `: ${[first, ...others].map((cause) => `${count(causes[cause])} for ${WAITED_FOR[cause]}`).join(', ')}`;
 }
 
 /** Whether an engine takes calls now, and if not, why. */

@@ -18,7 +18,8 @@ export const COLUMNS: readonly Column[] = [
   { title: 'TENANT', width: 10, rank: 8, align: 'left', text: ({ tenant }) => tenant },
   { title: 'STATE', width: 7, rank: 1, align: 'left', text: ({ state }) => state },
   { title: 'LVL', width: 3, rank: 2, sort: 'level', text: ({ level }) => String(level) },
-  time('WAITS', 4, 'current_wait_seconds'),
+  { ...time('WAITS', 4, 'current_wait_seconds'), text: waitsText },
+  { title: 'FOR', width: 9, rank: 4, align: 'left', text: ({ current_wait_cause: cause }) => cause ?? '' },
   time('SERVICE', 3, 'attained_service_seconds'),
   time('WAITED', 9, 'waiting_seconds'),
   time('LONGEST', 13, 'longest_wait_seconds'),
@@ -43,6 +44,11 @@ type CountField = Extract<keyof ProgramRow, `${string}_tokens`> | 'calls' | 'act
 
 function time(title: string, rank: number, sort: TimeField): Column {
   return { title, width: Math.max(6, title.length), rank, sort, text: (row) => timeText(row[sort]) };
+}
+
+/** Who waits must stand out. */
+function waitsText({ current_wait_seconds: seconds }: ProgramRow): string {
+  return seconds > 0 ? timeText(seconds) : '-';
 }
 
 function count(title: string, rank: number, sort: CountField): Column {

@@ -75,7 +75,8 @@ const HELP: readonly (readonly [string, string])[] = [
 ];
 const NOTES: readonly string[] = [
   'STATE: running (an engine runs one of its calls), waiting (its calls are queued), idle (its agent runs tools, or has ended).',
-  'LVL is the queue of its next call; 0 goes first. WAITS is the present wait of its longest-waiting call, WAITED the time that all its calls were queued, SERVICE the engine time that it has received, HITS the share of its prompt tokens that engines had cached.',
+  'LVL is the queue of its next call; 0 goes first. WAITS is the present wait of its longest-waiting call, FOR its cause, WAITED the time that all its calls were queued, SERVICE the engine time that it has received, HITS the share of its prompt tokens that engines had cached.',
+  'Causes: no_engine (none is up), retry (an engine failed it), resting (the engine has no room), probation (the engine came back), window (as many calls run as may), kv (its context finds no room in the KV cache), turn (calls ahead of it), knee (it would slow down the running calls too much).',
   'An engine takes a call while its calls in flight are below the window, and the contexts that it keeps below the gate: that share of the KV cache. Bars turn red at the limit.',
 ];
 

@@ -20,6 +20,7 @@ const program = z.object({
   waiting_seconds: figure,
   longest_wait_seconds: figure,
   current_wait_seconds: figure,
+  current_wait_cause: name.nullish().catch(null),
   engine: name.nullable().catch(null),
   engines: z.array(name).catch([]),
   active_calls: figure,

@@ -90,7 +90,7 @@ async function listPrograms(context: Context, request: IncomingMessage) {
 function showProgram(context: Context, request: IncomingMessage, params: Params) {
   const row = findProgram(context, params['id'] ?? '', tenantIn(request));
   const { driver, threads } = context;
-  return programDetail(row, threads.of(row.id), driver.scheduler, driver.now());
+  return programDetail(row, threads.of(row.id), driver);
 }
 
 /** Calls of a program that has left the table are found by its key. */

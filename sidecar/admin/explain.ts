@@ -39,7 +39,7 @@ function explanation(
   if (more > 0) texts.push(`${more} later calls are active too.`);
   return {
     text: texts.join('\n\n'),
-    program: row === undefined ? null : programRow(row, now),
+    program: row === undefined ? null : programRow(row, context.driver, now),
     calls,
     last_call: last === undefined ? null : { call: last.call, ...dispatchRow(last) },
   };

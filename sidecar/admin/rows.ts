@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { CallView, NextCall, ProgramId, ProgramView, Scheduler, ThreadView } from '../../src/index.js';
+import type { CallView, NextCall, ProgramId, ProgramView, ThreadView } from '../../src/index.js';
 import type { Context } from '../context.js';
+import type { Driver } from '../driver.js';
 import type { Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
 import { WallClock } from '../wall-clock.js';
@@ -29,10 +30,17 @@ export function programState({ threads }: ProgramView): Answers.Program['state']
   return threads.some(({ state }) => state === 'running') ? 'running' : 'waiting';
 }
 
-export const currentWaitMs = ({ threads }: ProgramView): number =>
-  threads.reduce((most, { state, waitingMs }) => (state === 'waiting' ? Math.max(most, waitingMs) : most), 0);
+/** The call that waits longest now. */
+const longestWaiting = ({ threads }: ProgramView): ThreadView | undefined =>
+  threads.reduce<ThreadView | undefined>((longest, call) => {
+    if (call.state !== 'waiting') return longest;
+    return longest === undefined || call.waitingMs > longest.waitingMs ? call : longest;
+  }, undefined);
 
-export function programRow(row: ProgramView, now: number): Answers.Program {
+export const currentWaitMs = (row: ProgramView): number => longestWaiting(row)?.waitingMs ?? 0;
+
+export function programRow(row: ProgramView, driver: Driver, now: number): Answers.Program {
+  const longest = longestWaiting(row);
   return {
     id: labelOf(row.id),
     tenant: row.tenant,
@@ -43,7 +51,8 @@ export function programRow(row: ProgramView, now: number): Answers.Program {
     attained_service_seconds: seconds(row.serviceMs),
     waiting_seconds: seconds(row.waitingMs),
     longest_wait_seconds: seconds(row.waitMsMax),
-    current_wait_seconds: seconds(currentWaitMs(row)),
+    current_wait_seconds: seconds(longest?.waitingMs ?? 0),
+    current_wait_cause: (longest && driver.waitOf(longest.call)?.cause) ?? null,
     engine: row.home ?? row.engines[0] ?? null,
     engines: [...row.engines],
     active_calls: row.activeCalls,
@@ -62,16 +71,17 @@ export function programRow(row: ProgramView, now: number): Answers.Program {
 export function programDetail(
   row: ProgramView,
   calls: ReadonlyMap<string, number>,
-  { views }: Scheduler,
-  now: number,
+  driver: Driver,
 ): Answers.ProgramDetail {
+  const { views } = driver.scheduler;
+  const now = driver.now();
   const setting = { balancer: views.balancerName, now, forecast: row.forecast };
   const shown = views.callsOf(row.id, CALLS_MAX);
   const oldest = row.threads.slice(0, CALLS_MAX);
   const ofAgents = [...calls.values()].reduce((sum, made) => sum + made, 0);
   const threads = [...new Map([['', row.callsTotal - ofAgents], ...calls])].filter(([, made]) => made > 0);
   return {
-    ...programRow(row, now),
+    ...programRow(row, driver, now),
     forecast: {
       source: row.forecast?.source ?? 'none',
       used: row.forecast?.used ?? false,

@@ -25,7 +25,7 @@ export function readView(search: URLSearchParams): WatchedView {
 export function programPage({ driver }: Context, rows: readonly ProgramView[], query: ProgramQuery): ProgramPage {
   const { limit, offset } = query;
   const now = driver.now();
-  const page = rows.slice(offset, offset + limit).map((row) => programRow(row, now));
+  const page = rows.slice(offset, offset + limit).map((row) => programRow(row, driver, now));
   return { programs: page, total: rows.length, limit, offset };
 }
 
@@ -64,7 +64,7 @@ function lookAt(context: Context): Look<WatchedView> {
   };
   const oneProgram = (id: ProgramId) => {
     const row = views.program(id);
-    const detail = row && programDetail(row, threads.of(id), driver.scheduler, driver.now());
+    const detail = row && programDetail(row, threads.of(id), driver);
     return {
       program: JSON.stringify(detail ?? null),
       calls: JSON.stringify(pastCalls(context, id)),

@@ -74,7 +74,7 @@ function dispatchInWords(dispatch: Dispatch | undefined, balancer: string): stri
   const where = {
     home: `${engine} is its program’s home, which holds its cache, and \`${balancer}\` sends such a call home`,
     bound: `its program had no home that was up, so \`${balancer}\` chose ${engine} of the engines with room; it is the home now`,
-    spread: `\`${balancer}\` takes any engine with room for such a call, and chose ${engine}; its program’s home stays as it was`,
+    spread: `\`${balancer}\` chose ${engine} of all engines with room, because such a call need not go to its program’s home`,
     spilled: `its program’s home had no room for too long, so \`${balancer}\` chose ${engine}, which is the home now`,
   }[placement];
   const waited = queueMs >= 1 ? `, ${span(queueMs)} after it was queued` : '';

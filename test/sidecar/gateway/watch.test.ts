@@ -92,7 +92,7 @@ describe('the admin API', () => {
     };
     const post = { method: 'POST' };
     expect(await check(answers.programPage, '/programs?sort=-current_wait_seconds&state=waiting')).toMatchObject({
-      programs: [{ id: 'q', active_calls: 1 }],
+      programs: [{ id: 'q', active_calls: 1, current_wait_cause: 'window' }],
     });
     expect(await check(answers.programDetail, '/programs/q')).toMatchObject({
       threads: [{ active: [{ text: expect.stringContaining('It waits for a slot') as string }] }],

@@ -118,7 +118,8 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
   it('follows calls, says why one waits and where one ran, and ends a program', async () => {
     const { adminUrl, held } = await scene();
     const { page } = await openPage(browser, `${adminUrl}/ui?state=waiting`);
-    await page.getByText(/^1 of at most 10,000 calls wait: 1 for a slot\./).waitFor();
+    await page.getByText(/^1 of at most 10,000 calls wait for a slot\./).waitFor();
+    await page.locator('tr.waiting', { hasText: 'a slot' }).waitFor();
     await page.getByText('Its window is full.').waitFor();
     expect(await page.locator('.programs tbody a').allTextContents()).toEqual(['waits']);
     await page.getByRole('link', { name: 'waits' }).click();
