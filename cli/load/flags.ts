@@ -43,7 +43,7 @@ const TARGETS_MAX = 2;
 
 export function addLoadOptions(command: Command): Command {
   command.addOption(new Option('--target <url>', 'engine or gateway; a second one is compared with the first').argParser(target).makeOptionMandatory()); // prettier-ignore
-  return addSourceOptions(command, ', or what comes in the --duration')
+  return addSourceOptions(command, { otherwise: ', or what comes in the --duration' })
     .option('--duration <time>', 'no program begins later than this, such as 90s or 5m', duration)
     .option(
       '--repeat <count>',

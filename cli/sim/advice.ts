@@ -1,5 +1,6 @@
 import type { Arrivals } from '../../workloads/index.js';
-import { isOf, nameOf, type Plan, variantsOf } from './plan.js';
+import { isChoice, valuesText } from './axes.js';
+import { axesOf, choicesOf, isSweep, nameOf, type Plan, type Variant } from './plan.js';
 import { Pool } from './pool.js';
 import { untilEnded } from './progress.js';
 import type { RunReport } from './run.js';
@@ -26,10 +27,12 @@ const hasNoWait = ({ engine_waits, queue_seconds, completed, programs }: RunRepo
 
 /** Doubles the load until some call waits, if any would when all programs come at once. */
 async function tooLow(plan: Plan, worker: URL, signal: AbortSignal): Promise<string> {
-  const { arrivals, policies, balancers, seeds, programs } = plan;
-  const one = { ...plan, policies: policies.slice(0, 1), balancers: balancers.slice(0, 1), seeds: seeds.slice(0, 1) };
+  const { seeds, programs } = plan;
+  const variant = mostLoaded(plan);
+  const { arrivals } = variant;
   const waits = async (tried: Arrivals): Promise<boolean> => {
-    const pool = new Pool<Plan, RunReport>(worker, { ...one, arrivals: tried }, 1, 1);
+    const one = { ...plan, variants: [{ ...variant, arrivals: tried }], seeds: seeds.slice(0, 1) };
+    const pool = new Pool<Plan, RunReport>(worker, one, 1, 1);
     const [run] = (await untilEnded(pool, programs, signal)).values();
     return run?.complete === true && !hasNoWait(run);
   };
@@ -54,18 +57,46 @@ function allAtOnce(arrivals: Arrivals, programs: number): Arrivals {
   }
 }
 
+/** Names that a sentence has room for. */
+const NAMES_MAX = 6;
+
 function tooHigh(plan: Plan, runs: readonly RunReport[]): string[] {
-  const drained = variantsOf(plan)
-    .map((variant) => ({ variant, own: runs.filter((run) => isOf(run, variant)) }))
+  const drained = plan.variants
+    .map((variant, at) => ({ variant, at, own: runs.filter((run) => run.variant === at) }))
     .filter(({ own }) => own.length > 0 && own.every(({ queue_grew }) => queue_grew === true));
-  if (drained.length === 0) return [];
-  const names = drained.map(({ variant }) => nameOf(plan, variant)).join(', ');
-  const served = Math.max(
-    ...drained.flatMap(({ own }) => own.map(({ programs_per_second }) => programs_per_second ?? 0)),
-  );
-  const { arrivals } = plan;
-  const slower = arrivals.type === 'open' ? loadText({ ...arrivals, ratePerSecond: served }, 'below') : '--trace-speed';
-  return [`${names}: a drain, not a steady state: the queue grew throughout, so that times grow with the number of programs. Lower ${slower}.`]; // prettier-ignore
+  if (!isSweep(plan)) return drained.length === 0 ? [] : [drainText(drained.map(({ variant }) => nameOf(plan, variant)).join(', '), drained)]; // prettier-ignore
+  // Where a setting keeps up, the load is not too high for the others to tell something.
+  const choices = choicesOf(plan);
+  const own = ({ at }: { readonly at: number }) => drained.filter((each) => Math.floor(each.at / choices) === Math.floor(at / choices)); // prettier-ignore
+  const whole = drained.filter((each) => own(each).length === choices);
+  const axes = axesOf(plan.lists).filter((axis) => choices === 1 || !isChoice(axis));
+  const places = [...new Set(whole.map(({ variant }) => valuesText(variant.values, axes)))];
+  const some = drained.filter((each) => !whole.includes(each));
+  return [
+    ...(whole.length > 0 ? [drainText(listed(places) || 'every setting', whole)] : []),
+    ...(some.length > 0 ? [`${listed(some.map(({ variant }) => nameOf(plan, variant)))}: the queue grew throughout, though other settings kept up.`] : []), // prettier-ignore
+  ];
+}
+
+/** @param drained variants with their runs, in one or more circumstances */
+function drainText(names: string, drained: readonly { readonly variant: Variant; readonly own: readonly RunReport[] }[]): string {
+  const engines = Math.min(...drained.map(({ variant }) => variant.engines));
+  const least = drained.filter(({ variant }) => variant.engines === engines);
+  const served = Math.max(...least.flatMap(({ own }) => own.map(({ programs_per_second }) => programs_per_second ?? 0)));
+  const arrivals = drained[0]?.variant.arrivals;
+  const slower = arrivals?.type === 'open' ? loadText({ ...arrivals, ratePerSecond: served }, 'below') : '--trace-speed';
+  return `${names}: a drain, not a steady state: the queue grew throughout, so that times grow with the number of programs. Lower ${slower}.`; // prettier-ignore
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - NAMES_MAX;
+  return [...names.slice(0, NAMES_MAX), ...(more > 0 ? [`${more} more`] : [])].join('; ');
+}
+
+/** The first variant with the highest load on the fewest engines. */
+function mostLoaded({ variants }: Plan): Variant {
+  const load = ({ arrivals, engines }: Variant) => loadOf(arrivals)[1] / engines;
+  return variants.reduce((most, each) => (load(each) > load(most) ? each : most));
 }
 
 function doubled(arrivals: Arrivals): Arrivals {
