@@ -28,7 +28,10 @@ export const presetsOption = (description: string): Option =>
   )
     .choices(PRESET_NAMES)
     .argParser((text, before: readonly ChosenPreset[] = []) => {
-      const chosen = [...before, ...(existsSync(text) ? [text] : text.split(',')).map((each) => choosePreset(each.trim()))];
+      const chosen = [
+        ...before,
+        ...(existsSync(text) ? [text] : text.split(',')).map((each) => choosePreset(each.trim())),
+      ];
       eachOnce(chosen.map(({ name }) => name));
       return chosen;
     });

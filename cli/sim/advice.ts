@@ -79,12 +79,18 @@ function tooHigh(plan: Plan, runs: readonly RunReport[]): string[] {
 }
 
 /** @param drained variants with their runs, in one or more circumstances */
-function drainText(names: string, drained: readonly { readonly variant: Variant; readonly own: readonly RunReport[] }[]): string {
+function drainText(
+  names: string,
+  drained: readonly { readonly variant: Variant; readonly own: readonly RunReport[] }[],
+): string {
   const engines = Math.min(...drained.map(({ variant }) => variant.engines));
   const least = drained.filter(({ variant }) => variant.engines === engines);
-  const served = Math.max(...least.flatMap(({ own }) => own.map(({ programs_per_second }) => programs_per_second ?? 0)));
+  const served = Math.max(
+    ...least.flatMap(({ own }) => own.map(({ programs_per_second }) => programs_per_second ?? 0)),
+  );
   const arrivals = drained[0]?.variant.arrivals;
-  const slower = arrivals?.type === 'open' ? loadText({ ...arrivals, ratePerSecond: served }, 'below') : '--trace-speed';
+  const slower =
+    arrivals?.type === 'open' ? loadText({ ...arrivals, ratePerSecond: served }, 'below') : '--trace-speed';
   return `${names}: a drain, not a steady state: the queue grew throughout, so that times grow with the number of programs. Lower ${slower}.`; // prettier-ignore
 }
 

@@ -27,7 +27,8 @@ export async function latencyFigures(document: SimDocument, recommended: Values 
   const all = seriesOf(variants, rest);
   const series = chosenOf(all, rest, recommended);
   const left = all.length - series.length;
-  const only = left > 0 ? ` ${series.length} of ${all.length} settings: the first, the recommended and the soonest.` : '';
+  const only =
+    left > 0 ? ` ${series.length} of ${all.length} settings: the first, the recommended and the soonest.` : '';
   return Promise.all(
     latenciesOf(document.runs).map((latency) => figureOf(latency, across, { series, only, variants })),
   );
@@ -37,7 +38,10 @@ export async function latencyFigures(document: SimDocument, recommended: Values 
 function acrossOf(document: SimDocument, axes: readonly Axis[]): Axis {
   const load = axes.find((axis) => axis === 'rate' || axis === 'concurrency');
   if (load !== undefined) return load;
-  const lists = document.settings.varied ?? { policy: document.settings.policies, balancer: document.settings.balancers };
+  const lists = document.settings.varied ?? {
+    policy: document.settings.policies,
+    balancer: document.settings.balancers,
+  };
   return axes.reduce((most, axis) => ((lists[axis]?.length ?? 0) > (lists[most]?.length ?? 0) ? axis : most));
 }
 
@@ -76,7 +80,11 @@ function latenciesOf(runs: readonly PrintedRun[]): Latency[] {
 async function figureOf(
   { name, of }: Latency,
   across: Axis,
-  { series, only, variants }: { readonly series: readonly Series[]; readonly only: string; readonly variants: readonly ShownVariant[] },
+  {
+    series,
+    only,
+    variants,
+  }: { readonly series: readonly Series[]; readonly only: string; readonly variants: readonly ShownVariant[] },
 ): Promise<Figure> {
   const places = [...new Set(variants.map(({ values }) => values[across] ?? ''))];
   const valuesAt = (own: Series, place: Value) =>

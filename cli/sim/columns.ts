@@ -1,4 +1,12 @@
-import { type ColumnGroup, type Distribution, integer, number, percent, statisticsOf, tailOf } from '../../lab/index.js';
+import {
+  type ColumnGroup,
+  type Distribution,
+  integer,
+  number,
+  percent,
+  statisticsOf,
+  tailOf,
+} from '../../lab/index.js';
 import { meanOf } from './comparison.js';
 import type { PrintedRun } from './document.js';
 

@@ -54,7 +54,11 @@ function listsOf({ rate, concurrency, engines, preset, window, gate, foresight, 
 
 const firstOf = (flags: SimFlags): Values => combinationsOf(listsOf(flags))[0] ?? {};
 
-function checkPolicies(command: Command, { conditions, retention }: SimFlags, policies: readonly SimPolicyName[]): void {
+function checkPolicies(
+  command: Command,
+  { conditions, retention }: SimFlags,
+  policies: readonly SimPolicyName[],
+): void {
   const { busy, broken, engineLoss } = conditions.conditions;
   if (policies.includes('mru-pause') && (busy ?? broken ?? engineLoss) !== undefined)
     command.error('--policy mru-pause knows no engines that fail: leave busy, broken and engineLoss out of --conditions'); // prettier-ignore
@@ -70,8 +74,12 @@ function checkRuns(command: Command, lists: Lists & { readonly seed: readonly nu
   if (runs > RUNS_MAX) command.error(`${integer(runs)} runs (${factors}), and at most ${RUNS_MAX} are made: name fewer values`); // prettier-ignore
 }
 
-const arrivalsOf = (command: Command, flags: SimFlags, source: ProgramSource, { rate, concurrency }: Values): Arrivals =>
-  readArrivals(command, { ...flags, rate, concurrency }, source);
+const arrivalsOf = (
+  command: Command,
+  flags: SimFlags,
+  source: ProgramSource,
+  { rate, concurrency }: Values,
+): Arrivals => readArrivals(command, { ...flags, rate, concurrency }, source);
 
 function variantOf(
   command: Command,

@@ -40,11 +40,12 @@ export const KEYS = {
 export function readScheduling({ config: file, ...settings }: SchedulingFlags, warn = warnOfConfig): Scheduling {
   const flags = (['window', 'foresight', 'tenants', 'retention', 'gate'] as const).flatMap((name): Override[] => {
     const value = settings[name];
-    return value === undefined || value === BELADY ? [] : [{ path: KEYS[name], origin: `--${name}`, text: String(value) }];
+    return value === undefined || value === BELADY
+      ? []
+      : [{ path: KEYS[name], origin: `--${name}`, text: String(value) }];
   });
   // Without a file, its name must not come from the environment either.
-  const config =
-    file === undefined ? loadConfig({ flags }) : loadConfig({ file, env: SOME_SECRETS, flags, warn });
+  const config = file === undefined ? loadConfig({ flags }) : loadConfig({ file, env: SOME_SECRETS, flags, warn });
   const { policy, starvation, admission, balancer, limits, timeouts } = config;
   return { config: { policy, starvation, admission, balancer, limits, timeouts }, engines: enginesOf(config) };
 }
