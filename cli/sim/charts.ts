@@ -2,7 +2,7 @@ import { barChart, type Distribution, type Figure, lineChart, number, type Stati
 import { type Axis, isChoice, type Value, type Values, valuesText } from './axes.js';
 import { meanOf } from './comparison.js';
 import type { PrintedRun, SimDocument } from './document.js';
-import { shownAxes, type ShownVariant, variantsOf } from './variants.js';
+import { listsOf, shownAxes, type ShownVariant, variantsOf } from './variants.js';
 
 /** Series that a chart can tell apart. */
 const SERIES_MAX = 6;
@@ -38,10 +38,7 @@ export async function latencyFigures(document: SimDocument, recommended: Values 
 function acrossOf(document: SimDocument, axes: readonly Axis[]): Axis {
   const load = axes.find((axis) => axis === 'rate' || axis === 'concurrency');
   if (load !== undefined) return load;
-  const lists = document.settings.varied ?? {
-    policy: document.settings.policies,
-    balancer: document.settings.balancers,
-  };
+  const lists = listsOf(document);
   return axes.reduce((most, axis) => ((lists[axis]?.length ?? 0) > (lists[most]?.length ?? 0) ? axis : most));
 }
 
@@ -86,10 +83,11 @@ async function figureOf(
     variants,
   }: { readonly series: readonly Series[]; readonly only: string; readonly variants: readonly ShownVariant[] },
 ): Promise<Figure> {
-  const places = [...new Set(variants.map(({ values }) => values[across] ?? ''))];
   const valuesAt = (own: Series, place: Value) =>
     own.variants.filter(({ values }) => (values[across] ?? '') === place).flatMap(({ runs }) => runs.map(of).filter((value) => value !== null)); // prettier-ignore
   const isLoad = across === 'rate' || across === 'concurrency';
+  const given = [...new Set(variants.map(({ values }) => values[across] ?? ''))];
+  const places = isLoad ? given.sort((a, b) => Number(a) - Number(b)) : given;
   const unit = isLoad ? LOADS[across] : across;
   const text = {
     title: name,

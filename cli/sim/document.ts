@@ -131,7 +131,9 @@ function settingsOf(plan: Plan): Settings {
     engines: common('engines', engines),
     preset: common('preset', preset),
     gap_max_seconds: gapMsMax === Infinity ? null : gapMsMax / 1000,
-    kv_tokens: common('preset', engine.preset.kvTokens),
+    kv_tokens: variants.every((each) => each.engine.preset.kvTokens === engine.preset.kvTokens)
+      ? engine.preset.kvTokens
+      : undefined,
     engine_priority: engine.scheduling === 'priority',
     conditions: { name: conditions.name, ...conditions.conditions },
     policies: lists.policy,

@@ -16,7 +16,7 @@ export interface Plan {
   readonly conditions: ChosenConditions;
   /** All combinations of the settings, those of the same circumstances together, in the same order each time. */
   readonly variants: readonly Variant[];
-  /** Values of the policies, the balancers, and every other setting that has several. */
+  /** Values of the policies, the balancers, and every other setting that the command line names. */
   readonly lists: Lists & { readonly policy: readonly SimPolicyName[]; readonly balancer: readonly BalancerName[] };
   readonly seeds: readonly number[];
   /** Whether seeds change nothing: programs arrive at recorded times, and nothing fails. */

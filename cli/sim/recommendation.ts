@@ -18,14 +18,18 @@ export interface Recommendation {
 
 /**
  * The setting under which programs end soonest in the mean over all circumstances, if any is certainly better than the
- * first. Undefined where settings do not differ, or where runs are missing.
+ * first. Undefined where settings do not differ, where runs are missing, and where the first knows the future.
  */
 export function recommend(plan: Plan, runs: readonly RunReport[]): Recommendation | undefined {
   const whole = runs.filter(({ complete }) => complete);
   const comparisons = pooledComparisonsOf(plan);
-  if (comparisons.length === 0 || whole.length < plan.variants.length * plan.seeds.length) return undefined;
+  const isWhole = whole.length === plan.variants.length * plan.seeds.length;
+  if (comparisons.length === 0 || !isWhole || !isPossible(plan.variants[0])) return undefined;
   const axes = axesOf(plan.lists).filter(isChoice);
   const own = (choice: number): Values => Object.fromEntries(axes.map((axis) => [axis, plan.variants[choice]?.values[axis]])) as Values; // prettier-ignore
+  const against = valuesText(own(0));
+  const keep = (sentence: string) => ({ sentence, values: own(0), choice: 0 });
+  if (!plan.isExact && plan.seeds.length < 2) return keep(`Keep ${against} for now: one seed cannot tell chance from a difference; take several, such as --seed 1,2,3.`); // prettier-ignore
   const failedIn = (variants: readonly number[]) =>
     whole.reduce((sum, run) => sum + (variants.includes(run.variant) ? run.failed : 0), 0);
   const tried = comparisons.map((comparison, at) => ({ comparison, choice: at + 1, ratios: ratiosOf(whole, comparison) })); // prettier-ignore
@@ -35,20 +39,25 @@ export function recommend(plan: Plan, runs: readonly RunReport[]): Recommendatio
       failedIn(other) <= failedIn(first) &&
       verdictOf(ratios.program_seconds.mean, plan.margin) === 'sooner',
   );
-  const against = valuesText(own(0));
   const [best] = better.sort((a, b) => ratioIn(a) - ratioIn(b));
   if (best === undefined) {
     const others = comparisons.length === 1 ? valuesText(own(1)) : `none of the ${comparisons.length} other settings`;
     const is = comparisons.length === 1 ? 'is not' : 'is';
-    return { sentence: `Keep ${against}: ${others} ${is} certainly better by mean program time.`, values: own(0), choice: 0 }; // prettier-ignore
+    return keep(`Keep ${against}: ${others} ${is} certainly better by mean program time.`);
   }
-  const places = plan.variants.length / (comparisons.length + 1);
   const sentence = sentenceOf(plan, whole, best.comparison, best.ratios, { name: valuesText(own(best.choice)), against }); // prettier-ignore
-  const notes = [
-    ...(places > 1 ? [`In all ${places} circumstances together.`] : []),
-    ...(comparisons.length > 1 ? [`The best of ${comparisons.length + 1} by these same runs: confirm it with other seeds.`] : []), // prettier-ignore
+  return { sentence: ['Take', sentence, ...notesOn(plan, own(best.choice), comparisons.length + 1)].join(' '), values: own(best.choice), choice: best.choice }; // prettier-ignore
+}
+
+/** Conditions of the recommendation. */
+function notesOn({ lists, variants, isExact }: Plan, { foresight }: Values, settings: number): string[] {
+  const places = variants.length / settings;
+  const flags = axesOf(lists).filter((axis) => !isChoice(axis)).map((axis) => `--${axis}`); // prettier-ignore
+  return [
+    ...(places > 1 ? [`Over all ${places} values of ${flags.join(' and ')}.`] : []),
+    ...(foresight === 'declared' ? ['Clients must declare their work.'] : []),
+    ...(settings > 2 ? [`The best of ${settings} by these same runs: confirm it ${isExact ? 'on another trace' : 'with other seeds'}.`] : []), // prettier-ignore
   ];
-  return { sentence: ['Take', sentence, ...notes].join(' '), values: own(best.choice), choice: best.choice };
 }
 
 const ratioIn = ({ ratios }: { readonly ratios: ReturnType<typeof ratiosOf> }): number =>

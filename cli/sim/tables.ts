@@ -36,15 +36,12 @@ export function tablesOf(document: SimDocument, width: number): string {
     .join('\n\n')}\n`;
 }
 
-/**
- * The outcome in sentences: one for each comparison if these are few, and one for all.
- * @param recommendation undefined: none
- */
+/** The outcome in sentences: the recommendation, and each comparison unless several settings vary in a sweep. */
 export function headlines(document: SimDocument, recommendation = document.recommendation): string[] {
-  const isOne = shownAxes(document).length === 1;
+  const isTold = document.settings.varied === undefined || shownAxes(document).length === 1;
   return [
     ...(recommendation === undefined ? [] : [recommendation]),
-    ...(recommendation === undefined || isOne ? document.ratios.map(({ outcome }) => outcome) : []),
+    ...(isTold ? document.ratios.map(({ outcome }) => outcome) : []),
   ];
 }
 

@@ -135,7 +135,7 @@ describe('maitred sim with several loads and windows', () => {
 
   it('recommends what is better at all of them, and writes it into the page with its price', async () => {
     const { document, errors } = await sweep();
-    expect(document.recommendation).toMatch(/^Take window auto: programs \d+ % sooner than window 2 .*In all 2 circumstances together\.$/); // prettier-ignore
+    expect(document.recommendation).toMatch(/^Take window auto: programs \d+ % sooner than window 2 .*Over all 2 values of --rate\.$/); // prettier-ignore
     expect(errors).toEqual([`maitred: wrote ${PAGE}`]);
     const page = readFileSync(PAGE, 'utf8');
     expect(page).toContain('admission:\n  window: auto');
