@@ -27,9 +27,9 @@ export const presetsOption = (description: string): Option =>
     `${description}, or a file of sim calibrate; several with commas (default: ${JSON.stringify(DEFAULT_PRESET)})`,
   )
     .choices(PRESET_NAMES)
-    .argParser((text, before: readonly ChosenPreset[] = []) => {
+    .argParser((text, before?: readonly ChosenPreset[]) => {
       const chosen = [
-        ...before,
+        ...(before ?? []),
         ...(existsSync(text) ? [text] : text.split(',')).map((each) => choosePreset(each.trim())),
       ];
       eachOnce(chosen.map(({ name }) => name));

@@ -69,7 +69,11 @@ export function valueText(axis: Axis, value: Value): string {
     case 'policy':
     case 'balancer':
       return String(value);
-    default:
+    case 'window':
+    case 'gate':
+    case 'foresight':
+    case 'tenants':
+    case 'retention':
       return `${axis} ${value}`;
   }
 }

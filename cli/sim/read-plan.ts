@@ -49,7 +49,7 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
 
 function listsOf({ rate, concurrency, engines, preset, window, gate, foresight, tenants, retention }: SimFlags): Lists {
   const lists = { rate, concurrency, engines, preset: preset?.map(({ name }) => name), window, gate, foresight, tenants, retention }; // prettier-ignore
-  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined)) as Lists;
+  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined));
 }
 
 const firstOf = (flags: SimFlags): Values => combinationsOf(listsOf(flags))[0] ?? {};

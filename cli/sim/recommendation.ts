@@ -26,7 +26,7 @@ export function recommend(plan: Plan, runs: readonly RunReport[]): Recommendatio
   const isWhole = whole.length === plan.variants.length * plan.seeds.length;
   if (comparisons.length === 0 || !isWhole || !isPossible(plan.variants[0])) return undefined;
   const axes = axesOf(plan.lists).filter(isChoice);
-  const own = (choice: number): Values => Object.fromEntries(axes.map((axis) => [axis, plan.variants[choice]?.values[axis]])) as Values; // prettier-ignore
+  const own = (choice: number): Values => Object.fromEntries(axes.map((axis) => [axis, plan.variants[choice]?.values[axis]])); // prettier-ignore
   const against = valuesText(own(0));
   const keep = (sentence: string) => ({ sentence, values: own(0), choice: 0 });
   if (!plan.isExact && plan.seeds.length < 2) return keep(`Keep ${against} for now: one seed cannot tell chance from a difference; take several, such as --seed 1,2,3.`); // prettier-ignore
