@@ -15,14 +15,27 @@ export function names(flags: string, description: string, known: readonly string
   });
 }
 
+/** Reads an option's numbers, separated by commas or repeated. */
+export function numbersFrom(...range: Parameters<typeof numberFrom>) {
+  const read = numberFrom(...range);
+  return (text: string, before: readonly number[] = []): readonly number[] =>
+    eachOnce([...before, ...text.split(',').map(read)]);
+}
+
 /** Reads an option's random seeds. */
-export function seeds(text: string, before: readonly number[] = []): readonly number[] {
-  const seed = numberFrom(0, SEED_MAX, 'a whole number');
-  return eachOnce([...before, ...text.split(',').map(seed)]);
+export const seeds = numbersFrom(0, SEED_MAX, 'a whole number');
+
+/** Reads words and numbers, separated by commas or repeated, that are checked with the configuration. */
+export function settings(text: string, before: readonly (string | number)[] = []): readonly (string | number)[] {
+  const values = text.split(',').map((each) => {
+    const [word, value] = [each.trim(), Number(each)];
+    return word === '' || !Number.isFinite(value) ? word : value;
+  });
+  return eachOnce([...before, ...values]);
 }
 
 /** A duplicate would run twice, and its second result would look like a finding. */
-function eachOnce<T>(items: readonly T[]): readonly T[] {
+export function eachOnce<T>(items: readonly T[]): readonly T[] {
   const twice = items.find((item, at) => items.indexOf(item) < at);
   if (twice !== undefined) throw new InvalidArgumentError(`${String(twice)} is named twice.`);
   return items;

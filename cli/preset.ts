@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../sidecar/config/similar.js';
 import { DEFAULT_PRESET, type Preset, PRESET_NAMES, PRESETS, readPreset } from '../sim/index.js';
+import { eachOnce } from './lists.js';
 
 /** A preset and the name by which it was chosen. */
 export interface ChosenPreset {
@@ -9,13 +10,31 @@ export interface ChosenPreset {
   readonly preset: Preset;
 }
 
+/** The preset of commands that name none. */
+export const DEFAULT: ChosenPreset = { name: DEFAULT_PRESET, preset: PRESETS[DEFAULT_PRESET] };
+
 /** An option that names a built-in preset, or a file written by `maitred sim calibrate`. */
-export function presetOption(description: string, flags = '--preset <name>'): Option {
-  return new Option(flags, `${description}, or a file of sim calibrate`)
+export const presetOption = (description: string): Option =>
+  new Option('--preset <name>', `${description}, or a file of sim calibrate`)
     .choices(PRESET_NAMES)
     .argParser(choosePreset)
-    .default({ name: DEFAULT_PRESET, preset: PRESETS[DEFAULT_PRESET] }, JSON.stringify(DEFAULT_PRESET));
-}
+    .default(DEFAULT, JSON.stringify(DEFAULT_PRESET));
+
+/** The same for several, separated by commas or repeated. Absent: undefined, as a repeated option adds to its default. */
+export const presetsOption = (description: string): Option =>
+  new Option(
+    '--preset <names>',
+    `${description}, or a file of sim calibrate; several with commas (default: ${JSON.stringify(DEFAULT_PRESET)})`,
+  )
+    .choices(PRESET_NAMES)
+    .argParser((text, before?: readonly ChosenPreset[]) => {
+      const chosen = [
+        ...(before ?? []),
+        ...(existsSync(text) ? [text] : text.split(',')).map((each) => choosePreset(each.trim())),
+      ];
+      eachOnce(chosen.map(({ name }) => name));
+      return chosen;
+    });
 
 function choosePreset(name: string): ChosenPreset {
   const known = PRESET_NAMES.find((each) => each === name);

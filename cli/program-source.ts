@@ -13,18 +13,19 @@ import {
   WORKLOAD_NAMES,
   WorkloadError,
 } from '../workloads/index.js';
+import { numbersFrom } from './lists.js';
 import { numberFrom } from './number.js';
 import { readRecording, type Kept, type Recording } from './recording.js';
 import { formatOption, type Faults } from './trace-file.js';
 
 /** Flags for the programs and their arrivals, common to all commands that run programs. */
-export interface SourceFlags {
+export interface SourceFlags<Load = number> {
   readonly workload?: string;
   readonly trace?: string;
   readonly format?: FormatName;
-  readonly rate?: number;
+  readonly rate?: Load | undefined;
   readonly cv?: number;
-  readonly concurrency?: number;
+  readonly concurrency?: Load | undefined;
   readonly traceTimed?: true;
   readonly traceSpeed?: number;
   readonly programs?: number;
@@ -41,8 +42,13 @@ export type ProgramSource = Recording | GeneratedSource;
 
 const PROGRAMS_DEFAULT = 300;
 
-/** @param otherwise other conditions that end a run, for the help of `--programs` */
-export function addSourceOptions(command: Command, otherwise = ''): Command {
+/**
+ * @param otherwise other conditions that end a run, for the help of `--programs`
+ * @param several whether rates and concurrencies are lists
+ */
+export function addSourceOptions(command: Command, { otherwise = '', several = false } = {}): Command {
+  const [s, commas] = several ? ['s', '; several with commas'] : ['', ''];
+  const load = (several ? numbersFrom : numberFrom) as typeof numberFrom;
   return command
     .optionsGroup('Programs and their arrivals:')
     .addOption(
@@ -54,11 +60,11 @@ export function addSourceOptions(command: Command, otherwise = ''): Command {
       new Option('--trace <file>', 'recorded programs, of any format that maitred reads').conflicts('workload'),
     )
     .addOption(formatOption().conflicts('workload'))
-    .option('--rate <number>', 'programs that arrive per second, on average', numberFrom(1e-6, 1e6))
+    .option(`--rate <number${s}>`, `programs that arrive per second, on average${commas}`, load(1e-6, 1e6))
     .option('--cv <number>', 'burstiness of arrivals: 0 is even, 1 Poisson (default: 1)', numberFrom(0, 10))
     .addOption(
-      new Option('--concurrency <count>', 'programs at a time instead: the next begins when one ends')
-        .argParser(numberFrom(1, 1e6, 'a whole number'))
+      new Option(`--concurrency <count${s}>`, `programs at a time instead: the next begins when one ends${commas}`)
+        .argParser(load(1, 1e6, 'a whole number'))
         .conflicts(['rate', 'cv']),
     ) // prettier-ignore
     .addOption(
@@ -84,7 +90,7 @@ export function addSourceOptions(command: Command, otherwise = ''): Command {
  */
 export async function readSource(
   command: Command,
-  { workload, trace, format }: SourceFlags,
+  { workload, trace, format }: SourceFlags<unknown>,
   kept: Kept,
   faults: Faults,
   signal?: AbortSignal,
@@ -114,7 +120,8 @@ export function readArrivals(command: Command, flags: SourceFlags, source: Progr
   const { rate, cv, concurrency, traceTimed, traceSpeed } = flags;
   const isTold = source.type === 'trace' && source.programs.every(({ arrivalMs }) => arrivalMs !== undefined);
   if (rate !== undefined || concurrency !== undefined) {
-    if (traceSpeed !== undefined) command.error('--trace-speed only applies to recorded arrival times: drop --rate and --concurrency');
+    if (traceSpeed !== undefined)
+      command.error('--trace-speed only applies to recorded arrival times: drop --rate and --concurrency');
     if (concurrency !== undefined) return { type: 'closed', concurrency };
     if (rate !== undefined) return { type: 'open', ratePerSecond: rate, cv: cv ?? 1 };
   }
@@ -126,7 +133,7 @@ export function readArrivals(command: Command, flags: SourceFlags, source: Progr
 }
 
 /** Number of programs; a recording with its own arrivals is not repeated. */
-export function countOf({ programs }: SourceFlags, source: ProgramSource, arrivals: Arrivals): number {
+export function countOf({ programs }: SourceFlags<unknown>, source: ProgramSource, arrivals: Arrivals): number {
   if (source.type === 'workload') return programs ?? PROGRAMS_DEFAULT;
   const recorded = source.programs.length;
   return arrivals.type === 'trace' ? Math.min(programs ?? recorded, recorded) : (programs ?? recorded);

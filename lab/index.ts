@@ -15,7 +15,7 @@ export { GAP_SECONDS_MAX, RECORDINGS } from './experiments/recordings.js';
 export { Results } from './experiments/results.js';
 export { type Surroundings, runCase } from './experiments/run-case.js';
 export { Backlog } from './measure/backlog.js';
-export { MARGIN, type Ratio, pairedRatio, verdictOf } from './measure/comparison.js';
+export { MARGIN, type Pair, type Ratio, pairedRatio, verdictOf } from './measure/comparison.js';
 export { ProgramGroup, type SizeMeasures } from './measure/groups.js';
 export { Gathering, type Measures } from './measure/measures.js';
 export { type RunHooks, type RunMeasures, measureRun } from './measure/run.js';
@@ -38,7 +38,9 @@ export {
   Markup,
   type Table,
   callout,
+  code,
   figures,
+  folded,
   html,
   page,
   paragraph,
@@ -48,7 +50,7 @@ export {
 } from './report/page.js';
 export { colour } from './report/palette.js';
 export { plain } from './report/plain.js';
-export { barChart, distributionChart, lowestOf } from './report/plot.js';
+export { barChart, distributionChart, lineChart, lowestOf } from './report/plot.js';
 export { type Report, drawCharts } from './report/report.js';
 export { type Lane, type Span, type SpanKind, swimLanes } from './report/swim-lanes.js';
 export { type ColumnGroup, tableWidth, textTable } from './report/text-table.js';

@@ -47,7 +47,7 @@ export function addLoadOptions(command: Command): Command {
   command
     .option('--target <url>', 'engine or gateway; a second one is compared with the first', target)
     .option('--label <name>', 'name of a target in reports (default: A, then B); once for each target', label, []);
-  return addSourceOptions(command, ', or what comes in the --duration')
+  return addSourceOptions(command, { otherwise: ', or what comes in the --duration' })
     .option('--duration <time>', 'no program begins later than this, such as 90s or 5m', duration)
     .option(
       '--repeat <count>',

@@ -1,6 +1,7 @@
 import type { Arrivals } from '../../workloads/index.js';
+import { isChoice, valuesText } from './axes.js';
 import { hasNoWait, type Search } from './load-search.js';
-import { isOf, nameOf, type Plan, variantsOf } from './plan.js';
+import { axesOf, choicesOf, isSweep, nameOf, type Plan, type Variant } from './plan.js';
 import { Pool } from './pool.js';
 import { untilEnded } from './progress.js';
 import type { RunReport } from './run.js';
@@ -15,7 +16,11 @@ export async function adviceOf(plan: Plan, runs: readonly RunReport[], signal: A
 }
 
 async function tooLow(plan: Plan, signal: AbortSignal): Promise<string[]> {
-  const search = await untilEnded(new Pool<Plan, Search>(WORKER, plan, 1, 1), plan.programs, signal);
+  const search = await untilEnded(
+    new Pool<Plan, Search>(WORKER, { ...plan, variants: [mostLoaded(plan)] }, 1, 1),
+    plan.programs,
+    signal,
+  );
   const { complete = false, load } = search.get(0) ?? {};
   if (!complete) return [];
   return load === undefined
@@ -23,18 +28,52 @@ async function tooLow(plan: Plan, signal: AbortSignal): Promise<string[]> {
     : [`No call ever waited, so nothing could differ: raise ${loadText(load, 'above')}.`];
 }
 
+/** Names that a sentence has room for. */
+const NAMES_MAX = 6;
+
 function tooHigh(plan: Plan, runs: readonly RunReport[]): string[] {
-  const drained = variantsOf(plan)
-    .map((variant) => ({ variant, own: runs.filter((run) => isOf(run, variant)) }))
+  const drained = plan.variants
+    .map((variant, at) => ({ variant, at, own: runs.filter((run) => run.variant === at) }))
     .filter(({ own }) => own.length > 0 && own.every(({ queue_grew }) => queue_grew === true));
-  if (drained.length === 0) return [];
-  const names = drained.map(({ variant }) => nameOf(plan, variant)).join(', ');
+  if (!isSweep(plan)) return drained.length === 0 ? [] : [drainText(drained.map(({ variant }) => nameOf(plan, variant)).join(', '), drained)]; // prettier-ignore
+  // Where a setting keeps up, the load is not too high for the others to tell something.
+  const choices = choicesOf(plan);
+  const own = ({ at }: { readonly at: number }) => drained.filter((each) => Math.floor(each.at / choices) === Math.floor(at / choices)); // prettier-ignore
+  const whole = drained.filter((each) => own(each).length === choices);
+  const axes = axesOf(plan.lists).filter((axis) => choices === 1 || !isChoice(axis));
+  const places = [...new Set(whole.map(({ variant }) => valuesText(variant.values, axes)))];
+  const some = drained.filter((each) => !whole.includes(each));
+  return [
+    ...(whole.length > 0 ? [drainText(listed(places) || 'every setting', whole)] : []),
+    ...(some.length > 0 ? [`${listed(some.map(({ variant }) => nameOf(plan, variant)))}: the queue grew throughout, though other settings kept up.`] : []), // prettier-ignore
+  ];
+}
+
+/** @param drained variants with their runs, in one or more circumstances */
+function drainText(
+  names: string,
+  drained: readonly { readonly variant: Variant; readonly own: readonly RunReport[] }[],
+): string {
+  const engines = Math.min(...drained.map(({ variant }) => variant.engines));
+  const least = drained.filter(({ variant }) => variant.engines === engines);
   const served = Math.max(
-    ...drained.flatMap(({ own }) => own.map(({ programs_per_second }) => programs_per_second ?? 0)),
+    ...least.flatMap(({ own }) => own.map(({ programs_per_second }) => programs_per_second ?? 0)),
   );
-  const { arrivals } = plan;
-  const slower = arrivals.type === 'open' ? loadText({ ...arrivals, ratePerSecond: served }, 'below') : '--trace-speed';
-  return [`${names}: a drain, not a steady state: the queue grew throughout, so that times grow with the number of programs. Lower ${slower}.`]; // prettier-ignore
+  const arrivals = drained[0]?.variant.arrivals;
+  const slower =
+    arrivals?.type === 'open' ? loadText({ ...arrivals, ratePerSecond: served }, 'below') : '--trace-speed';
+  return `${names}: a drain, not a steady state: the queue grew throughout, so that times grow with the number of programs. Lower ${slower}.`; // prettier-ignore
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - NAMES_MAX;
+  return [...names.slice(0, NAMES_MAX), ...(more > 0 ? [`${more} more`] : [])].join('; ');
+}
+
+/** The first variant with the highest load on the fewest engines. */
+function mostLoaded({ variants }: Plan): Variant {
+  const load = ({ arrivals, engines }: Variant) => loadOf(arrivals)[1] / engines;
+  return variants.reduce((most, each) => (load(each) > load(most) ? each : most));
 }
 
 function loadText(arrivals: Arrivals, than: 'above' | 'below'): string {

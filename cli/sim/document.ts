@@ -1,13 +1,8 @@
-import {
-  type Distribution,
-  headline,
-  overSamePrograms,
-  pairedRatio,
-  type Ratio,
-  type Statistic,
-} from '../../lab/index.js';
 import type { Conditions } from '../../sim/index.js';
-import { isOf, nameOf, variantsOf, type Plan, type Variant } from './plan.js';
+import { type Axis, isChoice, type Lists, type Values, valuesText } from './axes.js';
+import { comparisonsOf, type Ratios, ratiosOf, sentenceOf } from './comparison.js';
+import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
+import type { Recommendation } from './recommendation.js';
 import type { RunReport } from './run.js';
 
 /** The output of `maitred sim --json`. Fields may be added; none is renamed or dropped under the same version. */
@@ -17,20 +12,26 @@ export interface SimDocument {
   readonly complete: boolean;
   readonly settings: Settings;
   readonly runs: readonly PrintedRun[];
-  /** For each variant but the first, over the seeds of which both have a complete run. */
+  /** For each variant but those that others are compared with, over the seeds of which both have a complete run. */
   readonly ratios: readonly VariantRatios[];
   /** Sentences: a load under which the runs tell little, and a better one. */
   readonly advice: readonly string[];
+  /** The setting to take, and why; undefined where none but policies and balancers vary. */
+  readonly recommendation?: string;
 }
 
 /** A run as printed, without its programs, which would be most of the document. */
-export type PrintedRun = Omit<RunReport, 'completions'> & { readonly completions: undefined };
+export type PrintedRun = Omit<RunReport, 'completions' | 'variant'> &
+  Named & { readonly completions: undefined; readonly variant: undefined };
 
-/** Settings common to all runs: the command line's, and their defaults. */
-export interface Settings extends Pick<
-  Plan,
-  'programs' | 'engines' | 'preset' | 'policies' | 'balancers' | 'seeds' | 'margin'
-> {
+/** Settings common to all runs: the command line's, and their defaults. Those that vary are left out. */
+export interface Settings extends Pick<Plan, 'programs' | 'seeds' | 'margin'> {
+  /** The settings that vary, and their values; undefined where none but policies and balancers do. */
+  readonly varied?: Lists;
+  readonly engines?: number | undefined;
+  readonly preset?: string | undefined;
+  readonly policies: Plan['lists']['policy'];
+  readonly balancers: Plan['lists']['balancer'];
   /** Whether seeds change nothing, so that there is one run of each variant. */
   readonly exact: boolean;
   /** Given as `workload`, or as `trace` and `format`. */
@@ -38,12 +39,12 @@ export interface Settings extends Pick<
   readonly trace?: string;
   readonly format?: string;
   readonly arrivals:
-    | { readonly type: 'open'; readonly rate_per_second: number; readonly cv: number }
-    | { readonly type: 'closed'; readonly concurrency: number }
+    | { readonly type: 'open'; readonly rate_per_second?: number | undefined; readonly cv: number }
+    | { readonly type: 'closed'; readonly concurrency?: number | undefined }
     | { readonly type: 'trace'; readonly speed: number };
   /** Length to which longer gaps were cut; null: none was cut. */
   readonly gap_max_seconds: number | null;
-  readonly kv_tokens: number;
+  readonly kv_tokens?: number | undefined;
   readonly engine_priority: boolean;
   /** The conditions, with their name or file. */
   readonly conditions: { readonly name: string } & Conditions;
@@ -51,134 +52,111 @@ export interface Settings extends Pick<
   readonly config: object;
 }
 
-const COMPARED = ['seconds_per_token', 'program_seconds', 'ttft_seconds', 'slowdown'] as const;
-const STATISTICS = ['mean', 'p50', 'p95', 'p99'] as const satisfies readonly Statistic[];
-type DistributionRatios = Readonly<Record<(typeof STATISTICS)[number], Ratio>>;
+/** Which variant it is of. */
+export type Named = Pick<Variant, 'policy' | 'balancer'> & {
+  /** Values of the settings that vary; undefined where none but policies and balancers do. */
+  readonly settings?: Values;
+};
 
-export interface VariantRatios extends Variant, Readonly<Record<(typeof COMPARED)[number], DistributionRatios>> {
-  readonly against: Variant;
+export interface VariantRatios extends Named, Ratios {
+  readonly against: Named;
   /** The comparison as a sentence. */
   readonly outcome: string;
-  readonly makespan_seconds: Ratio;
 }
 
-export function documentOf(plan: Plan, runs: readonly RunReport[], advice: readonly string[]): SimDocument {
-  const wanted = plan.policies.length * plan.balancers.length * plan.seeds.length;
+export function documentOf(
+  plan: Plan,
+  runs: readonly RunReport[],
+  advice: readonly string[],
+  recommendation: Recommendation | undefined,
+): SimDocument {
   return {
     version: 1,
-    complete: runs.length === wanted && runs.every(({ complete }) => complete),
+    complete: runs.length === plan.variants.length * plan.seeds.length && runs.every(({ complete }) => complete),
     settings: settingsOf(plan),
-    runs: runs.map((run) => ({ ...run, completions: undefined })),
-    ratios: ratiosOf(plan, runs),
+    runs: runs.map((run) => ({ ...namedOf(plan, run.variant), ...run, variant: undefined, completions: undefined })),
+    ratios: comparisonsOf(plan).map((comparison) => {
+      const [first, other] = [comparison.first[0] ?? 0, comparison.other[0] ?? 0];
+      const ratios = ratiosOf(runs, comparison);
+      const { around, names } = textsOf(plan, first, other);
+      return {
+        ...namedOf(plan, other),
+        against: namedOf(plan, first),
+        outcome: around + sentenceOf(plan, runs, comparison, ratios, names),
+        ...ratios,
+      };
+    }),
     advice,
+    ...(isSweep(plan) && recommendation !== undefined && { recommendation: recommendation.sentence }),
+  };
+}
+
+function namedOf(plan: Plan, index: number): Named {
+  const { policy, balancer, values } = plan.variants[index] as Variant;
+  return { policy, balancer, ...(isSweep(plan) && { settings: picked(values, axesOf(plan.lists)) }) };
+}
+
+const picked = <T extends object>(all: T, axes: readonly (Axis & keyof T)[]): Pick<T, Axis & keyof T> =>
+  Object.fromEntries(axes.map((axis) => [axis, all[axis]])) as Pick<T, Axis & keyof T>;
+
+/** The circumstances of a comparison, if there are several, and the names of what is compared in them. */
+function textsOf({ variants, lists }: Plan, first: number, other: number) {
+  const axes = axesOf(lists);
+  const choices = axes.filter(isChoice);
+  const compared = choices.length > 0 ? choices : axes;
+  const [against = {}, values = {}] = [variants[first]?.values, variants[other]?.values];
+  const around = valuesText(values, axes.filter((axis) => !compared.includes(axis))); // prettier-ignore
+  return {
+    around: around === '' ? '' : `${around.charAt(0).toUpperCase()}${around.slice(1)}, `,
+    names: { name: valuesText(values, compared), against: valuesText(against, compared) },
   };
 }
 
 function settingsOf(plan: Plan): Settings {
-  const {
-    source,
-    arrivals,
-    programs,
-    gapMsMax,
-    engines,
-    preset,
-    engine,
-    conditions,
-    config,
-    policies,
-    balancers,
-    seeds,
-    isExact,
-    margin,
-  } = plan;
+  const { source, programs, gapMsMax, variants, conditions, lists, seeds, isExact, margin } = plan;
+  const { arrivals, engines, preset, engine, config } = variants[0] as Variant;
+  const axes = axesOf(lists);
+  /** Undefined where the setting varies. */
+  const common = <T>(axis: Axis, value: T): T | undefined => (axes.includes(axis) ? undefined : value);
   return {
     ...(source.type === 'workload' ? { workload: source.workload } : { trace: source.file, format: source.format }),
+    ...(isSweep(plan) && { varied: picked(lists, axes) }),
     arrivals:
-      arrivals.type === 'open' ? { type: 'open', rate_per_second: arrivals.ratePerSecond, cv: arrivals.cv } : arrivals,
+      arrivals.type === 'open'
+        ? { type: 'open', rate_per_second: common('rate', arrivals.ratePerSecond), cv: arrivals.cv }
+        : arrivals.type === 'closed'
+          ? { type: 'closed', concurrency: common('concurrency', arrivals.concurrency) }
+          : arrivals,
     programs,
-    engines,
-    preset,
+    engines: common('engines', engines),
+    preset: common('preset', preset),
     gap_max_seconds: gapMsMax === Infinity ? null : gapMsMax / 1000,
-    kv_tokens: engine.preset.kvTokens,
+    kv_tokens: variants.every((each) => each.engine.preset.kvTokens === engine.preset.kvTokens)
+      ? engine.preset.kvTokens
+      : undefined,
     engine_priority: engine.scheduling === 'priority',
     conditions: { name: conditions.name, ...conditions.conditions },
-    policies,
-    balancers,
+    policies: lists.policy,
+    balancers: lists.balancer,
     seeds,
     exact: isExact,
     margin,
     config: {
       ...config,
-      policy: { ...config.policy, name: undefined },
+      policy: {
+        ...config.policy,
+        name: undefined,
+        foresight: common('foresight', config.policy.foresight),
+        prefetch: common('prefetch', config.policy.prefetch),
+        tenants: common('tenants', config.policy.tenants),
+      },
+      admission: {
+        ...config.admission,
+        window: common('window', config.admission.window),
+        gate: common('gate', config.admission.gate),
+        retention: common('retention', config.admission.retention),
+      },
       balancer: { ...config.balancer, name: undefined },
     },
   };
-}
-
-function ratiosOf(plan: Plan, runs: readonly RunReport[]): VariantRatios[] {
-  const [first, ...others] = variantsOf(plan);
-  if (first === undefined) return [];
-  return others.map((variant) => {
-    const ratio = (valueOf: (run: RunReport) => number | null) => pairedRatio(pairsOf(runs, first, variant, valueOf));
-    const ratios = (name: (typeof COMPARED)[number]) =>
-      Object.fromEntries(STATISTICS.map((each) => [each, ratio((run) => run[name][each])])) as DistributionRatios;
-    const compared = Object.fromEntries(COMPARED.map((name) => [name, ratios(name)])) as Record<
-      (typeof COMPARED)[number],
-      DistributionRatios
-    >;
-    return {
-      ...variant,
-      against: first,
-      outcome: outcomeOf(plan, runs, [first, variant], compared),
-      ...compared,
-      makespan_seconds: ratio((run) => run.makespan_seconds),
-    };
-  });
-}
-
-function outcomeOf(
-  plan: Plan,
-  all: readonly RunReport[],
-  variants: readonly [Variant, Variant],
-  { program_seconds, ttft_seconds }: Pick<VariantRatios, 'program_seconds' | 'ttft_seconds'>,
-): string {
-  const runs = variants.map((variant) => all.filter((run) => isOf(run, variant) && run.complete));
-  const two = <T>(of: (own: readonly RunReport[]) => T) => runs.map(of) as unknown as readonly [T, T];
-  const least = (of: (run: RunReport) => Distribution) => Math.min(...runs.flat().map((run) => of(run).count));
-  return headline(
-    {
-      name: nameOf(plan, variants[1]),
-      against: nameOf(plan, variants[0]),
-      programs: program_seconds,
-      firstToken: ttft_seconds,
-      counts: { programs: least((run) => run.program_seconds), calls: least((run) => run.ttft_seconds) },
-      cached: two((own) => meanOf(own.map(({ prefix_hit_rate }) => prefix_hit_rate))),
-      failed: two((own) => own.reduce((sum, { failed }) => sum + failed, 0)),
-      single: plan.isExact ? undefined : 'one seed',
-    },
-    plan.margin,
-  );
-}
-
-/** Mean of the known values; null without any. */
-export function meanOf(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
-}
-
-/** The value of each seed under both variants, over the programs that both completed. */
-function pairsOf(
-  runs: readonly RunReport[],
-  first: Variant,
-  other: Variant,
-  valueOf: (run: RunReport) => number | null,
-): (readonly [number, number])[] {
-  const whole = runs.filter(({ complete }) => complete);
-  return whole.flatMap((run) => {
-    if (!isOf(run, first)) return [];
-    const twin = whole.find((each) => isOf(each, other) && each.seed === run.seed);
-    if (twin === undefined) return [];
-    const [one, two] = overSamePrograms(run, twin).map(valueOf) as [number | null, number | null];
-    return one === null || two === null ? [] : [[one, two] as const];
-  });
 }

@@ -1,6 +1,6 @@
 import type { RunHooks } from '../../lab/index.js';
 import type { Arrivals } from '../../workloads/index.js';
-import { combinationsOf, type Plan } from './plan.js';
+import type { Plan } from './plan.js';
 import type { Progress } from './pool.js';
 import { runOne, type RunReport } from './run.js';
 
@@ -18,16 +18,17 @@ export interface Search extends Progress {
 export const hasNoWait = ({ engine_waits, queue_seconds, completed, programs }: RunReport): boolean =>
   engine_waits === 0 && queue_seconds.max === 0 && completed === programs;
 
-/** Doubles the load of the plan's first run until some call waits, if any would when all programs come at once. */
+/** Doubles the load of the plan's first variant until some call waits, if any would when all programs come at once. */
 export function searchLoad(plan: Plan, hooks: RunHooks): Search {
-  const [first] = combinationsOf(plan);
+  const { variants: [variant], seeds: [seed], programs } = plan; // prettier-ignore
+  if (variant === undefined || seed === undefined) throw new RangeError('the plan has no run');
   const waits = (arrivals: Arrivals): boolean => {
-    const run = first && runOne({ ...plan, arrivals }, first, hooks);
-    return run?.complete === true && !hasNoWait(run);
+    const run = runOne({ ...plan, variants: [{ ...variant, arrivals }] }, { variant: 0, seed }, hooks);
+    return run.complete && !hasNoWait(run);
   };
   const found = (load: Arrivals | undefined): Search => ({ complete: !hooks.shouldStop(), programs: 0, load });
-  if (!waits(allAtOnce(plan))) return found(undefined);
-  let load = plan.arrivals;
+  if (!waits(allAtOnce(variant.arrivals, programs))) return found(undefined);
+  let load = variant.arrivals;
   for (let doublings = 0; doublings < DOUBLINGS_MAX && !hooks.shouldStop(); doublings += 1) {
     load = doubled(load);
     if (waits(load)) break;
@@ -35,7 +36,7 @@ export function searchLoad(plan: Plan, hooks: RunHooks): Search {
   return found(load);
 }
 
-function allAtOnce({ arrivals, programs }: Plan): Arrivals {
+function allAtOnce(arrivals: Arrivals, programs: number): Arrivals {
   switch (arrivals.type) {
     case 'open':
       return { ...arrivals, ratePerSecond: AT_ONCE };

@@ -3,26 +3,21 @@ import type { EngineSettings, SimPolicyName } from '../../sim/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import type { ProgramSource } from '../program-source.js';
+import { AXES, isChoice, valuesText, type Axis, type Lists, type Values } from './axes.js';
 import type { ChosenConditions } from './conditions.js';
 
-/** The simulation to run: plain data, so that a thread can receive it. Each policy x balancer x seed is a run. */
+/** The simulation to run: plain data, so that a thread can receive it. Each variant x seed is a run. */
 export interface Plan {
   readonly source: ProgramSource;
-  readonly arrivals: Arrivals;
   /** Programs of a run. */
   readonly programs: number;
   /** Longer gaps are cut to this; Infinity: none is. */
   readonly gapMsMax: number;
-  readonly engines: number;
-  /** Its name or file. */
-  readonly preset: string;
-  readonly engine: EngineSettings;
   readonly conditions: ChosenConditions;
-  readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
-  /** Whether idle contexts are held by clairvoyance. */
-  readonly isBelady: boolean;
-  readonly policies: readonly SimPolicyName[];
-  readonly balancers: readonly BalancerName[];
+  /** All combinations of the settings, those of the same circumstances together, in the same order each time. */
+  readonly variants: readonly Variant[];
+  /** Values of the policies, the balancers, and every other setting that the command line names. */
+  readonly lists: Lists & { readonly policy: readonly SimPolicyName[]; readonly balancer: readonly BalancerName[] };
   readonly seeds: readonly number[];
   /** Whether seeds change nothing: programs arrive at recorded times, and nothing fails. */
   readonly isExact: boolean;
@@ -30,30 +25,49 @@ export interface Plan {
   readonly margin: number;
 }
 
-/** A compared variant: its runs differ in their seed alone. */
+/** What the runs of one combination of settings share. They differ in their seed alone. */
 export interface Variant {
   readonly policy: SimPolicyName;
   readonly balancer: BalancerName;
+  /** Values of all axes in the plan's lists. */
+  readonly values: Values;
+  readonly arrivals: Arrivals;
+  readonly engines: number;
+  /** Its name or file. */
+  readonly preset: string;
+  readonly engine: EngineSettings;
+  readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
+  /** Whether idle contexts are held by clairvoyance. */
+  readonly isBelady: boolean;
 }
 
-export interface Combination extends Variant {
+/** A run: a variant, by its place in the plan, with a seed. */
+export interface Combination {
+  readonly variant: number;
   readonly seed: number;
 }
 
-/** All variants. The others are compared with the first. */
-export function variantsOf({ policies, balancers }: Plan): Variant[] {
-  return policies.flatMap((policy) => balancers.map((balancer) => ({ policy, balancer })));
+/** Whether anything but policies and balancers has several values. */
+export const isSweep = ({ lists }: Pick<Plan, 'lists'>): boolean =>
+  axesOf(lists).some((axis) => axis !== 'policy' && axis !== 'balancer');
+
+/** The settings that tell variants apart; the policy alone where there is one variant. */
+export function axesOf(lists: Lists): Axis[] {
+  const axes = AXES.filter((axis) => (lists[axis]?.length ?? 0) > 1);
+  return axes.every((axis) => axis === 'balancer') ? ['policy', ...axes] : axes;
 }
 
-/** Name of a variant in tables. */
-export const nameOf = (
-  { balancers }: Pick<Plan, 'balancers'>,
-  { policy, balancer }: Readonly<Record<keyof Variant, string>>,
-): string => (balancers.length > 1 ? `${policy}, ${balancer}` : policy);
+/** Name of a variant in sentences. */
+export const nameOf = ({ lists }: Pick<Plan, 'lists'>, { values }: Pick<Variant, 'values'>): string =>
+  valuesText(values, axesOf(lists));
 
-export const isOf = (run: Variant, { policy, balancer }: Variant): boolean =>
-  run.policy === policy && run.balancer === balancer;
+/** Number of variants for each of the circumstances. */
+export function choicesOf({ lists }: Pick<Plan, 'lists'>): number {
+  return axesOf(lists)
+    .filter(isChoice)
+    .reduce((product, axis) => product * (lists[axis]?.length ?? 1), 1);
+}
 
-export function combinationsOf(plan: Plan): Combination[] {
-  return variantsOf(plan).flatMap((variant) => plan.seeds.map((seed) => ({ ...variant, seed })));
+export function combinationsOf({ variants, seeds }: Pick<Plan, 'variants' | 'seeds'>): Combination[] {
+  return variants.flatMap((_, variant) => seeds.map((seed) => ({ variant, seed })));
 }

@@ -29,12 +29,16 @@ function showProgress(
 ): () => void {
   if (!process.stderr.isTTY) return () => undefined;
   const draw = (text: string) => process.stderr.write(`\r\u001B[K${text}`);
+  const beganMs = performance.now();
   const timer = setInterval(() => {
-    const share = Math.floor((100 * pool.programsDone) / programs);
-    draw(`${pool.runsDone} of ${pool.runs} runs, ${pool.programsDone} of ${programs} programs (${share} %)`);
+    const share = pool.programsDone / programs;
+    const left = share > 0 ? `, about ${leftText(((performance.now() - beganMs) * (1 - share)) / share)} left` : '';
+    draw(`${pool.runsDone} of ${pool.runs} runs, ${pool.programsDone} of ${programs} programs (${Math.floor(100 * share)} %)${left}`); // prettier-ignore
   }, EVERY_MS);
   return () => {
     clearInterval(timer);
     draw('');
   };
 }
+
+const leftText = (ms: number): string => (ms < 90_000 ? `${Math.ceil(ms / 1000)} s` : `${Math.ceil(ms / 60_000)} min`);

@@ -1,10 +1,18 @@
 import type { Command } from 'commander';
+import { integer } from '../../lab/index.js';
+import type { SimPolicyName } from '../../sim/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
-import { countOf, readArrivals, readSource } from '../program-source.js';
+import type { Arrivals } from '../../workloads/index.js';
+import { DEFAULT as DEFAULT_PRESET } from '../preset.js';
+import { countOf, readArrivals, readSource, type ProgramSource } from '../program-source.js';
 import { complain, type Faults } from '../trace-file.js';
+import { combinationsOf, type Lists, type Values } from './axes.js';
 import type { SimFlags } from './flags.js';
-import type { Plan } from './plan.js';
+import type { Plan, Variant } from './plan.js';
 import { BELADY, readScheduling } from './scheduling.js';
+
+/** Runs of a command at most: more are a slip, such as a list too long in each of four flags. */
+const RUNS_MAX = 200;
 
 /**
  * The plan that the flags describe; ends the command if they are inconsistent. If the signal is aborted, the plan has
@@ -12,40 +20,101 @@ import { BELADY, readScheduling } from './scheduling.js';
  * @throws ConfigError, TraceError or Error about the files that they name
  */
 export async function readPlan(command: Command, flags: SimFlags, faults: Faults, signal: AbortSignal): Promise<Plan> {
-  const { config, engines } = readScheduling(flags);
-  const policies = flags.policy ?? [config.policy.name];
-  const { busy, broken, engineLoss } = flags.conditions.conditions;
-  if (policies.includes('mru-pause') && (busy ?? broken ?? engineLoss) !== undefined)
-    command.error('--policy mru-pause knows no engines that fail: leave busy, broken and engineLoss out of --conditions'); // prettier-ignore
-  const isBelady = flags.retention === BELADY;
-  const own = policies.find((name) => !POLICY_NAMES.some((other) => other === name));
-  if (isBelady && own !== undefined)
-    command.error(`--retention belady is for the gateway’s own policies, not for ${own}`);
+  const { config } = readScheduling({ config: flags.config, ...firstOf(flags) });
+  const lists = {
+    ...listsOf(flags),
+    policy: flags.policy ?? [config.policy.name],
+    balancer: flags.balancer ?? [config.balancer.name],
+  };
+  checkPolicies(command, flags, lists.policy);
   const source = await readSource(command, flags, 'lengths', faults, signal);
-  const arrivals = readArrivals(command, flags, source);
-  const { name, preset } = flags.preset;
+  const arrivals = arrivalsOf(command, flags, source, firstOf(flags));
   const isExact = arrivals.type === 'trace' && Object.keys(flags.conditions.conditions).length === 0;
-  const seeds = flags.seed ?? [0];
-  if (isExact && seeds.length > 1) complain('seeds change nothing at recorded arrival times: run once');
+  const given = flags.seed ?? [0];
+  const seeds = isExact ? given.slice(0, 1) : given;
+  checkRuns(command, { ...lists, seed: seeds });
+  if (seeds.length < given.length) complain('seeds change nothing at recorded arrival times: run once');
   return {
     source,
-    arrivals,
     programs: countOf(flags, source, arrivals),
     gapMsMax: flags.gapMax ?? Infinity,
-    engines: flags.engines ?? Math.max(1, engines),
+    conditions: flags.conditions,
+    variants: combinationsOf(lists).map((values) => variantOf(command, flags, source, values)),
+    lists,
+    seeds,
+    isExact,
+    margin: flags.margin,
+  };
+}
+
+function listsOf({
+  rate,
+  concurrency,
+  engines,
+  preset,
+  window,
+  gate,
+  foresight,
+  prefetch,
+  tenants,
+  retention,
+}: SimFlags): Lists {
+  const lists = { rate, concurrency, engines, preset: preset?.map(({ name }) => name), window, gate, foresight, prefetch, tenants, retention }; // prettier-ignore
+  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined));
+}
+
+const firstOf = (flags: SimFlags): Values => combinationsOf(listsOf(flags))[0] ?? {};
+
+function checkPolicies(
+  command: Command,
+  { conditions, retention }: SimFlags,
+  policies: readonly SimPolicyName[],
+): void {
+  const { busy, broken, engineLoss } = conditions.conditions;
+  if (policies.includes('mru-pause') && (busy ?? broken ?? engineLoss) !== undefined)
+    command.error('--policy mru-pause knows no engines that fail: leave busy, broken and engineLoss out of --conditions'); // prettier-ignore
+  const own = policies.find((name) => !POLICY_NAMES.some((other) => other === name));
+  if (retention?.includes(BELADY) === true && own !== undefined)
+    command.error(`--retention belady is for the gateway’s own policies, not for ${own}`);
+}
+
+function checkRuns(command: Command, lists: Lists & { readonly seed: readonly number[] }): void {
+  const several = Object.entries(lists).filter(([, list]) => list.length > 1);
+  const runs = several.reduce((product, [, list]) => product * list.length, 1);
+  const factors = several.map(([name, list]) => `${list.length} of --${name}`).join(' x ');
+  if (runs > RUNS_MAX) command.error(`${integer(runs)} runs (${factors}), and at most ${RUNS_MAX} are made: name fewer values`); // prettier-ignore
+}
+
+const arrivalsOf = (
+  command: Command,
+  flags: SimFlags,
+  source: ProgramSource,
+  { rate, concurrency }: Values,
+): Arrivals => readArrivals(command, { ...flags, rate, concurrency }, source);
+
+function variantOf(
+  command: Command,
+  flags: SimFlags,
+  source: ProgramSource,
+  values: Values & Pick<Variant, 'policy' | 'balancer'>,
+): Variant {
+  const { policy, balancer, retention } = values;
+  // What there is to warn of has been said of the first.
+  const { config, engines } = readScheduling({ config: flags.config, ...values }, () => undefined);
+  const { name, preset } = flags.preset?.find((each) => each.name === values.preset) ?? DEFAULT_PRESET;
+  return {
+    policy,
+    balancer,
+    values,
+    arrivals: arrivalsOf(command, flags, source, values),
+    engines: values.engines ?? Math.max(1, engines),
     preset: name,
     engine: {
       preset: { ...preset, kvTokens: flags.kvTokens ?? preset.kvTokens },
       blockSize: 16,
       scheduling: flags.enginePriority ? 'priority' : 'fcfs',
     },
-    conditions: flags.conditions,
     config,
-    isBelady,
-    policies,
-    balancers: flags.balancer ?? [config.balancer.name],
-    seeds: isExact ? seeds.slice(0, 1) : seeds,
-    isExact,
-    margin: flags.margin,
+    isBelady: retention === BELADY,
   };
 }

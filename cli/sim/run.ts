@@ -1,30 +1,33 @@
-import { makeBalancer } from '../../loadbalancer/index.js';
+import { makeBalancer, type BalancerName } from '../../loadbalancer/index.js';
 import { measureRun, type RunHooks, type RunMeasures } from '../../lab/index.js';
-import { makeSteps } from '../../sim/index.js';
+import { makeSteps, type SimPolicyName } from '../../sim/index.js';
 import { withShortGaps } from '../../workloads/index.js';
 import type { Combination, Plan } from './plan.js';
 import { programsOf } from '../program-source.js';
 
-/** One run. `--json` prints all but its completions; docs/SIMULATOR.md explains every field. */
+/** One run. `--json` prints all but its variant and completions; docs/SIMULATOR.md explains every field. */
 export interface RunReport extends Combination, RunMeasures {
+  readonly policy: SimPolicyName;
+  readonly balancer: BalancerName;
   readonly engines: number;
 }
 
-export function runOne(plan: Plan, combination: Combination, hooks: RunHooks): RunReport {
-  const { policy, balancer, seed } = combination;
+export function runOne(plan: Plan, { variant: index, seed }: Combination, hooks: RunHooks): RunReport {
+  const variant = plan.variants[index];
+  if (variant === undefined) throw new RangeError(`there is no variant ${index}`);
+  const { policy, balancer, arrivals, engines, engine, config, isBelady } = variant;
   const measures = measureRun(
     {
-      programs: withShortGaps(programsOf(plan.source, plan.arrivals, seed), plan.gapMsMax),
+      programs: withShortGaps(programsOf(plan.source, arrivals, seed), plan.gapMsMax),
       maxPrograms: plan.programs,
-      arrivals: plan.arrivals,
+      arrivals,
       seed,
-      engines: plan.engines,
-      engine: plan.engine,
+      engines,
+      engine,
       conditions: plan.conditions.conditions,
-      scheduler: () =>
-        makeSteps(policy, plan.config, makeBalancer({ ...plan.config.balancer, name: balancer }), plan.isBelady),
+      scheduler: () => makeSteps(policy, config, makeBalancer({ ...config.balancer, name: balancer }), isBelady),
     },
     hooks,
   );
-  return { policy, balancer, engines: plan.engines, seed, ...measures };
+  return { variant: index, policy, balancer, engines, seed, ...measures };
 }

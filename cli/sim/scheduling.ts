@@ -5,6 +5,7 @@ import type { Override } from '../../sidecar/config/overrides.js';
 import type { Config } from '../../sidecar/config/schema.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import { warnOfConfig } from '../config-options.js';
+import type { Axis, Values } from './axes.js';
 
 /** Clairvoyant retention, which no gateway can be set to. */
 export const BELADY = 'belady';
@@ -16,42 +17,41 @@ export interface Scheduling {
   readonly engines: number;
 }
 
-export interface SchedulingFlags {
-  readonly config?: string;
-  readonly window?: string;
-  readonly gate?: string;
-  readonly foresight?: string;
-  readonly prefetch?: string;
-  readonly tenants?: string;
-  readonly retention?: string;
+/** One value for each setting. */
+export interface SchedulingFlags extends Pick<
+  Values,
+  'window' | 'gate' | 'foresight' | 'prefetch' | 'tenants' | 'retention'
+> {
+  readonly config?: string | undefined;
 }
+
+/** Keys of the configuration, by the names of their flags. */
+export const KEYS = {
+  policy: 'policy.name',
+  balancer: 'balancer.name',
+  window: 'admission.window',
+  foresight: 'policy.foresight',
+  prefetch: 'policy.prefetch',
+  tenants: 'policy.tenants',
+  retention: 'admission.retention',
+  gate: 'admission.gate',
+} as const satisfies Partial<Record<Axis, string>>;
 
 /**
  * The gateway's own reading of its file, without the environment: the same command gives the same result everywhere.
  * @throws ConfigError with every problem found
  */
-export function readScheduling({
-  config: file,
-  window,
-  gate,
-  foresight,
-  prefetch,
-  tenants,
-  retention,
-}: SchedulingFlags): Scheduling {
-  const flags: Override[] = [
-    ...(window === undefined ? [] : [{ path: 'admission.window', origin: '--window', text: window }]),
-    ...(foresight === undefined ? [] : [{ path: 'policy.foresight', origin: '--foresight', text: foresight }]),
-    ...(tenants === undefined ? [] : [{ path: 'policy.tenants', origin: '--tenants', text: tenants }]),
-    ...(prefetch === undefined ? [] : [{ path: 'policy.prefetch', origin: '--prefetch', text: prefetch }]),
-    ...(retention === undefined || retention === BELADY
-      ? []
-      : [{ path: 'admission.retention', origin: '--retention', text: retention }]),
-    ...(gate === undefined ? [] : [{ path: 'admission.gate', origin: '--gate', text: gate }]),
-  ];
+export function readScheduling({ config: file, ...settings }: SchedulingFlags, warn = warnOfConfig): Scheduling {
+  const flags = (['window', 'foresight', 'prefetch', 'tenants', 'retention', 'gate'] as const).flatMap(
+    (name): Override[] => {
+      const value = settings[name];
+      return value === undefined || value === BELADY
+        ? []
+        : [{ path: KEYS[name], origin: `--${name}`, text: String(value) }];
+    },
+  );
   // Without a file, its name must not come from the environment either.
-  const config =
-    file === undefined ? loadConfig({ flags }) : loadConfig({ file, env: SOME_SECRETS, flags, warn: warnOfConfig });
+  const config = file === undefined ? loadConfig({ flags }) : loadConfig({ file, env: SOME_SECRETS, flags, warn });
   const { policy, starvation, admission, balancer, limits, timeouts } = config;
   return { config: { policy, starvation, admission, balancer, limits, timeouts }, engines: enginesOf(config) };
 }

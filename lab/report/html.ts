@@ -1,5 +1,5 @@
 import type { Block, Chart } from '../experiments/experiment.js';
-import { figures, html, page, paragraph, section, table, type Figure, type Markup } from './page.js';
+import { code, figures, folded, html, page, paragraph, section, table, type Figure, type Markup } from './page.js';
 import { missingText, textOf, type Chapter, type Report } from './report.js';
 
 /** Chart width above which a chart gets a row of its own. */
@@ -12,7 +12,7 @@ export function htmlOf({ title, notes, chapters, commands }: Report, charts: Rea
     subtitle: notes.join(' '),
     content: [
       ...chapters.map((chapter) => chapterOf(chapter, charts)),
-      section('Commands', html`<pre>${commands.join('\n')}</pre>`),
+      section('Commands', folded(`${commands.length} to repeat the runs`, code(commands))),
     ],
     foot: 'maitred sim report',
   });

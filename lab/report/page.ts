@@ -59,12 +59,7 @@ export interface Figure {
 export function figure({ svg, caption, table: figures, wide }: Figure): Markup {
   const drawing = new Markup(svg);
   const shown = wide ? html`<div class="scroll wide" tabindex="0" role="group" aria-label="${caption}">${drawing}</div>` : drawing; // prettier-ignore
-  const details = figures
-    ? html`<details>
-        <summary>In figures</summary>
-        ${table(figures)}
-      </details>`
-    : '';
+  const details = figures ? folded('In figures', table(figures)) : '';
   return html`<figure class="${wide ?? 'column'}">${shown}<figcaption>${caption}</figcaption>${details}</figure>\n`; // prettier-ignore
 }
 
@@ -78,6 +73,16 @@ export const tiles = (list: readonly { readonly name: string; readonly value: st
 /** A sentence that stands out. */
 export const callout = (kind: 'finding' | 'good' | 'bad' | 'warning', content: Content): Markup =>
   html`<p class="callout ${kind}" role="note">${content}</p> `;
+
+/** Lines to copy, such as commands or settings. */
+export const code = (lines: readonly string[]): Markup => html`<pre>${lines.join('\n')}</pre> `;
+
+/** Content that few readers want, behind a click. */
+export const folded = (summary: string, ...content: readonly Markup[]): Markup =>
+  html`<details>
+    <summary>${summary}</summary>
+    ${content}
+  </details> `;
 
 export const paragraph = (...content: readonly Content[]): Markup => html`<p>${content}</p> `;
 

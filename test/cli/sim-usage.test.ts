@@ -45,6 +45,13 @@ describe('maitred sim with wrong usage', () => {
     ['--workload mixed --rate 1 --policy plas,plas'],
     ['--workload mixed --rate 1 --policy ,'],
     ['--workload mixed --rate 1 --seed 1,1'],
+    ['--workload mixed --rate 1,1.0'],
+    ['--workload mixed --rate 1, --window 8'],
+    ['--workload mixed --rate 1 --gate 0.5,-1'],
+    ['--workload mixed --rate 1 --gate 0.9,0.90'],
+    ['--workload mixed --rate 1 --preset tiny-cpu,tiny-cpu'],
+    ['--workload mixed --rate 1 --html -'],
+    ['--workload mixed --rate 1 --html no-such-folder/a.html'],
     ['--workload mixed --rate 1 extra'],
     ...['0', '-1', 'NaN', 'Infinity', '1e99', 'x'].map((rate) => [`--workload mixed --rate ${rate}`]),
     ...['0', '-1', '1.5', 'NaN', '1e9'].flatMap((count) =>
@@ -60,6 +67,14 @@ describe('maitred sim with wrong usage', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatch(/^maitred: /);
+  });
+
+  it('says how many runs there would be, if too many', async () => {
+    const line = '--workload mixed --rate 1,2,3 --window 1,2,3,4 --gate 0.5,1 --seed 0,1,2,3,4,5,6,7,8';
+    expect(await sim(...line.split(' '))).toMatchObject({
+      code: 2,
+      errors: [expect.stringMatching(/^maitred: 216 runs \(3 of --rate x 4 of --window x 2 of --gate x 9 of --seed\)/)],
+    });
   });
 
   it('names each wrong key of a workload’s file on a line of its own', async () => {

@@ -1,10 +1,21 @@
 import { spawnSync } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { SimDocument } from '../../cli/sim/document.js';
 import { fileOf } from '../support/folder.js';
 import { BINARY } from '../support/maitred.js';
 import { call, CHAT, json, recorded, sim } from '../support/sim-command.js';
 import { readText } from '../support/tree.js';
+
+/** Of one command, run by whichever test comes first. */
+let swept: ReturnType<typeof json> | undefined;
+const FOLDER = mkdtempSync(join(tmpdir(), 'maitred-test-'));
+const PAGE = join(FOLDER, 'sweep.html');
+afterAll(() => rmSync(FOLDER, { recursive: true }));
+const sweep = () =>
+  (swept ??= json('--workload', 'react', '--programs', '20', '--kv-tokens', '20000', '--rate', '2,4', '--window', '2,auto', '--engines', '2', '--seed', '1,2', '--html', PAGE)); // prettier-ignore
 
 describe('maitred sim --json', () => {
   /** Of one command, run by whichever test comes first. */
@@ -78,7 +89,8 @@ describe('maitred sim --json', () => {
         .split('## The report')[0]!
         .matchAll(/^\| `([\w.[\]]+)` +\|/gm),
     ].map(([, path]) => path!);
-    const found = new Set(fieldsOf(document));
+    const { document: swept } = await sweep();
+    const found = new Set([...fieldsOf(document), ...fieldsOf(swept)]);
     // Of a trace instead of a workload.
     for (const path of ['settings.trace', 'settings.format']) found.add(path);
     expect([...found].toSorted()).toEqual(told.toSorted());
@@ -98,10 +110,44 @@ function fieldsOf(value: unknown, path = ''): string[] {
     const items: unknown[] = value;
     return items.every((item) => typeof item !== 'object') ? [path] : items.flatMap((item) => fieldsOf(item, `${path}[]`)); // prettier-ignore
   }
-  const isWhole = /\.(config|arrivals|conditions|refused|retries|worst_waiting|by_workload)$/.test(path);
+  const isWhole = /\.(settings|varied|config|arrivals|conditions|refused|retries|worst_waiting|by_workload)$/.test(
+    path,
+  );
   if (typeof value !== 'object' || value === null || isWhole || 'mean' in value || 'ratio' in value) return [path];
   return Object.entries(value).flatMap(([key, inner]) => fieldsOf(inner, path === '' ? key : `${path}.${key}`));
 }
+
+describe('maitred sim with several loads and windows', () => {
+  it('has the settings of each run, and compares them at the same load', async () => {
+    const { document } = await sweep();
+    expect(document.settings).toMatchObject({ varied: { rate: [2, 4], window: [2, 'auto'] }, engines: 2 });
+    expect(document.settings.arrivals).toEqual({ type: 'open', cv: 1 });
+    expect(document.runs.map(({ settings, seed }) => `${settings?.rate} ${settings?.window} ${seed}`)).toEqual(
+      ['2 2 1', '2 2 2', '2 auto 1', '2 auto 2', '4 2 1', '4 2 2', '4 auto 1', '4 auto 2'], // prettier-ignore
+    );
+    expect(document.ratios.map(({ settings, against }) => [settings, against.settings])).toEqual(
+      [2, 4].map((rate) => [
+        { rate, window: 'auto' },
+        { rate, window: 2 },
+      ]),
+    );
+  });
+
+  it('recommends what is better at all of them, and writes it into the page with its price', async () => {
+    const { document, errors } = await sweep();
+    expect(document.recommendation).toMatch(/^Take window auto: programs \d+ % sooner than window 2 .*Over all 2 values of --rate\.$/); // prettier-ignore
+    expect(errors).toEqual([`maitred: wrote ${PAGE}`]);
+    const page = readFileSync(PAGE, 'utf8');
+    expect(page).toContain('admission:\n  window: auto');
+    expect(page.match(/<svg /g)).toHaveLength(4);
+    expect(page.indexOf('Take window auto')).toBeLessThan(page.indexOf('<svg'));
+  });
+
+  it('recommends no change where there is none, nor a policy that sees the future', async () => {
+    const { document } = await json(...CHAT, '--policy', 'fcfs,srpt', '--window', '64,128', '--seed', '1,2');
+    expect(document.recommendation).toMatch(/^Keep fcfs, window 64: none of the 3 other settings is certainly better/);
+  });
+});
 
 describe('maitred sim', () => {
   it('prints tables with a row for each policy, of a width that a terminal has', async () => {

@@ -1,0 +1,86 @@
+import type { BalancerName } from '../../loadbalancer/index.js';
+import type { SimPolicyName } from '../../sim/index.js';
+
+/** Settings that may have several values, in the order of a table's columns. */
+export const AXES = [
+  'rate',
+  'concurrency',
+  'engines',
+  'preset',
+  'policy',
+  'balancer',
+  'window',
+  'gate',
+  'foresight',
+  'prefetch',
+  'tenants',
+  'retention',
+] as const;
+
+export type Axis = (typeof AXES)[number];
+export type Value = string | number;
+/** One value for each of some axes. */
+export interface Values {
+  readonly rate?: number;
+  readonly concurrency?: number;
+  readonly engines?: number;
+  readonly preset?: string;
+  readonly policy?: SimPolicyName;
+  readonly balancer?: BalancerName;
+  readonly window?: Value;
+  readonly gate?: Value;
+  readonly foresight?: string;
+  readonly prefetch?: string;
+  readonly tenants?: string;
+  readonly retention?: string;
+}
+export type Lists = { readonly [A in Axis]?: readonly NonNullable<Values[A]>[] };
+
+/** The world that the settings of a gateway meet. Settings are compared in the same circumstances. */
+const CIRCUMSTANCES: ReadonlySet<Axis> = new Set(['rate', 'concurrency', 'engines', 'preset']);
+
+/** Whether it is for the operator of a gateway to set. */
+export const isChoice = (axis: Axis): boolean => !CIRCUMSTANCES.has(axis);
+
+/**
+ * Every combination of the values. The last axis changes first, so that those of the same circumstances follow each
+ * other.
+ */
+export function combinationsOf<L extends Lists>(lists: L): ValuesOf<L>[] {
+  const all = AXES.reduce<Values[]>(
+    (some, axis) => some.flatMap((values) => lists[axis]?.map((value) => ({ ...values, [axis]: value })) ?? [values]),
+    [{}],
+  );
+  return all as ValuesOf<L>[];
+}
+
+/** Values of every axis that has a list. */
+type ValuesOf<L extends Lists> = Values & { readonly [A in keyof L & Axis]: NonNullable<L[A]>[number] };
+
+/** A value in a sentence. */
+export function valueText(axis: Axis, value: Value): string {
+  switch (axis) {
+    case 'rate':
+      return `at ${value} a second`;
+    case 'concurrency':
+      return `with ${value} at a time`;
+    case 'engines':
+      return `on ${value} ${value === 1 ? 'engine' : 'engines'}`;
+    case 'preset':
+      return `on ${value}`;
+    case 'policy':
+    case 'balancer':
+      return String(value);
+    case 'window':
+    case 'gate':
+    case 'foresight':
+    case 'prefetch':
+    case 'tenants':
+    case 'retention':
+      return `${axis} ${value}`;
+  }
+}
+
+/** Values in a sentence, such as `plas, window 64`. */
+export const valuesText = (values: Values, axes: readonly Axis[] = AXES): string =>
+  axes.flatMap((axis) => (values[axis] === undefined ? [] : [valueText(axis, values[axis])])).join(', ');

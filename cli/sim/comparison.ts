@@ -1,0 +1,118 @@
+import { type Change, type Distribution, headline, overSamePrograms, type Pair, pairedRatio, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
+import { choicesOf, type Plan } from './plan.js';
+import type { RunReport } from './run.js';
+
+const COMPARED = ['seconds_per_token', 'program_seconds', 'ttft_seconds', 'slowdown'] as const;
+const STATISTICS = ['mean', 'p50', 'p95', 'p99'] as const satisfies readonly Statistic[];
+type DistributionRatios = Readonly<Record<(typeof STATISTICS)[number], Ratio>>;
+
+/** Ratios of all compared measures of one variant, or of several in turn, to another. */
+export interface Ratios extends Readonly<Record<(typeof COMPARED)[number], DistributionRatios>> {
+  readonly makespan_seconds: Ratio;
+}
+
+/** The same setting in one or more circumstances, and the one that it is compared with, in the same ones. */
+export interface Comparison {
+  readonly first: readonly number[];
+  readonly other: readonly number[];
+}
+
+/**
+ * Each variant with the first of its circumstances. Where only circumstances differ, with the first of all.
+ */
+export function comparisonsOf(plan: Plan): Comparison[] {
+  const choices = choicesOf(plan);
+  const inEach = choices > 1 ? choices : plan.variants.length;
+  return plan.variants.flatMap((_, at) => (at % inEach === 0 ? [] : [{ first: [at - (at % inEach)], other: [at] }]));
+}
+
+/** Each setting with the first one, in all circumstances together. */
+export function pooledComparisonsOf(plan: Plan): Comparison[] {
+  const choices = choicesOf(plan);
+  const each = (choice: number) => plan.variants.flatMap((_, at) => (at % choices === choice ? [at] : []));
+  return Array.from({ length: choices - 1 }, (_, other) => ({ first: each(0), other: each(other + 1) }));
+}
+
+export function ratiosOf(runs: readonly RunReport[], comparison: Comparison): Ratios {
+  const ratio = (valueOf: (run: RunReport) => number | null) => pairedRatio(pairsOf(runs, comparison, valueOf));
+  const ratios = (name: (typeof COMPARED)[number]) =>
+    Object.fromEntries(STATISTICS.map((each) => [each, ratio((run) => run[name][each])])) as DistributionRatios;
+  return {
+    ...(Object.fromEntries(COMPARED.map((name) => [name, ratios(name)])) as Record<(typeof COMPARED)[number], DistributionRatios>), // prettier-ignore
+    makespan_seconds: ratio((run) => run.makespan_seconds),
+  };
+}
+
+/** The comparison as a sentence. */
+export function sentenceOf(
+  { isExact, margin }: Plan,
+  all: readonly RunReport[],
+  { first, other }: Comparison,
+  { program_seconds, ttft_seconds }: Ratios,
+  names: Pick<Change, 'name' | 'against'>,
+): string {
+  const runs = [first, other].map((variants) => all.filter((run) => variants.includes(run.variant) && run.complete));
+  const two = <T>(of: (own: readonly RunReport[]) => T) => runs.map(of) as unknown as readonly [T, T];
+  const least = (of: (run: RunReport) => Distribution) => Math.min(...runs.flat().map((run) => of(run).count));
+  return headline(
+    {
+      ...names,
+      programs: program_seconds,
+      firstToken: ttft_seconds,
+      counts: { programs: least((run) => run.program_seconds), calls: least((run) => run.ttft_seconds) },
+      cached: two((own) => meanOf(own.map(({ prefix_hit_rate }) => prefix_hit_rate))),
+      failed: two((own) => own.reduce((sum, { failed }) => sum + failed, 0)),
+      single: isExact ? undefined : 'one seed',
+    },
+    margin,
+  );
+}
+
+/** Mean of the known values; null without any. */
+export function meanOf(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
+}
+
+/**
+ * The value of each seed under both settings, over the programs that both completed. In several circumstances the values
+ * of a seed are added, each as a multiple of the first setting's mean there, so that all count alike.
+ */
+function pairsOf(
+  runs: readonly RunReport[],
+  { first, other }: Comparison,
+  valueOf: (run: RunReport) => number | null,
+): Pair[] {
+  const [one, ...more] = first.map((variant, at) => pairsIn(runs, variant, other[at] ?? variant, valueOf));
+  if (one === undefined) return [];
+  if (more.length === 0) return [...one.values()];
+  const seeds = [...one.keys()].filter((seed) => more.every((pairs) => pairs.has(seed)));
+  return seeds.map((seed) =>
+    [one, ...more].reduce<Pair>(
+      ([firstSum, otherSum], pairs) => {
+        const [value, twin] = pairs.get(seed) ?? [0, 0];
+        const mean = meanOf(seeds.map((each) => pairs.get(each)?.[0] ?? null)) || 1;
+        return [firstSum + value / mean, otherSum + twin / mean];
+      },
+      [0, 0],
+    ),
+  );
+}
+
+/** The pair of each seed in one of the circumstances. */
+function pairsIn(
+  runs: readonly RunReport[],
+  first: number,
+  other: number,
+  valueOf: (run: RunReport) => number | null,
+): ReadonlyMap<number, Pair> {
+  const whole = runs.filter(({ complete }) => complete);
+  const pairs = whole.flatMap((run): [number, Pair][] => {
+    if (run.variant !== first) return [];
+    const twin = whole.find((each) => each.variant === other && each.seed === run.seed);
+    if (twin === undefined) return [];
+    const [one, two] = overSamePrograms(run, twin).map(valueOf) as [number | null, number | null];
+    return one === null || two === null ? [] : [[run.seed, [one, two]]];
+  });
+  return new Map(pairs);
+}
