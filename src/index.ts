@@ -18,4 +18,4 @@ export { Scheduler } from './scheduler.js';
 export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
 export type { CallView, ObstacleView, WaitView, WaitingCall } from './wait-views.js';
 export type { ForecastView } from './foresight/outlook.js';
-export type { EngineView, ProgramView, QueueView, ThreadView, Views } from './views.js';
+export type { EngineDemand, EngineView, ProgramRecord, ProgramView, QueueView, ThreadView, Views } from './views.js';

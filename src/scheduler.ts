@@ -156,6 +156,11 @@ export class Scheduler {
       }
       case 'programHinted':
         return this.#accounting.hinted(event);
+      case 'programMoved': {
+        const row = this.#accounting.table.get(event.program);
+        if (row !== undefined) this.#placement.handOver(row);
+        return;
+      }
       case 'engineJoined':
         return this.#displaced(this.#placement.join(event));
       case 'engineReported':
@@ -171,6 +176,11 @@ export class Scheduler {
         return this.#withEngine(event.engine, (engine) =>
           this.#displaced(this.#placement.leave(engine, 'draining', this.#nowMs)),
         );
+      case 'engineShared':
+        return this.#withEngine(event.engine, (engine) => {
+          engine.share(event, this.#nowMs);
+          this.#placement.touch(engine);
+        });
       case 'woke':
         return;
       default:
@@ -195,6 +205,10 @@ export class Scheduler {
     }
     const { row, evicted } = this.#accounting.admit(event.program, event.tenant, this.#nowMs);
     this.#gone(evicted);
+    if (event.elsewhere !== undefined) {
+      this.#accounting.joinElsewhere(row, event.elsewhere);
+      this.#placement.adopt(row, event.thread, event.elsewhere);
+    }
     const { outputReserveTokens } = this.#placement.rules.config.admission;
     const call = new Call(event, this.#seq++, row, outputReserveTokens, this.#nowMs);
     const ghost = this.#ghosts.take(row, event);

@@ -71,6 +71,27 @@ export interface EngineView {
   readonly reservedFor: CallId | undefined;
 }
 
+/** What this gateway has on an engine and wants of it: all that other gateways need to know. */
+export interface EngineDemand {
+  readonly engine: EngineId;
+  /** Window of the whole engine; Infinity when the policy admits everything. */
+  readonly window: number;
+  readonly inFlight: number;
+  readonly loadTokens: Tokens;
+  readonly workingSetTokens: Tokens;
+  /** Number of waiting calls that it may run, by level. */
+  readonly waiting: readonly number[];
+}
+
+/** A program, as a gateway that has run its calls hands it on. */
+export interface ProgramRecord {
+  readonly serviceMs: Millis;
+  readonly calls: number;
+  readonly home?: EngineId;
+  /** The context of each thread in its home's cache. */
+  readonly contexts: Readonly<Record<string, Tokens>>;
+}
+
 export interface QueueView {
   readonly waiting: number;
   /** Number of waiting calls by level, an entry for each queue of the policy. */
@@ -133,6 +154,21 @@ export class Views {
   engines(): EngineView[] {
     const state = this.#read();
     return [...state.placement.engineTable.engines.values()].map((engine) => engineView(state, engine));
+  }
+
+  /** What this gateway has and wants of each engine, in order of joining. */
+  demands(): EngineDemand[] {
+    const state = this.#read();
+    return [...state.placement.engineTable.engines.values()].map((engine) => demandView(state, engine));
+  }
+
+  /** What another gateway must know to run the program's next calls; undefined: it is unknown here. */
+  record(id: ProgramId): ProgramRecord | undefined {
+    const row = this.#read().table.get(id);
+    if (row === undefined) return undefined;
+    const { serviceMs, callsTotal, home } = row;
+    const contexts = home?.workingSet.contextTokens(row) ?? {};
+    return { serviceMs: serviceMs as Millis, calls: callsTotal, ...(home && { home: home.id }), contexts };
   }
 
   engine(id: EngineId): EngineView | undefined {
@@ -248,6 +284,20 @@ function threadView(call: Call, nowMs: number): ThreadView {
     waitingMs: call.waitingMs(nowMs) as Millis,
     serviceMs: (running ? nowMs - call.dispatchedAtMs : 0) as Millis,
     startedAtMs: call.startedAtMs as Millis | undefined,
+  };
+}
+
+function demandView({ policy }: State, { id, limit, inFlight, batch, workingSet, bound, pools }: Engine): EngineDemand {
+  const waiting: number[] = [];
+  bound.countLevels(waiting);
+  for (const { unbound } of pools) unbound.countLevels(waiting);
+  return {
+    engine: id,
+    window: policy.admits ? limit.size : Infinity,
+    inFlight,
+    loadTokens: batch.ownTokens as Tokens,
+    workingSetTokens: workingSet.workingSetTokens as Tokens,
+    waiting,
   };
 }
 

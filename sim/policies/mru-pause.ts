@@ -91,6 +91,8 @@ export class MruPause implements Steps {
       case 'callStarted':
       case 'callProgressed':
       case 'programHinted':
+      case 'programMoved':
+      case 'engineShared':
       case 'woke':
         return;
       case 'callFailed':

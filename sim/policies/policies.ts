@@ -56,6 +56,7 @@ function steps(scheduler: Scheduler, { policy }: SchedulerConfig, { readsPrefix 
   return {
     step: (event, now) => scheduler.step(event, now),
     totals: scheduler.totals,
+    views: scheduler.views,
     readsPrefix,
     readsProgress: policy.service === 'tokens',
     readsRemaining: policy.foresight === 'declared',

@@ -1,6 +1,6 @@
 import type { Call } from '../programs/call.js';
 import type { SchedulerConfig } from '../config.js';
-import type { CallFinished, EngineJoined, EngineReported } from '../protocol/events.js';
+import type { CallFinished, EngineJoined, EngineReported, EngineShared } from '../protocol/events.js';
 import { WaitQueue, type Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import { WorkingSet } from '../kv/working-set.js';
@@ -28,6 +28,9 @@ const WORTH_HALF_LIVES_MIN = 0.2;
 const STEPS_MIN = 16;
 /** Work of an uncached prompt token in output tokens: a prefill takes many tokens a step. */
 const PROMPT_TOKEN_WORK = 1 / 64;
+
+/** What other gateways have on an engine that no other gateway uses. */
+const UNSHARED = { slots: Infinity, inFlight: 0, loadTokens: 0, workingSetTokens: 0, waitingLevel: Infinity };
 
 /**
  * One engine replica as the scheduler sees it.
@@ -60,6 +63,8 @@ export class Engine {
   /** Context tokens of its running calls, and of the calls bound to it. */
   runningTokens = 0;
   boundTokens = 0;
+  /** The other gateways' part of it. */
+  #others = UNSHARED;
   /** Calls bound to this engine. */
   readonly bound = new WaitQueue<Call>();
   /** Its last finished call. */
@@ -110,9 +115,15 @@ export class Engine {
     this.workingSet.clear();
   }
 
+  /** Applies this gateway's part of it, and the others'. */
+  share({ slots = Infinity, inFlight, loadTokens, workingSetTokens, waitingLevel = Infinity }: EngineShared, nowMs: number): void {
+    this.batch.share(loadTokens, nowMs);
+    this.#others = { slots, inFlight, loadTokens, workingSetTokens, waitingLevel };
+  }
+
   report(event: EngineReported): void {
     // If all of its calls outlast the time between two reports, no dispatch has noted that the window is full.
-    this.limit.observe(this.inFlight);
+    this.limit.observe(this.inFlightAnywhere);
     this.limit.report(event.waiting, event.kvUsage, event.preemptions);
   }
 
@@ -122,7 +133,7 @@ export class Engine {
     const { usage } = event;
     const { promptTokens, outputTokens } = usage ?? call;
     const work = outputTokens + (promptTokens - (usage?.cachedTokens ?? 0)) * PROMPT_TOKEN_WORK;
-    this.limit.completed({ dispatchedAtMs: call.dispatchedAtMs, endedAtMs: nowMs, work }, this.inFlight);
+    this.limit.completed({ dispatchedAtMs: call.dispatchedAtMs, endedAtMs: nowMs, work }, this.inFlightAnywhere);
     this.#prefill.finished(call.dispatchedAtMs, call.startedAtMs, event);
     this.#observeSteps(call, event, nowMs);
   }
@@ -162,8 +173,24 @@ export class Engine {
     return this.running.size;
   }
 
+  /** Calls in flight there, those of other gateways included: what the window bounds. */
+  get inFlightAnywhere(): number {
+    return this.running.size + this.#others.inFlight;
+  }
+
+  /** Most calls that this gateway may have in flight there. */
   get limitSize(): number {
-    return this.probation ? 1 : this.limit.size;
+    return this.probation ? 1 : Math.min(this.limit.size, this.#others.slots);
+  }
+
+  /** The best level at which a call of another gateway waits for it; Infinity: none does. */
+  get waitingLevelElsewhere(): number {
+    return this.#others.waitingLevel;
+  }
+
+  /** Share of the gate that contexts in use take, those of other gateways with their claims. */
+  activeShare(gate: number): number {
+    return (this.workingSet.activeCountedTokens + this.#others.workingSetTokens) / this.gateTokens(gate);
   }
 
   /** Whether it accepts calls at all now. */
@@ -181,7 +208,8 @@ export class Engine {
    * calls may displace idle contexts; an aged call may too, but no sooner than `turnMs` after the last.
    */
   headroom(gate: number, nowMs: number): Headroom {
-    const gateTokens = this.running.size === 0 ? Infinity : this.gateTokens(gate);
+    const gateTokens =
+      this.inFlightAnywhere === 0 ? Infinity : this.gateTokens(gate) - this.#others.workingSetTokens;
     const spare = gateTokens - this.workingSet.workingSetTokens;
     const whole = gateTokens - this.workingSet.activeCountedTokens;
     return { resident: whole, aged: nowMs >= this.evictableAtMs ? whole : spare, new: spare };

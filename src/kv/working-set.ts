@@ -1,5 +1,6 @@
 import type { Call } from '../programs/call.js';
 import type { Program } from '../programs/process-table.js';
+import type { Tokens } from '../protocol/units.js';
 import { STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
 import type { RetentionPolicy } from '../policies/retention.js';
 import { CacheContents } from './cache-contents.js';
@@ -208,6 +209,31 @@ export class WorkingSet {
       context.countedTokens = before.countedTokens;
       this.#claims.resume(context, before.bucket, true);
     } else this.#contents.drop(context);
+  }
+
+  /** The thread's context is cached here, and idle: another gateway's call left it. Changes nothing if it is known. */
+  adopt(program: Program, thread: string, tokens: number): void {
+    if (this.get(program, thread) !== undefined) return;
+    const context = this.#contents.open(program, thread);
+    context.ownTokens = tokens;
+    context.countedTokens = tokens;
+    this.#contents.resize(context, tokens, undefined, 0);
+    this.#contents.rest(context);
+    this.#claims.rest(context, 'later');
+    this.#pushOut();
+  }
+
+  /** Size of each of the program's contexts here, by thread. */
+  contextTokens(program: Program): Record<string, Tokens> {
+    const contexts = this.#contents.of(program).map(({ thread, countedTokens, sharedTokens }) => [thread, (countedTokens + sharedTokens) as Tokens] as const); // prettier-ignore
+    return Object.fromEntries(contexts);
+  }
+
+  /** Drops the program's idle contexts: another gateway counts them. Returns false when it held none here. */
+  handOver(program: Program): boolean {
+    const idle = this.#contents.of(program).filter(({ state }) => state === 'idle');
+    for (const context of idle) this.#drop(context);
+    return idle.length > 0;
   }
 
   /** Drops all contexts of a program that is over and has no active calls. Returns false when it held none here. */

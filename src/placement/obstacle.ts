@@ -14,6 +14,7 @@ import type { PlacementRules } from './rules.js';
  *     closedBy     the engine takes no call at all
  *     needTokens   the call's KV tokens, against the engine's headroom
  *     goesFirst    the room is kept for an earlier call
+ *     isOutranked  another gateway holds a call of a better level for this engine
  *     pays         the call would slow down those in flight by more than it gains
  */
 
@@ -41,6 +42,11 @@ export function headroomOf(engine: Engine, { policy, config }: PlacementRules, n
 /** Whether the room is kept for a call that comes before this one. @param call undefined: none has room */
 export function goesFirst(reserved: Call | undefined, call: Call | undefined): boolean {
   return reserved !== undefined && (call === undefined || before(reserved, call));
+}
+
+/** Whether a call that waits at another gateway comes first. Among equal levels each gateway uses its own slots. */
+export function isOutranked(call: Call, engine: Engine): boolean {
+  return call.level > engine.waitingLevelElsewhere;
 }
 
 /** Whether running the call now gains more than holding it. A call that anti-starvation moved to the front is never held. */

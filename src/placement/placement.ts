@@ -1,7 +1,7 @@
 import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
-import type { EngineJoined } from '../protocol/events.js';
+import type { Elsewhere, EngineJoined } from '../protocol/events.js';
 import { before } from '../queues/fit-tree.js';
 import { firstOf, type Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
@@ -9,7 +9,7 @@ import type { Left } from '../kv/footprint.js';
 import { maySpill } from '../programs/escalation.js';
 import type { Program } from '../programs/process-table.js';
 import { mayStay, retriersOf } from './eligible.js';
-import { closedBy, goesFirst, headroomOf, needTokens, pays } from './obstacle.js';
+import { closedBy, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
 import { refuserFor } from './oversized.js';
 import { reservationOf } from './reservation.js';
 import type { PlacementRules } from './rules.js';
@@ -71,6 +71,20 @@ export class Placement {
   /** The program is over: engines drop its contexts. */
   forget(program: Program): void {
     for (const engine of this.engineTable.engines.values()) if (engine.workingSet.forget(program)) this.touch(engine);
+  }
+
+  /** Other gateways have run the program's last calls: its home is theirs, and the thread's context is there. */
+  adopt(program: Program, thread: string, { home, contextTokens }: Elsewhere): void {
+    const engine = home === undefined ? undefined : this.engineTable.engines.get(home);
+    if (engine?.state !== 'up') return;
+    program.bind(engine);
+    if (contextTokens !== undefined) engine.workingSet.adopt(program, thread, contextTokens);
+  }
+
+  /** Another gateway runs the program's next calls, and counts its contexts. */
+  handOver(program: Program): void {
+    for (const engine of this.engineTable.engines.values())
+      if (engine.workingSet.handOver(program)) this.touch(engine);
   }
 
   /** Adds the engine or updates it. Returns the waiting calls whose place or deadline it changed. */
@@ -202,7 +216,7 @@ export class Placement {
     const gateTokens = this.rules.policy.admits ? engine.gateTokens(this.rules.config.admission.gate) : Infinity;
     const dropped = engine.workingSet.enter(call, gateTokens);
     engine.batch.add(call, nowMs);
-    engine.limit.observe(engine.inFlight);
+    engine.limit.observe(engine.inFlightAnywhere);
     this.#queues.reread(engine, call, dropped);
   }
 
@@ -349,7 +363,7 @@ export class Placement {
   }
 
   #joins(call: Call, engine: Engine, room: Headroom, nowMs: number): boolean {
-    if (needTokens(call, engine) > room[call.admissionClass]) return false;
+    if (needTokens(call, engine) > room[call.admissionClass] || isOutranked(call, engine)) return false;
     return pays(call, engine, this.rules, this.completionIndex, nowMs);
   }
 

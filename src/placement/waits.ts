@@ -2,7 +2,7 @@ import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import { before } from '../queues/fit-tree.js';
 import { firstOf, type Headroom } from '../queues/wait-queue.js';
-import { closedBy, goesFirst, headroomOf, needTokens, pays } from './obstacle.js';
+import { closedBy, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
 import type { Placement } from './placement.js';
 
 /** Why a call waits, in rising order of nearness to its dispatch. Each waiting call has one cause. */
@@ -117,6 +117,7 @@ export class Waits {
     if (short !== undefined) return short;
     const next = goesFirst(reservedFor, first) ? reservedFor : (first ?? this.#firstToSteal(engine, room));
     if (next !== call) return { cause: 'turn', engine, behind: next };
+    if (isOutranked(call, engine)) return { cause: 'turn', engine };
     return { cause: 'knee', engine, untilMs: this.#heldUntilMs(call, engine) };
   }
 

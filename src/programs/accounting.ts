@@ -2,7 +2,7 @@ import type { Call } from './call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import { CompletionIndex } from './completion-index.js';
-import type { CallFinished, ProgramGone, ProgramHinted, Usage, Work } from '../protocol/events.js';
+import type { CallFinished, Elsewhere, ProgramGone, ProgramHinted, Usage, Work } from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/footprint.js';
 import { Foresight } from '../foresight/foresight.js';
@@ -44,6 +44,12 @@ export class Accounting {
     if (admitted.row.isCountedOut) this.#revived(admitted.row);
     this.table.wake(admitted.row);
     return admitted;
+  }
+
+  /** Joins what other gateways know of the program with what is known here. */
+  joinElsewhere(program: Program, { serviceMs, calls }: Elsewhere): void {
+    this.#attain(program, serviceMs);
+    program.callsTotal = Math.max(program.callsTotal, calls);
   }
 
   /** The call has arrived: adds it to its program. */
@@ -177,8 +183,11 @@ export class Accounting {
   }
 
   #charge(call: Call, serviceMs: number): void {
-    const { program } = call;
-    const attainedMs = Math.max(program.serviceMs, call.serviceAtArrivalMs + serviceMs);
+    this.#attain(call.program, call.serviceAtArrivalMs + serviceMs);
+  }
+
+  #attain(program: Program, serviceMs: number): void {
+    const attainedMs = Math.max(program.serviceMs, serviceMs);
     this.completionIndex.served(program.serviceMs, attainedMs);
     program.outlook?.type?.served(program.serviceMs, attainedMs);
     program.serviceMs = attainedMs;

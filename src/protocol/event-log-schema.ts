@@ -1,4 +1,4 @@
-import type { CallFailed, Command, Event, Family, Usage, Work } from './events.js';
+import type { CallFailed, Command, Elsewhere, Event, Family, Usage, Work } from './events.js';
 import { EVENT_LOG_VERSION, type LogLine } from './event-log.js';
 
 /** A fault of a line: its path, such as `event.promptTokens` or '' for the whole line, and the problem. */
@@ -55,6 +55,7 @@ const number: Rule = (holder, key, path) => {
 };
 
 const WORK: ShapeOf<Work> = { promptTokens: count, outputTokens: count };
+const ELSEWHERE: ShapeOf<Elsewhere> = { serviceMs: number, calls: count, 'home?': text, 'contextTokens?': count };
 const FAMILY: ShapeOf<Family> = { id: number, tokens: count };
 const USAGE: ShapeOf<Usage> = { promptTokens: count, outputTokens: count, 'cachedTokens?': count };
 
@@ -87,6 +88,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shap
     'retry?': yes,
     'family?': object(FAMILY),
     'remaining?': object(WORK),
+    'elsewhere?': object(ELSEWHERE),
   },
   callStarted: { call: text },
   callProgressed: { call: text, outputTokens: count },
@@ -101,6 +103,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shap
   callCancelled: { call: text, 'mayReturn?': yes },
   programEnded: { program: text },
   programHinted: { program: text, remaining: object(WORK) },
+  programMoved: { program: text },
   engineJoined: {
     engine: text,
     models: texts,
@@ -112,6 +115,14 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shap
   engineReported: { engine: text, 'waiting?': number, 'kvUsage?': number, 'preemptions?': number },
   engineLost: { engine: text },
   engineDrained: { engine: text },
+  engineShared: {
+    engine: text,
+    'slots?': count,
+    inFlight: count,
+    loadTokens: count,
+    workingSetTokens: count,
+    'waitingLevel?': count,
+  },
   woke: {},
 };
 

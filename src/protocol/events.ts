@@ -14,10 +14,12 @@ export type Event =
   | CallCancelled
   | ProgramEnded
   | ProgramHinted
+  | ProgramMoved
   | EngineJoined
   | EngineReported
   | EngineLost
   | EngineDrained
+  | EngineShared
   | Woke;
 
 /** A call asks for a place. Answered, now or later, by exactly one `dispatch` or `reject` (or it is cancelled). */
@@ -51,6 +53,21 @@ export interface CallArrived {
   readonly family?: Family;
   /** Work of the rest of the program, this call included, as its client declares it. */
   readonly remaining?: Work;
+  /** The program as other gateways know it; absent: no other gateway has had calls of it since this one. */
+  readonly elsewhere?: Elsewhere;
+}
+
+/**
+ * A program as other gateways know it. Service and calls join with ours by the larger of the two: order and repeats make
+ * no difference.
+ */
+export interface Elsewhere {
+  readonly serviceMs: Millis;
+  readonly calls: number;
+  /** The engine of its long calls; absent: none yet. */
+  readonly home?: EngineId;
+  /** The context of this call's thread, which it left in its home's cache. */
+  readonly contextTokens?: Tokens;
 }
 
 /** Work that a program still brings, in tokens. */
@@ -163,6 +180,12 @@ export interface ProgramHinted {
   readonly remaining: Work;
 }
 
+/** Another gateway runs the program's calls from now on, and counts its contexts: ours count no more. */
+export interface ProgramMoved {
+  readonly type: 'programMoved';
+  readonly program: ProgramId;
+}
+
 /** An engine takes calls from now on. Sent again, it replaces the engine's data and returns it to service. */
 export interface EngineJoined {
   readonly type: 'engineJoined';
@@ -198,6 +221,20 @@ export interface EngineLost {
 export interface EngineDrained {
   readonly type: 'engineDrained';
   readonly engine: EngineId;
+}
+
+/** An engine that other gateways use too: this gateway's part of it, and theirs. Each replaces the one before. */
+export interface EngineShared {
+  readonly type: 'engineShared';
+  readonly engine: EngineId;
+  /** Most calls that this gateway may have in flight there; absent: no bound but the window. */
+  readonly slots?: number;
+  /** Calls of other gateways in flight there, their load on a step (tokens), and their working set (tokens). */
+  readonly inFlight: number;
+  readonly loadTokens: Tokens;
+  readonly workingSetTokens: Tokens;
+  /** The best level at which a call of another gateway waits for it; absent: none does. */
+  readonly waitingLevel?: number;
 }
 
 /** The time of the last `wakeAt` has come. Harmless at any other time. */

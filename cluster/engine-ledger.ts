@@ -1,0 +1,94 @@
+import type { EngineId, Tokens } from '../src/index.js';
+import type { EngineClaim, EnginePart, GatewayId } from './messages.js';
+
+/** What one gateway has of the engine: its last claim, and the calls that it may have in flight from now on. */
+interface Holding {
+  claim: EngineClaim;
+  slots: number;
+}
+
+/**
+ * One engine's window, divided among gateways. Each holds slots: a lease on so many calls in flight. The sum of all
+ * slots exceeds the window only after the window has shrunk below them, or after a lease ended whose gateway lived on.
+ *
+ *     claim      a gateway says what it has in flight, what waits, and how many of its slots it keeps
+ *     give       free slots go to waiting calls, best level first; those left over are spread evenly, for calls to come
+ *     recall     gateways with unused slots hear that calls wait elsewhere, and keep fewer with their next claim
+ *
+ * Slots grow only here and shrink only by their holder's own claim, so that no two gateways ever use the same one.
+ */
+export class EngineLedger {
+  readonly #holdings = new Map<GatewayId, Holding>();
+
+  constructor(readonly engine: EngineId) {}
+
+  /** The gateway's claim replaces its last one. */
+  claim(gateway: GatewayId, claim: EngineClaim): void {
+    const held = Math.min(claim.keeps, this.#holdings.get(gateway)?.slots ?? 0);
+    this.#holdings.set(gateway, { claim, slots: Math.max(claim.inFlight, held) });
+    this.#give();
+  }
+
+  /** The gateway is gone: its slots are free. */
+  leave(gateway: GatewayId): void {
+    if (this.#holdings.delete(gateway)) this.#give();
+  }
+
+  /** Each gateway's part. */
+  parts(): Map<GatewayId, EnginePart> {
+    return new Map([...this.#holdings.keys()].map((gateway) => [gateway, this.#partOf(gateway)]));
+  }
+
+  #partOf(gateway: GatewayId): EnginePart {
+    let [inFlight, loadTokens, workingSetTokens, waitingLevel] = [0, 0, 0, Infinity];
+    let slots = 0;
+    for (const [id, holding] of this.#holdings) {
+      const { claim } = holding;
+      if (id === gateway) slots = holding.slots;
+      else {
+        inFlight += claim.inFlight;
+        loadTokens += claim.loadTokens;
+        workingSetTokens += claim.workingSetTokens;
+        waitingLevel = Math.min(waitingLevel, nextLevel(holding));
+      }
+    }
+    return {
+      engine: this.engine,
+      slots,
+      inFlight,
+      loadTokens: loadTokens as Tokens,
+      workingSetTokens: workingSetTokens as Tokens,
+      ...(waitingLevel < Infinity && { waitingLevel }),
+    };
+  }
+
+  #give(): void {
+    const holdings = [...this.#holdings.values()];
+    const window = Math.min(...holdings.map(({ claim }) => claim.window));
+    let free = holdings.reduce((left, { slots }) => left - slots, window);
+    for (; free > 0; free -= 1) {
+      const neediest = holdings.reduce(needier);
+      if (nextLevel(neediest) === Infinity) break;
+      neediest.slots += 1;
+    }
+    for (; free > 0; free -= 1) holdings.reduce((a, b) => (unused(b) < unused(a) ? b : a)).slots += 1;
+  }
+}
+
+const unused = ({ claim, slots }: Holding): number => slots - claim.inFlight;
+
+/** Level of the first waiting call without a slot; Infinity: there is none. */
+function nextLevel(holding: Holding): number {
+  let served = unused(holding);
+  for (const [level, calls = 0] of holding.claim.waiting.entries()) {
+    if (calls > served) return level;
+    served -= calls;
+  }
+  return Infinity;
+}
+
+/** The one whose next call has the better level; of equal levels, the one that holds fewer slots. */
+function needier(a: Holding, b: Holding): Holding {
+  const difference = nextLevel(b) - nextLevel(a);
+  return difference < 0 || (difference === 0 && b.slots < a.slots) ? b : a;
+}

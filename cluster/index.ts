@@ -1,0 +1,5 @@
+/** Many gateways, one schedule: what they share, and each one's side of it. */
+export { Directory, elsewhereOf, type Taken } from './directory.js';
+export { EngineLedger } from './engine-ledger.js';
+export { Member } from './member.js';
+export { gatewayId, type EngineClaim, type EnginePart, type GatewayId } from './messages.js';
