@@ -30,18 +30,23 @@ export class Directory {
     return { record: entry?.record, from: from === gateway ? undefined : from };
   }
 
-  /** Joins the gateway's record. The owner's own contexts and home replace others'. */
-  put(program: ProgramId, gateway: GatewayId, record: ProgramRecord): void {
+  /**
+   * Joins the gateway's record. The owner's own contexts and home replace others'.
+   * @returns whether the gateway owns the program; another one must hear that it does not
+   */
+  put(program: ProgramId, gateway: GatewayId, record: ProgramRecord): boolean {
     const entry = this.#entries.get(program) ?? { owner: gateway, record: undefined };
     const known = entry.record;
     const serviceMs = known === undefined || known.serviceMs < record.serviceMs ? record.serviceMs : known.serviceMs;
     const calls = Math.max(known?.calls ?? 0, record.calls);
     const place = known === undefined || entry.owner === gateway ? record : known;
     this.#set(program, { owner: entry.owner, record: { ...place, serviceMs, calls } });
+    return entry.owner === gateway;
   }
 
-  forget(program: ProgramId): void {
-    this.#entries.delete(program);
+  /** Changes nothing if another gateway owns the program by now. */
+  forget(program: ProgramId, gateway: GatewayId): void {
+    if (this.#entries.get(program)?.owner === gateway) this.#entries.delete(program);
   }
 
   #set(program: ProgramId, entry: Entry): void {

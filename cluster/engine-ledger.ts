@@ -2,7 +2,7 @@ import type { EngineId, Tokens } from '../src/index.js';
 import type { EngineClaim, EnginePart, GatewayId } from './messages.js';
 
 /** What one gateway has of the engine: its last claim, and the calls that it may have in flight from now on. */
-interface Holding {
+export interface Holding {
   claim: EngineClaim;
   slots: number;
 }
@@ -18,9 +18,19 @@ interface Holding {
  * Slots grow only here and shrink only by their holder's own claim, so that no two gateways ever use the same one.
  */
 export class EngineLedger {
-  readonly #holdings = new Map<GatewayId, Holding>();
+  readonly #holdings: Map<GatewayId, Holding>;
 
-  constructor(readonly engine: EngineId) {}
+  /** @param holdings as another process has divided the engine, in order of joining */
+  constructor(
+    readonly engine: EngineId,
+    holdings: ReadonlyMap<GatewayId, Holding> = new Map(),
+  ) {
+    this.#holdings = new Map(holdings);
+  }
+
+  get isEmpty(): boolean {
+    return this.#holdings.size === 0;
+  }
 
   /** The gateway's claim replaces its last one. */
   claim(gateway: GatewayId, claim: EngineClaim): void {
@@ -36,16 +46,20 @@ export class EngineLedger {
 
   /** Each gateway's part. */
   parts(): Map<GatewayId, EnginePart> {
-    return new Map([...this.#holdings.keys()].map((gateway) => [gateway, this.#partOf(gateway)]));
+    return new Map([...this.#holdings].map(([gateway, holding]) => [gateway, this.#partOf(holding)]));
   }
 
-  #partOf(gateway: GatewayId): EnginePart {
+  /** The gateway's part; undefined: it holds none. */
+  partOf(gateway: GatewayId): EnginePart | undefined {
+    const holding = this.#holdings.get(gateway);
+    return holding && this.#partOf(holding);
+  }
+
+  #partOf(own: Holding): EnginePart {
     let [inFlight, loadTokens, workingSetTokens, waitingLevel] = [0, 0, 0, Infinity];
-    let slots = 0;
-    for (const [id, holding] of this.#holdings) {
+    for (const holding of this.#holdings.values()) {
       const { claim } = holding;
-      if (id === gateway) slots = holding.slots;
-      else {
+      if (holding !== own) {
         inFlight += claim.inFlight;
         loadTokens += claim.loadTokens;
         workingSetTokens += claim.workingSetTokens;
@@ -54,7 +68,7 @@ export class EngineLedger {
     }
     return {
       engine: this.engine,
-      slots,
+      ...(this.#window < Infinity && { slots: own.slots }),
       inFlight,
       loadTokens: loadTokens as Tokens,
       workingSetTokens: workingSetTokens as Tokens,
@@ -62,9 +76,15 @@ export class EngineLedger {
     };
   }
 
+  /** The least that a gateway says; Infinity: none bounds the calls in flight, so there are no slots to divide. */
+  get #window(): number {
+    return Math.min(...[...this.#holdings.values()].map(({ claim }) => claim.window));
+  }
+
   #give(): void {
+    const window = this.#window;
+    if (window === Infinity) return;
     const holdings = [...this.#holdings.values()];
-    const window = Math.min(...holdings.map(({ claim }) => claim.window));
     let free = holdings.reduce((left, { slots }) => left - slots, window);
     for (; free > 0; free -= 1) {
       const neediest = holdings.reduce(needier);

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gatewayId, MemoryStore } from '../../cluster/index.js';
+import { engineId, programId, tenantId, type Millis, type Tokens } from '../../src/index.js';
+import { claimOf, Desk } from '../support/shared-desk.js';
+import { noRedis, RedisServer } from '../support/redis.js';
+
+const GATEWAYS = ['g0', 'g1', 'g2', 'g3'].map(gatewayId);
+const RUNS = Number(process.env['TEST_SEQUENCES'] ?? 50);
+
+const engine = fc.constantFrom('e0', 'e1');
+const program = fc.constantFrom('t:p0', 't~p1', 't:p2');
+const tenant = fc.constantFrom('t', 'old:t');
+const key = fc.constantFrom('k0', 'k1', 'k2', 'k3');
+const count = fc.nat(12);
+const tokens = count.map((value) => value as Tokens);
+const demand = fc.record({
+  window: fc.constantFrom(0, 1, 3, 8, 9, 40, Infinity),
+  inFlight: count,
+  loadTokens: tokens,
+  workingSetTokens: tokens,
+  keeps: count,
+  // Levels without calls may be absent.
+  waiting: fc.sparseArray(fc.nat(5), { maxNumElements: 4, maxLength: 5 }),
+});
+const record = fc.record(
+  {
+    serviceMs: fc.double({ min: 0, max: 1e9, noNaN: true }).map((value) => value as Millis),
+    calls: count,
+    home: engine.map(engineId),
+    contexts: fc.dictionary(fc.string(), tokens, { maxKeys: 3 }),
+  },
+  { requiredKeys: ['serviceMs', 'calls', 'contexts'] },
+);
+
+/** One operation of one desk; names are made unique by the number of the run. */
+type Step = (desk: Desk, run: number) => unknown;
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.dictionary(engine, demand, { minKeys: 1 }).map((demands): Step => {
+      return (desk, run) => desk.claim(Object.entries(demands).map(([name, said]) => claimOf(`${name}-${run}`, said)));
+    }),
+  },
+  engine.map((name): Step => (desk, run) => desk.shared.release(engineId(`${name}-${run}`))),
+  {
+    weight: 3,
+    arbitrary: fc.tuple(program, record).map(([id, said]): Step => {
+      return ({ shared }, run) => shared.put(programId(`${id}-${run}`), said);
+    }),
+  },
+  { weight: 2, arbitrary: program.map((id): Step => ({ shared }, run) => shared.take(programId(`${id}-${run}`))) },
+  program.map((id): Step => ({ shared }, run) => shared.forget(programId(`${id}-${run}`))),
+  {
+    weight: 2,
+    arbitrary: fc.tuple(tenant, key, program).map(([who, name, id]): Step => {
+      return ({ shared }, run) => shared.remember(tenantId(`${who}-${run}`), name, programId(id));
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(tenant, fc.array(key, { maxLength: 3 })).map(([who, names]): Step => {
+      return ({ shared }, run) => shared.find(tenantId(`${who}-${run}`), names);
+    }),
+  },
+);
+
+describe.skipIf(noRedis !== undefined)('a store in memory and one in Redis', () => {
+  let server: RedisServer;
+  let redis: readonly Desk[];
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    const connection = { url: server.path };
+    redis = await Promise.all(GATEWAYS.map((gateway) => Desk.inRedis({ connection, pool: 'p', gateway })));
+  });
+
+  afterAll(async () => {
+    await Promise.all(redis.map(({ shared }) => shared.leave()));
+    await server.stop();
+  });
+
+  it('give the same answers and messages in any sequence', async () => {
+    const store = new MemoryStore({ programsMax: 1e6, keysMax: 1e6 });
+    const memory = GATEWAYS.map((gateway) => Desk.inMemory(store, gateway));
+    let run = 0;
+    const sequence = fc.array(fc.tuple(fc.nat(GATEWAYS.length - 1), step), { maxLength: 30 });
+    const property = fc.asyncProperty(sequence, async (steps) => {
+      run += 1;
+      for (const [at, act] of steps) {
+        expect(await act(redis[at]!, run)).toEqual(await act(memory[at]!, run));
+        await Promise.all(redis.map((desk) => desk.settled()));
+        for (const [i, { engines, movedAway }] of redis.entries()) {
+          expect([i, engines]).toEqual([i, memory[i]!.engines]);
+          expect([i, movedAway]).toEqual([i, memory[i]!.movedAway]);
+        }
+      }
+    });
+    await fc.assert(property, { numRuns: RUNS, seed: 1 });
+  });
+});
