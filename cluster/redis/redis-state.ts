@@ -86,6 +86,8 @@ export class RedisState implements SharedState {
   readonly #names: Names;
   #sinceMs = performance.now();
   #live = 1;
+  /** Until then, gateways that were live before may not have come back to an emptied store. */
+  #settlesUntilMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #isBeating = false;
   #isSubscribed = false;
@@ -207,7 +209,9 @@ export class RedisState implements SharedState {
     // The first on a connection subscribes, and the server reads the script.
     const beat = await this.#inTime(answer, this.#isSubscribed ? this.#options.limitMs : FIRST_CONTACT_MS_MAX);
     if (beat === undefined || this.#hasLeft) return;
-    this.#live = beat.live;
+    const nowMs = performance.now();
+    if (beat.isNew || !this.#circuit.isClosed) this.#settlesUntilMs = nowMs + this.#options.settleMs;
+    this.#live = nowMs < this.#settlesUntilMs ? Math.max(beat.live, this.#live) : beat.live;
     if (this.#circuit.isClosed) {
       if (beat.isNew || this.#lacksClaims) await this.#tellAnew();
     } else if (this.#circuit.probed()) {

@@ -6,12 +6,12 @@ import { claimOf, Desk } from '../support/shared-desk.js';
 import { noRedis, RedisServer } from '../support/redis.js';
 
 const GATEWAYS = ['g0', 'g1', 'g2', 'g3'].map(gatewayId);
-const RUNS = Number(process.env['TEST_SEQUENCES'] ?? 50);
+const RUNS = Number(process.env['TEST_SEQUENCES'] ?? 20);
 
 const engine = fc.constantFrom('e0', 'e1');
-const program = fc.constantFrom('t:p0', 't~p1', 't:p2');
+const program = fc.constantFrom('t:p', 't~p');
 const tenant = fc.constantFrom('t', 'old:t');
-const key = fc.constantFrom('k0', 'k1', 'k2', 'k3');
+const key = fc.constantFrom('k0', 'k1');
 const count = fc.nat(12);
 const tokens = count.map((value) => value as Tokens);
 const demand = fc.record({
@@ -34,37 +34,35 @@ const record = fc.record(
 );
 
 /** One operation of one desk; names are made unique by the number of the run. */
-type Step = (desk: Desk, run: number) => unknown;
+type Step = (desk: Desk, run: string) => unknown;
 
-const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.dictionary(engine, demand, { minKeys: 1 }).map((demands): Step => {
-      return (desk, run) => desk.claim(Object.entries(demands).map(([name, said]) => claimOf(`${name}-${run}`, said)));
+/** Steps by what they are about: sequences of one kind meet more often on the same names. */
+const STEPS: Readonly<Record<string, fc.Arbitrary<Step>>> = {
+  engines: fc.oneof(
+    {
+      weight: 9,
+      arbitrary: fc.dictionary(engine, demand, { minKeys: 1 }).map((demands): Step => {
+        return (desk, run) => desk.claim(Object.entries(demands).map(([name, said]) => claimOf(name + run, said)));
+      }),
+    },
+    engine.map((name): Step => (desk, run) => desk.shared.release(engineId(name + run))),
+  ),
+  programs: fc.oneof(
+    fc.tuple(program, record).map(([id, said]): Step => {
+      return ({ shared }, run) => shared.put(programId(id + run), said);
     }),
-  },
-  engine.map((name): Step => (desk, run) => desk.shared.release(engineId(`${name}-${run}`))),
-  {
-    weight: 3,
-    arbitrary: fc.tuple(program, record).map(([id, said]): Step => {
-      return ({ shared }, run) => shared.put(programId(`${id}-${run}`), said);
+    program.map((id): Step => ({ shared }, run) => shared.take(programId(id + run))),
+    program.map((id): Step => ({ shared }, run) => shared.forget(programId(id + run))),
+  ),
+  keys: fc.oneof(
+    fc.tuple(tenant, key, program).map(([who, name, id]): Step => {
+      return ({ shared }, run) => shared.remember(tenantId(who + run), name, programId(id));
     }),
-  },
-  { weight: 2, arbitrary: program.map((id): Step => ({ shared }, run) => shared.take(programId(`${id}-${run}`))) },
-  program.map((id): Step => ({ shared }, run) => shared.forget(programId(`${id}-${run}`))),
-  {
-    weight: 2,
-    arbitrary: fc.tuple(tenant, key, program).map(([who, name, id]): Step => {
-      return ({ shared }, run) => shared.remember(tenantId(`${who}-${run}`), name, programId(id));
+    fc.tuple(tenant, fc.array(key, { maxLength: 3 })).map(([who, names]): Step => {
+      return ({ shared }, run) => shared.find(tenantId(who + run), names);
     }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.tuple(tenant, fc.array(key, { maxLength: 3 })).map(([who, names]): Step => {
-      return ({ shared }, run) => shared.find(tenantId(`${who}-${run}`), names);
-    }),
-  },
-);
+  ),
+};
 
 describe.skipIf(noRedis !== undefined)('a store in memory and one in Redis', () => {
   let server: RedisServer;
@@ -81,21 +79,20 @@ describe.skipIf(noRedis !== undefined)('a store in memory and one in Redis', () 
     await server.stop();
   });
 
-  it('give the same answers and messages in any sequence', async () => {
+  it.each(Object.keys(STEPS))('give the same answers and messages in any sequence about %s', async (about) => {
     const store = new MemoryStore({ programsMax: 1e6, keysMax: 1e6 });
     const memory = GATEWAYS.map((gateway) => Desk.inMemory(store, gateway));
-    let run = 0;
-    const sequence = fc.array(fc.tuple(fc.nat(GATEWAYS.length - 1), step), { maxLength: 30 });
+    let runs = 0;
+    const sequence = fc.array(fc.tuple(fc.nat(GATEWAYS.length - 1), STEPS[about]!), { maxLength: 30, size: 'max' });
     const property = fc.asyncProperty(sequence, async (steps) => {
-      run += 1;
+      const run = `${about}${runs++}`;
       for (const [at, act] of steps) {
         expect(await act(redis[at]!, run)).toEqual(await act(memory[at]!, run));
-        await Promise.all(redis.map((desk) => desk.settled()));
-        for (const [i, { engines, movedAway }] of redis.entries()) {
-          expect([i, engines]).toEqual([i, memory[i]!.engines]);
-          expect([i, movedAway]).toEqual([i, memory[i]!.movedAway]);
-        }
+        await redis[at]!.settled();
       }
+      await Promise.all(redis.map((desk) => desk.settled()));
+      const heard = (desks: readonly Desk[]) => desks.map(({ engines, movedAway }) => ({ engines, movedAway }));
+      expect(heard(redis)).toEqual(heard(memory));
     });
     await fc.assert(property, { numRuns: RUNS, seed: 1 });
   });
