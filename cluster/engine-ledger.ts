@@ -40,16 +40,19 @@ export class EngineLedger {
   }
 
   #partOf(gateway: GatewayId): EnginePart {
-    let [inFlight, loadTokens, workingSetTokens, waitingLevel] = [0, 0, 0, Infinity];
-    let slots = 0;
+    let [inFlight, loadTokens, activeTokens, claimTokens, cachedTokens, waitingLevel] = [0, 0, 0, 0, 0, Infinity];
+    let [slots, waitingGateways] = [0, 0];
     for (const [id, holding] of this.#holdings) {
       const { claim } = holding;
       if (id === gateway) slots = holding.slots;
       else {
         inFlight += claim.inFlight;
         loadTokens += claim.loadTokens;
-        workingSetTokens += claim.workingSetTokens;
+        activeTokens += claim.activeTokens;
+        claimTokens += claim.claimTokens;
+        cachedTokens += claim.cachedTokens;
         waitingLevel = Math.min(waitingLevel, nextLevel(holding));
+        if (claim.waiting.some((calls) => calls > 0)) waitingGateways += 1;
       }
     }
     return {
@@ -57,13 +60,17 @@ export class EngineLedger {
       slots,
       inFlight,
       loadTokens: loadTokens as Tokens,
-      workingSetTokens: workingSetTokens as Tokens,
+      activeTokens: activeTokens as Tokens,
+      claimTokens: claimTokens as Tokens,
+      cachedTokens: cachedTokens as Tokens,
+      waitingGateways,
       ...(waitingLevel < Infinity && { waitingLevel }),
     };
   }
 
   #give(): void {
     const holdings = [...this.#holdings.values()];
+    if (holdings.length === 0) return;
     const window = Math.min(...holdings.map(({ claim }) => claim.window));
     let free = holdings.reduce((left, { slots }) => left - slots, window);
     for (; free > 0; free -= 1) {

@@ -178,8 +178,7 @@ export class Scheduler {
         );
       case 'engineShared':
         return this.#withEngine(event.engine, (engine) => {
-          engine.share(event, this.#nowMs);
-          this.#placement.touch(engine);
+          this.#placement.share(engine, event, this.#nowMs);
         });
       case 'woke':
         return;
