@@ -204,10 +204,7 @@ export class Scheduler {
     }
     const { row, evicted } = this.#accounting.admit(event.program, event.tenant, this.#nowMs);
     this.#gone(evicted);
-    if (event.elsewhere !== undefined) {
-      this.#accounting.joinElsewhere(row, event.elsewhere);
-      this.#placement.adopt(row, event.thread, event.elsewhere);
-    }
+    if (event.elsewhere !== undefined) this.#accounting.joinElsewhere(row, event.elsewhere);
     const { outputReserveTokens } = this.#placement.rules.config.admission;
     const call = new Call(event, this.#seq++, row, outputReserveTokens, this.#nowMs);
     const ghost = this.#ghosts.take(row, event);
@@ -217,6 +214,7 @@ export class Scheduler {
     }
     this.#calls.set(call.id, call);
     this.#accounting.begin(call, event.remaining);
+    if (event.elsewhere !== undefined) this.#placement.adopt(call, event.elsewhere);
     this.#wait(call);
   }
 

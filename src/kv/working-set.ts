@@ -234,13 +234,14 @@ export class WorkingSet {
     } else this.#contents.drop(context);
   }
 
-  /** The thread's context is cached here, and idle: another gateway's call left it. Changes nothing if it is known. */
-  adopt(program: Program, thread: string, tokens: number): void {
+  /** The call's context is cached here, and idle: another gateway's call left it. Changes nothing if it is known. */
+  adopt(call: Call, tokens: number): void {
+    const { program, thread, family, sharedTokens } = call;
     if (this.get(program, thread) !== undefined) return;
     const context = this.#contents.open(program, thread);
-    context.ownTokens = tokens;
-    context.countedTokens = tokens;
-    this.#contents.resize(context, tokens, undefined, 0);
+    context.ownTokens = Math.max(0, tokens - sharedTokens);
+    context.countedTokens = this.countedTokens(call, tokens);
+    this.#contents.resize(context, context.ownTokens, family, sharedTokens);
     this.#contents.rest(context);
     this.#claims.rest(context, 'later');
     context.isRecorded = true;
@@ -249,7 +250,7 @@ export class WorkingSet {
 
   /** Size of each of the program's contexts here, by thread. */
   contextTokens(program: Program): Record<string, Tokens> {
-    const contexts = this.#contents.of(program).map(({ thread, countedTokens, sharedTokens }) => [thread, (countedTokens + sharedTokens) as Tokens] as const); // prettier-ignore
+    const contexts = this.#contents.of(program).map(({ thread, cachedTokens, sharedTokens }) => [thread, Math.round(cachedTokens + sharedTokens) as Tokens] as const); // prettier-ignore
     return Object.fromEntries(contexts);
   }
 

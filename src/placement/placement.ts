@@ -74,11 +74,11 @@ export class Placement {
   }
 
   /** Other gateways have run the program's last calls: its home is theirs, and the thread's context is there. */
-  adopt(program: Program, thread: string, { home, contextTokens }: Elsewhere): void {
+  adopt(call: Call, { home, contextTokens }: Elsewhere): void {
     const engine = home === undefined ? undefined : this.engineTable.engines.get(home);
     if (engine?.state !== 'up') return;
-    program.bind(engine);
-    if (contextTokens !== undefined) engine.workingSet.adopt(program, thread, contextTokens);
+    call.program.bind(engine);
+    if (contextTokens !== undefined) engine.workingSet.adopt(call, contextTokens);
   }
 
   /** Other gateways' part of the engine has changed, and with it the room for idle contexts. */
