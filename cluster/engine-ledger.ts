@@ -56,14 +56,18 @@ export class EngineLedger {
   }
 
   #partOf(own: Holding): EnginePart {
-    let [inFlight, loadTokens, workingSetTokens, waitingLevel] = [0, 0, 0, Infinity];
+    let [inFlight, loadTokens, activeTokens, claimTokens, cachedTokens, waitingLevel] = [0, 0, 0, 0, 0, Infinity];
+    let waitingGateways = 0;
     for (const holding of this.#holdings.values()) {
       const { claim } = holding;
       if (holding !== own) {
         inFlight += claim.inFlight;
         loadTokens += claim.loadTokens;
-        workingSetTokens += claim.workingSetTokens;
+        activeTokens += claim.activeTokens;
+        claimTokens += claim.claimTokens;
+        cachedTokens += claim.cachedTokens;
         waitingLevel = Math.min(waitingLevel, nextLevel(holding));
+        if (claim.waiting.some((calls) => calls > 0)) waitingGateways += 1;
       }
     }
     return {
@@ -71,7 +75,10 @@ export class EngineLedger {
       ...(this.#window < Infinity && { slots: own.slots }),
       inFlight,
       loadTokens: loadTokens as Tokens,
-      workingSetTokens: workingSetTokens as Tokens,
+      activeTokens: activeTokens as Tokens,
+      claimTokens: claimTokens as Tokens,
+      cachedTokens: cachedTokens as Tokens,
+      waitingGateways,
       ...(waitingLevel < Infinity && { waitingLevel }),
     };
   }

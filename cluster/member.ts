@@ -16,7 +16,7 @@ export class Member {
 
   /** An engine that others may use as well: until the store gives it slots, the gateway has none. */
   joined(engine: EngineId): EngineShared[] {
-    const nothing = { engine, slots: 0, inFlight: 0, loadTokens: 0 as Tokens, workingSetTokens: 0 as Tokens };
+    const nothing = { engine, slots: 0, inFlight: 0, loadTokens: 0 as Tokens, activeTokens: 0 as Tokens, claimTokens: 0 as Tokens, cachedTokens: 0 as Tokens, waitingGateways: 0 };
     return this.#parts.has(engine) ? [] : this.received([nothing]);
   }
 

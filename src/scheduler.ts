@@ -178,8 +178,7 @@ export class Scheduler {
         );
       case 'engineShared':
         return this.#withEngine(event.engine, (engine) => {
-          engine.share(event, this.#nowMs);
-          this.#placement.touch(engine);
+          this.#placement.share(engine, event, this.#nowMs);
         });
       case 'woke':
         return;
@@ -205,10 +204,7 @@ export class Scheduler {
     }
     const { row, evicted } = this.#accounting.admit(event.program, event.tenant, this.#nowMs);
     this.#gone(evicted);
-    if (event.elsewhere !== undefined) {
-      this.#accounting.joinElsewhere(row, event.elsewhere);
-      this.#placement.adopt(row, event.thread, event.elsewhere);
-    }
+    if (event.elsewhere !== undefined) this.#accounting.joinElsewhere(row, event.elsewhere);
     const { outputReserveTokens } = this.#placement.rules.config.admission;
     const call = new Call(event, this.#seq++, row, outputReserveTokens, this.#nowMs);
     const ghost = this.#ghosts.take(row, event);
@@ -218,6 +214,7 @@ export class Scheduler {
     }
     this.#calls.set(call.id, call);
     this.#accounting.begin(call, event.remaining);
+    if (event.elsewhere !== undefined) this.#placement.adopt(call, event.elsewhere);
     this.#wait(call);
   }
 

@@ -5,7 +5,7 @@ import type { ProcessTable, Program } from './programs/process-table.js';
 import type { Placement } from './placement/placement.js';
 import type { Policy } from './policies/policy.js';
 import type { WaitCause } from './placement/waits.js';
-import type { Dispatch } from './protocol/events.js';
+import type { Dispatch, RootThread } from './protocol/events.js';
 import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './protocol/units.js';
 import { callViews, countCauses, waitViews, type CallView, type WaitView } from './wait-views.js';
 
@@ -78,7 +78,9 @@ export interface EngineDemand {
   readonly window: number;
   readonly inFlight: number;
   readonly loadTokens: Tokens;
-  readonly workingSetTokens: Tokens;
+  readonly activeTokens: Tokens;
+  readonly claimTokens: Tokens;
+  readonly cachedTokens: Tokens;
   /** Number of waiting calls that it may run, by level. */
   readonly waiting: readonly number[];
 }
@@ -90,6 +92,7 @@ export interface ProgramRecord {
   readonly home?: EngineId;
   /** The context of each thread in its home's cache. */
   readonly contexts: Readonly<Record<string, Tokens>>;
+  readonly root: RootThread;
 }
 
 export interface QueueView {
@@ -168,7 +171,12 @@ export class Views {
     if (row === undefined) return undefined;
     const { serviceMs, callsTotal, home } = row;
     const contexts = home?.workingSet.contextTokens(row) ?? {};
-    return { serviceMs: serviceMs as Millis, calls: callsTotal, ...(home && { home: home.id }), contexts };
+    const root = {
+      calls: row.rootCallsFinished,
+      firstPromptTokens: row.firstPromptTokens as Tokens,
+      contextTokens: row.rootContextTokens as Tokens,
+    };
+    return { serviceMs: serviceMs as Millis, calls: callsTotal, ...(home && { home: home.id }), contexts, root };
   }
 
   engine(id: EngineId): EngineView | undefined {
@@ -296,7 +304,9 @@ function demandView({ policy }: State, { id, limit, inFlight, batch, workingSet,
     window: policy.admits ? limit.size : Infinity,
     inFlight,
     loadTokens: batch.ownTokens as Tokens,
-    workingSetTokens: workingSet.workingSetTokens as Tokens,
+    activeTokens: workingSet.activeCountedTokens as Tokens,
+    cachedTokens: Math.round(workingSet.cachedTokens) as Tokens,
+    claimTokens: (workingSet.workingSetTokens - workingSet.activeCountedTokens) as Tokens,
     waiting,
   };
 }

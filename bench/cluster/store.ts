@@ -31,7 +31,9 @@ engine that so many gateways share, each of which hears of every claim. "take": 
 
 async function measured(path: string, gateways: number, inFlight: number, count: number): Promise<string[][]> {
   const states = await Promise.all(Array.from({ length: gateways }, (_, i) => openState(path, `${gateways}-${inFlight}-${i}`)));
-  const record = { serviceMs: 1 as Millis, calls: 1, home: engineId('e'), contexts: { '': 4000 as Tokens } };
+  const tokens = 4000 as Tokens;
+  const root = { calls: 1, firstPromptTokens: tokens, contextTokens: tokens };
+  const record = { serviceMs: 1 as Millis, calls: 1, home: engineId('e'), contexts: { '': tokens }, root };
   for (let i = 0; i < PROGRAMS; i += 1) states[0]!.put(programId(`t:p${i}`), record);
   await states[0]!.find(tenantId('t'), ['none']);
   const stateOf = (i: number) => states[i % gateways]!;
@@ -41,7 +43,9 @@ async function measured(path: string, gateways: number, inFlight: number, count:
     inFlight: i % 7,
     keeps: 10,
     loadTokens: (i * 100) as Tokens,
-    workingSetTokens: (i * 1000) as Tokens,
+    activeTokens: tokens,
+    claimTokens: tokens,
+    cachedTokens: tokens,
     waiting: [i % 3, 0, i % 5],
   });
   const operations: Readonly<Record<string, (i: number) => Promise<unknown>>> = {

@@ -14,8 +14,8 @@ local GATEWAYS, ENGINES = KEYS[1], KEYS[2]
 local gateway, channel, leaseMs, settleMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- A holding: gateway, slots, window (-1: none), calls in flight, load, working set, waiting calls by level.
-local NAME, SLOTS, WINDOW, IN_FLIGHT, WAITING = 1, 2, 3, 4, 7
+-- A holding: gateway, slots, window (-1: none), calls in flight, waiting calls by level, and tokens of several kinds.
+local NAME, SLOTS, WINDOW, IN_FLIGHT, WAITING = 1, 2, 3, 4, 5
 local told = {}
 
 local function nextLevel(holding)

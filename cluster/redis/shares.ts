@@ -64,13 +64,15 @@ export class Shares {
 
 /** The part of a gateway that hears of no other: as if each of them had what it has itself. */
 export function partAlone(claim: EngineClaim, live: number): EnginePart {
-  const { engine, window, inFlight, loadTokens, workingSetTokens } = claim;
-  const others = live - 1;
+  const of = (count: number) => (live - 1) * count;
   return {
-    engine,
-    ...(window < Infinity && { slots: Math.ceil(window / live) }),
-    inFlight: others * inFlight,
-    loadTokens: (others * loadTokens) as Tokens,
-    workingSetTokens: (others * workingSetTokens) as Tokens,
+    engine: claim.engine,
+    ...(claim.window < Infinity && { slots: Math.ceil(claim.window / live) }),
+    inFlight: of(claim.inFlight),
+    loadTokens: of(claim.loadTokens) as Tokens,
+    activeTokens: of(claim.activeTokens) as Tokens,
+    claimTokens: of(claim.claimTokens) as Tokens,
+    cachedTokens: of(claim.cachedTokens) as Tokens,
+    waitingGateways: 0,
   };
 }

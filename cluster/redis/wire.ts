@@ -1,4 +1,4 @@
-import { engineId, programId, type EngineId, type ProgramId, type ProgramRecord, type Tokens } from '../../src/index.js';
+import { engineId, programId, type EngineId, type Millis, type ProgramId, type ProgramRecord, type Tokens } from '../../src/index.js';
 import type { Taken } from '../directory.js';
 import { EngineLedger, type Holding } from '../engine-ledger.js';
 import { gatewayId, type EngineClaim, type GatewayId } from '../messages.js';
@@ -13,19 +13,22 @@ import type { LedgerState } from './shares.js';
 const THREADS_MAX = 256;
 
 export function claimText(claims: readonly EngineClaim[], released: readonly EngineId[]): string {
-  const claimed = claims.map(({ engine, keeps, window, inFlight, loadTokens, workingSetTokens, waiting }) => {
+  const claimed = claims.map((claim) => {
+    const { engine, keeps, window, inFlight, waiting } = claim;
     // A level without calls may be absent. An empty list would be an empty object in Lua.
     const levels = Array.from(waiting.length > 0 ? waiting : [0], (calls: number | undefined) => calls ?? 0);
-    return [engine, keeps, window === Infinity ? -1 : window, inFlight, loadTokens, workingSetTokens, levels];
+    const { loadTokens, activeTokens, claimTokens, cachedTokens } = claim;
+    const tokens = [loadTokens, activeTokens, claimTokens, cachedTokens];
+    return [engine, keeps, window === Infinity ? -1 : window, inFlight, levels, ...tokens];
   });
   return JSON.stringify([...claimed, ...released.map((engine) => [engine])]);
 }
 
 /** Service as text keeps all its digits. */
-export function recordArguments(program: ProgramId, { serviceMs, calls, home, contexts }: ProgramRecord): string[] {
+export function recordArguments(program: ProgramId, { serviceMs, calls, contexts, ...place }: ProgramRecord): string[] {
   let threads = Object.entries(contexts);
   if (threads.length > THREADS_MAX) threads = threads.toSorted(([, a], [, b]) => b - a).slice(0, THREADS_MAX);
-  return [program, String(serviceMs), String(calls), JSON.stringify([home ?? null, ...threads])];
+  return [program, String(serviceMs), String(calls), JSON.stringify({ ...place, threads })];
 }
 
 export function parseHeartbeat(reply: unknown): { readonly isNew: boolean; readonly live: number } {
@@ -41,21 +44,23 @@ export function parseClaimed(reply: unknown): { readonly isNew: boolean; readonl
 export const parseLedgers = (text: string): LedgerState[] =>
   listOf(JSON.parse(text)).map((entry) => {
     const [engine, fields] = listOf(entry);
-    const { since, rev, holdings } = fields as { readonly [key: string]: unknown };
+    const { since, rev, holdings } = fieldsOf(fields);
     const named = listOf(holdings).map((holding) => holdingOf(textOf(engine), holding));
     return { ledger: new EngineLedger(engineId(textOf(engine)), new Map(named)), since: countOf(since), rev: countOf(rev) };
   });
 
 function holdingOf(engine: string, holding: unknown): [GatewayId, Holding] {
-  const [gateway, slots, window, inFlight, load, workingSet, waiting] = listOf(holding);
+  const [gateway, slots, window, inFlight, waiting, ...tokens] = listOf(holding);
   const claim = {
     engine: engineId(engine),
     keeps: countOf(slots),
     window: window === -1 ? Infinity : countOf(window),
     inFlight: countOf(inFlight),
-    loadTokens: countOf(load) as Tokens,
-    workingSetTokens: countOf(workingSet) as Tokens,
     waiting: listOf(waiting).map(countOf),
+    loadTokens: tokensOf(tokens[0]),
+    activeTokens: tokensOf(tokens[1]),
+    claimTokens: tokensOf(tokens[2]),
+    cachedTokens: tokensOf(tokens[3]),
   };
   return [gatewayId(textOf(gateway)), { claim, slots: claim.keeps }];
 }
@@ -69,16 +74,22 @@ export function parseTaken(reply: unknown): Taken {
 }
 
 function recordOf(service: unknown, calls: unknown, place: string): ProgramRecord {
-  const [home, ...threads] = listOf(JSON.parse(place));
-  const contexts = threads.map((each) => {
+  const { home, threads, root } = fieldsOf(JSON.parse(place));
+  const { calls: rootCalls, firstPromptTokens, contextTokens } = fieldsOf(root);
+  const contexts = listOf(threads).map((each) => {
     const [thread, size] = listOf(each);
-    return [textOf(thread), countOf(size) as Tokens] as const;
+    return [textOf(thread), tokensOf(size)] as const;
   });
   return {
-    serviceMs: countOf(Number(service)) as ProgramRecord['serviceMs'],
+    serviceMs: countOf(Number(service)) as Millis,
     calls: countOf(calls),
-    ...(home !== null && { home: engineId(textOf(home)) }),
+    ...(home !== undefined && { home: engineId(textOf(home)) }),
     contexts: Object.fromEntries(contexts),
+    root: {
+      calls: countOf(rootCalls),
+      firstPromptTokens: tokensOf(firstPromptTokens),
+      contextTokens: tokensOf(contextTokens),
+    },
   };
 }
 
@@ -99,11 +110,18 @@ function textOf(value: unknown): string {
   return value;
 }
 
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) throw strange(value);
+  return value as Readonly<Record<string, unknown>>;
+}
+
 /** A number of things, or a time: zero or more. */
 function countOf(value: unknown): number {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) throw strange(value);
   return value;
 }
+
+const tokensOf = (value: unknown): Tokens => countOf(value) as Tokens;
 
 const strange = (value: unknown): TypeError =>
   new TypeError(`the store gave a strange answer: ${String(JSON.stringify(value)).slice(0, 80)}`);

@@ -3,6 +3,7 @@ import type { SchedulerConfig } from '../config.js';
 import type { CallFinished, EngineJoined, EngineReported, EngineShared } from '../protocol/events.js';
 import { WaitQueue, type Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
+import type { Context } from '../kv/context.js';
 import { WorkingSet } from '../kv/working-set.js';
 import { STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
 import { makeRetention } from '../policies/by-name.js';
@@ -30,7 +31,7 @@ const STEPS_MIN = 16;
 const PROMPT_TOKEN_WORK = 1 / 64;
 
 /** What other gateways have on an engine that no other gateway uses. */
-const UNSHARED = { slots: Infinity, inFlight: 0, loadTokens: 0, workingSetTokens: 0, waitingLevel: Infinity };
+const UNSHARED = { slots: Infinity, inFlight: 0, waitingGateways: 0, waitingLevel: Infinity };
 
 /**
  * One engine replica as the scheduler sees it.
@@ -115,10 +116,12 @@ export class Engine {
     this.workingSet.clear();
   }
 
-  /** Applies this gateway's part of it, and the others'. */
-  share({ slots = Infinity, inFlight, loadTokens, workingSetTokens, waitingLevel = Infinity }: EngineShared, nowMs: number): void {
-    this.batch.share(loadTokens, nowMs);
-    this.#others = { slots, inFlight, loadTokens, workingSetTokens, waitingLevel };
+  /** Applies this gateway's part of it, and the others'. Returns the contexts that theirs have evicted. */
+  share(event: EngineShared, nowMs: number): Context[] {
+    const { slots = Infinity, inFlight, waitingGateways, waitingLevel = Infinity } = event;
+    this.#others = { slots, inFlight, waitingGateways, waitingLevel };
+    this.batch.share(event.loadTokens, nowMs);
+    return this.workingSet.share(event);
   }
 
   report(event: EngineReported): void {
@@ -188,9 +191,14 @@ export class Engine {
     return this.#others.waitingLevel;
   }
 
-  /** Share of the gate that contexts in use take, those of other gateways with their claims. */
+  /** Share of the gate that contexts in use take. */
   activeShare(gate: number): number {
-    return (this.workingSet.activeCountedTokens + this.#others.workingSetTokens) / this.gateTokens(gate);
+    return this.workingSet.activeAnywhereTokens / this.gateTokens(gate);
+  }
+
+  /** An aged call displaces idle contexts: the next may after `turnMs`. Gateways whose calls wait take turns. */
+  takeTurn(nowMs: number, turnMs: number): void {
+    this.evictableAtMs = nowMs + turnMs * (1 + this.#others.waitingGateways);
   }
 
   /** Whether it accepts calls at all now. */
@@ -208,10 +216,9 @@ export class Engine {
    * calls may displace idle contexts; an aged call may too, but no sooner than `turnMs` after the last.
    */
   headroom(gate: number, nowMs: number): Headroom {
-    const gateTokens =
-      this.inFlightAnywhere === 0 ? Infinity : this.gateTokens(gate) - this.#others.workingSetTokens;
-    const spare = gateTokens - this.workingSet.workingSetTokens;
-    const whole = gateTokens - this.workingSet.activeCountedTokens;
+    const gateTokens = this.inFlightAnywhere === 0 ? Infinity : this.gateTokens(gate);
+    const spare = gateTokens - this.workingSet.anywhereTokens;
+    const whole = gateTokens - this.workingSet.activeAnywhereTokens;
     return { resident: whole, aged: nowMs >= this.evictableAtMs ? whole : spare, new: spare };
   }
 }

@@ -1,7 +1,7 @@
 import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
-import type { Elsewhere, EngineJoined } from '../protocol/events.js';
+import type { Elsewhere, EngineJoined, EngineShared } from '../protocol/events.js';
 import { before } from '../queues/fit-tree.js';
 import { firstOf, type Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
@@ -74,11 +74,18 @@ export class Placement {
   }
 
   /** Other gateways have run the program's last calls: its home is theirs, and the thread's context is there. */
-  adopt(program: Program, thread: string, { home, contextTokens }: Elsewhere): void {
+  adopt(call: Call, { home, contextTokens }: Elsewhere): void {
     const engine = home === undefined ? undefined : this.engineTable.engines.get(home);
     if (engine?.state !== 'up') return;
-    program.bind(engine);
-    if (contextTokens !== undefined) engine.workingSet.adopt(program, thread, contextTokens);
+    call.program.bind(engine);
+    if (contextTokens !== undefined) engine.workingSet.adopt(call, contextTokens);
+  }
+
+  /** Other gateways' part of the engine has changed, and with it the room for idle contexts. */
+  share(engine: Engine, event: EngineShared, nowMs: number): void {
+    this.#queues.reread(engine, engine.share(event, nowMs));
+    engine.workingSet.reclaim(this.#gateOf(engine));
+    this.touch(engine);
   }
 
   /** Another gateway runs the program's next calls, and counts its contexts. */
@@ -212,12 +219,15 @@ export class Placement {
     engine.running.add(call);
     engine.runningTokens += call.needTokens;
     if (call.admissionClass === 'aged' && call.extraTokens > engine.headroom(this.rules.config.admission.gate, 0).new)
-      engine.evictableAtMs = nowMs + this.rules.config.admission.turnMs;
-    const gateTokens = this.rules.policy.admits ? engine.gateTokens(this.rules.config.admission.gate) : Infinity;
-    const dropped = engine.workingSet.enter(call, gateTokens);
+      engine.takeTurn(nowMs, this.rules.config.admission.turnMs);
+    const dropped = engine.workingSet.enter(call, this.#gateOf(engine));
     engine.batch.add(call, nowMs);
     engine.limit.observe(engine.inFlightAnywhere);
-    this.#queues.reread(engine, call, dropped);
+    this.#queues.reread(engine, [call, ...dropped]);
+  }
+
+  #gateOf(engine: Engine): number {
+    return this.rules.policy.admits ? engine.gateTokens(this.rules.config.admission.gate) : Infinity;
   }
 
   /**
@@ -253,7 +263,7 @@ export class Placement {
     invariant(engine.runningTokens >= 0, 'no engine runs fewer than no tokens');
     const changed = engine.workingSet.leave(call, left);
     if (engine.state !== 'up') engine.workingSet.clear();
-    this.#queues.reread(engine, call, changed);
+    this.#queues.reread(engine, [call, ...changed]);
     this.#vacated(engine);
   }
 

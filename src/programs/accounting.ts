@@ -47,8 +47,9 @@ export class Accounting {
   }
 
   /** Joins what other gateways know of the program with what is known here. */
-  joinElsewhere(program: Program, { serviceMs, calls }: Elsewhere): void {
+  joinElsewhere(program: Program, { serviceMs, calls, root }: Elsewhere): void {
     this.#attain(program, serviceMs);
+    this.#forecast.joined(program, root);
     program.callsTotal = Math.max(program.callsTotal, calls);
   }
 

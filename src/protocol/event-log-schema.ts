@@ -1,4 +1,4 @@
-import type { CallFailed, Command, Elsewhere, Event, Family, Usage, Work } from './events.js';
+import type { CallFailed, Command, Elsewhere, Event, Family, RootThread, Usage, Work } from './events.js';
 import { EVENT_LOG_VERSION, type LogLine } from './event-log.js';
 
 /** A fault of a line: its path, such as `event.promptTokens` or '' for the whole line, and the problem. */
@@ -55,7 +55,8 @@ const number: Rule = (holder, key, path) => {
 };
 
 const WORK: ShapeOf<Work> = { promptTokens: count, outputTokens: count };
-const ELSEWHERE: ShapeOf<Elsewhere> = { serviceMs: number, calls: count, 'home?': text, 'contextTokens?': count };
+const ROOT: ShapeOf<RootThread> = { calls: count, firstPromptTokens: count, contextTokens: count };
+const ELSEWHERE: ShapeOf<Elsewhere> = { serviceMs: number, calls: count, 'home?': text, 'contextTokens?': count, root: object(ROOT) }; // prettier-ignore
 const FAMILY: ShapeOf<Family> = { id: number, tokens: count };
 const USAGE: ShapeOf<Usage> = { promptTokens: count, outputTokens: count, 'cachedTokens?': count };
 
@@ -120,7 +121,10 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shap
     'slots?': count,
     inFlight: count,
     loadTokens: count,
-    workingSetTokens: count,
+    activeTokens: count,
+    claimTokens: count,
+    cachedTokens: count,
+    waitingGateways: count,
     'waitingLevel?': count,
   },
   woke: {},

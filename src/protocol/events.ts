@@ -68,6 +68,14 @@ export interface Elsewhere {
   readonly home?: EngineId;
   /** The context of this call's thread, which it left in its home's cache. */
   readonly contextTokens?: Tokens;
+  readonly root: RootThread;
+}
+
+/** A program's root thread: finished calls, the first prompt, and the context that the last call left. */
+export interface RootThread {
+  readonly calls: number;
+  readonly firstPromptTokens: Tokens;
+  readonly contextTokens: Tokens;
 }
 
 /** Work that a program still brings, in tokens. */
@@ -229,11 +237,16 @@ export interface EngineShared {
   readonly engine: EngineId;
   /** Most calls that this gateway may have in flight there; absent: no bound but the window. */
   readonly slots?: number;
-  /** Calls of other gateways in flight there, their load on a step (tokens), and their working set (tokens). */
+  /** Calls of other gateways in flight there, and their load on a step. */
   readonly inFlight: number;
   readonly loadTokens: Tokens;
-  readonly workingSetTokens: Tokens;
-  /** The best level at which a call of another gateway waits for it; absent: none does. */
+  /** The others' working set there: contexts in use, and claims of idle ones. */
+  readonly activeTokens: Tokens;
+  readonly claimTokens: Tokens;
+  /** What the others' calls have put into its cache. */
+  readonly cachedTokens: Tokens;
+  /** Number of other gateways with calls that wait for it, and the best level of those; absent: none does. */
+  readonly waitingGateways: number;
   readonly waitingLevel?: number;
 }
 

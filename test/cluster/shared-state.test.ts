@@ -18,7 +18,9 @@ const demand = fc.record({
   window: fc.constantFrom(0, 1, 3, 8, 9, 40, Infinity),
   inFlight: count,
   loadTokens: tokens,
-  workingSetTokens: tokens,
+  activeTokens: tokens,
+  claimTokens: tokens,
+  cachedTokens: tokens,
   keeps: count,
   // Levels without calls may be absent.
   waiting: fc.sparseArray(fc.nat(5), { maxNumElements: 4, maxLength: 5 }),
@@ -29,8 +31,9 @@ const record = fc.record(
     calls: count,
     home: engine.map(engineId),
     contexts: fc.dictionary(fc.string(), tokens, { maxKeys: 3 }),
+    root: fc.record({ calls: count, firstPromptTokens: tokens, contextTokens: tokens }),
   },
-  { requiredKeys: ['serviceMs', 'calls', 'contexts'] },
+  { requiredKeys: ['serviceMs', 'calls', 'contexts', 'root'] },
 );
 
 /** One operation of one desk; names are made unique by the number of the run. */
@@ -67,6 +70,8 @@ const STEPS: Readonly<Record<string, fc.Arbitrary<Step>>> = {
 describe.skipIf(noRedis !== undefined)('a store in memory and one in Redis', () => {
   let server: RedisServer;
   let redis: readonly Desk[];
+  const store = new MemoryStore({ programsMax: 1e6, keysMax: 1e6 });
+  const memory = GATEWAYS.map((gateway) => Desk.inMemory(store, gateway));
 
   beforeAll(async () => {
     server = await RedisServer.start();
@@ -80,8 +85,6 @@ describe.skipIf(noRedis !== undefined)('a store in memory and one in Redis', () 
   });
 
   it.each(Object.keys(STEPS))('give the same answers and messages in any sequence about %s', async (about) => {
-    const store = new MemoryStore({ programsMax: 1e6, keysMax: 1e6 });
-    const memory = GATEWAYS.map((gateway) => Desk.inMemory(store, gateway));
     let runs = 0;
     const sequence = fc.array(fc.tuple(fc.nat(GATEWAYS.length - 1), STEPS[about]!), { maxLength: 30, size: 'max' });
     const property = fc.asyncProperty(sequence, async (steps) => {

@@ -1,5 +1,5 @@
 import { REDIS_DEFAULTS, RedisState, type EngineClaim, type EnginePart, type GatewayId, type MemoryStore, type RedisOptions, type SharedListener, type SharedState } from '../../cluster/index.js'; // prettier-ignore
-import { engineId, tenantId, type EngineId, type ProgramId, type ProgramRecord, type Tokens } from '../../src/index.js';
+import { engineId, tenantId, type EngineId, type Millis, type ProgramId, type ProgramRecord, type Tokens } from '../../src/index.js';
 
 /** A gateway's place at a store: what it has heard, and what it owns. */
 export class Desk implements SharedListener {
@@ -66,13 +66,22 @@ export class Desk implements SharedListener {
   }
 }
 
+export const recordOf = (serviceMs: number, calls = 1): ProgramRecord => ({
+  serviceMs: serviceMs as Millis,
+  calls,
+  contexts: {},
+  root: { calls, firstPromptTokens: 10 as Tokens, contextTokens: 20 as Tokens },
+});
+
 /** A claim of one engine that has nothing and wants nothing but what is said. */
 export const claimOf = (engine: string, said: Partial<EngineClaim> = {}): EngineClaim => ({
   engine: engineId(engine),
   window: 64,
   inFlight: 0,
   loadTokens: 0 as Tokens,
-  workingSetTokens: 0 as Tokens,
+  activeTokens: 0 as Tokens,
+  claimTokens: 0 as Tokens,
+  cachedTokens: 0 as Tokens,
   waiting: [],
   keeps: 0,
   ...said,

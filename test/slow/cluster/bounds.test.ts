@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { gatewayId, REDIS_DEFAULTS, RedisState, type RedisOptions } from '../../../cluster/index.js';
-import { programId, tenantId, type Millis, type Tokens } from '../../../src/index.js';
+import { programId, tenantId } from '../../../src/index.js';
 import { readText } from '../../support/tree.js';
-import { claimOf, Desk } from '../../support/shared-desk.js';
+import { claimOf, Desk, recordOf } from '../../support/shared-desk.js';
 import { noRedis, RedisServer } from '../../support/redis.js';
 
 const opened: (() => unknown)[] = [];
@@ -34,7 +34,7 @@ async function useAll({ shared }: Desk): Promise<void> {
   await shared.take(programId('t:gone'));
   shared.forget(programId('t:gone'));
   await shared.take(programId('t:p'));
-  shared.put(programId('t:p'), { serviceMs: 1 as Millis, calls: 1, contexts: { '': 7 as Tokens } });
+  shared.put(programId('t:p'), recordOf(1));
   shared.remember(tenantId('t'), 'key', programId('t:p'));
   for (let i = 0; i < 2; i += 1) await shared.find(tenantId('t'), ['key']);
 }
@@ -45,12 +45,12 @@ describe.skipIf(noRedis !== undefined)('the store', () => {
     const desk = await deskAt(server, { programsMax: 1000, keysMax: 500 });
     const first = programId('t:first');
     for (let i = 0; i < 5000; i += 1) {
-      desk.shared.put(programId(`t:${i}`), { serviceMs: i as Millis, calls: 1, contexts: {} });
+      desk.shared.put(programId(`t:${i}`), recordOf(i));
       desk.shared.remember(tenantId('t'), `k${i}`, programId(`t:${i}`));
       if (i % 100 !== 0) continue;
       await desk.settled();
       // What is used stays.
-      desk.shared.put(first, { serviceMs: 7 as Millis, calls: i, contexts: {} });
+      desk.shared.put(first, recordOf(7, i));
     }
     await useAll(desk);
     const held = async (name: string) => (await admin.hlen(`${name.replace('*', 'young')}`)) + (await admin.hlen(name.replace('*', 'old'))); // prettier-ignore

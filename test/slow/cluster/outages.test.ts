@@ -2,14 +2,14 @@ import { Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { gatewayId, type RedisOptions } from '../../../cluster/index.js';
-import { programId, tenantId, type Millis } from '../../../src/index.js';
-import { claimOf, Desk } from '../../support/shared-desk.js';
+import { programId, tenantId } from '../../../src/index.js';
+import { claimOf, Desk, recordOf } from '../../support/shared-desk.js';
 import { noRedis, RedisServer } from '../../support/redis.js';
 import { UnixProxy } from '../../support/unix-proxy.js';
 
 const WINDOW = 64;
 const PROGRAM = programId('t:p');
-const RECORD = { serviceMs: 1234.5678 as Millis, calls: 3, contexts: {} };
+const RECORD = recordOf(1234.5678, 3);
 
 /** What each test has opened, the last first. */
 const opened: (() => unknown)[] = [];
