@@ -22,7 +22,8 @@ engine that so many gateways share, each of which hears of every claim. "take": 
   const rows: string[][] = [];
   try {
     for (const gateways of GATEWAYS)
-      for (const inFlight of IN_FLIGHT) rows.push(...(await measured(store.path, gateways, inFlight, quick ? 2000 : 20_000)));
+      for (const inFlight of IN_FLIGHT)
+        rows.push(...(await measured(store.path, gateways, inFlight, quick ? 2000 : 20_000)));
   } finally {
     await store.stop();
   }
@@ -30,7 +31,9 @@ engine that so many gateways share, each of which hears of every claim. "take": 
 }
 
 async function measured(path: string, gateways: number, inFlight: number, count: number): Promise<string[][]> {
-  const states = await Promise.all(Array.from({ length: gateways }, (_, i) => openState(path, `${gateways}-${inFlight}-${i}`)));
+  const states = await Promise.all(
+    Array.from({ length: gateways }, (_, i) => openState(path, `${gateways}-${inFlight}-${i}`)),
+  );
   const tokens = 4000 as Tokens;
   const root = { calls: 1, firstPromptTokens: tokens, contextTokens: tokens };
   const record = { serviceMs: 1 as Millis, calls: 1, home: engineId('e'), contexts: { '': tokens }, root };
@@ -57,7 +60,13 @@ async function measured(path: string, gateways: number, inFlight: number, count:
   for (const [name, operation] of Object.entries(operations)) {
     await repeat(operation, inFlight, count / 10);
     const { times, tookMs, cpuMicros, failures } = await timed(operation, inFlight, count, states);
-    const figures = [(count / tookMs) * 1000, percentile(times, 0.5), percentile(times, 0.99), failures, cpuMicros / count];
+    const figures = [
+      (count / tookMs) * 1000,
+      percentile(times, 0.5),
+      percentile(times, 0.99),
+      failures,
+      cpuMicros / count,
+    ];
     rows.push([name, `${gateways}`, `${inFlight}`, ...figures.map((figure) => show(figure))]);
   }
   await Promise.all(states.map((state) => state.leave()));
@@ -108,7 +117,9 @@ async function startStore(): Promise<{ readonly path: string; readonly stop: () 
   const child = spawn('redis-server', ['--port', '0', '--unixsocket', path, '--save', '', '--appendonly', 'no'], {
     stdio: 'ignore',
   });
-  const ended = new Promise<undefined>((resolve) => child.once('error', () => resolve(undefined)).once('exit', () => resolve(undefined)));
+  const ended = new Promise<undefined>((resolve) =>
+    child.once('error', () => resolve(undefined)).once('exit', () => resolve(undefined)),
+  );
   const stop = async () => {
     child.kill();
     await ended;

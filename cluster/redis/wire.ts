@@ -1,4 +1,13 @@
-import { engineId, programId, type EngineId, type Millis, type ProgramId, type ProgramRecord, type Tokens } from '../../src/index.js';
+import { inspect } from 'node:util';
+import {
+  engineId,
+  programId,
+  type EngineId,
+  type Millis,
+  type ProgramId,
+  type ProgramRecord,
+  type Tokens,
+} from '../../src/index.js';
 import type { Taken } from '../directory.js';
 import { EngineLedger, type Holding } from '../engine-ledger.js';
 import { gatewayId, type EngineClaim, type GatewayId } from '../messages.js';
@@ -46,7 +55,11 @@ export const parseLedgers = (text: string): LedgerState[] =>
     const [engine, fields] = listOf(entry);
     const { since, rev, holdings } = fieldsOf(fields);
     const named = listOf(holdings).map((holding) => holdingOf(textOf(engine), holding));
-    return { ledger: new EngineLedger(engineId(textOf(engine)), new Map(named)), since: countOf(since), rev: countOf(rev) };
+    return {
+      ledger: new EngineLedger(engineId(textOf(engine)), new Map(named)),
+      since: countOf(since),
+      rev: countOf(rev),
+    };
   });
 
 function holdingOf(engine: string, holding: unknown): [GatewayId, Holding] {
@@ -124,4 +137,4 @@ function countOf(value: unknown): number {
 const tokensOf = (value: unknown): Tokens => countOf(value) as Tokens;
 
 const strange = (value: unknown): TypeError =>
-  new TypeError(`the store gave a strange answer: ${String(JSON.stringify(value)).slice(0, 80)}`);
+  new TypeError(`the store gave a strange answer: ${inspect(value).slice(0, 80)}`);

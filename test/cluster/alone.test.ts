@@ -19,7 +19,8 @@ async function liar(answers: () => string): Promise<Server> {
     socket.on('error', () => undefined);
     socket.on('data', (chunk) => {
       for (const [, command] of chunk.toString().matchAll(/\$\d+\r\n(hello|client|subscribe|evalsha|eval)\r\n/gi)) {
-        if (command === 'subscribe') socket.write(['a', 'b'].map((name, i) => `>3\r\n+subscribe\r\n+${name}\r\n:${i + 1}\r\n`).join('')); // prettier-ignore
+        if (command === 'subscribe')
+          socket.write(['a', 'b'].map((name, i) => `>3\r\n+subscribe\r\n+${name}\r\n:${i + 1}\r\n`).join('')); // prettier-ignore
         else socket.write(command?.startsWith('eval') ? answers() : '+OK\r\n');
       }
     });
@@ -51,7 +52,10 @@ describe('a store that lies', () => {
     ['nothing', '_\r\n'],
     ['a number', ':7\r\n'],
     ['another list', '*2\r\n+no\r\n+{"a":1}\r\n'],
-    ['a list of lists that is none', '*2\r\n:0\r\n+[["e",{"since":1,"rev":1,"holdings":[["g",-5,8,0,[0],0,0,0,0]]}]]\r\n'],
+    [
+      'a list of lists that is none',
+      '*2\r\n:0\r\n+[["e",{"since":1,"rev":1,"holdings":[["g",-5,8,0,[0],0,0,0,0]]}]]\r\n',
+    ],
     ['a map', '%1\r\n+a\r\n:1\r\n'],
     ['a broken protocol', '!!!\r\n'],
   ])('by %s leaves the gateway alone, with an equal share', async (_, lie) => {

@@ -6,24 +6,26 @@ import { claimOf, Desk } from '../support/shared-desk.js';
 import { noRedis, RedisServer } from '../support/redis.js';
 
 const GATEWAYS = ['g0', 'g1', 'g2', 'g3'].map(gatewayId);
-const RUNS = Number(process.env['TEST_SEQUENCES'] ?? 20);
+const RUNS = Number(process.env['TEST_SEQUENCES'] ?? 40);
 
 const engine = fc.constantFrom('e0', 'e1');
 const program = fc.constantFrom('t:p', 't~p');
 const tenant = fc.constantFrom('t', 'old:t');
 const key = fc.constantFrom('k0', 'k1');
 const count = fc.nat(12);
+const few = fc.nat(3);
 const tokens = count.map((value) => value as Tokens);
 const demand = fc.record({
-  window: fc.constantFrom(0, 1, 3, 8, 9, 40, Infinity),
-  inFlight: count,
+  // The least window counts: small ones are rare, so that there are slots to give.
+  window: fc.oneof({ weight: 19, arbitrary: fc.integer({ min: 9, max: 14 }) }, fc.constantFrom(0, 1, Infinity)),
+  inFlight: few,
   loadTokens: tokens,
   activeTokens: tokens,
   claimTokens: tokens,
   cachedTokens: tokens,
-  keeps: count,
+  keeps: few,
   // Levels without calls may be absent.
-  waiting: fc.sparseArray(fc.nat(5), { maxNumElements: 4, maxLength: 5 }),
+  waiting: fc.sparseArray(few, { maxNumElements: 2, maxLength: 3 }),
 });
 const record = fc.record(
   {
@@ -48,14 +50,26 @@ const STEPS: Readonly<Record<string, fc.Arbitrary<Step>>> = {
         return (desk, run) => desk.claim(Object.entries(demands).map(([name, said]) => claimOf(name + run, said)));
       }),
     },
-    engine.map((name): Step => (desk, run) => desk.shared.release(engineId(name + run))),
+    engine.map(
+      (name): Step =>
+        (desk, run) =>
+          desk.shared.release(engineId(name + run)),
+    ),
   ),
   programs: fc.oneof(
     fc.tuple(program, record).map(([id, said]): Step => {
       return ({ shared }, run) => shared.put(programId(id + run), said);
     }),
-    program.map((id): Step => ({ shared }, run) => shared.take(programId(id + run))),
-    program.map((id): Step => ({ shared }, run) => shared.forget(programId(id + run))),
+    program.map(
+      (id): Step =>
+        ({ shared }, run) =>
+          shared.take(programId(id + run)),
+    ),
+    program.map(
+      (id): Step =>
+        ({ shared }, run) =>
+          shared.forget(programId(id + run)),
+    ),
   ),
   keys: fc.oneof(
     fc.tuple(tenant, key, program).map(([who, name, id]): Step => {

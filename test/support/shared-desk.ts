@@ -1,5 +1,13 @@
 import { REDIS_DEFAULTS, RedisState, type EngineClaim, type EnginePart, type GatewayId, type MemoryStore, type RedisOptions, type SharedListener, type SharedState } from '../../cluster/index.js'; // prettier-ignore
-import { engineId, tenantId, type EngineId, type Millis, type ProgramId, type ProgramRecord, type Tokens } from '../../src/index.js';
+import {
+  engineId,
+  tenantId,
+  type EngineId,
+  type Millis,
+  type ProgramId,
+  type ProgramRecord,
+  type Tokens,
+} from '../../src/index.js';
 
 /** A gateway's place at a store: what it has heard, and what it owns. */
 export class Desk implements SharedListener {
@@ -19,7 +27,9 @@ export class Desk implements SharedListener {
   }
 
   /** Waits until the store is in use. A busy machine makes no operation late, if the options do not say so. */
-  static async inRedis(options: Pick<RedisOptions, 'connection' | 'pool' | 'gateway'> & Partial<RedisOptions>): Promise<Desk> {
+  static async inRedis(
+    options: Pick<RedisOptions, 'connection' | 'pool' | 'gateway'> & Partial<RedisOptions>,
+  ): Promise<Desk> {
     const desk = new Desk();
     desk.shared = await RedisState.open({ ...REDIS_DEFAULTS, limitMs: 5000, settleMs: 0, ...options }, desk);
     await desk.until(() => desk.shared.state.up);
@@ -43,8 +53,10 @@ export class Desk implements SharedListener {
     this.#look();
   }
 
-  async claim(claims: readonly EngineClaim[]): Promise<void> {
-    this.parts(await this.shared.claim(claims));
+  async claim(claims: readonly EngineClaim[]): Promise<readonly EnginePart[]> {
+    const parts = await this.shared.claim(claims);
+    this.parts(parts);
+    return parts;
   }
 
   slots = (engine: string): number | undefined => this.engines.get(engineId(engine))?.slots;

@@ -53,7 +53,8 @@ describe.skipIf(noRedis !== undefined)('the store', () => {
       desk.shared.put(first, recordOf(7, i));
     }
     await useAll(desk);
-    const held = async (name: string) => (await admin.hlen(`${name.replace('*', 'young')}`)) + (await admin.hlen(name.replace('*', 'old'))); // prettier-ignore
+    const held = async (name: string) =>
+      (await admin.hlen(name.replace('*', 'young'))) + (await admin.hlen(name.replace('*', 'old')));
     for (const [name, most] of [
       ['maitred:{p}:programs:*', 1000],
       ['maitred:{p}:keys:*:t', 500],

