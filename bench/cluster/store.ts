@@ -127,10 +127,14 @@ async function startStore(): Promise<{ readonly path: string; readonly stop: () 
   };
   for (;;) {
     const socket = connect(path);
-    const accepts = await Promise.race([once(socket, 'connect').catch(() => []), ended]);
+    const connected = once(socket, 'connect').then(
+      () => 'yes',
+      () => 'not yet',
+    );
+    const accepts = await Promise.race([connected, ended]);
     socket.destroy();
     if (accepts === undefined) return undefined;
-    if (accepts.length > 0 || child.exitCode !== null) return { path, stop };
+    if (accepts === 'yes') return { path, stop };
     await sleep(10);
   }
 }
