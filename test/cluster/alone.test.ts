@@ -36,7 +36,7 @@ async function liar(answers: () => string): Promise<Server> {
 async function openState(server: Server, desk: Desk): Promise<RedisState> {
   const url = `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const state = await RedisState.open(
-    { ...REDIS_DEFAULTS, limitMs: 5000, heartbeatMs: 60_000, connection: { url }, pool: 'p', gateway: gatewayId('g') },
+    { ...REDIS_DEFAULTS, limitMs: 1000, heartbeatMs: 60_000, connection: { url }, pool: 'p', gateway: gatewayId('g') },
     desk,
   );
   opened.push(() => state.leave());
