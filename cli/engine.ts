@@ -1,7 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { pino } from 'pino';
-import { type EngineOptions, parseFault, readOptions, startEngine } from '../sim/index.js';
+import { type EngineOptions, parseFault, rangeOf, readOptions, startEngine } from '../sim/index.js';
 import { choice } from './choice.js';
+import { numberFrom } from './number.js';
 import { presetOption, type ChosenPreset } from './preset.js';
 import { untilStopped } from './signals.js';
 
@@ -13,15 +14,24 @@ export function addEngineCommand(program: Command): void {
   const command = program.command('engine').description('serve a stand-in for a vLLM-like engine');
   command
     .option('--host <host>', 'address to listen on', '127.0.0.1')
-    .option('-p, --port <port>', 'port to listen on, 0 picks a free one', number, 8000)
+    .option('-p, --port <port>', 'port to listen on, 0 picks a free one', inRange('port'), 8000)
     .addOption(presetOption('model and machine it imitates'))
-    .option('--speed <factor>', 'times as fast as the machine it imitates', number, DEFAULTS.speed)
-    .option('--slots <count>', 'requests that run at once; absent: the preset’s', number)
-    .option('--kv-tokens <tokens>', 'tokens the KV cache holds; absent: the preset’s', number)
-    .option('--batch-tokens <tokens>', 'tokens a step may compute; absent: the preset’s', number)
-    .option('--max-model-len <tokens>', 'longest prompt and answer together; absent: the preset’s', number)
-    .option('--block-size <tokens>', 'tokens of a KV block', number, DEFAULTS.blockSize)
-    .option('--max-queued <count>', 'waiting requests above which it answers 503', number, DEFAULTS.maxQueued)
+    .option('--speed <factor>', 'times as fast as the machine it imitates', inRange('speed'), DEFAULTS.speed)
+    .option('--slots <count>', 'requests that run at once; absent: the preset’s', inRange('slots'))
+    .option('--kv-tokens <tokens>', 'tokens the KV cache holds; absent: the preset’s', inRange('kvTokens'))
+    .option('--batch-tokens <tokens>', 'tokens a step may compute; absent: the preset’s', inRange('batchTokens'))
+    .option(
+      '--max-model-len <tokens>',
+      'longest prompt and answer together; absent: the preset’s',
+      inRange('maxModelLen'),
+    )
+    .option('--block-size <tokens>', 'tokens of a KV block', inRange('blockSize'), DEFAULTS.blockSize)
+    .option(
+      '--max-queued <count>',
+      'waiting requests above which it answers 503',
+      inRange('maxQueued'),
+      DEFAULTS.maxQueued,
+    )
     .addOption(
       choice('--scheduling <order>', 'order of its own waiting queue', ['fcfs', 'priority']).default(
         DEFAULTS.scheduling,
@@ -31,11 +41,11 @@ export function addEngineCommand(program: Command): void {
     .option(
       '--tool-rounds <count>',
       'tool results in a turn after which it answers with text',
-      number,
+      inRange('toolRounds'),
       DEFAULTS.toolRounds,
     )
     .option('--fault <fault>', 'fault of its first call, then of the next, status=503 for one; may be repeated', fault)
-    .option('--seed <number>', 'varies the text and length of answers', number, DEFAULTS.seed)
+    .option('--seed <number>', 'varies the text and length of answers', inRange('seed'), DEFAULTS.seed)
     .action(async ({ preset, model, fault, ...rest }: EngineFlags) => {
       const options = {
         ...rest,
@@ -44,8 +54,8 @@ export function addEngineCommand(program: Command): void {
         ...(fault && { faults: fault }),
       };
       const engine = await startEngine(options).catch((error: unknown) => {
-        // The engine's error about a bad option is wrong usage here.
-        if (error instanceof TypeError) return command.error(error.message);
+        // The engine's error about options that do not fit each other is wrong usage here, of flags.
+        if (error instanceof TypeError) return command.error(error.message.replaceAll(/\b(kv|max)[A-Z]\w+/g, flagOf));
         throw error;
       });
       pino().info({ url: engine.url }, 'listening');
@@ -59,11 +69,12 @@ type EngineFlags = Omit<EngineOptions, 'preset' | 'models' | 'faults'> & {
   readonly fault?: string[];
 };
 
-function number(text: string): number {
-  const value = text.trim() === '' ? NaN : Number(text);
-  if (!Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.');
-  return value;
+function inRange(name: Parameters<typeof rangeOf>[0]) {
+  const { least, most, isWhole } = rangeOf(name);
+  return numberFrom(least, most, isWhole ? 'a whole number' : 'a number');
 }
+
+const flagOf = (name: string): string => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /** Checked here, so that the message names the option and the known faults. */
 function fault(text: string, faults: readonly string[] = []): string[] {

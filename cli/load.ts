@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { LoadError, runLoad, type LoadErrorCode, type LoadProgress, type LoadSummary } from '../loadtest/index.js';
+import { LoadError, runLoad, type LoadErrorCode, type LoadProgress } from '../loadtest/index.js';
 import { makeReporter, type LoadDocument } from '../loadtest/report/index.js';
 import { addLoadOptions, type LoadFlags } from './load/flags.js';
 import { readLoad, type Load } from './load/read-load.js';
@@ -40,15 +40,17 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
     throw new LoadError(error.code, message);
   });
   const summary = await ended;
-  judge(load, summary, await reporter.finish(summary));
+  const document = await reporter.finish(summary);
+  if (!summary.complete) throw new Interrupted(`stopped with ${summary.programsUnfinished} programs under way`);
+  judge(load, document);
   if (load.source.type === 'trace') faults.check(load.source.file, load.source.programs.length, false);
 }
 
 /** @throws Error for a run that counts as a failure, although it was measured */
-function judge({ options }: Load, { complete }: LoadSummary, { slo, targets }: LoadDocument): void {
+function judge({ options }: Load, { slo, targets }: LoadDocument): void {
   const missed = slo.filter(({ met }) => !met);
   if (missed.length > 0) throw new Error(`missed: ${missed.map(({ expression }) => expression).join(', ')}`);
   const failed = targets.find(({ programs, completed }) => programs > 0 && completed === 0);
-  if (failed !== undefined && complete && options.hangUp === 0)
+  if (failed !== undefined && options.hangUp === 0)
     throw new Error(`no program of ${failed.programs} completed at ${failed.url}`);
 }

@@ -44,6 +44,7 @@ const PROGRAMS_DEFAULT = 300;
 /** @param otherwise other conditions that end a run, for the help of `--programs` */
 export function addSourceOptions(command: Command, otherwise = ''): Command {
   return command
+    .optionsGroup('Programs and their arrivals:')
     .addOption(
       new Option('--workload <name>', 'programs to make up, or a YAML file of them')
         .choices(WORKLOAD_NAMES)

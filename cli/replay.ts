@@ -41,6 +41,8 @@ export function addReplayCommand(program: Command, version: string): void {
     }
     process.stdout.write(json ? `${JSON.stringify(documentOf(outcome))}\n` : plain(textOf(outcome)));
     if (difference !== undefined) throw new Error(`${file}, line ${difference.line}: not what the core does`);
+    if (problem?.code === 'unreadable' && replay !== undefined)
+      throw new Error(`${problem.message}; does its gateway still run? It ends its log when it stops`);
     if (problem !== undefined) throw problem;
     if (replay?.ended === undefined) complain(`${file} has no end: its gateway was killed, or still runs`);
     else if (replay.ended === 'behind') complain(`${file} ends early: its disk was too slow`);

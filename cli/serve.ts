@@ -12,6 +12,7 @@ import { addConfigOptions, configInputs, type ConfigFlags } from './config-optio
 import { DemoFleet } from './demo-fleet.js';
 import { startEmbedded } from './embedded.js';
 import { checkWritable } from './files.js';
+import { ShadowThread } from './shadow/thread.js';
 import { untilStopped } from './signals.js';
 
 interface ServeFlags extends ConfigFlags {
@@ -40,9 +41,10 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
   // It has no key of a client.
   const hasDemo = config.embedded > 0 && config.auth.keys.length === 0;
   const demo = hasDemo ? new DemoFleet((err) => log.error({ err }, 'the demo fleet failed')) : undefined;
+  const shadow = config.shadow.enabled ? new ShadowThread(config, log) : undefined;
   const withEmbedded = (own: Config): Config => ({ ...own, engines: [...own.engines, ...embedded.configs] });
   try {
-    const gateway = await startGateway(withEmbedded(config), { log, recorder, demo });
+    const gateway = await startGateway(withEmbedded(config), { log, recorder, demo, shadow });
     if (demo !== undefined) demo.target = gateway.url;
     if (hasNoEngine(config)) log.warn('no engine is configured; add one by POST /engines');
     if (config.embedded > 0 || process.stderr.isTTY) greet(gateway, config);
@@ -62,6 +64,7 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
     };
     await untilStopped(configFileOf(inputs) === undefined ? { stop } : { stop, reload });
   } finally {
+    await shadow?.close();
     await embedded.close();
     await recorder?.close();
   }

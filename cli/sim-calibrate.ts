@@ -7,12 +7,14 @@ import { numberFrom } from './number.js';
 import { presetOption, type ChosenPreset } from './preset.js';
 import { Interrupted, untilStopped } from './signals.js';
 import { checkWritable } from './files.js';
+import { secretIn } from './secret.js';
+import { complain } from './trace-file.js';
 
 interface CalibrateFlags {
   readonly target: string;
   readonly preset: ChosenPreset;
   readonly model?: string;
-  readonly apiKey?: string;
+  readonly key?: string;
   readonly slots?: number;
   readonly batchTokens?: number;
   readonly concurrency: number;
@@ -31,7 +33,7 @@ export function addCalibrateCommand(sim: Command): void {
     .requiredOption('--target <url>', 'OpenAI-compatible server with /v1/completions', url)
     .addOption(presetOption('sizes of its model and limits, which timings do not tell'))
     .option('--model <name>', 'model to ask for; absent: the first it serves')
-    .option('--api-key <key>', 'bearer token')
+    .option('--key <variable>', 'environment variable that holds the API key')
     .option(
       '--slots <count>',
       'sequences its steps may hold; absent: the preset’s',
@@ -51,9 +53,10 @@ export function addCalibrateCommand(sim: Command): void {
       const target = new URL(flags.target);
       // The option's own error message would repeat them.
       if (target.username + target.password !== '')
-        command.error(`the URL of ${target.host} holds credentials; --api-key is for them`);
+        command.error(`the URL of ${target.host} holds credentials; --key is for them`);
       if (flags.out !== undefined) checkWritable(command, flags.out);
-      return run(flags, flags.iOwnThisTarget ? undefined : await lookupOf(command, target));
+      const apiKey = flags.key === undefined ? undefined : secretIn(command, '--key', flags.key);
+      return run({ ...flags, apiKey }, flags.iOwnThisTarget ? undefined : await lookupOf(command, target));
     });
 }
 
@@ -66,7 +69,15 @@ function lookupOf(command: Command, target: URL): Promise<LookupFunction> {
 }
 
 async function run(
-  { target, preset: { preset }, slots, batchTokens, out, json, ...flags }: CalibrateFlags,
+  {
+    target,
+    preset: { preset },
+    slots,
+    batchTokens,
+    out,
+    json,
+    ...flags
+  }: CalibrateFlags & { readonly apiKey: string | undefined },
   lookup: LookupFunction | undefined,
 ): Promise<void> {
   const stopped = new AbortController();
@@ -80,7 +91,10 @@ async function run(
   void untilStopped({ stop });
   const result = await work;
   const document = `${JSON.stringify(documentOf(target, result), undefined, 2)}\n`;
-  if (out !== undefined) writeFileSync(out, document);
+  if (out !== undefined) {
+    writeFileSync(out, document);
+    complain(`wrote ${out}`);
+  }
   process.stdout.write(json ? document : tableOf(result));
 }
 

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import {
@@ -23,6 +23,7 @@ import { untilEnded } from './sim/progress.js';
 import { jobsOption } from './sim/flags.js';
 import { readScheduling } from './sim/scheduling.js';
 import { Interrupted, stoppable } from './signals.js';
+import { complain } from './trace-file.js';
 import { readRecordings } from './sim-report/recordings.js';
 import type { ReportTask } from './sim-report/worker.js';
 
@@ -31,7 +32,7 @@ interface ReportFlags {
   readonly only?: readonly string[];
   readonly smoke: boolean;
   readonly jobs: number;
-  readonly seeds?: readonly number[];
+  readonly seed?: readonly number[];
   readonly traces: string;
 }
 
@@ -53,12 +54,15 @@ export function addReportCommand(sim: Command): void {
     )
     .option('--smoke', 'a few programs of a few runs: whether it works, in seconds', false)
     .addOption(jobsOption())
-    .option('--seeds <numbers>', `seeds of chance, several with commas (default: ${SEEDS.join()}; smoke: 1)`, seeds)
+    .option('--seed <numbers>', `seeds of chance, several with commas (default: ${SEEDS.join()}; smoke: 1)`, seeds)
     .option('--traces <folder>', 'folder of recordings, as docs/SIMULATOR.md names them', '../shared/traces')
+    .addHelpText('after', '\nExample:\n  maitred sim report --out report --only rates --seed 1,2,3')
     .action((flags: ReportFlags) => stoppable((signal) => report(command, flags, signal)));
 }
 
 async function report(command: Command, flags: ReportFlags, signal: AbortSignal): Promise<void> {
+  if (command.getOptionValueSource('traces') === 'cli' && !existsSync(flags.traces))
+    command.error(`--traces: there is no folder ${flags.traces}`);
   const experiments = EXPERIMENTS.filter(({ name }) => flags.only?.includes(name) ?? true);
   const recordings = await readRecordings(
     command,
@@ -66,11 +70,12 @@ async function report(command: Command, flags: ReportFlags, signal: AbortSignal)
     new Set(experiments.flatMap(({ recordings: played }) => played)),
   );
   const { config } = readScheduling({});
-  const seedList = flags.seeds ?? (flags.smoke ? SEEDS.slice(0, 1) : SEEDS);
+  const seedList = flags.seed ?? (flags.smoke ? SEEDS.slice(0, 1) : SEEDS);
   const present = RECORDING_NAMES.filter((name) => recordings[name] !== undefined);
   const scale = (flags.smoke ? smokeScale : fullScale)({ recordings: present, config });
   const planned = experiments.map((experiment) => ({ experiment, plan: experiment.plan(scale) }));
   const cases = [...new Map(planned.flatMap(({ plan }) => plan.cases.map((one) => [keyOf(one), one]))).values()];
+  if (cases.length === 0) command.error(`--traces: no recording in ${flags.traces} that ${flags.only?.join(' or ') ?? 'any experiment'} needs; docs/SIMULATOR.md names them`); // prettier-ignore
   // Before the runs: a folder that cannot be written would lose them all.
   makeFolder(command, flags.out);
   const task = { cases, seeds: seedList, around: { config, recordings } };
@@ -90,6 +95,7 @@ async function report(command: Command, flags: ReportFlags, signal: AbortSignal)
   ];
   const commands = [commandLine(flags, seedList), ...commandsOf(cases, seedList, flags.traces)];
   await write(flags.out, { title: TITLE, notes, chapters, commands });
+  complain(`wrote ${join(flags.out, 'report.html')}, report.md and its charts`);
   if (!isComplete) throw new Interrupted(`stopped with ${runs} of ${cases.length * seedList.length} runs made`);
 }
 
@@ -113,7 +119,7 @@ function commandLine({ only, smoke, traces }: ReportFlags, seedList: readonly nu
   const parts = [
     ...(only === undefined ? [] : [`--only ${only.join()}`]),
     ...(smoke ? ['--smoke'] : []),
-    `--seeds ${seedList.join()} --traces ${traces}`,
+    `--seed ${seedList.join()} --traces ${traces}`,
   ];
   return `maitred sim report --out FOLDER ${parts.join(' ')}`;
 }

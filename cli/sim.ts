@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { didYouMean } from '../sidecar/config/similar.js';
+import { adviceOf } from './sim/advice.js';
 import { documentOf } from './sim/document.js';
 import { addSimOptions, type SimFlags } from './sim/flags.js';
 import { combinationsOf, type Plan } from './sim/plan.js';
@@ -25,6 +26,11 @@ export function addSimCommand(program: Command): void {
     if (word !== undefined) sim.error(`unknown command '${word}'${didYouMean(word, sim.commands.map((each) => each.name()))}`); // prettier-ignore
     await stoppable((signal) => simulate(sim, flags, signal));
   });
+  sim.hook('preSubcommand', (_, sub) => {
+    const misplaced = sim.options.find((option) => sim.getOptionValueSource(option.attributeName()) === 'cli');
+    if (misplaced !== undefined)
+      sim.error(`${misplaced.long ?? ''} stands before ${sub.name()}: it would be ignored; options of ${sub.name()} stand after it`); // prettier-ignore
+  });
   addCalibrateCommand(sim);
   addReportCommand(sim);
 }
@@ -32,7 +38,8 @@ export function addSimCommand(program: Command): void {
 async function simulate(command: Command, flags: SimFlags, signal: AbortSignal): Promise<void> {
   const faults = new Faults();
   const plan = await readPlan(command, flags, faults, signal);
-  const document = documentOf(plan, signal.aborted ? [] : await runsOf(plan, flags.jobs, signal));
+  const runs = signal.aborted ? [] : await runsOf(plan, flags.jobs, signal);
+  const document = documentOf(plan, runs, signal.aborted ? [] : await adviceOf(plan, runs, WORKER, signal));
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
   else if (document.runs.length > 0) process.stdout.write(plain(tablesOf(document, tableWidth(process.stdout))));
   if (!document.complete) {

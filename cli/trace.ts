@@ -50,6 +50,7 @@ async function runConvert(command: Command, file: string, { format, out, strict 
   if (out === '-') await writeAll(lines(), process.stdout);
   else if (out.endsWith('.gz')) await pipeline(lines, createGzip(), createWriteStream(out));
   else await pipeline(lines, createWriteStream(out));
+  if (out !== '-') complain(`wrote ${out}`);
   if (faults.count > 0) complain(`${file}: programs written: ${written}, malformed records left out: ${faults.count}`);
   faults.check(file, written, strict);
 }

@@ -14,13 +14,23 @@ export { EXPERIMENTS } from './experiments/experiments.js';
 export { GAP_SECONDS_MAX, RECORDINGS } from './experiments/recordings.js';
 export { Results } from './experiments/results.js';
 export { type Surroundings, runCase } from './experiments/run-case.js';
-export { type Pair, type Ratio, bootstrapRatio, pairedRatio } from './measure/comparison.js';
+export { Backlog } from './measure/backlog.js';
+export { MARGIN, type Ratio, pairedRatio, verdictOf } from './measure/comparison.js';
 export { ProgramGroup, type SizeMeasures } from './measure/groups.js';
 export { Gathering, type Measures } from './measure/measures.js';
 export { type RunHooks, type RunMeasures, measureRun } from './measure/run.js';
 export { overSamePrograms } from './measure/same-programs.js';
-export { type Distribution, Reservoir, Sample, nearestRank } from './measure/sample.js';
+export {
+  type Distribution,
+  Reservoir,
+  Sample,
+  type Statistic,
+  nearestRank,
+  statisticsOf,
+  tailOf,
+} from './measure/sample.js';
 export { integer, number, percent, ratio } from './report/figures.js';
+export { headline } from './report/headline.js';
 export { htmlOf } from './report/html.js';
 export { markdownOf } from './report/markdown.js';
 export {
@@ -38,7 +48,7 @@ export {
 } from './report/page.js';
 export { colour } from './report/palette.js';
 export { plain } from './report/plain.js';
-export { barChart, distributionChart } from './report/plot.js';
+export { barChart, distributionChart, lowestOf } from './report/plot.js';
 export { type Report, drawCharts } from './report/report.js';
 export { type Lane, type Span, type SpanKind, swimLanes } from './report/swim-lanes.js';
 export { type ColumnGroup, tableWidth, textTable } from './report/text-table.js';

@@ -6,10 +6,13 @@ import type { IdentityName } from './identity.js';
 export interface LoadOptions {
   /** One base URL, or two to compare; each with or without a trailing `/v1`. */
   readonly targets: readonly string[];
-  /** Returns the same programs each time it is called: once for each target. */
-  readonly programs: () => Iterable<AgentProgram>;
+  /** Returns the programs of a run, the same each time it is called: once for each target. */
+  readonly programs: (run: number) => Iterable<AgentProgram>;
+  /** Programs of a run. */
   readonly maxPrograms: number;
-  /** Upper bound on a program's arrival after the first one's; programs under way run to their ends. */
+  /** Number of runs, one after the other; absent: `RUNS` to compare two targets, if the first run is short. */
+  readonly runs?: number | undefined;
+  /** Upper bound on a program's arrival after the start of its run; programs under way run to their ends. */
   readonly durationMs: number;
   readonly arrivals: Arrivals;
   /** Divisor of gaps and of times between arrivals. */
@@ -45,6 +48,10 @@ export interface LoadOptions {
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }
 
+/** Runs that show the spread from run to run, and the longest first run that is repeated unasked. */
+export const RUNS = 3;
+export const SHORT_MS = 60_000;
+
 /** Progress of a run, over all targets together. */
 export interface LoadProgress {
   readonly elapsedMs: number;
@@ -63,6 +70,8 @@ export interface LoadSummary {
   readonly elapsedMs: number;
   /** False when it was stopped before its last program had ended. */
   readonly complete: boolean;
+  /** Runs that are whole. */
+  readonly runs: number;
   /** Programs under way when it was stopped; they have no record. */
   readonly programsUnfinished: number;
   /** Programs left out because a call exceeds the limit of the target's model. */

@@ -14,6 +14,8 @@ export type PlayOptions = Pick<
 export interface Stage {
   /** Its index among the targets. */
   readonly index: number;
+  /** Index of the run. */
+  readonly run: number;
   readonly target: Target;
   readonly model: string;
   readonly isExact: boolean;
@@ -24,7 +26,7 @@ export interface Stage {
   readonly runId: string;
   readonly observer: LoadObserver;
   readonly meter: Meter;
-  /** Milliseconds since the run began. */
+  /** Milliseconds since the first run began. */
   readonly now: () => number;
   /** Ends the run with an error that is not the target's. */
   readonly fault: (error: unknown) => void;

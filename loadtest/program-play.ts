@@ -121,7 +121,7 @@ class ProgramPlay {
     outcome: Outcome,
   ): LoadCallRecord {
     const { answer, gateway, firstTokenAt, endedAt } = outcome;
-    const { now, index: target } = this.player.stage;
+    const { now, index: target, run } = this.player.stage;
     const startedAt = performance.now() - now();
     const firstTokenMs = firstTokenAt - startedAt;
     const endedMs = endedAt - startedAt;
@@ -145,6 +145,7 @@ class ProgramPlay {
       outcome: outcome.outcome,
       detail: outcome.detail,
       target,
+      run,
       queueMs,
       level: gateway.level,
       interTokenMs: outputTokens > 1 ? (endedMs - firstTokenMs) / (outputTokens - 1) : NaN,
@@ -159,7 +160,7 @@ class ProgramPlay {
   }
 
   #end(): void {
-    const { observer, index, options, alone } = this.player.stage;
+    const { observer, index, run, options, alone } = this.player.stage;
     const split = this.#timeline.split();
     this.#run.longestQueueMs = split.longestQueueMs;
     const release = releaseOf(options.identity, this.#id);
@@ -167,6 +168,7 @@ class ProgramPlay {
     observer.programEnded({
       ...this.#run.record(split.endedMs, alone === undefined ? NaN : this.#timeline.aloneMs(alone)),
       target: index,
+      run,
       index: this.index,
       queueMs: split.queueMs,
       engineMs: split.engineMs,

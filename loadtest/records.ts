@@ -23,6 +23,8 @@ export type ErrorClass = (typeof ERROR_CLASSES)[number];
  */
 export interface LoadCallRecord extends CallRecord {
   readonly target: number;
+  /** Index of the run, of those that repeat one another. */
+  readonly run: number;
   /** Actual time of sending: later than `arrivedMs` only through the load tester itself. */
   readonly sentMs: number;
   /** Wait reported by the gateway (`x-maitred-queue-ms`); NaN without a report. */
@@ -38,6 +40,7 @@ export interface LoadCallRecord extends CallRecord {
 /** A program as the load tester saw it, with its time split along the critical path, by its calls' reports. */
 export interface LoadProgramRecord extends ProgramRecord {
   readonly target: number;
+  readonly run: number;
   /** Index of its twin on the other target: the same program of the same seed. */
   readonly index: number;
   readonly queueMs: number;

@@ -15,6 +15,7 @@ import { splitTarget } from './http/target.js';
 import { fingerprintOf, saysRetry } from './identity/returning.js';
 import { prefixHashes } from './prefix.js';
 import { endProgram } from './programs.js';
+import { deadlineAtMs } from './workflows/deadline.js';
 import { readDeclaration } from './workflows/declaration.js';
 
 /** Prefix of call ids, random for each process; a counter completes it. So ids are unique across processes. */
@@ -61,7 +62,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   }
   const { search } = splitTarget(request.url ?? '');
   const { headers } = request;
-  const { raw, keys, declaration } = readDeclaration(headers, given);
+  const { raw, keys, declaration, deadline } = readDeclaration(headers, given);
   const fingerprint = fingerprintOf(raw);
   const before = context.returning.find(tenant, fingerprint);
   const identity = context.identifier.identify({ tenant, headers, body, facts, before });
@@ -79,6 +80,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     ...demandOf(context, tenant, facts),
     family: familyOf(facts.model, opening, context.tokens),
     declared: declaration && context.workflows.declared(tenant, declaration),
+    deadlineAtMs: deadline === undefined ? undefined : deadlineAtMs(deadline, context.driver.now()),
     prefix: context.readsPrefix ? prefixHashes(facts.conversation()) : undefined,
     fingerprint,
     isRetry: saysRetry(headers),

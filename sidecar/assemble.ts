@@ -8,7 +8,7 @@ import { HeldBytes } from './bodies/held.js';
 import { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/schema.js';
-import type { Context, Demo } from './context.js';
+import type { Context, Demo, Shadow } from './context.js';
 import { Discovery, Membership } from './discovery/index.js';
 import { Driver, type Recorder } from './driver.js';
 import { createFleet } from './engines/index.js';
@@ -35,6 +35,8 @@ export interface GatewayOptions {
   /** Receives every step until the gateway has closed. Its owner closes it. */
   readonly recorder?: Recorder | undefined;
   readonly demo?: Demo | undefined;
+  /** Its owner closes it. */
+  readonly shadow?: Shadow | undefined;
 }
 
 /** Creates the parts of a gateway and connects them. The fleet is still empty. */
@@ -43,6 +45,8 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const metrics = new Metrics({
     hasEngine: (id) => fleet.get(id) !== undefined,
     tenantsMax: () => context.config.limits.tenantSeriesMax,
+    idle: () => driver.scheduler.views.idle(),
+    now: () => driver.now(),
   });
   const threads = new Threads();
   const totals = new Totals();
@@ -57,7 +61,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
       if (gone.cause !== 'ended') context.tracing?.programOver(gone.program, gone.cause);
     },
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
-    recorder: options.recorder,
+    recorders: [options.recorder, options.shadow].filter((recorder) => recorder !== undefined),
   });
   const fleet = createFleet(config, {
     emit: (event) => driver.emit(event),
@@ -93,7 +97,9 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     totals,
     watchers: new Watchers(watchPorts(() => context)),
     demo: options.demo,
+    shadow: options.shadow,
     callPorts: { ...portsOf(() => context), driver, fleet },
+    kvEvents: undefined,
     tracing: undefined,
   };
   registerGauges(context);

@@ -7,17 +7,19 @@ import type { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/schema.js';
 import type { Discovery, Membership } from './discovery/index.js';
-import type { Driver } from './driver.js';
+import type { Driver, Recorder } from './driver.js';
 import type { Engine, Fleet } from './engines/index.js';
 import { GatewayError } from './errors.js';
 import type { Identified } from './identified.js';
 import type { Identifier } from './identity/index.js';
 import type { Returning } from './identity/returning.js';
+import type { KvEvents } from './kv-events/index.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { Responses } from './responses.js';
 import type { Threads } from './threads.js';
 import type { Tracing } from './tracing/tracing.js';
 import type { TokenEstimator } from './tokens.js';
+import type { ShadowAnswer } from './admin/answers.js';
 import type { WatchedView } from './admin/watch.js';
 import type { PastCalls } from './watch/past-calls.js';
 import type { Totals } from './watch/totals.js';
@@ -29,6 +31,12 @@ export interface Demo {
   readonly running: boolean;
   /** Does nothing while one runs. */
   start(): void;
+}
+
+/** Estimates the gain of the policy in force. It sees all steps of the scheduler. */
+export interface Shadow extends Recorder {
+  /** Undefined: none yet. */
+  latest(): ShadowAnswer | undefined;
 }
 
 /** State that the routes share. Only start, `reload` and `drain` write to it. */
@@ -59,7 +67,10 @@ export interface Context {
   readonly totals: Totals;
   readonly watchers: Watchers<WatchedView>;
   readonly demo: Demo | undefined;
+  readonly shadow: Shadow | undefined;
   readonly callPorts: CallPorts;
+  /** Undefined: off. */
+  kvEvents: KvEvents | undefined;
   /** Undefined: off. */
   tracing: Tracing | undefined;
 }

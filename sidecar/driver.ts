@@ -31,7 +31,7 @@ export interface DriverPorts {
   readonly programGone: (gone: ProgramGone) => void;
   /** The scheduler found an invariant broken, and continues. */
   readonly violated: (message: string) => void;
-  readonly recorder: Recorder | undefined;
+  readonly recorders: readonly Recorder[];
 }
 
 /** Longest delay of setTimeout; a later wake takes several sleeps. */
@@ -106,7 +106,7 @@ export class Driver {
   configure(config: Config, balancer: Balancer): void {
     const now = this.now();
     const commands = this.#scheduler.configure(config, balancer, now);
-    this.ports.recorder?.configured(config, now, commands);
+    for (const recorder of this.ports.recorders) recorder.configured(config, now, commands);
     this.#carryOut(commands);
     this.#drain();
   }
@@ -122,7 +122,7 @@ export class Driver {
       if (endsCall(event)) this.#owners.delete(event.call);
       const now = this.now();
       const commands = this.#scheduler.step(event, now);
-      this.ports.recorder?.step(event, now, commands);
+      for (const recorder of this.ports.recorders) recorder.step(event, now, commands);
       this.#carryOut(commands);
     }
   }

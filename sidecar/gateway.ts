@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { adminRoutes, probeRoutes, programRoutes } from './admin/admin.js';
+import { adminRoutes, probeRoutes } from './admin/admin.js';
+import { programRoutes } from './admin/program-routes.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { Auth } from './auth.js';
 import type { Config } from './config/schema.js';
@@ -16,6 +17,7 @@ import {
   type Routes,
 } from './http/listener.js';
 import { clientRoutes, familyOf } from './routes.js';
+import { startKvEvents } from './kv-events/index.js';
 import type { Tracing } from './tracing/tracing.js';
 
 /** A listening gateway. */
@@ -42,6 +44,11 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
   const listeners: Listener[] = [];
   try {
     context.tracing = await startTracing(context);
+    context.kvEvents = await startKvEvents({
+      config: () => context.config.kvEvents,
+      isEngine: (id) => context.fleet.get(id) !== undefined,
+      log: context.log,
+    });
     const { listen: main, admin } = config;
     findEngines(context, config);
     const shared = admin.port === null;
@@ -136,11 +143,15 @@ function memoryOf({ identity, limits }: Config): string {
 /** Interval of the checks whether engines have been found and have answered their first probe. */
 const ASKED_MS = 5;
 
-/** Waits until every source has looked and every engine has joined, or for the time limit of one probe. */
+/**
+ * Waits until every source has looked and every engine has joined, or for the time limit of one probe. A first probe
+ * that still runs is waited for in any case: it asks more than once, and each question has that time.
+ */
 async function enginesAsked({ config, discovery, fleet, driver }: Context): Promise<void> {
   const until = driver.now() + config.health.timeoutMs;
-  const isAsking = () => !discovery.hasLooked || fleet.list().some((engine) => engine.state === 'joining');
-  while (isAsking() && driver.now() < until) await sleep(ASKED_MS);
+  const joining = () => fleet.list().filter((engine) => engine.state === 'joining');
+  const isAsking = () => !discovery.hasLooked || joining().length > 0;
+  while (driver.now() < until ? isAsking() : joining().some((engine) => !engine.probed)) await sleep(ASKED_MS);
 }
 
 /** The same routes, whose requests wait for `ready`. */
@@ -193,7 +204,7 @@ async function closeAll(context: Context, listeners: readonly Listener[], flushM
   await Promise.all(listeners.map((listener) => listener.close()));
   await context.reader.close();
   context.discovery.close();
-  await Promise.all([context.fleet.close(), context.tracing?.close(flushMs)]);
+  await Promise.all([context.fleet.close(), context.kvEvents?.close(), context.tracing?.close(flushMs)]);
   context.driver.close();
   context.log.info('closed');
   await new Promise<void>((resolve) => context.log.flush(() => resolve()));

@@ -15,6 +15,7 @@
  *   workflows/         what clients declare of their programs
  *   engines/           the replicas
  *   discovery/         which replicas there are
+ *   kv-events/         what they say of their KV caches, loaded only when on
  *   gateway.ts         start, reload, drain, close
  *   admin/, metrics/   the operators' view
  *   tracing/           spans for an OpenTelemetry collector, loaded only when on
@@ -25,4 +26,4 @@
 export { startGateway } from './gateway.js';
 export type { Gateway } from './gateway.js';
 export type { GatewayOptions } from './assemble.js';
-export type { Demo } from './context.js';
+export type { Demo, Shadow } from './context.js';

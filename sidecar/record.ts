@@ -6,17 +6,21 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { constants, createGzip, type Gzip } from 'node:zlib';
 import type { Logger } from 'pino';
+import type { z } from 'zod';
 import {
   EVENT_LOG_VERSION,
   logLine,
   millis,
   programId,
   tenantId,
+  type CallArrived,
   type Command,
   type Event,
   type LogLine,
   type Millis,
+  type ProgramGone,
   type ProgramId,
+  type TenantId,
 } from '../src/index.js';
 import type { Config } from './config/schema.js';
 import type { Recorder } from './driver.js';
@@ -70,7 +74,7 @@ export class EventLog implements Recorder {
       maitred: version,
       startedAt: new Date().toISOString(),
       now: millis(performance.now()),
-      settings: settingsSchema.parse(config),
+      settings: this.#aliases.inSettings(config),
     });
   }
 
@@ -83,7 +87,7 @@ export class EventLog implements Recorder {
   configured(config: Config, now: Millis, commands: readonly Command[]): void {
     if (!this.#isOpen) return;
     this.#steps += 1;
-    this.#add({ now, settings: settingsSchema.parse(config), commands: this.#aliases.inCommands(commands) });
+    this.#add({ now, settings: this.#aliases.inSettings(config), commands: this.#aliases.inCommands(commands) });
   }
 
   /** Writes the rest, unless the disk takes too long. */
@@ -141,7 +145,7 @@ export class EventLog implements Recorder {
 const NAMES_MAX = 10_000;
 
 /**
- * Replaces names from clients, and names that identify someone, by aliases: programs, threads and tenants. A replay
+ * Replaces names from clients, and names that identify someone, by aliases: programs, threads, tenants and tools. A replay
  * only needs to know which are equal. The aliases are keyed hashes with a key that is never stored, so none has to be
  * remembered to stay the same.
  */
@@ -151,16 +155,25 @@ class Aliases {
   readonly #factors = [randomInt(2 ** 32), randomInt(2 ** 31) * 2 + 1, randomInt(2 ** 31) * 2 + 1] as const;
 
   inEvent(event: Event): Event {
+    if (event.type === 'callArrived') return this.#inArrival(event);
+    if (event.type === 'callFinished')
+      return event.tools === undefined ? event : { ...event, tools: event.tools.map((tool) => this.#tool(tool)) };
+    if (event.type === 'toolStarted' || event.type === 'toolFinished') {
+      const { program, thread, tool } = event;
+      return { ...event, program: this.#program(program), thread: this.#thread(thread), tool: this.#tool(tool) };
+    }
     if (event.type === 'programEnded' || event.type === 'programHinted')
       return { ...event, program: this.#program(event.program) };
-    if (event.type !== 'callArrived') return event;
+    return event;
+  }
+
+  #inArrival(event: CallArrived): Event {
     const { program, tenant, thread, prefix, family, request } = event;
     return {
       ...event,
       program: this.#program(program),
-      tenant: tenantId(this.#name('t', tenant)),
-      // The root's name reveals nothing.
-      thread: thread === '' ? '' : this.#name('s', thread),
+      tenant: this.#tenant(tenant),
+      thread: this.#thread(thread),
       ...(prefix !== undefined && { prefix: prefix.map((hash) => this.#mix(hash)) }),
       ...(request !== undefined && { request: this.#name('r', request) }),
       ...(family !== undefined && { family: { ...family, id: this.#mix(family.id) } }),
@@ -169,13 +182,40 @@ class Aliases {
 
   inCommands(commands: readonly Command[]): readonly Command[] {
     if (!commands.some(({ type }) => type === 'programGone')) return commands;
-    return commands.map((command) =>
-      command.type === 'programGone' ? { ...command, program: this.#program(command.program) } : command,
-    );
+    return commands.map((command) => (command.type === 'programGone' ? this.#inGone(command) : command));
+  }
+
+  #inGone({ deadline, ...gone }: ProgramGone): ProgramGone {
+    return {
+      ...gone,
+      program: this.#program(gone.program),
+      ...(deadline && { deadline: { ...deadline, tenant: this.#tenant(deadline.tenant) } }),
+    };
+  }
+
+  /** The settings that a replay needs. */
+  inSettings(config: Config): z.output<typeof settingsSchema> {
+    const { policy, ...others } = settingsSchema.parse(config);
+    const weights = Object.entries(policy.tenantWeights);
+    const tenantWeights = Object.fromEntries(weights.map(([tenant, weight]) => [this.#tenant(tenant), weight]));
+    return { ...others, policy: { ...policy, tenantWeights } };
+  }
+
+  #tenant(name: string): TenantId {
+    return tenantId(this.#name('t', name));
   }
 
   #program(id: ProgramId): ProgramId {
     return programId(this.#name('p', id));
+  }
+
+  #thread(thread: string): string {
+    // The root's name reveals nothing.
+    return thread === '' ? '' : this.#name('s', thread);
+  }
+
+  #tool(tool: string): string {
+    return this.#name('f', tool);
   }
 
   #name(kind: string, text: string): string {

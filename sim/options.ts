@@ -53,6 +53,22 @@ const optionsSchema = z.strictObject({
     .describe('Gives answers to conversations.'),
 });
 
+type NumberOption = 'port' | 'speed' | 'slots' | 'kvTokens' | 'batchTokens' | 'maxModelLen' | 'blockSize' | 'maxQueued' | 'toolRounds' | 'seed'; // prettier-ignore
+
+/** The range of a number among the options. */
+export function rangeOf(name: NumberOption): {
+  readonly least: number;
+  readonly most: number;
+  readonly isWhole: boolean;
+} {
+  const { innerType } = optionsSchema.shape[name].def;
+  return {
+    least: innerType.minValue ?? -Infinity,
+    most: innerType.maxValue ?? Infinity,
+    isWhole: innerType.format === 'safeint',
+  };
+}
+
 export type EngineOptions = z.input<typeof optionsSchema>;
 export type Settings = Omit<z.output<typeof optionsSchema>, 'preset'> & { readonly preset: Preset };
 
@@ -63,10 +79,10 @@ export function readOptions(options: EngineOptions): Settings {
   const { preset: named, kvTokens, maxModelLen, blockSize } = result.data;
   const preset = typeof named === 'string' ? PRESETS[named] : named;
   if ((kvTokens ?? preset.kvTokens) < 2 * blockSize) {
-    throw new TypeError('bad engine options: kvTokens must hold at least two blocks');
+    throw new TypeError('kvTokens must hold at least two blocks');
   }
   if (kvTokens !== undefined && maxModelLen !== undefined && maxModelLen > kvTokens) {
-    throw new TypeError('bad engine options: maxModelLen must not exceed kvTokens');
+    throw new TypeError('maxModelLen must not exceed kvTokens');
   }
   return { ...result.data, preset };
 }

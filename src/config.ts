@@ -1,12 +1,16 @@
+import type { RetentionPolicy } from './policies/retention.js';
+
 /** The policies that settings can name; `policies/by-name.ts` has them. */
 export const POLICY_NAMES = ['plas', 'fcfs', 'fcfs-window', 'las-decayed'] as const;
 export const ADMISSION_NAMES = ['knee', 'none'] as const;
-export const RETENTION_NAMES = ['learnt', 'half-life'] as const;
+export const RETENTION_NAMES = ['learnt', 'half-life', 'saga', 'lru'] as const;
 export const FORESIGHT_NAMES = ['none', 'learnt', 'declared'] as const;
+export const TENANTS_NAMES = ['none', 'weighted', 'afs'] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];
 export type AdmissionName = (typeof ADMISSION_NAMES)[number];
 export type RetentionName = (typeof RETENTION_NAMES)[number];
 export type ForesightName = (typeof FORESIGHT_NAMES)[number];
+export type TenantsName = (typeof TENANTS_NAMES)[number];
 
 /** Settings of a policy. */
 export interface PolicySettings {
@@ -24,8 +28,8 @@ export interface PolicySettings {
   readonly msPerPromptToken: number;
   readonly msPerOutputToken: number;
   /**
-   * Knowledge of a program's remaining service: none, learnt by agent type, or that and what clients declare. `plas`
-   * ranks by it.
+   * Knowledge of what programs will do: none, learnt by agent type, or that and what clients declare. `plas` ranks by
+   * it.
    */
   readonly foresight: ForesightName;
 }
@@ -34,7 +38,13 @@ export interface PolicySettings {
  * Settings of one scheduler. The gateway's configuration contains this shape; docs/CONFIG.md has each key's default.
  */
 export interface SchedulerConfig {
-  readonly policy: PolicySettings & { readonly name: PolicyName };
+  readonly policy: PolicySettings & {
+    readonly name: PolicyName;
+    /** How engine time is divided among tenants, above the policy: not at all, by weight, or by urgency too. */
+    readonly tenants: TenantsName;
+    /** Weights by tenant; a tenant that is not named has the weight 1. */
+    readonly tenantWeights: Readonly<Record<string, number>>;
+  };
   readonly starvation: {
     /** Ratio of waiting to service at which a call is promoted. */
     readonly beta: number;
@@ -56,8 +66,11 @@ export interface SchedulerConfig {
      */
     readonly batching: AdmissionName;
     readonly halfLifeMs: number;
-    /** Rule by which idle contexts are held: by the return times learnt, or fading by the half-life. */
-    readonly retention: RetentionName;
+    /**
+     * Rule by which idle contexts are held: by the return times learnt, fading by the half-life, for as long as their
+     * tools take, or not at all. Only the simulator has rules of its own.
+     */
+    readonly retention: RetentionName | (() => RetentionPolicy);
     /** Whether a context counts the size that it is expected to reach. */
     readonly forecast: 'learnt' | 'none';
     /** Whether a family's shared prefix is counted once. */
@@ -106,6 +119,9 @@ export function queueMsLeast({ starvation, admission }: Pick<SchedulerConfig, 's
   return Math.max(starvation.waitMsMax, admission.reserveMs) + admission.turnMs;
 }
 
+/** Weights lie within a million to each side of 1, so that no share is lost in rounding. */
+const WEIGHT_MIN = 1e-6;
+
 /** Checks ranges. @throws RangeError that names the first setting out of range. */
 export function checkConfig(config: SchedulerConfig): void {
   const { policy, starvation, admission, balancer, limits, timeouts } = config;
@@ -116,6 +132,9 @@ export function checkConfig(config: SchedulerConfig): void {
     ['policy.quantumRatio', policy.quantumRatio, 1],
     ['policy.msPerPromptToken', policy.msPerPromptToken, 0],
     ['policy.msPerOutputToken', policy.msPerOutputToken, 0],
+    ...Object.entries(policy.tenantWeights).map(
+      ([tenant, weight]) => [`policy.tenantWeights.${tenant}`, weight, WEIGHT_MIN] as const,
+    ),
     ['starvation.beta', starvation.beta, Number.MIN_VALUE],
     ['starvation.floorMs', starvation.floorMs, Number.MIN_VALUE],
     ['starvation.waitMsMax', starvation.waitMsMax, Number.MIN_VALUE],

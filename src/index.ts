@@ -9,13 +9,28 @@ export * from './protocol/events.js';
 export { EVENT_LOG_VERSION, logLine, type LogChange, type LogLine, type LogStep } from './protocol/event-log.js';
 export { LogFault, readLogLine } from './protocol/event-log-schema.js';
 export type { Balancer, Candidate, Placeable } from './placement/balancer.js';
-export { ADMISSION_NAMES, FORESIGHT_NAMES, POLICY_NAMES, RETENTION_NAMES, queueMsLeast } from './config.js';
-export type { AdmissionName, ForesightName, PolicyName, RetentionName, SchedulerConfig } from './config.js';
+export {
+  ADMISSION_NAMES,
+  FORESIGHT_NAMES,
+  POLICY_NAMES,
+  RETENTION_NAMES,
+  TENANTS_NAMES,
+  queueMsLeast,
+} from './config.js';
+export type {
+  AdmissionName,
+  ForesightName,
+  PolicyName,
+  RetentionName,
+  SchedulerConfig,
+  TenantsName,
+} from './config.js';
 export type { Policy } from './policies/policy.js';
 export type { AdmissionPolicy } from './policies/admission.js';
 export type { RetentionPolicy } from './policies/retention.js';
 export { Scheduler } from './scheduler.js';
 export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
 export type { CallView, ObstacleView, WaitView, WaitingCall } from './wait-views.js';
-export type { ForecastView } from './foresight/outlook.js';
-export type { EngineDemand, EngineView, ProgramRecord, ProgramView, QueueView, ThreadView, Views } from './views.js';
+export type { TenantView } from './programs/accounts.js';
+export type { NextCall } from './foresight/thread-path.js';
+export type { EngineDemand, EngineView, ForecastView, IdleProgram, ProgramRecord, ProgramView, QueueView, ThreadView, Views } from './views.js'; // prettier-ignore

@@ -16,3 +16,11 @@ export function tellViolationsTo(next: OnViolation = loud): void {
 export function invariant(condition: boolean, message: string): void {
   if (!condition) onViolation(message);
 }
+
+/** Counts violations before they are told. */
+export function counted(totals: { violations: number }, tell: OnViolation): OnViolation {
+  return (message) => {
+    totals.violations += 1;
+    tell(message);
+  };
+}

@@ -12,7 +12,7 @@ import type {
   Event,
   Refusal,
 } from './protocol/events.js';
-import { tellViolationsTo, type OnViolation } from './invariant.js';
+import { counted, tellViolationsTo, type OnViolation } from './invariant.js';
 import { passesMany } from './placement/oversized.js';
 import { Placement } from './placement/placement.js';
 import { Escalator } from './placement/escalator.js';
@@ -75,12 +75,7 @@ export class Scheduler {
     onViolation?: OnViolation,
   ) {
     checkConfig(config);
-    this.#onViolation =
-      onViolation &&
-      ((message) => {
-        this.totals.violations += 1;
-        onViolation(message);
-      });
+    this.#onViolation = onViolation && counted(this.totals, onViolation);
     this.#policy = policy ?? makePolicy(config.policy);
     this.#accounting = new Accounting(config);
     this.#placement = new Placement({ config, balancer, policy: this.#policy }, this.#accounting.completionIndex);
@@ -117,6 +112,7 @@ export class Scheduler {
     this.#policy = this.policy ?? makePolicy(config.policy);
     this.#placement.rules = { config, balancer, policy: this.#policy };
     this.#accounting.configure(config);
+    this.#placement.accounts.configure(config, this.#placement.engineTable.running());
     for (const engine of this.#placement.engineTable.engines.values()) engine.configure(config.admission);
     for (const call of waiting) this.#wait(call);
     this.#place();
@@ -128,6 +124,7 @@ export class Scheduler {
     if (!Number.isFinite(now)) throw new RangeError(`now must be finite, got ${now}`);
     tellViolationsTo(this.#onViolation);
     this.#nowMs = Math.max(now, this.#nowMs);
+    this.#placement.accounts.at(this.#nowMs);
     this.#out = [];
   }
 
@@ -155,7 +152,9 @@ export class Scheduler {
         return this.#gone(this.#accounting.detach(row, 'ended'));
       }
       case 'programHinted':
-        return this.#accounting.hinted(event);
+      case 'toolStarted':
+      case 'toolFinished':
+        return this.#accounting.told(event, this.#nowMs);
       case 'programMoved': {
         const row = this.#accounting.table.get(event.program);
         if (row !== undefined) this.#placement.handOver(row);
@@ -169,17 +168,11 @@ export class Scheduler {
           this.#placement.touch(engine);
         });
       case 'engineLost':
-        return this.#withEngine(event.engine, (engine) =>
-          this.#displaced(this.#placement.leave(engine, 'lost', this.#nowMs)),
-        );
+        return this.#left(event.engine, 'lost');
       case 'engineDrained':
-        return this.#withEngine(event.engine, (engine) =>
-          this.#displaced(this.#placement.leave(engine, 'draining', this.#nowMs)),
-        );
+        return this.#left(event.engine, 'draining');
       case 'engineShared':
-        return this.#withEngine(event.engine, (engine) => {
-          this.#placement.share(engine, event, this.#nowMs);
-        });
+        return this.#withEngine(event.engine, (engine) => this.#placement.share(engine, event, this.#nowMs));
       case 'woke':
         return;
       default:
@@ -195,6 +188,10 @@ export class Scheduler {
   #withEngine(id: Engine['id'], then: (engine: Engine) => void): void {
     const engine = this.#placement.engineTable.engines.get(id);
     if (engine !== undefined) then(engine);
+  }
+
+  #left(id: Engine['id'], state: 'lost' | 'draining'): void {
+    this.#withEngine(id, (engine) => this.#displaced(this.#placement.leave(engine, state, this.#nowMs)));
   }
 
   #arrive(event: CallArrived): void {
@@ -213,16 +210,15 @@ export class Scheduler {
       call.takeOver(ghost);
     }
     this.#calls.set(call.id, call);
-    this.#accounting.begin(call, event.remaining);
+    this.#accounting.begin(call, event);
     if (event.elsewhere !== undefined) this.#placement.adopt(call, event.elsewhere);
     this.#wait(call);
   }
 
   /** Ranks and queues the call: on arrival, or again after an engine failed it. */
   #wait(call: Call): void {
-    const standing = call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs);
-    call.level = standing.level;
-    call.rank = standing.rank;
+    call.turn = this.#placement.accounts.turnOf(call);
+    Object.assign(call, call.promoted ? { level: 0, rank: 0 } : this.#policy.stand(call, call.program, this.#nowMs));
     const refuser = this.#placement.refuserOf(call, this.#nowMs);
     if (refuser === undefined || passesMany(refuser)) {
       this.#placement.enqueue(call);
@@ -241,14 +237,13 @@ export class Scheduler {
 
   #dispatch(call: Call, engine: Engine): void {
     const { balancer } = this.#placement.rules;
-    const { program } = call;
     this.#accounting.waited(call, this.#nowMs);
     const binds = balancer.binds(call, engine);
-    const home = program.home;
+    const { home } = call.program;
     const placement = !binds ? 'spread' : home === undefined ? 'bound' : home === engine ? 'home' : 'spilled';
     if (placement === 'spilled') this.totals.spilled += 1;
     this.#placement.occupy(call, engine, this.#nowMs);
-    if (binds) program.bind(engine);
+    if (binds) call.program.bind(engine);
     balancer.dispatched?.(call, engine);
     this.#send(call, engine, placement);
   }
@@ -356,14 +351,15 @@ export class Scheduler {
     for (let next = this.#escalator.refused(now); next !== undefined; next = this.#escalator.refused(now))
       this.#reject(next.call, next.refusal);
     this.#ghosts.expire(now);
+    this.#placement.accounts.reweigh(this.#calls.values(), this.#accounting.urgencyOf);
     this.#accounting.countOut(now);
     this.#placement.passTime(now);
     for (let row = this.#accounting.expire(now); row !== undefined; row = this.#accounting.expire(now)) this.#gone(row);
   }
 
   #planWake(): void {
-    const changeAtMs = this.#placement.nextChangeMs(this.#nowMs);
-    const at = Math.min(this.#escalator.nextAtMs, changeAtMs, this.#accounting.nextExpiryMs);
+    const { nextAtMs } = this.#escalator;
+    const at = Math.min(nextAtMs, this.#placement.nextChangeMs(this.#nowMs), this.#accounting.nextExpiryMs);
     if (at === this.#wakeAtMs || at === Infinity) return;
     this.#wakeAtMs = at;
     this.#out.push({ type: 'wakeAt', at: at as Millis });

@@ -1,6 +1,9 @@
-import type { ForecastView } from './foresight/outlook.js';
+import type { Forecast } from './foresight/outlook.js';
+import type { NextCall } from './foresight/thread-path.js';
 import type { Call } from './programs/call.js';
 import type { Engine } from './engines/engine.js';
+import type { TenantView } from './programs/accounts.js';
+import { durationMsOf } from './programs/accounting.js';
 import type { ProcessTable, Program } from './programs/process-table.js';
 import type { Placement } from './placement/placement.js';
 import type { Policy } from './policies/policy.js';
@@ -8,6 +11,12 @@ import type { WaitCause } from './placement/waits.js';
 import type { Dispatch, RootThread } from './protocol/events.js';
 import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './protocol/units.js';
 import { callViews, countCauses, waitViews, type CallView, type WaitView } from './wait-views.js';
+
+/** What is left of a program, as foreseen. */
+export interface ForecastView extends Forecast {
+  /** Whether the policy in force ranks by it. */
+  readonly used: boolean;
+}
 
 /** A row of the process table, for people and metrics. Times are in milliseconds on the driver's clock. */
 export interface ProgramView {
@@ -39,6 +48,14 @@ export interface ProgramView {
   readonly lastDispatch: Dispatch | undefined;
   /** Undefined: nothing is foreseen. */
   readonly forecast: ForecastView | undefined;
+}
+
+/** A program without an active call. */
+export interface IdleProgram {
+  readonly program: ProgramId;
+  readonly idleSinceMs: Millis;
+  /** From its first arrival to its last completion. */
+  readonly durationMs: Millis;
 }
 
 /** An active call: Autellix's thread metadata. */
@@ -127,6 +144,12 @@ export class Views {
     for (const row of state.table.rows()) yield programView(state, row);
   }
 
+  /** Idle programs, the latest to fall idle first. Stop early at no cost. */
+  *idle(): IterableIterator<IdleProgram> {
+    for (let row = this.#read().table.newestIdle; row !== undefined; row = row.olderIdle)
+      yield { program: row.id, idleSinceMs: (row.idleSinceMs ?? 0) as Millis, durationMs: durationMsOf(row) };
+  }
+
   program(id: ProgramId): ProgramView | undefined {
     const state = this.#read();
     const row = state.table.get(id);
@@ -135,7 +158,13 @@ export class Views {
 
   /** Engine time that a program is expected to need yet; undefined: nothing is foreseen. O(1). */
   forecast(id: ProgramId): ForecastView | undefined {
-    return forecastOf(this.#read().table.get(id));
+    const { table, policy } = this.#read();
+    return forecastOf(table.get(id), policy);
+  }
+
+  /** The next call of a program's thread; undefined: it is not foreseen, or one is in flight. O(1). */
+  next(id: ProgramId, thread: string, nowMs: number): NextCall | undefined {
+    return this.#read().table.get(id)?.outlook?.next(thread, nowMs);
   }
 
   /** Name of the policy in force. */
@@ -195,6 +224,11 @@ export class Views {
     return this.#read().placement.waitingOf(tenant);
   }
 
+  /** Engine time of each tenant; none where tenants are not told apart. O(tenants²). */
+  tenants(): TenantView[] {
+    return this.#read().placement.accounts.views();
+  }
+
   /** Number of calls that left the queue and whose place is kept for a retry. */
   get ghosts(): number {
     return this.#read().ghosts;
@@ -242,11 +276,13 @@ export class Views {
   }
 }
 
-const forecastOf = (row: Program | undefined): ForecastView | undefined => row?.outlook?.view(row.serviceMs);
+function forecastOf(row: Program | undefined, { foresees = false }: Policy): ForecastView | undefined {
+  const forecast = row?.outlook?.view(row.serviceMs);
+  return forecast && { ...forecast, used: foresees };
+}
 
 function programView({ policy, nowMs }: State, row: Program): ProgramView {
   const { fadingTokens, fadingAtMs, outlook } = row;
-  const asRead = outlook && { remainingMs: (serviceMs: number) => outlook.view(serviceMs)?.remainingMs };
   const threads = row.activeCalls.toSorted((a, b) => a.seq - b.seq).map((call) => threadView(call, nowMs));
   const running = threads.flatMap((thread) => (thread.state === 'running' && thread.engine ? [thread.engine] : []));
   const waitingNow = row.activeCalls.reduce((sum, call) => sum + call.waitingMs(nowMs) - call.waitedMs, 0);
@@ -255,7 +291,7 @@ function programView({ policy, nowMs }: State, row: Program): ProgramView {
     tenant: row.tenant,
     level: policy.stand(
       { serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs },
-      { fadingTokens, fadingAtMs, outlook: asRead },
+      { fadingTokens, fadingAtMs, outlook },
       nowMs,
     ).level,
     serviceMs: row.serviceMs as Millis,
@@ -275,7 +311,7 @@ function programView({ policy, nowMs }: State, row: Program): ProgramView {
     lastArrivalAtMs: row.lastArrivalAtMs as Millis,
     lastCompletionAtMs: row.lastCompletionAtMs as Millis | undefined,
     lastDispatch: row.lastDispatch,
-    forecast: forecastOf(row),
+    forecast: forecastOf(row, policy),
   };
 }
 
@@ -295,21 +331,31 @@ function threadView(call: Call, nowMs: number): ThreadView {
   };
 }
 
-function demandView({ policy }: State, { id, limit, inFlight, batch, workingSet, bound, pools }: Engine): EngineDemand {
-  const waiting: number[] = [];
-  bound.countLevels(waiting);
-  for (const { unbound } of pools) unbound.countLevels(waiting);
+function demandView({ policy, placement }: State, engine: Engine): EngineDemand {
+  const { workingSet } = engine;
   return {
-    engine: id,
-    window: policy.admits ? limit.size : Infinity,
-    inFlight,
-    loadTokens: batch.ownTokens as Tokens,
-    activeTokens: workingSet.activeCountedTokens as Tokens,
-    cachedTokens: Math.round(workingSet.cachedTokens) as Tokens,
-    claimTokens: (workingSet.workingSetTokens - workingSet.activeCountedTokens) as Tokens,
-    waiting,
+    engine: engine.id,
+    window: policy.admits ? engine.limit.size : Infinity,
+    inFlight: engine.inFlight,
+    loadTokens: wholeTokens(engine.batch.ownTokens),
+    activeTokens: wholeTokens(workingSet.activeCountedTokens),
+    cachedTokens: wholeTokens(workingSet.cachedTokens),
+    claimTokens: wholeTokens(workingSet.workingSetTokens - workingSet.activeCountedTokens),
+    waiting: waitingFor(engine, placement),
   };
 }
+
+/** Where tenants are told apart, levels of different tenants do not compare: all calls count as of one level. */
+function waitingFor({ state, bound, pools }: Engine, { accounts }: Placement): readonly number[] {
+  const waiting: number[] = [];
+  if (state !== 'up') return waiting;
+  bound.countLevels(waiting);
+  for (const { unbound } of pools) unbound.countLevels(waiting);
+  return accounts.areApart && waiting.length > 0 ? [waiting.reduce((sum, calls = 0) => sum + calls, 0)] : waiting;
+}
+
+/** Claims that fade are fractions. */
+const wholeTokens = (count: number): Tokens => Math.max(0, Math.round(count)) as Tokens;
 
 function engineView({ policy, nowMs }: State, found: Engine): EngineView {
   return {

@@ -1,5 +1,6 @@
 import type { Call } from './programs/call.js';
 import { deadlinesOf } from './programs/escalation.js';
+import type { TenantView } from './programs/accounts.js';
 import type { Placement } from './placement/placement.js';
 import { strandedAtMs } from './placement/eligible.js';
 import { WAIT_CAUSES, Waits, type Obstacle, type WaitCause } from './placement/waits.js';
@@ -59,6 +60,8 @@ interface Waiting {
   readonly nearest: WaitView;
   /** Each engine that may run it, the nearest obstacle among them. */
   readonly engines: readonly ObstacleView[];
+  /** Its tenant's engine time; undefined where tenants are not told apart. */
+  readonly share: TenantView | undefined;
   /** When it moves to the front; undefined: it is there, or never. */
   readonly promoteAtMs: Millis | undefined;
   /** When it counts as overdue; undefined: it does. */
@@ -114,6 +117,7 @@ function waitingOf(call: Call, placement: Placement, waits: Waits, nowMs: number
   return {
     nearest: waitView(call, waits, nowMs),
     engines: waits.at(call).map((obstacle) => obstacleView(obstacle, nowMs)),
+    share: placement.accounts.viewOf(call.turn.account),
     promoteAtMs: timeOf(due.promoteAtMs),
     overdueAtMs: timeOf(due.overdueAtMs),
     refuseAtMs: timeOf(Math.min(due.timeoutAtMs, due.strandAtMs)),

@@ -1,5 +1,6 @@
 import { Chart } from './chart.js';
 import { clock, count, duration, percent } from './format.js';
+import { Shadow } from './shadow.js';
 import { totals } from './state.js';
 
 /** Sums of the last minutes. */
@@ -19,6 +20,7 @@ export function Totals() {
         <Figure name="Calls ended" value={count(queued.count)} />
         <Figure name="Promoted calls" value={count(sums.promoted_calls)} />
       </dl>
+      {sums.shadow !== null && <Shadow {...sums.shadow} />}
       <div class="charts">
         <Chart name="Calls ended" times={times} values={steps.calls} format={count} />
         <Chart name="Queue time, mean" times={times} values={steps.queue_seconds} format={duration} />

@@ -13,6 +13,8 @@ export interface AgentProgram {
   readonly arrivalMs?: number;
   /** Its workload in a mixture. Absent: there is only one. */
   readonly workload?: string;
+  /** Whose program it is. Absent: all programs are of one tenant. */
+  readonly tenant?: string;
   /** At least one. Each comes after all calls that it needs, so that the calls can be made in this order. */
   readonly calls: readonly AgentCall[];
 }

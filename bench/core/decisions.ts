@@ -1,4 +1,4 @@
-import { millis, Scheduler, type Command, type Event } from '../../src/index.js';
+import { millis, Scheduler, TENANTS_NAMES, type Command, type Event } from '../../src/index.js';
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 import { percentile, printTable, say, show } from '../numbers.js';
@@ -9,6 +9,8 @@ import { settings } from './settings.js';
 const QUEUED = [1, 1000, 100_000];
 const PINNED = 100_000;
 const ROWS = 1_000_000;
+const TENANTS = 300;
+const TENANT_CALLS = 10_000;
 
 /** Cost of a decision, by the length of the queue. */
 export function benchDecisions(quick: boolean): void {
@@ -26,6 +28,13 @@ that tokens are what is short. "scan" is a plain array searched from end to end,
     }
   }
   rows.push([`${show(PINNED)} pinned to a full engine`, 'maitred', ...summary(pinned(quick ? 5000 : 50_000))]);
+  for (const gate of [true, false])
+    for (const tenants of TENANTS_NAMES) {
+      const desk = new Scheduler(settings(ROWS, { tenants }), makeBalancer(loadConfig({}).balancer));
+      const times = timesOf(desk, gate, TENANT_CALLS, 40_000, quick ? 5000 : 50_000, TENANTS);
+      const name = `${show(TENANT_CALLS)} queued of ${TENANTS} tenants, gate ${gate ? 'on' : 'off'}`;
+      rows.push([name, `maitred, ${tenants}`, ...times]);
+    }
   printTable(['queue', 'scheduler', 'p50 µs', 'p99 µs', 'p99.9 µs', 'mean µs'], rows);
 }
 
@@ -33,8 +42,8 @@ function newScheduler(): Scheduler {
   return new Scheduler(settings(ROWS), makeBalancer(loadConfig({}).balancer));
 }
 
-function timesOf(desk: Desk, gate: boolean, queued: number, warmUp: number, decisions: number): string[] {
-  const load = new Load(desk, gate);
+function timesOf(desk: Desk, gate: boolean, queued: number, warmUp: number, decisions: number, tenants = 1): string[] {
+  const load = new Load(desk, gate, tenants);
   load.fill(queued);
   for (let i = 0; i < warmUp; i += 1) load.decide();
   return summary(Array.from({ length: decisions }, () => load.decide()));

@@ -32,6 +32,7 @@ const PROMPT_GROWTH = 1200;
 
 interface Program {
   readonly id: string;
+  readonly tenant: string;
   promptTokens: number;
 }
 
@@ -45,12 +46,12 @@ export function joined(engine: string, gate: boolean): Event {
   };
 }
 
-export function arrived(call: string, program: string, promptTokens: number): Event {
+export function arrived(call: string, program: string, promptTokens: number, tenant = 't'): Event {
   return {
     type: 'callArrived',
     call: callId(call),
     program: programId(program),
-    tenant: tenantId('t'),
+    tenant: tenantId(tenant),
     thread: '',
     model: MODEL,
     promptTokens: tokens(promptTokens),
@@ -63,7 +64,7 @@ export function finished(call: string, promptTokens: number): Event {
     outputTokens: tokens(100),
     cachedTokens: tokens(Math.floor(promptTokens * 0.8)),
   };
-  return { type: 'callFinished', call: callId(call), usage, calledTool: true };
+  return { type: 'callFinished', call: callId(call), usage, tools: ['bash'] };
 }
 
 /**
@@ -84,6 +85,8 @@ export class Load {
   constructor(
     private readonly desk: Desk,
     gate: boolean,
+    /** Number of tenants; each has one more share of the programs than the one before. */
+    private readonly tenants = 1,
   ) {
     for (let i = 0; i < ENGINES; i += 1) this.#tell(joined(`e${i}`, gate));
   }
@@ -111,16 +114,19 @@ export class Load {
 
   #arrive(): number {
     const program = this.#random() < RETURNING ? this.#takeIdle() : undefined;
-    const { id, promptTokens } = program ?? this.#newProgram();
+    const { id, tenant, promptTokens } = program ?? this.#newProgram();
     const call = `c${this.#calls++}`;
-    this.#programs.set(call, program ?? { id, promptTokens });
+    this.#programs.set(call, program ?? { id, tenant, promptTokens });
     this.#waiting += 1;
-    return this.#tell(arrived(call, id, promptTokens));
+    return this.#tell(arrived(call, id, promptTokens, tenant));
   }
 
   #newProgram(): Program {
+    // Drawn only where it matters, so that the other loads stay as they were.
+    const tenant = this.tenants === 1 ? 't' : `t${Math.floor(Math.sqrt(this.#random()) * this.tenants)}`;
     return {
       id: `t:program-${this.#calls}`,
+      tenant,
       promptTokens: PROMPT_FIRST + Math.floor(this.#random() * 4 * PROMPT_FIRST),
     };
   }

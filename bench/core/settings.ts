@@ -2,8 +2,8 @@ import type { SchedulerConfig } from '../../src/index.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 
 /** The gateway's defaults, with room for the calls and programs of a bench. */
-export function settings(rows: number): SchedulerConfig {
+export function settings(rows: number, policy: Partial<SchedulerConfig['policy']> = {}): SchedulerConfig {
   const config = loadConfig({});
   const limits = { ...config.limits, programsMax: rows, queuedMax: 1_000_000, queuedPerTenantMax: 1_000_000 };
-  return { ...config, limits };
+  return { ...config, policy: { ...config.policy, ...policy }, limits };
 }

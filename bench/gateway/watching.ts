@@ -1,5 +1,5 @@
 import pino from 'pino';
-import type { Dispatch, EngineId, ProgramId, TenantId } from '../../src/index.js';
+import type { Dispatch, EngineId, Millis, ProgramId, TenantId } from '../../src/index.js';
 import type { CallReport, CallSpec } from '../../sidecar/calls/ports.js';
 import type { Fleet } from '../../sidecar/engines/index.js';
 import type { Identity } from '../../sidecar/identity/identity.js';
@@ -39,7 +39,12 @@ export async function benchWatching(collector: string): Promise<void> {
   ];
   say('Processor time of a call, µs: lowest tenth of the rounds, and the median');
   for (const [title, make] of rows) {
-    const metrics = new Metrics({ hasEngine: () => true, tenantsMax: () => 100 });
+    const metrics = new Metrics({
+      hasEngine: () => true,
+      tenantsMax: () => 100,
+      idle: () => [],
+      now: () => 0 as Millis,
+    });
     const once = make(metrics);
     const micros: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) micros.push(await microsOf(once));

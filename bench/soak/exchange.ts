@@ -100,9 +100,10 @@ class Client implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (!this.#streams) this.#read(parse(this.#whole), this.#status < 400);
-    // A faulty engine may cut the body of its own refusal: the status tells the client enough.
-    if (this.#status >= 400) this.#error ??= 'no error body';
-    this.#end(this.#error !== undefined ? 'told' : this.#complete ? 'whole' : 'silent');
+    // A faulty engine may cut the body of its own refusal: the status tells the client enough. A 5xx is the gateway's.
+    if (this.#status >= 400 && this.#status < 500) this.#error ??= 'no error body';
+    if (this.#error !== undefined) return this.#end('told');
+    this.#end(this.#complete && this.#status < 500 ? 'whole' : 'silent');
   }
 
   onResponseError(_: unknown, error: Error): void {

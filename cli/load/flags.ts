@@ -1,13 +1,16 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { API_NAMES, IDENTITY_NAMES, type ApiName, type IdentityName } from '../../loadtest/index.js';
+import { API_NAMES, IDENTITY_NAMES, RUNS, SHORT_MS, type ApiName, type IdentityName } from '../../loadtest/index.js';
 import { choice } from '../choice.js';
 import { duration } from '../duration.js';
+import { marginOption } from '../margin.js';
 import { numberFrom } from '../number.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
 
 export interface LoadFlags extends SourceFlags {
   readonly target: readonly string[];
   readonly duration?: number;
+  readonly repeat?: number;
+  readonly margin: number;
   readonly timeScale: number;
   readonly api: ApiName;
   readonly stream: boolean;
@@ -29,6 +32,12 @@ export interface LoadFlags extends SourceFlags {
   readonly iOwnThisTarget: boolean;
 }
 
+const EXAMPLES = `
+Examples:
+  maitred load --target http://127.0.0.1:8000 --workload react --rate 1 --programs 40
+  maitred load --target URL --target URL --workload react --concurrency 8 --programs 24 --html ab.html
+  maitred load --target URL --trace programs.jsonl --slo 'program_seconds.p99 < 60'`;
+
 const SEED_MAX = 2 ** 32 - 1;
 const TARGETS_MAX = 2;
 
@@ -36,7 +45,14 @@ export function addLoadOptions(command: Command): Command {
   command.addOption(new Option('--target <url>', 'engine or gateway; a second one is compared with the first').argParser(target).makeOptionMandatory()); // prettier-ignore
   return addSourceOptions(command, ', or what comes in the --duration')
     .option('--duration <time>', 'no program begins later than this, such as 90s or 5m', duration)
+    .option(
+      '--repeat <count>',
+      `runs to compare two targets by, seeds from --seed on (default: ${RUNS}, if the first takes at most ${SHORT_MS / 1000} s)`,
+      numberFrom(1, 100, 'a whole number'),
+    ) // prettier-ignore
+    .addOption(marginOption())
     .option('--time-scale <factor>', 'what gaps and times between arrivals are divided by', numberFrom(1e-3, 1e6), 1)
+    .optionsGroup('Calls:')
     .addOption(choice('--api <name>', 'which API', API_NAMES).default('chat'))
     .option('--no-stream', 'ask for whole answers')
     .addOption(choice('--identity <name>', 'what calls say of their program', IDENTITY_NAMES).default('none'))
@@ -53,6 +69,7 @@ export function addLoadOptions(command: Command): Command {
         .default(600_000, '10m'),
     ) // prettier-ignore
     .option('--connections <count>', 'most calls in flight to a target', numberFrom(1, 100_000, 'a whole number'), 4096)
+    .optionsGroup('Measures and output:')
     .option('--no-baseline', 'do not measure what a call takes alone, which slowdowns are estimated by')
     .option(
       '--slo <expression>',
@@ -63,7 +80,8 @@ export function addLoadOptions(command: Command): Command {
     .option('--json <file>', 'write all figures, - is stdout')
     .option('--html <file>', 'write a page')
     .option('--quiet', 'show nothing while it runs', false)
-    .option('--i-own-this-target', 'send load to a machine that is on no private network', false);
+    .option('--i-own-this-target', 'send load to a machine that is on no private network', false)
+    .addHelpText('after', EXAMPLES);
 }
 
 function target(text: string, before: readonly string[] = []): readonly string[] {

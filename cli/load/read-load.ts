@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { LoadOptions } from '../../loadtest/index.js';
+import { type LoadOptions, seedOfRun } from '../../loadtest/index.js';
 import { parseSlo, SloError, type ReporterOptions } from '../../loadtest/report/index.js';
 import { didYouMean } from '../../sidecar/config/similar.js';
 import type { Arrivals } from '../../workloads/index.js';
@@ -26,6 +26,7 @@ export interface Load {
 export async function readLoad(command: Command, flags: LoadFlags, faults: Faults): Promise<Load> {
   if (flags.hangUp > 0 && !flags.stream) command.error('--hang-up is of streams, not with --no-stream');
   if (flags.recordedAnswers && flags.trace === undefined) command.error('--recorded-answers are of a --trace');
+  if (flags.repeat !== undefined && flags.target.length < 2) command.error('--repeat compares two targets');
   const slos = flags.slo.map((text) => slo(command, text, flags.target.length));
   for (const file of [flags.json, flags.html]) if (file !== undefined && file !== '-') checkWritable(command, file);
   if (flags.html === '-') command.error('--html wants a file');
@@ -41,6 +42,8 @@ export async function readLoad(command: Command, flags: LoadFlags, faults: Fault
       settings: settingsOf(flags, source, arrivals, options.maxPrograms),
       targets: flags.target,
       seed: flags.seed,
+      margin: flags.margin,
+      isClosed: arrivals.type === 'closed',
       slos,
       quiet: flags.quiet,
       json: flags.json,
@@ -54,8 +57,9 @@ function optionsOf(flags: LoadFlags, source: ProgramSource, arrivals: Arrivals, 
   const isEndless = flags.programs === undefined && flags.duration !== undefined && arrivals.type !== 'trace';
   return {
     targets: flags.target,
-    programs: () => programsOf(source, arrivals, flags.seed),
+    programs: (run) => programsOf(source, arrivals, seedOfRun(flags.seed, run)),
     maxPrograms: isEndless ? Infinity : countOf(flags, source, arrivals),
+    runs: flags.repeat,
     durationMs: flags.duration ?? Infinity,
     arrivals,
     timeScale: flags.timeScale,
@@ -112,6 +116,8 @@ function settingsOf(flags: LoadFlags, source: ProgramSource, arrivals: Arrivals,
     concurrency: arrivals.type === 'closed' ? arrivals.concurrency : null,
     programs: Number.isFinite(programs) ? programs : null,
     duration_seconds: flags.duration === undefined ? null : flags.duration / 1000,
+    repeat: flags.repeat ?? null,
+    margin: flags.margin,
     time_scale: flags.timeScale,
     gap_max_seconds: flags.gapMax === undefined ? null : flags.gapMax / 1000,
     api: flags.api,

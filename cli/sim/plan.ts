@@ -19,9 +19,15 @@ export interface Plan {
   readonly engine: EngineSettings;
   readonly conditions: ChosenConditions;
   readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
+  /** Whether idle contexts are held by clairvoyance. */
+  readonly isBelady: boolean;
   readonly policies: readonly SimPolicyName[];
   readonly balancers: readonly BalancerName[];
   readonly seeds: readonly number[];
+  /** Whether seeds change nothing: programs arrive at recorded times, and nothing fails. */
+  readonly isExact: boolean;
+  /** Share of a time up to which a difference does not matter. */
+  readonly margin: number;
 }
 
 /** A compared variant: its runs differ in their seed alone. */
@@ -38,6 +44,15 @@ export interface Combination extends Variant {
 export function variantsOf({ policies, balancers }: Plan): Variant[] {
   return policies.flatMap((policy) => balancers.map((balancer) => ({ policy, balancer })));
 }
+
+/** Name of a variant in tables. */
+export const nameOf = (
+  { balancers }: Pick<Plan, 'balancers'>,
+  { policy, balancer }: Readonly<Record<keyof Variant, string>>,
+): string => (balancers.length > 1 ? `${policy}, ${balancer}` : policy);
+
+export const isOf = (run: Variant, { policy, balancer }: Variant): boolean =>
+  run.policy === policy && run.balancer === balancer;
 
 export function combinationsOf(plan: Plan): Combination[] {
   return variantsOf(plan).flatMap((variant) => plan.seeds.map((seed) => ({ ...variant, seed })));

@@ -13,9 +13,13 @@ export function untilEnded<Task, Report extends Progress>(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, Report>> {
   const hideProgress = showProgress(pool, programs);
-  signal.addEventListener('abort', () => pool.stop());
-  if (signal.aborted) pool.stop();
-  return pool.ended.finally(hideProgress);
+  const stop = () => pool.stop();
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  return pool.ended.finally(() => {
+    signal.removeEventListener('abort', stop);
+    hideProgress();
+  });
 }
 
 /** Shows the progress. Returns a function that removes the line. */

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { POLICY_NAMES } from '../../src/index.js';
 import { countOf, readArrivals, readSource } from '../program-source.js';
-import type { Faults } from '../trace-file.js';
+import { complain, type Faults } from '../trace-file.js';
 import type { SimFlags } from './flags.js';
 import type { Plan } from './plan.js';
-import { readScheduling } from './scheduling.js';
+import { BELADY, readScheduling } from './scheduling.js';
 
 /**
  * The plan that the flags describe; ends the command if they are inconsistent. If the signal is aborted, the plan has
@@ -16,9 +17,16 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
   const { busy, broken, engineLoss } = flags.conditions.conditions;
   if (policies.includes('mru-pause') && (busy ?? broken ?? engineLoss) !== undefined)
     command.error('--policy mru-pause knows no engines that fail: leave busy, broken and engineLoss out of --conditions'); // prettier-ignore
+  const isBelady = flags.retention === BELADY;
+  const own = policies.find((name) => !POLICY_NAMES.some((other) => other === name));
+  if (isBelady && own !== undefined)
+    command.error(`--retention belady is for the gateway’s own policies, not for ${own}`);
   const source = await readSource(command, flags, 'lengths', faults, signal);
   const arrivals = readArrivals(command, flags, source);
   const { name, preset } = flags.preset;
+  const isExact = arrivals.type === 'trace' && Object.keys(flags.conditions.conditions).length === 0;
+  const seeds = flags.seed ?? [0];
+  if (isExact && seeds.length > 1) complain('seeds change nothing at recorded arrival times: run once');
   return {
     source,
     arrivals,
@@ -33,8 +41,11 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
     },
     conditions: flags.conditions,
     config,
+    isBelady,
     policies,
     balancers: flags.balancer ?? [config.balancer.name],
-    seeds: flags.seed ?? [0],
+    seeds: isExact ? seeds.slice(0, 1) : seeds,
+    isExact,
+    margin: flags.margin,
   };
 }

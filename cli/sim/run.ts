@@ -21,7 +21,8 @@ export function runOne(plan: Plan, combination: Combination, hooks: RunHooks): R
       engines: plan.engines,
       engine: plan.engine,
       conditions: plan.conditions.conditions,
-      scheduler: () => makeSteps(policy, plan.config, makeBalancer({ ...plan.config.balancer, name: balancer })),
+      scheduler: () =>
+        makeSteps(policy, plan.config, makeBalancer({ ...plan.config.balancer, name: balancer }), plan.isBelady),
     },
     hooks,
   );

@@ -6,6 +6,9 @@ import type { Config } from '../../sidecar/config/schema.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import { warnOfConfig } from '../config-options.js';
 
+/** Clairvoyant retention, which no gateway can be set to. */
+export const BELADY = 'belady';
+
 /** Scheduling settings from the gateway's file and the flags over it. */
 export interface Scheduling {
   readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
@@ -18,16 +21,29 @@ export interface SchedulingFlags {
   readonly window?: string;
   readonly gate?: string;
   readonly foresight?: string;
+  readonly tenants?: string;
+  readonly retention?: string;
 }
 
 /**
  * The gateway's own reading of its file, without the environment: the same command gives the same result everywhere.
  * @throws ConfigError with every problem found
  */
-export function readScheduling({ config: file, window, gate, foresight }: SchedulingFlags): Scheduling {
+export function readScheduling({
+  config: file,
+  window,
+  gate,
+  foresight,
+  tenants,
+  retention,
+}: SchedulingFlags): Scheduling {
   const flags: Override[] = [
     ...(window === undefined ? [] : [{ path: 'admission.window', origin: '--window', text: window }]),
     ...(foresight === undefined ? [] : [{ path: 'policy.foresight', origin: '--foresight', text: foresight }]),
+    ...(tenants === undefined ? [] : [{ path: 'policy.tenants', origin: '--tenants', text: tenants }]),
+    ...(retention === undefined || retention === BELADY
+      ? []
+      : [{ path: 'admission.retention', origin: '--retention', text: retention }]),
     ...(gate === undefined ? [] : [{ path: 'admission.gate', origin: '--gate', text: gate }]),
   ];
   // Without a file, its name must not come from the environment either.

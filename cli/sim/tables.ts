@@ -1,5 +1,16 @@
-import { type Distribution, integer, number, percent, ratio, type Ratio, textTable } from '../../lab/index.js';
-import { isOf, type PrintedRun, type SimDocument, type VariantRatios } from './document.js';
+import {
+  type Distribution,
+  integer,
+  number,
+  percent,
+  ratio,
+  type Ratio,
+  statisticsOf,
+  tailOf,
+  textTable,
+} from '../../lab/index.js';
+import { meanOf, type PrintedRun, type SimDocument } from './document.js';
+import { isOf, nameOf, type Variant } from './plan.js';
 
 /** A figure of a run, and its format. For several seeds, their mean is shown. */
 interface Column {
@@ -13,28 +24,30 @@ interface Group {
   readonly columns: readonly Column[];
 }
 
-type Labelled = Readonly<Record<'policy' | 'balancer', string>>;
-type Statistic = 'mean' | 'p50' | 'p95' | 'p99';
-
 const spread = (
+  runs: readonly PrintedRun[],
   of: (run: PrintedRun) => Distribution,
   scale = 1,
-  statistics: readonly Statistic[] = ['mean', 'p50', 'p95', 'p99'],
+  statistics = statisticsOf(runs.map(of)),
 ): Column[] => statistics.map((heading) => ({ heading, of: (run) => times(of(run)[heading], scale) }));
 
-const quarters = (statistic: Statistic): Column[] =>
-  ['1st', '2nd', '3rd', '4th'].map((heading, quarter) => ({
-    heading,
-    of: (run) => run.by_size[quarter]?.slowdown[statistic] ?? null,
+function quarters(runs: readonly PrintedRun[]): Group[] {
+  const statistics = ['mean', tailOf(runs.flatMap(({ by_size }) => by_size.map(({ slowdown }) => slowdown)))] as const;
+  return statistics.map((statistic) => ({
+    heading: `${statistic}, by quarters of size`,
+    columns: ['1st', '2nd', '3rd', '4th'].map((heading, quarter) => ({
+      heading,
+      of: (run) => run.by_size[quarter]?.slowdown[statistic] ?? null,
+    })),
   }));
-
+}
 const times = (value: number | null, scale: number): number | null => (value === null ? null : value * scale);
 
 /** One table each. */
-const TABLES: readonly (readonly Group[])[] = [
+const tables = (runs: readonly PrintedRun[]): readonly (readonly Group[])[] => [
   [
-    { heading: 'ms per output token', columns: spread((run) => run.seconds_per_token, 1000) },
-    { heading: 'program, s', columns: spread((run) => run.program_seconds) },
+    { heading: 'ms per output token', columns: spread(runs, (run) => run.seconds_per_token, 1000) },
+    { heading: 'program, s', columns: spread(runs, (run) => run.program_seconds) },
     {
       heading: '',
       columns: [
@@ -45,13 +58,15 @@ const TABLES: readonly (readonly Group[])[] = [
     },
   ],
   [
-    { heading: 'call to first token, s', columns: spread((run) => run.ttft_seconds) },
-    { heading: 'call in queue, s', columns: spread((run) => run.queue_seconds) },
+    { heading: 'call to first token, s', columns: spread(runs, (run) => run.ttft_seconds) },
+    { heading: 'call in queue, s', columns: spread(runs, (run) => run.queue_seconds) },
   ],
   [
-    { heading: 'slowdown', columns: spread((run) => run.slowdown, 1, ['mean', 'p99']) },
-    { heading: 'mean, by quarters of size', columns: quarters('mean') },
-    { heading: 'p99, by quarters of size', columns: quarters('p99') },
+    {
+      heading: 'slowdown',
+      columns: spread(runs, (run) => run.slowdown, 1, ['mean', tailOf(runs.map(({ slowdown }) => slowdown))]),
+    },
+    ...quarters(runs),
     { heading: '', columns: [{ heading: 'Jain', of: (run) => run.jain_index }] },
   ],
   [
@@ -88,29 +103,32 @@ const TABLES: readonly (readonly Group[])[] = [
  * @param width of the tables, in characters
  */
 export function tablesOf(document: SimDocument, width: number): string {
-  const { runs, settings, ratios, complete } = document;
-  const label = ({ policy, balancer }: Labelled) => (settings.balancers.length > 1 ? `${policy}, ${balancer}` : policy);
+  const { runs, settings, ratios, complete, advice } = document;
+  const label = (variant: Parameters<typeof nameOf>[1]) => nameOf(settings, variant);
   const variants = settings.policies
     .flatMap((policy) => settings.balancers.map((balancer) => ({ policy, balancer })))
     .map((variant) => ({ label: label(variant), runs: runs.filter((run) => isOf(run, variant)) }))
     .filter((variant) => variant.runs.length > 0);
   const corner = label({ policy: 'policy', balancer: 'balancer' });
   const blocks = [
+    [...ratios.map(({ outcome }) => outcome), ...advice],
     [titleOf(document)],
-    ...[...TABLES, kindsOf(runs)].map((groups) =>
+    ...[...tables(runs), kindsOf(runs)].map((groups) =>
       textTable(
         corner,
         groups.map(({ heading, columns }) => ({ heading, columns: columns.map((column) => column.heading) })),
         variants.map((variant) => [
           variant.label,
-          ...groups.flatMap(({ columns }) => columns.map(({ of, show = number }) => show(mean(variant.runs.map(of))))),
+          ...groups.flatMap(({ columns }) =>
+            columns.map(({ of, show = number }) => show(meanOf(variant.runs.map(of)))),
+          ),
         ]),
         width,
       ),
     ),
     variants.flatMap((variant) => worstWait(variant.label, variant.runs)),
     refusals(runs),
-    ratioTable(ratios, label, width),
+    ratioTable(document, label, width),
     complete ? [] : ['Stopped: some runs are missing or not whole; ratios are of whole ones.'],
   ];
   return `${blocks
@@ -123,27 +141,34 @@ export function tablesOf(document: SimDocument, width: number): string {
 function kindsOf(runs: readonly PrintedRun[]): Group[] {
   const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))].sort();
   if (kinds.length < 2) return [];
+  const tail = tailOf(
+    runs.flatMap(({ by_workload }) => Object.values(by_workload).map((kind) => kind.program_seconds)),
+  );
   return kinds.map((kind) => ({
     heading: kind,
     columns: [
       { heading: 'ms/token', of: (run) => times(run.by_workload[kind]?.seconds_per_token.mean ?? null, 1000) },
       { heading: 'mean, s', of: (run) => run.by_workload[kind]?.program_seconds.mean ?? null },
-      { heading: 'p99, s', of: (run) => run.by_workload[kind]?.program_seconds.p99 ?? null },
+      { heading: `${tail}, s`, of: (run) => run.by_workload[kind]?.program_seconds[tail] ?? null },
     ],
   }));
 }
 
 function titleOf({ settings, runs }: SimDocument): string {
-  const { workload, trace, arrivals, engines, preset, seeds } = settings;
+  const { workload, trace, arrivals, engines, preset, seeds, exact } = settings;
   const programs = Math.max(0, ...runs.map((run) => run.programs));
   const what = `${workload ?? trace ?? ''}: ${integer(programs)} programs ${arrivalsText(arrivals)}`;
-  const seedText = seeds.length === 1 ? `seed ${seeds.join()}` : `means over seeds ${seeds.join(', ')}`;
+  const seedText = exact
+    ? 'whatever the seed'
+    : seeds.length === 1
+      ? `seed ${seeds.join()}`
+      : `means over seeds ${seeds.join(', ')}`;
   return `${what}, ${engines} x ${preset}, ${seedText}`;
 }
 
 function arrivalsText(arrivals: SimDocument['settings']['arrivals']): string {
   if (arrivals.type === 'closed') return `${arrivals.concurrency} at a time`;
-  if (arrivals.type === 'trace') return 'when the recording says';
+  if (arrivals.type === 'trace') return 'at recorded times';
   return `at ${arrivals.rate_per_second} a second${arrivals.cv === 1 ? '' : ` (cv ${arrivals.cv})`}`;
 }
 
@@ -163,37 +188,42 @@ function refusals(runs: readonly PrintedRun[]): string[] {
   });
 }
 
-function ratioTable(ratios: readonly VariantRatios[], label: (variant: Labelled) => string, width: number): string[] {
+function ratioTable(
+  { ratios, runs, settings }: SimDocument,
+  label: (variant: Variant) => string,
+  width: number,
+): string[] {
   const [first] = ratios;
   if (first === undefined) return [];
   const of = (each: Ratio): string =>
     ratio(each.ratio) + (each.low === null ? '' : ` (${ratio(each.low)}–${ratio(each.high)})`);
-  const columns = ['mean', 'p99'] as const;
+  const compared = [
+    ['per output token', 'seconds_per_token', 'mean'],
+    ['program', 'program_seconds', 'mean'],
+    ['to first token', 'ttft_seconds', 'p50'],
+  ] as const;
   const table = textTable(
     `times ${label(first.against)}`,
     [
-      { heading: 'per output token', columns },
-      { heading: 'program', columns },
+      ...compared.map(([heading, name, middle]) => ({
+        heading,
+        columns: [middle, tailOf(runs.map((run) => run[name]))],
+      })),
       { heading: '', columns: ['makespan'] },
     ],
     ratios.map((each) => [
       label(each),
-      ...[each.seconds_per_token, each.program_seconds].flatMap((two) => columns.map((name) => of(two[name]))),
+      ...compared.flatMap(([, name, middle]) => [of(each[name][middle]), of(each[name].p99)]),
       of(each.makespan_seconds),
     ]),
     width,
   );
-  const pairs = first.program_seconds.mean.pairs;
+  const { pairs } = first.program_seconds.mean;
+  if (settings.exact) return [...table, 'Exact: programs arrive at recorded times, so that chance plays no part.'];
   return [
     ...table,
     pairs > 1 ? `In brackets: 95 % confidence over ${pairs} seeds.` : 'No confidence interval: it takes several seeds.',
   ];
-}
-
-/** Mean of the known values; null without any. */
-function mean(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
 }
 
 const total = (counts: Readonly<Record<string, number>>): number =>

@@ -22,6 +22,8 @@ export interface Scenario {
   readonly conditions?: ConditionsName;
   /** Several gateways; absent: one. */
   readonly cluster?: ClusterOptions;
+  /** Whether programs are also run alone, for slowdowns. Absent: no, as it takes another run of each. */
+  readonly alone?: true;
 }
 
 /** Keys of the gateway's file, as docs/CONFIG.md names them, that differ from their defaults. */

@@ -2,7 +2,11 @@ import type { Case } from './case.js';
 import { GAP_SECONDS_MAX, RECORDINGS } from './recordings.js';
 
 /** Settings with a flag of `maitred sim`. */
-const FLAGS: Readonly<Record<string, string>> = { 'admission.window': '--window', 'admission.gate': '--gate' };
+const FLAGS: Readonly<Record<string, string>> = {
+  'admission.window': '--window',
+  'admission.gate': '--gate',
+  'policy.tenants': '--tenants',
+};
 
 /**
  * `maitred sim` commands that repeat these runs, grouped where only policy or balancer differ. Cases with other

@@ -1,4 +1,4 @@
-import { misidentified, noisyService, untimed, type WorldOptions } from '../../sim/index.js';
+import { hurried, misidentified, noisyService, untimed, type WorldOptions } from '../../sim/index.js';
 
 /** Ways to misinform a scheduler, or to tell it more than clients usually do. */
 export const DECEPTIONS = {
@@ -7,6 +7,7 @@ export const DECEPTIONS = {
   'split-programs': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0 }, seed) }),
   'merged-programs': (seed) => ({ lens: misidentified({ split: 0, merged: 0.05 }, seed) }),
   'split-and-merged': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0.05 }, seed) }),
+  'false-deadlines': () => ({ lens: hurried('burst-1') }),
   'stale-reports': () => ({ reports: { staleMs: 1000 } }),
   'announced-ends': () => ({ announceEnds: true }),
 } satisfies Record<string, (seed: number) => Partial<WorldOptions>>;

@@ -6,6 +6,7 @@ import { rates } from './rates.js';
 import { recorded } from './recorded.js';
 import { reference } from './reference.js';
 import { starvation } from './starvation.js';
+import { tenants } from './tenants.js';
 
 /** The standing experiments, in the order of the report. */
 export const EXPERIMENTS: readonly Experiment[] = [
@@ -14,6 +15,7 @@ export const EXPERIMENTS: readonly Experiment[] = [
   balancers,
   parameters,
   starvation,
+  tenants,
   mismeasured,
   reference,
 ];

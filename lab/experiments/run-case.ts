@@ -33,8 +33,7 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       conditions: CONDITIONS[scenario.conditions ?? 'none'],
       ...(scenario.cluster && { cluster: scenario.cluster }),
       scheduler: () => makeSteps(policy, config, makeBalancer(balancer)),
-      // No figure here is a slowdown, which would need another run of each program.
-      alone: false,
+      alone: scenario.alone === true,
       ...(deception && DECEPTIONS[deception](seed)),
     },
     hooks,

@@ -1,6 +1,3 @@
-import { Dice } from '../../workloads/index.js';
-import { nearestRank } from './sample.js';
-
 /** One item, such as a seed or a program, measured under a first setting and under another. */
 export type Pair = readonly [first: number, other: number];
 
@@ -29,25 +26,23 @@ export function pairedRatio(pairs: readonly Pair[]): Ratio {
   return { ratio, low: ratio / reach, high: ratio * reach, pairs: count };
 }
 
+export type Verdict = 'sooner' | 'later' | 'same' | 'unsure';
+
+/** Default margin, as a share of the time. */
+export const MARGIN = 0.02;
+
 /**
- * The ratio of any statistic of paired values, with the percentile interval of its bootstrap: pairs are redrawn with
- * replacement. For many pairs only; with few seeds the interval is too narrow. Costs `rounds` times the statistic.
+ * Whether a ratio of times is one that matters: its whole interval must lie on one side of the margin, or inside it.
+ * Without an interval the ratio alone decides, which is right only where chance plays no part.
+ * @param margin share of the first time; a difference within it counts as none
  */
-export function bootstrapRatio(
-  pairs: readonly Pair[],
-  statistic: (values: readonly number[]) => number,
-  { seed, rounds = 1000 }: { readonly seed: number; readonly rounds?: number },
-): Ratio {
-  const ratioOf = (drawn: readonly Pair[]) => statistic(drawn.map((pair) => pair[1])) / statistic(drawn.map((pair) => pair[0])); // prettier-ignore
-  const found = ratioOf(pairs);
-  const ratio = Number.isFinite(found) ? found : null;
-  if (pairs.length < 2 || ratio === null) return { ratio, low: null, high: null, pairs: pairs.length };
-  const dice = new Dice(seed);
-  const draw = () => pairs[dice.int(0, pairs.length - 1)] as Pair;
-  const ratios = Float64Array.from({ length: rounds }, () => ratioOf(pairs.map(draw)))
-    .filter(Number.isFinite)
-    .sort();
-  return { ratio, low: nearestRank(ratios, 0.025), high: nearestRank(ratios, 0.975), pairs: pairs.length };
+export function verdictOf({ ratio, low, high }: Ratio, margin: number): Verdict | undefined {
+  if (ratio === null) return undefined;
+  const [least, most] = [low ?? ratio, high ?? ratio];
+  const [sooner, later] = [1 - margin, 1 / (1 - margin)];
+  if (most < sooner) return 'sooner';
+  if (least > later) return 'later';
+  return least >= sooner && most <= later ? 'same' : 'unsure';
 }
 
 function ratioOfMeans(pairs: readonly Pair[]): number | null {

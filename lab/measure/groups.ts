@@ -1,11 +1,16 @@
 import { Sample, type Distribution } from './sample.js';
 
+/** Slowdown up to which a program counts as on time (SAGA, 8). */
+const ON_TIME = 1.5;
+
 /** Measures of a group of completed programs. */
 export interface GroupMeasures {
   readonly programs: number;
   readonly seconds_per_token: Distribution;
   readonly program_seconds: Distribution;
   readonly slowdown: Distribution;
+  /** Share of the programs that took at most 1.5 times as long as alone; null where that is unknown. */
+  readonly on_time: number | null;
 }
 
 export interface SizeMeasures extends GroupMeasures {
@@ -29,6 +34,7 @@ export class ProgramGroup {
   readonly program: Sample;
   readonly slowdown: Sample;
   readonly #perToken: Sample;
+  #onTime = 0;
 
   constructor(seed: number) {
     this.program = new Sample(seed);
@@ -39,7 +45,9 @@ export class ProgramGroup {
   add({ seconds, outputTokens, slowdown }: ProgramFigures): void {
     this.program.add(seconds);
     if (outputTokens > 0) this.#perToken.add(seconds / outputTokens);
-    if (!Number.isNaN(slowdown)) this.slowdown.add(slowdown);
+    if (Number.isNaN(slowdown)) return;
+    this.slowdown.add(slowdown);
+    if (slowdown <= ON_TIME) this.#onTime += 1;
   }
 
   /** Jain's index of the slowdowns; null where none is known. */
@@ -53,6 +61,7 @@ export class ProgramGroup {
       seconds_per_token: this.#perToken.distribution(),
       program_seconds: this.program.distribution(),
       slowdown: this.slowdown.distribution(),
+      on_time: this.slowdown.count === 0 ? null : this.#onTime / this.slowdown.count,
     };
   }
 }

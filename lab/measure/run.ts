@@ -1,4 +1,5 @@
 import { type EngineResult, runWorld, type WorldOptions } from '../../sim/index.js';
+import { Backlog } from './backlog.js';
 import type { ProgramFigures } from './groups.js';
 import { figuresOf, Gathering, type Measures, sortedByName } from './measures.js';
 
@@ -9,6 +10,10 @@ export interface RunMeasures extends Measures {
   /** Share of prompt tokens found in a prefix cache. */
   readonly prefix_hit_rate: number | null;
   readonly preemptions: number;
+  /** Calls that joined a later step of their engine than the first one after their arrival there. */
+  readonly engine_waits: number;
+  /** Whether the queue grew for as long as programs arrived, so that the run is a drain; null where too few tell. */
+  readonly queue_grew: boolean | null;
   /** Mean share of KV blocks held by running calls, over the time in which engines compute. */
   readonly kv_use: number | null;
   /** Mean share of the makespan in which an engine computes. */
@@ -37,6 +42,7 @@ export function measureRun(
   { shouldStop, onProgress }: RunHooks,
 ): RunMeasures {
   const gathering = new Gathering(options.seed);
+  const backlog = new Backlog(options.seed);
   const completions = new Map<string, ProgramFigures>();
   const { complete, promotions, engines, programOutcomes, retries } = runWorld({
     ...options,
@@ -44,6 +50,7 @@ export function measureRun(
       callEnded: (call) => gathering.callEnded(call),
       programEnded: (program) => {
         gathering.programEnded(program);
+        backlog.programEnded(program);
         if (program.outcome === 'completed' && completions.size <= COMPLETIONS_MAX)
           completions.set(program.program, figuresOf(program));
         onProgress(gathering.programs);
@@ -63,6 +70,8 @@ export function measureRun(
       sum((engine) => engine.queriedTokens),
     ),
     preemptions: sum((engine) => engine.preemptions),
+    engine_waits: sum((engine) => engine.waits),
+    queue_grew: options.arrivals.type === 'closed' ? null : backlog.grew,
     kv_use: share(
       sum((engine) => engine.kvUsage * engine.busyMs),
       busyMs,

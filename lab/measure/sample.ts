@@ -39,11 +39,25 @@ export class Reservoir<T> {
 
 /** Summary of many values, as in a table; null without values. */
 export interface Distribution {
+  /** Number of values. Of fewer than 100, the p99 is the maximum; of fewer than 20, the p95 too. */
+  readonly count: number;
   readonly mean: number | null;
   readonly p50: number | null;
   readonly p95: number | null;
   readonly p99: number | null;
   readonly max: number | null;
+}
+
+export type Statistic = Exclude<keyof Distribution, 'count'>;
+
+/** Statistics that tell something of each distribution: what would be called the p99 of few values is their maximum. */
+export function statisticsOf(distributions: readonly Distribution[]): readonly Statistic[] {
+  const isFew = distributions.some(({ count }) => count > 0 && count < 20);
+  return ['mean', 'p50', ...(isFew ? [] : (['p95'] as const)), tailOf(distributions)];
+}
+
+export function tailOf(distributions: readonly Distribution[]): 'p99' | 'max' {
+  return distributions.some(({ count }) => count > 0 && count < 100) ? 'max' : 'p99';
 }
 
 /**
@@ -107,6 +121,7 @@ export class Sample {
   distribution(): Distribution {
     const told = (value: number) => (Number.isNaN(value) ? null : value);
     return {
+      count: this.count,
       mean: told(this.mean),
       p50: told(this.percentile(0.5)),
       p95: told(this.percentile(0.95)),

@@ -26,6 +26,7 @@ p{margin:.6rem 0;max-width:75ch}
 .tiles dd{margin:.15rem 0 0;font-size:1.35rem;font-weight:600;line-height:1.25;font-variant-numeric:tabular-nums}
 .tiles small{display:block;font-size:.8rem;font-weight:400;color:var(--soft)}
 .scroll{overflow-x:auto;max-width:100%}
+pre{overflow-x:auto}
 .wide svg.chart{min-width:460px}
 .page .wide svg.chart{min-width:900px}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}

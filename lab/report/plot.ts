@@ -3,6 +3,7 @@
  * same bytes. The plotting library is loaded by the first chart, so that other commands do not wait for it.
  */
 import type * as Observable from '@observablehq/plot';
+import { nearestRank } from '../measure/sample.js';
 import { number } from './figures.js';
 import { addLegend, legendHeight, type LegendEntry } from './legend.js';
 import { colour, paletteStyle, SERIES_COLOURS } from './palette.js';
@@ -24,8 +25,10 @@ export interface ChartSize {
 export interface Axis {
   /** Includes the unit. */
   readonly label: string;
-  /** Values not above 0 are then left out. */
+  /** Values not above 0 are then left out; of a distribution, they stand at its lower end. */
   readonly log?: boolean;
+  /** Upper end of a linear axis of bars, common to charts that are compared; absent: as the values need. */
+  readonly max?: number;
 }
 
 export interface LineChart extends ChartText, ChartSize {
@@ -131,7 +134,7 @@ export async function barChart({ groups, series, y, stacked, ...rest }: BarChart
   const labelled = !stacked && bars.length <= 16;
   const options = {
     ...(stacked ? { x: band } : { fx: band, x: { domain: names, axis: null, padding: 0.05 } }),
-    y: { label: y.label, grid: true, zero: true, nice: true },
+    y: { label: y.label, grid: true, zero: true, nice: true, ...(y.max !== undefined && y.max > 0 && { domain: [0, y.max] }) }, // prettier-ignore
     color: { type: 'identity' },
     marks: [
       plot.axisY(ticksOf(y)),
@@ -146,10 +149,11 @@ export async function barChart({ groups, series, y, stacked, ...rest }: BarChart
 /** The share of values up to the one on the axis: steep where many values lie; further left means smaller values. */
 export async function distributionChart({ series, x, ...rest }: DistributionChart): Promise<string> {
   const plot = await import('@observablehq/plot');
+  const lowest = x.log === true ? lowestOf(series.map(({ values }) => values)) : -Infinity;
   const marks = series.map(({ name, values }, index) => {
     const [stroke, dash] = strokeOf(index);
     const options = { x: 'x', y: 'y', stroke, strokeWidth: 2, strokeDasharray: dash, curve: 'step-after' } as const;
-    return plot.lineY(stepsOf(values, x), { ...options, title: () => name });
+    return plot.lineY(stepsOf(values, lowest), { ...options, title: () => name });
   });
   const options = {
     x: { ...axis(x), label: x.label },
@@ -159,8 +163,18 @@ export async function distributionChart({ series, x, ...rest }: DistributionChar
   return draw(plot, options, rest, linesOf(series));
 }
 
-function stepsOf(values: readonly number[], { log }: Axis): { x: number; y: number }[] {
-  const sorted = Float64Array.from(log ? values.filter((value) => value > 0) : values).sort();
+/** Share of values that a logarithmic axis need not show apart: a few values near 0 would take most of its room. */
+const LOWEST_SHARE = 0.01;
+
+/** Lower end of a logarithmic axis for distributions: above 0, and above the least 1 % of the values of each. */
+export function lowestOf(series: readonly (readonly number[])[]): number {
+  const ranks = series.map((values) => nearestRank(Float64Array.from(values.filter((value) => value > 0)).sort(), LOWEST_SHARE)); // prettier-ignore
+  return Math.min(...ranks.filter((rank) => !Number.isNaN(rank)));
+}
+
+/** @param lowest lower values stand here */
+function stepsOf(values: readonly number[], lowest: number): { x: number; y: number }[] {
+  const sorted = Float64Array.from(values, (value) => Math.max(lowest, value)).sort();
   const steps = Math.min(STEPS, sorted.length);
   return Array.from({ length: steps + 1 }, (_, step) => ({
     x: sorted[step === 0 ? 0 : Math.ceil((step / steps) * sorted.length) - 1] ?? NaN,

@@ -11,6 +11,7 @@ import {
   number,
   paragraph,
   section,
+  lowestOf,
   type SpanKind,
   swimLanes,
 } from '../../lab/index.js';
@@ -35,9 +36,9 @@ const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1];
 export async function distributionFigures(targets: readonly Target[]): Promise<Figure[]> {
   const drawn = DISTRIBUTIONS.map(async ({ of, what, unit, scale, items }): Promise<Figure[]> => {
     const series = targets.map((target) => ({ name: target.name, values: target.curve(of).map((value) => scale * value) })); // prettier-ignore
-    const all = series.flatMap(({ values }) => values).filter((value) => value > 0);
+    const all = series.flatMap(({ values }) => values);
     if (all.length === 0) return [];
-    const log = Math.max(...all) > WIDE * Math.min(...all);
+    const log = Math.max(...all) > WIDE * lowestOf(series.map(({ values }) => values));
     const halves = series.map(({ name, values }) => `${name}: half within ${number(rankOf(values, 0.5))}, all within ${number(rankOf(values, 1))} ${unit}`); // prettier-ignore
     const svg = await distributionChart({
       title: what,
@@ -59,9 +60,13 @@ export async function distributionFigures(targets: readonly Target[]): Promise<F
 const rankOf = (sorted: readonly number[], share: number): number | null =>
   sorted.length === 0 ? null : nearestRank(sorted, share);
 
+/** The first two colours are those of the targets. */
+const ENGINE_FILL = colour.series(2);
+const QUEUE_FILL = colour.series(4);
+
 const TIME_KINDS = [
-  { name: 'engine', fill: colour.series(0), of: 'engine_seconds_mean' },
-  { name: 'queue', fill: colour.series(1), of: 'queue_seconds_mean' },
+  { name: 'engine', fill: ENGINE_FILL, of: 'engine_seconds_mean' },
+  { name: 'queue', fill: QUEUE_FILL, of: 'queue_seconds_mean' },
   { name: 'tools', fill: colour.muted, of: 'tool_seconds_mean' },
 ] as const;
 
@@ -78,11 +83,12 @@ export async function sizeFigures(targets: readonly TargetReport[]): Promise<Fig
     const svg = await barChart({ title: what, description: `${label}, from small programs to large. ${description}.`, groups, series, y: { label } }); // prettier-ignore
     return [{ svg, caption: `${what} in each quarter of the programs by their tokens.` }];
   };
+  const totals = targets.flatMap(({ by_size }) => by_size.map((size) => TIME_KINDS.reduce((sum, { of }) => sum + (size[of] ?? 0), 0))); // prettier-ignore
   const splits = targets.map(async ({ name, by_size }): Promise<Figure> => {
     const series = TIME_KINDS.map((kind) => ({ name: kind.name, fill: kind.fill, values: by_size.map((size) => size[kind.of]) })); // prettier-ignore
     const what = targets.length > 1 ? `Where program time went at ${name}` : 'Where program time went';
     const description = series.map((each) => `${each.name}: ${each.values.map(number).join(', ')}`).join('. ');
-    const svg = await barChart({ title: what, description: `Mean seconds, from small programs to large. ${description}.`, groups, series, y: { label: 'mean seconds' }, stacked: true }); // prettier-ignore
+    const svg = await barChart({ title: what, description: `Mean seconds, from small programs to large. ${description}.`, groups, series, y: { label: 'mean seconds', max: Math.max(...totals) }, stacked: true }); // prettier-ignore
     return { svg, caption: `${what}, by size, along the critical path.` };
   });
   return [
@@ -94,8 +100,8 @@ export async function sizeFigures(targets: readonly TargetReport[]): Promise<Fig
 
 const KINDS: SpanKind[] = [];
 KINDS[TOOL] = { name: 'tools', fill: colour.muted, thin: true };
-KINDS[ENGINE] = { name: 'engine', fill: colour.series(0) };
-KINDS[QUEUE] = { name: 'queue', fill: colour.series(1) };
+KINDS[ENGINE] = { name: 'engine', fill: ENGINE_FILL };
+KINDS[QUEUE] = { name: 'queue', fill: QUEUE_FILL };
 KINDS[FAILED] = { name: 'failed call', fill: colour.bad };
 
 export async function laneSection(targets: readonly Target[], lanes: Lanes): Promise<Markup> {

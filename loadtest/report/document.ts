@@ -10,6 +10,8 @@ export interface LoadDocument {
   readonly complete: boolean;
   readonly started_at: string;
   readonly elapsed_seconds: number;
+  /** Whole runs. */
+  readonly runs: number;
   readonly programs_unfinished: number;
   readonly programs_too_long: number;
   /** The command line's settings, and their defaults. */
@@ -43,12 +45,13 @@ export interface Gathered {
 
 export function documentOf({ settings, targets, pairs, slos }: Gathered, summary: LoadSummary): LoadDocument {
   const reports = targets.map((target, index) => target.report(summary.targets[index]));
-  const ab = pairs?.report(reports.map(({ failed }) => failed)) ?? null;
+  const ab = pairs?.report(reports, summary.runs) ?? null;
   return {
     version: 1,
     complete: summary.complete,
     started_at: summary.startedAt.toISOString(),
     elapsed_seconds: summary.elapsedMs / 1000,
+    runs: summary.runs,
     programs_unfinished: summary.programsUnfinished,
     programs_too_long: summary.programsTooLong,
     settings,

@@ -10,6 +10,9 @@ import {
   paragraph,
   percent,
   section,
+  type Statistic,
+  statisticsOf,
+  tailOf,
   table,
   type Table,
   tiles,
@@ -28,8 +31,8 @@ import {
   workloadRows,
   type Rows,
 } from './rows.js';
-import { ratioText, sloText } from './summary.js';
-import type { Target, TargetReport } from './target.js';
+import { adviceOf, intervalsText, RATIO_STATISTICS, RATIOS, ratioText, sloText } from './summary.js';
+import { cachedShare, type Target, type TargetReport } from './target.js';
 
 /** Source of the page: the document, and data that no document holds. */
 export interface PageSource {
@@ -75,11 +78,12 @@ async function results(source: PageSource): Promise<Markup[]> {
   ];
 }
 
-function findings({ ab, slo, warnings, targets, complete }: LoadDocument): Markup[] {
+function findings(document: LoadDocument): Markup[] {
+  const { ab, slo, warnings, targets, complete } = document;
   return [
     ...(ab === null ? [] : [callout('finding', ab.outcome)]),
     ...slo.map((result) => callout(result.met ? 'good' : 'bad', [html`<strong aria-hidden="true">${result.met ? '✓' : '✗'}</strong> `, sloText(result, targets.length > 1, complete)])), // prettier-ignore
-    ...warnings.map((warning) => callout('warning', warning)),
+    ...[...adviceOf(document), ...warnings].map((warning) => callout('warning', warning)),
   ];
 }
 
@@ -87,9 +91,14 @@ function tilesOf(targets: readonly TargetReport[]) {
   const each = (of: (target: TargetReport) => number | null) =>
     targets.map((target) => number(of(target))).join('\u00a0| ');
   const two = targets.length > 1 ? ': A | B' : '';
+  const tail = (of: (target: TargetReport) => Distribution) => {
+    const name = tailOf(targets.map(of));
+    return `${name} ${each((target) => of(target)[name])}`;
+  };
   return [
-    { name: `Program, mean seconds${two}`, value: each((target) => target.program_seconds.mean), note: `p99 ${each((target) => target.program_seconds.p99)}` }, // prettier-ignore
-    { name: `First token, median seconds${two}`, value: each((target) => target.ttft_seconds.p50), note: `p99 ${each((target) => target.ttft_seconds.p99)}` }, // prettier-ignore
+    { name: `Program, mean seconds${two}`, value: each((target) => target.program_seconds.mean), note: tail((target) => target.program_seconds) }, // prettier-ignore
+    { name: `First token, median seconds${two}`, value: each((target) => target.ttft_seconds.p50), note: tail((target) => target.ttft_seconds) }, // prettier-ignore
+    { name: `Prompts cached${two}`, value: targets.map((target) => percent(cachedShare(target))).join('\u00a0| '), note: 'of prompt tokens' }, // prettier-ignore
     { name: `Slowdown, mean${two}`, value: each((target) => target.slowdown.mean), note: `Jain’s index ${each((target) => target.jain_index)}` }, // prettier-ignore
     { name: `Output tokens a second${two}`, value: each((target) => target.output_tokens_per_second), note: `programs ${each((target) => target.programs_per_second)}` }, // prettier-ignore
     { name: `Programs failed${two}`, value: each((target) => target.failed), note: `of ${each((target) => target.programs)}` }, // prettier-ignore
@@ -118,21 +127,26 @@ function resultTable(targets: readonly TargetReport[]): Table {
   const groups = targets.map(({ name }) => ({ heading: targets.length > 1 ? name : '', columns: statistics }));
   const rows = METRICS.map(([name, of, scale]) => [
     name,
-    ...targets.flatMap((target) => statistics.map((statistic) => scaled(of(target)[statistic], scale))),
+    ...targets.flatMap((target) =>
+      statistics.map((statistic) => (isToldOf(of(target), statistic) ? scaled(of(target)[statistic], scale) : '')),
+    ),
   ]);
   return { caption: 'Of programs and calls that completed', columns: ['', ...groups.flatMap(({ columns }) => columns)], groups, rows }; // prettier-ignore
 }
+
+/** Few values have no p95 or p99 of their own: the maximum is beside them. */
+const isToldOf = (distribution: Distribution, statistic: Statistic): boolean =>
+  statistic === 'max' || statisticsOf([distribution]).includes(statistic);
 
 const scaled = (value: number | null, scale: number): string => number(value === null ? null : value * scale);
 
 function comparison({ ab }: LoadDocument): Markup[] {
   if (ab === null) return [];
-  const statistics = ['mean', 'p50', 'p95', 'p99'] as const;
   return [
     table({
-      caption: `Program times of B over those of A with 95 % intervals; ${integer(ab.pairs)} pairs, ${integer(ab.left_out)} left out`,
-      columns: ['', ...statistics],
-      rows: [['B / A', ...statistics.map((statistic) => ratioText(ab.program_seconds[statistic]))]],
+      caption: `Times of B over those of A; ${integer(ab.pairs)} pairs of programs, ${integer(ab.left_out)} left out. ${intervalsText(ab)}`,
+      columns: ['B / A', ...RATIO_STATISTICS],
+      rows: RATIOS.map(([name, of]) => [name, ...RATIO_STATISTICS.map((statistic) => ratioText(of(ab)[statistic]))]),
     }),
   ];
 }

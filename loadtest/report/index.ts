@@ -29,6 +29,10 @@ export interface ReporterOptions {
   /** URLs, one or two. */
   readonly targets: readonly string[];
   readonly seed: number;
+  /** Share of a time up to which a difference between two targets does not matter. */
+  readonly margin: number;
+  /** Whether a program arrives when another ends: then no queue can grow. */
+  readonly isClosed: boolean;
   readonly slos: readonly Slo[];
   /** Whether to show nothing while it runs. */
   readonly quiet: boolean;
@@ -52,14 +56,15 @@ export interface Reporter extends LoadObserver {
 const LANES_MAX = 40;
 
 export function makeReporter(options: ReporterOptions): Reporter {
-  const { title, settings, seed, slos, quiet, json, html, out, err } = options;
-  const targets = options.targets.map((url, index) => new Target(TARGET_NAMES[index] ?? '', url, seed));
-  const pairs = targets.length > 1 ? new Pairs(seed) : undefined;
+  const { title, settings, seed, margin, isClosed, slos, quiet, json, html, out, err } = options;
+  const targets = options.targets.map((url, index) => new Target(TARGET_NAMES[index] ?? '', url, seed, isClosed));
+  const pairs = targets.length > 1 ? new Pairs(seed, margin) : undefined;
   const lanes = html === undefined ? undefined : new Lanes(seed, LANES_MAX);
   const view = quiet ? undefined : new ProgressView(err, targets.map(({ name }) => name)); // prettier-ignore
   return {
     callEnded(call: LoadCallRecord): void {
       targets[call.target]?.callEnded(call);
+      pairs?.callEnded(call);
       lanes?.callEnded(call);
       view?.callEnded(call);
     },
@@ -83,6 +88,9 @@ export function makeReporter(options: ReporterOptions): Reporter {
         json === undefined || json === '-' ? undefined : writeFile(json, text),
         html === undefined || lanes === undefined ? undefined : writePage(html, lanes),
       ]);
+      for (const [index, file] of [json, html].entries())
+        if (file !== undefined && file !== '-' && written[index]?.status === 'fulfilled')
+          err.write(plain(`Wrote ${file}\n`));
       for (const each of written) if (each.status === 'rejected') throw each.reason;
       return document;
     },

@@ -1,44 +1,59 @@
-import { bootstrapRatio, nearestRank, type Pair, type Ratio, Reservoir } from '../../lab/index.js';
-import type { LoadProgramRecord } from '../records.js';
+import { headline, pairedRatio, type Ratio, Sample, verdictOf } from '../../lab/index.js';
+import { RUNS } from '../load.js';
+import type { LoadCallRecord, LoadProgramRecord } from '../records.js';
+import { cachedShare, type TargetReport } from './target.js';
 
-/** Comparison of the second target's program times with the first's; ratios are B over A. */
+/** Comparison of the second target's times with the first's; ratios are B over A, their pairs are runs. */
 export interface AbReport {
+  /** Whole runs, over which the intervals are; of a comparison that was stopped during its first run, that one. */
+  readonly runs: number;
+  /** Programs that completed at both targets. */
   readonly pairs: number;
-  /** Programs that did not complete at both targets: they are in none of the ratios. */
+  /** Programs that did not: they are in no ratio of program times. */
   readonly left_out: number;
-  readonly program_seconds: Readonly<Record<Statistic, Ratio>>;
-  readonly difference: 'B sooner' | 'A sooner' | 'none shown';
-  /** The same as a sentence. */
+  readonly program_seconds: Ratios;
+  readonly ttft_seconds: Ratios;
+  /** Share of a time up to which a difference does not matter. */
+  readonly margin: number;
+  readonly difference: 'B sooner' | 'A sooner' | 'none that matters' | 'none shown';
+  /** All of it as a sentence. */
   readonly outcome: string;
 }
 
-type Statistic = keyof typeof STATISTICS;
+type Ratios = Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>;
 
-const STATISTICS = {
-  mean: (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length,
-  p50: percentile(0.5),
-  p95: percentile(0.95),
-  p99: percentile(0.99),
-};
-/** Fewest pairs for a bootstrap; with fewer its interval is too narrow. */
-const PAIRS_MIN = 10;
-/** Pairs kept for a thousand resamples: more would delay the user for an interval that is narrow already. */
-const PAIRS_KEPT = 2_000;
+const DIFFERENCES = { sooner: 'B sooner', later: 'A sooner', same: 'none that matters', unsure: 'none shown' } as const;
+
 /** Upper bound on programs whose twin has not ended. Twins run side by side: only a stalled target leaves so many. */
 const WAITING_MAX = 100_000;
 
-/** Programs given to both targets, paired by their index. */
+/** Values at A and at B. */
+type Two = readonly [Sample, Sample];
+
+interface Run {
+  /** Seconds of programs that completed at both. */
+  readonly programs: Two;
+  readonly firstTokens: Two;
+}
+
+/** Programs given to both targets, paired by their index, and compared run by run. */
 export class Pairs {
+  readonly #runs = new Map<number, Run>();
   /** Seconds at the target that ended first; NaN for a failed one. */
   readonly #waiting = new Map<number, { readonly target: number; readonly seconds: number }>();
-  readonly #pairs: Reservoir<Pair>;
   #leftOut = 0;
 
-  constructor(private readonly seed: number) {
-    this.#pairs = new Reservoir(seed, PAIRS_KEPT);
+  constructor(
+    private readonly seed: number,
+    private readonly margin: number,
+  ) {}
+
+  callEnded({ run, target, outcome, arrivedMs, firstTokenMs }: LoadCallRecord): void {
+    if (outcome !== 'completed' || Number.isNaN(firstTokenMs)) return;
+    this.#run(run).firstTokens[target === 0 ? 0 : 1].add((firstTokenMs - arrivedMs) / 1000);
   }
 
-  programEnded({ index, target, arrivedMs, endedMs, outcome }: LoadProgramRecord): void {
+  programEnded({ run, index, target, arrivedMs, endedMs, outcome }: LoadProgramRecord): void {
     const seconds = outcome === 'completed' ? (endedMs - arrivedMs) / 1000 : NaN;
     const twin = this.#waiting.get(index);
     if (twin === undefined || twin.target === target) {
@@ -47,8 +62,22 @@ export class Pairs {
       return;
     }
     this.#waiting.delete(index);
-    if (Number.isNaN(seconds + twin.seconds)) this.#leftOut += 1;
-    else this.#pairs.add(target === 1 ? [twin.seconds, seconds] : [seconds, twin.seconds]);
+    if (Number.isNaN(seconds + twin.seconds)) {
+      this.#leftOut += 1;
+      return;
+    }
+    const { programs } = this.#run(run);
+    programs[target === 0 ? 0 : 1].add(seconds);
+    programs[twin.target === 0 ? 0 : 1].add(twin.seconds);
+  }
+
+  #run(index: number): Run {
+    const known = this.#runs.get(index);
+    if (known) return known;
+    const two = (): Two => [new Sample(this.seed), new Sample(this.seed)];
+    const run = { programs: two(), firstTokens: two() };
+    this.#runs.set(index, run);
+    return run;
   }
 
   /** Drops the longest-waiting program; its twin will then wait in its place. */
@@ -61,58 +90,47 @@ export class Pairs {
     }
   }
 
-  report(failed: readonly number[]): AbReport {
-    const pairs = this.#pairs.kept;
-    const ratioOf = (statistic: (values: readonly number[]) => number): Ratio => {
-      const ratio = bootstrapRatio(pairs, statistic, { seed: this.seed });
-      return { ...ratio, ...(pairs.length < PAIRS_MIN ? { low: null, high: null } : {}), pairs: this.#pairs.count };
-    };
-    const program_seconds = {
-      mean: ratioOf(STATISTICS.mean),
-      p50: ratioOf(STATISTICS.p50),
-      p95: ratioOf(STATISTICS.p95),
-      p99: ratioOf(STATISTICS.p99),
-    };
-    const difference = differenceOf(program_seconds.mean);
+  /** @param whole runs that ended by themselves; of a stopped one, rather the short programs are known */
+  report(targets: readonly TargetReport[], whole: number): AbReport {
+    const all = [...this.#runs.values()];
+    const runs = [...this.#runs].filter(([index]) => index < Math.max(1, whole)).map(([, run]) => run);
+    const program_seconds = ratiosOf(runs.map(({ programs }) => programs));
+    const ttft_seconds = ratiosOf(runs.map(({ firstTokens }) => firstTokens));
+    const { mean } = program_seconds;
+    const isSingle = mean.low === null && mean.ratio !== null;
+    const [a, b] = targets;
+    const sentence = headline(
+      {
+        name: 'B',
+        against: 'A',
+        programs: program_seconds,
+        firstToken: ttft_seconds,
+        counts: {
+          programs: Math.min(...runs.map(({ programs }) => programs[0].count)),
+          calls: Math.min(...runs.flatMap(({ firstTokens }) => firstTokens.map(({ count }) => count))),
+        },
+        cached: [a ? cachedShare(a) : null, b ? cachedShare(b) : null],
+        failed: [a?.failed ?? 0, b?.failed ?? 0],
+        single: 'one run',
+      },
+      this.margin,
+    );
     return {
-      pairs: this.#pairs.count,
+      runs: runs.length,
+      pairs: all.reduce((sum, { programs }) => sum + programs[0].count, 0),
       left_out: this.#leftOut + this.#waiting.size,
       program_seconds,
-      difference,
-      outcome: sentence(program_seconds.mean, difference) + caveat(failed),
+      ttft_seconds,
+      margin: this.margin,
+      difference: isSingle ? 'none shown' : DIFFERENCES[verdictOf(mean, this.margin) ?? 'unsure'],
+      outcome: isSingle ? `${sentence} Repeat it before you believe it: --repeat ${RUNS}.` : sentence,
     };
   }
 }
 
-function differenceOf({ low, high }: Ratio): AbReport['difference'] {
-  if (high !== null && high < 1) return 'B sooner';
-  return low !== null && low > 1 ? 'A sooner' : 'none shown';
-}
-
-/** Speedups are phrased above 1: half the time is 2x sooner. */
-function sentence({ ratio, low, high, pairs }: Ratio, difference: AbReport['difference']): string {
-  if (ratio === null) return 'No comparison: no program completed at both targets.';
-  const over = `${pairs} pair${pairs === 1 ? '' : 's'}`;
-  if (low === null || high === null)
-    return `No difference can be shown with ${over}: B took ${times(ratio)} the time of A, and chance alone may do that.`;
-  const [from, to] = difference === 'B sooner' ? [1 / high, 1 / low] : [low, high];
-  const interval = `(95 % interval ${from.toPrecision(3)} to ${to.toPrecision(3)}, ${over})`;
-  switch (difference) {
-    case 'B sooner':
-      return `B finished programs ${times(1 / ratio)} sooner than A ${interval}.`;
-    case 'A sooner':
-      return `A finished programs ${times(ratio)} sooner than B ${interval}.`;
-    case 'none shown':
-      return `No difference shown: B took ${times(ratio)} the time of A ${interval}.`;
-  }
-}
-
-/** A target that fails its slow programs looks fast, so the outcome mentions failures. */
-const caveat = (failed: readonly number[]): string =>
-  failed.some((count) => count > 0) ? ` Programs failed at A: ${failed[0] ?? 0}, at B: ${failed[1] ?? 0}; they are not compared.` : ''; // prettier-ignore
-
-const times = (ratio: number): string => `${ratio.toPrecision(ratio < 1 ? 2 : 3)}x`;
-
-function percentile(share: number) {
-  return (values: readonly number[]): number => nearestRank(Float64Array.from(values).sort(), share);
+function ratiosOf(runs: readonly Two[]): Ratios {
+  const of = (statistic: (sample: Sample) => number): Ratio =>
+    pairedRatio(runs.map(([a, b]) => [statistic(a), statistic(b)] as const).filter(([a, b]) => !Number.isNaN(a + b)));
+  const percentile = (share: number) => of((sample) => sample.percentile(share));
+  return { mean: of((sample) => sample.mean), p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99) };
 }

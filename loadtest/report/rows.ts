@@ -1,6 +1,14 @@
-import { type ColumnGroup, type Distribution, integer, number, percent } from '../../lab/index.js';
+import {
+  type ColumnGroup,
+  type Distribution,
+  integer,
+  number,
+  percent,
+  statisticsOf,
+  tailOf,
+} from '../../lab/index.js';
 import { ERROR_CLASSES } from '../records.js';
-import type { TargetReport } from './target.js';
+import { cachedShare, type TargetReport } from './target.js';
 
 /** A figure of a target, and its format. */
 export interface Column {
@@ -16,23 +24,22 @@ export interface Rows {
   readonly rows: readonly (readonly string[])[];
 }
 
-const SPREAD = ['mean', 'p50', 'p95', 'p99'] as const;
+interface Group {
+  readonly heading: string;
+  readonly columns: readonly Column[];
+}
 
-const spread = (of: (target: TargetReport) => Distribution, scale = 1): Column[] =>
-  SPREAD.map((heading) => ({
-    heading,
-    of: (target) => {
-      const value = of(target)[heading];
-      return value === null ? null : value * scale;
-    },
-  }));
-
-const cachedShare = ({ cached_tokens, prompt_tokens }: TargetReport): number | null =>
-  cached_tokens === null || prompt_tokens === 0 ? null : cached_tokens / prompt_tokens;
-
-/** Columns of a report on each target, one table a group; the same in the terminal and on the page. */
-export const COLUMN_GROUPS: readonly (readonly { readonly heading: string; readonly columns: readonly Column[] }[])[] =
-  [
+/** Columns of the terminal's report on each target, a table for each list of groups. */
+export function columnGroups(targets: readonly TargetReport[]): readonly (readonly Group[])[] {
+  const spread = (of: (target: TargetReport) => Distribution, scale = 1): Column[] =>
+    statisticsOf(targets.map(of)).map((heading) => ({
+      heading,
+      of: (target) => {
+        const value = of(target)[heading];
+        return value === null ? null : value * scale;
+      },
+    }));
+  return [
     [
       { heading: 'program, s', columns: spread((target) => target.program_seconds) },
       { heading: 'slowdown', columns: spread((target) => target.slowdown) },
@@ -55,6 +62,7 @@ export const COLUMN_GROUPS: readonly (readonly { readonly heading: string; reado
       { heading: 'prompts', columns: [{ heading: 'cached', of: cachedShare, show: percent }] },
     ],
   ];
+}
 
 export const NONE_COMPLETED = 'No program was completed.';
 
@@ -79,12 +87,13 @@ export function splitRows(targets: readonly TargetReport[]): Rows {
 
 /** Quarters of the programs by their tokens, the smallest first. */
 export function sizeRows(targets: readonly TargetReport[]): Rows {
+  const tail = tailOf(targets.flatMap(({ by_size }) => by_size.map(({ program_seconds }) => program_seconds)));
   return {
     corner: 'by size',
     groups: [
       { heading: '', columns: ['tokens', 'programs'] },
-      { heading: 'program, s', columns: ['mean', 'p99'] },
-      { heading: 'slowdown', columns: ['mean', 'p99'] },
+      { heading: 'program, s', columns: ['mean', tail] },
+      { heading: 'slowdown', columns: ['mean', tail] },
       { heading: 'mean seconds in', columns: ['queue', 'engine', 'tools'] },
     ],
     rows: targets.flatMap((target) =>
@@ -92,7 +101,7 @@ export function sizeRows(targets: readonly TargetReport[]): Rows {
         `${prefix(target, targets)}${quarterName(quarter)}`,
         size.tokens_min === null ? '-' : `${integer(size.tokens_min)}–${integer(size.tokens_max)}`,
         integer(size.programs),
-        ...[size.program_seconds, size.slowdown].flatMap(({ mean, p99 }) => [number(mean), number(p99)]),
+        ...[size.program_seconds, size.slowdown].flatMap((each) => [number(each.mean), number(each[tail])]),
         number(size.queue_seconds_mean),
         number(size.engine_seconds_mean),
         number(size.tool_seconds_mean),
@@ -102,18 +111,22 @@ export function sizeRows(targets: readonly TargetReport[]): Rows {
 }
 
 export function workloadRows(targets: readonly TargetReport[]): Rows {
+  const kinds = targets.flatMap(({ by_workload }) => Object.values(by_workload));
+  const tail = tailOf(kinds.map(({ program_seconds }) => program_seconds));
   return {
     corner: 'by workload',
     groups: [
       { heading: '', columns: ['programs'] },
-      { heading: 'program, s', columns: ['mean', 'p50', 'p99'] },
-      { heading: 'slowdown', columns: ['mean', 'p99'] },
+      { heading: 'program, s', columns: ['mean', 'p50', tail] },
+      { heading: 'slowdown', columns: ['mean', tail] },
     ],
     rows: targets.flatMap((target) =>
       Object.entries(target.by_workload).map(([name, { programs, program_seconds, slowdown }]) => [
         `${prefix(target, targets)}${name}`,
         integer(programs),
-        ...[program_seconds.mean, program_seconds.p50, program_seconds.p99, slowdown.mean, slowdown.p99].map(number),
+        ...[program_seconds.mean, program_seconds.p50, program_seconds[tail], slowdown.mean, slowdown[tail]].map(
+          number,
+        ),
       ]),
     ),
   };

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ProgramGroup } from '../../lab/index.js';
+import { MARGIN, ProgramGroup } from '../../lab/index.js';
 import { Pairs, type AbReport } from './pairs.js';
 import { Target, type TargetReport } from './target.js';
 
@@ -91,8 +91,8 @@ const ANY = 'NAME';
 
 /** All possible metrics: the numbers in the report of an empty run, so that the list always matches reports. */
 function metricsOf(targets: number): string[][] {
-  const empty = new Target('', '', 0).report();
-  const ab = new Pairs(0).report([]);
+  const empty = new Target('', '', 0, false).report();
+  const ab = new Pairs(0, MARGIN).report([], 0);
   return numbersOf({
     ...empty,
     by_workload: { [ANY]: new ProgramGroup(0).measures() },
@@ -101,7 +101,7 @@ function metricsOf(targets: number): string[][] {
 }
 
 /** Fields that are null in an empty report but never numbers; the longest wait is `queue_seconds.max`. */
-const NOT_NUMBERS = new Set(['model', 'server', 'tokenizer', 'worst_waiting']);
+const NOT_NUMBERS = new Set(['model', 'server', 'tokenizer', 'worst_waiting', 'queue_grew']);
 
 function numbersOf(value: object): string[][] {
   return Object.entries(value).flatMap(([name, child]: [string, unknown]) => {

@@ -1,8 +1,9 @@
 import { type ColumnGroup, integer, number, ratio, type Ratio, textTable } from '../../lab/index.js';
 import type { LoadDocument } from './document.js';
+import type { AbReport } from './pairs.js';
 import type { SloResult } from './slo.js';
 import type { TargetReport } from './target.js';
-import { COLUMN_GROUPS, errorExamples, errorRows, isNoneCompleted, NONE_COMPLETED, sizeRows, splitRows, workloadRows } from './rows.js'; // prettier-ignore
+import { columnGroups, errorExamples, errorRows, isNoneCompleted, NONE_COMPLETED, sizeRows, splitRows, workloadRows } from './rows.js'; // prettier-ignore
 
 /**
  * The document for people: tables, and lines for single facts.
@@ -11,6 +12,7 @@ import { COLUMN_GROUPS, errorExamples, errorRows, isNoneCompleted, NONE_COMPLETE
 export function summaryOf(document: LoadDocument, width: number): string {
   const { targets, ab, warnings, slo } = document;
   const blocks = [
+    [...(ab === null ? [] : [ab.outcome]), ...adviceOf(document)],
     headOf(document),
     ...(isNoneCompleted(targets) ? [[NONE_COMPLETED]] : figureTables(targets, width)),
     [...grid(errorRows(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
@@ -18,7 +20,7 @@ export function summaryOf(document: LoadDocument, width: number): string {
       ({ name, worst_waiting }) =>
       worst_waiting === null ? [] : [`Longest wait${targets.length > 1 ? ` at ${name}` : ''}: ${number(worst_waiting.seconds)} s, of ${worst_waiting.program}`], // prettier-ignore
     ),
-    ab === null ? [] : [...ratioLines(ab.program_seconds, width), ab.outcome],
+    ab === null ? [] : ratioLines(ab, width),
     slo.map((result) => sloText(result, targets.length > 1, document.complete)),
     warnings.map((warning) => `Warning: ${warning}`),
   ];
@@ -29,7 +31,7 @@ export function summaryOf(document: LoadDocument, width: number): string {
 function figureTables(targets: readonly TargetReport[], width: number): string[][] {
   const corner = targets.length > 1 ? 'target' : '';
   return [
-    ...COLUMN_GROUPS.map((groups) =>
+    ...columnGroups(targets).map((groups) =>
       textTable(
         corner,
         groups.map(({ heading, columns }) => ({ heading, columns: columns.map((column) => column.heading) })),
@@ -66,11 +68,40 @@ interface Grid {
 const grid = ({ corner, groups, rows }: Grid, width: number): string[] =>
   rows.length === 0 ? [] : textTable(corner, groups, rows, width);
 
-function ratioLines(ratios: Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>, width: number): string[] {
-  const columns = ['mean', 'p50', 'p95', 'p99'] as const;
-  const cells = columns.map((name) => ratioText(ratios[name]));
-  const group = { heading: 'program times, in brackets 95 % intervals', columns };
-  return [...textTable('B / A', [group], [['ratio', ...cells]], width), ''];
+function ratioLines(ab: AbReport, width: number): string[] {
+  const rows = RATIOS.map(([name, of]) => [name, ...RATIO_STATISTICS.map((statistic) => ratioText(of(ab)[statistic]))]);
+  return [...textTable('B / A', [{ heading: '', columns: RATIO_STATISTICS }], rows, width), intervalsText(ab)];
+}
+
+export const RATIO_STATISTICS = ['mean', 'p50', 'p95', 'p99'] as const;
+/** Compared times of two targets. */
+export const RATIOS = [
+  ['program', (ab: AbReport) => ab.program_seconds],
+  ['to first token', (ab: AbReport) => ab.ttft_seconds],
+] as const;
+
+export const intervalsText = ({ runs }: AbReport): string =>
+  runs > 1
+    ? `In brackets: 95 % confidence over ${integer(runs)} runs.`
+    : 'No confidence interval: it takes several runs.';
+
+/** What the load itself leaves unanswered, and the load that would answer it. */
+export function adviceOf({ targets, settings }: LoadDocument): string[] {
+  const { rate_per_second: rate, time_scale: scale, arrivals, concurrency } = settings;
+  const lines = targets.flatMap(({ name, queue_grew, programs_per_second }) => {
+    if (queue_grew !== true) return [];
+    const slower =
+      typeof rate === 'number' && programs_per_second !== null
+        ? `--rate below ${number(programs_per_second / Number(scale ?? 1))}`
+        : 'a lower --time-scale';
+    return [`${targets.length > 1 ? `${name}: a` : 'A'} drain, not a steady state: the queue grew throughout. Its times grow with the number of programs; try ${slower}.`]; // prettier-ignore
+  });
+  const waits = targets.map(({ queue_seconds }) => queue_seconds.max);
+  if (waits.length > 0 && waits.every((wait) => wait === 0)) {
+    const more = typeof rate === 'number' ? `--rate above ${number(rate)}` : arrivals === 'closed' ? `--concurrency above ${String(concurrency)}` : 'a higher --time-scale'; // prettier-ignore
+    lines.push(`No call waited at the gateway, so its policy changed nothing: try ${more}.`);
+  }
+  return lines;
 }
 
 export const ratioText = (value: Ratio): string =>

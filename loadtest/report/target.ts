@@ -1,4 +1,12 @@
-import { type Distribution, Gathering, type Measures, Reservoir, Sample, type SizeMeasures } from '../../lab/index.js';
+import {
+  Backlog,
+  type Distribution,
+  Gathering,
+  type Measures,
+  Reservoir,
+  Sample,
+  type SizeMeasures,
+} from '../../lab/index.js';
 import type { TargetFacts } from '../load.js';
 import { ERROR_CLASSES, type ErrorClass, type LoadCallRecord, type LoadProgramRecord } from '../records.js';
 
@@ -23,7 +31,13 @@ export interface TargetReport extends Omit<Measures, 'refused' | 'by_size'>, Fac
   readonly program_tool_seconds: Distribution;
   readonly critical_path_seconds: Distribution;
   readonly by_size: readonly SizeReport[];
+  /** Whether the queue grew for as long as programs arrived, in every run; null where too few programs tell. */
+  readonly queue_grew: boolean | null;
 }
+
+/** Share of prompt tokens found in a cache; null if the target never reported any. */
+export const cachedShare = ({ cached_tokens, prompt_tokens }: TargetReport): number | null =>
+  cached_tokens === null || prompt_tokens === 0 ? null : cached_tokens / prompt_tokens;
 
 /** Facts found out about it before the run; null where unknown. */
 interface Facts {
@@ -57,13 +71,16 @@ export class Target {
   readonly #tool: Sample;
   readonly #criticalPath: Sample;
   readonly #splits: Reservoir<Split>;
+  /** Of each run. */
+  readonly #backlogs: Backlog[] = [];
   readonly #examples: Partial<Record<ErrorClass, string>> = {};
   #cachedTokens: number | null = null;
 
   constructor(
     readonly name: string,
     readonly url: string,
-    seed: number,
+    private readonly seed: number,
+    private readonly isClosed: boolean,
   ) {
     this.#measures = new Gathering(seed);
     this.#interToken = new Sample(seed);
@@ -90,6 +107,7 @@ export class Target {
 
   programEnded(program: LoadProgramRecord): void {
     this.#measures.programEnded(program);
+    (this.#backlogs[program.run] ??= new Backlog(this.seed)).programEnded(program);
     if (program.outcome !== 'completed') return;
     const split = {
       tokens: program.promptTokens + program.outputTokens,
@@ -133,8 +151,15 @@ export class Target {
       program_engine_seconds: this.#engine.distribution(),
       program_tool_seconds: this.#tool.distribution(),
       critical_path_seconds: this.#criticalPath.distribution(),
+      queue_grew: this.#queueGrew(),
       by_size: by_size.map((size) => ({ ...size, ...this.#splitOf(size) })),
     };
+  }
+
+  #queueGrew(): boolean | null {
+    if (this.isClosed) return null;
+    const known = this.#backlogs.map(({ grew }) => grew).filter((grew) => grew !== null);
+    return known.length === 0 ? null : known.every((grew) => grew);
   }
 
   #splitOf({ tokens_min, tokens_max }: SizeMeasures) {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { engineId, programId, tenantId, type EngineId } from '../../src/index.js';
+import { engineId, programId, type EngineId } from '../../src/index.js';
 import { problemsOf, pathText } from '../config/problems.js';
 import { configSchema, type EngineConfig } from '../config/schema.js';
 import { redact } from '../config/secrets.js';
@@ -9,15 +9,11 @@ import { sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
 import { requestIdOf } from '../http/headers.js';
 import type { Handlers, Params, Routes } from '../http/listener.js';
-import { splitTarget } from '../http/target.js';
-import { endProgram, findProgram } from '../programs.js';
-import { checked } from '../workflows/checked.js';
-import { workOf } from '../workflows/declaration.js';
-import { hintSchema } from '../workflows/schema.js';
+import { findProgram } from '../programs.js';
 import { EVERY_ENGINE, postToEveryEngine } from './every-engine.js';
 import { explain } from './explain.js';
 import { pageRoutes } from './page.js';
-import { readProgramQuery, selectPrograms } from './query.js';
+import { queryOf, readProgramQuery, selectPrograms, tenantIn } from './query.js';
 import {
   engineRow,
   engineRows,
@@ -26,6 +22,7 @@ import {
   pastCalls,
   programDetail,
   queueRow,
+  tenantRows,
   totalsRow,
 } from './rows.js';
 import { programPage, readView } from './watch.js';
@@ -62,6 +59,7 @@ export function adminRoutes(context: Context): Routes {
     '/engines/:id/drain': { POST: answer((_, params) => drainEngine(context, params)) },
     [`${EVERY_ENGINE}/*`]: { POST: guarded((request, response) => postToEveryEngine(context, request, response)) },
     '/queue': { GET: answer(() => queueRow(context)) },
+    '/tenants': { GET: answer(() => tenantRows(context)) },
     '/identity': { GET: answer(() => identityRow(context)) },
     '/totals': { GET: answer(() => totalsRow(context)) },
     '/gateway': { GET: answer(() => gatewayRow(context)) },
@@ -82,61 +80,6 @@ export function probeRoutes(context: Context): Routes {
     '/healthz': { GET: (request, response) => sendJson(request, response, 200, 'alive', { status: 'ok' }) },
     '/readyz': { GET: (request, response) => showReady(context, request, response) },
   };
-}
-
-/**
- * `POST /programs/{id}/end` and `/hint`. Operators may do so to any tenant's program, by `?tenant=` or by its key;
- * clients only to their own.
- * @param asAdmin whether this listener serves operators
- */
-export function programRoutes(context: Context, asAdmin: boolean): Routes {
-  const tenantFor = (request: IncomingMessage) => {
-    if (asAdmin && !hasClientKey(context, request)) {
-      context.auth.checkAdmin(request.headers);
-      return tenantIn(request);
-    }
-    return context.auth.tenantOf(request.headers);
-  };
-  return {
-    '/programs/:id/end': {
-      POST: (request, response, { id = '' }) => {
-        const row = findProgram(context, id, tenantFor(request));
-        endProgram(context, row.id);
-        sendJson(request, response, 200, 'ended', { ended: true, id, tenant: row.tenant });
-      },
-    },
-    '/programs/:id/hint': {
-      POST: async (request, response, { id = '' }) => {
-        const tenant = tenantFor(request);
-        const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
-        const { remaining } = checked(hintSchema, body);
-        const row = findProgram(context, id, tenant);
-        context.driver.emit({ type: 'programHinted', program: row.id, remaining: workOf(remaining) });
-        const used = context.config.policy.foresight === 'declared';
-        sendJson(request, response, 200, 'hinted', { hinted: true, used, id, tenant: row.tenant });
-      },
-    },
-  };
-}
-
-/** Whether the request carries an API key. Without configured keys, all callers share one tenant. */
-function hasClientKey(context: Context, request: IncomingMessage): boolean {
-  if (context.config.auth.keys.length === 0) return false;
-  try {
-    context.auth.tenantOf(request.headers);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function queryOf(request: IncomingMessage): URLSearchParams {
-  return new URLSearchParams(splitTarget(request.url ?? '').search);
-}
-
-function tenantIn(request: IncomingMessage) {
-  const tenant = queryOf(request).get('tenant');
-  return tenant === null ? undefined : tenantId(tenant);
 }
 
 async function listPrograms(context: Context, request: IncomingMessage) {

@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { WAIT_CAUSES } from '../../src/index.js';
+import { TENANTS_NAMES, WAIT_CAUSES } from '../../src/index.js';
+import { say, whole } from './answer-parts.js';
+import { shadow } from './shadow-answer.js';
+
+export * from './acknowledgements.js';
 
 /**
  * The answers of the admin API. `openapi.ts` makes docs/openapi.yaml of them; a test holds real answers against them.
@@ -8,11 +12,9 @@ import { WAIT_CAUSES } from '../../src/index.js';
 export const API_VERSION = 1;
 
 const seconds = z.number().min(0);
-const whole = z.int().min(0);
 const share = z.number().min(0).max(1);
 /** A wall-clock time. */
 const time = z.number().meta({ description: 'Unix time in seconds, with fractions.' });
-const say = <T extends z.ZodType>(schema: T, description: string): T => schema.meta({ description });
 
 const programFields = {
   id: say(z.string(), 'The client’s id. A leading `~` marks a generated one.'),
@@ -79,6 +81,16 @@ const activeCall = z
   })
   .meta({ id: 'ActiveCall' });
 
+const nextCall = z
+  .strictObject({
+    probability: say(share, 'That it comes.'),
+    median_seconds: say(seconds, 'Time until it, if it comes.'),
+    p95_seconds: seconds,
+    more_tokens: say(whole, 'Prompt tokens beyond the thread’s context.'),
+    tools: say(z.string().nullable(), 'Tools that its answer asks for; empty: none; null: too uncertain.'),
+  })
+  .meta({ id: 'NextCall' });
+
 export const programDetail = z
   .strictObject({
     ...programFields,
@@ -88,6 +100,7 @@ export const programDetail = z
           z.enum(['none', 'learnt', 'declared']),
           'Who foresees its rest: nobody, its agent type, its client.',
         ),
+        used: say(z.boolean(), 'Whether the policy ranks by it.'),
         remaining_seconds: say(seconds.nullable(), 'Engine time to come; null: unknown.'),
       })
       .meta({ id: 'Forecast' }),
@@ -96,6 +109,7 @@ export const programDetail = z
         thread: say(z.string(), 'The sub-agent’s id; empty for the root.'),
         calls: whole,
         active: say(z.array(activeCall), 'Of all its threads together, the oldest 100.'),
+        next: say(nextCall.nullable(), 'Its next call, as foreseen; null: one is in flight, or nothing is foreseen.'),
       }),
     ),
   })
@@ -200,6 +214,18 @@ export const engine = z
     engine_running: z.number().nullable(),
     engine_waiting: z.number().nullable(),
     kv_usage: z.number().nullable(),
+    kv_events: say(
+      z
+        .strictObject({
+          blocks: whole,
+          tokens: whole,
+          last_seq: whole,
+          gaps: whole,
+          complete: say(z.boolean(), 'Whether all events have come; otherwise blocks are missing from the count.'),
+        })
+        .nullable(),
+      'Its cache as its KV events tell; null: it has told nothing.',
+    ),
   })
   .meta({ id: 'Engine' });
 
@@ -214,6 +240,25 @@ export const queue = z
     levels: z.array(z.strictObject({ level: whole, waiting: whole })),
   })
   .meta({ id: 'Queue' });
+
+export const tenantList = z
+  .strictObject({
+    division: say(
+      z.enum(TENANTS_NAMES),
+      '`policy.tenants`: how engine time is divided. With `none` there are no tenants here.',
+    ),
+    tenants: z.array(
+      z.strictObject({
+        tenant: z.string(),
+        weight: z.number(),
+        waiting: whole,
+        in_flight: whole,
+        attained_share: say(share, 'Of the engine time of about the last minute.'),
+        due_share: say(share.nullable(), 'Due among the tenants that have calls; null: it has none.'),
+      }),
+    ),
+  })
+  .meta({ id: 'TenantList' });
 
 const spread = z.strictObject({ count: whole, mean: seconds.nullable(), p99: seconds.nullable() });
 
@@ -238,6 +283,7 @@ export const totals = z
       }),
       'The same as columns: an entry for each step since `from`. Durations are means.',
     ),
+    shadow: say(shadow.nullable(), 'Null: none yet, or `shadow.enabled` is false.'),
   })
   .meta({ id: 'Totals' });
 
@@ -252,38 +298,17 @@ export const gatewayState = z
   })
   .meta({ id: 'GatewayState' });
 
-export const demo = z.strictObject({ demo: z.literal('running') }).meta({ id: 'Demo' });
-export const ended = z
-  .strictObject({ ended: z.literal(true), id: z.string(), tenant: z.string() })
-  .meta({ id: 'Ended' });
-export const hinted = z
-  .strictObject({
-    hinted: z.literal(true),
-    used: say(z.boolean(), 'Whether `policy.foresight` is `declared`.'),
-    id: z.string(),
-    tenant: z.string(),
-  })
-  .meta({ id: 'Hinted' });
-export const removed = z.strictObject({ id: z.string(), removed: z.literal(true) }).meta({ id: 'Removed' });
-export const everyEngine = z
-  .strictObject({ engines: z.array(z.strictObject({ id: z.string(), status: whole, body: z.string() })) })
-  .meta({ id: 'EveryEngine' });
-export const alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });
-export const ready = z
-  .strictObject({ ready: z.boolean(), reason: z.enum(['draining', 'no_engine']).optional() })
-  .meta({ id: 'Ready' });
-export const error = z
-  .looseObject({ error: z.looseObject({ message: z.string(), type: z.string(), code: z.string().nullable() }) })
-  .meta({ id: 'Error' });
-
 export type Program = z.infer<typeof program>;
 export type ProgramDetail = z.infer<typeof programDetail>;
 export type ProgramPage = z.infer<typeof programPage>;
+export type NextCall = z.infer<typeof nextCall>;
 export type ActiveCall = z.infer<typeof activeCall>;
 export type PastCall = z.infer<typeof pastCall>;
 export type PastCallList = z.infer<typeof pastCalls>;
 export type Engine = z.infer<typeof engine>;
 export type EngineList = z.infer<typeof engineList>;
 export type Queue = z.infer<typeof queue>;
+export type TenantList = z.infer<typeof tenantList>;
 export type TotalsAnswer = z.infer<typeof totals>;
+export type ShadowAnswer = z.infer<typeof shadow>;
 export type GatewayState = z.infer<typeof gatewayState>;

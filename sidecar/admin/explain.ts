@@ -2,7 +2,7 @@ import { callId, type CallView, type ProgramView, type TenantId } from '../../sr
 import type { Context } from '../context.js';
 import { findProgram } from '../programs.js';
 import { CALLS_MAX, programRow } from './rows.js';
-import { dispatchRow, inSeconds, obstacleRow, seconds, waitRow } from './wait-rows.js';
+import { dispatchRow, inSeconds, obstacleRow, seconds, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, lastCallInWords } from './words.js';
 
 /**
@@ -62,6 +62,7 @@ function callRow(context: Context, call: string, view: CallView, now: number) {
     overdue,
     engine: engine ?? null,
     waiting_for: waiting === undefined ? null : waitRow(waiting.nearest, now),
+    tenant_share: waiting?.share === undefined ? null : shareRow(waiting.share),
     engines: waiting?.engines.map((each) => obstacleRow(each, now)) ?? [],
     promoted_in_seconds: inSeconds(waiting?.promoteAtMs, now),
     overdue_in_seconds: inSeconds(waiting?.overdueAtMs, now),

@@ -67,10 +67,19 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'd
   },
   '/programs/{id}/hint': {
     post: {
-      summary: 'Declares the rest of it, for its next calls. Clients may do so with their own key.',
+      summary: 'Declares the rest of it, for its next calls, or its deadline. Clients may do so with their own key.',
       query: TENANT,
-      body: '`{"remaining": {"promptTokens": 1200, "outputTokens": 300, "calls": 4}}`; `calls` is optional. See docs/WORKFLOWS.md.',
+      body: '`{"remaining": {"promptTokens": 1200, "outputTokens": 300, "calls": 4}}`; `calls` is optional. `{"deadline": 90}`, in seconds or as a time of RFC 3339. One of the two at least. See docs/WORKFLOWS.md.',
       answer: answers.hinted,
+      errors: [404, 413, 415],
+    },
+  },
+  '/programs/{id}/events': {
+    post: {
+      summary: 'Tells that one of its tools has begun or ended. Clients may do so with their own key.',
+      query: TENANT,
+      body: '`{"type": "tool_started", "tool": "bash", "thread": "", "expectedMs": 2000}` or `{"type": "tool_finished", "tool": "bash"}`; `thread` and `expectedMs` are optional. See docs/WORKFLOWS.md.',
+      answer: answers.noted,
       errors: [404, 413, 415],
     },
   },
@@ -100,6 +109,9 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'd
     },
   },
   '/queue': { get: { summary: 'Waiting calls by level.', answer: answers.queue } },
+  '/tenants': {
+    get: { summary: 'Tenants and their shares of engine time, the largest first.', answer: answers.tenantList },
+  },
   '/identity': {
     get: { summary: 'The sources that named the programs of the last 512 calls.', answer: answers.identitySources },
   },

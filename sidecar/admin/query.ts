@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import type { ProgramView, Views } from '../../src/index.js';
+import { tenantId, type ProgramView, type TenantId, type Views } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
+import { splitTarget } from '../http/target.js';
 import { currentWaitMs, programState } from './rows.js';
 
 const LIMIT = 100;
@@ -28,6 +30,16 @@ const STATES: readonly string[] = ['waiting', 'running', 'idle'] satisfies Retur
 
 const SELECTING = ['sort', 'tenant', 'engine', 'state', 'text'] as const;
 export const PROGRAM_PARAMETERS: readonly string[] = ['limit', 'offset', ...SELECTING];
+
+export function queryOf(request: IncomingMessage): URLSearchParams {
+  return new URLSearchParams(splitTarget(request.url ?? '').search);
+}
+
+/** The tenant that an operator names. */
+export function tenantIn(request: IncomingMessage): TenantId | undefined {
+  const tenant = queryOf(request).get('tenant');
+  return tenant === null ? undefined : tenantId(tenant);
+}
 
 export interface ProgramQuery {
   readonly limit: number;

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { CallView, ProgramId, ProgramView, Scheduler, ThreadView } from '../../src/index.js';
+import type { CallView, NextCall, ProgramId, ProgramView, Scheduler, ThreadView } from '../../src/index.js';
 import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
 import { WallClock } from '../wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type * as Answers from './answers.js';
-import { seconds, waitRow } from './wait-rows.js';
+import { seconds, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, type Setting } from './words.js';
 
 /** The scheduler's state in admin answers: base units, the same shape everywhere. */
@@ -74,6 +74,7 @@ export function programDetail(
     ...programRow(row, now),
     forecast: {
       source: row.forecast?.source ?? 'none',
+      used: row.forecast?.used ?? false,
       remaining_seconds: Number.isFinite(row.forecast?.remainingMs) ? secondsOr(row.forecast?.remainingMs) : null,
     },
     threads: threads.map(([thread, made]) => {
@@ -82,8 +83,19 @@ export function programDetail(
         if (view === undefined || (calls.has(call.thread) ? call.thread : '') !== thread) return [];
         return [callRow(call, view, setting)];
       });
-      return { thread, calls: made, active };
+      return { thread, calls: made, active, next: nextCallRow(views.next(row.id, thread, now)) };
     }),
+  };
+}
+
+function nextCallRow(next: NextCall | undefined): Answers.NextCall | null {
+  if (next === undefined) return null;
+  return {
+    probability: next.probability,
+    median_seconds: seconds(next.medianMs),
+    p95_seconds: seconds(next.p95Ms),
+    more_tokens: Math.round(next.moreTokens),
+    tools: next.tools ?? null,
   };
 }
 
@@ -169,7 +181,15 @@ export function engineRow(
     engine_running: engine.load.running ?? null,
     engine_waiting: engine.load.waiting ?? null,
     kv_usage: engine.load.kvUsage ?? null,
+    kv_events: kvEventsRow(context, engine),
   };
+}
+
+function kvEventsRow({ kvEvents }: Context, { id }: Engine): Answers.Engine['kv_events'] {
+  const resident = kvEvents?.of(id);
+  if (resident === undefined) return null;
+  const { blocks, tokens, lastSeq, gaps, isComplete } = resident;
+  return { blocks, tokens, last_seq: lastSeq, gaps, complete: isComplete };
 }
 
 export function queueRow(context: Context): Answers.Queue {
@@ -184,13 +204,18 @@ export function queueRow(context: Context): Answers.Queue {
   };
 }
 
+export function tenantRows({ config, driver }: Context): Answers.TenantList {
+  const tenants = driver.scheduler.views.tenants().sort((a, b) => b.attainedShare - a.attainedShare);
+  return { division: config.policy.tenants, tenants: tenants.map(shareRow) };
+}
+
 /** The sources that named the programs of the last calls. */
 export function identityRow({ identified }: Context) {
   const sources = identified.counts().map(([source, calls]) => ({ source, calls }));
   return { calls: sources.reduce((sum, { calls }) => sum + calls, 0), sources };
 }
 
-export function totalsRow({ totals, driver }: Context): Answers.TotalsAnswer {
+export function totalsRow({ totals, driver, shadow }: Context): Answers.TotalsAnswer {
   const { steps, sum, stepMs, firstStepMs } = totals.read(driver.now());
   const spread = ({ count, meanMs, p99Ms }: typeof sum.queues) => ({
     count,
@@ -214,6 +239,7 @@ export function totalsRow({ totals, driver }: Context): Answers.TotalsAnswer {
       cached_share: steps.map(({ prompts }) => prompts.cachedShare),
       promoted_calls: steps.map(({ promoted }) => promoted),
     },
+    shadow: shadow?.latest() ?? null,
   };
 }
 

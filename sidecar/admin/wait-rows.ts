@@ -1,4 +1,4 @@
-import type { Dispatch, ObstacleView, WaitView, WaitingCall } from '../../src/index.js';
+import type { Dispatch, ObstacleView, TenantView, WaitView, WaitingCall } from '../../src/index.js';
 
 /** Why calls wait, in admin answers. */
 
@@ -30,6 +30,13 @@ function waitingRow(waiting: WaitingCall | undefined) {
   if (waiting === undefined) return null;
   return { call: waiting.call, program: waiting.program, waiting_seconds: seconds(waiting.waitingMs) };
 }
+
+export function shareRow({ tenant, weight, waiting, inFlight, attainedShare, dueShare }: TenantView) {
+  const [attained_share, due_share] = [rounded(attainedShare), dueShare === undefined ? null : rounded(dueShare)];
+  return { tenant, weight, waiting, in_flight: inFlight, attained_share, due_share };
+}
+
+const rounded = (share: number): number => Math.round(10_000 * share) / 10_000;
 
 export function dispatchRow({ engine, level, queueMs, reason, placement }: Dispatch) {
   return { engine, placement, reason, level, queue_seconds: seconds(queueMs) };

@@ -40,6 +40,7 @@ export function callInWords(id: string, view: CallView, { balancer, now, forecas
       ? [`Elsewhere it waits too: ${others.slice(0, ENGINES_SHOWN).map(inShort).join('; ')}.`]
       : []),
     aheadInWords(nearest),
+    ...shareInWords(waiting),
     ...prospects(view, now),
   ];
   return sentences.join(' ');
@@ -62,7 +63,8 @@ function forecastInWords(forecast: ForecastView | undefined): string[] {
   const source = { declared: 'by what its client declared', learnt: 'by earlier programs of its agent type' }[
     forecast.source
   ];
-  return [`The program is expected to need ${span(forecast.remainingMs)} more of engine time, ${source}.`];
+  const used = forecast.used ? '' : ' The policy does not rank by that.';
+  return [`The program is expected to need ${span(forecast.remainingMs)} more of engine time, ${source}.${used}`];
 }
 
 function dispatchInWords(dispatch: Dispatch | undefined, balancer: string): string {
@@ -120,6 +122,15 @@ function aheadInWords({ ahead, oldestAhead }: NonNullable<CallView['waiting']>['
   return `${count(ahead)} ${ahead === 1 ? 'is' : 'are'} ahead of it; the oldest, ${call} of program ${named(labelOf(program))}, has waited ${span(waitingMs)}.`;
 }
 
+/** One sentence if its tenant has had more than it is due, so that calls of others go first. */
+function shareInWords({ share }: NonNullable<CallView['waiting']>): string[] {
+  if (share?.dueShare === undefined || share.attainedShare <= share.dueShare) return [];
+  const { tenant, attainedShare, dueShare, weight } = share;
+  return [
+    `Its tenant ${named(tenant)} is over its share: it has had ${percent(attainedShare)} of the engine time of the last minute and is due ${percent(dueShare)} (weight ${weight}), so calls of tenants below theirs go first.`,
+  ];
+}
+
 function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, now: number): string[] {
   const { promoteAtMs, overdueAtMs, refuseAtMs } = waiting ?? {};
   const found: string[] = [];
@@ -137,6 +148,7 @@ function named(text: string): string {
   return JSON.stringify(text.length > NAME_CHARS ? `${text.slice(0, NAME_CHARS)}…` : text);
 }
 
+const percent = (share: number): string => `${Math.round(1000 * share) / 10} %`;
 const count = (calls: number): string => `${calls} ${calls === 1 ? 'call' : 'calls'}`;
 const tokens = (value: number): string => `${Math.round(value).toLocaleString('en-US')} tokens`;
 

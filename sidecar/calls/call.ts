@@ -17,6 +17,7 @@ import { dispatchedComment, queuedComment } from './comments.js';
 import { callHeaders } from './headers.js';
 import type { CallHandle, CallPorts, CallSpec, Outcome } from './ports.js';
 import { Reply } from './reply.js';
+import { toolNames } from '../tools.js';
 
 /** Most events between two reports of progress, and the longest time between them. */
 const PROGRESS_EVENTS = 64;
@@ -91,6 +92,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         promptTokens,
         ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
         ...(declared?.remaining !== undefined && { remaining: declared.remaining }),
+        ...(this.spec.deadlineAtMs !== undefined && { deadlineAtMs: this.spec.deadlineAtMs }),
         ...(prefix !== undefined && { prefix }),
         request: fingerprint,
         ...(facts.stream && { patient: true }),
@@ -303,13 +305,14 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const { serviceMs, queueMs } = adapter?.readTimings(usageObject ?? {}) ?? {};
     this.#noteResponse(facts, usage);
     this.ports.answered(this.spec, facts, usage);
+    const tools = toolNames(facts.tools);
     const event: Event = {
       type: 'callFinished',
       call: this.spec.id,
       ...(usage !== undefined && { usage }),
       ...(serviceMs !== undefined && { serviceMs: millis(serviceMs) }),
       ...(queueMs !== undefined && { queueMs: millis(queueMs) }),
-      ...(facts.tools.length > 0 && { calledTool: true }),
+      ...(tools.length > 0 && { tools }),
     };
     this.#end({ outcome, usage, event });
   }

@@ -1,4 +1,4 @@
-import type { CallId, Dispatch, EngineId, Family, TenantId, Tokens, Usage } from '../../src/index.js';
+import type { CallId, Dispatch, EngineId, Family, Millis, TenantId, Tokens, Usage } from '../../src/index.js';
 import type { Active } from '../active.js';
 import type { AnswerFacts, Api, JsonObject, RequestFacts } from '../apis/api.js';
 import type { HeldBody } from '../bodies/held.js';
@@ -30,6 +30,8 @@ export interface CallSpec {
   readonly promptTokens: Tokens;
   /** The client's words about the rest of the program; undefined: none. */
   readonly declared: Declared | undefined;
+  /** When its program is to be done, on the driver's clock; undefined: the client does not say. */
+  readonly deadlineAtMs: Millis | undefined;
   readonly prefix: readonly number[] | undefined;
   /** Equal for repetitions of the same request. */
   readonly fingerprint: string;

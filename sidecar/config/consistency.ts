@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { queueMsLeast } from '../../src/index.js';
+import { DEFAULT_TENANT } from '../auth.js';
 import { idOf } from '../engines/address.js';
 import { labelOf } from './discovery.js';
 import type { Config } from './schema.js';
@@ -21,7 +22,7 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
   ) => {
     if (value > limit) report([section, key], `must be at most ${section}.${limitKey}, which is ${limit}`);
   };
-  const { starvation, admission, limits, health, timeouts, listen, admin } = config;
+  const { policy, starvation, admission, limits, health, timeouts, listen, admin, auth } = config;
   atMost('admission', 'windowMin', admission.windowMin, 'windowMax', admission.windowMax);
   atMost('admission', 'windowMin', admission.windowMin, 'windowInitial', admission.windowInitial);
   atMost('admission', 'windowInitial', admission.windowInitial, 'windowMax', admission.windowMax);
@@ -37,6 +38,11 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
       `must be at least ${least}, ${longer} and admission.turnMs (${turnMs}) together: raise it or lower these`,
     );
   }
+  if (admission.retention === 'saga' && policy.foresight === 'none')
+    report(
+      ['admission', 'retention'],
+      'saga needs policy.foresight: learnt or declared, which knows how long tools take',
+    );
   // A program with a waiting or running call keeps its row, so there must be more rows than such calls.
   if (limits.programsMax < 2 * limits.queuedMax)
     report(['limits', 'programsMax'], `must be at least twice limits.queuedMax, which is ${limits.queuedMax}`);
@@ -47,9 +53,13 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
   });
   checkSources(config, report);
   reportTwice(
-    config.auth.keys.map((key) => key.sha256),
+    auth.keys.map((key) => key.sha256),
     (index) => report(['auth', 'keys', index, 'sha256'], 'is the hash of an earlier key'),
   );
+  const tenants = auth.keys.length === 0 ? [DEFAULT_TENANT] : auth.keys.map((key) => key.tenant);
+  for (const tenant of Object.keys(policy.tenantWeights))
+    if (!tenants.some((name) => name === tenant))
+      report(['policy', 'tenantWeights', tenant], 'has no key in auth.keys, so the weight would have no effect');
   reportTwice(config.identity.sources, (index) => report(['identity', 'sources', index], 'is named twice'));
 }
 

@@ -1,7 +1,7 @@
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
-import { ADMISSION_NAMES, FORESIGHT_NAMES, POLICY_NAMES, RETENTION_NAMES } from '../../src/index.js';
+import { ADMISSION_NAMES, FORESIGHT_NAMES, POLICY_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { z } from 'zod';
-import { DAY_MS, MEASURED, STARTING, count, ms, note } from './note.js';
+import { DAY_MS, MEASURED, NONE, STARTING, count, ms, name, note } from './note.js';
 
 const PROMPT = 'measured: EXPERIMENTS.md, “What a prompt’s length is worth”';
 
@@ -51,10 +51,23 @@ export const policy = z.strictObject({
     .default('none')
     .meta(
       note(
-        'Remaining service by which `plas` ranks programs: unknown, `learnt` by agent type, or also as clients declare it (`declared`).',
+        'What `plas` knows of programs’ sizes: nothing, how those of their agent type compare (`learnt`), or also what clients declare (`declared`).',
         'SAGA',
       ),
     ),
+  tenants: z
+    .enum(TENANTS_NAMES)
+    .default('none')
+    .meta(
+      note(
+        'Division of engine time among tenants: `none`, `weighted` by `tenantWeights`, or also by the urgency of their programs (`afs`, Agent Fair Share).',
+        'SAGA',
+      ),
+    ),
+  tenantWeights: z
+    .record(name, z.number().min(0.001).max(1000))
+    .default({})
+    .meta(note('Weights by tenant, as `{research: 4}`; a tenant that is not named has the weight 1.', NONE)),
 });
 
 export const starvation = z.strictObject({
@@ -110,7 +123,10 @@ export const admission = z
       .enum(RETENTION_NAMES)
       .default('learnt')
       .meta(
-        note('Retention of idle contexts: learnt from earlier return times, or fading by the half-life.', MEASURED),
+        note(
+          'Retention of idle contexts: `learnt` from earlier return times, fading by the `half-life`, for as long as their tools take (`saga`), or none (`lru`).',
+          MEASURED,
+        ),
       ),
     forecast: z
       .enum(['learnt', 'none'])

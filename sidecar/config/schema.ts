@@ -4,9 +4,11 @@ import { checkConsistency } from './consistency.js';
 import { discovery } from './discovery.js';
 import { engine } from './engine.js';
 import { busyMs, enginesFailedMax, noEngineMs } from './faults.js';
+import { kvEvents } from './kv-events.js';
 import { DAY_MS, NONE, STARTING, bearer, count, ms, name, note } from './note.js';
 import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
+import { shadow } from './shadow.js';
 import { tracing } from './tracing.js';
 import { NODES_MAX } from '../workflows/schema.js';
 
@@ -276,11 +278,13 @@ export const configKeys = z.strictObject({
   limits: limits.prefault({}),
   timeouts: timeouts.prefault({}),
   health: health.prefault({}),
+  kvEvents: kvEvents.prefault({}),
   identity: identity.prefault({}),
   passthrough: passthrough.prefault({}),
   auth: auth.prefault({}),
   log: log.prefault({}),
   tracing: tracing.prefault({}),
+  shadow: shadow.prefault({}),
 });
 
 /** The effective configuration: complete, checked and frozen. */

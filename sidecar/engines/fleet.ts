@@ -32,6 +32,8 @@ export interface Engine {
    */
   readonly pool: Pool;
   readonly state: EngineState;
+  /** Whether its first probe has ended, well or not. */
+  readonly probed: boolean;
   /** Times that it was ejected. */
   readonly ejections: number;
   /** Models that it serves: their ids, each with its entry in the engine's own /v1/models. */

@@ -27,6 +27,7 @@ export class Replica implements Engine {
   config: EngineConfig;
   adapter: EngineAdapter = openai;
   state: EngineState = 'joining';
+  probed = false;
   ejections = 0;
   models: ReadonlyMap<string, JsonObject>;
   load: LoadReport = {};
@@ -105,6 +106,8 @@ export class Replica implements Engine {
   drain(): void {
     const inService = this.#inService();
     this.#enter('draining');
+    // It is not probed any more: its last load would look like the present one for ever.
+    this.load = lasting(this.load);
     if (inService) this.#ports.emit({ type: 'engineDrained', engine: this.id });
   }
 
@@ -243,6 +246,7 @@ export class Replica implements Engine {
     }
     if (typeof found === 'string') this.#unhealthy(found);
     else this.#healthy(found);
+    this.probed = true;
     this.#schedule();
   }
 
@@ -268,13 +272,7 @@ export class Replica implements Engine {
     this.#identified = true;
     this.models = models;
     // A failed scrape keeps the known capacity, context and window.
-    const { capacityTokens, contextTokensMax, windowMax } = this.load;
-    this.load = {
-      ...(capacityTokens !== undefined && { capacityTokens }),
-      ...(contextTokensMax !== undefined && { contextTokensMax }),
-      ...(windowMax !== undefined && { windowMax }),
-      ...load,
-    };
+    this.load = { ...lasting(this.load), ...load };
     this.#probeFailures = 0;
     if (this.#evidence.convicts(this.#failuresMax())) return this.#eject('others answer the calls that it fails');
     this.#evidence.excuse();
@@ -305,6 +303,15 @@ export class Replica implements Engine {
       this.#ports.log.info({ engine: this.id }, 'engine reports no load: its window follows completions');
     this.#ports.emit(event);
   }
+}
+
+/** The part of a load report that describes the engine, not its load. */
+function lasting({ capacityTokens, contextTokensMax, windowMax }: LoadReport): LoadReport {
+  return {
+    ...(capacityTokens !== undefined && { capacityTokens }),
+    ...(contextTokensMax !== undefined && { contextTokensMax }),
+    ...(windowMax !== undefined && { windowMax }),
+  };
 }
 
 /** Some of Node's network errors have a code and no message. */

@@ -1,8 +1,9 @@
 import { Counter, Gauge } from 'prom-client';
-import { tenantId, type EngineView } from '../../src/index.js';
+import { tenantId, type EngineView, type TenantView } from '../../src/index.js';
 import { isServing, type Context } from '../context.js';
 import type { SourceState } from '../discovery/index.js';
 import { ENGINE_STATES, type Engine } from '../engines/index.js';
+import type { Resident } from '../kv-events/index.js';
 import { VERSION } from '../version.js';
 import { OTHER } from './sums.js';
 
@@ -61,8 +62,10 @@ export function registerGauges(context: Context): void {
   registerWaitGauges(context);
   registerInfo(context);
   registerTenantGauge(context);
+  registerShareGauges(context);
   registerEngineGauges(context);
   registerSourceGauges(context);
+  registerKvEvents(context);
 }
 
 function registerWaitGauges({ driver, metrics }: Context): void {
@@ -123,6 +126,25 @@ function registerTenantGauge({ driver, metrics }: Context): void {
   });
 }
 
+/** Shares of engine time; no series where `policy.tenants` is `none`. */
+function registerShareGauges({ driver, metrics }: Context): void {
+  const ofTenant = (name: string, help: string, read: (view: TenantView) => number | undefined) =>
+    new Gauge({
+      name: `maitred_tenant_${name}`,
+      help,
+      labelNames: ['tenant'],
+      registers: [metrics.registry],
+      collect() {
+        this.reset();
+        const own = new Set(metrics.tenants.values());
+        for (const view of driver.scheduler.views.tenants())
+          this.inc({ tenant: own.has(view.tenant) ? view.tenant : OTHER }, read(view) ?? 0);
+      },
+    });
+  ofTenant('attained_share', 'Share of the engine time of about the last minute.', (view) => view.attainedShare);
+  ofTenant('due_share', 'Share of engine time due among the tenants with calls, 0 without.', (view) => view.dueShare);
+}
+
 function registerEngineGauges(context: Context): void {
   const { fleet, metrics, driver } = context;
   const registers = [metrics.registry];
@@ -178,6 +200,37 @@ function registerEngineGauges(context: Context): void {
     collect() {
       this.reset();
       for (const engine of fleet.list()) this.inc({ engine: engine.id }, engine.ejections);
+    },
+  });
+}
+
+/** Series have samples only for engines that send events. */
+function registerKvEvents(context: Context): void {
+  const registers = [context.metrics.registry];
+  const ofEngine = (name: string, help: string, read: (resident: Resident) => number) => ({
+    name: `maitred_engine_kv_event_${name}`,
+    help,
+    labelNames: ['engine'] as const,
+    registers,
+    collect(this: Gauge<'engine'> | Counter<'engine'>) {
+      this.reset();
+      for (const { id } of context.fleet.list()) {
+        const resident = context.kvEvents?.of(id);
+        if (resident !== undefined) this.inc({ engine: id }, read(resident));
+      }
+    },
+  });
+  new Gauge(ofEngine('blocks', 'Blocks in the engine’s cache, by its KV events.', ({ blocks }) => blocks));
+  new Gauge(ofEngine('tokens', 'Tokens in the engine’s cache, by its KV events.', ({ tokens }) => tokens));
+  new Counter(ofEngine('gaps_total', 'Times that KV events of the engine were missing.', ({ gaps }) => gaps));
+  new Counter({
+    name: 'maitred_kv_events_refused_total',
+    help: 'Messages with KV events that were refused, by cause.',
+    labelNames: ['cause'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [cause, messages] of Object.entries(context.kvEvents?.refused ?? {})) this.inc({ cause }, messages);
     },
   });
 }

@@ -20,6 +20,8 @@ export class Histogram {
     private readonly help: string,
     private readonly bounds: readonly number[],
     private readonly label?: string,
+    /** Called before its values are printed. */
+    private readonly collect: () => void = () => undefined,
   ) {
     if (label === undefined) this.#add('');
     registry.registerMetric(this as unknown as Metric);
@@ -34,8 +36,14 @@ export class Histogram {
     series.sum += value;
   }
 
+  /** Adds to the sum of values already observed; their buckets stay. */
+  correct(difference: number): void {
+    (this.#series.get('') ?? this.#add('')).sum += difference;
+  }
+
   /** Values for the registry to print. */
   get(): Promise<object> {
+    this.collect();
     const values = [...this.#series].flatMap(([label, series]) => this.#valuesOf(label, series));
     return Promise.resolve({ name: this.name, help: this.help, type: 'histogram', values });
   }

@@ -2,6 +2,7 @@ import { Counter, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Dispatch, EngineId, ProgramGone, TenantId } from '../../src/index.js';
 import { OUTCOMES, type CallReport, type FailureCause } from '../calls/ports.js';
 import type { ErrorCode } from '../errors.js';
+import { Completions, type CompletionPorts } from './completions.js';
 import { Histogram } from './histogram.js';
 import { ENGINE_SUMS, TENANT_SUMS } from './rows.js';
 import { Sums } from './sums.js';
@@ -20,7 +21,7 @@ const NO_ROOM = ['queue_full', 'overloaded', 'bodies_full', 'no_engine'] satisfi
 
 type Tokens = Record<'promptTokens' | 'cachedTokens' | 'outputTokens', number>;
 
-export interface MetricsPorts {
+export interface MetricsPorts extends CompletionPorts {
   /** Whether the fleet has the engine; counters of one that is gone go with it. */
   readonly hasEngine: (id: EngineId) => boolean;
   /** Most tenants with counters of their own. */
@@ -48,10 +49,7 @@ export class Metrics {
   );
   readonly #output = this.#counter('output_tokens_total', 'Tokens generated.');
   readonly #programsEnded = this.#counter('programs_ended_total', 'Programs that left the table, by cause.', 'cause');
-  readonly #program = this.#histogram(
-    'program_completion_seconds',
-    'A program’s first arrival to its last completion.',
-  );
+  readonly #completions: Completions;
   readonly #queue = this.#histogram('queue_seconds', 'Time in the queue at a dispatch, by level.', 'level');
   readonly #ttft = this.#histogram('ttft_seconds', 'Arrival to the first event of a streamed answer.');
   readonly #service = this.#histogram('service_seconds', 'Last dispatch to the end of a completed call.');
@@ -64,6 +62,9 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
     const stays = (id: string) => ports.hasEngine(id as EngineId);
+    const corrections = this.#counter('program_corrections_total', 'Programs that went on after they counted as complete.'); // prettier-ignore
+    const seconds = this.#histogram('program_completion_seconds', 'A program’s first arrival to its last completion, once it has been idle for a minute.', undefined, () => this.#completions.countIdle()); // prettier-ignore
+    this.#completions = new Completions(seconds, corrections, ports);
     this.#engines = new Sums(this.registry, 'engine', ENGINE_SUMS, { stays });
     this.tenants = new Sums(this.registry, 'tenant', TENANT_SUMS, { rowsMax: ports.tenantsMax });
     for (const outcome of OUTCOMES) this.#ended.inc({ outcome }, 0);
@@ -116,9 +117,11 @@ export class Metrics {
     this.#engines.of(engine).passed += 1;
   }
 
-  programGone({ cause, durationMs }: ProgramGone): void {
+  programGone(gone: ProgramGone): void {
+    const { cause, deadline } = gone;
     this.#programsEnded.inc({ cause });
-    this.#program.observe(durationMs / 1000);
+    if (deadline !== undefined) this.tenants.of(deadline.tenant)[deadline.lateMs > 0 ? 'missed' : 'met'] += 1;
+    this.#completions.gone(gone);
   }
 
   /** @param result `dropped`: the queue was full; `failed`: the collector did not take them */
@@ -144,7 +147,7 @@ export class Metrics {
     return new Counter({ name: `maitred_${name}`, help, labelNames, registers: [this.registry] });
   }
 
-  #histogram(name: string, help: string, label?: string): Histogram {
-    return new Histogram(this.registry, `maitred_${name}`, help, BUCKETS, label);
+  #histogram(name: string, help: string, label?: string, collect?: () => void): Histogram {
+    return new Histogram(this.registry, `maitred_${name}`, help, BUCKETS, label, collect);
   }
 }

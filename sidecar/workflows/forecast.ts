@@ -11,6 +11,7 @@ export function forecastHeader(forecast: ForecastView | 'off' | undefined, decla
   if (forecast === undefined || forecast === 'off') parts.push(forecast ?? 'none');
   else {
     parts.push(forecast.source);
+    if (!forecast.used) parts.push('unused');
     if (Number.isFinite(forecast.remainingMs)) parts.push(`remaining-ms=${Math.round(forecast.remainingMs)}`);
   }
   if (declared?.problem !== undefined) parts.push(`problem=${declared.problem}`);

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { count, ms, name, DAY_MS } from '../config/note.js';
+import { deadlineSchema } from './deadline.js';
 
 /** Bounds of declared work: far above any program, far below the loss of a token in a sum. */
 const CALLS_MAX = 1e6;
+const TEXT_CHARS_MAX = 256;
 export const TOKENS_MAX = 1e9;
 
 /** Most nodes of any workflow: its check takes their number cubed. */
@@ -16,13 +18,29 @@ export const remainingSchema = z.strictObject({
 });
 
 /** The body of `POST /programs/{id}/hint`. */
-export const hintSchema = z.strictObject({ remaining: remainingSchema });
+export const hintSchema = z
+  .strictObject({ remaining: remainingSchema.optional(), deadline: deadlineSchema.optional() })
+  .refine(({ remaining, deadline }) => remaining !== undefined || deadline !== undefined, {
+    error: 'must have remaining or deadline',
+  });
+
+const toolFields = {
+  tool: z.string().trim().min(1).max(TEXT_CHARS_MAX),
+  thread: z.string().max(TEXT_CHARS_MAX).optional(),
+};
+
+/** The body of `POST /programs/{id}/events`. */
+export const toolEventSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('tool_started'), ...toolFields, expectedMs: ms(0, 30 * DAY_MS).optional() }),
+  z.strictObject({ type: z.literal('tool_finished'), ...toolFields }),
+]);
 
 /** The body field `maitred` of a call. Names are free here: unknown ones are told, not refused. */
 export const fieldSchema = z.strictObject({
   remaining: remainingSchema.optional(),
   workflow: z.string().optional(),
   node: z.string().optional(),
+  deadline: deadlineSchema.optional(),
 });
 
 const nodeId = z

@@ -17,7 +17,7 @@ export const TIMES = {
 } as const;
 export type TimeName = keyof typeof TIMES;
 const NAMES = Object.keys(TIMES) as TimeName[];
-type Times = Readonly<Record<TimeName, number>>;
+export type Times = Readonly<Record<TimeName, number>>;
 
 export interface FittedTime {
   readonly ms: number;
@@ -97,7 +97,7 @@ function ratios(preset: Preset, requestMs: number, groups: readonly Group[]): nu
  * Times fix only the quotients of sizes and rates. So the model's weights and operations stay; the rates follow from
  * them, and the sizes of attention follow from its times at these rates.
  */
-function presetOf(base: Preset, times: Times): Preset {
+export function presetOf(base: Preset, times: Times): Preset {
   const flopsPerSecond = (1000 * base.flopsPerToken) / times.prefillToken;
   const bytesPerSecond = (1000 * base.weightBytes) / times.weights;
   return {

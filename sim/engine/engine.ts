@@ -82,6 +82,8 @@ export class Engine<W extends Work = Work> {
     if (work.promptTokens + work.outputTokens > this.maxModelLen) return undefined;
     const rank = this.#settings.scheduling === 'priority' ? work.priority : 0;
     const sequence = new Sequence(work, this.#arrivals, rank, now);
+    const stretch = this.#stretch;
+    sequence.stepsBefore = this.totals.steps + (stretch === undefined ? 0 : stretch.over(now) - stretch.done);
     this.#arrivals += 1;
     this.#waiting.add(sequence);
     return sequence;
@@ -283,6 +285,7 @@ export class Engine<W extends Work = Work> {
       if (sequence.preemptions > 0) continue;
       sequence.scheduledAt = now;
       sequence.cachedTokens = hitTokens;
+      if (this.totals.steps > sequence.stepsBefore) this.totals.waits += 1;
       this.totals.queriedTokens += sequence.work.promptTokens;
       this.totals.hitTokens += hitTokens;
     }

@@ -30,6 +30,8 @@ export class Sequence<W extends Work = Work> {
   state: SequenceState = 'waiting';
   /** Prompt tokens found in the prefix cache when it first ran. */
   cachedTokens = 0;
+  /** Steps that had begun when it came. */
+  stepsBefore = 0;
   preemptions = 0;
   scheduledAt = NaN;
   firstTokenAt = NaN;

@@ -11,6 +11,8 @@ export interface EngineTotals {
   preemptions: number;
   /** Steps begun. */
   steps: number;
+  /** Requests that joined a later step than the first one after their arrival. */
+  waits: number;
   finished: number;
   aborted: number;
 }
@@ -23,6 +25,7 @@ export const noTotals = (): EngineTotals => ({
   hitTokens: 0,
   preemptions: 0,
   steps: 0,
+  waits: 0,
   finished: 0,
   aborted: 0,
 });

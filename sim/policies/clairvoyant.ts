@@ -1,4 +1,4 @@
-import type { CallId, Policy } from '../../src/index.js';
+import type { CallId, Policy, ProgramId } from '../../src/index.js';
 import type { Oracle } from '../virtual/options.js';
 
 /** Knowledge of a call before it has run. */
@@ -10,6 +10,7 @@ interface Foreseen {
 /** The world's knowledge of each call, kept while the call is in the system. */
 export class Foresight implements Oracle {
   readonly #calls = new Map<CallId, Foreseen>();
+  #answered: { readonly program: ProgramId; readonly thread: string; readonly returns: boolean } | undefined;
 
   arrives(id: CallId, callMs: number, programMs: number): void {
     this.#calls.set(id, { callMs, programMs });
@@ -18,6 +19,14 @@ export class Foresight implements Oracle {
   ended(id: CallId): void {
     this.#calls.delete(id);
   }
+
+  answered(program: ProgramId, thread: string, returns: boolean): void {
+    this.#answered = { program, thread, returns };
+  }
+
+  /** Whether the thread calls again, of which a call has just been answered. */
+  readonly returns = (program: ProgramId, thread: string): boolean =>
+    this.#answered?.program === program && this.#answered.thread === thread && this.#answered.returns;
 
   of(id: CallId | undefined): Foreseen | undefined {
     return id === undefined ? undefined : this.#calls.get(id);

@@ -93,6 +93,8 @@ export class MruPause implements Steps {
       case 'programHinted':
       case 'programMoved':
       case 'engineShared':
+      case 'toolStarted':
+      case 'toolFinished':
       case 'woke':
         return;
       case 'callFailed':

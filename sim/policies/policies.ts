@@ -1,5 +1,6 @@
 import { POLICY_NAMES, Scheduler, type Balancer, type PolicyName, type SchedulerConfig } from '../../src/index.js';
 import type { Steps } from '../virtual/options.js';
+import { belady } from './belady.js';
 import { Foresight, sjf, srpt } from './clairvoyant.js';
 import { MruPause } from './mru-pause.js';
 
@@ -22,12 +23,16 @@ export const SIM_POLICIES = [...POLICY_NAMES, ...Object.keys(SIM_ONLY)] as reado
 /**
  * A fresh scheduler of that policy. The queue and meter settings of `config.policy` apply to policies that have them.
  * @param balancer fresh as well; `mru-pause` places programs by itself and does not ask it
+ * @param isBelady whether a policy of the core holds idle contexts by clairvoyance, instead of `admission.retention`
  * @throws RangeError when a setting is out of range
  */
-export function makeSteps(name: SimPolicyName, config: SchedulerConfig, balancer: Balancer): Steps {
+export function makeSteps(name: SimPolicyName, config: SchedulerConfig, balancer: Balancer, isBelady = false): Steps {
   if (name in SIM_ONLY) return SIM_ONLY[name as keyof typeof SIM_ONLY](config, balancer);
   const named = { ...config, policy: { ...config.policy, name: name as PolicyName } };
-  return steps(new Scheduler(named, balancer), config, balancer);
+  if (!isBelady) return steps(new Scheduler(named, balancer), config, balancer);
+  const oracle = new Foresight();
+  const held = { ...named, admission: { ...named.admission, retention: () => belady(oracle.returns) } };
+  return { ...steps(new Scheduler(held, balancer), config, balancer), oracle };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { callId, type CallId, type Dispatch, type Reject } from '../../src/index.js';
+import { callId, programId, type CallId, type Dispatch, type Reject } from '../../src/index.js';
 import type { Sequence } from '../engine/sequence.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { Clients } from './clients.js';
@@ -184,6 +184,9 @@ export class Calls {
 
   #finish(job: Job, sequence: Sequence<Job>): void {
     this.#close(job);
+    const { played, index, call } = job;
+    const returns = () => played.run.program.calls.some(({ thread }, other) => other > index && thread === call.thread);
+    this.gateway.scheduler.oracle?.answered(programId(played.id), call.thread, returns());
     this.gateway.tell(callFinished(job, sequence));
     this.#end(job, 'completed', sequence);
   }

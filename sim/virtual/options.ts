@@ -1,4 +1,4 @@
-import type { CallId, Command, Event, Millis, Views } from '../../src/index.js';
+import type { CallId, ProgramId, Command, Event, Millis, Views } from '../../src/index.js';
 import type { EngineSettings, EngineTotals } from '../engine/engine.js';
 import type { ClusterOptions } from './cluster.js';
 import type { Conditions } from './conditions.js';
@@ -28,6 +28,8 @@ export interface Oracle {
   arrives(id: CallId, callMs: number, programMs: number): void;
   /** The call has ended. */
   ended(id: CallId): void;
+  /** A call is about to be answered. @param returns whether its thread calls again */
+  answered(program: ProgramId, thread: string, returns: boolean): void;
 }
 
 export interface WorldOptions {

@@ -10,11 +10,13 @@ import {
   type EngineReported,
   type Work,
 } from '../../src/index.js';
+import type { AgentCall } from '../../workloads/index.js';
 import type { Sequence } from '../engine/sequence.js';
 import type { Job } from './job.js';
 
 const MODEL = modelId('m');
-const TENANT = tenantId('t');
+/** Of programs that are nobody's in particular. */
+const TENANT = 't';
 
 /* Every event that the world tells the scheduler, as the gateway would tell it. */
 
@@ -24,7 +26,7 @@ export function callArrived(job: Job, readsPrefix: boolean, remaining: Work | un
     type: 'callArrived',
     call: job.id,
     program: programId(job.played.id),
-    tenant: TENANT,
+    tenant: tenantId(job.played.run.program.tenant ?? TENANT),
     thread: job.call.thread,
     model: MODEL,
     promptTokens: tokens(job.askedTokens),
@@ -35,6 +37,9 @@ export function callArrived(job: Job, readsPrefix: boolean, remaining: Work | un
     ...(readsPrefix && { prefix: job.played.layout.prefix(job.index, job.promptTokens) }),
   };
 }
+
+/** As a gateway names them, each once. */
+const namesOf = (tools: NonNullable<AgentCall['tools']>): string[] => [...new Set(tools.map(({ name }) => name))];
 
 export const callStarted = (call: CallId): Event => ({ type: 'callStarted', call });
 
@@ -57,7 +62,7 @@ export function callFinished(job: Job, { scheduledAt, endedAt, cachedTokens }: S
     serviceMs: millis(endedAt - scheduledAt),
     queueMs: millis(scheduledAt - dispatchedMs),
     // A gateway cannot see whether a next call will come, only whether the answer asks for a tool.
-    ...(call.tools !== undefined && call.tools.length > 0 && { calledTool: true }),
+    ...(call.tools !== undefined && call.tools.length > 0 && { tools: namesOf(call.tools) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { SchedulerConfig } from '../config.js';
 import { Engine } from './engine.js';
+import type { Call } from '../programs/call.js';
 import type { EngineJoined } from '../protocol/events.js';
 import { ModelPool } from '../queues/model-pool.js';
 import type { EngineId, ModelId } from '../protocol/units.js';
@@ -50,6 +51,11 @@ export class EngineTable {
   #forgetEmptyPools(): void {
     for (const [model, pool] of this.#pools)
       if (pool.engines.length === 0 && pool.unbound.size + pool.paused.size === 0) this.#pools.delete(model);
+  }
+
+  /** Every call that its engine counts. */
+  *running(): IterableIterator<Call> {
+    for (const { running } of this.engines.values()) for (const call of running) if (!call.isOversized) yield call;
   }
 
   /** Forgets a draining engine whose last call has ended. */

@@ -1,7 +1,8 @@
 import type { Call } from '../programs/call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { CallFinished, EngineJoined, EngineReported, EngineShared } from '../protocol/events.js';
-import { WaitQueue, type Headroom } from '../queues/wait-queue.js';
+import type { Headroom } from '../queues/lane.js';
+import { WaitQueue } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import type { Context } from '../kv/context.js';
 import { WorkingSet } from '../kv/working-set.js';
@@ -53,6 +54,7 @@ export class Engine {
   pools: readonly ModelPool[] = [];
   limit: ConcurrencyLimit;
   #windowMax: number | undefined;
+  #retention: SchedulerConfig['admission']['retention'];
   capacityTokens: number | undefined;
   /** Longest prompt and answer that it takes; undefined: unknown. */
   contextTokensMax: number | undefined;
@@ -86,6 +88,7 @@ export class Engine {
   ) {
     this.#windowMax = joined.windowMax;
     this.limit = new ConcurrencyLimit(config, joined.windowMax);
+    this.#retention = config.retention;
     this.workingSet = new WorkingSet(makeRetention(config.retention));
   }
 
@@ -105,8 +108,9 @@ export class Engine {
   /** Applies new settings. The window and retention keep their memory unless their own settings changed. */
   configure(config: SchedulerConfig['admission']): void {
     if (!this.limit.isMadeOf(config, this.#windowMax)) this.limit = new ConcurrencyLimit(config, this.#windowMax);
-    if (config.retention !== this.workingSet.retention.name)
-      this.workingSet.retention = makeRetention(config.retention);
+    if (config.retention === this.#retention) return;
+    this.#retention = config.retention;
+    this.workingSet.retention = makeRetention(config.retention);
   }
 
   leave(state: 'lost' | 'draining', nowMs: number): void {

@@ -12,8 +12,7 @@ const EXPLAINED_MIN = 0.25;
  *     ln attained = mean + slope x (ln declared - its mean)
  *
  * A constant factor between the two corrects itself. Declarations that scatter are drawn towards the mean, and those
- * that explain too little are not used. It judges a program by its first declaration. So it measures honest error, and
- * does not stop a client that declares a small rest anew with each call.
+ * that explain too little are not used. It judges a program by its first declaration.
  */
 export class Calibration {
   #ended = 0;

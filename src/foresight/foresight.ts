@@ -2,13 +2,21 @@ import type { PolicySettings } from '../config.js';
 import type { Call } from '../programs/call.js';
 import { CompletionIndex } from '../programs/completion-index.js';
 import type { Program } from '../programs/process-table.js';
-import type { Work } from '../protocol/events.js';
+import type { ProgramHinted, ToolFinished, ToolStarted, Work } from '../protocol/events.js';
 import type { TenantId } from '../protocol/units.js';
 import { Calibration } from './calibration.js';
+import { ExecutionGraph } from './execution-graph.js';
 import { Outlook } from './outlook.js';
+import type { AnsweredTokens } from './thread-path.js';
+import { ToolLatency } from './tool-latency.js';
 
-/** Agent types and tenants remembered, the last used. An agent type takes about a kilobyte. */
+/** Agent types and tenants remembered, the last used. */
 const ENTRIES_MAX = 1024;
+/** Tenants whose tools are remembered, and tools of one of them, the last used. */
+const TENANTS_MAX = 256;
+const TOOLS_MAX = 128;
+/** In place of a tool: what a client does between its last tool and its call. No client names a tool like this. */
+const CLIENT = '\n';
 
 /**
  * Weight of the index's prior, in programs: next to nothing, since a type is used only once many have ended. The usual
@@ -19,29 +27,62 @@ const PRIOR_PROGRAMS = 0.01;
 type Settings = Pick<PolicySettings, 'foresight' | 'msPerPromptToken' | 'msPerOutputToken'>;
 
 /**
- * Knowledge of what programs will do, from two sources: what clients declare, and what earlier programs of the same
- * agent type did (SAGA, 3.3). An agent type is a tenant's programs with the same instructions and tools.
+ * Knowledge of what programs will do, from three sources: what clients declare, what they tell of their tools as it
+ * happens, and what earlier programs of the same agent type did (SAGA, 3.3). An agent type is a tenant's programs with
+ * the same instructions and tools; sub-agents with their own are one of their own.
  */
 export class Foresight {
   readonly #types = new Recent<string, CompletionIndex>(() => new CompletionIndex(PRIOR_PROGRAMS));
+  readonly #all = new CompletionIndex(PRIOR_PROGRAMS);
+  readonly #graphs = new Recent<string, ExecutionGraph>(() => new ExecutionGraph());
   readonly #declarations = new Recent<TenantId, Calibration>(() => new Calibration());
+  readonly #tools = new Recent<TenantId, Recent<string, ToolLatency>>(
+    () => new Recent((name) => new ToolLatency(name), TOOLS_MAX),
+    TENANTS_MAX,
+  );
 
   /** A call arrives, with the rest of its program as its client declares it. */
   arrived(call: Call, remaining: Work | undefined, settings: Settings): void {
-    if (settings.foresight === 'none') return;
-    const { program, family } = call;
+    const { program, family, thread } = call;
+    if (settings.foresight === 'none') {
+      // What was seen until a reload is soon out of date.
+      program.outlook = undefined;
+      return;
+    }
     program.outlook ??= new Outlook(
       family && this.#types.get(`${family.id} ${program.tenant}`),
+      this.#all,
       this.#declarations.get(program.tenant),
     );
-    if (remaining !== undefined) this.declared(program, remaining, settings);
+    program.outlook.arrived(thread, this.#graphs.get(`${family?.id ?? ''} ${program.tenant}`), call.arrivedAtMs);
+    this.#declared(program, remaining, settings);
     call.expectedTotalMs = program.outlook.totalMs(program.serviceMs) ?? 0;
   }
 
-  /** The client declares the rest of a program. */
-  declared({ outlook, serviceMs }: Program, { promptTokens, outputTokens }: Work, settings: Settings): void {
-    if (settings.foresight !== 'declared') return;
+  /** The client tells something of its program. */
+  told(row: Program, event: ProgramHinted | ToolStarted | ToolFinished, settings: Settings, nowMs: number): void {
+    if (settings.foresight === 'none') return;
+    if (event.type === 'programHinted') return this.#declared(row, event.remaining, settings);
+    const path = row.outlook?.path(event.thread);
+    const tool = this.#tool(row, event.tool);
+    if (event.type === 'toolStarted') path?.toolStarted(tool, event.expectedMs, nowMs);
+    else path?.toolFinished(tool, this.#tool(row, CLIENT), nowMs);
+  }
+
+  #declared({ outlook, serviceMs }: Program, remaining: Work | undefined, settings: Settings): void {
+    if (settings.foresight !== 'declared' || remaining === undefined) return;
+    const { promptTokens, outputTokens } = remaining;
     outlook?.declare(promptTokens * settings.msPerPromptToken + outputTokens * settings.msPerOutputToken, serviceMs);
+  }
+
+  /** The call has its answer, which asks for these tools. */
+  answered({ program, thread }: Call, tools: readonly string[], size: AnsweredTokens, nowMs: number): void {
+    const asked = this.#tool(program, [...new Set(tools)].sort().join(', '));
+    program.outlook?.path(thread)?.answered(asked, size, nowMs);
+  }
+
+  #tool({ tenant }: Program, name: string): ToolLatency {
+    return this.#tools.get(tenant).get(name);
   }
 }
 
@@ -49,13 +90,17 @@ export class Foresight {
 class Recent<Key, Value> {
   readonly #values = new Map<Key, Value>();
 
-  constructor(private readonly make: () => Value) {}
+  constructor(
+    private readonly make: (key: Key) => Value,
+    private readonly entriesMax = ENTRIES_MAX,
+  ) {}
 
   get(key: Key): Value {
-    const value = this.#values.get(key) ?? this.make();
+    const value = this.#values.get(key) ?? this.make(key);
     this.#values.delete(key);
     this.#values.set(key, value);
-    if (this.#values.size > ENTRIES_MAX) for (const oldest of this.#values.keys()) return this.#forget(oldest, value);
+    if (this.#values.size > this.entriesMax)
+      for (const oldest of this.#values.keys()) return this.#forget(oldest, value);
     return value;
   }
 

@@ -1,5 +1,10 @@
 import type { CompletionIndex } from '../programs/completion-index.js';
 import type { Calibration } from './calibration.js';
+import type { ExecutionGraph } from './execution-graph.js';
+import { ThreadPath, type NextCall } from './thread-path.js';
+
+/** Threads of one program whose next calls are foreseen, the last used. */
+const THREADS_MAX = 64;
 
 /** Work declared for the rest of a program, and the program's service at that time. */
 interface Declaration {
@@ -8,7 +13,7 @@ interface Declaration {
 }
 
 /** Service to come of a program, in milliseconds, and who says so. Infinity: no program of its type ended after as much. */
-export interface ForecastView {
+export interface Forecast {
   readonly source: 'declared' | 'learnt';
   readonly remainingMs: number;
 }
@@ -17,13 +22,16 @@ export interface ForecastView {
 export class Outlook {
   #first: Declaration | undefined;
   #last: Declaration | undefined;
+  readonly #paths = new Map<string, ThreadPath>();
 
   /**
    * @param type how soon programs of its agent type end; undefined: it has none
+   * @param all the same of all programs together
    * @param declarations how right its tenant's declarations are
    */
   constructor(
-    readonly type: CompletionIndex | undefined,
+    private readonly type: CompletionIndex | undefined,
+    private readonly all: CompletionIndex,
     private readonly declarations: Calibration,
   ) {}
 
@@ -33,17 +41,48 @@ export class Outlook {
     this.#first ??= this.#last;
   }
 
-  /** Service to come, in milliseconds, of a program that has attained `serviceMs`; undefined: unknown. */
-  remainingMs(serviceMs: number): number | undefined {
-    return this.#declaredMs(serviceMs) ?? (this.type?.isLearnt === true ? this.type.msToEnd(serviceMs) : undefined);
+  /** The path of a thread; undefined before its first call with foresight. */
+  path(thread: string): ThreadPath | undefined {
+    return this.#paths.get(thread);
   }
 
-  /** `remainingMs` with its source, for views: looking must not bring the type's next reading forward. */
-  view(serviceMs: number): ForecastView | undefined {
+  /** A call of the thread arrives. @param graph of its agent type */
+  arrived(thread: string, graph: ExecutionGraph, nowMs: number): void {
+    const path = this.#paths.get(thread) ?? new ThreadPath(graph);
+    this.#paths.delete(thread);
+    this.#paths.set(thread, path);
+    path.arrived(nowMs);
+    if (this.#paths.size <= THREADS_MAX) return;
+    const [[oldest, unused] = ['', path]] = this.#paths;
+    unused.ended();
+    this.#paths.delete(oldest);
+  }
+
+  /** The next call of a thread; undefined: it is not foreseen, or one is in flight. */
+  next(thread: string, nowMs: number): NextCall | undefined {
+    return this.#paths.get(thread)?.next(nowMs);
+  }
+
+  /** Time that 95 of 100 tools take that the thread waits for; undefined: it waits for none. */
+  silenceMs(thread: string): number | undefined {
+    return this.#paths.get(thread)?.silenceMs;
+  }
+
+  /**
+   * The service to rank the program by, in milliseconds; undefined: nothing is foreseen. Declared work counts as what is
+   * left. Else attained service counts in proportion to the mean size of the agent type among all programs. So types
+   * compare, and programs of one type keep the order of attained service.
+   */
+  rankMs(serviceMs: number, attainedMs: number): number | undefined {
+    const declaredMs = this.#declaredMs(serviceMs);
+    if (declaredMs !== undefined || this.type?.isLearnt !== true) return declaredMs;
+    return (attainedMs * this.type.meanMs) / this.all.meanMs;
+  }
+
+  view(serviceMs: number): Forecast | undefined {
     const declaredMs = this.#declaredMs(serviceMs);
     if (declaredMs !== undefined) return { source: 'declared', remainingMs: declaredMs };
-    const type = this.type?.asRead;
-    return type?.isLearnt === true ? { source: 'learnt', remainingMs: type.msToEnd(serviceMs) } : undefined;
+    return this.type?.isLearnt === true ? { source: 'learnt', remainingMs: this.type.msToEnd(serviceMs) } : undefined;
   }
 
   /** Service of the whole program as declared; undefined when nothing trustworthy was. */
@@ -52,17 +91,38 @@ export class Outlook {
     return leftMs === undefined ? undefined : serviceMs + leftMs;
   }
 
+  /** The program's attained service has grown. */
+  served(fromMs: number, toMs: number): void {
+    this.type?.served(fromMs, toMs);
+    this.all.served(fromMs, toMs);
+  }
+
+  /** The program counted as ended, and has come back. */
+  revived(serviceMs: number): void {
+    this.type?.revived(serviceMs);
+    this.all.revived(serviceMs);
+  }
+
   /** The program has ended: its declaration is judged by what it attained. */
   ended(serviceMs: number): void {
     this.type?.ended(serviceMs);
+    this.all.ended(serviceMs);
+    for (const path of this.#paths.values()) path.ended();
     if (this.#first !== undefined) this.declarations.learn(this.#first.declaredMs, serviceMs - this.#first.serviceMs);
   }
 
-  /** A program that has outlived its declaration counts as one without. */
+  /**
+   * What the first declaration leaves, or the last if that is more. Only the first is judged: by declaring a small rest
+   * anew with each call, a client would gain otherwise. A program that has outlived both counts as one without.
+   */
   #declaredMs(serviceMs: number): number | undefined {
-    if (this.#last === undefined) return undefined;
-    const expectedMs = this.declarations.expectedMs(this.#last.declaredMs) ?? 0;
-    const leftMs = expectedMs - (serviceMs - this.#last.serviceMs);
+    const leftMs = Math.max(this.#leftMs(this.#first, serviceMs), this.#leftMs(this.#last, serviceMs));
     return leftMs > 0 ? leftMs : undefined;
+  }
+
+  #leftMs(declaration: Declaration | undefined, serviceMs: number): number {
+    if (declaration === undefined) return 0;
+    const expectedMs = this.declarations.expectedMs(declaration.declaredMs) ?? 0;
+    return expectedMs - (serviceMs - declaration.serviceMs);
   }
 }

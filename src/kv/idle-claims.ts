@@ -1,5 +1,5 @@
 import { HORIZON_STEPS } from '../policies/idle-steps.js';
-import type { ContextClass, RetentionPolicy } from '../policies/retention.js';
+import type { ContextClass, RetentionPolicy, Stakes } from '../policies/retention.js';
 import type { Context, IdleBucket } from './context.js';
 import type { SharedHoldings } from './shared-prefixes.js';
 
@@ -11,10 +11,10 @@ export class IdleClaims {
   /**
    * Contexts idle beyond the horizon, longest first; younger ones are in buckets by the step in which they fell idle.
    */
-  readonly #old = emptyBucket(-Infinity, 'later', 0);
+  readonly #old = emptyBucket(-Infinity, 0, 0);
   #buckets: IdleBucket[] = [];
   #step = 0;
-  #worthSteps = Infinity;
+  #stakes: Stakes = { stepMs: Infinity, worthSteps: Infinity, used: 0 };
   #returningTokens = 0;
   #retainedTokens = 0;
 
@@ -30,9 +30,9 @@ export class IdleClaims {
   }
 
   /** The context falls idle now. */
-  rest(context: Context, kind: ContextClass): void {
+  rest(context: Context): void {
     context.isRecorded = false;
-    this.#enter(context, this.#bucketOf(kind));
+    this.#enter(context, this.#bucketOf(this.retention.classOf(context, this.#stakes)));
     this.retain(context);
   }
 
@@ -132,8 +132,8 @@ export class IdleClaims {
   }
 
   /** Lets claims fade up to this step. Returns the contexts that passed the horizon without a return. */
-  settle(step: number, worthSteps: number): Context[] {
-    this.#worthSteps = worthSteps;
+  settle(step: number, stakes: Stakes): Context[] {
+    this.#stakes = stakes;
     if (step === this.#step) return [];
     this.#step = step;
     const late: Context[] = [];
@@ -169,7 +169,7 @@ export class IdleClaims {
   }
 
   #shareOf(bucket: IdleBucket): number {
-    return this.retention.share(bucket.kind, this.#age(bucket), this.#worthSteps);
+    return this.retention.share(bucket.kind, this.#age(bucket), this.#stakes);
   }
 
   /**
@@ -184,7 +184,7 @@ export class IdleClaims {
       const bucket = this.#buckets[index];
       if (bucket?.kind === kind) return bucket;
     }
-    const bucket = emptyBucket(this.#step, kind, this.retention.share(kind, 0, this.#worthSteps));
+    const bucket = emptyBucket(this.#step, kind, this.retention.share(kind, 0, this.#stakes));
     this.#buckets.push(bucket);
     return bucket;
   }

@@ -53,10 +53,6 @@ export class WorkingSet {
     this.#claims = new IdleClaims(retention, this.#countedShared);
   }
 
-  get retention(): RetentionPolicy {
-    return this.#claims.retention;
-  }
-
   set retention(retention: RetentionPolicy) {
     this.#claims.retention = retention;
   }
@@ -203,13 +199,13 @@ export class WorkingSet {
     const grown = typeof left === 'object' ? left : call;
     const { calls, promptTokens, reservedTokens } = context;
     if (calls > 0) this.#resize(context, this.#countedActive(context, grown, promptTokens + reservedTokens));
-    else this.#rest(context, call, grown);
+    else this.#rest(context, grown);
     const back = left === 'nothing' && displaced !== undefined ? this.#restore(displaced) : [];
     return [...back, ...this.#pushOut()];
   }
 
   /** The context's last call has ended: it is idle. If none of its calls reached the cache, it is as it was before. */
-  #rest(context: Context, { program }: Call, grown: Grown): void {
+  #rest(context: Context, grown: Grown): void {
     const { before } = context;
     const lastTokens = context.leftTokens > 0 ? context.leftTokens : context.cutOffTokens;
     this.#activeTokens -= context.countedTokens;
@@ -226,7 +222,7 @@ export class WorkingSet {
         sharedTokens,
       );
       context.countedTokens = this.countedTokens(grown, lastTokens);
-      this.#claims.rest(context, program.callsTotal === 1 ? 'first' : 'later');
+      this.#claims.rest(context);
     } else if (before?.bucket !== undefined) {
       this.#contents.resize(context, before.cachedTokens, before.family, before.sharedTokens);
       context.countedTokens = before.countedTokens;
@@ -286,7 +282,9 @@ export class WorkingSet {
 
   /** Lets claims fade up to `nowMs`. @param worthSteps worth of a return, in steps of holding its room */
   settle(nowMs: number, halfLifeMs: number, worthSteps: number): void {
-    const late = this.#claims.settle(WorkingSet.stepOf(nowMs, halfLifeMs), worthSteps);
+    const stepMs = halfLifeMs / STEPS_PER_HALF_LIFE;
+    const used = this.workingSetTokens / this.capacityTokens;
+    const late = this.#claims.settle(WorkingSet.stepOf(nowMs, halfLifeMs), { stepMs, worthSteps, used });
     // With no known capacity nothing else would ever evict them.
     if (this.capacityTokens === Infinity) for (const context of late) this.#drop(context);
   }

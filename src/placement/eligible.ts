@@ -25,3 +25,8 @@ export function strandedAtMs(call: Call, pool: ModelPool): number {
   if (able.some((engine) => engine.state === 'up')) return Infinity;
   return Math.max(call.queuedAtMs, ...able.map((engine) => engine.lostAtMs));
 }
+
+/** Whether the call's engine has finished anything since the call began to wait. */
+export function isMoving(call: Call): boolean {
+  return call.boundTo !== undefined && call.boundTo.finishedAtMs >= call.queuedAtMs;
+}

@@ -56,7 +56,6 @@ export class Escalator {
   #promote(call: Call, isOverdue: boolean, nowMs: number): void {
     this.totals.promotions += 1;
     if (isOverdue) this.totals.overdue += 1;
-    call.overdue ||= isOverdue;
     call.promoted = true;
     call.program.restartWindow(nowMs);
     this.placement.promote(call, isOverdue);

@@ -1,8 +1,8 @@
+import type { Accounts } from '../programs/accounts.js';
 import type { Call } from '../programs/call.js';
 import type { CompletionIndex } from '../programs/completion-index.js';
 import type { Engine } from '../engines/engine.js';
-import type { Headroom } from '../queues/wait-queue.js';
-import { before } from '../queues/fit-tree.js';
+import type { Headroom } from '../queues/lane.js';
 import { admissionOf } from '../policies/by-name.js';
 import { joiningOf } from './joining.js';
 import type { PlacementRules } from './rules.js';
@@ -40,24 +40,33 @@ export function headroomOf(engine: Engine, { policy, config }: PlacementRules, n
 }
 
 /** Whether the room is kept for a call that comes before this one. @param call undefined: none has room */
-export function goesFirst(reserved: Call | undefined, call: Call | undefined): boolean {
-  return reserved !== undefined && (call === undefined || before(reserved, call));
+export function goesFirst(reserved: Call | undefined, call: Call | undefined, accounts: Accounts): boolean {
+  return reserved !== undefined && (call === undefined || accounts.before(reserved, call));
 }
 
 /** Whether a call that waits at another gateway comes first. Among equal levels each gateway uses its own slots. */
-export function isOutranked(call: Call, engine: Engine): boolean {
-  return call.level > engine.waitingLevelElsewhere;
+export function isOutranked(call: Call, engine: Engine, accounts: Accounts): boolean {
+  return !accounts.areApart && call.level > engine.waitingLevelElsewhere;
 }
 
-/** Whether running the call now gains more than holding it. A call that anti-starvation moved to the front is never held. */
+/** The knowledge by which a call is weighed against a batch. */
+interface Scales {
+  readonly rules: PlacementRules;
+  readonly completionIndex: Pick<CompletionIndex, 'isLearnt' | 'of'>;
+  readonly accounts: Accounts;
+}
+
+/**
+ * Whether running the call now gains more than holding it. A call that anti-starvation moved to the front is never held,
+ * nor one whose tenant is behind its share.
+ */
 export function pays(
   call: Call,
   engine: Engine,
-  { config, policy }: PlacementRules,
-  completionIndex: Pick<CompletionIndex, 'isLearnt' | 'of'>,
+  { rules: { config, policy }, completionIndex, accounts }: Scales,
   nowMs: number,
 ): boolean {
-  if (!policy.weighs || call.promoted || call.isAged) return true;
+  if (!policy.weighs || call.promoted || call.isAged || accounts.isBehind(call.turn)) return true;
   const joining = joiningOf(call, engine, config, completionIndex, nowMs);
   return joining === undefined || admissionOf(config.admission.batching).admits(joining);
 }

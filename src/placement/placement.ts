@@ -2,16 +2,16 @@ import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { Elsewhere, EngineJoined, EngineShared } from '../protocol/events.js';
-import { before } from '../queues/fit-tree.js';
-import { firstOf, type Headroom } from '../queues/wait-queue.js';
+import type { Headroom } from '../queues/lane.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import type { Left } from '../kv/footprint.js';
 import { maySpill } from '../programs/escalation.js';
+import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
-import { mayStay, retriersOf } from './eligible.js';
+import { isMoving, mayStay, retriersOf } from './eligible.js';
 import { closedBy, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
 import { refuserFor } from './oversized.js';
-import { reservationOf } from './reservation.js';
+import { agesEarly, reservationOf } from './reservation.js';
 import type { PlacementRules } from './rules.js';
 import { Settling } from './settling.js';
 import type { CompletionIndex } from '../programs/completion-index.js';
@@ -28,7 +28,8 @@ import { WaitQueues } from '../queues/wait-queues.js';
  */
 export class Placement {
   readonly engineTable = new EngineTable();
-  readonly #queues = new WaitQueues(this.engineTable);
+  readonly accounts: Accounts;
+  readonly #queues: WaitQueues;
   /** Engines on which a waiting call may now have room. An array, not a Set, as it is emptied in every step. */
   readonly #touched: Engine[] = [];
   readonly #settling = new Settling();
@@ -39,7 +40,10 @@ export class Placement {
   constructor(
     public rules: PlacementRules,
     readonly completionIndex: CompletionIndex,
-  ) {}
+  ) {
+    this.accounts = new Accounts(rules.config);
+    this.#queues = new WaitQueues(this.engineTable, this.accounts);
+  }
 
   /** Number of waiting calls. */
   get waiting(): number {
@@ -53,7 +57,8 @@ export class Placement {
   }
 
   /** The call has left its engine for good. */
-  completed({ model }: Call, engine: Engine, nowMs: number): void {
+  completed({ model, dispatchedAtMs }: Call, engine: Engine, nowMs: number): void {
+    this.accounts.completed(nowMs - dispatchedAtMs);
     const pool = engine.pools.find((each) => each.model === model);
     pool?.drainRate.completed(pool.waiting > 0, nowMs);
   }
@@ -136,8 +141,7 @@ export class Placement {
   /** Whether some engine, or the named one, serves the model, up or lost. */
   serves(model: ModelId, only?: EngineId): boolean {
     if (only === undefined) return this.engineTable.serves(model);
-    const engine = this.engineTable.engines.get(only);
-    return engine?.pools.some((pool) => pool.model === model) === true;
+    return this.engineTable.engines.get(only)?.pools.some((pool) => pool.model === model) === true;
   }
 
   /** The engine that the call must wait for: by its client, by those that may run it again, or by the balancer. */
@@ -171,6 +175,7 @@ export class Placement {
     call.level = 0;
     call.rank = 0;
     if (isOverdue) {
+      call.overdue = true;
       call.isAged = true;
       call.isUnbound ||= maySpill(call, this.rules.balancer) && !isMoving(call);
     }
@@ -222,6 +227,7 @@ export class Placement {
       engine.takeTurn(nowMs, this.rules.config.admission.turnMs);
     const dropped = engine.workingSet.enter(call, this.#gateOf(engine));
     engine.batch.add(call, nowMs);
+    this.accounts.began(call.turn);
     engine.limit.observe(engine.inFlightAnywhere);
     this.#queues.reread(engine, [call, ...dropped]);
   }
@@ -258,6 +264,7 @@ export class Placement {
 
   #makeRoom(call: Call, engine: Engine, left: Left, nowMs: number): void {
     engine.batch.remove(call, nowMs);
+    this.accounts.stopped(call.turn);
     this.#settling.unsettle(engine);
     engine.runningTokens -= call.needTokens;
     invariant(engine.runningTokens >= 0, 'no engine runs fewer than no tokens');
@@ -295,7 +302,7 @@ export class Placement {
       engine.touched = call !== undefined;
       if (call === undefined) continue;
       this.#touched[kept++] = engine;
-      if (first === undefined || before(call, first.call)) first = { call, engine };
+      if (first === undefined || this.accounts.before(call, first.call)) first = { call, engine };
     }
     while (this.#touched.length > kept) this.#touched.pop();
     return first;
@@ -352,14 +359,18 @@ export class Placement {
     if (!this.#hasSlot(engine, nowMs)) return undefined;
     const room = headroomOf(engine, this.rules, nowMs);
     let fit = this.#queues.firstBound(engine, room);
-    let head = engine.bound.firstAged;
+    let head = engine.bound.firstAged(this.accounts);
     for (const pool of engine.pools) {
-      fit = firstOf(fit, pool.unbound.firstFit(room));
-      head = firstOf(head, pool.unbound.firstAged);
+      fit = this.accounts.firstOf(fit, pool.unbound.firstFit(room, this.accounts));
+      head = this.accounts.firstOf(head, pool.unbound.firstAged(this.accounts));
     }
+    const early = agesEarly(engine, fit, this.accounts, this.rules.config.admission.reserveMs, nowMs);
+    if (early !== undefined) return (this.age(early), this.#pick(engine, nowMs));
     const reserved = head === fit ? engine.reservedFor : this.#reservation(engine, head, nowMs);
-    if (goesFirst(reserved, fit)) return undefined;
-    if (fit === undefined) for (const pool of engine.pools) fit = firstOf(fit, pool.stealable.firstFit(room.new));
+    if (goesFirst(reserved, fit, this.accounts)) return undefined;
+    if (fit === undefined)
+      for (const { stealable } of engine.pools)
+        fit = this.accounts.firstOf(fit, stealable.firstFit(room.new, this.accounts));
     // A family's first call here also needs room for the shared prefix, and waits for it.
     return fit !== undefined && this.#joins(fit, engine, room, nowMs) ? fit : undefined;
   }
@@ -368,13 +379,14 @@ export class Placement {
   #takes(engine: Engine, call: Call, nowMs: number): boolean {
     if (!this.#hasSlot(engine, nowMs)) return false;
     return (
-      this.#joins(call, engine, headroomOf(engine, this.rules, nowMs), nowMs) && !goesFirst(engine.reservedFor, call)
+      this.#joins(call, engine, headroomOf(engine, this.rules, nowMs), nowMs) &&
+      !goesFirst(engine.reservedFor, call, this.accounts)
     );
   }
 
   #joins(call: Call, engine: Engine, room: Headroom, nowMs: number): boolean {
-    if (needTokens(call, engine) > room[call.admissionClass] || isOutranked(call, engine)) return false;
-    return pays(call, engine, this.rules, this.completionIndex, nowMs);
+    if (needTokens(call, engine) > room[call.admissionClass] || isOutranked(call, engine, this.accounts)) return false;
+    return pays(call, engine, this, nowMs);
   }
 
   #reservation(engine: Engine, head: Call | undefined, nowMs: number): Call | undefined {
@@ -414,9 +426,4 @@ export class Placement {
     const stranding = [...left, ...engine.pools].filter((pool) => pool.live.length === 0);
     return [...new Set([...homeless, ...stranding.flatMap(({ unbound, paused }) => [...unbound, ...paused])])];
   }
-}
-
-/** Whether the call's engine has finished anything since the call began to wait. */
-function isMoving(call: Call): boolean {
-  return call.boundTo !== undefined && call.boundTo.finishedAtMs >= call.queuedAtMs;
 }

@@ -1,5 +1,9 @@
 import type { Engine } from '../engines/engine.js';
+import type { Accounts } from '../programs/accounts.js';
 import type { Call } from '../programs/call.js';
+
+/** Part of `reserveMs` after which a call of a tenant behind its share reserves room. */
+const EARLY_SHARE = 1 / 8;
 
 /**
  * The call that reserves the engine's room: an aged call that does not fit even beside the calls in flight. Later calls
@@ -22,6 +26,25 @@ export function reservationOf(
   engine.reservedFor = head;
   head.reservedOn = engine;
   return head;
+}
+
+/**
+ * The first call in order, if it lacks room while its tenant is behind its share, and it has waited for a part of
+ * `reserveMs`: it ages at once. Else calls of other tenants that fit would keep it from its share.
+ * @param fit the first call that has room
+ */
+export function agesEarly(
+  engine: Engine,
+  fit: Call | undefined,
+  accounts: Accounts,
+  reserveMs: number,
+  nowMs: number,
+): Call | undefined {
+  if (!accounts.areApart) return undefined;
+  let first = engine.bound.first(accounts);
+  for (const { unbound } of engine.pools) first = accounts.firstOf(first, unbound.first(accounts));
+  if (first === undefined || first.isAged || first.turn === fit?.turn) return undefined;
+  return first.waitingMs(nowMs) >= EARLY_SHARE * reserveMs && accounts.isBehind(first.turn) ? first : undefined;
 }
 
 function roomiest(live: readonly Engine[], roomOf: (engine: Engine) => number, nowMs: number): Engine | undefined {

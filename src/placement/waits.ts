@@ -1,7 +1,6 @@
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
-import { before } from '../queues/fit-tree.js';
-import { firstOf, type Headroom } from '../queues/wait-queue.js';
+import type { Headroom } from '../queues/lane.js';
 import { closedBy, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
 import type { Placement } from './placement.js';
 
@@ -115,9 +114,14 @@ export class Waits {
     if (closed !== undefined) return { cause: closed, engine, needs: 1, free: limitSize - inFlight, limit: limitSize };
     const short = this.#shortOf(call, engine, room, isOwn);
     if (short !== undefined) return short;
-    const next = goesFirst(reservedFor, first) ? reservedFor : (first ?? this.#firstToSteal(engine, room));
+    const next = goesFirst(reservedFor, first, this.placement.accounts)
+      ? reservedFor
+      : (first ?? this.#firstToSteal(engine, room));
     if (next !== call) return { cause: 'turn', engine, behind: next };
-    if (isOutranked(call, engine)) return { cause: 'turn', engine };
+    // Turns change with time, and an engine looks again at its next event.
+    const { accounts } = this.placement;
+    if (isOutranked(call, engine, accounts)) return { cause: 'turn', engine };
+    if (accounts.areApart && this.#pays(call, engine, 0)) return { cause: 'turn', engine };
     return { cause: 'knee', engine, untilMs: this.#heldUntilMs(call, engine) };
   }
 
@@ -143,47 +147,59 @@ export class Waits {
 
   /** When its growing weight ends the hold, if the calls in flight stay as they are. */
   #heldUntilMs(call: Call, engine: Engine): number | undefined {
-    const { rules, completionIndex } = this.placement;
-    const paysAfter = (ms: number): boolean => pays(call, engine, rules, completionIndex.asRead, this.nowMs + ms);
     let held = 0;
     let free = HOLD_MS_EXACT;
-    for (; !paysAfter(free); free *= 2) {
+    for (; !this.#pays(call, engine, free); free *= 2) {
       if (free > HOLD_MS_MAX) return undefined;
       held = free;
     }
     while (free - held > HOLD_MS_EXACT) {
       const middle = (held + free) / 2;
-      if (paysAfter(middle)) free = middle;
+      if (this.#pays(call, engine, middle)) free = middle;
       else held = middle;
     }
     return this.nowMs + free;
   }
 
+  #pays(call: Call, engine: Engine, afterMs: number): boolean {
+    const { rules, accounts, completionIndex } = this.placement;
+    return pays(call, engine, { rules, accounts, completionIndex: completionIndex.asRead }, this.nowMs + afterMs);
+  }
+
   #front(engine: Engine): Front {
     let front = this.#fronts.get(engine);
     if (front !== undefined) return front;
-    const { rules } = this.placement;
+    const { rules, accounts } = this.placement;
     const room = headroomOf(engine, rules, this.nowMs);
     const own = [engine.bound, ...engine.pools.map((pool) => pool.unbound)];
-    const first = own.reduce<Call | undefined>((found, queue) => firstOf(found, queue.firstFit(room)), undefined);
+    const first = own.reduce<Call | undefined>(
+      (found, queue) => accounts.firstOf(found, queue.firstFit(room, accounts)),
+      undefined,
+    );
     front = { closed: closedBy(engine, rules.policy.admits, this.nowMs), room, first };
     this.#fronts.set(engine, front);
     return front;
   }
 
   #firstToSteal(engine: Engine, room: Headroom): Call | undefined {
-    const trees = engine.pools.map((pool) => pool.stealable);
-    return trees.reduce<Call | undefined>((found, tree) => firstOf(found, tree.firstFit(room.new)), undefined);
+    const { accounts } = this.placement;
+    const queues = engine.pools.map((pool) => pool.stealable);
+    return queues.reduce<Call | undefined>(
+      (found, queue) => accounts.firstOf(found, queue.firstFit(room.new, accounts)),
+      undefined,
+    );
   }
 
   #before(call: Call, queues: readonly Iterable<Call>[]): Ahead {
-    return queues.map((queue) => lastOf(this.#line(queue), call)).reduce(both);
+    return queues
+      .map((queue) => lastOf(this.#line(queue), (each) => this.placement.accounts.before(each, call)))
+      .reduce(both);
   }
 
   #line(queue: Iterable<Call>): Line {
     let line = this.#lines.get(queue);
     if (line !== undefined) return line;
-    const calls = [...queue].sort((a, b) => (before(a, b) ? -1 : 1));
+    const calls = [...queue].sort((a, b) => (this.placement.accounts.before(a, b) ? -1 : 1));
     const oldest: Call[] = [];
     for (const call of calls) oldest.push(olderOf(oldest.at(-1), call));
     line = { calls, oldest };
@@ -203,12 +219,12 @@ function isNearer(a: Obstacle, b: Obstacle): boolean {
 
 const missing = ({ needs = 0, free = 0 }: Obstacle): number => needs - free;
 
-/** The calls of the line before this one, or all of them. */
-function lastOf({ calls, oldest }: Line, until?: Call): Ahead {
+/** The first calls of the line, as long as they precede; or all of them. */
+function lastOf({ calls, oldest }: Line, precedes: (call: Call) => boolean = () => true): Ahead {
   let low = 0;
   for (let high = calls.length; low < high;) {
     const middle = (low + high) >> 1;
-    if (until === undefined || before(calls[middle] as Call, until)) low = middle + 1;
+    if (precedes(calls[middle] as Call)) low = middle + 1;
     else high = middle;
   }
   return { calls: low, oldest: oldest[low - 1] };

@@ -1,4 +1,11 @@
-import type { AdmissionName, PolicyName, PolicySettings, RetentionName, SchedulerConfig } from '../config.js';
+import type {
+  AdmissionName,
+  PolicyName,
+  PolicySettings,
+  RetentionName,
+  SchedulerConfig,
+  TenantsName,
+} from '../config.js';
 import { kneeAdmission } from './admission-knee.js';
 import type { AdmissionPolicy } from './admission.js';
 import { fcfs, fcfsWindow } from './fcfs.js';
@@ -7,7 +14,12 @@ import { plas } from './plas.js';
 import type { Policy } from './policy.js';
 import { halfLifeRetention } from './retention-half-life.js';
 import { learntRetention } from './retention-learnt.js';
+import { lruRetention } from './retention-lru.js';
+import { sagaRetention } from './retention-saga.js';
 import type { RetentionPolicy } from './retention.js';
+import { afsTenants } from './tenants-afs.js';
+import { weightedTenants } from './tenants-weighted.js';
+import type { TenantPolicy } from './tenants.js';
 
 /** All policies. A new one is a file in policies/, its name in `config.ts` and a line here. */
 const POLICIES: Readonly<Record<PolicyName, (settings: PolicySettings) => Policy>> = {
@@ -25,8 +37,19 @@ const ADMISSIONS: Readonly<Record<AdmissionName, AdmissionPolicy>> = {
 const RETENTIONS: Readonly<Record<RetentionName, () => RetentionPolicy>> = {
   learnt: learntRetention,
   'half-life': halfLifeRetention,
+  saga: sagaRetention,
+  lru: lruRetention,
+};
+
+const TENANTS: Readonly<Record<TenantsName, TenantPolicy | undefined>> = {
+  none: undefined,
+  weighted: weightedTenants,
+  afs: afsTenants,
 };
 
 export const makePolicy = (config: SchedulerConfig['policy']): Policy => POLICIES[config.name](config);
 export const admissionOf = (name: AdmissionName): AdmissionPolicy => ADMISSIONS[name];
-export const makeRetention = (name: RetentionName): RetentionPolicy => RETENTIONS[name]();
+export const makeRetention = (rule: SchedulerConfig['admission']['retention']): RetentionPolicy =>
+  typeof rule === 'function' ? rule() : RETENTIONS[rule]();
+/** Undefined: tenants are not told apart. */
+export const tenantPolicyOf = (name: TenantsName): TenantPolicy | undefined => TENANTS[name];

@@ -12,8 +12,8 @@ import type { Policy } from './policy.js';
  * A prompt's length is known before it runs, so with `countPrompt` a program's first prompt counts as served already.
  * Without it, a first call of 100 tokens and one of 8,000 share a queue, as in the paper.
  *
- * Where the remaining service is foreseen, it takes the place of attained service. The two compare, because of programs
- * with heavy-tailed sizes the rest is expected to be about as long as the part done.
+ * Where more is foreseen, `Outlook.rankMs` takes the place of attained service. Declared rests compare with it, because
+ * of programs with heavy-tailed sizes the rest is expected to be about as long as the part done.
  */
 export function plas(config: PolicySettings): Policy {
   const levels = new MlfqLevels(config);
@@ -24,13 +24,14 @@ export function plas(config: PolicySettings): Policy {
     name: 'plas',
     admits: true,
     weighs: true,
+    foresees,
     levels: config.levels,
-    stand: ({ serviceAtArrivalMs, newPromptTokens = 0 }, { outlook }) => ({
-      level: levels.of(
-        (foresees ? outlook?.remainingMs(serviceAtArrivalMs) : undefined) ??
-          serviceAtArrivalMs + newPromptTokens * msPerToken,
-      ),
-      rank: 0,
-    }),
+    stand: ({ serviceAtArrivalMs, newPromptTokens = 0 }, { outlook }) => {
+      const attainedMs = serviceAtArrivalMs + newPromptTokens * msPerToken;
+      // A program that has received nothing yet must be told from those of other types.
+      const leastMs = Math.max(attainedMs, config.firstQuantumMs / 2);
+      const foreseenMs = foresees ? outlook?.rankMs(serviceAtArrivalMs, leastMs) : undefined;
+      return { level: levels.of(foreseenMs ?? attainedMs), rank: 0 };
+    },
   };
 }

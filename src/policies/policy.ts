@@ -22,7 +22,7 @@ export interface ProgramMemory {
   fadingTokens: number;
   fadingAtMs: number;
   /** What is expected of it (`foresight/`); undefined without foresight. */
-  readonly outlook?: { remainingMs(serviceMs: number): number | undefined } | undefined;
+  readonly outlook?: { rankMs(serviceMs: number, attainedMs: number): number | undefined } | undefined;
 }
 
 /**
@@ -39,6 +39,8 @@ export interface Policy {
   readonly admits: boolean;
   /** Whether a running batch may hold a call back (`admission.ts`); for policies that order by attained service. */
   readonly weighs?: boolean;
+  /** Whether it ranks by what is left of a program. */
+  readonly foresees?: boolean;
   /** Number of queues. */
   readonly levels: number;
   /** Standing of a call that arrived at this time, with this attained service of its program. */

@@ -5,6 +5,7 @@ import type { RetentionPolicy } from './retention.js';
 export function halfLifeRetention(): RetentionPolicy {
   return {
     name: 'half-life',
+    classOf: () => 0,
     share: (_kind, age) => (age < HORIZON_STEPS ? faded(age) : 0),
     learn: () => undefined,
   };

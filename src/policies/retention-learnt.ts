@@ -1,6 +1,11 @@
 import { faded, HORIZON_STEPS } from './idle-steps.js';
-import type { ContextClass, RetentionPolicy } from './retention.js';
+import type { RetentionPolicy } from './retention.js';
 
+/**
+ * Classes: contexts left by a program's first call, or by a later one. Sixteen finer classes (by calls made, tool called
+ * and home) changed no mean by more than 1 % (docs/DESIGN.md, "Retention").
+ */
+export const [FIRST, LATER] = [0, 1];
 /** Factor by which each outcome fades with the next of its class: about the last hundred are remembered. */
 const MEMORY = 1 - 1 / 64;
 /** Weight of the prior in outcomes, and the share of them that returns. */
@@ -68,10 +73,11 @@ class Outcomes {
  * and a context is held while G > 0. `worthSteps` is T* / d.
  */
 export function learntRetention(): RetentionPolicy {
-  const outcomes = { first: new Outcomes(PRIOR_RETURNS.first), later: new Outcomes(PRIOR_RETURNS.later) };
+  const [first, later] = [new Outcomes(PRIOR_RETURNS.first), new Outcomes(PRIOR_RETURNS.later)];
   return {
     name: 'learnt',
-    share: (kind: ContextClass, age, worthSteps) => outcomes[kind].share(age, worthSteps),
-    learn: (kind: ContextClass, age) => outcomes[kind].learn(age),
+    classOf: ({ program }) => (program.callsTotal === 1 ? FIRST : LATER),
+    share: (kind, age, { worthSteps }) => (kind === FIRST ? first : later).share(age, worthSteps),
+    learn: (kind, age) => (kind === FIRST ? first : later).learn(age),
   };
 }

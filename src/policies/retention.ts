@@ -1,8 +1,28 @@
-/**
- * Class of a context: left by a program's first call, or by a later one. Sixteen finer classes (by calls made, tool
- * called and home) changed no mean by more than 1 % (docs/DESIGN.md, "Retention").
- */
-export type ContextClass = 'first' | 'later';
+import type { Outlook } from '../foresight/outlook.js';
+import type { ProgramId } from '../protocol/units.js';
+
+/** Contexts of one class that fell idle in the same step are held alike. What classes there are, each policy decides. */
+export type ContextClass = number;
+
+/** A context that falls idle, as a retention policy sees it. */
+export interface Resting {
+  readonly program: {
+    readonly id: ProgramId;
+    readonly callsTotal: number;
+    readonly outlook: Pick<Outlook, 'silenceMs'> | undefined;
+  };
+  readonly thread: string;
+}
+
+/** What holding a context costs and saves on an engine now. */
+export interface Stakes {
+  /** Length of a step, in milliseconds. */
+  readonly stepMs: number;
+  /** Worth of a return, in steps of holding. */
+  readonly worthSteps: number;
+  /** Share of the cache that the working set takes. */
+  readonly used: number;
+}
 
 /**
  * Answers the question "how much of an idle context should the gate hold for its return?". Each engine has its own,
@@ -14,13 +34,10 @@ export type ContextClass = 'first' | 'later';
  */
 export interface RetentionPolicy {
   readonly name: string;
-  /**
-   * Share of the context to hold, 0 to 1, at this age in steps. @param worthSteps worth of a return, in steps of
-   * holding
-   */
-  share(kind: ContextClass, age: number, worthSteps: number): number;
-  /**
-   * Learns one outcome. @param age idle steps after which a context of the class was used again; undefined: it was not
-   */
+  /** The class of a context that falls idle now. */
+  classOf(context: Resting, stakes: Stakes): ContextClass;
+  /** Share of the context to hold, 0 to 1, at this age in steps. */
+  share(kind: ContextClass, age: number, stakes: Stakes): number;
+  /** Learns one outcome. @param age idle steps after which a context of the class was used again; undefined: it was not */
   learn(kind: ContextClass, age: number | undefined): void;
 }

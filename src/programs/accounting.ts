@@ -2,13 +2,23 @@ import type { Call } from './call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import { CompletionIndex } from './completion-index.js';
-import type { CallFinished, Elsewhere, ProgramGone, ProgramHinted, Usage, Work } from '../protocol/events.js';
+import type {
+  CallArrived,
+  CallFinished,
+  Elsewhere,
+  ProgramGone,
+  ProgramHinted,
+  ToolFinished,
+  ToolStarted,
+  Usage,
+} from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/footprint.js';
 import { Foresight } from '../foresight/foresight.js';
 import { SharedPrefixes } from '../kv/shared-prefixes.js';
 import { HORIZON_STEPS, STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
 import { ProcessTable, type Program } from './process-table.js';
+import { urgencyOf } from './urgency.js';
 import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
 
 /**
@@ -54,20 +64,29 @@ export class Accounting {
   }
 
   /** The call has arrived: adds it to its program. */
-  begin(call: Call, remaining?: Work): void {
+  begin(call: Call, { remaining, deadlineAtMs }: Pick<CallArrived, 'remaining' | 'deadlineAtMs'>): void {
     const { program, thread, promptTokens } = call;
     if (thread === '') this.#forecast.arrived(program, promptTokens);
     program.begin(call);
+    program.deadlineAtMs = deadlineAtMs ?? program.deadlineAtMs;
     this.#foresight.arrived(call, remaining, this.#config.policy);
     call.forecastTokens = this.#forecastTokens(call);
     call.sharedTokens = this.#sharedTokens(call);
   }
 
-  /** The client has declared the rest of the program. */
-  hinted({ program, remaining }: ProgramHinted): void {
-    const row = this.table.get(program);
-    if (row !== undefined) this.#foresight.declared(row, remaining, this.#config.policy);
+  /** A client has told something of its program: the rest of it, its deadline, or a tool's begin or end. */
+  told(event: ProgramHinted | ToolStarted | ToolFinished, nowMs: number): void {
+    const row = this.table.get(event.program);
+    if (row === undefined) return;
+    if (event.type === 'programHinted') row.deadlineAtMs = event.deadlineAtMs ?? row.deadlineAtMs;
+    this.#foresight.told(row, event, this.#config.policy, nowMs);
   }
+
+  /** Engine time that the program needs each millisecond from `atMs` on. */
+  readonly urgencyOf = (program: Program, atMs: number): number => {
+    const { foresight, firstQuantumMs } = this.#config.policy;
+    return urgencyOf(program, this.completionIndex, foresight !== 'none', firstQuantumMs, atMs);
+  };
 
   /** The call has stopped waiting: dispatched, cancelled or refused. */
   waited(call: Call, nowMs: number): void {
@@ -98,6 +117,8 @@ export class Accounting {
     const contextTokens = promptTokens + outputTokens;
     if (call.thread === '') this.#forecast.finished(call, contextTokens, outputTokens, nowMs);
     program.contextTokens = contextTokens;
+    if (this.#config.policy.foresight !== 'none')
+      this.#foresight.answered(call, event.tools ?? [], { promptTokens, outputTokens }, nowMs);
     return {
       contextTokens,
       cachedTokens: usage?.cachedTokens,
@@ -160,7 +181,7 @@ export class Accounting {
 
   #revived({ serviceMs, outlook }: Program): void {
     this.completionIndex.revived(serviceMs);
-    outlook?.type?.revived(serviceMs);
+    outlook?.revived(serviceMs);
   }
 
   /** Removes the longest-idle row when its lease is over, or when the table exceeds a lowered limit. */
@@ -190,7 +211,7 @@ export class Accounting {
   #attain(program: Program, serviceMs: number): void {
     const attainedMs = Math.max(program.serviceMs, serviceMs);
     this.completionIndex.served(program.serviceMs, attainedMs);
-    program.outlook?.type?.served(program.serviceMs, attainedMs);
+    program.outlook?.served(program.serviceMs, attainedMs);
     program.serviceMs = attainedMs;
   }
 
@@ -203,6 +224,7 @@ export class Accounting {
 
 /** The notice that a row has left the table. */
 export function goneNotice(row: Program): ProgramGone {
+  const endMs = row.lastCompletionAtMs ?? row.createdAtMs;
   return {
     type: 'programGone',
     program: row.id,
@@ -210,9 +232,16 @@ export function goneNotice(row: Program): ProgramGone {
     calls: row.callsTotal,
     serviceMs: row.serviceMs as Millis,
     waitingMs: row.waitingMs as Millis,
-    durationMs: ((row.lastCompletionAtMs ?? row.createdAtMs) - row.createdAtMs) as Millis,
+    durationMs: durationMsOf(row),
+    ...(row.deadlineAtMs !== undefined && {
+      deadline: { tenant: row.tenant, lateMs: (endMs - row.deadlineAtMs) as Millis },
+    }),
   };
 }
+
+/** From a program's first arrival to its last completion. */
+export const durationMsOf = ({ createdAtMs, lastCompletionAtMs }: Program): Millis =>
+  ((lastCompletionAtMs ?? createdAtMs) - createdAtMs) as Millis;
 
 /**
  * Clamps an engine's report to possible values. Cached tokens never exceed the prompt. Times that are not finite, as in

@@ -1,6 +1,7 @@
 import type { Engine } from '../engines/engine.js';
 import type { CallArrived, Dispatch, Family, Reason } from '../protocol/events.js';
-import type { AdmissionClass, Waiting } from '../queues/wait-queue.js';
+import type { AdmissionClass, Waiting } from '../queues/lane.js';
+import type { Turn } from './account.js';
 import type { Program } from './process-table.js';
 import type { Timed } from '../queues/timer-heap.js';
 import type { CallId, EngineId, Millis, ModelId } from '../protocol/units.js';
@@ -22,6 +23,9 @@ export class Call implements Waiting, Timed {
   // Order in the queues (Waiting).
   level = 0;
   rank = 0;
+
+  /** Set when it begins to wait. */
+  turn!: Turn;
 
   /** Index among its program's active calls. */
   programIndex = -1;
@@ -79,7 +83,7 @@ export class Call implements Waiting, Timed {
   /** Predicted size of its context (`ContextForecast`), and the tokens that it counts in a working set. */
   forecastTokens = 0;
   countedTokens = 0;
-  /** Tokens that it adds to the working set where it waits, and its admission class (`queues/wait-queue.ts`). */
+  /** Tokens that it adds to the working set where it waits, and its admission class (`queues/lane.ts`). */
   extraTokens = 0;
   admissionClass: AdmissionClass = 'new';
   /** The engine that keeps room for it. */

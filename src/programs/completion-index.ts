@@ -59,6 +59,12 @@ export class CompletionIndex {
     return this.#endedCount >= ENDED_MIN;
   }
 
+  /** Mean service of a program, in milliseconds. O(classes). */
+  get meanMs(): number {
+    const sum = (values: Float64Array) => values.reduce((total, value) => total + value, 0);
+    return sum(this.#servedMs) / sum(this.#ended);
+  }
+
   /** A program's attained service has grown. O(classes between). */
   served(fromMs: number, toMs: number): void {
     for (let kind = serviceClassOf(fromMs); kind < CLASSES && lowerMs(kind) < toMs; kind += 1) {
@@ -96,11 +102,10 @@ export class CompletionIndex {
   }
 
   /** The index as last read. Views use it, because looking must not bring the next reading forward. */
-  get asRead(): Pick<CompletionIndex, 'isLearnt' | 'of' | 'msToEnd'> {
+  get asRead(): Pick<CompletionIndex, 'isLearnt' | 'of'> {
     return {
       isLearnt: this.isLearnt,
       of: (kind) => this.#index[kind] ?? 0,
-      msToEnd: (serviceMs) => 1 / (this.#ratio[serviceClassOf(serviceMs)] ?? 0),
     };
   }
 

@@ -53,6 +53,11 @@ export class Program {
   fadingTokens = 0;
   fadingAtMs = 0;
 
+  /** When it is to be done, as its client declared it; undefined: nothing was declared. */
+  deadlineAtMs: number | undefined;
+  /** Time between its calls in which it had none: that of tools and people. */
+  pausedMs = 0;
+
   /** Cause of its removal from the table. The row lives until its last active call ends. */
   detached: ProgramGone['cause'] | undefined;
   /** Neighbours in the list of idle rows. */
@@ -75,6 +80,8 @@ export class Program {
   }
 
   begin(call: Call): void {
+    if (this.#calls === undefined && this.lastCompletionAtMs !== undefined)
+      this.pausedMs += call.arrivedAtMs - this.lastCompletionAtMs;
     call.programIndex = (this.#calls ??= []).push(call) - 1;
     this.lastArrivalAtMs = call.arrivedAtMs;
     this.callsTotal += 1;
@@ -153,6 +160,11 @@ export class ProcessTable {
   /** The longest-idle row; undefined when none is idle. */
   get oldestIdle(): Program | undefined {
     return this.#oldestIdle;
+  }
+
+  /** The latest row to fall idle; undefined when none is. */
+  get newestIdle(): Program | undefined {
+    return this.#newestIdle;
   }
 
   /** The longest-idle row that does not count as ended. */

@@ -1,4 +1,4 @@
-import type { CallFailed, Command, Elsewhere, Event, Family, RootThread, Usage, Work } from './events.js';
+import type { CallFailed, CallFinished, Command, Elsewhere, Event, Family, RootThread, Usage, Work } from './events.js'; // prettier-ignore
 import { EVENT_LOG_VERSION, type LogLine } from './event-log.js';
 
 /** A fault of a line: its path, such as `event.promptTokens` or '' for the whole line, and the problem. */
@@ -73,7 +73,10 @@ const FAILURE: Shape = {
   'pauseMs?': number,
 };
 
-const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shape } = {
+const EVENTS: ShapesOf<Exclude<Event, CallFailed | CallFinished>> & {
+  readonly callFinished: ShapeOf<CallFinished> & { readonly 'calledTool?': Rule };
+  readonly callFailed: Shape;
+} = {
   callArrived: {
     call: text,
     program: text,
@@ -90,6 +93,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shap
     'family?': object(FAMILY),
     'remaining?': object(WORK),
     'elsewhere?': object(ELSEWHERE),
+    'deadlineAtMs?': number,
   },
   callStarted: { call: text },
   callProgressed: { call: text, outputTokens: count },
@@ -98,13 +102,17 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shap
     'usage?': object(USAGE),
     'serviceMs?': number,
     'queueMs?': number,
+    'tools?': texts,
+    // Until tools had names. Nothing reads it.
     'calledTool?': yesOrNo,
   },
   callFailed: FAILURE,
   callCancelled: { call: text, 'mayReturn?': yes },
   programEnded: { program: text },
-  programHinted: { program: text, remaining: object(WORK) },
+  programHinted: { program: text, 'remaining?': object(WORK), 'deadlineAtMs?': number },
   programMoved: { program: text },
+  toolStarted: { program: text, thread: text, tool: text, 'expectedMs?': number },
+  toolFinished: { program: text, thread: text, tool: text },
   engineJoined: {
     engine: text,
     models: texts,
@@ -149,6 +157,7 @@ const COMMANDS: ShapesOf<Command> = {
     serviceMs: number,
     waitingMs: number,
     durationMs: number,
+    'deadline?': object({ tenant: text, lateMs: number }),
   },
 };
 

@@ -15,6 +15,8 @@ export type Event =
   | ProgramEnded
   | ProgramHinted
   | ProgramMoved
+  | ToolStarted
+  | ToolFinished
   | EngineJoined
   | EngineReported
   | EngineLost
@@ -53,6 +55,8 @@ export interface CallArrived {
   readonly family?: Family;
   /** Work of the rest of the program, this call included, as its client declares it. */
   readonly remaining?: Work;
+  /** When its program is to be done, as its client declares it, on the driver's clock. The last declaration counts. */
+  readonly deadlineAtMs?: Millis;
   /** The program as other gateways know it; absent: no other gateway has had calls of it since this one. */
   readonly elsewhere?: Elsewhere;
 }
@@ -123,8 +127,8 @@ export interface CallFinished {
   readonly serviceMs?: Millis;
   /** Time in the engine's own queue; absent when the engine does not report it. */
   readonly queueMs?: Millis;
-  /** The answer calls a tool, so its program is likely to return. Recorded for analysis: no policy reads it yet. */
-  readonly calledTool?: boolean;
+  /** Names of the tools that the answer asks for, each once; the driver bounds their number and length. Absent: none. */
+  readonly tools?: readonly string[];
 }
 
 /**
@@ -181,11 +185,30 @@ export interface ProgramEnded {
   readonly program: ProgramId;
 }
 
-/** The client declares the rest of a program, for its next calls. Changes nothing for a program without a row. */
+/** The client declares the rest of a program, or its deadline. Changes nothing for a program without a row. */
 export interface ProgramHinted {
   readonly type: 'programHinted';
   readonly program: ProgramId;
-  readonly remaining: Work;
+  readonly remaining?: Work;
+  readonly deadlineAtMs?: Millis;
+}
+
+/** A tool of a thread has begun, by its client's word. Changes nothing for a thread whose calls are not known. */
+export interface ToolStarted {
+  readonly type: 'toolStarted';
+  readonly program: ProgramId;
+  readonly thread: string;
+  readonly tool: string;
+  /** Its duration as the client expects it; absent: as earlier ones. */
+  readonly expectedMs?: Millis;
+}
+
+/** The tool, or the oldest of several of its name, has ended. */
+export interface ToolFinished {
+  readonly type: 'toolFinished';
+  readonly program: ProgramId;
+  readonly thread: string;
+  readonly tool: string;
 }
 
 /** Another gateway runs the program's calls from now on, and counts its contexts: ours count no more. */
@@ -312,4 +335,6 @@ export interface ProgramGone {
   readonly waitingMs: Millis;
   /** From its first arrival to its last completion. */
   readonly durationMs: Millis;
+  /** Of a program with a declared deadline: its last completion less that, 0 or below if it was met. */
+  readonly deadline?: { readonly tenant: TenantId; readonly lateMs: Millis };
 }

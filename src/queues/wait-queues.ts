@@ -1,7 +1,9 @@
 import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
-import type { AdmissionClass, WaitQueue, Headroom } from './wait-queue.js';
+import type { Accounts } from '../programs/accounts.js';
+import type { AdmissionClass, Headroom } from './lane.js';
+import type { WaitQueue } from './wait-queue.js';
 import type { ModelPool } from './model-pool.js';
 import type { EngineTable } from '../engines/engine-table.js';
 import type { TenantId } from '../protocol/units.js';
@@ -15,7 +17,10 @@ export class WaitQueues {
   #size = 0;
   readonly #ofTenant = new Map<TenantId, number>();
 
-  constructor(private readonly engineTable: EngineTable) {}
+  constructor(
+    private readonly engineTable: EngineTable,
+    private readonly accounts: Accounts,
+  ) {}
 
   get size(): number {
     return this.#size;
@@ -34,7 +39,7 @@ export class WaitQueues {
     boundTo?.workingSet.expectReturn(call.program, call.thread);
     if (boundTo === undefined) return call.isPaused ? [] : pool.live;
     boundTo.boundTokens += call.needTokens;
-    if (call.isStealable) pool.stealable.insert(call, call, call.countedTokens);
+    if (call.isStealable) pool.stealable.insert(call);
     return [boundTo];
   }
 
@@ -44,7 +49,7 @@ export class WaitQueues {
     const { boundTo } = call;
     this.#queueOf(call).delete(call);
     if (boundTo === undefined) return;
-    if (call.isStealable) invariant(this.#pool(call).stealable.delete(call), 'a stealable call is among the stealable');
+    if (call.isStealable) this.#pool(call).stealable.delete(call);
     boundTo.boundTokens -= call.needTokens;
     invariant(boundTo.boundTokens >= 0, 'no fewer than no tokens wait for an engine');
   }
@@ -54,14 +59,15 @@ export class WaitQueues {
     call.isStealable = true;
     if (call.boundTo === undefined) return [];
     const pool = this.#pool(call);
-    pool.stealable.insert(call, call, call.countedTokens);
+    pool.stealable.insert(call);
     return pool.live;
   }
 
   /** The first call bound to the engine, in order, that fits. */
   firstBound(engine: Engine, room: Headroom): Call | undefined {
-    let fit = engine.bound.firstFit(room);
-    for (; fit !== undefined && isStale(fit, engine); fit = engine.bound.firstFit(room)) this.#reseat(fit);
+    let fit = engine.bound.firstFit(room, this.accounts);
+    for (; fit !== undefined && isStale(fit, engine); fit = engine.bound.firstFit(room, this.accounts))
+      this.#reseat(fit);
     return fit;
   }
 
@@ -84,7 +90,7 @@ export class WaitQueues {
     for (const { unbound, paused, stealable } of pools) {
       unbound.refresh(needOf);
       paused.refresh(needOf);
-      stealable.refresh((call) => call.countedTokens);
+      stealable.refresh();
     }
     return pools.flatMap((pool) => pool.live);
   }
@@ -127,6 +133,7 @@ export class WaitQueues {
     this.#size += change;
     invariant(ofTenant >= 0, 'no tenant has fewer than no waiting calls');
     this.#pool(call).waiting += change;
+    call.turn.waits(change, call.overdue);
     if (ofTenant === 0) this.#ofTenant.delete(tenant);
     else this.#ofTenant.set(tenant, ofTenant);
   }

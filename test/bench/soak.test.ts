@@ -60,6 +60,7 @@ describe('how a call looks to its client', () => {
   it('is told of an error by a status or by an event', async () => {
     const error = { error: { message: 'no', code: 'engine_failed' } };
     expect((await call((response) => response.writeHead(502).end(JSON.stringify(error)))).verdict).toBe('told');
+    expect((await call((response) => response.writeHead(400).end('{"err'))).verdict).toBe('told');
     expect((await call(stream(said('a'), event(error)))).verdict).toBe('told');
     expect((await call(stream(event({ type: 'response.failed', response: { error } })))).verdict).toBe('told');
   });

@@ -61,8 +61,8 @@ describe('maitred load', () => {
     const { code, out } = await load([...args, '--api', 'responses', '--identity', 'codex', '--quiet', '--json', '-']);
     expect(code).toBe(0);
     const document = JSON.parse(out) as Document;
-    expect(document.targets).toMatchObject([{ programs: 3, calls: 6 }, { programs: 3, calls: 6 }]); // prettier-ignore
-    expect(document.ab).not.toBeNull();
+    expect(document.targets).toMatchObject([{ programs: 9, calls: 18 }, { programs: 9, calls: 18 }]); // prettier-ignore
+    expect(document.ab).toMatchObject({ runs: 3, pairs: 9, program_seconds: { mean: { pairs: 3 } } });
   });
 
   it('takes the key from the environment, and shows it nowhere', async () => {
@@ -104,7 +104,7 @@ describe('maitred load', () => {
     const maitred = new Maitred(['load', '--target', handle.url, ...endless, '--no-baseline', '--json', '-']);
     await expect.poll(() => handle.stats().requests, { timeout: 10_000 }).toBeGreaterThan(60);
     maitred.kill('SIGINT');
-    expect(await maitred.ended).toBe(0);
+    expect(await maitred.ended).toBe(130);
     expect(JSON.parse(maitred.stdout)).toMatchObject({ complete: false });
   });
 

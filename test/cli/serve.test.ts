@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ShadowAnswer, TotalsAnswer } from '../../sidecar/admin/answers.js';
 import { startEngine } from '../../sim/index.js';
 import { Maitred } from '../support/maitred.js';
 
@@ -51,6 +52,23 @@ describe('maitred serve', () => {
     expect(maitred.stdout.split('\n').every((line) => line === '' || line.startsWith('{'))).toBe(true);
     const { engines } = (await (await fetch(`${url}/engines`)).json()) as { engines: { state: string }[] };
     expect(engines.map(({ state }) => state)).toEqual(['up', 'up']);
+  });
+
+  it('estimates what fcfs would have made of the programs that it serves', async () => {
+    const file = configFile('shadow: { enabled: true, everyMs: 1000 }');
+    const maitred = new Maitred(['serve', '--config', file, '--embedded', '1', '--port', '0']);
+    const url = await maitred.url();
+    let pool: ShadowAnswer['pools'][number] | undefined;
+    for (let program = 0; pool === undefined || pool.doubt === 'few_programs'; program += 1) {
+      const headers = { 'content-type': 'application/json', 'x-maitred-program': `p${program}` };
+      const body = { model: 'llama-3.1-8b', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 8 };
+      await (await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) })).text();
+      pool = ((await (await fetch(`${url}/totals`)).json()) as TotalsAnswer).shadow?.pools[0];
+    }
+    expect(pool).toMatchObject({ models: ['llama-3.1-8b'], engines: 1 });
+    expect(pool.replay?.measured_seconds).toBeGreaterThan(0);
+    maitred.kill('SIGTERM');
+    expect(await maitred.ended).toBe(0);
   });
 
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends in good order at %s', async (signal) => {

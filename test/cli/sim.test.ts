@@ -109,8 +109,33 @@ describe('maitred sim', () => {
     expect({ code, errors }).toEqual({ code: 0, errors: [] });
     const lines = out.split('\n');
     const rowsOf = (policy: string) => lines.filter((line) => line.startsWith(`${policy} `)).length;
-    expect(['fcfs', 'las-decayed', 'mru-pause'].map(rowsOf)).toEqual([4, 5, 5]);
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(120);
+    expect(['fcfs', 'las-decayed', 'mru-pause'].map(rowsOf)).toEqual([4, 6, 6]);
+    const sentences = lines.filter((line) => line.endsWith('.'));
+    expect(sentences[0]).toMatch(/^las-decayed: programs.* (than|from) fcfs/);
+    expect(Math.max(...lines.filter((line) => !sentences.includes(line)).map((line) => line.length))).toBeLessThanOrEqual(120); // prettier-ignore
+  });
+
+  it('names the load that would tell more, where nothing waits and where the queue only grows', async () => {
+    const adviceAt = async (...load: string[]) =>
+      (await json('--workload', 'react', '--programs', '80', '--kv-tokens', '20000', ...load)).document.advice;
+    const [idle] = await adviceAt('--concurrency', '1');
+    expect(Number(/^No call ever waited.*--concurrency above (\d+)\.$/.exec(idle!)?.[1])).toBeGreaterThan(1);
+    const [drain] = await adviceAt('--rate', '3');
+    const [, slower = ''] = /^plas: a drain.*--rate below (\S+) a second/.exec(drain!) ?? [];
+    expect(Number(slower)).toBeLessThan(3);
+    expect(await adviceAt('--rate', slower)).toEqual([]);
+  }, 180_000);
+
+  it('runs once what chance plays no part in, and says so', async () => {
+    const file = fileOf('timed.jsonl', recorded('p', { arrivalMs: 0 }) + recorded('q', { arrivalMs: 50 }));
+    const args = ['--trace', file, '--policy', 'fcfs,plas', '--seed', '1,2', '--json'];
+    const { code, out, errors } = await sim(...args);
+    expect([code, errors.length]).toEqual([0, 1]);
+    const { settings, runs, ratios } = JSON.parse(out) as SimDocument;
+    expect([settings.exact, settings.seeds, runs.length]).toEqual([true, [1], 2]);
+    expect(ratios[0]!.program_seconds.mean).toMatchObject({ low: null, high: null });
+    const faulty = JSON.parse((await sim(...args, '--conditions', 'production')).out) as SimDocument;
+    expect([faulty.settings.exact, faulty.runs.length]).toEqual([false, 4]);
   });
 
   it('takes settings from the gateway’s file, flags over them', async () => {

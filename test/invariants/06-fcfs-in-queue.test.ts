@@ -14,11 +14,13 @@ it('where no gate interferes, the first call in order of queue and arrival that 
     return {
       policy: RANKED_BY_LEVEL[seed % RANKED_BY_LEVEL.length]!,
       adjust: (config) => ({ ...config, admission: { ...config.admission, gate: 0, batching: 'none' } }),
-      onMoment({ book, scheduler, event, nowMs }) {
+      onMoment({ book, scheduler, event, nowMs, config }) {
         const waiting = standings(book, scheduler);
         for (const { command, call } of book.dispatches.toReversed()) {
           for (const other of waiting) {
             if (other.model !== call!.model || (other.engine ?? command.engine) !== command.engine) continue;
+            // Tenants have turns of their own: the order is that of one tenant's calls.
+            if (config.policy.tenants !== 'none' && book.calls.get(other.id)!.tenant !== call!.tenant) continue;
             if (!mayRetry(book.calls.get(other.id)!, book.engines.get(command.engine)!, nowMs)) continue;
             const ahead = other.level < command.level || (other.level === command.level && other.seq < call!.seq);
             assert.ok(

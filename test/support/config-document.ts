@@ -100,6 +100,7 @@ function rangeOf(schema: JsonSchema): string {
   if (schema.type === 'boolean') return 'true, false';
   if (schema.type === 'array')
     return `list${schema.minItems === undefined ? '' : `, at least ${schema.minItems}`}${listed(schema)}`;
+  if (schema.type === 'object') return 'a number by name';
   if (schema.minLength !== undefined && schema.minLength > 1) return `at least ${schema.minLength} characters`;
   return schema.type === 'null' ? 'null' : 'text';
 }
@@ -109,4 +110,4 @@ function listed({ items }: JsonSchema): string {
   return words === undefined ? '' : ` of ${words.map(code).join(', ')}`;
 }
 
-const code = (value: unknown) => `\`${String(value)}\``;
+const code = (value: unknown) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;

@@ -143,6 +143,8 @@ export class Book {
       case 'callProgressed':
       case 'programEnded':
       case 'programHinted':
+      case 'toolStarted':
+      case 'toolFinished':
       case 'engineReported':
       case 'woke':
         return;

@@ -14,6 +14,8 @@ const QUIET: SchedulerConfig = {
     msPerPromptToken: 0.1,
     msPerOutputToken: 10,
     foresight: 'none',
+    tenants: 'none',
+    tenantWeights: {},
   },
   starvation: { beta: 1_000, floorMs: 1_000, waitMsMax: 10_000_000 },
   admission: {

@@ -28,6 +28,7 @@ export interface ArrivalFacts {
   readonly patient?: true;
   readonly family?: { readonly id: number; readonly tokens: number };
   readonly remaining?: { readonly prompt: number; readonly output: number };
+  readonly deadlineAtMs?: number;
 }
 
 const work = ({ prompt, output }: NonNullable<ArrivalFacts['remaining']>): Work => ({
@@ -39,6 +40,25 @@ export const hinted = (program: string, prompt: number, output: number): Event =
   type: 'programHinted',
   program: programId(program),
   remaining: work({ prompt, output }),
+});
+
+export const toolStarted = (
+  program: string,
+  tool: string,
+  { thread = '', expectedMs }: { readonly thread?: string; readonly expectedMs?: number } = {},
+): Event => ({
+  type: 'toolStarted',
+  program: programId(program),
+  thread,
+  tool,
+  ...(expectedMs !== undefined && { expectedMs: millis(expectedMs) }),
+});
+
+export const toolFinished = (program: string, tool: string, thread = ''): Event => ({
+  type: 'toolFinished',
+  program: programId(program),
+  thread,
+  tool,
 });
 
 export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
@@ -57,6 +77,7 @@ export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
     ...(facts.patient !== undefined && { patient: facts.patient }),
     ...(facts.family !== undefined && { family: { id: facts.family.id, tokens: tokens(facts.family.tokens) } }),
     ...(facts.remaining !== undefined && { remaining: work(facts.remaining) }),
+    ...(facts.deadlineAtMs !== undefined && { deadlineAtMs: millis(facts.deadlineAtMs) }),
   };
 }
 
@@ -66,7 +87,7 @@ export interface FinishFacts {
   readonly cached?: number;
   readonly serviceMs?: number;
   readonly queueMs?: number;
-  readonly calledTool?: boolean;
+  readonly tools?: readonly string[];
 }
 
 export function finished(call: string, facts: FinishFacts = {}): CallFinished {
@@ -83,7 +104,7 @@ export function finished(call: string, facts: FinishFacts = {}): CallFinished {
     }),
     ...(facts.serviceMs !== undefined && { serviceMs: millis(facts.serviceMs) }),
     ...(facts.queueMs !== undefined && { queueMs: millis(facts.queueMs) }),
-    ...(facts.calledTool !== undefined && { calledTool: facts.calledTool }),
+    ...(facts.tools !== undefined && { tools: facts.tools }),
   };
 }
 

@@ -1,15 +1,14 @@
-import { BALANCER_NAMES, makeBalancer, type BalancerName } from '../../loadbalancer/index.js';
+import { BALANCER_NAMES, makeBalancer } from '../../loadbalancer/index.js';
 import {
   millis,
   POLICY_NAMES,
   ADMISSION_NAMES,
   FORESIGHT_NAMES,
   RETENTION_NAMES,
+  TENANTS_NAMES,
   Scheduler,
   type Command,
   type Event,
-  type Policy,
-  type PolicyName,
   type SchedulerConfig,
 } from '../../src/index.js';
 import { Book } from './core-book.js';
@@ -28,42 +27,18 @@ import {
   progressed,
   reported,
   started,
+  toolFinished,
+  toolStarted,
   woke,
 } from './core-events.js';
+import type { Moment, PlayOptions } from './core-moment.js';
 import { Dice } from './dice.js';
 
 /** All policies and balancers: a new one in its table is covered automatically. */
 export const POLICIES = POLICY_NAMES;
 export const BALANCERS = BALANCER_NAMES;
 
-/** One step of a random run, after it was taken. */
-export interface Moment {
-  /** Undefined when the settings were changed instead. */
-  readonly event: Event | undefined;
-  readonly nowMs: number;
-  readonly commands: readonly Command[];
-  readonly book: Book;
-  readonly scheduler: Scheduler;
-  readonly config: SchedulerConfig;
-}
-
-export interface PlayOptions {
-  readonly seed: number;
-  /** Random events before the world is closed down; 40. */
-  readonly steps?: number;
-  /** A policy's name, or a policy of the test's own. */
-  readonly policy?: PolicyName | Policy;
-  readonly balancer?: BalancerName;
-  /** Settings laid over the random ones. */
-  readonly adjust?: (config: SchedulerConfig) => SchedulerConfig;
-  /** Leaves out events that a statement does not cover. */
-  readonly without?: readonly ('configure' | 'trouble' | 'tokens' | 'cached')[];
-  /** Whether clients whose calls are cancelled may return, and do. */
-  readonly ghosts?: true;
-  readonly onMoment?: (moment: Moment) => void;
-  /** Called at the end: all engines are up again, all calls over, all leases expired. */
-  readonly onEnd?: (moment: Moment) => void;
-}
+export type { Moment, PlayOptions } from './core-moment.js';
 
 const MODELS = ['m', 'n'];
 const ROUNDS_MAX = 2_000;
@@ -119,6 +94,8 @@ class Player {
         countPrompt: dice.chance(0.5),
         service: this.#may('tokens') && dice.chance(0.2) ? 'tokens' : 'time',
         foresight: FORESIGHT_NAMES[this.options.seed % FORESIGHT_NAMES.length]!,
+        tenants: TENANTS_NAMES[Math.floor(this.options.seed / 3) % TENANTS_NAMES.length]!,
+        tenantWeights: this.options.seed % 2 === 0 ? { s: 3 } : {},
       },
       starvation: { beta: dice.int(1, 10), floorMs: dice.int(20, 300), waitMsMax: dice.int(100, 4_000) },
       admission: {
@@ -225,6 +202,7 @@ class Player {
         progressed(call, 5),
         ended('s/nobody'),
         hinted(`s/p${dice.int(0, 7)}`, 100, 100),
+        dice.pick([toolStarted('s/p0', 'read', { expectedMs: 5 }), toolFinished('s/p0', 'read')]),
         lost('nowhere'),
         drained('nowhere'),
         woke,
@@ -264,7 +242,7 @@ class Player {
     const output = dice.int(0, 120);
     const cached = dice.int(0, prompt);
     const told = this.options.without?.includes('cached') !== true && { cached };
-    this.#tell(finished(call, { prompt, output, ...told, calledTool: dice.chance(0.5) }));
+    this.#tell(finished(call, { prompt, output, ...told, tools: dice.pick([[], ['read'], ['bash', 'read']]) }));
   }
 
   #join(engine: string): void {

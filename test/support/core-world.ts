@@ -36,6 +36,24 @@ export interface WorldResult {
   readonly doneAtMs: ReadonlyMap<string, number>;
 }
 
+/** Engine time of each tenant's calls in a part of the run, in milliseconds. */
+export function engineMs(
+  { log }: WorldResult,
+  serviceMs: number,
+  fromMs: number,
+  toMs: number,
+  tenantOf: (call: string) => string,
+) {
+  const sums: Record<string, number> = {};
+  for (const { atMs, command } of log) {
+    if (command.type !== 'dispatch') continue;
+    const tenant = tenantOf(command.call);
+    const ms = Math.max(0, Math.min(toMs, atMs + serviceMs) - Math.max(fromMs, atMs));
+    sums[tenant] = (sums[tenant] ?? 0) + ms;
+  }
+  return sums;
+}
+
 interface Progress {
   readonly program: WorldProgram;
   step: number;

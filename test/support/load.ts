@@ -13,6 +13,7 @@ export const OPTIONS: LoadOptions = {
   targets: [],
   programs: () => [],
   maxPrograms: Infinity,
+  runs: 1,
   durationMs: Infinity,
   arrivals: { type: 'open', ratePerSecond: 1e6, cv: 0 },
   timeScale: 1,

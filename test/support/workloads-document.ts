@@ -32,6 +32,7 @@ maitred sim --workload helpdesk.yaml --rate 2 # one of your own
 | \`coding\` | agents on SWE-bench tasks: a context that grows for dozens of calls, gaps by tool |
 | \`mixed\` | equal thirds of \`chat\`, \`react\` and \`mcts\` |
 | \`fleet\` | equal quarters of \`chat\`, \`react\`, \`mcts\` and \`coding\` |
+| \`tenants\` | ten tenants after SAGA: three light ones (agents of 10 calls, 4 a minute each), four medium (30, 8), three heavy (100, 16), one of them in bursts |
 
 **What prompts share.** Each program of a workload begins with the workload's system prompt, which all share. Each
 later call goes on from one before it: its prompt, and its answer too, unless that was reasoned, as reasoning is not

@@ -1,5 +1,6 @@
 import type { DistributionInput } from './distribution.js';
 import type { SpecInput } from './spec.js';
+import { TENANTS, tenantParts, type AgentInput } from './tenants.js';
 
 const SHAREGPT = 'ShareGPT (94,145 conversations): WildChat, arXiv 2405.01470, table 1';
 const BFCL = 'measured: bfcl/BFCL_v4_multi_turn_base.json.gz and its possible_answer, at four bytes a token';
@@ -36,7 +37,7 @@ const chat: SpecInput = {
 };
 
 /** BFCL's eight toolsets, of about 15 functions each: a program has one or two of them. */
-const react: SpecInput = {
+const react: AgentInput = {
   kind: 'agent',
   system: ['files', 'vehicle', 'trading', 'travel', 'messages', 'posts', 'tickets', 'maths'].map((name) => ({
     name: `react/${name}`,
@@ -204,7 +205,7 @@ const tool = (name: string, weight: number, median: number, p95: number, max: nu
 });
 
 /** Agents that work on SWE-bench tasks: the sizes of mini-swe-agent, the tools of Claude Code. */
-const coding: SpecInput = {
+const coding: AgentInput = {
   kind: 'agent',
   system: [{ name: 'coding', tokens: 136, source: MINI_SWE }],
   inputTokens: {
@@ -266,7 +267,11 @@ export const BUILT_IN = {
   coding,
   mixed: { kind: 'mixture', of: { chat: 1, react: 1, mcts: 1 } },
   fleet: { kind: 'mixture', of: { chat: 1, react: 1, mcts: 1, coding: 1 } },
+  tenants: TENANTS,
 } satisfies Record<string, SpecInput>;
+
+/** Parts of built-in mixtures that are not workloads of their own. */
+export const PARTS: Readonly<Record<string, SpecInput>> = tenantParts(coding, react);
 
 type Points = [share: number, value: number][];
 

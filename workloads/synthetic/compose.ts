@@ -28,7 +28,10 @@ export function compose(name: string, specs: ReadonlyMap<string, Spec>): Workloa
     draw(dice, id) {
       const part = pick(parts, dice);
       if (part === undefined) throw new RangeError(`the mixture ${name} is empty`);
-      return { ...part.workload.draw(dice, id), workload: part.workload.name };
+      const { name: kind } = part.workload;
+      const program = { ...part.workload.draw(dice, id), workload: kind };
+      const tenants = spec.tenants?.[kind];
+      return tenants === undefined ? program : { ...program, tenant: `${kind}-${dice.int(1, tenants)}` };
     },
   };
 }

@@ -10,6 +10,8 @@ const TOKENS_MAX = 1_000_000;
 const REPORTS_TOKENS_MAX = 100_000_000;
 /** Few enough to be remembered all at once. */
 const FAMILIES_MAX = 10_000;
+/** Upper bound on the tenants of a workload. */
+const TENANTS_MAX = 10_000;
 /** Upper bound on the workloads of a file. */
 const WORKLOADS_MAX = 1000;
 const WEEK_MS = 7 * 24 * 3600 * 1000;
@@ -116,6 +118,10 @@ const mixture = z.strictObject({
     .record(name, weight)
     .refine((of) => Object.keys(of).length > 0, 'must name at least one workload')
     .describe('Workloads and how often each is drawn, against the others.'),
+  tenants: z
+    .record(name, z.int().min(1).max(TENANTS_MAX))
+    .exactOptional()
+    .describe('Tenants of each workload, whose programs they share evenly. Absent: all are of one tenant.'),
 });
 
 /** Description of a workload's programs, from a file or `built-in.ts`. */

@@ -39,11 +39,12 @@ const line = z.strictObject({
   id: name,
   arrivalMs: milliseconds.exactOptional(),
   workload: name.exactOptional(),
+  tenant: name.exactOptional(),
   calls: z.array(call),
 });
 
 /** Our own format, a program a line: see `docs/PROGRAMS.md`. */
-export const maitred = oneEach(line, ({ id, arrivalMs, workload, calls: given }, record) => {
+export const maitred = oneEach(line, ({ id, arrivalMs, workload, tenant, calls: given }, record) => {
   const calls = given.map((each, at): AgentCall => ({ ...each, after: each.after ?? usualAfter(at) }));
   for (const [at, each] of calls.entries()) {
     const fault = check(each, at, calls, record);
@@ -53,6 +54,7 @@ export const maitred = oneEach(line, ({ id, arrivalMs, workload, calls: given },
     id,
     ...(arrivalMs !== undefined && { arrivalMs }),
     ...(workload !== undefined && { workload }),
+    ...(tenant !== undefined && { tenant }),
     calls,
   } satisfies AgentProgram;
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bootstrapRatio, pairedRatio, type Pair } from '../../../lab/measure/comparison.js';
+import { MARGIN, pairedRatio, type Pair, verdictOf } from '../../../lab/measure/comparison.js';
 import { Dice } from '../../../workloads/dice.js';
 
 const positive = fc.double({ min: 0.01, max: 1e4, noNaN: true });
@@ -70,26 +70,28 @@ describe('the ratio of paired means', () => {
   });
 });
 
-describe('the bootstrap of a ratio', () => {
-  it('agrees with the other interval on the mean of many pairs', () => {
-    const given = noisyPairs(400, 0.6, 1);
-    const [one, other] = [pairedRatio(given), bootstrapRatio(given, meanOf, { seed: 2 })];
-    expect(other.ratio).toBeCloseTo(one.ratio!, 12);
-    expect(other.low! / one.low!).toBeCloseTo(1, 2);
-    expect(other.high! / one.high!).toBeCloseTo(1, 2);
+describe('the verdict on a ratio', () => {
+  const verdict = (pairs: readonly Pair[]) => verdictOf(pairedRatio(pairs), MARGIN);
+
+  it('finds no winner among equals, however their runs vary, but a real difference', () => {
+    for (const spread of [0, 0.002, 0.01, 0.05]) {
+      const dice = new Dice(7);
+      const run = (ratio: number): Pair => [
+        100 * (1 + spread * dice.normal()),
+        100 * ratio * (1 + spread * dice.normal()),
+      ];
+      const verdicts = (ratio: number) =>
+        Array.from({ length: 200 }, () => verdict([run(ratio), run(ratio), run(ratio)]));
+      const won = verdicts(1).filter((each) => each === 'sooner' || each === 'later').length;
+      expect(won).toBeLessThanOrEqual(spread < 0.01 ? 0 : 8);
+      if (spread <= 0.01) expect(verdicts(0.5).every((each) => each === 'sooner')).toBe(true);
+      if (spread < 0.01) expect(verdicts(1).every((each) => each === 'same')).toBe(true);
+    }
   });
 
-  it('takes any statistic, and gives the same for the same seed', () => {
-    const given = noisyPairs(50, 0.6, 1);
-    const most = (values: readonly number[]) => Math.max(...values);
-    const found = bootstrapRatio(given, most, { seed: 2, rounds: 200 });
-    expect(found.ratio).toBe(most(given.map(([, other]) => other)) / most(given.map(([first]) => first)));
-    expect(found).toEqual(bootstrapRatio(given, most, { seed: 2, rounds: 200 }));
-    expect(found).not.toEqual(bootstrapRatio(given, most, { seed: 3, rounds: 200 }));
-  });
-
-  it('of one pair has no interval, and of none no ratio', () => {
-    expect(bootstrapRatio([[2, 1]], meanOf, { seed: 1 })).toEqual({ ratio: 0.5, low: null, high: null, pairs: 1 });
-    expect(bootstrapRatio([], meanOf, { seed: 1 })).toEqual({ ratio: null, low: null, high: null, pairs: 0 });
+  it('is the other way about for the ratio the other way about', () => {
+    expect([0.97, 1 / 0.97].map((ratio) => verdict([[1, ratio], [2, 2 * ratio]]))).toEqual(['sooner', 'later']); // prettier-ignore
+    expect([0.985, 1 / 0.985].map((ratio) => verdict([[1, ratio], [2, 2 * ratio]]))).toEqual(['same', 'same']); // prettier-ignore
+    expect(verdict([])).toBeUndefined();
   });
 });

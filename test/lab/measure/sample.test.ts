@@ -34,7 +34,14 @@ describe('a sample', () => {
 
   it('knows the percentiles of 1 to 100', () => {
     const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
-    expect(sampleOf(numbers.toReversed()).distribution()).toEqual({ mean: 50.5, p50: 50, p95: 95, p99: 99, max: 100 });
+    expect(sampleOf(numbers.toReversed()).distribution()).toEqual({
+      count: 100,
+      mean: 50.5,
+      p50: 50,
+      p95: 95,
+      p99: 99,
+      max: 100,
+    });
   });
 
   it('can be asked between values', () => {
@@ -45,7 +52,7 @@ describe('a sample', () => {
   });
 
   it('of nothing tells nothing', () => {
-    expect(new Sample(0).distribution()).toEqual({ mean: null, p50: null, p95: null, p99: null, max: null });
+    expect(new Sample(0).distribution()).toEqual({ count: 0, mean: null, p50: null, p95: null, p99: null, max: null });
   });
 
   it.each([NaN, Infinity, -Infinity])('refuses %s', (value) => {

@@ -7,6 +7,7 @@ import type { ReporterOptions } from '../../../loadtest/report/index.js';
 
 export const call = (given: Partial<LoadCallRecord> = {}): LoadCallRecord => ({
   target: 0,
+  run: 0,
   program: 'p0',
   call: 0,
   thread: '',
@@ -28,6 +29,7 @@ export const call = (given: Partial<LoadCallRecord> = {}): LoadCallRecord => ({
 
 export const program = (given: Partial<LoadProgramRecord> = {}): LoadProgramRecord => ({
   target: 0,
+  run: 0,
   index: 0,
   program: `p${given.index ?? 0}`,
   workload: '',
@@ -52,6 +54,7 @@ export const summary = (given: Partial<LoadSummary> = {}): LoadSummary => ({
   endedAt: new Date('2026-11-21T12:01:00Z'),
   elapsedMs: 60_000,
   complete: true,
+  runs: 1,
   programsUnfinished: 0,
   programsTooLong: 0,
   targets: [],
@@ -88,6 +91,8 @@ export const options = (given: Partial<ReporterOptions> = {}): ReporterOptions =
   settings: { workload: 'mixed', rate_per_second: 2, seed: 1 },
   targets: ['http://127.0.0.1:8000'],
   seed: 1,
+  margin: 0.02,
+  isClosed: false,
   slos: [],
   quiet: false,
   out: new Written(),

@@ -79,7 +79,7 @@ describe('a report', () => {
       reporter.programEnded(program());
     });
     for (const field of ['queue_seconds', 'slowdown', 'program_queue_seconds', 'ttft_seconds'] as const)
-      expect(report[field]).toEqual({ mean: null, p50: null, p95: null, p99: null, max: null });
+      expect(report[field]).toEqual({ count: 0, mean: null, p50: null, p95: null, p99: null, max: null });
     expect([report.jain_index, report.worst_waiting, report.by_workload]).toEqual([null, null, {}]);
   });
 

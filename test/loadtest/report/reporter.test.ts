@@ -32,7 +32,7 @@ const FACTS = BOTH.map((url) => ({
 /** Names of all that a document holds, as docs/LOADTEST-JSON.md writes them. */
 function fieldsOf(value: unknown, path: string): string[] {
   if (Array.isArray(value)) return value.flatMap((each) => fieldsOf(each, `${path}[]`));
-  const isWhole = /^settings$|\.(errors|error_examples|worst_waiting)$|^ab\.program_seconds$/.test(path);
+  const isWhole = /^settings$|\.(errors|error_examples|worst_waiting)$|^ab\.(program|ttft)_seconds$/.test(path);
   if (typeof value !== 'object' || value === null || isWhole || 'max' in value) return [path];
   return Object.entries(value).flatMap(([name, child]) => {
     const below = path.endsWith('.by_workload') ? 'NAME' : name;

@@ -133,9 +133,9 @@ describe('a random mixture of faults, cancels and floods', () => {
     replay(steps, settings);
   }, 60_000);
 
-  it('tells the scheduler which answers call tools', async () => {
-    const called = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
-    const choice = { index: 0, message: { role: 'assistant', content: null, tool_calls: [called] } };
+  it('tells the scheduler which tools answers call, each once', async () => {
+    const called = ['f', 'g', 'f', ''].map((name) => ({ type: 'function', function: { name, arguments: '{}' } }));
+    const choice = { index: 0, message: { role: 'assistant', content: null, tool_calls: called } };
     const answers = [completion({ choices: [choice] }), completion()];
     const engine = await fakeEngine((...asked) => answers.shift()?.(...asked));
     const told: unknown[] = [];
@@ -145,7 +145,7 @@ describe('a random mixture of faults, cancels and floods', () => {
       {
         recorder: {
           step(event) {
-            if (event.type === 'callFinished') told.push(event.calledTool);
+            if (event.type === 'callFinished') told.push(event.tools);
           },
           configured: () => undefined,
         },
@@ -153,7 +153,7 @@ describe('a random mixture of faults, cancels and floods', () => {
     );
     await chat(url);
     await chat(url);
-    expect(told).toEqual([true, undefined]);
+    expect(told).toEqual([['f', 'g'], undefined]);
   });
 
   it('counts what a drain cut off', async () => {

@@ -230,7 +230,8 @@ describe('x-maitred-forecast', () => {
   it('says who foresees the rest of the program, and how long it is', async () => {
     const engine = await fakeEngine();
     // Service by tokens does not depend on this machine's load.
-    const { url } = await world([engine], { policy: { foresight: 'declared', service: 'tokens' } });
+    const policy = { foresight: 'declared', service: 'tokens' };
+    const { gateway, url } = await world([engine], { policy });
     // Programs of 1 to 9 units, as declared: from the ninth on, declarations count.
     const answers: Got[] = [];
     for (let units = 1; units <= 9; units += 1) {
@@ -245,10 +246,14 @@ describe('x-maitred-forecast', () => {
     expect(told[8]).toMatch(/^declared; remaining-ms=1[78]\d\d$/);
     // A new declaration counts from the service that the program has attained by then.
     await hint(url, 'p9', { remaining: { promptTokens: 0, outputTokens: 9 } });
-    const forecast = { source: 'declared', remaining_seconds: expect.any(Number) as number };
+    const forecast = { source: 'declared', used: true, remaining_seconds: expect.any(Number) as number };
     expect((await ask(`${url}/programs/p9`)).json()).toMatchObject({ forecast });
     const { text } = (await ask(`${url}/programs/p9/explain`)).json() as { text: string };
     expect(text).toMatch(/expected to need .* s more of engine time, by what its client declared\./);
+    gateway.reload(configOf([engine], { policy: { ...policy, name: 'fcfs-window' } }));
+    expect((await ask(`${url}/programs/p9`)).json()).toMatchObject({ forecast: { ...forecast, used: false } });
+    const unused = (await ask(`${url}/programs/p9/explain`)).json() as { text: string };
+    expect(unused.text).toContain('The policy does not rank by that.');
     await chat(url, {}, { 'x-maitred-program': 'q' });
     expect((await ask(`${url}/programs/q`)).json()).toMatchObject({
       forecast: { source: 'none', remaining_seconds: null },

@@ -7,7 +7,7 @@ import { CoreReplay } from '../../../cli/core-replay.js';
 import { BALANCER_NAMES } from '../../../loadbalancer/index.js';
 import { EventLog } from '../../../sidecar/record.js';
 import { startEngine } from '../../../sim/index.js';
-import { millis, POLICY_NAMES, type LogLine } from '../../../src/index.js';
+import { millis, POLICY_NAMES, TENANTS_NAMES, type LogLine } from '../../../src/index.js';
 import { arrived, cancelled, ended, reported, woke } from '../../support/core-events.js';
 import { Dice } from '../../support/dice.js';
 import { folderOf } from '../../support/folder.js';
@@ -39,7 +39,7 @@ const newLog = () => join(folderOf({}), 'events.jsonl');
 const PAIRS = Array.from({ length: Math.max(POLICY_NAMES.length, BALANCER_NAMES.length) }, (_, at) => {
   const pick = <T>(names: readonly T[], shift: number) => names[(at + shift) % names.length]!;
   const settings = (shift: number) => ({
-    policy: { name: pick(POLICY_NAMES, shift) },
+    policy: { name: pick(POLICY_NAMES, shift), tenants: pick(TENANTS_NAMES, shift), tenantWeights: { default: 2 } },
     balancer: { name: pick(BALANCER_NAMES, shift), thresholdTokens: 60 },
   });
   return { before: settings(0), after: settings(1) };

@@ -1,18 +1,19 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startGateway } from '../../../sidecar/index.js';
-import { MODEL, ask, chat, cleanUp, completionBody, configOf, gate, until } from './world.js';
+import { MODEL, ask, chat, cleanUp, completionBody, configOf, gate, until, world } from './world.js';
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** An engine that answers nothing, not even its first probe, until the gate opens. */
-async function lateEngine(opened: Promise<void>) {
+/** An engine that answers each request, its first probe too, once `opened` allows it. */
+async function lateEngine(opened: () => Promise<void>) {
   let asked = 0;
   const server = createServer((request, response) => {
     asked += 1;
-    void opened.then(() => {
+    void opened().then(() => {
       response.setHeader('content-type', 'application/json');
       const models = { object: 'list', data: [{ id: MODEL, object: 'model' }] };
       response.end(JSON.stringify(request.url === '/v1/models' ? models : completionBody()));
@@ -48,7 +49,7 @@ const PATIENT = { health: { timeoutMs: 86_400_000 } };
 describe('while the engines are asked for the first time', () => {
   it('tells that it lives and is not ready, and lets calls wait for them', async () => {
     const { opened, open } = gate();
-    const engine = await lateEngine(opened);
+    const engine = await lateEngine(() => opened);
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const starting = startGateway(configOf([engine], { ...PATIENT, listen: { port }, log: { level: 'silent' } }));
@@ -67,8 +68,14 @@ describe('while the engines are asked for the first time', () => {
     expect((await ask(`${url}/readyz`)).status).toBe(200);
   });
 
+  it('waits for a whole first probe, longer than the time limit of one of its questions', async () => {
+    const engine = await lateEngine(() => sleep(500));
+    const { url } = await world([engine], { engines: [{ url: engine.url, kind: 'auto' }], health: {} });
+    expect((await chat(url)).status).toBe(200);
+  });
+
   it('has found a taken port already', async () => {
-    const engine = await lateEngine(new Promise(() => undefined));
+    const engine = await lateEngine(() => new Promise(() => undefined));
     const port = Number(new URL(engine.url).port);
     const starting = startGateway(configOf([engine], { ...PATIENT, listen: { port }, log: { level: 'silent' } }));
     await expect(starting).rejects.toMatchObject({ code: 'EADDRINUSE' });

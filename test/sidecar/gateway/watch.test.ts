@@ -5,13 +5,15 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { adminRoutes, programRoutes } from '../../../sidecar/admin/admin.js';
+import { adminRoutes } from '../../../sidecar/admin/admin.js';
+import { programRoutes } from '../../../sidecar/admin/program-routes.js';
 import * as answers from '../../../sidecar/admin/answers.js';
 import { openApi } from '../../../sidecar/admin/openapi.js';
 import { pageRoutes } from '../../../sidecar/admin/page.js';
 import type { Context } from '../../../sidecar/context.js';
 import { listen } from '../../../sidecar/http/listener.js';
 import { familyOf } from '../../../sidecar/routes.js';
+import { SHADOW } from '../../support/shadow.js';
 import { ROOT } from '../../support/tree.js';
 import {
   JSON_TYPE,
@@ -116,6 +118,13 @@ describe('the admin API', () => {
     await check(answers.ended, '/programs/p/end', post);
     await check(answers.engine, '/engines/e/drain', post);
     await check(answers.removed, '/engines/e', { method: 'DELETE' });
+  });
+
+  it('shows the estimate against fcfs, if there is one', async () => {
+    const { url } = await world([await fakeEngine()], {}, { shadow: SHADOW });
+    expect(answers.totals.parse((await ask(`${url}/totals`)).json()).shadow).toEqual(SHADOW.latest());
+    const off = await world([await fakeEngine()]);
+    expect(answers.totals.parse((await ask(`${off.url}/totals`)).json()).shadow).toBeNull();
   });
 
   it('selects programs by tenant, engine, state and text', async () => {

@@ -142,10 +142,14 @@ const SMALL = {
   inlineBytes: 1e10,
 };
 
+/** A busy machine does not make an engine look sick. */
+const PATIENT = { health: { timeoutMs: 60_000 } };
+
 export function configOf(engines: readonly { readonly url: string }[], overrides: Overrides = {}) {
   return configSchema.parse({
     listen: { port: 0 },
     engines: engines.map(({ url }) => ({ url, kind: 'openai' })),
+    ...PATIENT,
     ...overrides,
     limits: { ...SMALL, ...(overrides['limits'] as object | undefined) },
   });

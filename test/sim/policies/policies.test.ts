@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { SIM_POLICIES, type SimPolicyName } from '../../../sim/policies/policies.js';
+import { makeBalancer } from '../../../loadbalancer/index.js';
+import { configSchema } from '../../../sidecar/config/schema.js';
+import { makeSteps, SIM_POLICIES, type SimPolicyName } from '../../../sim/policies/policies.js';
 import { POLICY_NAMES } from '../../../src/index.js';
 import type { AgentProgram } from '../../../workloads/program.js';
 import { agentProgram, play, programOf, recorded, stepsOf } from '../../support/sim-play.js';
@@ -19,6 +21,28 @@ function order(policy: SimPolicyName, programs: readonly AgentProgram[], setting
   const firsts = callRecords.filter(({ call, program }) => call === 0 && program !== 'first');
   return firsts.sort((a, b) => a.dispatchedMs - b.dispatchedMs).map(({ program }) => program);
 }
+
+describe('clairvoyant retention', () => {
+  const call = { promptTokens: 6_000, outputTokens: 10 };
+  /** How long a second program waits whose context does not fit beside the first's. */
+  function waitedMs(first: AgentProgram, isBelady: boolean): number {
+    const config = configSchema.parse({});
+    const scheduler = () => makeSteps('plas', config, makeBalancer(config.balancer), isBelady);
+    // An engine with nothing to do takes any call.
+    const busy = programOf('busy', 0, [{ promptTokens: 100, outputTokens: 2_500 }]);
+    const programs = [busy, first, programOf('second', 5_000, [call])];
+    const { callRecords } = play(programs, { engines: 1, kvTokens: 10_000, scheduler });
+    const { dispatchedMs, arrivedMs } = callRecords.find(({ program }) => program === 'second')!;
+    return dispatchedMs - arrivedMs;
+  }
+
+  it('holds the context of a program that returns until it does, and no other', () => {
+    const returning = programOf('first', 0, [call, { ...call, promptTokens: 6_020, gapMs: 20_000 }]);
+    expect(waitedMs(returning, true)).toBeGreaterThan(10_000);
+    expect(waitedMs(returning, false)).toBe(0);
+    expect(waitedMs(programOf('first', 0, [call]), true)).toBe(0);
+  });
+});
 
 describe('the policies that can be compared', () => {
   it('are those of the core and four more', () => {

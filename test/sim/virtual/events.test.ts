@@ -40,10 +40,10 @@ describe('what the scheduler is told', () => {
     const [ended, last] = of(log, 'callFinished');
     expect(ended).toMatchObject({
       usage: { promptTokens: 500, outputTokens: 40, cachedTokens: 0 },
-      calledTool: true,
+      tools: ['bash'],
       queueMs: 0,
     });
-    expect(last).not.toHaveProperty('calledTool');
+    expect(last).not.toHaveProperty('tools');
     const { dispatchedMs, endedMs } = played.callRecords[0]!;
     expect(ended!.serviceMs).toBeCloseTo(endedMs - dispatchedMs, 6);
     expect(of(log, 'programEnded')).toEqual([]);

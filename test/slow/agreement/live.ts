@@ -3,9 +3,8 @@ import { startStandIns } from '../../../processes/engines.js';
 import { startGateway } from '../../../processes/gateway.js';
 import { get } from '../../../processes/http.js';
 import { runLoad, type LoadCallRecord, type LoadProgramRecord, type LoadSummary } from '../../../loadtest/index.js';
-import { Pairs } from '../../../loadtest/report/pairs.js';
 import { parsePrometheus } from '../../../sidecar/engines/prometheus.js';
-import type { Ratio } from '../../../lab/measure/comparison.js';
+import { pairedRatio, type Ratio } from '../../../lab/measure/comparison.js';
 import { Gathering, type Measures } from '../../../lab/measure/measures.js';
 import type { PolicyName } from '../../../src/index.js';
 import { OPTIONS } from '../../support/load.js';
@@ -46,12 +45,12 @@ export async function runLive(setting: Setting, policies: readonly PolicyName[])
   const stages: Stage[] = [];
   try {
     for (const policy of policies) stages.push(await Stage.open(setting, policy));
-    const pairs = new Pairs(seed);
+    const seconds: [number[], number[]] = [[], []];
     const observer = {
       callEnded: (call: LoadCallRecord) => stages[call.target]?.callEnded(call),
       programEnded: (program: LoadProgramRecord) => {
         stages[program.target]?.programEnded(program);
-        pairs.programEnded(program);
+        seconds[program.target === 0 ? 0 : 1][program.index] = (program.endedMs - program.arrivedMs) / 1000;
       },
     };
     const options = {
@@ -74,7 +73,7 @@ export async function runLive(setting: Setting, policies: readonly PolicyName[])
     const busyMs = after.busyMs - before.busyMs;
     return {
       runs,
-      ratio: pairs.report([]).program_seconds.mean,
+      ratio: pairedRatio(seconds[0].map((first, index) => [first, seconds[1][index] ?? NaN])),
       busy: busyMs / (busyMs + after.idleMs - before.idleMs),
       summary,
     };

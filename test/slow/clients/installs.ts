@@ -16,6 +16,7 @@ const SETS = {
   mini: { source: 'test/slow/clients/mini', manifest: ['requirements.txt'], install: pip },
   agents: { source: 'test/slow/clients/agents', manifest: ['requirements.txt'], install: pip },
   aider: { source: 'test/slow/clients/aider', manifest: ['requirements.txt'], install: pip },
+  helpers: { source: 'test/slow/clients/helpers', manifest: ['requirements.txt'], install: pip },
 } as const;
 
 export type SetName = keyof typeof SETS;

@@ -9,7 +9,7 @@ import { startEngine, type Script } from '../../../sim/index.js';
 import { Maitred } from '../../support/maitred.js';
 import { ROOT } from '../../support/tree.js';
 import type { SetName } from './installs.js';
-import { startTap, type AnswerHead } from './tap.js';
+import { startTap, type AnswerHead, type Sent } from './tap.js';
 
 export const EXAMPLES = join(ROOT, 'examples');
 
@@ -41,6 +41,7 @@ export interface Stage {
   /** The gateway's own URL, without the tap. */
   readonly direct: string;
   readonly answers: () => AnswerHead[];
+  readonly requests: () => Sent[];
   readonly programs: () => Promise<ProgramRow[]>;
   readonly program: (id: string) => Promise<ProgramDetail>;
   /** Shuts down the gateway gracefully; returns the log lines of all calls. */
@@ -62,6 +63,7 @@ export async function startStage(script?: Script): Promise<Stage> {
     url: tap.url,
     direct,
     answers: () => tap.answers(),
+    requests: () => tap.requests(),
     programs: async () => ((await get('/programs')) as { programs: ProgramRow[] }).programs,
     program: async (id) => (await get(`/programs/${encodeURIComponent(id)}`)) as ProgramDetail,
     end: async () => {

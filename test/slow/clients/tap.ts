@@ -9,23 +9,34 @@ export interface AnswerHead {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** A request on the wire, its body as JSON. */
+export interface Sent {
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
 export interface Tap {
   /** Base URL for clients. */
   readonly url: string;
   /** Heads of all answers so far, in the order of their connections. */
   answers(): AnswerHead[];
+  /** All requests so far, in the order of their connections. */
+  requests(): Sent[];
 }
 
 /** Relays every byte between clients and the gateway unchanged, so that clients can be watched as they are. */
 export async function startTap(target: string): Promise<Tap> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
-  const connections: Buffer[][] = [];
+  const connections: { readonly up: Buffer[]; readonly down: Buffer[] }[] = [];
   const server = createServer((client) => {
-    const chunks: Buffer[] = [];
+    const chunks = { up: [] as Buffer[], down: [] as Buffer[] };
     connections.push(chunks);
     const upstream = connect(Number(port), hostname);
-    upstream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    upstream.on('data', (chunk: Buffer) => chunks.down.push(chunk));
+    client.on('data', (chunk: Buffer) => chunks.up.push(chunk));
     client.pipe(upstream).pipe(client);
     for (const [socket, other] of [
       [client, upstream],
@@ -44,7 +55,8 @@ export async function startTap(target: string): Promise<Tap> {
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    answers: () => connections.flatMap((chunks) => readHeads(Buffer.concat(chunks).toString('latin1'))),
+    answers: () => connections.flatMap(({ down }) => readHeads(Buffer.concat(down).toString('latin1'))),
+    requests: () => connections.flatMap(({ up }) => readRequests(Buffer.concat(up))),
   };
 }
 
@@ -52,11 +64,28 @@ export async function startTap(target: string): Promise<Tap> {
 function readHeads(text: string): AnswerHead[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3})[^\r]*\r\n((?:[^\r]+\r\n)*)\r\n/g)].map((match) => ({
     status: Number(match[1]),
-    headers: Object.fromEntries(
-      match[2]!
-        .trimEnd()
-        .split('\r\n')
-        .map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
-    ),
+    headers: readHeaders(match[2]!),
   }));
 }
+
+/** Requests of one connection. Their bodies must have a length. */
+function readRequests(bytes: Buffer): Sent[] {
+  const sent: Sent[] = [];
+  for (let rest = bytes; rest.length > 0;) {
+    const [head, path, lines] = /^[A-Z]+ (\S+) HTTP\/1\.1\r\n((?:[^\r]+\r\n)*)\r\n/.exec(rest.toString('latin1'))!;
+    const headers = readHeaders(lines!);
+    const end = head.length + Number(headers['content-length'] ?? 0);
+    const body = rest.toString('utf8', head.length, end);
+    sent.push({ path: path!, headers, body: body === '' ? undefined : JSON.parse(body) });
+    rest = rest.subarray(end);
+  }
+  return sent;
+}
+
+const readHeaders = (lines: string): AnswerHead['headers'] =>
+  Object.fromEntries(
+    lines
+      .trimEnd()
+      .split('\r\n')
+      .map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );

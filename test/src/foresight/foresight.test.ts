@@ -75,7 +75,7 @@ describe('declared work', () => {
     expect(orderOf(desk, ['big', { ...large, ...liar }], ['tiny', { ...small, ...liar }])).toEqual(['big', 'tiny']);
   });
 
-  it('comes between calls as well, and a later declaration replaces an earlier one', () => {
+  it('comes between calls as well, and a later, larger declaration replaces an earlier one', () => {
     const desk = deskWith('declared');
     teach(desk, 'a', SIZES_MS, right);
     desk.arrive('first', { program: 'p', ...small });
@@ -83,6 +83,15 @@ describe('declared work', () => {
     desk.tell(hinted('p', 0, 400));
     expect(orderOf(desk, ['second', { program: 'p', tenant: 'a' }], ['other', small])).toEqual(['other', 'second']);
     expect(desk.tell(hinted('nobody', 0, 1))).toEqual([]);
+  });
+
+  it('counts for no less than the first declaration leaves, however small the later ones are', () => {
+    const desk = deskWith('declared');
+    teach(desk, 'a', SIZES_MS, right);
+    desk.arrive('first', { program: 'p', ...large });
+    desk.finish('first', { prompt: 100, output: 10, serviceMs: 150 });
+    const again = { program: 'p', tenant: 'a', remaining: { prompt: 0, output: 1 } };
+    expect(orderOf(desk, ['second', again], ['other', small])).toEqual(['other', 'second']);
   });
 
   it('no longer counts once a reload switches foresight off', () => {
@@ -118,14 +127,15 @@ describe('declared work', () => {
 });
 
 describe('agent types', () => {
-  /** Programs of two families: short ones of 100 ms, and long ones of 10 s. */
+  /** Programs of two families: short ones of 100 ms, and half as many long ones of 10 s. */
   function teachTypes(desk: Desk): void {
     for (let program = 0; program < 40; program += 1)
       for (const [family, sizeMs] of [
         [SHORT, 100],
         [LONG, 10_000],
+        [SHORT, 100],
       ] as const) {
-        const id = `type${family.id}/${program}`;
+        const id = `type${family.id}/${program}/${desk.nowMs}`;
         desk.arrive(id, { program: id, family });
         desk.pass(sizeMs);
         desk.finish(id, { prompt: 100, output: 10, serviceMs: sizeMs });

@@ -45,6 +45,8 @@ function isTrue(nearest: WaitView, id: string, { book, scheduler, nowMs, config 
     case 'kv':
       return view !== undefined && config.admission.gate > 0 && view.inFlight > 0 && needs > free;
     case 'turn':
+      // Turns of tenants change with time alone.
+      if (nearest.behind === undefined && config.policy.tenants !== 'none') return true;
       return nearest.ahead > 0 && book.calls.get(nearest.behind?.call ?? '')?.state === 'waiting';
     case 'knee':
       return view !== undefined && view.inFlight > 0 && config.admission.batching === 'knee';
@@ -243,8 +245,12 @@ function playUntil(seed: number, act: (moment: Moment) => boolean): void {
     play({
       seed,
       without: ['configure'],
-      // A fixed window would not widen.
-      adjust: (config) => ({ ...config, admission: { ...config.admission, window: 'auto' } }),
+      // A fixed window would not widen, and tenants' turns change with every call that begins or ends.
+      adjust: (config) => ({
+        ...config,
+        policy: { ...config.policy, tenants: 'none' },
+        admission: { ...config.admission, window: 'auto' },
+      }),
       onMoment(moment) {
         moments += 1;
         if (moments > (seed * 7) % 50 && act(moment)) throw new Enough();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LogFault, logLine, millis, readLogLine, type LogLine } from '../../../src/index.js';
-import { arrived, finished, joined, reported, woke } from '../../support/core-events.js';
+import { arrived, finished, joined, reported, toolFinished, toolStarted, woke } from '../../support/core-events.js';
 import { play } from '../../support/core-play.js';
 
 const again = (line: LogLine) => readLogLine(JSON.parse(logLine(line)));
@@ -28,6 +28,11 @@ describe('a line of an event log', () => {
     expect(again({ now, event, commands: [] })).toEqual({ now, event, commands: [] });
   });
 
+  it('of an older version is read, whose answers told only whether they call a tool', () => {
+    const line = { now, event: { ...finished('c'), calledTool: true }, commands: [] };
+    expect(readLogLine(structuredClone(line))).toEqual(line);
+  });
+
   const step = (event: object, commands: unknown = []) => ({ now, event, commands });
   it.each([
     [7, ''],
@@ -46,6 +51,10 @@ describe('a line of an event log', () => {
     [step({ ...arrived('c'), maxToken: 1 }), 'event.maxToken'],
     [step({ ...joined('e'), models: 'm' }), 'event.models'],
     [step({ ...finished('c'), usage: { promptTokens: 1 } }), 'event.usage.outputTokens'],
+    [step({ ...finished('c'), tools: ['bash', 3] }), 'event.tools'],
+    [step({ ...finished('c'), calledTool: 'bash' }), 'event.calledTool'],
+    [step({ ...toolStarted('p', 'bash'), expectedMs: '5' }), 'event.expectedMs'],
+    [step({ ...toolFinished('p', 'bash'), expectedMs: 5 }), 'event.expectedMs'],
     [step({ type: 'callFailed', call: 'c', failure: 'bored' }), 'event.failure'],
     [step(woke, {}), 'commands'],
     [step(woke, [{ type: 'wakeAt', at: 1 }, 3]), 'commands.1'],

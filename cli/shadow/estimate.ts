@@ -1,0 +1,154 @@
+import { pairedRatio } from '../../lab/index.js';
+import { makeBalancer, type BalancerOptions } from '../../loadbalancer/index.js';
+import type { ShadowAnswer } from '../../sidecar/admin/answers.js';
+import {
+  DEFAULT_PRESET,
+  PRESETS,
+  fitTraffic,
+  makeSteps,
+  runWorld,
+  type Preset,
+  type TrafficFit,
+} from '../../sim/index.js';
+import type { PolicyName, SchedulerConfig } from '../../src/index.js';
+import { poolsOf, programsOf, servedOf, type Pool, type PoolPrograms, type Seen } from './pool.js';
+
+export type ShadowSettings = SchedulerConfig & { readonly balancer: BalancerOptions };
+
+type PoolAnswer = ShadowAnswer['pools'][number];
+type Verdict = Pick<PoolAnswer, 'doubt' | 'replay' | 'gain'>;
+
+interface Scene extends PoolPrograms {
+  readonly pool: Pool;
+  readonly settings: ShadowSettings;
+  readonly shouldStop: () => boolean;
+}
+
+const PROGRAMS_MIN = 20;
+const UNANSWERED_SHARE_MAX = 0.1;
+/** Of the work of a program that has not ended, a part is unseen, which would hold up others under `fcfs`. */
+const UNFINISHED_SHARE_MAX = 0.2;
+/** Beyond this error, the simulated engines are not the real ones. */
+const ERROR_MAX = 0.25;
+/** Sizes of engines in one pool that count as equal. */
+const SIZE_RATIO_MAX = 1.2;
+
+/**
+ * What `fcfs` would have made of these calls, for each pool.
+ * @param shouldStop polled in simulations; true ends them
+ */
+export function estimate(seen: Seen, settings: ShadowSettings, shouldStop: () => boolean): PoolAnswer[] {
+  return poolsOf(seen).map((pool) => {
+    const programs = programsOf(pool);
+    return {
+      models: [...pool.models],
+      engines: pool.engines.length,
+      programs: programs.counted.size,
+      calls: pool.ended.length,
+      ...verdict({ ...programs, pool, settings, shouldStop }),
+    };
+  });
+}
+
+function verdict(scene: Scene): Verdict {
+  const { pool, counted, settings } = scene;
+  const no = (doubt: PoolAnswer['doubt'], replay: PoolAnswer['replay'] = null) => ({ doubt, replay, gain: null });
+  const doubt = doubtOf(scene);
+  if (doubt !== null) return no(doubt);
+  const fit = fitTraffic(baseOf(pool), servedOf(pool), pool.nowMs);
+  if (fit === undefined) return no('not_fitted');
+  const now = simulate(scene, settings.policy.name, fit);
+  if (typeof now === 'string') return no(now);
+  const ids = [...counted.keys()];
+  const meanMs = (msOf: (id: string) => number) => ids.reduce((sum, id) => sum + msOf(id), 0) / ids.length;
+  const measuredMs = meanMs((id) => counted.get(id)?.measuredMs ?? NaN);
+  const simulatedMs = meanMs(now.msOf);
+  const off = Math.max(simulatedMs / measuredMs, measuredMs / simulatedMs);
+  const replay = { measured_seconds: measuredMs / 1000, simulated_seconds: simulatedMs / 1000, error: off - 1 };
+  // The other simulation would be the same.
+  if (settings.policy.name === 'fcfs') return no('no_difference', replay);
+  if (off - 1 > ERROR_MAX) return no('model_differs', replay);
+  const unfinished = new Set(pool.open.map(({ arrival }) => arrival.program)).size;
+  if (unfinished > UNFINISHED_SHARE_MAX * scene.programs.length) return no('unfinished', replay);
+  const fcfs = simulate(scene, 'fcfs', fit);
+  if (typeof fcfs === 'string') return no(fcfs, replay);
+  if (fcfs.calls > fit.callsMax) return no('beyond_seen', replay);
+  const { ratio, low, high } = pairedRatio(ids.map((id) => [now.msOf(id), fcfs.msOf(id)]));
+  const [lowest, highest] = [(low ?? NaN) / off, (high ?? NaN) * off];
+  if (ratio === null || !(lowest > 1 || highest < 1)) return no('no_difference', replay);
+  const gain = { fcfs_seconds: meanMs(fcfs.msOf) / 1000, ratio, ratio_low: lowest, ratio_high: highest };
+  return { doubt: null, replay, gain };
+}
+
+function doubtOf({ pool, counted, settings }: Scene): PoolAnswer['doubt'] {
+  const { engines, models, ended } = pool;
+  const answers = ended.flatMap(({ usage }) => usage ?? []);
+  const capacities = engines.flatMap(({ capacityTokens }) => capacityTokens ?? []);
+  if (settings.policy.foresight !== 'none') return 'foresight';
+  if (capacities.length < engines.length) return 'capacity_unknown';
+  if (engines.some((engine) => engine.models.length < models.size)) return 'engines_differ';
+  if (Math.max(...capacities) > SIZE_RATIO_MAX * Math.min(...capacities)) return 'engines_differ';
+  if (counted.size < PROGRAMS_MIN) return 'few_programs';
+  if (ended.length - answers.length > UNANSWERED_SHARE_MAX * ended.length) return 'unanswered';
+  return answers.some(({ cachedTokens }) => cachedTokens !== undefined) ? null : 'cache_unknown';
+}
+
+/** The sizes of the engines; only their times are fitted. */
+function baseOf({ engines }: Pool): Preset {
+  const [first] = engines;
+  const base = PRESETS[DEFAULT_PRESET];
+  const kvTokens = engines.reduce((sum, { capacityTokens = 0 }) => sum + capacityTokens, 0) / engines.length;
+  const maxModelLen = Math.min(first?.contextTokensMax ?? kvTokens, kvTokens);
+  return { ...base, kvTokens, slots: first?.windowMax ?? base.slots, maxModelLen };
+}
+
+interface Simulated {
+  /** Time of a program that counts. */
+  readonly msOf: (id: string) => number;
+  /** Mean number of calls in a step. */
+  readonly calls: number;
+}
+
+function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit): Simulated | 'too_slow' | 'refused' {
+  const { pool, counted, settings, shouldStop } = scene;
+  // Before each call, as the simulator's own calls take no time outside the engine.
+  const programs = scene.programs.map((program) => ({
+    ...program,
+    calls: program.calls.map((call) => ({ ...call, gapMs: call.gapMs + fit.outsideMs })),
+  }));
+  const arrivalMs = new Map(programs.map(({ id, arrivalMs }) => [id, arrivalMs ?? 0]));
+  const [firstMs = 0] = arrivalMs.values();
+  const programMs = new Map<string, number>();
+  let refused = 0;
+  const { complete, engines } = runWorld({
+    programs,
+    arrivals: { type: 'trace', speed: 1 },
+    seed: 1,
+    engines: pool.engines.length,
+    engine: { preset: fit.preset, blockSize: 16, scheduling: 'fcfs' },
+    scheduler: () => makeSteps(policy, withLimits(settings, pool), makeBalancer(settings.balancer)),
+    observer: {
+      callEnded: ({ program, call, endedMs, outcome }) => {
+        if (call >= (counted.get(program)?.calls ?? 0)) return;
+        if (outcome !== 'completed') refused += 1;
+        const ms = endedMs - ((arrivalMs.get(program) ?? 0) - firstMs);
+        programMs.set(program, Math.max(ms, programMs.get(program) ?? 0));
+      },
+      programEnded: () => undefined,
+    },
+    alone: false,
+    shouldStop,
+  });
+  if (!complete) return 'too_slow';
+  if (refused > 0) return 'refused';
+  const total = (name: 'generatedTokens' | 'steps') => engines.reduce((sum, engine) => sum + engine[name], 0);
+  // Each call in a step gets a token of it.
+  return { msOf: (id) => programMs.get(id) ?? NaN, calls: total('generatedTokens') / total('steps') };
+}
+
+/** The simulator's engines do not tell their limits, so those that are known are set. */
+function withLimits(settings: ShadowSettings, { engines }: Pool): ShadowSettings {
+  const windowMax = engines[0]?.windowMax;
+  if (settings.admission.window !== 'auto' || windowMax === undefined) return settings;
+  return { ...settings, admission: { ...settings.admission, window: windowMax } };
+}

@@ -1,0 +1,108 @@
+import type { Served } from '../../sim/index.js';
+import { millis, tokens, type EngineJoined, type LogStep, type ProgramId, type Usage } from '../../src/index.js';
+import { LoggedPrograms, TraceError, TraceRecord, type AgentProgram } from '../../workloads/index.js';
+import type { SeenCall } from './seen-calls.js';
+
+/** The calls that ended in a window, those that wait or run at its end, and the engines. */
+export interface Seen {
+  readonly ended: readonly SeenCall[];
+  readonly open: readonly SeenCall[];
+  readonly engines: readonly EngineJoined[];
+  readonly sinceMs: number;
+  readonly nowMs: number;
+}
+
+/** Engines that share models, with their calls. */
+export interface Pool extends Seen {
+  readonly models: ReadonlySet<string>;
+}
+
+/** Every engine is in one pool: with those that serve one of its models, directly or through others. */
+export function poolsOf(seen: Seen): Pool[] {
+  let groups: Pick<Pool, 'models' | 'engines'>[] = [];
+  for (const engine of seen.engines) {
+    const models = engine.models.map(nameOf);
+    const joined = groups.filter((group) => models.some((model) => group.models.has(model)));
+    const merged = {
+      models: new Set([...joined.flatMap((group) => [...group.models]), ...models]),
+      engines: [...joined.flatMap((group) => group.engines), engine],
+    };
+    groups = [...groups.filter((group) => !joined.includes(group)), merged];
+  }
+  return groups.map((group) => {
+    const isOwn = ({ arrival }: SeenCall) => group.models.has(nameOf(arrival.model));
+    return { ...seen, ...group, ended: seen.ended.filter(isOwn), open: seen.open.filter(isOwn) };
+  });
+}
+
+/** A model may be named with the one engine that had to run the call, after a NUL. */
+const nameOf = (model: string): string => model.split('\0', 1)[0] ?? '';
+
+interface Counted {
+  /** Its first calls, in the order of their ends; later ones still wait or run. */
+  readonly calls: number;
+  /** From its first arrival to its last answer. */
+  readonly measuredMs: number;
+}
+
+/** The programs by arrival; and those that began in the window, by their ids. */
+export interface PoolPrograms {
+  readonly programs: readonly AgentProgram[];
+  readonly counted: ReadonlyMap<string, Counted>;
+}
+
+/**
+ * The calls of a pool as programs. Calls without an answer, and calls to other pools, are gaps of them. Calls that have
+ * not ended are load too; their answers are taken to be of the usual length.
+ */
+export function programsOf(pool: Pool): PoolPrograms {
+  const { ended, open, sinceMs, nowMs } = pool;
+  const answers = new Map<ProgramId, { readonly calls: number; readonly endedMs: number }>();
+  /** Programs whose first call came in the window. */
+  const begun = new Set<string>();
+  const steps: LogStep[] = [];
+  let outputTokens = 0;
+  const add = ({ arrival, arrivedMs }: SeenCall, usage: Usage, endedMs: number) => {
+    const event = { type: 'callFinished', call: arrival.call, usage } as const;
+    if (arrivedMs >= sinceMs) begun.add(arrival.call);
+    steps.push({ now: millis(Math.max(arrivedMs, sinceMs)), event: arrival, commands: [] });
+    steps.push({ now: millis(endedMs), event, commands: [] });
+  };
+  for (const call of ended) {
+    const { arrival, usage, endedMs } = call;
+    if (usage === undefined) continue;
+    add(call, usage, endedMs);
+    outputTokens += usage.outputTokens;
+    answers.set(arrival.program, { calls: (answers.get(arrival.program)?.calls ?? 0) + 1, endedMs });
+  }
+  const usual = tokens(Math.max(1, Math.round((2 * outputTokens) / steps.length) || 1));
+  for (const call of open) add(call, { promptTokens: call.arrival.promptTokens, outputTokens: usual }, nowMs);
+  steps.sort((a, b) => a.now - b.now);
+  const logged = new LoggedPrograms(0);
+  steps.forEach((step, number) => logged.take(step, new TraceRecord('', { unit: 'line', number }, undefined)));
+  const found = logged.rest().flatMap((each) => (each instanceof TraceError ? [] : [each]));
+  const counted = new Map<string, Counted>();
+  for (const { program, record } of found) {
+    const first = steps[record.place.number];
+    if (first?.event.type !== 'callArrived' || !begun.has(first.event.program)) continue;
+    const own = answers.get(first.event.program);
+    if (own !== undefined) counted.set(program.id, { calls: own.calls, measuredMs: own.endedMs - first.now });
+  }
+  const programs = found.map(({ program }) => program).sort((a, b) => (a.arrivalMs ?? 0) - (b.arrivalMs ?? 0));
+  return { programs, counted };
+}
+
+/** The calls of each engine that were answered or still run, as far as they were dispatched in the window. */
+export function servedOf({ ended, open, engines, sinceMs }: Pool): Served[][] {
+  const calls = [...ended.filter(({ usage }) => usage !== undefined), ...open];
+  const served = ({ arrival, usage, ...times }: SeenCall): Served => ({
+    ...times,
+    promptTokens: usage?.promptTokens ?? arrival.promptTokens,
+    // Of a call that still runs, only its prompt is known. Most of an agent's prompt is usually cached.
+    cachedTokens: usage === undefined ? arrival.promptTokens : (usage.cachedTokens ?? 0),
+    outputTokens: usage?.outputTokens ?? 0,
+  });
+  return engines.map(({ engine }) =>
+    calls.filter((call) => call.engine === engine && call.dispatchedMs >= sinceMs).map(served),
+  );
+}

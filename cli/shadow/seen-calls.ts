@@ -1,0 +1,109 @@
+import { LRUCache } from 'lru-cache';
+import {
+  programId,
+  type CallArrived,
+  type CallId,
+  type Command,
+  type EngineId,
+  type EngineJoined,
+  type Event,
+  type ProgramId,
+  type Usage,
+} from '../../src/index.js';
+
+/** A call as the scheduler's steps tell of it. Times are milliseconds on the driver's clock; NaN: not yet. */
+export interface SeenCall {
+  /** Only what estimates read. The id of its program is that of the program's first call. */
+  readonly arrival: CallArrived;
+  readonly arrivedMs: number;
+  readonly engine: EngineId | undefined;
+  readonly dispatchedMs: number;
+  readonly firstTokenMs: number;
+  readonly endedMs: number;
+  /** Undefined for calls that ended without an answer, and where the engine told none. */
+  readonly usage: Usage | undefined;
+}
+
+type Growing = { -readonly [Key in keyof SeenCall]: SeenCall[Key] };
+
+/** Makes calls of the scheduler's steps. */
+export class SeenCalls {
+  readonly engines = new Map<EngineId, EngineJoined>();
+  /** Time from which on all calls are known, under the present engines. */
+  sinceMs: number;
+  /** The calls that have ended, in this order, until they are taken. */
+  ended: SeenCall[] = [];
+  readonly #open = new Map<CallId, Growing>();
+  /** The first call of each program. Programs that were refused never leave the process table, so it has a bound. */
+  readonly #programs: LRUCache<ProgramId, CallId>;
+
+  constructor(nowMs: number, programsMax: number) {
+    this.sinceMs = nowMs;
+    this.#programs = new LRUCache({ max: programsMax });
+  }
+
+  /** The calls that wait or run. */
+  get open(): SeenCall[] {
+    return [...this.#open.values()];
+  }
+
+  /** What was measured before cannot be compared with what comes. */
+  restart(nowMs: number): void {
+    this.sinceMs = nowMs;
+    this.ended = [];
+  }
+
+  step(event: Event, now: number, commands: readonly Command[]): void {
+    if (event.type === 'callArrived') this.#arrived(event, now);
+    else if ('call' in event) this.#told(event, now);
+    else if (event.type === 'programEnded') this.#programs.delete(event.program);
+    else if ('engine' in event) this.#fleet(event, now);
+    for (const command of commands) {
+      if (command.type === 'dispatch') {
+        const { call, engine } = command;
+        Object.assign(this.#open.get(call) ?? {}, { engine, dispatchedMs: now });
+      } else if (command.type === 'reject') this.#end(command.call, now);
+      // The next program of an ended one's name may be there already.
+      else if (command.type === 'programGone' && command.cause !== 'ended') this.#programs.delete(command.program);
+    }
+  }
+
+  #arrived({ type, call, program, tenant, thread, model, promptTokens }: CallArrived, now: number): void {
+    const first = this.#programs.get(program) ?? call;
+    this.#programs.set(program, first);
+    const arrival = { type, call, program: programId(first), tenant, thread, model, promptTokens };
+    const later = { engine: undefined, dispatchedMs: NaN, firstTokenMs: NaN, endedMs: NaN, usage: undefined };
+    this.#open.set(call, { arrival, arrivedMs: now, ...later });
+  }
+
+  #told(event: Exclude<Extract<Event, { call: CallId }>, CallArrived>, now: number): void {
+    if (event.type === 'callProgressed') return;
+    const seen = this.#open.get(event.call);
+    if (seen === undefined) return;
+    if (event.type === 'callStarted') seen.firstTokenMs = now;
+    else if (event.type === 'callFinished') this.#end(event.call, now, event.usage);
+    else if (event.type === 'callCancelled' || event.failure === 'lost' || event.failure === 'refused')
+      this.#end(event.call, now);
+    // It goes back to the queue.
+    else Object.assign(seen, { engine: undefined, dispatchedMs: NaN });
+  }
+
+  #end(call: CallId, endedMs: number, usage?: Usage): void {
+    const seen = this.#open.get(call);
+    this.#open.delete(call);
+    if (seen !== undefined) this.ended.push(Object.assign(seen, { endedMs, usage }));
+  }
+
+  #fleet(event: Extract<Event, { engine: EngineId }>, now: number): void {
+    if (event.type === 'engineJoined') {
+      const known = this.engines.get(event.engine);
+      this.engines.set(event.engine, event);
+      if (known === undefined || factsOf(known) !== factsOf(event)) this.restart(now);
+    } else if (event.type !== 'engineReported' && this.engines.delete(event.engine)) this.restart(now);
+  }
+}
+
+/** The facts of an engine without its present state. */
+function factsOf({ models, windowMax, capacityTokens, contextTokensMax }: EngineJoined): string {
+  return JSON.stringify([models, windowMax, capacityTokens, contextTokensMax]);
+}

@@ -1,0 +1,105 @@
+import { Worker } from 'node:worker_threads';
+import type { Logger } from 'pino';
+import type { ShadowAnswer } from '../../sidecar/admin/answers.js';
+import type { Config } from '../../sidecar/config/schema.js';
+import type { Shadow } from '../../sidecar/index.js';
+import type { Command, Event, Millis } from '../../src/index.js';
+import type { ShadowSettings } from './estimate.js';
+import type { FromShadow, ToShadow } from './messages.js';
+import { SeenCalls } from './seen-calls.js';
+import type { WindowLimits } from './window.js';
+
+/** Interval in which calls go to the thread, and most of them at a time: copying more would hold up others. */
+const SEND_MS = 500;
+const SEND_MAX = 500;
+/** Share of a core that estimates may take. */
+const CPU_SHARE_MAX = 0.01;
+const HEAP_MB_MAX = 512;
+
+/** Estimates in a thread of their own, so that simulations hold up no call. The thread gets one message at a time. */
+export class ShadowThread implements Shadow {
+  readonly #calls: SeenCalls;
+  readonly #worker: Worker;
+  readonly #timer: NodeJS.Timeout;
+  #config: Config;
+  #isWaiting = false;
+  #isOver = false;
+  #estimateAtMs: number;
+  #latest: ShadowAnswer | undefined;
+
+  constructor(
+    config: Config,
+    private readonly log: Logger,
+  ) {
+    this.#config = config;
+    const nowMs = performance.now();
+    this.#calls = new SeenCalls(nowMs, config.limits.programsMax);
+    this.#estimateAtMs = nowMs + config.shadow.everyMs;
+    this.#worker = new Worker(new URL('./worker.js', import.meta.url), {
+      workerData: config.shadow satisfies WindowLimits,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+    });
+    this.#worker.on('message', (message: FromShadow) => this.#answered(message));
+    this.#worker.on('error', (error) => this.#failed(error));
+    this.#timer = setInterval(() => this.#send(), SEND_MS);
+  }
+
+  latest(): ShadowAnswer | undefined {
+    return this.#latest;
+  }
+
+  step(event: Event, now: Millis, commands: readonly Command[]): void {
+    if (this.#isOver) return;
+    this.#calls.step(event, now, commands);
+    if (this.#calls.ended.length > this.#config.shadow.callsMax) this.#calls.restart(now);
+  }
+
+  configured(config: Config, now: Millis): void {
+    this.#config = config;
+    this.#calls.restart(now);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#worker.terminate();
+  }
+
+  #send(): void {
+    const { ended, engines, sinceMs } = this.#calls;
+    const nowMs = performance.now();
+    const isDue = nowMs >= this.#estimateAtMs && ended.length <= SEND_MAX;
+    if (this.#isWaiting || (ended.length === 0 && !isDue)) return;
+    const scene = isDue
+      ? { open: this.#calls.open, engines: [...engines.values()], settings: settingsOf(this.#config) }
+      : undefined;
+    const message: ToShadow = { ended: ended.splice(0, SEND_MAX), sinceMs, nowMs, scene };
+    this.#isWaiting = true;
+    this.#worker.postMessage(message);
+  }
+
+  #answered(answer: FromShadow): void {
+    this.#isWaiting = false;
+    if (answer !== undefined) {
+      this.#latest = answer;
+      const pauseMs = (1000 * answer.took_seconds) / CPU_SHARE_MAX;
+      this.#estimateAtMs = performance.now() + Math.max(this.#config.shadow.everyMs, pauseMs);
+    }
+    if (this.#calls.ended.length >= SEND_MAX) this.#send();
+  }
+
+  #failed(err: Error): void {
+    this.log.error({ err }, 'the estimates of the gain end');
+    this.#isOver = true;
+    this.#latest = undefined;
+    clearInterval(this.#timer);
+  }
+}
+
+const settingsOf = ({ policy, starvation, admission, balancer, limits, timeouts }: Config): ShadowSettings => ({
+  policy,
+  starvation,
+  admission,
+  balancer,
+  limits,
+  timeouts,
+});

@@ -1,0 +1,66 @@
+import { number, percent } from '../report/figures.js';
+import type { Setup } from './case.js';
+import type { Block, Experiment, Scale } from './experiment.js';
+import { caseOf, crossed, type Load } from './loads.js';
+import { LOST, programTime, WORST_WAIT, type Measure, type Results } from './results.js';
+
+const DIVIDED = (tenants: string): Setup => ({ policy: 'plas', settings: { 'policy.tenants': tenants } });
+const WEIGHTED = DIVIDED('weighted');
+const AFS = DIVIDED('afs');
+
+const SETUPS = {
+  fcfs: { policy: 'fcfs' },
+  'fcfs-window': { policy: 'fcfs-window' },
+  plas: { policy: 'plas' },
+  'plas, weighted': WEIGHTED,
+  'plas, afs': AFS,
+  'plas, afs, false deadlines': { ...AFS, deception: 'false-deadlines' },
+} satisfies Record<string, Setup>;
+
+const KINDS = ['light', 'medium', 'heavy', 'burst'];
+
+const onTime = (kind: string): Measure => ({
+  label: `${kind} on time`,
+  of: (run) => run.by_workload[kind]?.on_time ?? null,
+  show: (value) => percent(value),
+});
+const slowdown = (kind: string): Measure => ({
+  label: `${kind} slowdown`,
+  of: (run) => run.by_workload[kind]?.slowdown.mean ?? null,
+  show: number,
+});
+
+const COLUMNS = [...KINDS.map(onTime), ...KINDS.map(slowdown), programTime('mean'), WORST_WAIT, LOST];
+
+/** Ten tenants, more than two engines can serve: contexts fill the caches before steps grow slow. */
+const load = (scale: Scale, ratePerSecond: number): Load => ({
+  name: `tenants, ${ratePerSecond} programs/s`,
+  scenario: { programs: { workload: 'tenants' }, count: scale.programs(400), ratePerSecond, engines: 2, machine: 'qwen3-coder-30b-a3b', alone: true }, // prettier-ignore
+});
+
+export const tenants: Experiment = {
+  name: 'tenants',
+  title: 'Tenants of mixed intensity',
+  about:
+    'Do light tenants get their share beside heavy ones? Ten tenants after SAGA’s experiment on fairness: three light ones, four medium ones and three heavy ones, one of which makes its calls in bursts. A program is on time if it takes at most 1.5 times as long as on an engine of its own. That time includes no other program in the engine, so a batch alone makes some programs late. With false deadlines, the tenant of the bursts declares for each of its programs that it is due at once.',
+  recordings: [],
+  plan(scale) {
+    const loads = scale.points([0.4, 0.8]).map((rate) => load(scale, rate));
+    return {
+      cases: crossed(loads, Object.values(SETUPS)),
+      tell: (results) => loads.map((each) => tellOf(each, results)),
+    };
+  },
+};
+
+function tellOf(each: Load, results: Results): Block {
+  return {
+    type: 'table',
+    caption: `${each.name}: who is on time`,
+    columns: ['policy, division', ...COLUMNS.map(({ label }) => label)],
+    rows: Object.entries(SETUPS).map(([name, setup]) => [
+      name,
+      ...COLUMNS.map((measure) => results.shown(caseOf(each, setup), measure)),
+    ]),
+  };
+}

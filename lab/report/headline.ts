@@ -1,0 +1,83 @@
+import { MARGIN, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
+import { integer, number, ratio } from './figures.js';
+
+/** What one setting or target changed against the first: the facts of the sentence that opens a report. */
+export interface Change {
+  readonly name: string;
+  readonly against: string;
+  /** Of times: below 1 is sooner. */
+  readonly programs: Readonly<Record<'mean' | 'p99', Ratio>>;
+  readonly firstToken: Readonly<Record<'p50' | 'p99', Ratio>>;
+  /** Completed in the smaller run: of fewer than 100 the p99 is the slowest. */
+  readonly counts: { readonly programs: number; readonly calls: number };
+  /** Share of prompt tokens found in a cache, before and after. */
+  readonly cached: readonly [number | null, number | null];
+  readonly failed: readonly [number, number];
+  /** What a ratio without an interval comes from, such as `one seed`; undefined where chance plays no part. */
+  readonly single: string | undefined;
+}
+
+/**
+ * The change in a line of plain words, the worse beside the better:
+ *
+ *     plas: programs 60 % sooner than fcfs (0.40, 0.37–0.43); first token 2.1x sooner in the median, 5.6x later for 1 call in 100; prompts cached 17 -> 83 %
+ */
+export function headline(change: Change, margin = MARGIN): string {
+  const { name, failed, cached } = change;
+  const parts = [programsText(change, margin), firstTokenText(change, margin)];
+  const [before, after] = cached.map((share) => (share === null ? undefined : (100 * share).toFixed(0)));
+  if (before !== undefined && after !== undefined && before !== after)
+    parts.push(`prompts cached ${before} -> ${after} %`);
+  if (failed.some((count) => count > 0)) parts.push(`failed programs ${failed.map(integer).join(' -> ')}`);
+  return `${name}: ${parts.filter((part) => part !== '').join('; ')}.`;
+}
+
+function programsText({ against, programs, counts, single }: Change, margin: number): string {
+  const { mean, p99 } = programs;
+  const verdict = verdictOf(mean, margin);
+  if (mean.ratio === null || verdict === undefined)
+    return `no comparison with ${against}: no program completed in both`;
+  const chance =
+    mean.low === null && single !== undefined ? `, ${single}${verdict === 'same' ? '' : ': may be chance'}` : '';
+  const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
+  const slowest = counts.programs < 100 ? 'the slowest of them' : '1 in 100 of them';
+  const tail = verdictOf(p99, margin) === 'later' ? `, ${slowest} ${changeOf(p99, margin)}` : '';
+  return `programs${PROGRAMS[verdict](mean.ratio, against)} ${figures}${verdict === 'later' ? '' : tail}`;
+}
+
+const PROGRAMS: Readonly<Record<Verdict, (value: number, against: string) => string>> = {
+  sooner: (value, against) => ` ${share(1 - value)} sooner than ${against}`,
+  later: (value, against) => ` ${value < 2 ? share(value - 1) : factor(value)} later than ${against}`,
+  same: (_, against) => `: no difference from ${against} that matters`,
+  unsure: (_, against) => `: no certain difference from ${against}`,
+};
+
+function firstTokenText({ firstToken, counts }: Change, margin: number): string {
+  const { p50, p99 } = firstToken;
+  if (p50.ratio === null) return '';
+  if ([p50, p99].every((each) => verdictOf(each, margin) === 'same')) return 'first token the same';
+  const tail = counts.calls < 100 ? 'for the slowest call' : 'for 1 call in 100';
+  return `first token ${changeOf(p50, margin)} in the median, ${changeOf(p99, margin)} ${tail}`;
+}
+
+function changeOf(value: Ratio, margin: number): string {
+  const verdict = verdictOf(value, margin);
+  if (value.ratio === null || verdict === undefined) return 'unknown';
+  switch (verdict) {
+    case 'sooner':
+      return `${value.ratio > 1 / FACTOR_MIN ? share(1 - value.ratio) : factor(1 / value.ratio)} sooner`;
+    case 'later':
+      return `${value.ratio < FACTOR_MIN ? share(value.ratio - 1) : factor(value.ratio)} later`;
+    case 'same':
+      return 'the same';
+    case 'unsure':
+      return `uncertain (${ratio(value.ratio)}${intervalOf(value)})`;
+  }
+}
+
+/** Smaller changes read better as percentages. */
+const FACTOR_MIN = 1.5;
+const intervalOf = ({ low, high }: Ratio): string => (low === null ? '' : `, ${ratio(low)}–${ratio(high)}`);
+const factor = (value: number): string => `${value < 10 ? value.toFixed(1) : number(value)}x`;
+/** Whole percents, unless they would claim that nothing or everything changed. */
+const share = (value: number): string => `${value > 0.01 && value < 0.99 ? (100 * value).toFixed(0) : number(100 * value)} %`; // prettier-ignore

@@ -1,0 +1,4 @@
+import { z } from 'zod';
+
+export const whole = z.int().min(0);
+export const say = <T extends z.ZodType>(schema: T, description: string): T => schema.meta({ description });

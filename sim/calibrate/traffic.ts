@@ -1,0 +1,150 @@
+import type { Preset } from '../engine/presets.js';
+import { presetOf } from './fit.js';
+import { Integral } from './integral.js';
+import { leastSquares } from './least-squares.js';
+
+/** One call of an engine's usual traffic. Times are milliseconds of one clock; NaN: not known. */
+export interface Served {
+  readonly dispatchedMs: number;
+  /** NaN for calls that do not stream. */
+  readonly firstTokenMs: number;
+  /** NaN while it runs. */
+  readonly endedMs: number;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+}
+
+export interface TrafficFit {
+  readonly preset: Preset;
+  /** Time of a call outside the engine, as far as the gateway sees it. */
+  readonly outsideMs: number;
+  /** Calls in a step up to which the fit can be trusted: as many more than were seen as the seen ones vary. */
+  readonly callsMax: number;
+}
+
+const CALLS_MIN = 20;
+/** A call waits for half of the step under way. */
+const HALF = 0.5;
+/** Prior standard deviation of the logarithm of a time. */
+const PRIOR_DEVIATION = 3;
+/** Usual error of a call's time, as a share. */
+const ERROR_USUAL = 0.1;
+/** The time of a call is taken to be at least this share of the measured one: it must be above zero. */
+const SHARE_MIN = 0.1;
+/** A first token after this share of the call's time may be that of an answer in one burst, and tells nothing. */
+const BURST_SHARE = 0.5;
+/** Share of the call's time in which it is then taken to compute its prompt. */
+const PREFILL_SHARE = 0.1;
+
+/** What calls take: each row is the time of one, in the units of the fitted times. */
+interface Row {
+  readonly terms: readonly number[];
+  readonly ms: number;
+  /** Mean number of calls that decode meanwhile. */
+  readonly calls: number;
+}
+
+/**
+ * Fits the times of a preset to the usual traffic of engines, in which calls overlap and find prefixes in the cache. The
+ * time of a call, from dispatch to end, is linear in them:
+ *
+ *     steps x (a + b x calls in a step + c x tokens of context in a step)
+ *       + d x prompt tokens computed meanwhile + e x pairs of such a token and one before it
+ *       - f x prompts computed meanwhile + g
+ *
+ * The last but one is the time for reading the weights, which a step with a prompt spends on arithmetic. `g` is outside
+ * the engine. The fit holds where the traffic has been. First tokens only place the load: a busy machine or a parser of
+ * tool calls may hold a stream back, so that its answer comes in one burst.
+ * @param engines the calls of each engine
+ * @param nowMs end of the calls that still run
+ * @returns undefined when there are too few answers
+ */
+export function fitTraffic(
+  base: Preset,
+  engines: readonly (readonly Served[])[],
+  nowMs: number,
+): TrafficFit | undefined {
+  const rows = engines.flatMap((calls) => rowsOf(calls, nowMs));
+  if (rows.length < CALLS_MIN) return undefined;
+  const stepMs = quantile(
+    rows.map(({ terms, ms }) => ms / (terms[0] ?? NaN)),
+    0.1,
+  );
+  const prior = [stepMs, stepMs / 200, stepMs / 20_000, stepMs / 100, stepMs / 1e6, stepMs / 2, stepMs];
+  const residuals = (logs: readonly number[]) => {
+    const times = logs.map(Math.exp);
+    return rows.map(({ terms, ms }) => {
+      const fitted = terms.reduce((sum, term, at) => sum + term * (times[at] ?? 0), 0);
+      return Math.log(Math.max(fitted / ms, SHARE_MIN)) / ERROR_USUAL;
+    });
+  };
+  const { parameters } = leastSquares(residuals, { start: prior.map(Math.log), deviation: PRIOR_DEVIATION });
+  const found = parameters.map(Math.exp);
+  const batches = rows.map(({ calls }) => calls);
+  const seen = (share: number) => quantile(batches, share);
+  const preset = presetOf(base, timesOf(found, prior, seen(0.5)));
+  return { preset, outsideMs: found[6] ?? 0, callsMax: 2 * seen(0.95) - seen(0.05) };
+}
+
+function rowsOf(calls: readonly Served[], nowMs: number): Row[] {
+  const phases = calls.map((call) => phasesOf(call, nowMs));
+  const prefill = (amountOf: (phases: Phases) => number) =>
+    new Integral(phases.map((each) => ({ fromMs: each.dispatchedMs, toMs: each.fromMs, amount: amountOf(each) })));
+  const decode = (rateOf: (phases: Phases) => number) =>
+    new Integral(phases.map((each) => ({ ...each, amount: (each.toMs - each.fromMs) * rateOf(each) })));
+  const prompts = prefill(() => 1);
+  const prompt = prefill(({ computed }) => computed);
+  const pairs = prefill(({ computed, promptTokens }) => computed * (promptTokens - computed / 2));
+  const batch = decode(() => 1);
+  const context = decode(({ promptTokens, outputTokens }) => promptTokens + outputTokens / 2);
+  return calls.flatMap(({ dispatchedMs, endedMs, outputTokens }) => {
+    const ms = endedMs - dispatchedMs;
+    if (!(ms > 0)) return [];
+    const within = (each: Integral) => each.between(dispatchedMs, endedMs);
+    const steps = outputTokens + HALF;
+    const means = [batch, context].map((each) => (steps / ms) * within(each));
+    const terms = [steps, ...means, within(prompt), within(pairs), -within(prompts), 1];
+    return [{ terms, ms, calls: within(batch) / ms }];
+  });
+}
+
+/** A call, whose prompt is computed from its dispatch on, and whose answer comes from one time to the other. */
+interface Phases extends Served {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Prompt tokens that were not cached. */
+  readonly computed: number;
+}
+
+function phasesOf(call: Served, nowMs: number): Phases {
+  const { dispatchedMs, firstTokenMs, endedMs, promptTokens, cachedTokens } = call;
+  const toMs = Number.isNaN(endedMs) ? nowMs : endedMs;
+  const isTold = firstTokenMs - dispatchedMs < BURST_SHARE * (toMs - dispatchedMs);
+  const fromMs = isTold ? firstTokenMs : dispatchedMs + PREFILL_SHARE * (toMs - dispatchedMs);
+  return { ...call, fromMs, toMs, computed: Math.max(1, promptTokens - cachedTokens) };
+}
+
+/**
+ * In the engine model, reading the weights hides the arithmetic of as many tokens as take no longer. `calls` in a step
+ * have been seen, whose arithmetic is in the found times already.
+ */
+function timesOf(found: readonly number[], prior: readonly number[], calls: number) {
+  const [fixed = 0, sequence = 0, context = 0, prompt = 0, pairs = 0, hidden = 0] = found.map((time, at) =>
+    Math.max(time, 1e-3 * (prior[at] ?? 0)),
+  );
+  const weights = Math.min(fixed, hidden + prompt * calls);
+  return {
+    prefillToken: prompt,
+    // Beyond this, attention in decode would be slower than was found.
+    attentionPair: Math.min(pairs, context),
+    weights,
+    contextToken: context,
+    step: fixed - weights,
+    sequence,
+    request: 0,
+  };
+}
+
+const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(share * values.length)] ?? NaN;

@@ -1,0 +1,259 @@
+import type { SchedulerConfig } from '../config.js';
+import { tenantPolicyOf } from '../policies/by-name.js';
+import { EPOCH_MS, type TenantPolicy } from '../policies/tenants.js';
+import type { ModelId, TenantId } from '../protocol/units.js';
+import { before } from '../queues/fit-tree.js';
+import { Account, type Turn, type Turned } from './account.js';
+
+/** Time constant of the fading of attained engine time: tenants are compared over about the last minute. */
+const MEMORY_MS = 60_000;
+/** Calls over which the mean time of a call is taken. */
+const CALLS_MEMORY = 64;
+/**
+ * Part of its due share below which a tenant is behind. At 1 half of several equal tenants always are, which costs mixed
+ * programs 6 to 9 % of their mean time (docs/EXPERIMENTS.md).
+ */
+const BEHIND_SHARE = 0.8;
+/** Attained engine time below which an account without calls is forgotten. */
+const FORGOTTEN_MS = 1;
+
+type Settings = Pick<SchedulerConfig, 'policy' | 'starvation'>;
+
+/** A call that may be given another turn. */
+interface Owned {
+  turn: Turn;
+  readonly model: ModelId;
+  readonly program: { readonly tenant: TenantId };
+}
+
+/** An active call, one of its program's. */
+interface Active<Program> {
+  readonly turn: Turn;
+  readonly program: Program;
+  readonly programIndex: number;
+}
+
+/** A tenant's engine time, for people and metrics. */
+export interface TenantView {
+  readonly tenant: TenantId;
+  readonly weight: number;
+  readonly waiting: number;
+  readonly inFlight: number;
+  /** Share of the engine time of about the last minute; 0 when there was none. */
+  readonly attainedShare: number;
+  /** Share that it is due among the tenants that have calls; undefined: it has none. */
+  readonly dueShare: number | undefined;
+}
+
+/**
+ * The tenants' accounts of engine time, and the order of their turns. The tenant goes first that has had the least:
+ *
+ *     place = (attained + in flight x mean time of a call) / (weight x factor)
+ *
+ * Engine time is attained while calls run, and fades: d attained / dt = calls in flight - attained / memory. So a tenant
+ * that was idle goes first until it has caught up with the others' last minute, and no longer. The second term is the
+ * time that its calls in flight are expected still to take. Without it, slots that become free together would all go to
+ * one tenant. This is weighted max-min over time, as with Virtual Token Counters (Sheng et al. 2024), but an idle tenant
+ * keeps a credit of a minute where theirs keeps none.
+ *
+ * A tenant with an overdue call for a model, of which none has run there for `starvation.waitMsMax`, goes before all
+ * others: no weight starves it.
+ *
+ * With `policy.tenants: none` all tenants share one account, so that no turn precedes another.
+ */
+export class Accounts {
+  readonly #accounts = new Map<TenantId | undefined, Account>();
+  #policy: TenantPolicy | undefined;
+  #settings: Settings;
+  #meanCallMs = 0;
+  #callsKnown = 0;
+  /** Attained times are as of `#atMs`. Since then `#left` of them is left, and each call in flight has added `#addedMs`. */
+  #atMs = 0;
+  #nowMs = 0;
+  #left = 1;
+  #addedMs = 0;
+  #epoch = -Infinity;
+  /** Counts the changes that may move a place. */
+  #stamp = 0;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.#policy = tenantPolicyOf(settings.policy.tenants);
+  }
+
+  /** Whether tenants are told apart. */
+  get areApart(): boolean {
+    return this.#policy !== undefined;
+  }
+
+  /** Applies new settings. Attained times are kept, unless tenants begin or cease to be told apart. */
+  configure(settings: Settings, running: Iterable<Owned>): void {
+    const wereApart = this.#policy !== undefined;
+    this.#settings = settings;
+    this.#policy = tenantPolicyOf(settings.policy.tenants);
+    this.#epoch = -Infinity;
+    for (const account of this.#accounts.values()) {
+      account.weight = this.#weightOf(account.tenant);
+      account.factor = 1;
+    }
+    this.#stamp += 1;
+    if (wereApart === (this.#policy !== undefined)) return;
+    this.#accounts.clear();
+    this.#atMs = this.#nowMs;
+    this.at(this.#nowMs);
+    for (const call of running) {
+      call.turn = this.turnOf(call);
+      call.turn.runs(1, this.#nowMs);
+    }
+  }
+
+  /** The time of the step. */
+  at(nowMs: number): void {
+    this.#nowMs = nowMs;
+    if (this.#policy === undefined) return;
+    this.#stamp += 1;
+    this.#left = Math.exp((this.#atMs - nowMs) / MEMORY_MS);
+    this.#addedMs = MEMORY_MS * (1 - this.#left);
+  }
+
+  turnOf({ program, model }: Omit<Owned, 'turn'>): Turn {
+    const key = this.#policy === undefined ? undefined : program.tenant;
+    let account = this.#accounts.get(key);
+    if (account === undefined) this.#accounts.set(key, (account = new Account(key, this.#weightOf(key))));
+    return account.turnFor(model);
+  }
+
+  #weightOf(tenant: TenantId | undefined): number {
+    const { tenantWeights } = this.#settings.policy;
+    return tenant !== undefined && Object.hasOwn(tenantWeights, tenant) ? (tenantWeights[tenant] ?? 1) : 1;
+  }
+
+  /** A call with this turn has begun to run. */
+  began(turn: Turn): void {
+    this.#settle(turn);
+    turn.runs(1, this.#nowMs);
+    this.#stamp += 1;
+  }
+
+  /** It no longer runs. */
+  stopped(turn: Turn): void {
+    this.#settle(turn);
+    turn.runs(-1, this.#nowMs);
+    this.#stamp += 1;
+  }
+
+  /** A call has left its engine for good, after this time there. */
+  completed(callMs: number): void {
+    this.#callsKnown = Math.min(this.#callsKnown + 1, CALLS_MEMORY);
+    this.#meanCallMs += (callMs - this.#meanCallMs) / this.#callsKnown;
+    this.#stamp += 1;
+  }
+
+  /**
+   * Brings all accounts up to now, and forgets those without calls or engine time. Only when a call begins or stops, so
+   * that a driver's extra steps change nothing.
+   * @param turn the call's turn; its account may be between waiting and running
+   */
+  #settle(turn: Turn): void {
+    if (this.#policy === undefined || this.#nowMs === this.#atMs) return;
+    for (const [key, account] of this.#accounts) {
+      account.attainedMs = this.#attainedMs(account);
+      if (account !== turn.account && !account.isActive && account.attainedMs < FORGOTTEN_MS)
+        this.#accounts.delete(key);
+    }
+    this.#atMs = this.#nowMs;
+    this.at(this.#nowMs);
+  }
+
+  /**
+   * Reads urgencies anew, at most once each epoch, as of the epoch's beginning. O(active calls).
+   * @param urgencyOf engine time that the program needs each millisecond from that time on
+   */
+  reweigh<Program>(calls: Iterable<Active<Program>>, urgencyOf: (program: Program, atMs: number) => number): void {
+    const policy = this.#policy;
+    const epoch = Math.floor(this.#nowMs / EPOCH_MS);
+    if (policy?.readsUrgency !== true || epoch === this.#epoch) return;
+    this.#epoch = epoch;
+    for (const account of this.#accounts.values()) account.urgency = 0;
+    for (const { turn, program, programIndex } of calls)
+      if (programIndex === 0) turn.account.urgency += urgencyOf(program, epoch * EPOCH_MS);
+    const active = [...this.#accounts.values()].filter((account) => account.isActive);
+    const sum = (of: (account: Account) => number): number => active.reduce((all, account) => all + of(account), 0);
+    const meanUrgency = sum(({ weight, urgency }) => weight * urgency) / sum(({ weight }) => weight);
+    const load =
+      sum(({ urgency }) => urgency) /
+      Math.max(
+        1,
+        sum(({ inFlight }) => inFlight),
+      );
+    this.#stamp += 1;
+    for (const account of this.#accounts.values())
+      account.factor = account.isActive ? policy.factor({ urgency: account.urgency, meanUrgency, load }) : 1;
+  }
+
+  /** Whether call a precedes call b: by their turns, then in the policy's order. */
+  before(a: Turned, b: Turned): boolean {
+    if (a.turn === b.turn) return before(a, b);
+    const [placeA, placeB] = [this.#placeOf(a.turn), this.#placeOf(b.turn)];
+    return placeA === placeB ? before(a, b) : placeA < placeB;
+  }
+
+  firstOf<T extends Turned>(a: T | undefined, b: T | undefined): T | undefined {
+    if (a === undefined) return b;
+    return b !== undefined && this.before(b, a) ? b : a;
+  }
+
+  /** Whether calls of one turn may precede those of the other. */
+  mayPrecede(a: Turn, b: Turn): boolean {
+    return this.#placeOf(a) <= this.#placeOf(b);
+  }
+
+  #placeOf(turn: Turn): number {
+    if (turn.placeStamp === this.#stamp) return turn.place;
+    const sinceMs = this.#nowMs - this.#settings.starvation.waitMsMax;
+    turn.placeStamp = this.#stamp;
+    turn.place = turn.isStarving(sinceMs) ? -Infinity : this.#usedMs(turn.account) / turn.account.claim;
+    return turn.place;
+  }
+
+  /** Whether its tenant has had clearly less than it is due among those with calls. */
+  isBehind({ account }: Turn): boolean {
+    if (this.#policy === undefined) return false;
+    let usedMs = 0;
+    let claims = 0;
+    for (const other of this.#accounts.values()) {
+      if (!other.isActive) continue;
+      usedMs += this.#usedMs(other);
+      claims += other.claim;
+    }
+    return this.#usedMs(account) * claims < BEHIND_SHARE * account.claim * usedMs;
+  }
+
+  /** Attained engine time, and that expected of its calls in flight. */
+  #usedMs(account: Account): number {
+    return this.#attainedMs(account) + account.inFlight * this.#meanCallMs;
+  }
+
+  #attainedMs({ attainedMs, inFlight }: Account): number {
+    return attainedMs * this.#left + inFlight * this.#addedMs;
+  }
+
+  /** In order of arrival; none where tenants are not told apart. */
+  views(): TenantView[] {
+    return [...this.#accounts.values()].flatMap((account) => this.viewOf(account) ?? []);
+  }
+
+  /** Undefined where tenants are not told apart. O(tenants). */
+  viewOf(account: Account): TenantView | undefined {
+    const { tenant, weight, waiting, inFlight, isActive, claim } = account;
+    if (tenant === undefined) return undefined;
+    let attainedMs = 0;
+    let claims = 0;
+    for (const other of this.#accounts.values()) {
+      attainedMs += this.#attainedMs(other);
+      if (other.isActive) claims += other.claim;
+    }
+    const attainedShare = attainedMs === 0 ? 0 : this.#attainedMs(account) / attainedMs;
+    return { tenant, weight, waiting, inFlight, attainedShare, dueShare: isActive ? claim / claims : undefined };
+  }
+}

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { poolsOf, servedOf } from '../../../cli/shadow/pool.js';
+import { DEFAULT_PRESET, PRESETS, fitTraffic } from '../../../sim/index.js';
+import { engineId, millis, modelId, tokens, type LogStep } from '../../../src/index.js';
+import { estimateOf, live, seenOf, settingsOf, twoKinds } from './live.js';
+
+const PROGRAMS = twoKinds(12, 130);
+const own = live(PROGRAMS, 'plas');
+const fcfs = live(PROGRAMS, 'fcfs');
+
+/** The same steps with changed events. */
+const changed = (change: (event: LogStep['event']) => LogStep['event']): LogStep[] =>
+  own.steps.map((step) => ({ ...step, event: change(step.event) }));
+const doubtOf = (steps: readonly LogStep[]) => estimateOf(steps).map(({ doubt }) => doubt);
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+describe('the estimate of the gain', () => {
+  it('has the true gain in its range, and tells how far the simulation is off', () => {
+    const [pool] = estimateOf(own.steps);
+    const ids = PROGRAMS.slice(-(pool?.programs ?? 0)).map(({ id }) => id);
+    const seconds = (times: ReadonlyMap<string, number>) => mean(ids.map((id) => times.get(id) ?? NaN)) / 1000;
+    const [ownSeconds, fcfsSeconds] = [seconds(own.programMs), seconds(fcfs.programMs)];
+    expect(pool).toMatchObject({ doubt: null, engines: 1, models: ['m'] });
+    expect(pool?.replay?.measured_seconds).toBeCloseTo(ownSeconds, 3);
+    expect(pool?.replay?.error).toBeLessThan(0.1);
+    expect(pool?.gain?.ratio_low).toBeGreaterThan(1);
+    expect(pool?.gain?.ratio_low).toBeLessThan(fcfsSeconds / ownSeconds);
+    expect(pool?.gain?.ratio_high).toBeGreaterThan(fcfsSeconds / ownSeconds);
+  });
+
+  it('holds where answers come in one burst', () => {
+    const bursts = own.steps.flatMap(({ now, event, commands }): LogStep[] => {
+      if (event.type === 'callStarted') return [{ now, event: { type: 'woke' }, commands }];
+      if (event.type !== 'callFinished') return [{ now, event, commands }];
+      return [
+        { now, event: { type: 'callStarted', call: event.call }, commands: [] },
+        { now, event, commands },
+      ];
+    });
+    expect(estimateOf(bursts)[0]?.replay?.error).toBeLessThan(0.1);
+  });
+
+  it('tells the time of calls outside the engine', () => {
+    const outsideMs = (moreMs: number) => {
+      const [pool] = poolsOf(seenOf(own.steps));
+      const calls = servedOf(pool!).map((each) =>
+        each.map((call) => ({ ...call, dispatchedMs: call.dispatchedMs - moreMs })),
+      );
+      return fitTraffic(PRESETS[DEFAULT_PRESET], calls, pool!.nowMs)?.outsideMs ?? NaN;
+    };
+    expect(outsideMs(0)).toBeLessThan(50);
+    expect(Math.abs(outsideMs(500) - 500)).toBeLessThan(100);
+  });
+
+  it('tells no difference where fcfs is in force, nor where the order hardly matters', () => {
+    const none = { doubt: 'no_difference', replay: { error: expect.any(Number) as number }, gain: null };
+    expect(estimateOf(fcfs.steps, { name: 'fcfs' })).toMatchObject([none]);
+    const few = live(twoKinds(1, 60), 'plas');
+    expect(estimateOf(few.steps)).toMatchObject([none]);
+  });
+
+  it('is withheld where its model could not be trusted, and says why', () => {
+    const joined = (change: object) =>
+      changed((event) => (event.type === 'engineJoined' ? { ...event, ...change } : event));
+    expect(estimateOf(own.steps, { foresight: 'learnt' })).toMatchObject([{ doubt: 'foresight' }]);
+    expect(doubtOf(joined({ capacityTokens: undefined }))).toEqual(['capacity_unknown']);
+    expect(doubtOf(live(twoKinds(2, 15), 'plas').steps)).toEqual(['few_programs']);
+    // With always four calls at a time, nothing tells how fast thirty would be.
+    const four = settingsOf(4);
+    expect(estimateOf(live(PROGRAMS, 'plas', four).steps, {}, four)).toMatchObject([{ doubt: 'beyond_seen' }]);
+    const uncounted = changed((event) => {
+      if (event.type !== 'callFinished' || event.usage === undefined) return event;
+      const { promptTokens, outputTokens } = event.usage;
+      return { ...event, usage: { promptTokens, outputTokens } };
+    });
+    expect(doubtOf(uncounted)).toEqual(['cache_unknown']);
+    let ends = 0;
+    const lost = changed((event) =>
+      event.type === 'callFinished' && (ends += 1) % 5 === 0
+        ? { type: 'callFailed', call: event.call, failure: 'refused' }
+        : event,
+    );
+    expect(doubtOf(lost)).toEqual(['unanswered']);
+    expect(doubtOf(own.steps.filter(({ now }) => now < 70_000))).toEqual(['unfinished']);
+    const other = { type: 'engineJoined', engine: engineId('small'), models: [modelId('m')] } as const;
+    const joins = { now: millis(0), event: { ...other, capacityTokens: tokens(1000) }, commands: [] };
+    expect(doubtOf([joins, ...own.steps])).toEqual(['engines_differ']);
+    const tight = settingsOf(4);
+    const full = { ...tight, limits: { ...tight.limits, queuedMax: 1 } };
+    expect(estimateOf(own.steps, {}, full)).toMatchObject([{ doubt: 'refused' }]);
+  });
+
+  it('is withheld when programs took a different time than the model says', () => {
+    // Each program first waits for something that is not in the model.
+    const known = new Set<string>();
+    const slow = own.steps.flatMap(({ now, event, commands }): LogStep[] => {
+      if (event.type !== 'callArrived' || known.has(event.program)) return [{ now, event, commands }];
+      known.add(event.program);
+      const early = { now: millis(Math.max(0, now - 60_000)), event, commands: [] };
+      return [early, { now, event: { type: 'woke' }, commands }];
+    });
+    const steps = slow.toSorted((a, b) => a.now - b.now);
+    const [pool] = estimateOf(steps);
+    expect(pool).toMatchObject({ doubt: 'model_differs', gain: null });
+    // Against itself `fcfs` gains nothing, however far off the model is.
+    expect(estimateOf(steps, { name: 'fcfs' })).toMatchObject([{ doubt: 'no_difference', gain: null }]);
+    expect(pool?.replay?.simulated_seconds).toBeLessThan(pool?.replay?.measured_seconds ?? NaN);
+  });
+});
+
+describe('the window', () => {
+  it('begins anew when an engine comes or goes, not when it is announced again', () => {
+    const middle = Math.floor(own.steps.length / 2);
+    const now = own.steps[middle]!.now;
+    const join = own.steps.find(({ event }) => event.type === 'engineJoined')!;
+    const sinceMs = (event: LogStep['event']) =>
+      seenOf([...own.steps.slice(0, middle), { now, event, commands: [] }, ...own.steps.slice(middle)]).sinceMs;
+    expect(sinceMs(join.event)).toBe(0);
+    expect(sinceMs({ ...join.event, engine: engineId('new') } as LogStep['event'])).toBe(now);
+    expect(sinceMs({ type: 'engineLost', engine: engineId('e0') })).toBe(now);
+  });
+
+  it('keeps the latest time and calls, with those that have not ended', () => {
+    const steps = own.steps.slice(0, own.steps.length / 2);
+    const { ended, open, sinceMs, nowMs } = seenOf(steps, { windowMs: 20_000 });
+    expect(sinceMs).toBeGreaterThanOrEqual(nowMs - 20_000);
+    expect(ended.every(({ endedMs }) => endedMs >= sinceMs)).toBe(true);
+    expect(open.length).toBeGreaterThan(0);
+    expect(seenOf(steps, { callsMax: 10 }).ended).toEqual(ended.slice(-10));
+  });
+});

@@ -1,0 +1,89 @@
+import { estimate } from '../../../cli/shadow/estimate.js';
+import type { Seen } from '../../../cli/shadow/pool.js';
+import { SeenCalls } from '../../../cli/shadow/seen-calls.js';
+import { ShadowWindow, type WindowLimits } from '../../../cli/shadow/window.js';
+import { readScheduling } from '../../../cli/sim/scheduling.js';
+import { makeBalancer } from '../../../loadbalancer/index.js';
+import { PRESETS, makeSteps, runWorld, type Preset } from '../../../sim/index.js';
+import type { LogStep, PolicyName } from '../../../src/index.js';
+import { inChain, type AgentProgram } from '../../../workloads/index.js';
+
+/** @param window calls at a time: so few that the order matters */
+export const settingsOf = (window: number) => readScheduling({ window: String(window) }).config;
+const SETTINGS = settingsOf(12);
+/** None of the presets: a batch is of little use on it. */
+const PRESET: Preset = { ...PRESETS['llama-3.1-8b-a100'], sequenceOverheadMs: 10 };
+
+/** Long agents from the start on, and short ones that keep coming. */
+export function twoKinds(long: number, short: number): AgentProgram[] {
+  const chain = (calls: number, promptTokens: number, outputTokens: number, gapMs: number) =>
+    inChain(
+      Array.from({ length: calls }, (_, index) => ({
+        gapMs: index === 0 ? 0 : gapMs,
+        promptTokens: promptTokens + index * (outputTokens + 300),
+        outputTokens: outputTokens + 5 * (index % 7),
+        ...(index > 0 && {
+          prefix: { call: index - 1, tokens: promptTokens + (index - 1) * (outputTokens + 300) + outputTokens },
+        }),
+      })),
+    );
+  return [
+    ...Array.from({ length: long }, (_, index) => ({
+      id: `long-${index}`,
+      arrivalMs: 6000 * index,
+      calls: chain(25, 4000 + 200 * index, 100, 50),
+    })),
+    ...Array.from({ length: short }, (_, index) => ({
+      id: `short-${index}`,
+      arrivalMs: 1000 + 2000 * index,
+      calls: chain(2, 700 + 10 * index, 40, 800),
+    })),
+  ].toSorted((a, b) => a.arrivalMs - b.arrivalMs);
+}
+
+/** The steps of a gateway in virtual time, and the true time of each program by its index. */
+export function live(programs: readonly AgentProgram[], policy: PolicyName, settings = SETTINGS) {
+  const steps: LogStep[] = [];
+  const programMs = new Map<string, number>();
+  runWorld({
+    programs,
+    arrivals: { type: 'trace', speed: 1 },
+    seed: 1,
+    engines: 1,
+    engine: { preset: PRESET, blockSize: 16, scheduling: 'fcfs' },
+    scheduler: () => {
+      const inner = makeSteps(policy, settings, makeBalancer(settings.balancer));
+      return {
+        step: (event, now) => {
+          const commands = inner.step(event, now);
+          steps.push({ now, event, commands });
+          return commands;
+        },
+      };
+    },
+    observer: { programEnded: ({ program, arrivedMs, endedMs }) => programMs.set(program, endedMs - arrivedMs) },
+    alone: false,
+  });
+  return { steps, programMs };
+}
+
+/** The calls that these steps tell of, as the gateway's thread has them at the last one. */
+export function seenOf(steps: readonly LogStep[], limits: Partial<WindowLimits> = {}): Seen {
+  const calls = new SeenCalls(0, 1e5);
+  for (const { event, now, commands } of steps) calls.step(event, now, commands);
+  const nowMs = steps.at(-1)?.now ?? 0;
+  const window = new ShadowWindow({ windowMs: 1e9, callsMax: 1e6, ...limits });
+  window.take(calls.ended, calls.sinceMs, nowMs);
+  return {
+    ended: window.calls,
+    open: calls.open,
+    engines: [...calls.engines.values()],
+    sinceMs: window.sinceMs,
+    nowMs,
+  };
+}
+
+/** The estimate at the last of these steps. */
+export function estimateOf(steps: readonly LogStep[], policy: Partial<typeof SETTINGS.policy> = {}, own = SETTINGS) {
+  return estimate(seenOf(steps), { ...own, policy: { ...own.policy, ...policy } }, () => false);
+}

@@ -1,0 +1,32 @@
+import type { BalancerName } from '../../loadbalancer/index.js';
+import type { Command, Event, Policy, PolicyName, Scheduler, SchedulerConfig } from '../../src/index.js';
+import type { Book } from './core-book.js';
+
+/** One step of a random run, after it was taken. */
+export interface Moment {
+  /** Undefined when the settings were changed instead. */
+  readonly event: Event | undefined;
+  readonly nowMs: number;
+  readonly commands: readonly Command[];
+  readonly book: Book;
+  readonly scheduler: Scheduler;
+  readonly config: SchedulerConfig;
+}
+
+export interface PlayOptions {
+  readonly seed: number;
+  /** Random events before the world is closed down; 40. */
+  readonly steps?: number;
+  /** A policy's name, or a policy of the test's own. */
+  readonly policy?: PolicyName | Policy;
+  readonly balancer?: BalancerName;
+  /** Settings laid over the random ones. */
+  readonly adjust?: (config: SchedulerConfig) => SchedulerConfig;
+  /** Leaves out events that a statement does not cover. */
+  readonly without?: readonly ('configure' | 'trouble' | 'tokens' | 'cached')[];
+  /** Whether clients whose calls are cancelled may return, and do. */
+  readonly ghosts?: true;
+  readonly onMoment?: (moment: Moment) => void;
+  /** Called at the end: all engines are up again, all calls over, all leases expired. */
+  readonly onEnd?: (moment: Moment) => void;
+}

@@ -1,0 +1,54 @@
+import type { ShadowAnswer } from '../sidecar/admin/answers.js';
+import { clock, count, duration, percent } from './format.js';
+import { gateway } from './state.js';
+
+type Pool = ShadowAnswer['pools'][number];
+
+const DOUBTS: Readonly<Record<Exclude<NonNullable<Pool['doubt']>, 'no_difference'>, string>> = {
+  foresight: 'what was declared or learnt of programs cannot be replayed',
+  capacity_unknown: 'the KV cache of an engine is not known; set engines[].capacityTokens',
+  cache_unknown: 'the engines do not report the prompt tokens that they found in their caches',
+  engines_differ: 'the engines differ in models or size',
+  few_programs: 'too few programs began in that time',
+  unanswered: 'too many calls ended without an answer',
+  not_fitted: 'too few calls for a model of the engines',
+  too_slow: 'the simulation takes too long',
+  refused: 'simulated calls are refused',
+  unfinished: 'too many programs have not ended',
+  model_differs: 'simulated programs take a different time than real ones',
+  beyond_seen: 'fcfs would run more calls at a time than were seen, so their speed is not known',
+};
+
+/** An estimate of what `fcfs` would have made of the latest programs. */
+export function Shadow({ made_at: madeAt, window_seconds: seconds, pools }: ShadowAnswer) {
+  return (
+    <div class="shadow">
+      <h3>Against fcfs, estimated</h3>
+      {pools.map((pool) => (
+        <p key={pool.models.join()}>
+          {pools.length > 1 && `${pool.models.join(', ')}: `}
+          {textOf(pool)}
+        </p>
+      ))}
+      <p class="quiet">
+        The {duration(seconds)} until {clock(madeAt)}, replayed in a simulator fitted to these engines.
+      </p>
+    </div>
+  );
+}
+
+function textOf({ doubt, programs, replay, gain }: Pool): string {
+  const verdict =
+    gain === null
+      ? withheld(doubt)
+      : `Under fcfs, a program would take ${gain.ratio.toFixed(2)} times as long (${gain.ratio_low.toFixed(2)} to ${gain.ratio_high.toFixed(2)})`;
+  const of = `${count(programs)} programs`;
+  if (replay === null) return `${verdict} (${of}).`;
+  const fcfs = gain === null ? '' : `, ${duration(gain.fcfs_seconds)} under fcfs`;
+  const simulated = `simulated ${duration(replay.simulated_seconds)} under ${gateway.value?.policy ?? 'the policy'}${fcfs}`;
+  return `${verdict}. Mean of ${of}: measured ${duration(replay.measured_seconds)}; ${simulated}. The simulation is off by ${percent(replay.error)}.`;
+}
+
+function withheld(doubt: Pool['doubt']): string {
+  return doubt === null || doubt === 'no_difference' ? 'No difference that can be told' : `No figure: ${DOUBTS[doubt]}`;
+}
