@@ -1,5 +1,14 @@
-import type { EngineDemand, EngineId, EngineShared, Tokens } from '../src/index.js';
+import type { EngineDemand, EngineId, EngineShared } from '../src/index.js';
 import type { EngineClaim, EnginePart } from './messages.js';
+
+/** What a gateway has to tell of its engines. */
+export interface Changes {
+  readonly claims: readonly EngineClaim[];
+  /** Engines that it uses no more. */
+  readonly released: readonly EngineId[];
+}
+
+const NONE: Changes = { claims: [], released: [] };
 
 /**
  * A gateway's side of the shared engines: what it claims of each, and which part it was given.
@@ -14,26 +23,40 @@ export class Member {
   /** @param demands what the gateway has and wants now */
   constructor(private readonly demands: () => readonly EngineDemand[]) {}
 
-  /** An engine that others may use as well: until the store gives it slots, the gateway has none. */
-  joined(engine: EngineId): EngineShared[] {
-    const nothing = { engine, slots: 0, inFlight: 0, loadTokens: 0 as Tokens, activeTokens: 0 as Tokens, claimTokens: 0 as Tokens, cachedTokens: 0 as Tokens, waitingGateways: 0 };
-    return this.#parts.has(engine) ? [] : this.received([nothing]);
+  /** Number of engines in use. */
+  get engines(): number {
+    return this.#claimed.size;
   }
 
-  /** The claims that differ from the last ones. Empty while others are under way: `settled` must follow them. */
-  claims(): EngineClaim[] {
-    if (this.#isUnderWay) return [];
-    const changed = this.demands()
+  /** The engine is new to the scheduler, perhaps again: it has no part yet. */
+  joined(engine: EngineId): void {
+    this.#claimed.delete(engine);
+    this.#parts.delete(engine);
+  }
+
+  /** What differs from the last claims. Nothing while others are under way: `settled` must follow claims. */
+  changes(): Changes {
+    if (this.#isUnderWay) return NONE;
+    const demands = this.demands();
+    const claims = demands
       .map((demand) => ({ ...demand, keeps: keptSlots(demand, this.#parts.get(demand.engine)) }))
       .filter((claim) => !isEqual(claim, this.#claimed.get(claim.engine)));
-    for (const claim of changed) this.#claimed.set(claim.engine, claim);
-    this.#isUnderWay = changed.length > 0;
-    return changed;
+    for (const claim of claims) this.#claimed.set(claim.engine, claim);
+    this.#isUnderWay = claims.length > 0;
+    return { claims, released: this.#claimed.size > demands.length ? this.#release(demands) : [] };
   }
 
-  /** The claims have arrived, or never will. */
-  settled(): void {
+  #release(demands: readonly EngineDemand[]): EngineId[] {
+    const used = new Set(demands.map(({ engine }) => engine));
+    const released = [...this.#claimed.keys()].filter((engine) => !used.has(engine));
+    for (const engine of released) this.joined(engine);
+    return released;
+  }
+
+  /** The claims have arrived. @param lost those that may not have: they are made again */
+  settled(lost: readonly EngineClaim[] = []): void {
     this.#isUnderWay = false;
+    for (const { engine } of lost) this.#claimed.delete(engine);
   }
 
   /** The gateway's parts as the store has them now. Returns those that its scheduler must hear of. */
@@ -48,7 +71,8 @@ export class Member {
 function keptSlots({ inFlight, waiting }: EngineDemand, part: EnginePart | undefined): number {
   if (part?.slots === undefined) return inFlight;
   if (part.waitingLevel === undefined) return part.slots;
-  const ahead = waiting.slice(0, part.waitingLevel + 1).reduce((sum, calls = 0) => sum + calls, 0);
+  let ahead = 0;
+  for (const calls of waiting.slice(0, part.waitingLevel + 1)) ahead += calls;
   return Math.min(part.slots, inFlight + ahead);
 }
 

@@ -19,8 +19,8 @@ export class MemoryStore {
   readonly listeners = new Map<GatewayId, SharedListener>();
   readonly ledgers = new Map<EngineId, EngineLedger>();
   readonly directory: Directory;
-  /** Programs by key, of each tenant; '': several programs have the key. */
-  readonly #keys = cacheOf<LRUCache<string, ProgramId | ''>>(TENANTS_MAX);
+  /** Names by key, of each tenant; '': the key has several. */
+  readonly #keys = cacheOf<LRUCache<string, string>>(TENANTS_MAX);
 
   constructor(private readonly options: MemoryOptions) {
     this.directory = new Directory(options.programsMax);
@@ -31,7 +31,7 @@ export class MemoryStore {
     return new MemoryState(this, gateway);
   }
 
-  keysOf(tenant: TenantId): LRUCache<string, ProgramId | ''> {
+  keysOf(tenant: TenantId): LRUCache<string, string> {
     let keys = this.#keys.get(tenant);
     if (keys === undefined) this.#keys.set(tenant, (keys = cacheOf(this.options.keysMax)));
     return keys;
@@ -54,7 +54,8 @@ class MemoryState implements SharedState {
   }
 
   get state(): StoreState {
-    return { up: true, sinceMs: 0, live: this.#store.listeners.size, failures: 0 };
+    const gateways = [...this.#store.listeners.keys()];
+    return { up: true, sinceMs: 0, live: gateways.length, gateways, failures: 0 };
   }
 
   claim(claims: readonly EngineClaim[]): Promise<readonly EnginePart[]> {
@@ -92,16 +93,16 @@ class MemoryState implements SharedState {
     this.#store.directory.forget(program, this.#gateway);
   }
 
-  remember(tenant: TenantId, key: string, program: ProgramId): void {
+  remember(tenant: TenantId, key: string, name: string): void {
     const keys = this.#store.keysOf(tenant);
     const known = keys.get(key);
-    keys.set(key, known === undefined || known === program ? program : '');
+    keys.set(key, known === undefined || known === name ? name : '');
   }
 
-  find(tenant: TenantId, keys: readonly string[]): Promise<ProgramId | undefined> {
-    const programs = this.#store.keysOf(tenant);
-    const known = keys.find((key) => programs.has(key));
-    return Promise.resolve((known !== undefined && programs.get(known)) || undefined);
+  find(tenant: TenantId, keys: readonly string[]): Promise<string | undefined> {
+    const names = this.#store.keysOf(tenant);
+    const known = keys.find((key) => names.has(key));
+    return Promise.resolve((known !== undefined && names.get(known)) || undefined);
   }
 
   leave(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../src/index.js';
 import type { Taken } from './directory.js';
-import type { EngineClaim, EnginePart } from './messages.js';
+import type { EngineClaim, EnginePart, GatewayId } from './messages.js';
 
 /**
  * What gateways share: engines' slots, programs, and whose conversation is whose. Each gateway has one of its own.
@@ -30,12 +30,12 @@ export interface SharedState {
   forget(program: ProgramId): void;
 
   /**
-   * The key, such as a response's id or the hash of a conversation, names the tenant's program. Batched. A key that
-   * two programs have names none: a wrong split costs order, a wrong merge punishes a stranger.
+   * The tenant's key, such as a response's id or the hash of a conversation, names a program or an engine. Batched. A
+   * key with two names has none: a wrong split costs order, a wrong merge punishes a stranger.
    */
-  remember(tenant: TenantId, key: string, program: ProgramId): void;
-  /** The program of the first key that is known. @param keys the longest conversation first */
-  find(tenant: TenantId, keys: readonly string[]): Promise<ProgramId | undefined>;
+  remember(tenant: TenantId, key: string, name: string): void;
+  /** What the first key that is known names. @param keys the longest conversation first */
+  find(tenant: TenantId, keys: readonly string[]): Promise<string | undefined>;
 
   /** The gateway ends: others get its slots. */
   leave(): Promise<void>;
@@ -59,6 +59,8 @@ export interface StoreState {
   readonly sinceMs: number;
   /** Number of live gateways as last heard, this one included. */
   readonly live: number;
+  /** Their names as last heard; empty before. */
+  readonly gateways: readonly GatewayId[];
   /** Operations that failed or were late, since the start. */
   readonly failures: number;
   /** The last failure, in words; absent: there was none. */

@@ -351,7 +351,9 @@ function waitingFor({ state, bound, pools }: Engine, { accounts }: Placement): r
   if (state !== 'up') return waiting;
   bound.countLevels(waiting);
   for (const { unbound } of pools) unbound.countLevels(waiting);
-  return accounts.areApart && waiting.length > 0 ? [waiting.reduce((sum, calls = 0) => sum + calls, 0)] : waiting;
+  // Levels without calls are holes.
+  const byLevel = Array.from(waiting, (calls: number | undefined) => calls ?? 0);
+  return accounts.areApart ? [byLevel.reduce((sum, calls) => sum + calls, 0)] : byLevel;
 }
 
 /** Claims that fade are fractions. */

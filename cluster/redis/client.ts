@@ -5,11 +5,7 @@ import { SCRIPTS, type ScriptName } from './scripts.js';
 export interface Connection {
   /** `redis://host:port/db`, `rediss://` for TLS, or the path of a socket. */
   readonly url: string;
-  /** User, password, TLS, Sentinels: what the URL does not say. */
-  readonly options?: Pick<
-    RedisOptions,
-    'username' | 'password' | 'db' | 'tls' | 'sentinels' | 'name' | 'sentinelUsername' | 'sentinelPassword' | 'sentinelTLS' | 'enableTLSForSentinelMode' // prettier-ignore
-  >;
+  readonly options?: Pick<RedisOptions, 'username' | 'password' | 'tls'>;
 }
 
 type Script = (...keysAndArguments: readonly string[]) => Promise<unknown>;

@@ -55,7 +55,7 @@ const NAME = /^[\w.:-]{1,128}$/;
 interface Remembered {
   readonly tenant: TenantId;
   readonly key: string;
-  readonly program: ProgramId;
+  readonly name: string;
 }
 
 /** Names of keys, two for each script, and of channels. */
@@ -86,6 +86,7 @@ export class RedisState implements SharedState {
   readonly #names: Names;
   #sinceMs = performance.now();
   #live = 1;
+  #gateways: readonly GatewayId[] = [];
   /** Until then, gateways that were live before may not have come back to an emptied store. */
   #settlesUntilMs = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -130,7 +131,8 @@ export class RedisState implements SharedState {
 
   get state(): StoreState {
     const { isClosed, failures, error } = this.#circuit;
-    return { up: isClosed, sinceMs: this.#sinceMs, live: this.#live, failures, ...(error !== undefined && { error }) };
+    const said = error === undefined ? {} : { error };
+    return { up: isClosed, sinceMs: this.#sinceMs, live: this.#live, gateways: this.#gateways, failures, ...said };
   }
 
   claim(claims: readonly EngineClaim[]): Promise<readonly EnginePart[]> {
@@ -158,12 +160,12 @@ export class RedisState implements SharedState {
     if (this.#circuit.isClosed) void this.#inTime(this.#onPrograms('maitredForget', [this.#options.gateway, program]));
   }
 
-  remember(tenant: TenantId, key: string, program: ProgramId): void {
+  remember(tenant: TenantId, key: string, name: string): void {
     if (!this.#circuit.isClosed || key.length > KEY_CHARS_MAX) return;
-    this.#remembered.add(`${tenant}\n${key}`, { tenant, key, program });
+    this.#remembered.add(`${tenant}\n${key}`, { tenant, key, name });
   }
 
-  async find(tenant: TenantId, keys: readonly string[]): Promise<ProgramId | undefined> {
+  async find(tenant: TenantId, keys: readonly string[]): Promise<string | undefined> {
     const known = keys.filter((key) => key.length <= KEY_CHARS_MAX).slice(0, KEYS_MAX);
     if (!this.#circuit.isClosed || known.length === 0) return undefined;
     return this.#inTime(this.#onKeys('maitredFind', tenant, known).then(parseFound));
@@ -211,7 +213,9 @@ export class RedisState implements SharedState {
     if (beat === undefined || this.#hasLeft) return;
     const nowMs = performance.now();
     if (beat.isNew || !this.#circuit.isClosed) this.#settlesUntilMs = nowMs + this.#options.settleMs;
-    this.#live = nowMs < this.#settlesUntilMs ? Math.max(beat.live, this.#live) : beat.live;
+    this.#gateways = beat.gateways;
+    const live = Math.max(1, beat.gateways.length);
+    this.#live = nowMs < this.#settlesUntilMs ? Math.max(live, this.#live) : live;
     if (this.#circuit.isClosed) {
       if (beat.isNew || this.#lacksClaims) await this.#tellAnew();
     } else if (this.#circuit.probed()) {
@@ -273,10 +277,10 @@ export class RedisState implements SharedState {
   async #sendRemembered(entries: readonly Remembered[]): Promise<void> {
     if (!this.#circuit.isClosed) return;
     const byTenant = new Map<TenantId, string[]>();
-    for (const { tenant, key, program } of entries) {
+    for (const { tenant, key, name } of entries) {
       const texts = byTenant.get(tenant) ?? [];
       byTenant.set(tenant, texts);
-      texts.push(key, program);
+      texts.push(key, name);
     }
     const sent = [...byTenant].map(([tenant, texts]) => this.#inTime(this.#onKeys('maitredRemember', tenant, texts)));
     await Promise.all(sent);

@@ -5,7 +5,7 @@
  *     gateways   sorted set: gateway -> end of its lease, ms
  *     engines    hash: engine -> its ledger as JSON, {since, rev, holdings}
  *     programs   two generations of a hash: program -> [owner, service, calls, place] as JSON
- *     keys       the same for each tenant: key -> program, '' when several programs have it
+ *     keys       the same for each tenant: key -> program or engine, '' when it has had several names
  */
 
 /** What scripts over engines begin with. A ledger's rule is that of `EngineLedger`; a test compares them. */
@@ -146,7 +146,7 @@ end
 local isNew = renewLease()
 if hasClaims and redis.call('EXISTS', ENGINES) == 0 then isNew = 1 end
 tell('-')
-return {isNew, redis.call('ZCARD', GATEWAYS)}
+return {isNew, redis.call('ZRANGEBYSCORE', GATEWAYS, '-inf', '+inf')}
 `;
 
 /** A claim is a holding with its engine as name and the slots that it keeps; one of an engine alone releases that. */
@@ -250,21 +250,21 @@ end
 
 const REMEMBER = `${TABLE}
 for i = 3, #ARGV, 2 do
-  local key, program = ARGV[i], ARGV[i + 1]
+  local key, name = ARGV[i], ARGV[i + 1]
   local known = get(key)
-  if known and known ~= program then program = '' end
-  set(key, program)
+  if known and known ~= name then name = '' end
+  set(key, name)
 end
 `;
 
 const FIND = `${TABLE}
 for i = 3, #ARGV do
-  local program = redis.call('HGET', YOUNG, ARGV[i])
-  if program then return program end
-  program = redis.call('HGET', OLD, ARGV[i])
-  if program then
-    set(ARGV[i], program)
-    return program
+  local name = redis.call('HGET', YOUNG, ARGV[i])
+  if name then return name end
+  name = redis.call('HGET', OLD, ARGV[i])
+  if name then
+    set(ARGV[i], name)
+    return name
   end
 end
 return ''

@@ -40,9 +40,9 @@ export function recordArguments(program: ProgramId, { serviceMs, calls, contexts
   return [program, String(serviceMs), String(calls), JSON.stringify({ ...place, threads })];
 }
 
-export function parseHeartbeat(reply: unknown): { readonly isNew: boolean; readonly live: number } {
-  const [isNew, live] = listOf(reply);
-  return { isNew: countOf(isNew) > 0, live: Math.max(1, countOf(live)) };
+export function parseHeartbeat(reply: unknown): { readonly isNew: boolean; readonly gateways: GatewayId[] } {
+  const [isNew, gateways] = listOf(reply);
+  return { isNew: countOf(isNew) > 0, gateways: listOf(gateways).map((each) => gatewayId(textOf(each))) };
 }
 
 export function parseClaimed(reply: unknown): { readonly isNew: boolean; readonly states: LedgerState[] } {
@@ -108,10 +108,7 @@ function recordOf(service: unknown, calls: unknown, place: string): ProgramRecor
 
 export const parsePrograms = (reply: unknown): ProgramId[] => listOf(reply).map((each) => programId(textOf(each)));
 
-export function parseFound(reply: unknown): ProgramId | undefined {
-  const program = textOf(reply);
-  return program === '' ? undefined : programId(program);
-}
+export const parseFound = (reply: unknown): string | undefined => textOf(reply) || undefined;
 
 function listOf(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw strange(value);

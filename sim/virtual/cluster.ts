@@ -74,9 +74,9 @@ export class Cluster {
     if (event.type === 'callArrived') return this.#arrive(event);
     if (!('call' in event)) {
       for (const { gateway, member } of this.#nodes) {
-        gateway.tell(event);
-        if (event.type === 'engineJoined' && this.options.cluster.shares)
-          for (const shared of member.joined(event.engine)) gateway.tell(shared);
+        const isJoin = event.type === 'engineJoined' && this.options.cluster.shares;
+        if (isJoin) member.joined(event.engine);
+        gateway.tell(isJoin ? { ...event, shared: true } : event);
       }
       return;
     }
@@ -125,9 +125,10 @@ export class Cluster {
   /** What has changed goes to the store. */
   #exchange(node: Node): void {
     const { delayMs } = this.options.cluster;
-    const claims = node.member.claims();
-    if (claims.length === 0) return;
+    const { claims, released } = node.member.changes();
+    if (claims.length + released.length === 0) return;
     this.#after(delayMs, () => {
+      for (const engine of released) this.#ledgers.get(engine)?.leave(node.id);
       for (const claim of claims) this.#claim(node, claim);
       this.#after(delayMs, () => {
         node.member.settled();

@@ -88,6 +88,7 @@ export class Engine {
   ) {
     this.#windowMax = joined.windowMax;
     this.limit = new ConcurrencyLimit(config, joined.windowMax);
+    if (joined.shared === true) this.#others = { ...UNSHARED, slots: 0 };
     this.#retention = config.retention;
     this.workingSet = new WorkingSet(makeRetention(config.retention));
   }

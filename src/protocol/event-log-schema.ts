@@ -120,6 +120,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed | CallFinished>> & {
     'capacityTokens?': count,
     'contextTokensMax?': count,
     'probation?': yesOrNo,
+    'shared?': yes,
   },
   engineReported: { engine: text, 'waiting?': number, 'kvUsage?': number, 'preemptions?': number },
   engineLost: { engine: text },

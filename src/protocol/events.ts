@@ -230,6 +230,8 @@ export interface EngineJoined {
   readonly contextTokensMax?: Tokens;
   /** Half-open after a failure: one call at a time, until one was answered or began to be, or it joins without this. */
   readonly probation?: boolean;
+  /** Other gateways use it too: a new one takes no call before its first `engineShared`. */
+  readonly shared?: true;
 }
 
 /** A load report: gauges as last scraped, `preemptions` as a running total. */

@@ -44,7 +44,7 @@ async function openState(server: Server, desk: Desk): Promise<RedisState> {
 }
 
 /** Four gateways are live, the lease is known, and the ledger is empty. */
-const HEARTBEAT = '*2\r\n:0\r\n:4\r\n';
+const HEARTBEAT = '*2\r\n:0\r\n*4\r\n+g\r\n+h\r\n+i\r\n+j\r\n';
 
 describe('a store that lies', () => {
   it.each([
