@@ -162,7 +162,7 @@ class Aliases {
       const { program, thread, tool } = event;
       return { ...event, program: this.#program(program), thread: this.#thread(thread), tool: this.#tool(tool) };
     }
-    if (event.type === 'programEnded' || event.type === 'programHinted')
+    if (event.type === 'programEnded' || event.type === 'programHinted' || event.type === 'programMoved')
       return { ...event, program: this.#program(event.program) };
     return event;
   }

@@ -15,6 +15,8 @@ export interface RedisOptions {
   /** Gateways of one pool share their engines: those of one fleet, with the same settings. */
   readonly pool: string;
   readonly gateway: GatewayId;
+  /** Gateways to expect until the store has told of them. */
+  readonly gateways: number;
   /** Time that an operation may take; later answers count as failures. */
   readonly limitMs: number;
   /** Time between two signs of life, and the time after the last at which a gateway counts as gone. */
@@ -31,6 +33,7 @@ export interface RedisOptions {
 }
 
 export const REDIS_DEFAULTS = {
+  gateways: 1,
   limitMs: 3,
   heartbeatMs: 1000,
   leaseMs: 15_000,
@@ -85,7 +88,7 @@ export class RedisState implements SharedState {
   readonly #remembered = new Batches<Remembered>((entries) => this.#sendRemembered(entries));
   readonly #names: Names;
   #sinceMs = performance.now();
-  #live = 1;
+  #live: number;
   #gateways: readonly GatewayId[] = [];
   /** Until then, gateways that were live before may not have come back to an emptied store. */
   #settlesUntilMs = 0;
@@ -119,6 +122,7 @@ export class RedisState implements SharedState {
     this.#client = client;
     this.#listener = listener;
     this.#shares = new Shares(options.gateway);
+    this.#live = options.gateways;
     const prefix = `maitred:{${options.pool}}:`;
     this.#names = {
       engines: [`${prefix}gateways`, `${prefix}engines`],

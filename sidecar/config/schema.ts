@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
+import { cluster } from './cluster.js';
 import { checkConsistency } from './consistency.js';
 import { discovery } from './discovery.js';
 import { engine } from './engine.js';
@@ -279,6 +280,7 @@ export const configKeys = z.strictObject({
   timeouts: timeouts.prefault({}),
   health: health.prefault({}),
   kvEvents: kvEvents.prefault({}),
+  cluster: cluster.prefault({}),
   identity: identity.prefault({}),
   passthrough: passthrough.prefault({}),
   auth: auth.prefault({}),

@@ -239,7 +239,7 @@ export class WorkingSet {
     context.countedTokens = this.countedTokens(call, tokens);
     this.#contents.resize(context, context.ownTokens, family, sharedTokens);
     this.#contents.rest(context);
-    this.#claims.rest(context, 'later');
+    this.#claims.rest(context);
     context.isRecorded = true;
     this.#pushOut();
   }
