@@ -15,6 +15,7 @@ import { createFleet } from './engines/index.js';
 import { Identified } from './identified.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
 import { Returning } from './identity/returning.js';
+import { holderKey } from './identity/shared-keys.js';
 import { logCall, makeLog } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
@@ -52,19 +53,24 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const totals = new Totals();
   const balancerInUse = new BalancerInUse();
   const balancer = balancerInUse.for(config.balancer);
+  // Every step may change what other gateways must know.
+  const told = { step: () => context.cluster?.stepped(), configured: () => context.cluster?.stepped() };
   const driver = new Driver(config, balancer, {
     programGone: (gone) => {
       metrics.programGone(gone);
       totals.programGone(gone, driver.now());
       threads.gone(gone.program);
+      context.cluster?.gone(gone.program);
       // An ended one was told when it ended, since its id may have been in use again by now.
       if (gone.cause !== 'ended') context.tracing?.programOver(gone.program, gone.cause);
     },
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
-    recorders: [options.recorder, options.shadow].filter((recorder) => recorder !== undefined),
+    recorders: [options.recorder, options.shadow, config.cluster.url === null ? undefined : told].filter(
+      (recorder) => recorder !== undefined,
+    ),
   });
   const fleet = createFleet(config, {
-    emit: (event) => driver.emit(event),
+    emit: (event) => driver.emit(context.cluster?.announced(event) ?? event),
     inFlight: (id) => driver.scheduler.views.engine(id)?.inFlight ?? 0,
     setTimer,
     now: () => driver.now(),
@@ -74,7 +80,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const context: Context = {
     config,
     auth: new Auth(config),
-    identifier: makeIdentifier(config, driver),
+    identifier: makeIdentifier(config, () => context),
     balancer: balancerInUse,
     returning: new Returning(() => driver.now()),
     readsPrefix: balancer.readsPrefix,
@@ -99,6 +105,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     demo: options.demo,
     shadow: options.shadow,
     callPorts: { ...portsOf(() => context), driver, fleet },
+    cluster: undefined,
     kvEvents: undefined,
     tracing: undefined,
   };
@@ -116,14 +123,18 @@ function logOnce(tell: (message: string) => void): (message: string) => void {
   };
 }
 
-export function makeIdentifier({ identity, limits }: Config, driver: Driver): Identifier {
+/** @param context is read late, because it holds the identifier */
+export function makeIdentifier({ identity, limits, cluster }: Config, context: () => Context): Identifier {
   return createIdentifier({
     ...identity,
     conversationsMax: limits.conversationsMax,
     responsesMax: limits.responsesMax,
     newId: randomUUID,
+    share: cluster.url === null ? undefined : (tenant, key, program) => context().cluster?.remember(tenant, key, program),
     activityOf: (program) => {
-      const row = driver.scheduler.views.program(program);
+      const { driver, cluster } = context();
+      // Of a program that another gateway runs, little is known here.
+      const row = cluster?.owns(program) === false ? undefined : driver.scheduler.views.program(program);
       if (row === undefined) return undefined;
       return { activeCalls: row.activeCalls, idleMs: driver.now() - (row.lastCompletionAtMs ?? row.lastArrivalAtMs) };
     },
@@ -152,6 +163,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     dispatched: (spec, dispatch, retry) => {
       spec.trace?.dispatched(dispatch);
       context().metrics.dispatched(dispatch, retry);
+      context().cluster?.ran(spec.identity.program);
     },
     engineFailed: (spec, engine, cause) => {
       spec.trace?.sentBack(engine, cause);
@@ -171,6 +183,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     madeResponse: (id, { tenant, promptTokens }, engine, usage) => {
       const contextTokens = usage === undefined ? promptTokens : usage.promptTokens + usage.outputTokens;
       context().responses.hold(tenant, id, { engine, contextTokens });
+      context().cluster?.remember(tenant, holderKey(id), engine);
     },
     answered: ({ tenant, identity, facts }, answer, usage) => {
       const { identifier, tokens } = context();
@@ -180,7 +193,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
       tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);
     },
     ended: (call, report) => {
-      const { active, driver, log, metrics, pastCalls, totals, tracing } = context();
+      const { active, cluster, driver, log, metrics, pastCalls, totals, tracing } = context();
       const now = driver.now();
       active.delete(call);
       call.spec.held.release();
@@ -189,6 +202,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
       pastCalls.ended(call.spec, report, now);
       logCall(log, call.spec, report);
       tracing?.ended(call.spec, report);
+      cluster?.ran(call.spec.identity.program);
       if (call.spec.identity.final) endProgram(context(), call.spec.identity.program);
     },
   };

@@ -287,6 +287,21 @@ export const totals = z
   })
   .meta({ id: 'Totals' });
 
+const clusterState = z
+  .strictObject({
+    pool: z.string(),
+    standing: say(
+      z.enum(['shared', 'alone', 'split']),
+      '`alone`: the server is away; `split`: so it is, and others may go on with it.',
+    ),
+    standing_seconds: say(seconds, 'Time since that changed.'),
+    live: say(whole, 'Live gateways, this one included, as last heard.'),
+    gateways: say(z.array(z.string()), 'Their names, as last heard.'),
+    failures: say(whole, 'Operations of the server that failed or were late, since the start.'),
+    last_failure: z.string().nullable(),
+  })
+  .meta({ id: 'ClusterState' });
+
 export const gatewayState = z
   .strictObject({
     api: z.literal(API_VERSION),
@@ -295,6 +310,7 @@ export const gatewayState = z
     policy: z.string(),
     draining: z.boolean(),
     demo: say(z.enum(['idle', 'running']).nullable(), 'Null: there is no demo fleet to send.'),
+    cluster: say(clusterState.nullable(), 'Null: `cluster.url` is null.'),
   })
   .meta({ id: 'GatewayState' });
 

@@ -98,6 +98,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         ...(facts.stream && { patient: true }),
         ...(isRetry && { retry: true }),
         ...(family !== undefined && { family }),
+        ...(this.spec.elsewhere !== undefined && { elsewhere: this.spec.elsewhere }),
       },
       this,
     );

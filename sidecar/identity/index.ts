@@ -36,7 +36,7 @@ export interface IdentifierOptions {
   /** Makes an id for a program without one; must never repeat an id. */
   readonly newId: () => string;
   /** Receives the keys by which other gateways can find an answer's program; undefined: there are no others. */
-  readonly share: ((tenant: TenantId, key: string, program: ProgramId) => void) | undefined;
+  readonly share?: ((tenant: TenantId, key: string, program: ProgramId) => void) | undefined;
 }
 
 export const createIdentifier = (options: IdentifierOptions): Identifier => new ProgramIdentifier(options);

@@ -5,6 +5,7 @@ import type { SourceState } from '../discovery/index.js';
 import { ENGINE_STATES, type Engine } from '../engines/index.js';
 import type { Resident } from '../kv-events/index.js';
 import { VERSION } from '../version.js';
+import { registerCluster } from './cluster.js';
 import { OTHER } from './sums.js';
 
 /** Metrics that are read from the scheduler and the fleet during a scrape, and cost nothing otherwise. */
@@ -66,6 +67,7 @@ export function registerGauges(context: Context): void {
   registerEngineGauges(context);
   registerSourceGauges(context);
   registerKvEvents(context);
+  registerCluster(context);
 }
 
 function registerWaitGauges({ driver, metrics }: Context): void {
