@@ -9,13 +9,15 @@ export interface Holding {
 
 /**
  * One engine's window, divided among gateways. Each holds slots: a lease on so many calls in flight. The sum of all
- * slots exceeds the window only after the window has shrunk below them, or after a lease ended whose gateway lived on.
+ * slots exceeds the window only after the window has shrunk below them, or after a lease ended whose gateway lived on,
+ * and only until enough calls have ended.
  *
  *     claim      a gateway says what it has in flight, what waits, and how many of its slots it keeps
  *     give       free slots go to waiting calls, best level first; those left over are spread evenly, for calls to come
- *     recall     gateways with unused slots hear that calls wait elsewhere, and keep fewer with their next claim
+ *     recall     gateways hear that better calls wait elsewhere, or as good ones of a gateway with less than an equal
+ *                share, and keep fewer slots with their next claim
  *
- * Slots grow only here and shrink only by their holder's own claim, so that no two gateways ever use the same one.
+ * Slots grow only here and shrink only by their holder's own claim, so that no two gateways use the same one.
  */
 export class EngineLedger {
   readonly #holdings: Map<GatewayId, Holding>;
@@ -72,7 +74,7 @@ export class EngineLedger {
     }
     return {
       engine: this.engine,
-      ...(this.#window < Infinity && { slots: own.slots }),
+      ...(this.#window < Infinity && { slots: Math.min(own.slots, this.#mostSlots(own)) }),
       inFlight,
       loadTokens: loadTokens as Tokens,
       activeTokens: activeTokens as Tokens,
@@ -86,6 +88,23 @@ export class EngineLedger {
   /** The least that a gateway says; Infinity: none bounds the calls in flight, so there are no slots to divide. */
   get #window(): number {
     return Math.min(...[...this.#holdings.values()].map(({ claim }) => claim.window));
+  }
+
+  /**
+   * Most slots that the gateway hears of: an equal share, while more are held than the window has, or another gateway
+   * has fewer and a call as good that waits. It starts no call above that until enough have ended. Busy gateways would
+   * otherwise hold their slots for ever.
+   */
+  #mostSlots(own: Holding): number {
+    const share = Math.floor(this.#window / this.#holdings.size);
+    const level = Math.min(nextLevel(own), Number.MAX_VALUE);
+    let held = 0;
+    let isWanted = false;
+    for (const holding of this.#holdings.values()) {
+      held += holding.slots;
+      isWanted ||= holding.slots < share && nextLevel(holding) <= level;
+    }
+    return held > this.#window || isWanted ? share : Infinity;
   }
 
   #give(): void {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Revivable } from '../../../processes/revivable.js';
-import { ask, chat, cleanUp, completionBody, fakeEngine, JSON_TYPE, metrics, MODEL, until, world, type FakeEngine, type World } from '../../sidecar/gateway/world.js'; // prettier-ignore
+import { ask, chat, cleanUp, completionBody, fakeEngine, gate, JSON_TYPE, metrics, MODEL, until, world, type FakeEngine, type World } from '../../sidecar/gateway/world.js'; // prettier-ignore
 import { noRedis, RedisServer } from '../../support/redis.js';
 
 const WINDOW = 6;
@@ -26,14 +26,15 @@ async function startStore(): Promise<RedisServer> {
   return server;
 }
 
-/** Two engines that take a while for each call. */
-function startEngines(tookMs = 20): Promise<Counted[]> {
+/** Two engines that take a while for each call. @param held until then they answer none */
+function startEngines(tookMs = 20, held = Promise.resolve()): Promise<Counted[]> {
   return Promise.all(
     [0, 1].map(async () => {
       let running = 0;
       const engine = await fakeEngine(async (response, { body }) => {
         running += 1;
         counted.most = Math.max(counted.most, running);
+        await held;
         await sleep(tookMs);
         running -= 1;
         response.setHeader('content-type', 'application/json');
@@ -73,14 +74,20 @@ async function startGateways(store: RedisServer, engines: readonly Counted[], mo
 const clusterOf = async ({ adminUrl }: World): Promise<Record<string, unknown>> =>
   (await ask(`${adminUrl}/gateway`)).json()['cluster'] as Record<string, unknown>;
 
+const filled = (engines: readonly Counted[]) => until(() => engines.every(({ most }) => most >= WINDOW));
+
 const question = (text: string) => ({ messages: [{ role: 'user', content: text }] });
 
-/** One call after another to any gateway, until told to end. Returns the statuses other than 200. */
+/** One call after another to any gateway, until told to end. Returns the statuses other than 200; 0: none came. */
 async function load(gateways: readonly World[], name: string, isOver: () => boolean): Promise<number[]> {
   const failed: number[] = [];
   for (let i = 0; !isOver(); i += 1) {
     const { url } = gateways[(i + name.length) % gateways.length]!;
-    const { status } = await chat(url, question(`${name} ${i}`), { 'x-maitred-program': name });
+    const asked = chat(url, question(`${name} ${i}`), { 'x-maitred-program': name });
+    const status = await asked.then(
+      (got) => got.status,
+      () => 0,
+    );
     if (status !== 200) failed.push(status);
   }
   return failed;
@@ -133,10 +140,14 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
     expect((await respond(c, next, 'u')).status).toBe(404);
   });
 
-  it('never exceed an engine’s window together', async () => {
-    const engines = await startEngines(50);
+  it('fill an engine’s window together, and never exceed it', async () => {
+    const { opened: held, open } = gate();
+    const engines = await startEngines(5, held);
     const gateways = await startGateways(await startStore(), engines);
-    const calls = Array.from({ length: 120 }, (_, i) => chat(gateways[i % GATEWAYS]!.url, question(`${i}`)));
+    // Most calls come to one gateway, which gets the slots that the others do not need.
+    const calls = Array.from({ length: 60 }, (_, i) => chat(gateways[i < 50 ? 0 : 1]!.url, question(`${i}`)));
+    await filled(engines);
+    open();
     expect((await Promise.all(calls)).filter(({ status }) => status !== 200)).toEqual([]);
     expect(engines.map(({ most }) => most)).toEqual([WINDOW, WINDOW]);
   });
@@ -173,6 +184,7 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
     await until(async () => (await clusterOf(gateways[1]!))['live'] === GATEWAYS);
     await sleep(3500); // A new ledger knows all gateways by now.
     for (const counted of engines) counted.most = 0;
+    await filled(engines);
     await sleep(1000);
     expect(engines.map(({ most }) => most)).toEqual([WINDOW, WINDOW]);
     isOver = true;
@@ -206,6 +218,7 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
     await Promise.all(broken);
     for (const counted of engines) counted.most = 0;
     const calls = Array.from({ length: 4 * WINDOW }, (_, i) => chat(rest.url, question(`after ${i}`)));
+    await filled(engines);
     expect((await Promise.all(calls)).filter(({ status }) => status !== 200)).toEqual([]);
     expect(engines.map(({ most }) => most)).toEqual([WINDOW, WINDOW]);
   });
