@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import { LoadError, runLoad, type LoadErrorCode, type LoadProgress } from '../loadtest/index.js';
 import { makeReporter, type LoadDocument } from '../loadtest/report/index.js';
+import { addCompareCommand } from './load/compare.js';
 import { addLoadOptions, type LoadFlags } from './load/flags.js';
 import { readLoad, type Load } from './load/read-load.js';
 import { Interrupted, untilStopped } from './signals.js';
+import { besideSubcommands } from './subcommands.js';
 import { complain, Faults } from './trace-file.js';
 
 /** Errors of usage, not of a target. */
@@ -12,7 +14,8 @@ const USAGE: ReadonlySet<LoadErrorCode> = new Set(['bad_target', 'not_private'])
 /** `maitred load`: agent programs against an engine or gateway, or two of them side by side. */
 export function addLoadCommand(program: Command): void {
   const load = addLoadOptions(program.command('load').description('send agent programs to an engine or gateway, and measure them')); // prettier-ignore
-  load.action((flags: LoadFlags) => run(load, flags));
+  besideSubcommands(load, () => run(load, load.opts<LoadFlags>()));
+  addCompareCommand(load);
 }
 
 async function run(command: Command, flags: LoadFlags): Promise<void> {

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { didYouMean } from '../sidecar/config/similar.js';
 import { adviceOf } from './sim/advice.js';
 import { documentOf } from './sim/document.js';
 import { addSimOptions, type SimFlags } from './sim/flags.js';
@@ -13,6 +12,7 @@ import { plain, tableWidth } from '../lab/index.js';
 import { Interrupted, stoppable } from './signals.js';
 import { addCalibrateCommand } from './sim-calibrate.js';
 import { addReportCommand } from './sim-report.js';
+import { besideSubcommands } from './subcommands.js';
 import { Faults } from './trace-file.js';
 
 const WORKER = new URL('./sim/worker.js', import.meta.url);
@@ -20,17 +20,7 @@ const WORKER = new URL('./sim/worker.js', import.meta.url);
 /** `maitred sim`: programs through the gateway's scheduler and models of engines, in virtual time. */
 export function addSimCommand(program: Command): void {
   const sim = addSimOptions(program.command('sim').description('try settings on model engines, in virtual time'));
-  // Any other word must be a subcommand; an unknown one gets a suggestion.
-  sim.argument('[command]').usage('[options] [command]');
-  sim.action(async (word: string | undefined, flags: SimFlags) => {
-    if (word !== undefined) sim.error(`unknown command '${word}'${didYouMean(word, sim.commands.map((each) => each.name()))}`); // prettier-ignore
-    await stoppable((signal) => simulate(sim, flags, signal));
-  });
-  sim.hook('preSubcommand', (_, sub) => {
-    const misplaced = sim.options.find((option) => sim.getOptionValueSource(option.attributeName()) === 'cli');
-    if (misplaced !== undefined)
-      sim.error(`${misplaced.long ?? ''} stands before ${sub.name()}: it would be ignored; options of ${sub.name()} stand after it`); // prettier-ignore
-  });
+  besideSubcommands(sim, () => stoppable((signal) => simulate(sim, sim.opts<SimFlags>(), signal)));
   addCalibrateCommand(sim);
   addReportCommand(sim);
 }

@@ -30,7 +30,7 @@ export {
   tailOf,
 } from './measure/sample.js';
 export { integer, number, percent, ratio } from './report/figures.js';
-export { headline } from './report/headline.js';
+export { headline, type Change } from './report/headline.js';
 export { htmlOf } from './report/html.js';
 export { markdownOf } from './report/markdown.js';
 export {

@@ -7,7 +7,8 @@ import { numberFrom } from '../number.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
 
 export interface LoadFlags extends SourceFlags {
-  readonly target: readonly string[];
+  readonly target?: readonly string[];
+  readonly label: readonly string[];
   readonly duration?: number;
   readonly repeat?: number;
   readonly margin: number;
@@ -36,18 +37,21 @@ const EXAMPLES = `
 Examples:
   maitred load --target http://127.0.0.1:8000 --workload react --rate 1 --programs 40
   maitred load --target URL --target URL --workload react --concurrency 8 --programs 24 --html ab.html
-  maitred load --target URL --trace programs.jsonl --slo 'program_seconds.p99 < 60'`;
+  maitred load --target URL --trace programs.jsonl --slo 'program_seconds.p99 < 60'
+  maitred load compare before.json after.json`;
 
 const SEED_MAX = 2 ** 32 - 1;
 const TARGETS_MAX = 2;
 
 export function addLoadOptions(command: Command): Command {
-  command.addOption(new Option('--target <url>', 'engine or gateway; a second one is compared with the first').argParser(target).makeOptionMandatory()); // prettier-ignore
+  command
+    .option('--target <url>', 'engine or gateway; a second one is compared with the first', target)
+    .option('--label <name>', 'what reports call a target (default: A, the second B); once for each', label, []);
   return addSourceOptions(command, ', or what comes in the --duration')
     .option('--duration <time>', 'no program begins later than this, such as 90s or 5m', duration)
     .option(
       '--repeat <count>',
-      `runs to compare two targets by, seeds from --seed on (default: ${RUNS}, if the first takes at most ${SHORT_MS / 1000} s)`,
+      `runs to compare targets by, seeds from --seed on (default: ${RUNS}, if the first takes at most ${SHORT_MS / 1000} s)`,
       numberFrom(1, 100, 'a whole number'),
     ) // prettier-ignore
     .addOption(marginOption())
@@ -86,6 +90,15 @@ export function addLoadOptions(command: Command): Command {
 
 function target(text: string, before: readonly string[] = []): readonly string[] {
   if (before.length === TARGETS_MAX) throw new InvalidArgumentError('Two targets can be compared, not more.');
+  return [...before, text];
+}
+
+/** Names that tables and pages can hold; paths of --slo keep to A and B. */
+const LABEL = /^[^\s\p{C}](?:[^\p{C}]{0,38}[^\s\p{C}])?$/u;
+
+function label(text: string, before: readonly string[]): readonly string[] {
+  if (!LABEL.test(text)) throw new InvalidArgumentError('A name has 1 to 40 characters, none of them for control.');
+  if (before.includes(text)) throw new InvalidArgumentError('Each target wants a name of its own.');
   return [...before, text];
 }
 

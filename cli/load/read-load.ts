@@ -26,21 +26,25 @@ export interface Load {
 export async function readLoad(command: Command, flags: LoadFlags, faults: Faults): Promise<Load> {
   if (flags.hangUp > 0 && !flags.stream) command.error('--hang-up is of streams, not with --no-stream');
   if (flags.recordedAnswers && flags.trace === undefined) command.error('--recorded-answers are of a --trace');
-  if (flags.repeat !== undefined && flags.target.length < 2) command.error('--repeat compares two targets');
-  const slos = flags.slo.map((text) => slo(command, text, flags.target.length));
+  const { target: targets = [], label: labels } = flags;
+  if (targets.length === 0) command.error("required option '--target <url>' not specified");
+  if (labels.length !== 0 && labels.length !== targets.length)
+    command.error(`--label: ${labels.length} for ${targets.length} targets`);
+  const slos = flags.slo.map((text) => slo(command, text, targets.length));
   for (const file of [flags.json, flags.html]) if (file !== undefined && file !== '-') checkWritable(command, file);
   if (flags.html === '-') command.error('--html wants a file');
   const apiKey = flags.key === undefined ? undefined : secretIn(command, '--key', flags.key);
   const source = await readSource(command, flags, 'words', faults);
   const arrivals = readArrivals(command, flags, source, ONE_BY_ONE);
-  const options = optionsOf(flags, source, arrivals, apiKey);
+  const options = optionsOf(flags, targets, source, arrivals, apiKey);
   return {
     source,
     options,
     report: {
       title: titleOf(flags, source, arrivals),
       settings: settingsOf(flags, source, arrivals, options.maxPrograms),
-      targets: flags.target,
+      targets,
+      labels,
       seed: flags.seed,
       margin: flags.margin,
       isClosed: arrivals.type === 'closed',
@@ -52,11 +56,17 @@ export async function readLoad(command: Command, flags: LoadFlags, faults: Fault
   };
 }
 
-function optionsOf(flags: LoadFlags, source: ProgramSource, arrivals: Arrivals, apiKey?: string): LoadOptions {
+function optionsOf(
+  flags: LoadFlags,
+  targets: readonly string[],
+  source: ProgramSource,
+  arrivals: Arrivals,
+  apiKey?: string,
+): LoadOptions {
   // Only the duration ends the run, unless the programs end before.
   const isEndless = flags.programs === undefined && flags.duration !== undefined && arrivals.type !== 'trace';
   return {
-    targets: flags.target,
+    targets,
     programs: (run) => programsOf(source, arrivals, seedOfRun(flags.seed, run)),
     maxPrograms: isEndless ? Infinity : countOf(flags, source, arrivals),
     runs: flags.repeat,

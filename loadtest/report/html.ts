@@ -31,7 +31,7 @@ import {
   workloadRows,
   type Rows,
 } from './rows.js';
-import { adviceOf, intervalsText, RATIO_STATISTICS, RATIOS, ratioText, sloText } from './summary.js';
+import { adviceOf, intervalsText, RATIO_STATISTICS, ratioName, RATIOS, ratioText, sloText } from './summary.js';
 import { cachedShare, type Target, type TargetReport } from './target.js';
 
 /** Source of the page: the document, and data that no document holds. */
@@ -90,7 +90,7 @@ function findings(document: LoadDocument): Markup[] {
 function tilesOf(targets: readonly TargetReport[]) {
   const each = (of: (target: TargetReport) => number | null) =>
     targets.map((target) => number(of(target))).join('\u00a0| ');
-  const two = targets.length > 1 ? ': A | B' : '';
+  const two = targets.length > 1 ? `: ${targets.map(({ name }) => name).join(' | ')}` : '';
   const tail = (of: (target: TargetReport) => Distribution) => {
     const name = tailOf(targets.map(of));
     return `${name} ${each((target) => of(target)[name])}`;
@@ -140,12 +140,12 @@ const isToldOf = (distribution: Distribution, statistic: Statistic): boolean =>
 
 const scaled = (value: number | null, scale: number): string => number(value === null ? null : value * scale);
 
-function comparison({ ab }: LoadDocument): Markup[] {
+function comparison({ ab, targets }: LoadDocument): Markup[] {
   if (ab === null) return [];
   return [
     table({
-      caption: `Times of B over those of A; ${integer(ab.pairs)} pairs of programs, ${integer(ab.left_out)} left out. ${intervalsText(ab)}`,
-      columns: ['B / A', ...RATIO_STATISTICS],
+      caption: `${ratioName(targets)}; ${integer(ab.pairs)} pairs of programs, ${integer(ab.left_out)} left out. ${intervalsText(ab)}`,
+      columns: ['times', ...RATIO_STATISTICS],
       rows: RATIOS.map(([name, of]) => [name, ...RATIO_STATISTICS.map((statistic) => ratioText(of(ab)[statistic]))]),
     }),
   ];

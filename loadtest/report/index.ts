@@ -2,7 +2,7 @@
  * The report of a load test: progress while it runs; at its end tables, JSON, a page, and the verdict on its SLOs.
  *
  * Reading guide, in this order: `target.ts` gathers the measures of one target and `pairs.ts` compares two;
- * `document.ts` has all of them as plain data. From that come `summary.ts` (a terminal), `html.ts` (a page;
+ * `document.ts` has all of them as plain data, and `compare.ts` compares two documents. From that come `summary.ts` (a terminal), `html.ts` (a page;
  * `charts.ts`, `lanes.ts`) and `slo.ts`. `progress.ts` shows the run while it goes.
  */
 import { writeFile } from 'node:fs/promises';
@@ -19,6 +19,8 @@ import { summaryOf } from './summary.js';
 import { Target } from './target.js';
 
 export type { LoadDocument } from './document.js';
+export { compareDocuments, ComparisonError } from './compare.js';
+export { summaryOf } from './summary.js';
 export { parseSlo, SloError, type Slo } from './slo.js';
 
 export interface ReporterOptions {
@@ -28,6 +30,8 @@ export interface ReporterOptions {
   readonly settings: Settings;
   /** URLs, one or two. */
   readonly targets: readonly string[];
+  /** Their names in reports, in the same order; absent: A and B. */
+  readonly labels?: readonly string[] | undefined;
   readonly seed: number;
   /** Share of a time up to which a difference between two targets does not matter. */
   readonly margin: number;
@@ -57,7 +61,9 @@ const LANES_MAX = 40;
 
 export function makeReporter(options: ReporterOptions): Reporter {
   const { title, settings, seed, margin, isClosed, slos, quiet, json, html, out, err } = options;
-  const targets = options.targets.map((url, index) => new Target(TARGET_NAMES[index] ?? '', url, seed, isClosed));
+  const targets = options.targets.map(
+    (url, index) => new Target(options.labels?.[index] ?? TARGET_NAMES[index] ?? '', url, seed, isClosed),
+  );
   const pairs = targets.length > 1 ? new Pairs(seed, margin) : undefined;
   const lanes = html === undefined ? undefined : new Lanes(seed, LANES_MAX);
   const view = quiet ? undefined : new ProgressView(err, targets.map(({ name }) => name)); // prettier-ignore

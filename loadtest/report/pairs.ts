@@ -1,4 +1,4 @@
-import { headline, pairedRatio, type Ratio, Sample, verdictOf } from '../../lab/index.js';
+import { type Change, headline, pairedRatio, type Ratio, Sample, verdictOf } from '../../lab/index.js';
 import { RUNS } from '../load.js';
 import type { LoadCallRecord, LoadProgramRecord } from '../records.js';
 import { cachedShare, type TargetReport } from './target.js';
@@ -20,7 +20,7 @@ export interface AbReport {
   readonly outcome: string;
 }
 
-type Ratios = Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>;
+export type Ratios = Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>;
 
 const DIFFERENCES = { sooner: 'B sooner', later: 'A sooner', same: 'none that matters', unsure: 'none shown' } as const;
 
@@ -98,21 +98,13 @@ export class Pairs {
     const ttft_seconds = ratiosOf(runs.map(({ firstTokens }) => firstTokens));
     const { mean } = program_seconds;
     const isSingle = mean.low === null && mean.ratio !== null;
-    const [a, b] = targets;
-    const sentence = headline(
-      {
-        name: 'B',
-        against: 'A',
-        programs: program_seconds,
-        firstToken: ttft_seconds,
-        counts: {
-          programs: Math.min(...runs.map(({ programs }) => programs[0].count)),
-          calls: Math.min(...runs.flatMap(({ firstTokens }) => firstTokens.map(({ count }) => count))),
-        },
-        cached: [a ? cachedShare(a) : null, b ? cachedShare(b) : null],
-        failed: [a?.failed ?? 0, b?.failed ?? 0],
-        single: 'one run',
-      },
+    const counts = {
+      programs: Math.min(...runs.map(({ programs }) => programs[0].count)),
+      calls: Math.min(...runs.flatMap(({ firstTokens }) => firstTokens.map(({ count }) => count))),
+    };
+    const sentence = sentenceOf(
+      targets,
+      { programs: program_seconds, firstToken: ttft_seconds, counts, single: 'one run' },
       this.margin,
     );
     return {
@@ -126,6 +118,24 @@ export class Pairs {
       outcome: isSingle ? `${sentence} Repeat it before you believe it: --repeat ${RUNS}.` : sentence,
     };
   }
+}
+
+/** The comparison in a line of plain words. @param targets the first and the other */
+export function sentenceOf(
+  [a, b]: readonly TargetReport[],
+  change: Pick<Change, 'programs' | 'firstToken' | 'counts' | 'single'>,
+  margin: number,
+): string {
+  return headline(
+    {
+      ...change,
+      name: b?.name ?? 'B',
+      against: a?.name ?? 'A',
+      cached: [a ? cachedShare(a) : null, b ? cachedShare(b) : null],
+      failed: [a?.failed ?? 0, b?.failed ?? 0],
+    },
+    margin,
+  );
 }
 
 function ratiosOf(runs: readonly Two[]): Ratios {

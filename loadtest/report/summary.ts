@@ -5,11 +5,21 @@ import type { SloResult } from './slo.js';
 import type { TargetReport } from './target.js';
 import { columnGroups, errorExamples, errorRows, isNoneCompleted, NONE_COMPLETED, sizeRows, splitRows, workloadRows } from './rows.js'; // prettier-ignore
 
+/** Parts of a document that its summary reads. */
+export type Summarized = Omit<
+  LoadDocument,
+  'version' | 'started_at' | 'runs' | 'programs_too_long' | 'generator' | 'ab'
+> & {
+  readonly ab: Compared | null;
+};
+
+type Compared = Pick<AbReport, 'runs' | 'program_seconds' | 'ttft_seconds' | 'outcome'>;
+
 /**
  * The document for people: tables, and lines for single facts.
  * @param width of the tables, in characters
  */
-export function summaryOf(document: LoadDocument, width: number): string {
+export function summaryOf(document: Summarized, width: number): string {
   const { targets, ab, warnings, slo } = document;
   const blocks = [
     [...(ab === null ? [] : [ab.outcome]), ...adviceOf(document)],
@@ -20,7 +30,7 @@ export function summaryOf(document: LoadDocument, width: number): string {
       ({ name, worst_waiting }) =>
       worst_waiting === null ? [] : [`Longest wait${targets.length > 1 ? ` at ${name}` : ''}: ${number(worst_waiting.seconds)} s, of ${worst_waiting.program}`], // prettier-ignore
     ),
-    ab === null ? [] : ratioLines(ab, width),
+    ab === null ? [] : ratioLines(ab, targets, width),
     slo.map((result) => sloText(result, targets.length > 1, document.complete)),
     warnings.map((warning) => `Warning: ${warning}`),
   ];
@@ -48,7 +58,7 @@ function figureTables(targets: readonly TargetReport[], width: number): string[]
   ];
 }
 
-function headOf({ targets, complete, elapsed_seconds, programs_unfinished }: LoadDocument): string[] {
+function headOf({ targets, complete, elapsed_seconds, programs_unfinished }: Summarized): string[] {
   const listed = targets.map(({ name, url, model, server, programs, failed, calls, calls_cancelled }) => {
     const what = [model, server].filter((text) => text !== null).join(', ');
     const failures = failed === 0 ? '' : `, ${integer(failed)} failed`;
@@ -68,25 +78,31 @@ interface Grid {
 const grid = ({ corner, groups, rows }: Grid, width: number): string[] =>
   rows.length === 0 ? [] : textTable(corner, groups, rows, width);
 
-function ratioLines(ab: AbReport, width: number): string[] {
+function ratioLines(ab: Compared, targets: readonly TargetReport[], width: number): string[] {
   const rows = RATIOS.map(([name, of]) => [name, ...RATIO_STATISTICS.map((statistic) => ratioText(of(ab)[statistic]))]);
-  return [...textTable('B / A', [{ heading: '', columns: RATIO_STATISTICS }], rows, width), intervalsText(ab)];
+  return [
+    ...textTable(ratioName(targets), [{ heading: '', columns: RATIO_STATISTICS }], rows, width),
+    intervalsText(ab),
+  ];
 }
+
+/** How the ratios of two targets are to be read. */
+export const ratioName = ([a, b]: readonly TargetReport[]): string => `${b?.name ?? ''} / ${a?.name ?? ''}`;
 
 export const RATIO_STATISTICS = ['mean', 'p50', 'p95', 'p99'] as const;
 /** Compared times of two targets. */
 export const RATIOS = [
-  ['program', (ab: AbReport) => ab.program_seconds],
-  ['to first token', (ab: AbReport) => ab.ttft_seconds],
+  ['program', (ab: Compared) => ab.program_seconds],
+  ['to first token', (ab: Compared) => ab.ttft_seconds],
 ] as const;
 
-export const intervalsText = ({ runs }: AbReport): string =>
+export const intervalsText = ({ runs }: Pick<AbReport, 'runs'>): string =>
   runs > 1
     ? `In brackets: 95 % confidence over ${integer(runs)} runs.`
     : 'No confidence interval: it takes several runs.';
 
 /** What the load itself leaves unanswered, and the load that would answer it. */
-export function adviceOf({ targets, settings }: LoadDocument): string[] {
+export function adviceOf({ targets, settings }: Pick<LoadDocument, 'targets' | 'settings'>): string[] {
   const { rate_per_second: rate, time_scale: scale, arrivals, concurrency } = settings;
   const lines = targets.flatMap(({ name, queue_grew, programs_per_second }) => {
     if (queue_grew !== true) return [];

@@ -16,7 +16,7 @@ import { ERROR_CLASSES, type ErrorClass, type LoadCallRecord, type LoadProgramRe
  */
 export interface TargetReport extends Omit<Measures, 'refused' | 'by_size'>, Facts {
   readonly url: string;
-  /** Its name in the report: A is the first target, B the other. */
+  /** Its name in the report: its label, else A for the first target and B for the other. */
   readonly name: string;
   /** Calls that ended without an answer, by class; every class is present. */
   readonly errors: Readonly<Record<ErrorClass, number>>;
@@ -31,8 +31,15 @@ export interface TargetReport extends Omit<Measures, 'refused' | 'by_size'>, Fac
   readonly program_tool_seconds: Distribution;
   readonly critical_path_seconds: Distribution;
   readonly by_size: readonly SizeReport[];
+  readonly by_run: readonly RunReport[];
   /** Whether the queue grew for as long as programs arrived, in every run; null where too few programs tell. */
   readonly queue_grew: boolean | null;
+}
+
+/** One run: what a comparison with another document takes. */
+export interface RunReport {
+  readonly program_seconds: Distribution;
+  readonly ttft_seconds: Distribution;
 }
 
 /** Share of prompt tokens found in a cache; null if the target never reported any. */
@@ -61,6 +68,12 @@ interface Split {
   readonly tool: number;
 }
 
+interface RunSamples {
+  readonly backlog: Backlog;
+  readonly program: Sample;
+  readonly ttft: Sample;
+}
+
 /** Gathers the measures of one target's calls and programs, in bounded memory. */
 export class Target {
   readonly #measures: Gathering;
@@ -72,7 +85,7 @@ export class Target {
   readonly #criticalPath: Sample;
   readonly #splits: Reservoir<Split>;
   /** Of each run. */
-  readonly #backlogs: Backlog[] = [];
+  readonly #runs: RunSamples[] = [];
   readonly #examples: Partial<Record<ErrorClass, string>> = {};
   #cachedTokens: number | null = null;
 
@@ -100,6 +113,7 @@ export class Target {
       return;
     }
     addKnown(this.#interToken, call.interTokenMs / 1000);
+    addKnown(this.#run(call.run).ttft, (call.firstTokenMs - call.arrivedMs) / 1000);
     addKnown(this.#callQueue, call.queueMs / 1000);
     // Some engines omit cached tokens when there are none.
     if (!Number.isNaN(call.cachedTokens)) this.#cachedTokens = (this.#cachedTokens ?? 0) + call.cachedTokens;
@@ -107,8 +121,10 @@ export class Target {
 
   programEnded(program: LoadProgramRecord): void {
     this.#measures.programEnded(program);
-    (this.#backlogs[program.run] ??= new Backlog(this.seed)).programEnded(program);
+    const run = this.#run(program.run);
+    run.backlog.programEnded(program);
     if (program.outcome !== 'completed') return;
+    run.program.add((program.endedMs - program.arrivedMs) / 1000);
     const split = {
       tokens: program.promptTokens + program.outputTokens,
       queue: program.queueMs / 1000,
@@ -152,13 +168,22 @@ export class Target {
       program_tool_seconds: this.#tool.distribution(),
       critical_path_seconds: this.#criticalPath.distribution(),
       queue_grew: this.#queueGrew(),
+      by_run: this.#runs.map(({ program, ttft }) => ({
+        program_seconds: program.distribution(),
+        ttft_seconds: ttft.distribution(),
+      })),
       by_size: by_size.map((size) => ({ ...size, ...this.#splitOf(size) })),
     };
   }
 
+  #run(index: number): RunSamples {
+    const { seed } = this;
+    return (this.#runs[index] ??= { backlog: new Backlog(seed), program: new Sample(seed), ttft: new Sample(seed) });
+  }
+
   #queueGrew(): boolean | null {
     if (this.isClosed) return null;
-    const known = this.#backlogs.map(({ grew }) => grew).filter((grew) => grew !== null);
+    const known = this.#runs.map(({ backlog }) => backlog.grew).filter((grew) => grew !== null);
     return known.length === 0 ? null : known.every((grew) => grew);
   }
 

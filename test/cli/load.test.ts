@@ -65,6 +65,28 @@ describe('maitred load', () => {
     expect(document.ab).toMatchObject({ runs: 3, pairs: 9, program_seconds: { mean: { pairs: 3 } } });
   });
 
+  it('compares two documents by their labels or files, and refuses what is none', async () => {
+    const { url } = await engine();
+    const folder = folderOf({});
+    const [one, other] = ['one.json', 'other.json'].map((name) => join(folder, name)) as [string, string];
+    const run = ['--target', url, ...CHAT, '--repeat', '2', '--quiet'];
+    for (const file of [one, other]) expect((await load([...run, '--label', 'gpu', '--json', file])).code).toBe(0);
+    expect(JSON.parse(readFileSync(one, 'utf8'))).toMatchObject({ targets: [{ name: 'gpu', by_run: [{}, {}] }] });
+    const { code, out } = await load(['compare', one, other]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^other: programs.* one/)]);
+    expect(await refused('compare', one, join(folder, 'none.json'))).toMatchObject({ code: 2 });
+    expect(await refused('compare', one, fileOf('x.json', '{'))).toMatchObject({
+      code: 2,
+      errors: [expect.stringContaining('is no JSON')],
+    });
+    expect(await refused('--seed', '1', 'compare', one, other)).toMatchObject({
+      code: 2,
+      errors: [expect.stringContaining('--seed stands before')],
+    });
+    expect(await refused('--target', url, '--label', 'a', '--label', 'b')).toMatchObject({ code: 2 });
+    expect(await refused('--target', url, '--label', '\u001b[2J')).toMatchObject({ code: 2 });
+  });
+
   it('takes the key from the environment, and shows it nowhere', async () => {
     const { url } = await engine({ apiKey: 'very-secret' });
     const args = ['--target', url, ...CHAT, '--key', 'LOAD_KEY', '--json', '-'];

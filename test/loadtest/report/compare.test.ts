@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { MARGIN } from '../../../lab/measure/comparison.js';
+import { compareDocuments, ComparisonError, makeReporter, summaryOf } from '../../../loadtest/report/index.js';
+import { Dice } from '../../../workloads/dice.js';
+import { call, options, program, summary } from './made-up.js';
+
+const NAMES = ['before', 'after'] as const;
+const SETTINGS = { workload: 'mixed', rate_per_second: 2, seed: 1, repeat: 3, margin: 0.02 };
+
+interface Made {
+  readonly runs?: number;
+  readonly ratio?: number;
+  readonly settings?: object;
+  readonly targets?: readonly string[];
+}
+
+/** The document of runs of 24 programs of about 100 s times the ratio, as it comes back from its file. */
+async function document({ runs = 3, ratio = 1, settings = {}, targets = ['http://127.0.0.1:1'] }: Made = {}) {
+  const reporter = makeReporter(options({ targets, quiet: true, settings: { ...SETTINGS, ...settings } }));
+  const dice = new Dice(3);
+  for (let index = 0; index < 24 * runs; index += 1) {
+    const run = Math.floor(index / 24);
+    const endedMs =
+      100_000 * (1 + 0.3 * dice.share()) * ratio * (ratio === 1 ? 1 : 1 + 0.003 * Dice.of(5, run).normal());
+    reporter.callEnded(call({ run, firstTokenMs: endedMs / 10, endedMs }));
+    reporter.programEnded(program({ run, index, endedMs }));
+  }
+  return JSON.parse(JSON.stringify(await reporter.finish(summary({ runs })))) as Record<string, unknown>;
+}
+
+const compared = async (first: Made, other: Made) =>
+  compareDocuments(await document(first), await document(other), NAMES, MARGIN);
+
+describe('the comparison of two documents', () => {
+  it('pairs the runs of equal loads', async () => {
+    const { ab, warnings, targets } = await compared({}, { ratio: 0.5, settings: { repeat: 4, margin: 0.1 } });
+    expect(ab).toMatchObject({
+      runs: 3,
+      program_seconds: { mean: { ratio: expect.closeTo(0.5, 2) as number, pairs: 3 } },
+    });
+    expect(ab!.program_seconds.mean.low).toBeLessThan(ab!.program_seconds.mean.ratio!);
+    expect(ab!.outcome).toMatch(/^after: programs 50 % sooner than before/);
+    expect([warnings, targets.map(({ name }) => name)]).toEqual([[], [...NAMES]]);
+  });
+
+  it('of a load with itself finds no difference that matters', async () => {
+    expect((await compared({}, {})).ab!.outcome).toContain('no difference from before that matters');
+  });
+
+  it('says that one run may be chance', async () => {
+    expect((await compared({ runs: 1 }, { runs: 3, ratio: 0.5 })).ab!.outcome).toContain('one run: may be chance');
+  });
+
+  it('has no interval for unequal loads, and names what differs', async () => {
+    const { ab, warnings } = await compared({}, { ratio: 0.5, settings: { rate_per_second: 4, salt: true } });
+    expect(ab).toMatchObject({ runs: 1, program_seconds: { mean: { low: null, high: null } } });
+    expect(ab!.outcome).toContain('different loads');
+    expect(warnings).toEqual([expect.stringMatching(/rate_per_second 2 -> 4, salt - -> true/)]);
+  });
+
+  it('is shown like that of two targets', async () => {
+    const text = summaryOf(await compared({}, { ratio: 0.5 }), 100);
+    expect(text).toMatch(/^after: programs 50 % sooner/);
+    expect(text).toContain('after / before');
+    expect(text).toContain('95 % confidence over 3 runs');
+  });
+
+  it('is refused for anything else than documents of one target each', async () => {
+    const good = await document();
+    const two = await document({ targets: ['http://127.0.0.1:1', 'http://127.0.0.1:2'] });
+    const [target] = good['targets'] as [object];
+    const old = { ...good, targets: [{ ...target, by_run: undefined }] };
+    for (const bad of [null, [], {}, 'x', old, { ...good, version: 2 }, two])
+      for (const [first, other] of [
+        [bad, good],
+        [good, bad],
+      ])
+        // prettier-ignore
+        expect(() => compareDocuments(first, other, NAMES, MARGIN)).toThrow(ComparisonError);
+  });
+});
