@@ -168,5 +168,9 @@ function showReady(context: Context, request: IncomingMessage, response: ServerR
   const obstacle = context.draining ? 'draining' : context.fleet.list().some(isServing) ? undefined : 'no_engine';
   const status = obstacle === undefined ? 200 : 503;
   const cluster = context.cluster?.standing;
-  sendJson(request, response, status, obstacle ?? 'ready', { ready: obstacle === undefined, reason: obstacle, cluster });
+  sendJson(request, response, status, obstacle ?? 'ready', {
+    ready: obstacle === undefined,
+    reason: obstacle,
+    cluster,
+  });
 }

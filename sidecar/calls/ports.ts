@@ -1,4 +1,14 @@
-import type { CallId, Dispatch, Elsewhere, EngineId, Family, Millis, TenantId, Tokens, Usage } from '../../src/index.js';
+import type {
+  CallId,
+  Dispatch,
+  Elsewhere,
+  EngineId,
+  Family,
+  Millis,
+  TenantId,
+  Tokens,
+  Usage,
+} from '../../src/index.js';
 import type { Active } from '../active.js';
 import type { AnswerFacts, Api, JsonObject, RequestFacts } from '../apis/api.js';
 import type { HeldBody } from '../bodies/held.js';

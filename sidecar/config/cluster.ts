@@ -2,7 +2,8 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 import { DAY_MS, STARTING, count, ms, name, note } from './note.js';
 
-const STORE_URL = 'must be redis://host:port, rediss:// for TLS, or the path of a socket, without user, query or fragment';
+const STORE_URL =
+  'must be redis://host:port, rediss:// for TLS, or the path of a socket, without user, query or fragment';
 
 /** Credentials in a URL would appear in logs. */
 function isStoreUrl(text: string): boolean {
@@ -28,7 +29,9 @@ export const cluster = z
       ),
     pool: name
       .default('default')
-      .meta(note('Name of the pool. Gateways of one pool have the same engines and settings.', STARTING, { restart: true })),
+      .meta(
+        note('Name of the pool. Gateways of one pool have the same engines and settings.', STARTING, { restart: true }),
+      ),
     gateway: name
       .max(64)
       .optional()
@@ -76,9 +79,13 @@ export const cluster = z
     leaseMs: ms(200, DAY_MS)
       .default(15_000)
       .meta(
-        note('Time after its last sign of life at which a gateway counts as gone. At least three heartbeats.', STARTING, {
-          restart: true,
-        }),
+        note(
+          'Time after its last sign of life at which a gateway counts as gone. At least three heartbeats.',
+          STARTING,
+          {
+            restart: true,
+          },
+        ),
       ),
     programsMax: count(100, 1e8)
       .default(100_000)
@@ -94,4 +101,7 @@ export const cluster = z
   .transform((given) => ({ ...given, gateway: given.gateway ?? hostName() }));
 
 /** The host's name as a name of ours. */
-const hostName = (): string => hostname().replace(/[^\w.-]/g, '-').slice(0, 64) || 'gateway';
+const hostName = (): string =>
+  hostname()
+    .replace(/[^\w.-]/g, '-')
+    .slice(0, 64) || 'gateway';

@@ -84,7 +84,12 @@ class ProgramIdentifier implements Identifier {
     const call = new Call(request, this.#options.sources);
     const found = this.#find(call) ?? this.#before(call) ?? this.#unknown(call);
     const leaf = TOLD_BY_HISTORY.has(found.source) ? call.leaf : undefined;
-    const identity = { label: labelOf(found.program), wantsAnswer: leaf !== undefined, ...found, ...(leaf && { leaf }) };
+    const identity = {
+      label: labelOf(found.program),
+      wantsAnswer: leaf !== undefined,
+      ...found,
+      ...(leaf && { leaf }),
+    };
     if (this.#options.share === undefined || found.source !== 'none' || request.before !== undefined) return identity;
     const sought = this.#soughtBy(call);
     return sought.keys.length === 0 ? identity : { ...identity, sought };
@@ -98,7 +103,8 @@ class ProgramIdentifier implements Identifier {
     const answered = leaf && message && this.#history.remember(tenant, leaf, message, program);
     const { share, rewritten } = this.#options;
     if (share !== undefined && answered)
-      for (const key of answerKeys(answered, message, rewritten ? leaf.foreign : undefined)) share(tenant, key, program);
+      for (const key of answerKeys(answered, message, rewritten ? leaf.foreign : undefined))
+        share(tenant, key, program);
     if (responseId === undefined) return;
     share?.(tenant, responseKey(responseId), program);
     this.#responses.set(tenant, responseId, { thread, answered, ...this.#ends.seat(program) });

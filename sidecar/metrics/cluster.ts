@@ -17,7 +17,9 @@ export function registerCluster(context: Context): void {
     },
   });
   new Gauge(each('store_up', '1 while the gateway shares with others, 0 while it goes on alone.', ({ state }) => (state.up ? 1 : 0))); // prettier-ignore
-  new Gauge(each('gateways', 'Live gateways of the pool, this one included, as last heard.', ({ state }) => state.live));
+  new Gauge(
+    each('gateways', 'Live gateways of the pool, this one included, as last heard.', ({ state }) => state.live),
+  );
   new Counter(each('store_failures_total', 'Operations of the store that failed or were late.', ({ state }) => state.failures)); // prettier-ignore
   new Counter({
     name: 'maitred_cluster_takes_total',

@@ -95,8 +95,7 @@ export class Placement {
 
   /** Another gateway runs the program's next calls, and counts its contexts. */
   handOver(program: Program): void {
-    for (const engine of this.engineTable.engines.values())
-      if (engine.workingSet.handOver(program)) this.touch(engine);
+    for (const engine of this.engineTable.engines.values()) if (engine.workingSet.handOver(program)) this.touch(engine);
   }
 
   /** Adds the engine or updates it. Returns the waiting calls whose place or deadline it changed. */

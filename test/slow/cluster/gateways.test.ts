@@ -206,7 +206,9 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
     for (const url of [victim.url, rest.url, victim.url])
       homes.add((await chat(url, question(LONG), AGENT)).headers['x-maitred-engine']);
     // It dies with all slots in use.
-    const broken = Array.from({ length: 2 * WINDOW }, (_, i) => chat(victim.url, question(`${i}`)).catch(() => 'broken'));
+    const broken = Array.from({ length: 2 * WINDOW }, (_, i) =>
+      chat(victim.url, question(`${i}`)).catch(() => 'broken'),
+    );
     await sleep(300);
     await victim.kill();
     const killedAt = performance.now();
