@@ -63,6 +63,8 @@ async function openFour(places: readonly { readonly path: string }[]): Promise<D
   return desks;
 }
 const IN_FLIGHT = [2, 10, 20, 7];
+/** As above, once calls beyond an equal share have ended. */
+const OBEYED = [2, 10, 16, 7];
 /** Calls in flight have slots: the one with 20 has four more than its share, wherever the others have taken theirs. */
 const MOST = WINDOW + 4;
 
@@ -91,8 +93,8 @@ describe.skipIf(noRedis !== undefined)('shared state', () => {
     await Promise.all(desks.map((desk) => desk.until(() => isUp(desk))));
     await Promise.all(desks.map((desk) => desk.settled()));
     expect(most).toBeLessThanOrEqual(MOST);
-    expect(sumOf(desks)).toBeGreaterThanOrEqual(WINDOW);
-    expect(desks.every((desk, i) => desk.slots('e')! >= IN_FLIGHT[i]!)).toBe(true);
+    await claimAll(desks, OBEYED);
+    expect(sumOf(desks)).toBe(WINDOW);
     expect(await first.shared.take(PROGRAM)).toEqual({ from: 'g3', record: RECORD });
   });
 
@@ -112,7 +114,7 @@ describe.skipIf(noRedis !== undefined)('shared state', () => {
       asked += 1;
       await sleep(1);
     }
-    expect(asked).toBeGreaterThan(1000);
+    expect(asked).toBeGreaterThan(100);
     expect(slowestMs).toBeLessThan(500);
     expect(slotsOf(desks)).toEqual([16, 16, 16, 16]);
     // Three that were late, a heartbeat a second, and the connection that was given up.
@@ -207,8 +209,9 @@ describe.skipIf(noRedis !== undefined)('shared state', () => {
     await vi.waitUntil(async () => (await admin.hlen('maitred:{p}:programs:young')) === 1, 5000);
     await Promise.all(desks.map((desk) => desk.settled()));
     await sleep(2200); // All have sent a sign of life.
-    expect(sumOf(desks)).toBeGreaterThanOrEqual(WINDOW);
     expect(sumOf(desks)).toBeLessThanOrEqual(MOST);
+    await claimAll(desks, OBEYED);
+    expect(sumOf(desks)).toBe(WINDOW);
     expect(await admin.zcard('maitred:{p}:gateways')).toBe(4);
   });
 });
