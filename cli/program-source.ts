@@ -54,10 +54,10 @@ export function addSourceOptions(command: Command, otherwise = ''): Command {
       new Option('--trace <file>', 'recorded programs, of any format that maitred reads').conflicts('workload'),
     )
     .addOption(formatOption().conflicts('workload'))
-    .option('--rate <number>', 'programs that arrive in a second, on average', numberFrom(1e-6, 1e6))
-    .option('--cv <number>', 'how bursty they are: 0 is even, 1 Poisson (default: 1)', numberFrom(0, 10))
+    .option('--rate <number>', 'programs that arrive per second, on average', numberFrom(1e-6, 1e6))
+    .option('--cv <number>', 'burstiness of arrivals: 0 is even, 1 Poisson (default: 1)', numberFrom(0, 10))
     .addOption(
-      new Option('--concurrency <count>', 'programs at a time, instead: the next comes when one ends')
+      new Option('--concurrency <count>', 'programs at a time instead: the next begins when one ends')
         .argParser(numberFrom(1, 1e6, 'a whole number'))
         .conflicts(['rate', 'cv']),
     ) // prettier-ignore
@@ -95,7 +95,7 @@ export async function readSource(
     return recording;
   }
   if (workload === undefined) return command.error('name the programs: --workload or --trace');
-  if (format !== undefined) command.error('--format is of a --trace');
+  if (format !== undefined) command.error('--format needs a --trace');
   if (!WORKLOAD_NAMES.some((name) => name === workload) && !existsSync(workload))
     command.error(
       `--workload: ${workload} is none of ${WORKLOAD_NAMES.join(', ')}, nor a file${didYouMean(workload, WORKLOAD_NAMES)}`,
@@ -114,15 +114,15 @@ export function readArrivals(command: Command, flags: SourceFlags, source: Progr
   const { rate, cv, concurrency, traceTimed, traceSpeed } = flags;
   const isTold = source.type === 'trace' && source.programs.every(({ arrivalMs }) => arrivalMs !== undefined);
   if (rate !== undefined || concurrency !== undefined) {
-    if (traceSpeed !== undefined) command.error('--trace-speed is of arrivals that the trace sets');
+    if (traceSpeed !== undefined) command.error('--trace-speed only applies to recorded arrival times: drop --rate and --concurrency');
     if (concurrency !== undefined) return { type: 'closed', concurrency };
     if (rate !== undefined) return { type: 'open', ratePerSecond: rate, cv: cv ?? 1 };
   }
-  if (cv !== undefined) command.error('--cv is of arrivals at a --rate');
+  if (cv !== undefined) command.error('--cv needs a --rate');
   if (isTold) return { type: 'trace', speed: traceSpeed ?? 1 };
   if (traceTimed || traceSpeed !== undefined)
-    command.error(source.type === 'trace' ? `${source.file} does not say when its programs arrive; --rate or --concurrency does` : '--trace-speed is of a --trace'); // prettier-ignore
-  return usual ?? command.error('say when programs arrive: --rate or --concurrency');
+    command.error(source.type === 'trace' ? `${source.file} has no arrival times: set --rate or --concurrency` : '--trace-speed needs a --trace'); // prettier-ignore
+  return usual ?? command.error('set an arrival rate (--rate) or a fixed concurrency (--concurrency)');
 }
 
 /** Number of programs; a recording with its own arrivals is not repeated. */

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { LookupFunction } from 'node:net';
 import { InvalidArgumentError, type Command } from 'commander';
 import { LoadError, privateLookup } from '../loadtest/index.js';
-import { calibrate, type Calibration, type RelativeErrors, type TimeName, TIMES } from '../sim/index.js';
+import { calibrate, type Calibration, isGood, type RelativeErrors, type TimeName, TIMES, verdictOf } from '../sim/index.js'; // prettier-ignore
 import { numberFrom } from './number.js';
 import { presetOption, type ChosenPreset } from './preset.js';
 import { Interrupted, untilStopped } from './signals.js';
@@ -31,7 +31,7 @@ export function addCalibrateCommand(sim: Command): void {
   const command = sim.command('calibrate').description('fit a preset to the timings of a real, idle server');
   command
     .requiredOption('--target <url>', 'OpenAI-compatible server with /v1/completions', url)
-    .addOption(presetOption('sizes of its model and limits, which timings do not tell'))
+    .addOption(presetOption('model sizes and limits, which timings do not show'))
     .option('--model <name>', 'model to ask for; absent: the first it serves')
     .option('--key <variable>', 'environment variable that holds the API key')
     .option(
@@ -98,14 +98,14 @@ async function run(
   process.stdout.write(json ? document : tableOf(result));
 }
 
-function documentOf(target: string, { preset, model, requests, times, errors, testErrors }: Calibration) {
-  return { version: 1, preset, fit: { target, model, requests, times, errors, testErrors } };
+function documentOf(target: string, { preset, ...fit }: Calibration) {
+  return { version: 1, preset, fit: { target, ...fit, isGood: isGood(fit.testErrors) } };
 }
 
 function tableOf({ preset, model, requests, times, errors, testErrors }: Calibration): string {
   const rows = (Object.keys(TIMES) as TimeName[]).map((name) => {
     const { ms, relativeError, isTold } = times[name];
-    const error = isTold ? `± ${percent(relativeError)}` : 'not told apart';
+    const error = isTold ? `± ${percent(relativeError)}` : 'not identifiable';
     return `  ${TIMES[name].padEnd(50)}${ms.toPrecision(4).padStart(12)}  ${error}`;
   });
   const constants = Object.entries(preset).map(([name, value]) => `  ${name.padEnd(22)}${JSON.stringify(value)}`);
@@ -115,9 +115,10 @@ function tableOf({ preset, model, requests, times, errors, testErrors }: Calibra
     ...rows,
     '\npreset',
     ...constants,
-    '\nerror of the times that the preset predicts',
-    `  of those it was fitted to     ${errorText(errors)}`,
-    `  of others                     ${errorText(testErrors)}\n`,
+    '\nerror of the predicted times',
+    `  fitted requests   ${errorText(errors)}`,
+    `  unseen requests   ${errorText(testErrors)}`,
+    `\n${verdictOf(testErrors)}\n`,
   ].join('\n');
 }
 

@@ -22,17 +22,20 @@ export function warningsOf({ options, targets, generator, programsTooLong, isToo
   const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
   const warnings: string[] = [];
   if (lateSendMs.p99 > LATE_MS || loopLagMs.p99 > LATE_MS || cpuShare > CPU_SHARE) {
-    const who = cpuShare > IDLE_SHARE ? 'The load tester itself is a bottleneck' : 'Something kept the load tester from its work, such as other load on this machine'; // prettier-ignore
+    const [who, remedy] =
+      cpuShare > IDLE_SHARE
+        ? ['The load tester was a bottleneck', 'Start several, with different seeds.']
+        : ['This machine was too busy', 'Repeat on an idle machine.'];
     warnings.push(
-      `${who}: 1 % of its calls were sent ${ms(lateSendMs.p99)} late or more, its event loop was ${ms(loopLagMs.p99)} late in the worst 1 % of looks, and it took ${(100 * cpuShare).toFixed(0)} % of one core. Latencies count from when calls were meant to be sent.`,
+      `${who}: 1 % of calls went out ${ms(lateSendMs.p99)} late or more (event-loop lag p99 ${ms(loopLagMs.p99)}, ${(100 * cpuShare).toFixed(0)} % of one core). Latencies include this. ${remedy}`,
     );
   }
   if (callsInFlightMax >= options.connections)
-    warnings.push(`All ${options.connections} connections to a target were in use, so that calls waited for one: --connections allows more.`); // prettier-ignore
+    warnings.push(`Calls waited for one of ${options.connections} connections to a target: raise --connections.`); // prettier-ignore
   if (isTooMany)
-    warnings.push('No more programs were begun when 20,000 were under way on a target: it does not keep up with the rate.'); // prettier-ignore
+    warnings.push('A target had 20,000 running programs, so no more were started: it cannot sustain this rate.'); // prettier-ignore
   if (programsTooLong > 0)
-    warnings.push(`${programsTooLong} programs were left out, as they have calls longer than a target's model takes.`);
+    warnings.push(`${programsTooLong} programs were left out: they have calls longer than a target's context.`);
   for (const target of targets) warnings.push(...ofTarget(target, options.ignoreEos));
   return warnings;
 }
@@ -41,12 +44,12 @@ function ofTarget(target: TargetFacts, wantsExact: boolean): string[] {
   const { url, isExact, tokenizer, ignoresEos, promptTokensWanted, promptTokensCounted } = target;
   const warnings: string[] = [];
   if (!isExact) {
-    const how = { tokenize: 'its tokenizer', usage: 'what it charged for a few calls', guess: 'a guess of one token a word' }; // prettier-ignore
-    warnings.push(`Prompts for ${url} are of about the wanted length only, by ${how[tokenizer]}.`);
+    const how = { tokenize: 'by its tokenizer', usage: 'by the usage of a few calls', guess: 'at one token per word' }; // prettier-ignore
+    warnings.push(`Prompt lengths for ${url} are approximate, ${how[tokenizer]}.`);
   }
-  if (wantsExact && !ignoresEos) warnings.push(`${url} does not take ignore_eos: its answers may be shorter than wanted.`); // prettier-ignore
+  if (wantsExact && !ignoresEos) warnings.push(`${url} rejects ignore_eos: its answers may be too short.`); // prettier-ignore
   const off = promptTokensCounted / promptTokensWanted - 1;
   if (Math.abs(off) > LENGTH_SHARE)
-    warnings.push(`Made prompts for ${url} had ${(100 * off).toFixed(1)} % ${off > 0 ? 'more' : 'fewer'} tokens than wanted, by its own count.`); // prettier-ignore
+    warnings.push(`Generated prompts for ${url} had ${(100 * off).toFixed(1)} % ${off > 0 ? 'more' : 'fewer'} tokens than wanted, by its count.`); // prettier-ignore
   return warnings;
 }

@@ -2,17 +2,9 @@ import type { Balancer } from './placement/balancer.js';
 import { Call } from './programs/call.js';
 import { checkConfig, type SchedulerConfig } from './config.js';
 import type { Engine } from './engines/engine.js';
-import type {
-  CallArrived,
-  CallCancelled,
-  CallFailed,
-  CallFinished,
-  Command,
-  Dispatch,
-  Event,
-  Refusal,
-} from './protocol/events.js';
+import type { CallArrived, CallCancelled, CallFailed, CallFinished, Command, Dispatch, Event, Refusal } from './protocol/events.js'; // prettier-ignore
 import { counted, tellViolationsTo, type OnViolation } from './invariant.js';
+import { adopt, handOver } from './placement/elsewhere.js';
 import { passesMany } from './placement/oversized.js';
 import { Placement } from './placement/placement.js';
 import { Escalator } from './placement/escalator.js';
@@ -157,7 +149,7 @@ export class Scheduler {
         return this.#accounting.told(event, this.#nowMs);
       case 'programMoved': {
         const row = this.#accounting.table.get(event.program);
-        if (row !== undefined) this.#placement.handOver(row);
+        if (row !== undefined) handOver(row, this.#placement);
         return;
       }
       case 'engineJoined':
@@ -211,7 +203,7 @@ export class Scheduler {
     }
     this.#calls.set(call.id, call);
     this.#accounting.begin(call, event);
-    if (event.elsewhere !== undefined) this.#placement.adopt(call, event.elsewhere);
+    if (event.elsewhere !== undefined) adopt(call, event.elsewhere, this.#placement);
     this.#wait(call);
   }
 

@@ -46,45 +46,47 @@ const TARGETS_MAX = 2;
 export function addLoadOptions(command: Command): Command {
   command
     .option('--target <url>', 'engine or gateway; a second one is compared with the first', target)
-    .option('--label <name>', 'what reports call a target (default: A, the second B); once for each', label, []);
+    .option('--label <name>', 'name of a target in reports (default: A, then B); once for each target', label, []);
   return addSourceOptions(command, ', or what comes in the --duration')
     .option('--duration <time>', 'no program begins later than this, such as 90s or 5m', duration)
     .option(
       '--repeat <count>',
-      `runs to compare targets by, seeds from --seed on (default: ${RUNS}, if the first takes at most ${SHORT_MS / 1000} s)`,
+      `runs, with seeds from --seed on (default: ${RUNS}, if the first run takes at most ${SHORT_MS / 1000} s)`,
       numberFrom(1, 100, 'a whole number'),
     ) // prettier-ignore
     .addOption(marginOption())
-    .option('--time-scale <factor>', 'what gaps and times between arrivals are divided by', numberFrom(1e-3, 1e6), 1)
+    .option('--time-scale <factor>', 'divides gaps and times between arrivals', numberFrom(1e-3, 1e6), 1)
     .optionsGroup('Calls:')
-    .addOption(choice('--api <name>', 'which API', API_NAMES).default('chat'))
-    .option('--no-stream', 'ask for whole answers')
-    .addOption(choice('--identity <name>', 'what calls say of their program', IDENTITY_NAMES).default('none'))
+    .addOption(choice('--api <name>', 'API to call', API_NAMES).default('chat'))
+    .option('--no-stream', 'request whole answers')
+    .addOption(
+      choice('--identity <name>', 'headers and fields that identify the program', IDENTITY_NAMES).default('none'),
+    )
     .option('--model <name>', 'its name (default: the first that the target lists)')
     .option('--key <variable>', 'environment variable that holds the API key')
-    .option('--seed <number>', 'of all chance', numberFrom(0, SEED_MAX, 'a whole number'), 0)
-    .option('--salt', 'begin every conversation with words of this run, so that no cache knows it', false)
-    .option('--no-ignore-eos', 'let the model end its answers')
-    .option('--recorded-answers', 'go on from the answers of the trace, not from those of the target', false)
-    .option('--hang-up <share>', 'share of the calls to leave in the middle of their stream', numberFrom(0, 1), 0)
+    .option('--seed <number>', 'seed of all randomness', numberFrom(0, SEED_MAX, 'a whole number'), 0)
+    .option('--salt', 'begin every conversation with words unique to this run, so that no cache has it', false)
+    .option('--no-ignore-eos', 'let the model end its answers early')
+    .option('--recorded-answers', 'continue from the recorded answers instead of the target’s', false)
+    .option('--hang-up <share>', 'share of calls whose client leaves in the middle of the stream', numberFrom(0, 1), 0)
     .addOption(
-      new Option('--timeout <time>', 'for a call, from its sending to its end')
+      new Option('--timeout <time>', 'limit per call, from sending to its end')
         .argParser(duration)
         .default(600_000, '10m'),
     ) // prettier-ignore
-    .option('--connections <count>', 'most calls in flight to a target', numberFrom(1, 100_000, 'a whole number'), 4096)
+    .option('--connections <count>', 'calls in flight per target', numberFrom(1, 100_000, 'a whole number'), 4096)
     .optionsGroup('Measures and output:')
-    .option('--no-baseline', 'do not measure what a call takes alone, which slowdowns are estimated by')
+    .option('--no-baseline', 'skip the measurement of single calls, on which slowdowns are based')
     .option(
       '--slo <expression>',
-      'exit 1 unless it holds, such as "program_seconds.p99 < 60"; several times',
+      'exit 1 if it does not hold, such as "program_seconds.p99 < 60"; repeatable',
       collect,
       [],
     ) // prettier-ignore
     .option('--json <file>', 'write all figures, - is stdout')
     .option('--html <file>', 'write a page')
-    .option('--quiet', 'show nothing while it runs', false)
-    .option('--i-own-this-target', 'send load to a machine that is on no private network', false)
+    .option('--quiet', 'no progress', false)
+    .option('--i-own-this-target', 'allow a target that is not on a private network', false)
     .addHelpText('after', EXAMPLES);
 }
 
@@ -97,8 +99,8 @@ function target(text: string, before: readonly string[] = []): readonly string[]
 const LABEL = /^[^\s\p{C}](?:[^\p{C}]{0,38}[^\s\p{C}])?$/u;
 
 function label(text: string, before: readonly string[]): readonly string[] {
-  if (!LABEL.test(text)) throw new InvalidArgumentError('A name has 1 to 40 characters, none of them for control.');
-  if (before.includes(text)) throw new InvalidArgumentError('Each target wants a name of its own.');
+  if (!LABEL.test(text)) throw new InvalidArgumentError('A name has 1 to 40 printable characters.');
+  if (before.includes(text)) throw new InvalidArgumentError('Targets need different names.');
   return [...before, text];
 }
 

@@ -24,15 +24,15 @@ export interface Load {
  * @throws ConfigError, TraceError or Error about the files that they name
  */
 export async function readLoad(command: Command, flags: LoadFlags, faults: Faults): Promise<Load> {
-  if (flags.hangUp > 0 && !flags.stream) command.error('--hang-up is of streams, not with --no-stream');
-  if (flags.recordedAnswers && flags.trace === undefined) command.error('--recorded-answers are of a --trace');
+  if (flags.hangUp > 0 && !flags.stream) command.error('--hang-up applies to streams: drop --no-stream');
+  if (flags.recordedAnswers && flags.trace === undefined) command.error('--recorded-answers needs a --trace');
   const { target: targets = [], label: labels } = flags;
   if (targets.length === 0) command.error("required option '--target <url>' not specified");
   if (labels.length !== 0 && labels.length !== targets.length)
     command.error(`--label: ${labels.length} for ${targets.length} targets`);
   const slos = flags.slo.map((text) => slo(command, text, targets.length));
   for (const file of [flags.json, flags.html]) if (file !== undefined && file !== '-') checkWritable(command, file);
-  if (flags.html === '-') command.error('--html wants a file');
+  if (flags.html === '-') command.error('--html needs a file');
   const apiKey = flags.key === undefined ? undefined : secretIn(command, '--key', flags.key);
   const source = await readSource(command, flags, 'words', faults);
   const arrivals = readArrivals(command, flags, source, ONE_BY_ONE);

@@ -30,6 +30,14 @@ export function closedBy(
   return admits ? 'window' : undefined;
 }
 
+/** Whether one of the engines has a free slot and a gate. Calls that wait then wait for the gate, which opens with time. */
+export function gateHolds(engines: Iterable<Engine>, { policy, config }: PlacementRules, nowMs: number): boolean {
+  if (!policy.admits || config.admission.gate === 0) return false;
+  for (const engine of engines)
+    if (engine.capacityTokens !== undefined && closedBy(engine, true, nowMs) === undefined) return true;
+  return false;
+}
+
 /** Tokens that the call would add to the engine's working set, its family's prefix included. */
 export function needTokens(call: Call, { workingSet }: Engine): number {
   return workingSet.extraTokens(call) + workingSet.missingSharedTokens(call);

@@ -1,7 +1,7 @@
 import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
-import type { Elsewhere, EngineJoined, EngineShared } from '../protocol/events.js';
+import type { EngineJoined, EngineShared } from '../protocol/events.js';
 import type { Headroom } from '../queues/lane.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import type { Left } from '../kv/footprint.js';
@@ -9,7 +9,7 @@ import { maySpill } from '../programs/escalation.js';
 import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
 import { isMoving, mayStay, retriersOf } from './eligible.js';
-import { closedBy, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
+import { closedBy, gateHolds, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
 import { refuserFor } from './oversized.js';
 import { agesEarly, reservationOf } from './reservation.js';
 import type { PlacementRules } from './rules.js';
@@ -78,24 +78,11 @@ export class Placement {
     for (const engine of this.engineTable.engines.values()) if (engine.workingSet.forget(program)) this.touch(engine);
   }
 
-  /** Other gateways have run the program's last calls: its home is theirs, and the thread's context is there. */
-  adopt(call: Call, { home, contextTokens }: Elsewhere): void {
-    const engine = home === undefined ? undefined : this.engineTable.engines.get(home);
-    if (engine?.state !== 'up') return;
-    call.program.bind(engine);
-    if (contextTokens !== undefined) engine.workingSet.adopt(call, contextTokens);
-  }
-
   /** Other gateways' part of the engine has changed, and with it the room for idle contexts. */
   share(engine: Engine, event: EngineShared, nowMs: number): void {
     this.#queues.reread(engine, engine.share(event, nowMs));
     engine.workingSet.reclaim(this.#gateOf(engine));
     this.touch(engine);
-  }
-
-  /** Another gateway runs the program's next calls, and counts its contexts. */
-  handOver(program: Program): void {
-    for (const engine of this.engineTable.engines.values()) if (engine.workingSet.handOver(program)) this.touch(engine);
   }
 
   /** Adds the engine or updates it. Returns the waiting calls whose place or deadline it changed. */
@@ -339,15 +326,8 @@ export class Placement {
 
   /** Earliest time at which `passTime` may find something; Infinity when only events can. */
   nextChangeMs(nowMs: number): number {
-    return this.#settling.nextMs(nowMs, this.rules.config.admission.halfLifeMs, this.#gateHolds(nowMs));
-  }
-
-  /** Whether calls wait while a gated engine has a free slot. Then only the gate holds them, and it opens with time. */
-  #gateHolds(nowMs: number): boolean {
-    if (this.waiting === 0 || !this.rules.policy.admits || this.rules.config.admission.gate === 0) return false;
-    for (const engine of this.engineTable.engines.values())
-      if (engine.capacityTokens !== undefined && this.#hasSlot(engine, nowMs)) return true;
-    return false;
+    const isHeld = this.waiting > 0 && gateHolds(this.engineTable.engines.values(), this.rules, nowMs);
+    return this.#settling.nextMs(nowMs, this.rules.config.admission.halfLifeMs, isHeld);
   }
 
   /**

@@ -58,7 +58,7 @@ export class Lane<T extends Waiting> {
   /** Adds the number of waiting calls at each level to `sums`. */
   countLevels(sums: number[]): void {
     for (const { calls } of Object.values(this.#backlogs))
-      for (const [level, count] of calls.entries()) sums[level] = (sums[level] ?? 0) + (count ?? 0);
+      calls.forEach((count, level) => (sums[level] = (sums[level] ?? 0) + count));
   }
 
   /** Number of waiting calls at levels up to `level` that this one, the last to arrive, cannot pass. O(levels). */

@@ -7,7 +7,7 @@ import type { Group } from '../../sim/calibrate/measured.js';
 import { fittingPlan, testPlan, type Plan } from '../../sim/calibrate/plan.js';
 import { predict } from '../../sim/calibrate/predict.js';
 import { ServerError } from '../../sim/calibrate/server.js';
-import { PRESETS, type Preset, type PresetName } from '../../sim/index.js';
+import { isGood, PRESETS, verdictOf, type Preset, type PresetName } from '../../sim/index.js';
 import { Dice } from '../support/dice.js';
 import { engine } from './client.js';
 
@@ -173,4 +173,13 @@ describe('calibration', () => {
     await expect(calibrate(terms(url))).rejects.toThrow(ServerError);
     expect(bodies.map((body) => body.includes('ignore_eos'))).toEqual([true, false]);
   });
+});
+
+it('is trusted by its error on unseen requests, not by its worst one', () => {
+  const good = { median: 0.1, worst: 0.9, count: 24 };
+  expect([isGood(good), verdictOf(good)]).toEqual([true, expect.stringMatching(/^Good enough .* 10\.0 % .* 90\.0 %/)]);
+  const bad = { ...good, median: 0.11 };
+  expect([isGood(bad), verdictOf(bad)]).toEqual([false, expect.stringMatching(/^Not good enough [^]*idle server/)]);
+  // No unseen request has ended.
+  expect(isGood({ median: NaN, worst: NaN, count: 0 })).toBe(false);
 });

@@ -9,39 +9,36 @@ export const DOCUMENTED_PROGRAMS = 1000;
 
 const HEAD = `# Workloads
 
-Made from \`workloads/synthetic/\` by \`npm run docs\`; a test fails when the two differ.
+Generated from \`workloads/synthetic/\` by \`npm run docs\`; a test keeps both equal.
 
-A workload makes agent programs up: calls, their lengths, what they share, what waits for what, and the time between
-them; no words. Programs are drawn one by one and without end. Each has a stream of chance of its own, so that program
-17 of seed 3 is always the same, however many are drawn. What a program is as a file, [PROGRAMS.md](PROGRAMS.md) says;
-for recordings instead of made-up programs see there too.
+A workload generates agent programs: calls, token counts, shared prefixes, dependencies and gaps, but no text. The stream of
+programs is endless. Each program has its own random stream, so program 17 of seed 3 is always the same, however many are drawn.
+[PROGRAMS.md](PROGRAMS.md) describes programs as files, and recordings.
 
 \`\`\`sh
 maitred sim --workload mixed --rate 0.8       # a built-in one
-maitred sim --workload helpdesk.yaml --rate 2 # one of your own
+maitred sim --workload helpdesk.yaml --rate 2 # your own
 \`\`\`
 
 ## Built in
 
 | Workload | Programs |
 | --- | --- |
-| \`chat\` | people who talk with a model, in the turns and lengths of ShareGPT |
-| \`react\` | agents that call tools one after the other, with the turns and calls of BFCL's multi-turn tasks |
+| \`chat\` | conversations of people with a model, with ShareGPT's turns and lengths |
+| \`react\` | agents that call tools one by one, with the turns and calls of BFCL's multi-turn tasks |
 | \`mcts\` | Monte Carlo tree search as LATS does it: five proposals side by side, a join, five judgements, a join |
-| \`map-reduce\` | a parent that sends out sub-agents, each a thread, and sums up when all have reported |
+| \`map-reduce\` | a parent that starts sub-agents, each a thread, and summarises their reports |
 | \`coding\` | agents on SWE-bench tasks: a context that grows for dozens of calls, gaps by tool |
 | \`mixed\` | equal thirds of \`chat\`, \`react\` and \`mcts\` |
 | \`fleet\` | equal quarters of \`chat\`, \`react\`, \`mcts\` and \`coding\` |
 | \`tenants\` | ten tenants after SAGA: three light ones (agents of 10 calls, 4 a minute each), four medium (30, 8), three heavy (100, 16), one of them in bursts |
 
-**What prompts share.** Each program of a workload begins with the workload's system prompt, which all share. Each
-later call goes on from one before it: its prompt, and its answer too, unless that was reasoned, as reasoning is not
-sent back. Proposals of one node have the same prompt; a judgement goes on from that of the node above, whose answer
-it does not keep. Sub-agents begin anew, and only their reports come back to the parent.
+**Shared prompts.** All programs of a workload begin with its system prompt. Each later call extends an earlier one: its prompt and its
+answer, without reasoning, which is not sent back. Proposals of one node have equal prompts. A judgement extends the prompt of the node
+above, but not its answer. Sub-agents begin anew, and only their reports return to the parent.
 
-**Time between calls.** Tools take theirs (\`ms\`, \`toolMs\`). People in the built-in \`chat\` answer at once, as a
-recording does that is played to an engine: a measure of time by tokens would else be mostly the minute in which an
-answer is read. Where that time matters, for contexts that are kept for it, set \`thinkMs\`, as
+**Gaps.** Tools take time (\`ms\`, \`toolMs\`). People in the built-in \`chat\` answer at once, as in a replayed recording; otherwise
+reading time would dominate time per token. If that time matters, because contexts are kept during it, set \`thinkMs\` as
 [helpdesk.yaml](../examples/workloads/helpdesk.yaml) does.
 
 Mean / median / 95th percentile of the first ${DOCUMENTED_PROGRAMS.toLocaleString('en-US')} programs of seed 1:
@@ -49,12 +46,12 @@ Mean / median / 95th percentile of the first ${DOCUMENTED_PROGRAMS.toLocaleStrin
 
 const OWN = `## Your own
 
-A YAML file (1 MiB at most) describes workloads by name; \`--workload FILE\` runs one of them. Whatever is wrong with it
-is told at once, each with its line and the path of the key: unknown keys, numbers out of range, sizes without bound, mixtures
-that name nothing or themselves. Some to begin with: [helpdesk.yaml](../examples/workloads/helpdesk.yaml),
-[research.yaml](../examples/workloads/research.yaml), [office.yaml](../examples/workloads/office.yaml),
-[agent-types.yaml](../examples/workloads/agent-types.yaml) with eight families of system prompts, and for load tests
-[requests.yaml](../examples/workloads/requests.yaml) and [small-agents.yaml](../examples/workloads/small-agents.yaml).
+A YAML file of at most 1 MiB describes workloads by name; \`--workload FILE\` runs one of them. All faults are reported together, each with
+its line and key: unknown keys, numbers out of range, unbounded sizes, mixtures of nothing or of themselves. Examples:
+[helpdesk.yaml](../examples/workloads/helpdesk.yaml), [research.yaml](../examples/workloads/research.yaml),
+[office.yaml](../examples/workloads/office.yaml), [agent-types.yaml](../examples/workloads/agent-types.yaml) with eight families of system
+prompts, and for load tests [requests.yaml](../examples/workloads/requests.yaml) and
+[small-agents.yaml](../examples/workloads/small-agents.yaml).
 
 A *size* is a number, or a distribution:
 
@@ -66,14 +63,14 @@ outputTokens: { dist: log-normal, median: 90, p95: 1000, max: 4000 }
 | Distribution | Keys | Draws |
 | --- | --- | --- |
 | \`constant\` | \`value\` | always that |
-| \`uniform\` | \`min\`, \`max\` | from \`min\` to \`max\`, all alike |
+| \`uniform\` | \`min\`, \`max\` | uniformly from \`min\` to \`max\` |
 | \`log-normal\` | \`median\`, \`p95\`, \`max\`, \`min\` | half below \`median\`, 95 % below \`p95\` |
-| \`gamma\` | \`mean\`, \`cv\`, \`max\`, \`min\` | of that mean; \`cv\` is the standard deviation over it, 1 is exponential |
-| \`geometric\` | \`mean\`, \`max\`, \`min\` | 1, 2, 3, ... as often as throws until the first success |
-| \`quantiles\` | \`points\` | a measured one: pairs of a share and the value that it is at most, from share 0 to share 1, on straight lines between them; two pairs with one value make a step |
+| \`gamma\` | \`mean\`, \`cv\`, \`max\`, \`min\` | \`cv\` is the standard deviation over the mean; 1 is exponential |
+| \`geometric\` | \`mean\`, \`max\`, \`min\` | 1, 2, 3, ...: trials until the first success |
+| \`quantiles\` | \`points\` | a measured distribution: pairs of a share (0 to 1) and its quantile, interpolated linearly; two pairs with one value make a step |
 
-A draw beyond \`min\` or \`max\` becomes that. \`max\` must be given where there is no other bound; \`min\` is by default the
-least that the key allows. Counts and tokens are rounded to whole numbers. Each may have a \`source\`, which nothing reads.
+Draws are clamped to \`min\` and \`max\`. \`max\` is required for unbounded distributions; \`min\` defaults to the least value that the key
+allows. Counts and tokens are rounded. A distribution may have a \`source\`, which is not used.
 `;
 
 /** The text of docs/WORKLOADS.md: handwritten text, and tables from the schema and the workloads. */
@@ -89,7 +86,7 @@ export function renderWorkloadsDocument(): string {
     OWN,
     `\n### The file\n\n${keysTable(fileSchema, '', ['workloads'])}\n`,
     ...kinds,
-    `## Sources of the built-in ones\n\nThe values themselves are in \`workloads/synthetic/built-in.ts\`. *Measured* are the public recordings that \`maitred trace\` reads; where they are at hand, \`npx vitest run test/workloads/synthetic/recorded.test.ts\` measures them again. *Assumed* is what no source tells.\n\n${sourcesTable()}\n`,
+    `## Sources of the built-in workloads\n\nThe values are in \`workloads/synthetic/built-in.ts\`. *Measured*: from public recordings that \`maitred trace\` reads; \`npx vitest run test/workloads/synthetic/recorded.test.ts\` repeats these measurements if the recordings are present. *Assumed*: without a source.\n\n${sourcesTable()}\n`,
   ].join('\n');
 }
 
@@ -140,7 +137,7 @@ function unitOf(name: string): string {
 
 function defaultOf(schema: JsonSchema, isRequired: boolean): string {
   if (schema.default !== undefined) return code(JSON.stringify(schema.default));
-  return isRequired ? 'must be given' : 'none';
+  return isRequired ? 'required' : 'none';
 }
 
 function rangeOf(schema: JsonSchema): string {

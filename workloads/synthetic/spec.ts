@@ -25,19 +25,19 @@ const name = z
   .string()
   .regex(/^[\w./-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes, underscores or slashes');
 
-const source = z.string().min(1).exactOptional().describe('Where it is from; nothing reads it.');
+const source = z.string().min(1).exactOptional().describe('Source of the value; not used.');
 
 const text = z.strictObject({
-  name: name.describe('Calls with the same name begin with the same text, in all programs.'),
-  tokens: z.int().min(1).max(TOKENS_MAX).describe('Its length.'),
+  name: name.describe('Name of the text: equal names mean equal text, in all programs.'),
+  tokens: z.int().min(1).max(TOKENS_MAX).describe('Length of the text.'),
   source,
 });
 
 const tool = z.strictObject({
-  name: name.describe('What it is called.'),
-  weight: weight.default(1).describe('How often it is called, against the others.'),
-  ms: ms.describe('How long it runs.'),
-  resultTokens: tokensOrNone.describe('How much of what it says goes into the next prompt.'),
+  name: name.describe('Name of the tool.'),
+  weight: weight.default(1).describe('Relative frequency of calls.'),
+  ms: ms.describe('Run time.'),
+  resultTokens: tokensOrNone.describe('Tokens of its result in the next prompt.'),
 });
 
 const agentShape = {
@@ -45,71 +45,71 @@ const agentShape = {
   system: z
     .array(
       text.extend({
-        weight: weight.default(1).describe('How often a program has it, against the others.'),
+        weight: weight.default(1).describe('Relative frequency among programs.'),
         families: z
           .int()
           .min(1)
           .max(FAMILIES_MAX)
           .default(1)
-          .describe('So many texts of this length, each program beginning with one of them: types of agents.'),
+          .describe('Number of such texts, one per agent type; each program begins with one of them.'),
       }),
     )
     .max(100)
     .default([])
-    .describe('System prompts with their tools, one of which opens each program.'),
-  turns: calls.default(1).describe('How often somebody says something.'),
-  inputTokens: tokens.describe('What is said in a turn.'),
-  firstInputTokens: tokens.exactOptional().describe('What is said in the first turn.'),
-  callsPerTurn: calls.default(1).describe('Calls of a turn: all but the last one ask for a tool.'),
-  outputTokens: tokens.describe('What the answer of a call costs, reasoning included.'),
-  answerTokens: tokens.exactOptional().describe('The same for the last call of a turn, which asks for no tool.'),
-  reasoningTokens: tokensOrNone.default(0).describe('How much of it is reasoning, which is not sent back.'),
-  tools: z.array(tool).max(100).default([]).describe('What the calls within a turn ask for, one each.'),
-  thinkMs: ms.default(0).describe('From the end of a turn to what is said next.'),
+    .describe('System prompts including tools; each program begins with one of them.'),
+  turns: calls.default(1).describe('Number of user messages.'),
+  inputTokens: tokens.describe('User message of a turn.'),
+  firstInputTokens: tokens.exactOptional().describe('First user message.'),
+  callsPerTurn: calls.default(1).describe('Calls per turn; all but the last ask for a tool.'),
+  outputTokens: tokens.describe('Answer of a call, with its reasoning.'),
+  answerTokens: tokens.exactOptional().describe('The last answer of a turn, which asks for no tool.'),
+  reasoningTokens: tokensOrNone.default(0).describe('Reasoning within an answer; it is not sent back.'),
+  tools: z.array(tool).max(100).default([]).describe('Tools; each call within a turn asks for one.'),
+  thinkMs: ms.default(0).describe('Time from the end of a turn to the next message.'),
   contextTokensMax: z
     .int()
     .min(2)
     .max(100_000_000)
     .default(131_072)
-    .describe('Prompt and answer together: a program ends before the call that would have more.'),
+    .describe('Longest prompt plus answer; a program ends before a call that would exceed it.'),
 };
 const agent = z.strictObject(agentShape).superRefine(checkAgent);
 
 const tree = z.strictObject({
   kind: z.literal('tree'),
-  inputTokens: tokens.describe('The question.'),
-  expansions: calls.describe('How many nodes are expanded, one after the other.'),
-  branch: calls.describe('Children of a node: calls side by side with the same prompt.'),
+  inputTokens: tokens.describe('Question.'),
+  expansions: calls.describe('Number of nodes expanded, one after the other.'),
+  branch: calls.describe('Children per node: parallel calls with the same prompt.'),
   depthMax: distribution(1, 100).describe('Depth of the deepest nodes; the root is 0.'),
   rolloutDepth: calls.describe('Depth to which children are expanded in turn, before another leaf is selected.'),
   expand: z
     .strictObject({
-      system: text.describe('What its prompts begin with.'),
-      outputTokens: tokens.describe('A child: its thought and its action.'),
+      system: text.describe('System prompt of these calls.'),
+      outputTokens: tokens.describe('Answer: a child’s thought and action.'),
     })
-    .describe('The calls that propose children.'),
+    .describe('Calls that propose children.'),
   evaluate: z
     .strictObject({
-      system: text.describe('What its prompts begin with.'),
-      outputTokens: tokens.describe('The judgement.'),
+      system: text.describe('System prompt of these calls.'),
+      outputTokens: tokens.describe('Answer: the judgement.'),
     })
-    .describe('The calls that judge them, one each, side by side.'),
-  resultTokens: tokensOrNone.describe('What an action brings to light, as part of all prompts below that child.'),
-  toolMs: ms.default(0).describe('How long the actions of all children of a node take.'),
+    .describe('Parallel calls that judge the children, one each.'),
+  resultTokens: tokensOrNone.describe('Result of an action; part of all prompts below that child.'),
+  toolMs: ms.default(0).describe('Run time of all actions of a node’s children.'),
 });
 
 const mapReduce = z.strictObject({
   kind: z.literal('map-reduce'),
-  system: text.exactOptional().describe('What the prompts of the parent begin with.'),
-  inputTokens: tokens.describe('The task.'),
-  outputTokens: tokens.describe('What a call of the parent costs: it plans, or sums up and plans again.'),
-  rounds: calls.default(1).describe('How often sub-agents are sent out.'),
-  subAgents: calls.describe('Sub-agents of a round, side by side; each is a thread.'),
+  system: text.exactOptional().describe('System prompt of the parent.'),
+  inputTokens: tokens.describe('Task.'),
+  outputTokens: tokens.describe('Answer of the parent: a plan, or a summary and a new plan.'),
+  rounds: calls.default(1).describe('Number of rounds of sub-agents.'),
+  subAgents: calls.describe('Parallel sub-agents per round; each is a thread.'),
   subAgent: z
     .strictObject(agentShape)
     .omit({ kind: true })
     .superRefine(checkAgent)
-    .describe('What a sub-agent is like: the keys of `agent`. Its last answer is its report.'),
+    .describe('A sub-agent, with the keys of `agent`. Its last answer is its report.'),
 });
 
 const mixture = z.strictObject({
@@ -117,11 +117,11 @@ const mixture = z.strictObject({
   of: z
     .record(name, weight)
     .refine((of) => Object.keys(of).length > 0, 'must name at least one workload')
-    .describe('Workloads and how often each is drawn, against the others.'),
+    .describe('Workloads with their relative frequencies.'),
   tenants: z
     .record(name, z.int().min(1).max(TENANTS_MAX))
     .exactOptional()
-    .describe('Tenants of each workload, whose programs they share evenly. Absent: all are of one tenant.'),
+    .describe('Tenants of each workload, with equal shares of its programs. Absent: one tenant for all.'),
 });
 
 /** Description of a workload's programs, from a file or `built-in.ts`. */
@@ -140,7 +140,7 @@ export type MapReduceSpec = z.output<typeof mapReduce>;
 
 /** Contents of a file: workloads by name, and the one that the file is for. */
 export const fileSchema = z.strictObject({
-  workload: name.exactOptional().describe('Which of the workloads is run. Not needed where there is one only.'),
+  workload: name.exactOptional().describe('Workload to run; optional if there is only one.'),
   workloads: z
     .record(name, specSchema)
     .refine((all) => Object.keys(all).length > 0, 'must hold at least one workload')
