@@ -43,6 +43,11 @@ export function needTokens(call: Call, { workingSet }: Engine): number {
   return workingSet.extraTokens(call) + workingSet.missingSharedTokens(call);
 }
 
+/** Most tokens of the engine's working set. */
+export function gateOf(engine: Engine, { policy, config }: PlacementRules): number {
+  return policy.admits ? engine.gateTokens(config.admission.gate) : Infinity;
+}
+
 export function headroomOf(engine: Engine, { policy, config }: PlacementRules, nowMs: number): Headroom {
   return engine.headroom(policy.admits ? config.admission.gate : 0, nowMs);
 }

@@ -9,7 +9,7 @@ import { maySpill } from '../programs/escalation.js';
 import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
 import { isMoving, mayStay, retriersOf } from './eligible.js';
-import { closedBy, gateHolds, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
+import { closedBy, gateHolds, gateOf, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
 import { refuserFor } from './oversized.js';
 import { agesEarly, reservationOf } from './reservation.js';
 import type { PlacementRules } from './rules.js';
@@ -81,7 +81,7 @@ export class Placement {
   /** Other gateways' part of the engine has changed, and with it the room for idle contexts. */
   share(engine: Engine, event: EngineShared, nowMs: number): void {
     this.#queues.reread(engine, engine.share(event, nowMs));
-    engine.workingSet.reclaim(this.#gateOf(engine));
+    engine.workingSet.reclaim(gateOf(engine, this.rules));
     this.touch(engine);
   }
 
@@ -211,15 +211,11 @@ export class Placement {
     engine.runningTokens += call.needTokens;
     if (call.admissionClass === 'aged' && call.extraTokens > engine.headroom(this.rules.config.admission.gate, 0).new)
       engine.takeTurn(nowMs, this.rules.config.admission.turnMs);
-    const dropped = engine.workingSet.enter(call, this.#gateOf(engine));
+    const dropped = engine.workingSet.enter(call, gateOf(engine, this.rules));
     engine.batch.add(call, nowMs);
     this.accounts.began(call.turn);
     engine.limit.observe(engine.inFlightAnywhere);
     this.#queues.reread(engine, [call, ...dropped]);
-  }
-
-  #gateOf(engine: Engine): number {
-    return this.rules.policy.admits ? engine.gateTokens(this.rules.config.admission.gate) : Infinity;
   }
 
   /**
