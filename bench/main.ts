@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { benchStore } from './cluster/store.js';
 import { benchDecisions } from './core/decisions.js';
 import { benchProgramBytes } from './core/program-bytes.js';
 import { benchSteps } from './engine/steps.js';
@@ -30,6 +31,7 @@ const BENCHES = {
   throughput: benchThroughput,
   observed: benchObserved,
   load: benchLoad,
+  store: benchStore,
 } satisfies Record<string, (quick: boolean) => void | Promise<void>>;
 
 const command = new Command('bench')

@@ -4,6 +4,7 @@ import { callId, type TenantId } from '../src/index.js';
 import type { Api, RequestFacts } from './apis/index.js';
 import { Call } from './calls/call.js';
 import type { CallSpec } from './calls/ports.js';
+import { askOthers } from './cluster/ask.js';
 import { checkNotDraining, type Context } from './context.js';
 import type { HeldBody } from './bodies/held.js';
 import { familyOf } from './family.js';
@@ -66,9 +67,12 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   const { raw, keys, declaration, deadline } = readDeclaration(headers, given);
   const fingerprint = fingerprintOf(raw);
   const before = context.returning.find(tenant, fingerprint);
-  const identity = context.identifier.identify({ tenant, headers, body, facts, before });
-  context.returning.came(tenant, fingerprint, identity);
-  if (identity.renews === true) endProgram(context, identity.program);
+  const own = context.identifier.identify({ tenant, headers, body, facts, before });
+  context.returning.came(tenant, fingerprint, own);
+  if (own.renews === true) endProgram(context, own.program);
+  const asked = { tenant, facts, identity: own, isRepeated: before !== undefined };
+  const { identity, elsewhere } =
+    context.cluster === undefined ? { identity: own } : await askOthers(context, context.cluster, asked);
   const { driver } = context;
   const declared = declaration && context.workflows.declared(tenant, declaration);
   const row = driver.scheduler.views.times(identity.program);
@@ -80,6 +84,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     search,
     tenant,
     identity,
+    elsewhere,
     facts: withoutBody(facts),
     ...demandOf(context, tenant, facts),
     family: familyOf(facts.model, opening, context.tokens),

@@ -1,3 +1,4 @@
+import type { ProgramGone } from '../src/index.js';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { BalancerInUse } from '../loadbalancer/index.js';
@@ -16,6 +17,7 @@ import { createFleet } from './engines/index.js';
 import { Identified } from './identified.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
 import { Returning } from './identity/returning.js';
+import { holderKey } from './identity/shared-keys.js';
 import { logCall, makeLog } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
@@ -54,21 +56,18 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const totals = new Totals();
   const balancerInUse = new BalancerInUse();
   const balancer = balancerInUse.for(config.balancer);
+  // Every step may change what other gateways must know.
+  const told = { step: () => context.cluster?.stepped(), configured: () => context.cluster?.stepped() };
   const driver = new Driver(config, balancer, {
-    programGone: (gone) => {
-      metrics.programGone(gone);
-      totals.programGone(gone, driver.now());
-      threads.gone(gone.program);
-      warms.prompts.forget(gone.program);
-      // An ended one was told when it ended, since its id may have been in use again by now.
-      if (gone.cause !== 'ended') context.tracing?.programOver(gone.program, gone.cause);
-    },
+    programGone: (gone) => forgetProgram(context, gone),
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
-    recorders: [options.recorder, options.shadow].filter((recorder) => recorder !== undefined),
+    recorders: [options.recorder, options.shadow, config.cluster.url === null ? undefined : told].filter(
+      (recorder) => recorder !== undefined,
+    ),
     memory: { start: (command) => warms.start(command), cancel: (command) => warms.cancel(command) },
   });
   const fleet = createFleet(config, {
-    emit: (event) => driver.emit(event),
+    emit: (event) => driver.emit(context.cluster?.announced(event) ?? event),
     inFlight: (id) => driver.scheduler.views.engine(id)?.inFlight ?? 0,
     setTimer,
     now: () => driver.now(),
@@ -79,7 +78,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const context: Context = {
     config,
     auth: new Auth(config),
-    identifier: makeIdentifier(config, driver),
+    identifier: makeIdentifier(config, () => context),
     balancer: balancerInUse,
     returning: new Returning(() => driver.now()),
     readsPrefix: balancer.readsPrefix,
@@ -105,12 +104,27 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     demo: options.demo,
     shadow: options.shadow,
     callPorts: { ...portsOf(() => context), driver, fleet },
+    cluster: undefined,
     kvEvents: undefined,
     tracing: undefined,
   };
   context.workflows.configure(readWorkflows(config));
   registerGauges(context);
   return context;
+}
+
+/** The program's row has left the scheduler's table. */
+function forgetProgram(
+  { cluster, driver, metrics, threads, totals, tracing, warms }: Context,
+  gone: ProgramGone,
+): void {
+  metrics.programGone(gone);
+  totals.programGone(gone, driver.now());
+  threads.gone(gone.program);
+  warms.prompts.forget(gone.program);
+  cluster?.gone(gone.program);
+  // An ended one was told when it ended, since its id may have been in use again by now.
+  if (gone.cause !== 'ended') tracing?.programOver(gone.program, gone.cause);
 }
 
 /** The context is read late, because it holds these warms itself. */
@@ -134,14 +148,19 @@ function logOnce(tell: (message: string) => void): (message: string) => void {
   };
 }
 
-export function makeIdentifier({ identity, limits }: Config, driver: Driver): Identifier {
+/** @param context is read late, because it holds the identifier */
+export function makeIdentifier({ identity, limits, cluster }: Config, context: () => Context): Identifier {
   return createIdentifier({
     ...identity,
     conversationsMax: limits.conversationsMax,
     responsesMax: limits.responsesMax,
     newId: randomUUID,
+    share:
+      cluster.url === null ? undefined : (tenant, key, program) => context().cluster?.remember(tenant, key, program),
     activityOf: (program) => {
-      const row = driver.scheduler.views.program(program);
+      const { driver, cluster } = context();
+      // Of a program that another gateway runs, little is known here.
+      const row = cluster?.owns(program) === false ? undefined : driver.scheduler.views.program(program);
       if (row === undefined) return undefined;
       return { activeCalls: row.activeCalls, idleMs: driver.now() - (row.lastCompletionAtMs ?? row.lastArrivalAtMs) };
     },
@@ -170,6 +189,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     dispatched: (spec, dispatch, retry) => {
       spec.trace?.dispatched(dispatch);
       context().metrics.dispatched(dispatch, retry);
+      context().cluster?.ran(spec.identity.program);
     },
     engineFailed: (spec, engine, cause) => {
       spec.trace?.sentBack(engine, cause);
@@ -189,6 +209,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
     madeResponse: (id, { tenant, promptTokens }, engine, usage) => {
       const contextTokens = usage === undefined ? promptTokens : usage.promptTokens + usage.outputTokens;
       context().responses.hold(tenant, id, { engine, contextTokens });
+      context().cluster?.remember(tenant, holderKey(id), engine);
     },
     answered: (spec, answer, usage) => {
       const { tenant, identity, facts } = spec;
@@ -200,7 +221,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
       tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);
     },
     ended: (call, report) => {
-      const { active, driver, log, metrics, pastCalls, totals, tracing } = context();
+      const { active, cluster, driver, log, metrics, pastCalls, totals, tracing } = context();
       const now = driver.now();
       active.delete(call);
       call.spec.held.release();
@@ -209,6 +230,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
       pastCalls.ended(call.spec, report, now);
       logCall(log, call.spec, report);
       tracing?.ended(call.spec, report);
+      cluster?.ran(call.spec.identity.program);
       if (call.spec.identity.final) endProgram(context(), call.spec.identity.program);
     },
   };

@@ -4,6 +4,7 @@ import type { ActiveSet } from './active.js';
 import type { Auth } from './auth.js';
 import type { HeldBytes } from './bodies/held.js';
 import type { BodyReader } from './bodies/reader.js';
+import type { Cluster } from './cluster/cluster.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Warms } from './calls/warms.js';
 import type { Config } from './config/schema.js';
@@ -71,6 +72,8 @@ export interface Context {
   readonly demo: Demo | undefined;
   readonly shadow: Shadow | undefined;
   readonly callPorts: CallPorts;
+  /** Undefined: off. */
+  cluster: Cluster | undefined;
   /** Undefined: off. */
   kvEvents: KvEvents | undefined;
   /** Undefined: off. */

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { Event } from '../src/index.js';
 import { adminRoutes, probeRoutes } from './admin/admin.js';
 import { programRoutes } from './admin/program-routes.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { Auth } from './auth.js';
+import type { Cluster } from './cluster/cluster.js';
 import type { Config } from './config/schema.js';
 import type { Context } from './context.js';
 import { labelOf } from './config/discovery.js';
@@ -48,6 +50,7 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
   const listeners: Listener[] = [];
   try {
     context.tracing = await startTracing(context);
+    context.cluster = await joinCluster(context);
     context.kvEvents = await startKvEvents({
       config: () => context.config.kvEvents,
       isEngine: (id) => context.fleet.get(id) !== undefined,
@@ -97,7 +100,7 @@ class RunningGateway implements Gateway {
     const { context } = this;
     const workflows = readWorkflows(config);
     findEngines(context, config);
-    if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config, context.driver);
+    if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config, () => context);
     const balancer = context.balancer.for(config.balancer);
     context.driver.configure(config, balancer);
     context.readsPrefix = balancer.readsPrefix;
@@ -193,6 +196,16 @@ function listenerPorts(context: Context): ListenerPorts {
   };
 }
 
+/** Loads what gateways share only if it is on. */
+async function joinCluster({ config, driver, log }: Context): Promise<Cluster | undefined> {
+  const { cluster, limits } = config;
+  if (cluster.url === null) return undefined;
+  const { openCluster } = await import('./cluster/open.js');
+  const { views } = driver.scheduler;
+  const emit = (event: Event): void => driver.emit(event);
+  return openCluster(cluster, cluster.url, { emit, views, programsMax: limits.programsMax, log });
+}
+
 /** Loads OpenTelemetry only if tracing is on. */
 async function startTracing({ config, fleet, metrics, log }: Context): Promise<Tracing | undefined> {
   const { url, ...otlp } = config.tracing.otlp;
@@ -213,7 +226,8 @@ async function closeAll(context: Context, listeners: readonly Listener[], flushM
   await Promise.all(listeners.map((listener) => listener.close()));
   await context.reader.close();
   context.discovery.close();
-  await Promise.all([context.fleet.close(), context.kvEvents?.close(), context.tracing?.close(flushMs)]);
+  const { cluster, fleet, kvEvents, tracing } = context;
+  await Promise.all([fleet.close(), cluster?.close(), kvEvents?.close(), tracing?.close(flushMs)]);
   context.driver.close();
   context.log.info('closed');
   await new Promise<void>((resolve) => context.log.flush(() => resolve()));

@@ -15,6 +15,7 @@
  *   workflows/         what clients declare of their programs
  *   engines/           the replicas
  *   discovery/         which replicas there are
+ *   cluster/           what gateways share, loaded only when on: `cluster.ts` first
  *   kv-events/         what they say of their KV caches, loaded only when on
  *   gateway.ts         start, reload, drain, close
  *   admin/, metrics/   the operators' view

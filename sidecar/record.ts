@@ -164,7 +164,7 @@ class Aliases {
     }
     if (event.type === 'memoryMoved')
       return { ...event, program: this.#program(event.program), thread: this.#thread(event.thread) };
-    if (event.type === 'programEnded' || event.type === 'programHinted')
+    if (event.type === 'programEnded' || event.type === 'programHinted' || event.type === 'programMoved')
       return { ...event, program: this.#program(event.program) };
     return event;
   }

@@ -1,5 +1,6 @@
 import type { Engine } from './engines/engine.js';
 import type { Memory } from './memory/memory.js';
+import { adopt } from './placement/elsewhere.js';
 import { Escalator } from './placement/escalator.js';
 import { passesMany } from './placement/oversized.js';
 import type { Placement } from './placement/placement.js';
@@ -57,6 +58,7 @@ export class Lifecycle {
     }
     const { row, evicted } = this.accounting.admit(event.program, event.tenant, nowMs);
     this.#gone(evicted);
+    if (event.elsewhere !== undefined) this.accounting.joinElsewhere(row, event.elsewhere);
     const { outputReserveTokens } = this.placement.rules.config.admission;
     const call = new Call(event, this.#seq++, row, outputReserveTokens, nowMs);
     const ghost = this.ghosts.take(row, event);
@@ -66,6 +68,7 @@ export class Lifecycle {
     }
     this.calls.set(call.id, call);
     this.accounting.begin(call, event);
+    if (event.elsewhere !== undefined) adopt(call, event.elsewhere, this.placement);
     this.memory.called(call);
     this.wait(call);
   }

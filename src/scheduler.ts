@@ -5,6 +5,7 @@ import type { Command, Event } from './protocol/events.js';
 import { counted, tellViolationsTo, type OnViolation } from './invariant.js';
 import { Lifecycle } from './lifecycle.js';
 import { Memory, type MemoryTotals } from './memory/memory.js';
+import { handOver } from './placement/elsewhere.js';
 import { Placement } from './placement/placement.js';
 import { Accounting } from './programs/accounting.js';
 import { makePolicy } from './policies/by-name.js';
@@ -148,6 +149,11 @@ export class Scheduler {
       case 'toolFinished':
         this.#accounting.told(event, this.#step.nowMs);
         return this.#memory.told(this.#accounting.table.get(event.program), event.thread);
+      case 'programMoved': {
+        const row = this.#accounting.table.get(event.program);
+        if (row !== undefined) handOver(row, this.#placement);
+        return;
+      }
       case 'engineJoined':
         return this.#lifecycle.displaced(this.#placement.join(event));
       case 'engineReported':
@@ -161,6 +167,8 @@ export class Scheduler {
         return this.#left(event.engine, 'draining');
       case 'memoryMoved':
         return this.#memory.moved(event);
+      case 'engineShared':
+        return this.#withEngine(event.engine, (engine) => this.#placement.share(engine, event, this.#step.nowMs));
       case 'woke':
         return;
       default:

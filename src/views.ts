@@ -11,6 +11,7 @@ import type { Policy } from './policies/policy.js';
 import type { WaitCause } from './placement/waits.js';
 import type { Dispatch } from './protocol/events.js';
 import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './protocol/units.js';
+import { demandView, recordView, type EngineDemand, type ProgramRecord } from './shared-views.js';
 import { callViews, countCauses, waitViews, type CallView, type WaitView } from './wait-views.js';
 
 /** What is left of a program, as foreseen. */
@@ -178,6 +179,18 @@ export class Views {
   engines(): EngineView[] {
     const state = this.#read();
     return [...state.placement.engineTable.engines.values()].map((engine) => engineView(state, engine));
+  }
+
+  /** What this gateway has and wants of each engine, in order of joining. */
+  demands(): EngineDemand[] {
+    const { placement } = this.#read();
+    return [...placement.engineTable.engines.values()].map((engine) => demandView(engine, placement));
+  }
+
+  /** What another gateway must know to run the program's next calls; undefined: it is unknown here. */
+  record(id: ProgramId): ProgramRecord | undefined {
+    const row = this.#read().table.get(id);
+    return row && recordView(row);
   }
 
   engine(id: EngineId): EngineView | undefined {

@@ -1,5 +1,5 @@
 import type { BalancerName } from '../../loadbalancer/index.js';
-import type { ConditionsName, PresetName, SimPolicyName } from '../../sim/index.js';
+import type { ClusterOptions, ConditionsName, PresetName, SimPolicyName } from '../../sim/index.js';
 import type { WorkloadName } from '../../workloads/index.js';
 import type { Deception } from './deceptions.js';
 
@@ -22,6 +22,8 @@ export interface Scenario {
   readonly machine: Machine;
   /** Faults and client behaviour. Absent: none. */
   readonly conditions?: ConditionsName;
+  /** Several gateways; absent: one. */
+  readonly cluster?: ClusterOptions;
   /** Whether programs are also run alone, for slowdowns. Absent: no, as it takes another run of each. */
   readonly alone?: true;
 }

@@ -33,6 +33,7 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       engines: scenario.engines,
       engine: { preset: presetOf(scenario.machine), blockSize: BLOCK_TOKENS, scheduling: 'fcfs' },
       conditions: CONDITIONS[scenario.conditions ?? 'none'],
+      ...(scenario.cluster && { cluster: scenario.cluster }),
       scheduler: () => makeSteps(policy, config, makeBalancer(balancer), belady),
       alone: scenario.alone === true,
       ...(deception && DECEPTIONS[deception](seed)),

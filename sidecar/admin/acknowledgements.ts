@@ -29,7 +29,14 @@ export const everyEngine = z
   .meta({ id: 'EveryEngine' });
 export const alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });
 export const ready = z
-  .strictObject({ ready: z.boolean(), reason: z.enum(['draining', 'no_engine']).optional() })
+  .strictObject({
+    ready: z.boolean(),
+    reason: z.enum(['draining', 'no_engine']).optional(),
+    cluster: say(
+      z.enum(['shared', 'alone', 'split']).optional(),
+      'Absent: `cluster.url` is null. `alone`: its server is away; `split`: so it is, and others may go on with it.',
+    ),
+  })
   .meta({ id: 'Ready' });
 export const error = z
   .looseObject({ error: z.looseObject({ message: z.string(), type: z.string(), code: z.string().nullable() }) })

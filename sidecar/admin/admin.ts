@@ -167,5 +167,10 @@ async function showMetrics(context: Context, request: IncomingMessage, response:
 function showReady(context: Context, request: IncomingMessage, response: ServerResponse): void {
   const obstacle = context.draining ? 'draining' : context.fleet.list().some(isServing) ? undefined : 'no_engine';
   const status = obstacle === undefined ? 200 : 503;
-  sendJson(request, response, status, obstacle ?? 'ready', { ready: obstacle === undefined, reason: obstacle });
+  const cluster = context.cluster?.standing;
+  sendJson(request, response, status, obstacle ?? 'ready', {
+    ready: obstacle === undefined,
+    reason: obstacle,
+    cluster,
+  });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { TENANTS_NAMES, WAIT_CAUSES } from '../../src/index.js';
 import { say, whole } from './answer-parts.js';
+import { clusterState } from './cluster-answer.js';
 import { shadow } from './shadow-answer.js';
 
 export * from './acknowledgements.js';
@@ -306,6 +307,7 @@ export const gatewayState = z
     policy: z.string(),
     draining: z.boolean(),
     demo: say(z.enum(['idle', 'running']).nullable(), 'Null: there is no demo fleet to send.'),
+    cluster: say(clusterState.nullable(), 'Null: `cluster.url` is null.'),
   })
   .meta({ id: 'GatewayState' });
 

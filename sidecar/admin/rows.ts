@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { CallView, NextCall, ProgramId, ProgramView, ThreadView } from '../../src/index.js';
+import type { Cluster } from '../cluster/cluster.js';
 import type { Context } from '../context.js';
 import type { Driver } from '../driver.js';
 import type { Engine } from '../engines/index.js';
@@ -254,7 +255,7 @@ export function totalsRow({ totals, driver, shadow }: Context): Answers.TotalsAn
   };
 }
 
-export function gatewayRow({ driver, draining, demo }: Context): Answers.GatewayState {
+export function gatewayRow({ cluster, config, driver, draining, demo }: Context): Answers.GatewayState {
   return {
     api: 1,
     instance: INSTANCE,
@@ -262,6 +263,20 @@ export function gatewayRow({ driver, draining, demo }: Context): Answers.Gateway
     policy: driver.scheduler.views.policyName,
     draining,
     demo: demo === undefined ? null : demo.running ? 'running' : 'idle',
+    cluster: cluster === undefined ? null : clusterRow(cluster, config.cluster.pool),
+  };
+}
+
+function clusterRow({ standing, state }: Cluster, pool: string): NonNullable<Answers.GatewayState['cluster']> {
+  const { sinceMs, live, gateways, failures, error } = state;
+  return {
+    pool,
+    standing,
+    standing_seconds: seconds(Math.max(0, performance.now() - sinceMs)),
+    live,
+    gateways: [...gateways],
+    failures,
+    last_failure: error ?? null,
   };
 }
 

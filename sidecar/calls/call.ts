@@ -98,6 +98,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         ...(facts.stream && { patient: true }),
         ...(isRetry && { retry: true }),
         ...(family !== undefined && { family }),
+        ...(this.spec.elsewhere !== undefined && { elsewhere: this.spec.elsewhere }),
       },
       this,
     );
@@ -134,10 +135,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   rejected(reject: Reject): void {
     if (KEEPS_PLACE.has(reject.refusal)) this.ports.mayReturn(this.spec);
     const error = refusalError(reject, this.#failure);
-    if (this.#accepted) {
-      this.#end({ outcome: outcomeOf(error), error });
-      return;
-    }
+    if (this.#accepted) return this.#end({ outcome: outcomeOf(error), error });
     this.#state = 'ended';
     this.#reply.fail(error, this.#headers(error.code));
     this.ports.refused(this.spec, error.code);

@@ -1,5 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { CallId, Dispatch, EngineId, Family, Millis, TenantId, Tokens, Usage } from '../../src/index.js';
+import type {
+  CallId,
+  Dispatch,
+  Elsewhere,
+  EngineId,
+  Family,
+  Millis,
+  TenantId,
+  Tokens,
+  Usage,
+} from '../../src/index.js';
 import type { Active } from '../active.js';
 import type { AnswerFacts, Api, JsonObject, RequestFacts } from '../apis/api.js';
 import type { HeldBody } from '../bodies/held.js';
@@ -25,6 +35,8 @@ export interface CallSpec {
   readonly search: string;
   readonly tenant: TenantId;
   readonly identity: Identity;
+  /** Its program as other gateways know it; undefined: they know nothing new. */
+  readonly elsewhere: Elsewhere | undefined;
   readonly facts: RequestFacts;
   /** The only engine that may run the call; absent: any that serves the model. */
   readonly engine?: EngineId;

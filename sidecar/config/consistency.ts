@@ -22,7 +22,7 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
   ) => {
     if (value > limit) report([section, key], `must be at most ${section}.${limitKey}, which is ${limit}`);
   };
-  const { policy, starvation, admission, limits, health, timeouts, listen, admin, auth } = config;
+  const { policy, starvation, admission, limits, health, timeouts, listen, admin, auth, cluster } = config;
   atMost('admission', 'windowMin', admission.windowMin, 'windowMax', admission.windowMax);
   atMost('admission', 'windowMin', admission.windowMin, 'windowInitial', admission.windowInitial);
   atMost('admission', 'windowInitial', admission.windowInitial, 'windowMax', admission.windowMax);
@@ -54,6 +54,12 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
     report(['engines', index, 'id'], `"${id}" is the id of an earlier engine; ids must differ`);
   });
   checkSources(config, report);
+  if (cluster.url !== null && config.embedded > 0)
+    report(['cluster', 'url'], 'must be null with embedded engines, which other gateways do not have');
+  if (cluster.caFile !== null && cluster.url?.startsWith('rediss:') !== true)
+    report(['cluster', 'caFile'], 'has an effect only where cluster.url begins with rediss://');
+  if (cluster.leaseMs < 3 * cluster.heartbeatMs)
+    report(['cluster', 'leaseMs'], `must be at least ${3 * cluster.heartbeatMs}, three times cluster.heartbeatMs`);
   reportTwice(
     auth.keys.map((key) => key.sha256),
     (index) => report(['auth', 'keys', index, 'sha256'], 'is the hash of an earlier key'),

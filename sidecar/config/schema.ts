@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
+import { cluster } from './cluster.js';
 import { checkConsistency } from './consistency.js';
 import { discovery } from './discovery.js';
 import { engine } from './engine.js';
@@ -11,6 +12,7 @@ import { admission, balancer, policy, starvation } from './scheduling.js';
 import { shadow } from './shadow.js';
 import { tracing } from './tracing.js';
 import { NODES_MAX } from '../workflows/schema.js';
+import { workflows } from './workflows.js';
 
 /**
  * All keys of the configuration, with their ranges, defaults, meanings, and the sources of the defaults. A test
@@ -269,23 +271,6 @@ const log = z.strictObject({
     .meta(note('Lowest level to write.', 'convention')),
 });
 
-const file = z.string().min(1);
-
-const workflows = z
-  .array(
-    z.union([file, z.strictObject({ file, tenant: name.optional() })], {
-      error: 'must be a file, or a mapping of file and, optionally, tenant',
-    }),
-  )
-  .max(100)
-  .default([])
-  .meta(
-    note(
-      'Files of declared workflows (docs/WORKFLOWS.md), JSON or YAML: a path for all tenants, or `{file, tenant}`.',
-      NONE,
-    ),
-  );
-
 /** The keys alone, without consistency checks, for code that walks them. */
 export const configKeys = z.strictObject({
   listen: listen.prefault({}),
@@ -304,6 +289,7 @@ export const configKeys = z.strictObject({
   health: health.prefault({}),
   kvEvents: kvEvents.prefault({}),
   workflows,
+  cluster: cluster.prefault({}),
   identity: identity.prefault({}),
   passthrough: passthrough.prefault({}),
   auth: auth.prefault({}),

@@ -21,6 +21,16 @@ export interface Identity {
   readonly leaf?: Leaf;
   /** Whether an earlier program, now over, used the id: that program must be ended first. */
   readonly renews?: boolean;
+  /** Present if nothing here names the program, and another gateway may know it. */
+  readonly sought?: Sought;
+}
+
+/** What another gateway may know a call's program by. */
+export interface Sought {
+  /** The last answer first. */
+  readonly keys: readonly string[];
+  /** Source of the identity if one of them is known. */
+  readonly source: string;
 }
 
 export interface IdentityRequest {

@@ -7,10 +7,11 @@ import { cacheKeyClaim, fieldClaim, programIdClaim } from './fields.js';
 import { harnessClaim, maitredClaim, saysFinal } from './harnesses.js';
 import { History } from './history.js';
 import type { Answered, Leaf } from './history.js';
-import type { Activity, Claim, Identifier, Identity, IdentityRequest } from './identity.js';
+import type { Activity, Claim, Identifier, Identity, IdentityRequest, Sought } from './identity.js';
 import { Lineage } from './lineage.js';
 import { cleanId, labelOf, madeProgram, namedProgram } from './names.js';
 import { saysRetry } from './returning.js';
+import { answerKeys, responseKey, soughtKeys } from './shared-keys.js';
 import { SharedCache } from './shared-cache.js';
 import { baggageClaim, traceparentClaim } from './tracing.js';
 import { Trail } from './trail.js';
@@ -34,6 +35,8 @@ export interface IdentifierOptions {
   readonly activityOf: (program: ProgramId) => Activity | undefined;
   /** Makes an id for a program without one; must never repeat an id. */
   readonly newId: () => string;
+  /** Receives the keys by which other gateways can find an answer's program; undefined: there are no others. */
+  readonly share?: ((tenant: TenantId, key: string, program: ProgramId) => void) | undefined;
 }
 
 export const createIdentifier = (options: IdentifierOptions): Identifier => new ProgramIdentifier(options);
@@ -81,7 +84,15 @@ class ProgramIdentifier implements Identifier {
     const call = new Call(request, this.#options.sources);
     const found = this.#find(call) ?? this.#before(call) ?? this.#unknown(call);
     const leaf = TOLD_BY_HISTORY.has(found.source) ? call.leaf : undefined;
-    return { label: labelOf(found.program), wantsAnswer: leaf !== undefined, ...found, ...(leaf && { leaf }) };
+    const identity = {
+      label: labelOf(found.program),
+      wantsAnswer: leaf !== undefined,
+      ...found,
+      ...(leaf && { leaf }),
+    };
+    if (this.#options.share === undefined || found.source !== 'none' || request.before !== undefined) return identity;
+    const sought = this.#soughtBy(call);
+    return sought.keys.length === 0 ? identity : { ...identity, sought };
   }
 
   answered(
@@ -90,7 +101,12 @@ class ProgramIdentifier implements Identifier {
     { responseId, message }: AnswerFacts,
   ): void {
     const answered = leaf && message && this.#history.remember(tenant, leaf, message, program);
+    const { share, rewritten } = this.#options;
+    if (share !== undefined && answered)
+      for (const key of answerKeys(answered, message, rewritten ? leaf.foreign : undefined))
+        share(tenant, key, program);
     if (responseId === undefined) return;
+    share?.(tenant, responseKey(responseId), program);
     this.#responses.set(tenant, responseId, { thread, answered, ...this.#ends.seat(program) });
   }
 
@@ -208,6 +224,14 @@ class ProgramIdentifier implements Identifier {
     const { program, leaf } = this.#history.find(call.request.tenant, call.trail);
     call.leaf = leaf;
     return program && { program, thread: '', final: call.isFinal, source: 'history' };
+  }
+
+  #soughtBy({ request, trail }: Call): Sought {
+    const id = request.facts?.previousResponseId;
+    const keys = trail === undefined ? [] : soughtKeys(trail, this.#options.rewritten);
+    return id === undefined
+      ? { keys, source: 'history' }
+      : { keys: [responseKey(id), ...keys], source: 'previous_response_id' };
   }
 
   #unknown(call: Call): Found {

@@ -6,6 +6,7 @@ import { ENGINE_STATES, type Engine } from '../engines/index.js';
 import type { Resident } from '../kv-events/index.js';
 import { VERSION } from '../version.js';
 import { registerForecasts } from './forecasts.js';
+import { registerCluster } from './cluster.js';
 import { OTHER } from './sums.js';
 
 const MEMORY_TOTALS = [
@@ -80,6 +81,7 @@ export function registerGauges(context: Context): void {
   registerSourceGauges(context);
   registerKvEvents(context);
   registerForecasts(context);
+  registerCluster(context);
 }
 
 function registerWaitGauges({ driver, metrics }: Context): void {

@@ -92,6 +92,8 @@ export class MruPause implements Steps {
       case 'callProgressed':
       case 'programHinted':
       case 'memoryMoved':
+      case 'programMoved':
+      case 'engineShared':
       case 'toolStarted':
       case 'toolFinished':
       case 'woke':

@@ -62,6 +62,7 @@ function steps(scheduler: Scheduler, { policy }: SchedulerConfig, { readsPrefix 
     step: (event, now) => scheduler.step(event, now),
     totals: scheduler.totals,
     memory: scheduler.memory,
+    views: scheduler.views,
     readsPrefix,
     readsProgress: policy.service === 'tokens',
     readsRemaining: policy.foresight === 'declared',

@@ -7,7 +7,8 @@ import { Declarations } from './declared.js';
 import { Draws } from './draws.js';
 import { Faults, type Fault } from './faults.js';
 import { Fleet } from './fleet.js';
-import { Gateway } from './gateway.js';
+import { Cluster } from './cluster.js';
+import { Gateway, type GatewayPorts } from './gateway.js';
 import type { Job } from './job.js';
 import type { WorldOptions } from './options.js';
 import { Warms } from './warms.js';
@@ -35,7 +36,7 @@ export interface CallPorts {
  *      `──── asked again ─────'── refused, cancelled, lost ┴──> ended without an answer
  */
 export class Calls {
-  readonly gateway: Gateway;
+  readonly gateway: Gateway | Cluster;
   readonly fleet: Fleet;
   readonly #clients: Clients;
   readonly #faults: Faults;
@@ -52,13 +53,15 @@ export class Calls {
     private readonly ports: CallPorts,
   ) {
     const { conditions = {}, seed } = options;
-    this.gateway = new Gateway(options, agenda, {
+    const gatewayPorts: GatewayPorts = {
       dispatch: (command) => this.#dispatch(command),
       reject: (command) => this.#gatewayRefused(command),
       warm: (command) => this.#warms.order(command),
       cancelWarm: (command) => this.#warms.cancel(command),
       programGone: ({ program }) => this.#warms.forget(program),
-    });
+    };
+    const { cluster } = options;
+    this.gateway = cluster ? new Cluster({ ...options, cluster }, agenda, gatewayPorts) : new Gateway(options, agenda, gatewayPorts); // prettier-ignore
     this.fleet = new Fleet(options, agenda, this.gateway, {
       started: ({ id, streams }) => streams && this.gateway.tell(callStarted(id)),
       finished: (job, sequence) => this.#finish(job, sequence),

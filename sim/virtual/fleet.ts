@@ -25,7 +25,7 @@ export class Fleet {
   constructor(
     private readonly options: Pick<WorldOptions, 'engines' | 'engine' | 'reports' | 'conditions'>,
     private readonly agenda: Agenda,
-    private readonly gateway: Gateway,
+    private readonly gateway: Pick<Gateway, 'tell'>,
     private readonly ports: ReplicaPorts & { dropped(jobs: readonly Job[]): void },
   ) {
     const { engines, engine, reports: { everyMs = REPORT_MS } = {} } = options;

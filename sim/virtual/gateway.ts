@@ -34,6 +34,8 @@ export class Gateway {
     private readonly options: Pick<WorldOptions, 'scheduler' | 'lens'>,
     private readonly agenda: Agenda,
     private readonly ports: GatewayPorts,
+    /** Called after its steps. */
+    private readonly stepped: (event: Event) => void = () => undefined,
   ) {
     this.#scheduler = options.scheduler();
   }
@@ -60,9 +62,11 @@ export class Gateway {
     }
     this.#telling = true;
     const { lens } = this.options;
-    for (let next: Event | undefined = event; next !== undefined; next = this.#pending.shift())
+    for (let next: Event | undefined = event; next !== undefined; next = this.#pending.shift()) {
       for (const command of this.#scheduler.step(lens === undefined ? next : lens(next), millis(this.agenda.nowMs)))
         this.#obey(command);
+      this.stepped(next);
+    }
     this.#telling = false;
   }
 

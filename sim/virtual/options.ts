@@ -1,5 +1,6 @@
-import type { CallId, Command, Event, MemoryTotals, Millis, ProgramId } from '../../src/index.js';
+import type { CallId, Command, Event, MemoryTotals, Millis, ProgramId, Views } from '../../src/index.js';
 import type { EngineSettings, EngineTotals } from '../engine/engine.js';
+import type { ClusterOptions } from './cluster.js';
 import type { Conditions } from './conditions.js';
 import type { Observer } from './records.js';
 import type { AgentProgram, Arrivals } from '../../workloads/index.js';
@@ -17,6 +18,8 @@ export interface Steps {
   readonly warms?: boolean;
   /** For clairvoyant policies: receives facts that no gateway can know. */
   readonly oracle?: Oracle;
+  /** What other gateways need to know of it; absent: it cannot share engines. */
+  readonly views?: Pick<Views, 'demands' | 'record'>;
   /** Running totals, if it keeps them. */
   readonly totals?: { readonly promotions: number };
   readonly memory?: MemoryTotals;
@@ -49,6 +52,8 @@ export interface WorldOptions {
   /** Faults and client behaviour; absent: nothing fails, and clients wait without limit. */
   readonly conditions?: Conditions;
   readonly observer: Observer;
+  /** Several gateways; absent: one. */
+  readonly cluster?: ClusterOptions;
   /** Interval of an engine's load reports, and the age of each on arrival; absent: 2,000 and 0. */
   readonly reports?: { readonly everyMs?: number; readonly staleMs?: number };
   /** Whether clients announce the end of a program; absent: no, as few clients do. */

@@ -22,7 +22,7 @@ export class Warms {
 
   constructor(
     private readonly agenda: Agenda,
-    private readonly gateway: Gateway,
+    private readonly gateway: Pick<Gateway, 'tell'>,
     private readonly fleet: () => Fleet,
   ) {}
 

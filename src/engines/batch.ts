@@ -16,6 +16,8 @@ export const loadOf = ({ promptTokens }: Pick<InFlight, 'promptTokens'>): number
 /** The calls in flight on an engine: their load on a step, and their programs' attained service by class. */
 export class Batch {
   loadTokens = 0;
+  /** Part of the load that other gateways' calls are. */
+  #othersTokens = 0;
   readonly #byClass: number[] = [];
   #areaTokenMs = 0;
   #nowMs = 0;
@@ -28,6 +30,18 @@ export class Batch {
   remove(call: InFlight, nowMs: number): void {
     this.areaTokenMs(nowMs);
     this.#change(call, -1);
+  }
+
+  /** Load of this gateway's calls. */
+  get ownTokens(): number {
+    return this.loadTokens - this.#othersTokens;
+  }
+
+  /** Other gateways' calls put this load on a step. */
+  share(othersTokens: number, nowMs: number): void {
+    this.areaTokenMs(nowMs);
+    this.loadTokens += othersTokens - this.#othersTokens;
+    this.#othersTokens = othersTokens;
   }
 
   /**

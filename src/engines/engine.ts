@@ -1,9 +1,10 @@
 import type { Call } from '../programs/call.js';
 import type { SchedulerConfig } from '../config.js';
-import type { CallFinished, Capability, EngineJoined, EngineReported } from '../protocol/events.js';
+import type { CallFinished, Capability, EngineJoined, EngineReported, EngineShared } from '../protocol/events.js';
 import type { Headroom } from '../queues/lane.js';
 import { WaitQueue } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
+import type { Context } from '../kv/context.js';
 import { WorkingSet } from '../kv/working-set.js';
 import { STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
 import { makeRetention } from '../policies/by-name.js';
@@ -29,6 +30,9 @@ const WORTH_HALF_LIVES_MIN = 0.2;
 const STEPS_MIN = 16;
 /** Work of an uncached prompt token in output tokens: a prefill takes many tokens a step. */
 const PROMPT_TOKEN_WORK = 1 / 64;
+
+/** What other gateways have on an engine that no other gateway uses. */
+const UNSHARED = { slots: Infinity, inFlight: 0, waitingGateways: 0, waitingLevel: Infinity };
 
 /**
  * One engine replica as the scheduler sees it.
@@ -64,6 +68,8 @@ export class Engine {
   /** Context tokens of its running calls, and of the calls bound to it. */
   runningTokens = 0;
   boundTokens = 0;
+  /** The other gateways' part of it. */
+  #others = UNSHARED;
   /** Calls bound to this engine. */
   readonly bound = new WaitQueue<Call>();
   /** Its last finished call. */
@@ -84,6 +90,7 @@ export class Engine {
   ) {
     this.#windowMax = joined.windowMax;
     this.limit = new ConcurrencyLimit(config, joined.windowMax);
+    if (joined.shared === true) this.#others = { ...UNSHARED, slots: 0 };
     this.#retention = config.retention;
     this.workingSet = new WorkingSet(makeRetention(config.retention));
   }
@@ -117,9 +124,17 @@ export class Engine {
     this.workingSet.clear();
   }
 
+  /** Applies this gateway's part of it, and the others'. Returns the contexts that theirs have evicted. */
+  share(event: EngineShared, nowMs: number): Context[] {
+    const { slots = Infinity, inFlight, waitingGateways, waitingLevel = Infinity } = event;
+    this.#others = { slots, inFlight, waitingGateways, waitingLevel };
+    this.batch.share(event.loadTokens, nowMs);
+    return this.workingSet.share(event);
+  }
+
   report(event: EngineReported): void {
     // If all of its calls outlast the time between two reports, no dispatch has noted that the window is full.
-    this.limit.observe(this.inFlight);
+    this.limit.observe(this.inFlightAnywhere);
     this.limit.report(event.waiting, event.kvUsage, event.preemptions);
   }
 
@@ -129,7 +144,7 @@ export class Engine {
     const { usage } = event;
     const { promptTokens, outputTokens } = usage ?? call;
     const work = outputTokens + (promptTokens - (usage?.cachedTokens ?? 0)) * PROMPT_TOKEN_WORK;
-    this.limit.completed({ dispatchedAtMs: call.dispatchedAtMs, endedAtMs: nowMs, work }, this.inFlight);
+    this.limit.completed({ dispatchedAtMs: call.dispatchedAtMs, endedAtMs: nowMs, work }, this.inFlightAnywhere);
     this.#prefill.finished(call.dispatchedAtMs, call.startedAtMs, event);
     this.#observeSteps(call, event, nowMs);
   }
@@ -174,8 +189,29 @@ export class Engine {
     return this.running.size;
   }
 
+  /** Calls in flight there, those of other gateways included: what the window bounds. */
+  get inFlightAnywhere(): number {
+    return this.running.size + this.#others.inFlight;
+  }
+
+  /** Most calls that this gateway may have in flight there. */
   get limitSize(): number {
-    return this.probation ? 1 : this.limit.size;
+    return this.probation ? 1 : Math.min(this.limit.size, this.#others.slots);
+  }
+
+  /** The best level at which a call of another gateway waits for it; Infinity: none does. */
+  get waitingLevelElsewhere(): number {
+    return this.#others.waitingLevel;
+  }
+
+  /** Share of the gate that contexts in use take. */
+  activeShare(gate: number): number {
+    return this.workingSet.activeAnywhereTokens / this.gateTokens(gate);
+  }
+
+  /** An aged call displaces idle contexts: the next may after `turnMs`. Gateways whose calls wait take turns. */
+  takeTurn(nowMs: number, turnMs: number): void {
+    this.evictableAtMs = nowMs + turnMs * (1 + this.#others.waitingGateways);
   }
 
   /** Whether it accepts calls at all now. */
@@ -193,9 +229,9 @@ export class Engine {
    * calls may displace idle contexts; an aged call may too, but no sooner than `turnMs` after the last.
    */
   headroom(gate: number, nowMs: number): Headroom {
-    const gateTokens = this.running.size === 0 ? Infinity : this.gateTokens(gate);
-    const spare = gateTokens - this.workingSet.workingSetTokens;
-    const whole = gateTokens - this.workingSet.activeCountedTokens;
+    const gateTokens = this.inFlightAnywhere === 0 ? Infinity : this.gateTokens(gate);
+    const spare = gateTokens - this.workingSet.anywhereTokens;
+    const whole = gateTokens - this.workingSet.activeAnywhereTokens;
     return { resident: whole, aged: nowMs >= this.evictableAtMs ? whole : spare, new: spare };
   }
 }

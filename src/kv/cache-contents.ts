@@ -18,6 +18,8 @@ const BRANCH_SHARE_MAX = 1 / 16;
 export class CacheContents {
   /** Capacity in tokens; Infinity when unknown. */
   capacityTokens = Infinity;
+  /** Tokens that other gateways' calls have put in. */
+  othersTokens = 0;
   readonly #contexts = new Map<Program, Map<string, Context>>();
   /** Longest idle first. */
   #idle = new Set<Context>();
@@ -78,9 +80,17 @@ export class CacheContents {
     context.ownTokens = Math.min(context.ownTokens + Math.max(0, contextTokens - knownTokens), mostTokens);
   }
 
-  /** The longest-idle context while the contents exceed the capacity, else undefined. */
+  get tokens(): number {
+    return this.#tokens + this.#shared.tokens;
+  }
+
+  /**
+   * The longest-idle context while the contents exceed the capacity, else undefined. Of several gateways each loses its
+   * part: their contexts are about equally old.
+   */
   get surplus(): Context | undefined {
-    if (this.#tokens + this.#shared.tokens <= this.capacityTokens) return undefined;
+    const { tokens } = this;
+    if (tokens <= (this.capacityTokens * tokens) / (tokens + this.othersTokens)) return undefined;
     for (const context of this.#idle) return context;
     return undefined;
   }

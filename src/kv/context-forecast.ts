@@ -1,5 +1,6 @@
 import type { Call } from '../programs/call.js';
 import type { Program } from '../programs/process-table.js';
+import type { RootThread } from '../protocol/events.js';
 
 /** Number of kinds: programs grouped by the size of their first prompt, two kinds to a doubling. */
 const KINDS = 64;
@@ -96,6 +97,16 @@ export class ContextForecast {
     if (program.rootContextTokens > 0) this.#kind(program).grow(grownTokens);
     program.rootContextTokens = contextTokens;
     program.rootEndedAtMs = nowMs;
+  }
+
+  /** The root thread has gone on at other gateways, and a call of it arrives here again. */
+  joined(program: Program, { calls, firstPromptTokens, contextTokens }: RootThread): void {
+    if (calls <= program.rootCallsFinished) return;
+    program.rootCallsFinished = calls;
+    program.firstPromptTokens = firstPromptTokens;
+    program.rootContextTokens = contextTokens;
+    program.rootIsUnfollowed = true;
+    program.rootWentOn = calls > 1;
   }
 
   /** Predicted size of the root's context in tokens. */

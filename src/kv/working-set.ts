@@ -1,5 +1,6 @@
 import type { Call } from '../programs/call.js';
 import type { Program } from '../programs/process-table.js';
+import type { Tokens } from '../protocol/units.js';
 import { STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
 import type { RetentionPolicy } from '../policies/retention.js';
 import { CacheContents } from './cache-contents.js';
@@ -24,7 +25,7 @@ const GROWTH_SHARE_MAX = 1 / 16;
  *     w = 1                     for a context with a call in flight, or waiting to return to it,
  *     w = share(kind, idle)     for an idle one: its claim. Clients rarely announce their end, so the retention policy
  *                               lets claims fade. A claim that has faded to nothing does not come back,
- *     w = 0                     once the claim was given to another context (`#reclaim`), longest idle first;
+ *     w = 0                     once the claim was given to another context (`reclaim`), longest idle first;
  * plus each family's shared prefix, once, while any of its contexts counts. `CacheContents` tracks which contexts are
  * still cached; `ContextForecast` predicts growth.
  *
@@ -44,6 +45,7 @@ export class WorkingSet {
   readonly #countedShared = new SharedHoldings();
   /** Tokens of active contexts, without shared prefixes. */
   #activeTokens = 0;
+  #others: Others = { activeTokens: 0, claimTokens: 0 };
   /** For each call in flight: the idle contexts that it evicted or took claims from, as they were before. */
   readonly #displaced = new Map<Call, Map<Context, Displaced>>();
 
@@ -72,6 +74,28 @@ export class WorkingSet {
   /** R_e in tokens: active contexts and claims, as of the last `settle`. */
   get workingSetTokens(): number {
     return this.#activeTokens + this.#claims.tokens + this.#countedShared.tokens;
+  }
+
+  /** Tokens of active contexts, those of other gateways included. */
+  get activeAnywhereTokens(): number {
+    return this.activeCountedTokens + this.#others.activeTokens;
+  }
+
+  /** The working set of all gateways. */
+  get anywhereTokens(): number {
+    return this.workingSetTokens + this.#others.activeTokens + this.#others.claimTokens;
+  }
+
+  /** What other gateways count and have cached here. Returns the contexts that theirs have evicted. */
+  share({ activeTokens, claimTokens, cachedTokens }: Others & { readonly cachedTokens: number }): Context[] {
+    this.#others = { activeTokens, claimTokens };
+    this.#contents.othersTokens = cachedTokens;
+    return this.#pushOut();
+  }
+
+  /** Tokens of all contexts that are cached here, by our estimate. */
+  get cachedTokens(): number {
+    return this.#contents.tokens;
   }
 
   /** Tokens that a context of this size counts here: its size or its forecast, less its shared prefix. */
@@ -126,7 +150,7 @@ export class WorkingSet {
     this.#resize(context, context.countedTokens + extraTokens);
     const displaced = new Map<Context, Displaced>();
     this.#displaced.set(call, displaced);
-    this.#reclaim(gateTokens, displaced);
+    this.reclaim(gateTokens, displaced);
     return this.#pushOut(displaced);
   }
 
@@ -227,6 +251,36 @@ export class WorkingSet {
     return this.#pushOut();
   }
 
+  /** The call's context is cached here, and idle: another gateway's call left it. Changes nothing if it is known. */
+  adopt(call: Call, tokens: number): void {
+    const { program, thread, family, sharedTokens } = call;
+    if (this.get(program, thread) !== undefined) return;
+    const context = this.#contents.open(program, thread);
+    context.ownTokens = Math.max(0, tokens - sharedTokens);
+    context.countedTokens = this.countedTokens(call, tokens);
+    this.#contents.resize(context, context.ownTokens, family, sharedTokens);
+    this.#contents.rest(context);
+    this.#claims.rest(context);
+    context.isRecorded = true;
+    this.#pushOut();
+  }
+
+  /** Size of each of the program's contexts here, by thread. */
+  contextTokens(program: Program): Record<string, Tokens> {
+    const contexts = this.#contents.of(program).map(({ thread, cachedTokens, sharedTokens }) => [thread, Math.round(cachedTokens + sharedTokens) as Tokens] as const); // prettier-ignore
+    return Object.fromEntries(contexts);
+  }
+
+  /** Drops the program's idle contexts: another gateway counts them. Returns false when it held none here. */
+  handOver(program: Program): boolean {
+    const idle = this.#contents.of(program).filter(({ state }) => state === 'idle');
+    for (const context of idle) {
+      this.#claims.returned(context);
+      this.#drop(context);
+    }
+    return idle.length > 0;
+  }
+
   /** Drops all contexts of a program that is over and has no active calls. Returns false when it held none here. */
   forget(program: Program): boolean {
     const contexts = this.#contents.of(program);
@@ -283,14 +337,25 @@ export class WorkingSet {
     return others.reduce((longest, { promptTokens }) => Math.max(longest, promptTokens), 0);
   }
 
-  #reclaim(gateTokens: number, displaced: Map<Context, Displaced>): void {
-    if (this.workingSetTokens <= gateTokens) return;
+  /** Takes claims from idle contexts, longest idle first, until the working set is within the gate. */
+  reclaim(gateTokens: number, displaced = new Map<Context, Displaced>()): void {
+    const isWithin = (): boolean => this.workingSetTokens <= this.#ownGate(gateTokens);
+    if (isWithin()) return;
     for (const context of this.#claims.claimed()) {
       displaced.set(context, standingOf(context));
       this.#claims.endReturn(context);
       this.#claims.release(context);
-      if (this.workingSetTokens <= gateTokens) return;
+      if (isWithin()) return;
     }
+  }
+
+  /** This gateway's part of the gate: contexts in use have theirs, and the claims of all gateways shrink alike. */
+  #ownGate(gateTokens: number): number {
+    const { activeTokens, claimTokens } = this.#others;
+    if (claimTokens === 0) return gateTokens - activeTokens;
+    const ownTokens = this.workingSetTokens - this.activeCountedTokens;
+    const roomTokens = gateTokens - this.activeAnywhereTokens;
+    return this.activeCountedTokens + Math.max(0, (roomTokens * ownTokens) / (ownTokens + claimTokens));
   }
 
   /** Drops the longest-idle contexts while the contents exceed the capacity, as the engine's LRU does. */
@@ -324,6 +389,12 @@ export class WorkingSet {
     this.#claims.leave(context);
     this.#contents.drop(context);
   }
+}
+
+/** Tokens of other gateways' contexts in use, and of their claims. */
+interface Others {
+  readonly activeTokens: number;
+  readonly claimTokens: number;
 }
 
 /** State of an idle context before it was displaced: its bucket, and whether it had a claim. */

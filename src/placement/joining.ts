@@ -18,8 +18,8 @@ export function joiningOf(
   completionIndex: Pick<CompletionIndex, 'isLearnt' | 'of'>,
   nowMs: number,
 ): Joining | undefined {
-  const { batch, stepTime, workingSet } = engine;
-  if (stepTime.emptyMs === undefined || !completionIndex.isLearnt || engine.inFlight === 0) return undefined;
+  const { batch, stepTime } = engine;
+  if (stepTime.emptyMs === undefined || !completionIndex.isLearnt || engine.inFlightAnywhere === 0) return undefined;
   return {
     index: completionIndex.of(serviceClassOf(call.serviceAtArrivalMs)),
     serviceMs: Math.max(call.serviceAtArrivalMs, SERVICE_QUANTA_MIN * policy.firstQuantumMs),
@@ -29,6 +29,6 @@ export function joiningOf(
     batchTokens: batch.loadTokens,
     emptyMs: stepTime.emptyMs,
     msPerToken: stepTime.msPerToken,
-    activeShare: workingSet.activeCountedTokens / engine.gateTokens(admission.gate),
+    activeShare: engine.activeShare(admission.gate),
   };
 }

@@ -14,6 +14,7 @@ import type { PlacementRules } from './rules.js';
  *     closedBy     the engine takes no call at all
  *     needTokens   the call's KV tokens, against the engine's headroom
  *     goesFirst    the room is kept for an earlier call
+ *     isOutranked  another gateway holds a call of a better level for this engine
  *     pays         the call would slow down those in flight by more than it gains
  */
 
@@ -29,7 +30,7 @@ export function closedBy(
   return admits ? 'window' : undefined;
 }
 
-/** Whether a gated engine has a free slot: only the gate holds what waits for it, and that opens with time. */
+/** Whether one of the engines has a free slot and a gate. Calls that wait then wait for the gate, which opens with time. */
 export function gateHolds(engines: Iterable<Engine>, { policy, config }: PlacementRules, nowMs: number): boolean {
   if (!policy.admits || config.admission.gate === 0) return false;
   for (const engine of engines)
@@ -42,6 +43,11 @@ export function needTokens(call: Call, { workingSet }: Engine): number {
   return workingSet.extraTokens(call) + workingSet.missingSharedTokens(call);
 }
 
+/** Most tokens of the engine's working set. */
+export function gateOf(engine: Engine, { policy, config }: PlacementRules): number {
+  return policy.admits ? engine.gateTokens(config.admission.gate) : Infinity;
+}
+
 export function headroomOf(engine: Engine, { policy, config }: PlacementRules, nowMs: number): Headroom {
   return engine.headroom(policy.admits ? config.admission.gate : 0, nowMs);
 }
@@ -49,6 +55,11 @@ export function headroomOf(engine: Engine, { policy, config }: PlacementRules, n
 /** Whether the room is kept for a call that comes before this one. @param call undefined: none has room */
 export function goesFirst(reserved: Call | undefined, call: Call | undefined, accounts: Accounts): boolean {
   return reserved !== undefined && (call === undefined || accounts.before(reserved, call));
+}
+
+/** Whether a call that waits at another gateway comes first. Among equal levels each gateway uses its own slots. */
+export function isOutranked(call: Call, engine: Engine, accounts: Accounts): boolean {
+  return !accounts.areApart && call.level > engine.waitingLevelElsewhere;
 }
 
 /** The knowledge by which a call is weighed against a batch. */

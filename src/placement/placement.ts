@@ -1,7 +1,7 @@
 import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
-import type { EngineJoined } from '../protocol/events.js';
+import type { EngineJoined, EngineShared } from '../protocol/events.js';
 import type { Headroom } from '../queues/lane.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import type { Left } from '../kv/footprint.js';
@@ -10,7 +10,7 @@ import type { IdleThread } from '../memory/idle-thread.js';
 import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
 import { isMoving, mayStay, retriersOf } from './eligible.js';
-import { closedBy, gateHolds, goesFirst, headroomOf, needTokens, pays } from './obstacle.js';
+import { closedBy, gateHolds, gateOf, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
 import { refuserFor } from './oversized.js';
 import { agesEarly, reservationOf } from './reservation.js';
 import type { PlacementRules } from './rules.js';
@@ -71,6 +71,13 @@ export class Placement {
   /** The program is over: engines drop its contexts. */
   forget(program: Program): void {
     for (const engine of this.engineTable.engines.values()) if (engine.workingSet.forget(program)) this.touch(engine);
+  }
+
+  /** Other gateways' part of the engine has changed, and with it the room for idle contexts. */
+  share(engine: Engine, event: EngineShared, nowMs: number): void {
+    this.#queues.reread(engine, engine.share(event, nowMs));
+    engine.workingSet.reclaim(gateOf(engine, this.rules));
+    this.touch(engine);
   }
 
   /** Adds the engine or updates it. Returns the waiting calls whose place or deadline it changed. */
@@ -198,13 +205,12 @@ export class Placement {
     engine.running.add(call);
     engine.runningTokens += call.needTokens;
     if (call.admissionClass === 'aged' && call.extraTokens > engine.headroom(this.rules.config.admission.gate, 0).new)
-      engine.evictableAtMs = nowMs + this.rules.config.admission.turnMs;
-    const gateTokens = this.rules.policy.admits ? engine.gateTokens(this.rules.config.admission.gate) : Infinity;
-    const dropped = engine.workingSet.enter(call, gateTokens);
+      engine.takeTurn(nowMs, this.rules.config.admission.turnMs);
+    const dropped = engine.workingSet.enter(call, gateOf(engine, this.rules));
     engine.batch.add(call, nowMs);
     this.accounts.began(call.turn);
-    engine.limit.observe(engine.inFlight);
-    this.#queues.reread(engine, call, dropped);
+    engine.limit.observe(engine.inFlightAnywhere);
+    this.#queues.reread(engine, [call, ...dropped]);
   }
 
   /**
@@ -241,7 +247,7 @@ export class Placement {
     invariant(engine.runningTokens >= 0, 'no engine runs fewer than no tokens');
     const changed = engine.workingSet.leave(call, left);
     if (engine.state !== 'up') engine.workingSet.clear();
-    this.#queues.reread(engine, call, changed);
+    this.#queues.reread(engine, [call, ...changed]);
     this.#vacated(engine);
   }
 
@@ -254,7 +260,7 @@ export class Placement {
   warmed(idle: IdleThread, engine: Engine): void {
     if (engine.state !== 'up') return;
     this.#settling.unsettle(engine);
-    this.#queues.reread(engine, idle, engine.workingSet.warm(idle, idle.promptTokens));
+    this.#queues.reread(engine, [idle, ...engine.workingSet.warm(idle, idle.promptTokens)]);
     this.touch(engine);
   }
 
@@ -349,16 +355,13 @@ export class Placement {
 
   /** Whether the engine would now run this unbound call. */
   #takes(engine: Engine, call: Call, nowMs: number): boolean {
-    if (!this.#hasSlot(engine, nowMs)) return false;
-    return (
-      this.#joins(call, engine, headroomOf(engine, this.rules, nowMs), nowMs) &&
-      !goesFirst(engine.reservedFor, call, this.accounts)
-    );
+    if (!this.#hasSlot(engine, nowMs) || goesFirst(engine.reservedFor, call, this.accounts)) return false;
+    return this.#joins(call, engine, headroomOf(engine, this.rules, nowMs), nowMs);
   }
 
   #joins(call: Call, engine: Engine, room: Headroom, nowMs: number): boolean {
-    if (needTokens(call, engine) > room[call.admissionClass]) return false;
-    return pays(call, engine, this, nowMs);
+    const fits = needTokens(call, engine) <= room[call.admissionClass] && !isOutranked(call, engine, this.accounts);
+    return fits && pays(call, engine, this, nowMs);
   }
 
   #reservation(engine: Engine, head: Call | undefined, nowMs: number): Call | undefined {

@@ -1,7 +1,7 @@
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { Headroom } from '../queues/lane.js';
-import { closedBy, goesFirst, headroomOf, needTokens, pays } from './obstacle.js';
+import { closedBy, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
 import type { Placement } from './placement.js';
 
 /** Why a call waits, in rising order of nearness to its dispatch. Each waiting call has one cause. */
@@ -120,6 +120,7 @@ export class Waits {
     if (next !== call) return { cause: 'turn', engine, behind: next };
     // Turns change with time, and an engine looks again at its next event.
     const { accounts } = this.placement;
+    if (isOutranked(call, engine, accounts)) return { cause: 'turn', engine };
     if (accounts.areApart && this.#pays(call, engine, 0)) return { cause: 'turn', engine };
     return { cause: 'knee', engine, untilMs: this.#heldUntilMs(call, engine) };
   }

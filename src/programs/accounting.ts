@@ -5,6 +5,7 @@ import { CompletionIndex } from './completion-index.js';
 import type {
   CallArrived,
   CallFinished,
+  Elsewhere,
   ProgramGone,
   ProgramHinted,
   ToolFinished,
@@ -53,6 +54,13 @@ export class Accounting {
     if (admitted.row.isCountedOut) this.#revived(admitted.row);
     this.table.wake(admitted.row);
     return admitted;
+  }
+
+  /** Joins what other gateways know of the program with what is known here. */
+  joinElsewhere(program: Program, { serviceMs, calls, root }: Elsewhere): void {
+    this.#attain(program, serviceMs);
+    this.#forecast.joined(program, root);
+    program.callsTotal = Math.max(program.callsTotal, calls);
   }
 
   /** The call has arrived: adds it to its program. */
@@ -197,8 +205,11 @@ export class Accounting {
   }
 
   #charge(call: Call, serviceMs: number): void {
-    const { program } = call;
-    const attainedMs = Math.max(program.serviceMs, call.serviceAtArrivalMs + serviceMs);
+    this.#attain(call.program, call.serviceAtArrivalMs + serviceMs);
+  }
+
+  #attain(program: Program, serviceMs: number): void {
+    const attainedMs = Math.max(program.serviceMs, serviceMs);
     this.completionIndex.served(program.serviceMs, attainedMs);
     program.outlook?.served(program.serviceMs, attainedMs);
     program.serviceMs = attainedMs;

@@ -1,4 +1,4 @@
-import { CAPABILITIES, type CallFailed, type CallFinished, type Command, type Event, type Family, type Usage, type Work } from './events.js'; // prettier-ignore
+import { CAPABILITIES, type CallFailed, type CallFinished, type Command, type Elsewhere, type Event, type Family, type RootThread, type Usage, type Work } from './events.js'; // prettier-ignore
 import { EVENT_LOG_VERSION, type LogLine } from './event-log.js';
 
 /** A fault of a line: its path, such as `event.promptTokens` or '' for the whole line, and the problem. */
@@ -56,6 +56,8 @@ const number: Rule = (holder, key, path) => {
 
 const THREAD = { engine: text, program: text, thread: text };
 const WORK: ShapeOf<Work> = { promptTokens: count, outputTokens: count };
+const ROOT: ShapeOf<RootThread> = { calls: count, firstPromptTokens: count, contextTokens: count };
+const ELSEWHERE: ShapeOf<Elsewhere> = { serviceMs: number, calls: count, 'home?': text, 'contextTokens?': count, root: object(ROOT) }; // prettier-ignore
 const FAMILY: ShapeOf<Family> = { id: number, tokens: count };
 const USAGE: ShapeOf<Usage> = { promptTokens: count, outputTokens: count, 'cachedTokens?': count };
 
@@ -91,6 +93,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed | CallFinished>> & {
     'retry?': yes,
     'family?': object(FAMILY),
     'remaining?': object(WORK),
+    'elsewhere?': object(ELSEWHERE),
     'deadlineAtMs?': number,
   },
   callStarted: { call: text },
@@ -108,6 +111,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed | CallFinished>> & {
   callCancelled: { call: text, 'mayReturn?': yes },
   programEnded: { program: text },
   programHinted: { program: text, 'remaining?': object(WORK), 'deadlineAtMs?': number },
+  programMoved: { program: text },
   toolStarted: { program: text, thread: text, tool: text, 'expectedMs?': number },
   toolFinished: { program: text, thread: text, tool: text },
   engineJoined: {
@@ -118,6 +122,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed | CallFinished>> & {
     'contextTokensMax?': count,
     'capabilities?': rule(isList(isOneOf(CAPABILITIES)), `not a list of ${CAPABILITIES.join(', ')}`),
     'probation?': yesOrNo,
+    'shared?': yes,
   },
   engineReported: { engine: text, 'waiting?': number, 'kvUsage?': number, 'preemptions?': number },
   engineLost: { engine: text },
@@ -128,6 +133,17 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed | CallFinished>> & {
     ok: yesOrNo,
     tokens: count,
     ms: number,
+  },
+  engineShared: {
+    engine: text,
+    'slots?': count,
+    inFlight: count,
+    loadTokens: count,
+    activeTokens: count,
+    claimTokens: count,
+    cachedTokens: count,
+    waitingGateways: count,
+    'waitingLevel?': count,
   },
   woke: {},
 };

@@ -14,6 +14,7 @@ export type Event =
   | CallCancelled
   | ProgramEnded
   | ProgramHinted
+  | ProgramMoved
   | ToolStarted
   | ToolFinished
   | EngineJoined
@@ -21,6 +22,7 @@ export type Event =
   | EngineLost
   | EngineDrained
   | MemoryMoved
+  | EngineShared
   | Woke;
 
 /** A call asks for a place. Answered, now or later, by exactly one `dispatch` or `reject` (or it is cancelled). */
@@ -56,6 +58,29 @@ export interface CallArrived {
   readonly remaining?: Work;
   /** When its program is to be done, as its client declares it, on the driver's clock. The last declaration counts. */
   readonly deadlineAtMs?: Millis;
+  /** The program as other gateways know it; absent: no other gateway has had calls of it since this one. */
+  readonly elsewhere?: Elsewhere;
+}
+
+/**
+ * A program as other gateways know it. Service and calls join with ours by the larger of the two: order and repeats make
+ * no difference.
+ */
+export interface Elsewhere {
+  readonly serviceMs: Millis;
+  readonly calls: number;
+  /** The engine of its long calls; absent: none yet. */
+  readonly home?: EngineId;
+  /** The context of this call's thread, which it left in its home's cache. */
+  readonly contextTokens?: Tokens;
+  readonly root: RootThread;
+}
+
+/** A program's root thread: finished calls, the first prompt, and the context that the last call left. */
+export interface RootThread {
+  readonly calls: number;
+  readonly firstPromptTokens: Tokens;
+  readonly contextTokens: Tokens;
 }
 
 /** Work that a program still brings, in tokens. */
@@ -187,6 +212,12 @@ export interface ToolFinished {
   readonly tool: string;
 }
 
+/** Another gateway runs the program's calls from now on, and counts its contexts: ours count no more. */
+export interface ProgramMoved {
+  readonly type: 'programMoved';
+  readonly program: ProgramId;
+}
+
 /** An engine takes calls from now on. Sent again, it replaces the engine's data and returns it to service. */
 export interface EngineJoined {
   readonly type: 'engineJoined';
@@ -202,6 +233,8 @@ export interface EngineJoined {
   readonly capabilities?: readonly Capability[];
   /** Half-open after a failure: one call at a time, until one was answered or began to be, or it joins without this. */
   readonly probation?: boolean;
+  /** Other gateways use it too: a new one takes no call before its first `engineShared`. */
+  readonly shared?: true;
 }
 
 /**
@@ -246,6 +279,25 @@ export interface MemoryMoved {
   readonly tokens: Tokens;
   /** From the command to this outcome. */
   readonly ms: Millis;
+}
+
+/** An engine that other gateways use too: this gateway's part of it, and theirs. Each replaces the one before. */
+export interface EngineShared {
+  readonly type: 'engineShared';
+  readonly engine: EngineId;
+  /** Most calls that this gateway may have in flight there; absent: no bound but the window. */
+  readonly slots?: number;
+  /** Calls of other gateways in flight there, and their load on a step. */
+  readonly inFlight: number;
+  readonly loadTokens: Tokens;
+  /** The others' working set there: contexts in use, and claims of idle ones. */
+  readonly activeTokens: Tokens;
+  readonly claimTokens: Tokens;
+  /** What the others' calls have put into its cache. */
+  readonly cachedTokens: Tokens;
+  /** Number of other gateways with calls that wait for it, and the best level of those; absent: none does. */
+  readonly waitingGateways: number;
+  readonly waitingLevel?: number;
 }
 
 /** The time of the last `wakeAt` has come. Harmless at any other time. */

@@ -15,6 +15,11 @@ export class Backlog {
     this.#tokens[level] = (this.#tokens[level] ?? 0) + sign * extraTokens;
   }
 
+  /** Number of calls at each level. */
+  get calls(): readonly number[] {
+    return this.#calls;
+  }
+
   /** Counts anew. */
   reset(calls: Iterable<Counted>): void {
     this.#calls.length = 0;

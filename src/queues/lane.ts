@@ -55,6 +55,12 @@ export class Lane<T extends Waiting> {
     for (const [name, backlog] of Object.entries(this.#backlogs)) backlog.reset(this.#trees[name as AdmissionClass]);
   }
 
+  /** Adds the number of waiting calls at each level to `sums`. */
+  countLevels(sums: number[]): void {
+    for (const { calls } of Object.values(this.#backlogs))
+      calls.forEach((count, level) => (sums[level] = (sums[level] ?? 0) + count));
+  }
+
   /** Number of waiting calls at levels up to `level` that this one, the last to arrive, cannot pass. O(levels). */
   ahead(call: T, level: number): number {
     return this.#backlogs[call.admissionClass].ahead(call, level);

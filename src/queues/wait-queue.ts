@@ -26,6 +26,11 @@ export class WaitQueue<T extends Waiting> {
     for (const lane of this.#lanes) lane.refresh(needOf);
   }
 
+  /** Adds the number of waiting calls at each level to `sums`. */
+  countLevels(sums: number[]): void {
+    for (const lane of this.#lanes) lane.countLevels(sums);
+  }
+
   /** Number of waiting calls of its own turn at levels up to `level` that this call, the last to arrive, cannot pass. */
   ahead(call: T, level: number): number {
     return this.#lanes.of(call.turn).ahead(call, level);

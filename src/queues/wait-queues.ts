@@ -5,7 +5,6 @@ import type { Accounts } from '../programs/accounts.js';
 import type { AdmissionClass, Headroom } from './lane.js';
 import type { WaitQueue } from './wait-queue.js';
 import type { ModelPool } from './model-pool.js';
-import type { Context } from '../kv/context.js';
 import type { EngineTable } from '../engines/engine-table.js';
 import type { TenantId } from '../protocol/units.js';
 
@@ -77,9 +76,8 @@ export class WaitQueues {
    * calls. Only the first few of a program are updated, so that a large fan-out stays cheap. `firstBound` checks the
    * rest before they run.
    */
-  reread(engine: Engine, call: Pick<Call, 'program' | 'thread'>, dropped: readonly Context[]): void {
-    this.#rereadThread(engine, call);
-    for (const context of dropped) this.#rereadThread(engine, context);
+  reread(engine: Engine, threads: Iterable<Pick<Call, 'program' | 'thread'>>): void {
+    for (const thread of threads) this.#rereadThread(engine, thread);
   }
 
   /**

@@ -6,9 +6,10 @@ import { listFiles, listImports, readText } from '../support/tree.js';
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   src: [],
   loadbalancer: ['src'],
-  sidecar: ['src', 'loadbalancer'],
+  cluster: ['src'],
+  sidecar: ['src', 'loadbalancer', 'cluster'],
   workloads: ['src'],
-  sim: ['src', 'loadbalancer', 'workloads'],
+  sim: ['src', 'loadbalancer', 'cluster', 'workloads'],
   lab: ['src', 'loadbalancer', 'workloads', 'sim'],
   loadtest: ['src', 'workloads', 'sim', 'lab'],
   cli: ['src', 'loadbalancer', 'sidecar', 'workloads', 'sim', 'lab', 'loadtest'],

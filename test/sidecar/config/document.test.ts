@@ -41,6 +41,7 @@ describe('keys', () => {
       'admin.token',
       'engines[].apiKey',
       'discovery[].apiKey',
+      'cluster.password',
       'auth.keys[].sha256',
       'tracing.otlp.headers',
     ]);

@@ -21,7 +21,7 @@ import {
   type World,
 } from '../gateway/world.js';
 
-/** Series that have no samples until Node.js has something to count, and those of KV events, which are off. */
+/** Series that have no samples until Node.js has something to count, and those of parts that are off. */
 const UNCERTAIN = new Set([
   'nodejs_gc_duration_seconds',
   'nodejs_active_requests',
@@ -29,6 +29,10 @@ const UNCERTAIN = new Set([
   'maitred_engine_kv_event_tokens',
   'maitred_engine_kv_event_gaps_total',
   'maitred_kv_events_refused_total',
+  'maitred_cluster_store_up',
+  'maitred_cluster_gateways',
+  'maitred_cluster_store_failures_total',
+  'maitred_cluster_takes_total',
 ]);
 const TENANTS = ['alpha', 'beta', 'gamma'];
 const bearer = (tenant: string) => ({ authorization: `Bearer key-of-${tenant}` });

@@ -1,0 +1,8 @@
+/** Many gateways, one schedule: what they share, and each one's side of it. */
+export { Directory, elsewhereOf, type Taken } from './directory.js';
+export { EngineLedger } from './engine-ledger.js';
+export { Member } from './member.js';
+export { MemoryStore } from './memory-state.js';
+export { gatewayId, type EngineClaim, type EnginePart, type GatewayId } from './messages.js';
+export { REDIS_DEFAULTS, RedisState, type RedisOptions } from './redis/redis-state.js';
+export type { SharedListener, SharedState, StoreState } from './shared-state.js';

@@ -1,0 +1,15 @@
+import type { EngineDemand, EngineShared } from '../src/index.js';
+
+declare const brand: unique symbol;
+/** A gateway's own name, new at each start. */
+export type GatewayId = string & { readonly [brand]: 'GatewayId' };
+export const gatewayId = (text: string): GatewayId => text as GatewayId;
+
+/** What a gateway says of one engine. */
+export interface EngineClaim extends EngineDemand {
+  /** Slots that it goes on holding, of those that it was given; its calls in flight always count. */
+  readonly keeps: number;
+}
+
+/** A gateway's part of one engine, and the sums of the others. */
+export type EnginePart = Omit<EngineShared, 'type'>;

@@ -1,0 +1,78 @@
+import type { EngineId, Tokens } from '../../src/index.js';
+import type { EngineLedger } from '../engine-ledger.js';
+import type { EngineClaim, EnginePart, GatewayId } from '../messages.js';
+
+/** A state of an engine's ledger. Of two, that of the later ledger is newer, or that with the higher revision. */
+export interface LedgerState {
+  readonly ledger: EngineLedger;
+  /** The server's time at which this ledger began, ms. */
+  readonly since: number;
+  readonly rev: number;
+}
+
+/** A gateway's shares of engines: its last claims, and its parts by the store's ledgers, or alone. */
+export class Shares {
+  readonly #claims = new Map<EngineId, EngineClaim>();
+  /** Engines that the gateway uses no more, until the store knows. */
+  readonly #released = new Set<EngineId>();
+  readonly #seen = new Map<EngineId, Omit<LedgerState, 'ledger'>>();
+
+  constructor(private readonly gateway: GatewayId) {}
+
+  get claims(): EngineClaim[] {
+    return [...this.#claims.values()];
+  }
+
+  get released(): EngineId[] {
+    return [...this.#released];
+  }
+
+  claim(claims: readonly EngineClaim[]): void {
+    for (const claim of claims) {
+      this.#claims.set(claim.engine, claim);
+      this.#released.delete(claim.engine);
+    }
+  }
+
+  release(engine: EngineId): void {
+    if (this.#claims.delete(engine)) this.#released.add(engine);
+    this.#seen.delete(engine);
+  }
+
+  /** The store knows that the gateway uses them no more. */
+  releasedFor(engines: readonly EngineId[]): void {
+    for (const engine of engines) this.#released.delete(engine);
+  }
+
+  /** The gateway's parts by these ledgers. An answer and a message may pass each other, so older states say nothing. */
+  read(states: readonly LedgerState[]): EnginePart[] {
+    return states.flatMap(({ ledger, since, rev }) => {
+      const seen = this.#seen.get(ledger.engine);
+      if (seen && (since < seen.since || (since === seen.since && rev <= seen.rev))) return [];
+      const part = this.#claims.has(ledger.engine) ? ledger.partOf(this.gateway) : undefined;
+      if (part === undefined) return [];
+      this.#seen.set(ledger.engine, { since, rev });
+      return part;
+    });
+  }
+
+  /** The store may have lost ledgers: any state is news. */
+  forgetStates(): void {
+    this.#seen.clear();
+  }
+}
+
+/** The part of a gateway that hears of no other: as if each of them had what it has itself. */
+export function partAlone(claim: EngineClaim, live: number): EnginePart {
+  const of = (count: number) => (live - 1) * count;
+  return {
+    engine: claim.engine,
+    ...(claim.window < Infinity && { slots: Math.ceil(claim.window / live) }),
+    inFlight: of(claim.inFlight),
+    loadTokens: of(claim.loadTokens) as Tokens,
+    activeTokens: of(claim.activeTokens) as Tokens,
+    claimTokens: of(claim.claimTokens) as Tokens,
+    cachedTokens: of(claim.cachedTokens) as Tokens,
+    waitingGateways: 0,
+  };
+}

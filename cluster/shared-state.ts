@@ -1,0 +1,68 @@
+import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../src/index.js';
+import type { Taken } from './directory.js';
+import type { EngineClaim, EnginePart, GatewayId } from './messages.js';
+
+/**
+ * What gateways share: engines' slots, programs, and whose conversation is whose. Each gateway has one of its own.
+ *
+ * No operation throws or rejects, and none takes longer than its time limit: without its store a gateway goes on alone.
+ * Then it uses an equal share of each engine and its own table of programs, until the store is back.
+ */
+export interface SharedState {
+  readonly state: StoreState;
+
+  /**
+   * Says what the gateway has and wants of engines. Answers with its parts: alone, with an equal share. Empty: the
+   * answer is late, and the listener will hear it.
+   */
+  claim(claims: readonly EngineClaim[]): Promise<readonly EnginePart[]>;
+  /** The gateway uses the engine no more: others get its slots. */
+  release(engine: EngineId): void;
+
+  /**
+   * The gateway runs the program's calls from now on; its former owner hears of the move. Undefined: the store did not
+   * answer. Then the program is still another's, and the next call must ask again.
+   */
+  take(program: ProgramId): Promise<Taken | undefined>;
+  /** Joins the gateway's record of a program with what others told. Batched: the last record counts. */
+  put(program: ProgramId, record: ProgramRecord): void;
+  /** The program is over. Changes nothing if another gateway owns it by now. */
+  forget(program: ProgramId): void;
+
+  /**
+   * The tenant's key, such as a response's id or the hash of a conversation, names a program or an engine. Batched. A
+   * key with two names has none: a wrong split costs order, a wrong merge punishes a stranger.
+   */
+  remember(tenant: TenantId, key: string, name: string): void;
+  /** What the first key that is known names. @param keys the longest conversation first */
+  find(tenant: TenantId, keys: readonly string[]): Promise<string | undefined>;
+
+  /** The gateway ends: others get its slots. */
+  leave(): Promise<void>;
+}
+
+/** What a gateway hears from its store, at any time. */
+export interface SharedListener {
+  /** Its parts of engines, as they are now. */
+  parts(parts: readonly EnginePart[]): void;
+  /** Another gateway runs the program's calls. May be heard more than once. */
+  moved(program: ProgramId): void;
+  /** The store is in use again and may have lost programs: the records of those that this gateway owns. */
+  owned(): Iterable<readonly [ProgramId, ProgramRecord]>;
+  changed(state: StoreState): void;
+}
+
+export interface StoreState {
+  /** Whether the store is in use; otherwise the gateway goes on alone. */
+  readonly up: boolean;
+  /** Time at which `up` changed, on the clock of `performance.now()`. */
+  readonly sinceMs: number;
+  /** Number of live gateways as last heard, this one included. */
+  readonly live: number;
+  /** Their names as last heard; empty before. */
+  readonly gateways: readonly GatewayId[];
+  /** Operations that failed or were late, since the start. */
+  readonly failures: number;
+  /** The last failure, in words; absent: there was none. */
+  readonly error?: string;
+}

@@ -1,0 +1,107 @@
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import { DAY_MS, STARTING, count, ms, name, note } from './note.js';
+
+const STORE_URL =
+  'must be redis://host:port, rediss:// for TLS, or the path of a socket, without user, query or fragment';
+
+/** Credentials in a URL would appear in logs. */
+function isStoreUrl(text: string): boolean {
+  if (text.startsWith('/')) return !/[?#]/.test(text);
+  if (!/^rediss?:\/\/[^/]/.test(text) || !URL.canParse(text)) return false;
+  const { username, password, pathname, search, hash } = new URL(text);
+  return username + password + search + hash === '' && /^(?:\/\d{0,4})?$/.test(pathname);
+}
+
+export const cluster = z
+  .strictObject({
+    url: z
+      .string()
+      .refine(isStoreUrl, { error: STORE_URL })
+      .nullable()
+      .default(null)
+      .meta(
+        note(
+          'Redis or Valkey server through which gateways share their engines (CLUSTER.md). Null: off. Needs the package `ioredis`.',
+          'off by default',
+          { restart: true },
+        ),
+      ),
+    pool: name
+      .default('default')
+      .meta(
+        note('Name of the pool. Gateways of one pool have the same engines and settings.', STARTING, { restart: true }),
+      ),
+    gateway: name
+      .max(64)
+      .optional()
+      .meta(
+        note('Name of this gateway; each start adds a suffix of its own.', 'for operators', {
+          default: 'the host’s name',
+          restart: true,
+        }),
+      ),
+    gateways: count(1, 1000)
+      .default(1)
+      .meta(
+        note('Gateways to expect: without the server since its start, each takes one share of the windows.', STARTING, {
+          restart: true,
+        }),
+      ),
+    username: z
+      .string()
+      .min(1)
+      .nullable()
+      .default(null)
+      .meta(note('User at the server. Null: its default user.', 'as the server', { restart: true })),
+    password: z
+      .string()
+      .min(1)
+      .nullable()
+      .default(null)
+      .meta(note('Its password.', 'as the server', { restart: true, secret: true })),
+    caFile: z
+      .string()
+      .min(1)
+      .nullable()
+      .default(null)
+      .meta(
+        note('PEM file of the authorities that sign the server’s certificate. Null: those of Node.js.', 'as Node.js', {
+          restart: true,
+        }),
+      ),
+    limitMs: ms(1, 1000)
+      .default(3)
+      .meta(note('Time for the server to answer; a call goes on without a later answer.', STARTING, { restart: true })),
+    heartbeatMs: ms(50, DAY_MS)
+      .default(1000)
+      .meta(note('Interval of signs of life to the server.', STARTING, { restart: true })),
+    leaseMs: ms(200, DAY_MS)
+      .default(15_000)
+      .meta(
+        note(
+          'Time after its last sign of life at which a gateway counts as gone. At least three heartbeats.',
+          STARTING,
+          {
+            restart: true,
+          },
+        ),
+      ),
+    programsMax: count(100, 1e8)
+      .default(100_000)
+      .meta(note('Programs that the server keeps.', 'as `limits.programsMax`', { restart: true })),
+    keysMax: count(100, 1e8)
+      .default(100_000)
+      .meta(
+        note('Conversations and responses that the server keeps for each tenant.', 'as `limits.conversationsMax`', {
+          restart: true,
+        }),
+      ),
+  })
+  .transform((given) => ({ ...given, gateway: given.gateway ?? hostName() }));
+
+/** The host's name as a name of ours. */
+const hostName = (): string =>
+  hostname()
+    .replace(/[^\w.-]/g, '-')
+    .slice(0, 64) || 'gateway';

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { name, NONE, note } from './note.js';
+
+const file = z.string().min(1);
+
+export const workflows = z
+  .array(
+    z.union([file, z.strictObject({ file, tenant: name.optional() })], {
+      error: 'must be a file, or a mapping of file and, optionally, tenant',
+    }),
+  )
+  .max(100)
+  .default([])
+  .meta(
+    note(
+      'Files of declared workflows (docs/WORKFLOWS.md), JSON or YAML: a path for all tenants, or `{file, tenant}`.',
+      NONE,
+    ),
+  );

@@ -1,0 +1,165 @@
+import { Directory, elsewhereOf, EngineLedger, gatewayId, Member, type EngineClaim, type EnginePart, type GatewayId } from '../../cluster/index.js'; // prettier-ignore
+import type { CallArrived, CallId, Event, ProgramId } from '../../src/index.js';
+import { Dice } from '../../workloads/index.js';
+import { Appointment, RANK, type Agenda } from './agenda.js';
+import { Gateway, type GatewayPorts } from './gateway.js';
+import type { Steps, WorldOptions } from './options.js';
+
+const PROGRAMS_MAX = 100_000;
+
+/** Several gateways in front of the same engines, and what they share. */
+export interface ClusterOptions {
+  readonly gateways: number;
+  /** Time of a message to the store, and of one back. */
+  readonly delayMs: number;
+  /** The gateway of a call: any, or always the same one of its program. */
+  readonly routing: 'call' | 'program';
+  /** Whether they share anything; otherwise each schedules alone. */
+  readonly shares: boolean;
+}
+
+/** One gateway and its side of what is shared. */
+class Node {
+  readonly member: Member;
+  /** Programs whose last call ran here. */
+  readonly owned = new Set<ProgramId>();
+
+  constructor(
+    readonly id: GatewayId,
+    readonly gateway: Gateway,
+  ) {
+    this.member = new Member(() => viewsOf(gateway).demands());
+  }
+}
+
+/** Gateways that share a store with a delay. It passes for one gateway: each call's events go to the call's own. */
+export class Cluster {
+  readonly #nodes: readonly Node[];
+  readonly #nodeOf = new Map<CallId, Node>();
+  readonly #programOf = new Map<CallId, ProgramId>();
+  /** Calls on their way from the store to the scheduler. */
+  readonly #underWay = new Set<CallId>();
+  readonly #ledgers = new Map<string, EngineLedger>();
+  readonly #directory = new Directory(PROGRAMS_MAX);
+  readonly #told = new Map<Node, Map<string, string>>();
+  readonly #dice: Dice;
+
+  constructor(
+    private readonly options: Pick<WorldOptions, 'scheduler' | 'lens' | 'seed'> & { readonly cluster: ClusterOptions },
+    private readonly agenda: Agenda,
+    ports: GatewayPorts,
+  ) {
+    this.#dice = new Dice(options.seed);
+    this.#nodes = Array.from({ length: options.cluster.gateways }, (_, index) => {
+      const gateway = new Gateway(options, agenda, ports, (event) => this.#stepped(node, event));
+      const node: Node = new Node(gatewayId(`g${index}`), gateway);
+      this.#told.set(node, new Map());
+      return node;
+    });
+  }
+
+  get scheduler(): Steps {
+    return (this.#nodes[0] as Node).gateway.scheduler;
+  }
+
+  get promotions(): number {
+    return this.#nodes.reduce((sum, { gateway }) => sum + gateway.promotions, 0);
+  }
+
+  restart(): void {
+    for (const { gateway } of this.#nodes) gateway.restart();
+  }
+
+  tell(event: Event): void {
+    if (event.type === 'callArrived') return this.#arrive(event);
+    if (!('call' in event)) {
+      for (const { gateway, member } of this.#nodes) {
+        const isJoin = event.type === 'engineJoined' && this.options.cluster.shares;
+        if (isJoin) member.joined(event.engine);
+        gateway.tell(isJoin ? { ...event, shared: true } : event);
+      }
+      return;
+    }
+    if (this.#underWay.has(event.call)) {
+      this.#underWay.delete(event.call);
+      return;
+    }
+    this.#nodeOf.get(event.call)?.gateway.tell(event);
+  }
+
+  #arrive(event: CallArrived): void {
+    const { gateways, routing, shares, delayMs } = this.options.cluster;
+    const roll = routing === 'call' ? this.#dice.share() : Dice.of(7, Number(event.program.slice(1))).share();
+    const node = this.#nodes[Math.floor(roll * gateways)] as Node;
+    this.#nodeOf.set(event.call, node);
+    this.#programOf.set(event.call, event.program);
+    if (!shares || node.owned.has(event.program)) return node.gateway.tell(event);
+    this.#underWay.add(event.call);
+    this.#after(delayMs, () => {
+      const { record, from } = this.#directory.take(event.program, node.id);
+      const former = this.#nodes.find(({ id }) => id === from);
+      if (former !== undefined) this.#after(delayMs, () => {
+        former.owned.delete(event.program);
+        former.gateway.tell({ type: 'programMoved', program: event.program });
+      }); // prettier-ignore
+      this.#after(delayMs, () => {
+        if (!this.#underWay.delete(event.call)) return;
+        node.owned.add(event.program);
+        const elsewhere = record && elsewhereOf(record, event.thread);
+        node.gateway.tell({ ...event, ...(elsewhere && { elsewhere }) });
+      });
+    });
+  }
+
+  #stepped(node: Node, event: Event): void {
+    if (!this.options.cluster.shares) return;
+    if (event.type === 'callFinished') {
+      const program = this.#programOf.get(event.call) as ProgramId;
+      this.#programOf.delete(event.call);
+      const record = viewsOf(node.gateway).record(program);
+      if (record !== undefined) this.#after(this.options.cluster.delayMs, () => this.#directory.put(program, node.id, record)); // prettier-ignore
+    }
+    this.#exchange(node);
+  }
+
+  /** What has changed goes to the store. */
+  #exchange(node: Node): void {
+    const { delayMs } = this.options.cluster;
+    const { claims, released } = node.member.changes();
+    if (claims.length + released.length === 0) return;
+    this.#after(delayMs, () => {
+      for (const engine of released) this.#ledgers.get(engine)?.leave(node.id);
+      for (const claim of claims) this.#claim(node, claim);
+      this.#after(delayMs, () => {
+        node.member.settled();
+        this.#exchange(node);
+      });
+    });
+  }
+
+  #claim(node: Node, claim: EngineClaim): void {
+    let ledger = this.#ledgers.get(claim.engine);
+    if (ledger === undefined) this.#ledgers.set(claim.engine, (ledger = new EngineLedger(claim.engine)));
+    ledger.claim(node.id, claim);
+    for (const [id, part] of ledger.parts()) this.#send(this.#nodes.find((each) => each.id === id) as Node, part);
+  }
+
+  #send(node: Node, part: EnginePart): void {
+    const told = this.#told.get(node) as Map<string, string>;
+    const text = JSON.stringify(part);
+    if (told.get(part.engine) === text) return;
+    told.set(part.engine, text);
+    this.#after(this.options.cluster.delayMs, () => {
+      for (const event of node.member.received([part])) node.gateway.tell(event);
+    });
+  }
+
+  #after(ms: number, happen: () => void): void {
+    this.agenda.set(new Appointment(RANK.report, happen), this.agenda.nowMs + ms);
+  }
+}
+
+function viewsOf({ scheduler }: Gateway): NonNullable<Steps['views']> {
+  if (scheduler.views === undefined) throw new RangeError('this policy cannot share engines among gateways');
+  return scheduler.views;
+}

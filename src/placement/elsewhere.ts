@@ -1,0 +1,18 @@
+import type { Call } from '../programs/call.js';
+import type { Program } from '../programs/process-table.js';
+import type { Elsewhere } from '../protocol/events.js';
+import type { Placement } from './placement.js';
+
+/** Other gateways have run the program's last calls: its home is theirs, and the thread's context is there. */
+export function adopt(call: Call, { home, contextTokens }: Elsewhere, { engineTable }: Placement): void {
+  const engine = home === undefined ? undefined : engineTable.engines.get(home);
+  if (engine?.state !== 'up') return;
+  call.program.bind(engine);
+  if (contextTokens !== undefined) engine.workingSet.adopt(call, contextTokens);
+}
+
+/** Another gateway runs the program's next calls, and counts its contexts. */
+export function handOver(program: Program, placement: Placement): void {
+  for (const engine of placement.engineTable.engines.values())
+    if (engine.workingSet.handOver(program)) placement.touch(engine);
+}

@@ -1,0 +1,73 @@
+import type { Engine } from './engines/engine.js';
+import type { Placement } from './placement/placement.js';
+import type { Accounts } from './programs/accounts.js';
+import type { Program } from './programs/process-table.js';
+import type { RootThread } from './protocol/events.js';
+import type { EngineId, Millis, Tokens } from './protocol/units.js';
+
+/*
+ * What gateways that share engines tell each other.
+ */
+
+/** What this gateway has on an engine and wants of it: all that other gateways need to know. */
+export interface EngineDemand {
+  readonly engine: EngineId;
+  /** Window of the whole engine; Infinity when the policy admits everything. */
+  readonly window: number;
+  readonly inFlight: number;
+  readonly loadTokens: Tokens;
+  readonly activeTokens: Tokens;
+  readonly claimTokens: Tokens;
+  readonly cachedTokens: Tokens;
+  /** Number of waiting calls that it may run, by level. */
+  readonly waiting: readonly number[];
+}
+
+/** A program, as a gateway that has run its calls hands it on. */
+export interface ProgramRecord {
+  readonly serviceMs: Millis;
+  readonly calls: number;
+  readonly home?: EngineId;
+  /** The context of each thread in its home's cache. */
+  readonly contexts: Readonly<Record<string, Tokens>>;
+  readonly root: RootThread;
+}
+
+export function demandView(engine: Engine, { rules, accounts }: Placement): EngineDemand {
+  const { workingSet } = engine;
+  return {
+    engine: engine.id,
+    window: rules.policy.admits ? engine.limit.size : Infinity,
+    inFlight: engine.inFlight,
+    loadTokens: wholeTokens(engine.batch.ownTokens),
+    activeTokens: wholeTokens(workingSet.activeCountedTokens),
+    cachedTokens: wholeTokens(workingSet.cachedTokens),
+    claimTokens: wholeTokens(workingSet.workingSetTokens - workingSet.activeCountedTokens),
+    waiting: waitingFor(engine, accounts),
+  };
+}
+
+/** Where tenants are told apart, levels of different tenants do not compare: all calls count as of one level. */
+function waitingFor({ state, bound, pools }: Engine, accounts: Accounts): readonly number[] {
+  const waiting: number[] = [];
+  if (state !== 'up') return waiting;
+  bound.countLevels(waiting);
+  for (const { unbound } of pools) unbound.countLevels(waiting);
+  // Levels without calls are holes.
+  const byLevel = Array.from(waiting, (calls: number | undefined) => calls ?? 0);
+  return accounts.areApart ? [byLevel.reduce((sum, calls) => sum + calls, 0)] : byLevel;
+}
+
+/** Claims that fade are fractions. */
+const wholeTokens = (count: number): Tokens => Math.max(0, Math.round(count)) as Tokens;
+
+export function recordView(row: Program): ProgramRecord {
+  const { serviceMs, callsTotal, home } = row;
+  const root = {
+    calls: row.rootCallsFinished,
+    firstPromptTokens: row.firstPromptTokens as Tokens,
+    contextTokens: row.rootContextTokens as Tokens,
+  };
+  const contexts = home?.workingSet.contextTokens(row) ?? {};
+  return { serviceMs: serviceMs as Millis, calls: callsTotal, ...(home && { home: home.id }), contexts, root };
+}

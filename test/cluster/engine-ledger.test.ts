@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EngineLedger, gatewayId, type EngineClaim, type GatewayId } from '../../cluster/index.js';
+import { engineId, tokens } from '../../src/index.js';
+
+const ENGINE = engineId('e');
+const WINDOW = 8;
+
+const claimOf = (facts: Partial<EngineClaim>): EngineClaim => ({
+  engine: ENGINE,
+  window: WINDOW,
+  inFlight: 0,
+  keeps: 0,
+  loadTokens: tokens(0),
+  activeTokens: tokens(0),
+  claimTokens: tokens(0),
+  cachedTokens: tokens(0),
+  waiting: [],
+  ...facts,
+});
+
+const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
+const slotsOf = (ledger: EngineLedger) => [...ledger.parts().values()].map(({ slots = 0 }) => slots);
+
+describe('an engine’s ledger', () => {
+  it('never gives more slots than the window, and no gateway less than an equal share for long while calls wait', () => {
+    const move = fc.record({
+      gateway: fc.nat(3),
+      inFlight: fc.double({ min: 0, max: 1, noNaN: true }),
+      keeps: fc.double({ min: 0, max: 1, noNaN: true }),
+      waiting: fc.array(fc.nat(3), { maxLength: 4 }),
+      leaves: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
+        const ledger = new EngineLedger(ENGINE);
+        const running = new Map<GatewayId, number>();
+        const slots = (id: GatewayId) => ledger.partOf(id)?.slots ?? 0;
+        const claim = (id: GatewayId, calls: number, keeps: number, waiting: readonly number[]) => {
+          running.set(id, calls);
+          ledger.claim(id, claimOf({ inFlight: calls, keeps, waiting }));
+          expect(sumOf(slotsOf(ledger))).toBeLessThanOrEqual(WINDOW);
+          expect(sumOf([...running.values()])).toBeLessThanOrEqual(WINDOW);
+        };
+        for (const { gateway, inFlight, keeps, waiting, leaves } of moves) {
+          const id = gatewayId(`g${gateway}`);
+          // As a gateway that obeys: no more in flight than it has slots for.
+          const calls = Math.floor(inFlight * slots(id));
+          if (leaves && calls === 0) {
+            ledger.leave(id);
+            running.delete(id);
+          } else claim(id, calls, Math.floor(keeps * slots(id)), waiting);
+        }
+        // All become busy: each starts what it may.
+        const live = [...running.keys()];
+        for (let i = 0; i < 4; i += 1) for (const id of live) claim(id, slots(id), slots(id), [WINDOW]);
+        if (live.length > 0) expect(sumOf(slotsOf(ledger))).toBe(WINDOW);
+        for (const id of live) expect(slots(id)).toBeGreaterThanOrEqual(Math.floor(WINDOW / live.length));
+      }),
+    );
+  });
+
+  it('gives a freed slot to the better level, whichever gateway freed it', () => {
+    const ledger = new EngineLedger(ENGINE);
+    const [a, b] = [gatewayId('a'), gatewayId('b')];
+    ledger.claim(a, claimOf({ waiting: [0, 0, 9] }));
+    ledger.claim(a, claimOf({ inFlight: 8, keeps: 8, waiting: [0, 0, 1] }));
+    ledger.claim(b, claimOf({ waiting: [0, 2] }));
+    // It starts no call above its share.
+    expect(ledger.parts().get(a)).toMatchObject({ slots: 4, waitingLevel: 1 });
+    ledger.claim(a, claimOf({ inFlight: 7, keeps: 4, waiting: [0, 0, 1] }));
+    expect(ledger.parts().get(a)).toMatchObject({ slots: 4, waitingLevel: 1, inFlight: 0 });
+    expect(ledger.parts().get(b)).toMatchObject({ slots: 1, inFlight: 7 });
+  });
+
+  it('counts calls in flight at once that it has not given slots for, as after it lost its memory', () => {
+    const ledger = new EngineLedger(ENGINE);
+    ledger.claim(gatewayId('a'), claimOf({ inFlight: 6, keeps: 8 }));
+    expect(ledger.parts().get(gatewayId('a'))).toMatchObject({ slots: 8 });
+    ledger.claim(gatewayId('b'), claimOf({ inFlight: 5, keeps: 5, waiting: [1] }));
+    // 13 for a window of 8: nothing is given, and neither starts a call, until enough have ended.
+    expect(slotsOf(ledger)).toEqual([4, 4]);
+    ledger.claim(gatewayId('a'), claimOf({ inFlight: 4, keeps: 4, waiting: [9] }));
+    expect(slotsOf(ledger)).toEqual([4, 4]);
+    ledger.claim(gatewayId('b'), claimOf({ inFlight: 4, keeps: 4, waiting: [1] }));
+    expect(slotsOf(ledger)).toEqual([4, 4]);
+  });
+
+  it('follows a window that shrinks, however many calls wait', () => {
+    const ledger = new EngineLedger(ENGINE);
+    const [a, b] = [gatewayId('a'), gatewayId('b')];
+    for (const id of [a, b]) ledger.claim(id, claimOf({ window: 9, waiting: [9] }));
+    const running = slotsOf(ledger);
+    for (let round = 0; round < 9; round += 1)
+      for (const [i, id] of [a, b].entries()) {
+        // Each call that ends is followed by another one, up to the slots.
+        const slots = ledger.partOf(id)!.slots!;
+        running[i] = running[i]! > slots ? running[i]! - 1 : slots;
+        ledger.claim(id, claimOf({ window: 4, inFlight: running[i], keeps: slots, waiting: [9] }));
+      }
+    expect(running).toEqual([2, 2]);
+  });
+});

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gatewayId, MemoryStore } from '../../cluster/index.js';
+import { engineId, programId, tenantId, type Millis, type Tokens } from '../../src/index.js';
+import { claimOf, Desk } from '../support/shared-desk.js';
+import { noRedis, RedisServer } from '../support/redis.js';
+
+const GATEWAYS = ['g0', 'g1', 'g2', 'g3'].map(gatewayId);
+const RUNS = Number(process.env['TEST_SEQUENCES'] ?? 40);
+
+const engine = fc.constantFrom('e0', 'e1');
+const program = fc.constantFrom('t:p', 't~p');
+const tenant = fc.constantFrom('t', 'old:t');
+const key = fc.constantFrom('k0', 'k1');
+const count = fc.nat(12);
+const few = fc.nat(3);
+const tokens = count.map((value) => value as Tokens);
+const demand = fc.record({
+  // The least window counts: small ones are rare, so that there are slots to give.
+  window: fc.oneof({ weight: 19, arbitrary: fc.integer({ min: 9, max: 14 }) }, fc.constantFrom(0, 1, Infinity)),
+  inFlight: few,
+  loadTokens: tokens,
+  activeTokens: tokens,
+  claimTokens: tokens,
+  cachedTokens: tokens,
+  keeps: few,
+  // Levels without calls may be absent.
+  waiting: fc.sparseArray(few, { maxNumElements: 2, maxLength: 3 }),
+});
+const record = fc.record(
+  {
+    serviceMs: fc.double({ min: 0, max: 1e9, noNaN: true }).map((value) => value as Millis),
+    calls: count,
+    home: engine.map(engineId),
+    contexts: fc.dictionary(fc.string(), tokens, { maxKeys: 3 }),
+    root: fc.record({ calls: count, firstPromptTokens: tokens, contextTokens: tokens }),
+  },
+  { requiredKeys: ['serviceMs', 'calls', 'contexts', 'root'] },
+);
+
+/** One operation of one desk; names are made unique by the number of the run. */
+type Step = (desk: Desk, run: string) => unknown;
+
+/** Steps by what they are about: sequences of one kind meet more often on the same names. */
+const STEPS: Readonly<Record<string, fc.Arbitrary<Step>>> = {
+  engines: fc.oneof(
+    {
+      weight: 9,
+      arbitrary: fc.dictionary(engine, demand, { minKeys: 1 }).map((demands): Step => {
+        return (desk, run) => desk.claim(Object.entries(demands).map(([name, said]) => claimOf(name + run, said)));
+      }),
+    },
+    engine.map(
+      (name): Step =>
+        (desk, run) =>
+          desk.shared.release(engineId(name + run)),
+    ),
+  ),
+  programs: fc.oneof(
+    fc.tuple(program, record).map(([id, said]): Step => {
+      return ({ shared }, run) => shared.put(programId(id + run), said);
+    }),
+    program.map(
+      (id): Step =>
+        ({ shared }, run) =>
+          shared.take(programId(id + run)),
+    ),
+    program.map(
+      (id): Step =>
+        ({ shared }, run) =>
+          shared.forget(programId(id + run)),
+    ),
+  ),
+  keys: fc.oneof(
+    fc.tuple(tenant, key, program).map(([who, name, id]): Step => {
+      return ({ shared }, run) => shared.remember(tenantId(who + run), name, programId(id));
+    }),
+    fc.tuple(tenant, fc.array(key, { maxLength: 3 })).map(([who, names]): Step => {
+      return ({ shared }, run) => shared.find(tenantId(who + run), names);
+    }),
+  ),
+};
+
+describe.skipIf(noRedis !== undefined)('a store in memory and one in Redis', () => {
+  let server: RedisServer;
+  let redis: readonly Desk[];
+  const store = new MemoryStore({ programsMax: 1e6, keysMax: 1e6 });
+  const memory = GATEWAYS.map((gateway) => Desk.inMemory(store, gateway));
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    const connection = { url: server.path };
+    redis = await Promise.all(GATEWAYS.map((gateway) => Desk.inRedis({ connection, pool: 'p', gateway })));
+  });
+
+  afterAll(async () => {
+    await Promise.all(redis.map(({ shared }) => shared.leave()));
+    await server.stop();
+  });
+
+  it.each(Object.keys(STEPS))('give the same answers and messages in any sequence about %s', async (about) => {
+    let runs = 0;
+    const sequence = fc.array(fc.tuple(fc.nat(GATEWAYS.length - 1), STEPS[about]!), { maxLength: 30, size: 'max' });
+    const property = fc.asyncProperty(sequence, async (steps) => {
+      const run = `${about}${runs++}`;
+      for (const [at, act] of steps) {
+        expect(await act(redis[at]!, run)).toEqual(await act(memory[at]!, run));
+        await redis[at]!.settled();
+      }
+      await Promise.all(redis.map((desk) => desk.settled()));
+      const heard = (desks: readonly Desk[]) => desks.map(({ engines, movedAway }) => ({ engines, movedAway }));
+      expect(heard(redis)).toEqual(heard(memory));
+    });
+    await fc.assert(property, { numRuns: RUNS, seed: 1 });
+  });
+});

@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { gatewayId, MemoryStore } from '../../../cluster/index.js';
+import { Cluster } from '../../../sidecar/cluster/cluster.js';
+import type { Identity } from '../../../sidecar/identity/identity.js';
+import { engineId, modelId, programId, tenantId, type Event } from '../../../src/index.js';
+import { Desk } from '../../support/core-desk.js';
+import { arrived } from '../../support/core-events.js';
+
+const PROGRAM = programId('t:p');
+const WINDOW = 8;
+const LONG = 5000;
+
+const identityOf = (program = PROGRAM, more: Partial<Identity> = {}): Identity => ({
+  program,
+  label: 'p',
+  thread: '',
+  final: false,
+  source: 'none',
+  wantsAnswer: false,
+  ...more,
+});
+
+/** Rounds of claims and records are over. */
+const settled = () => vi.advanceTimersByTimeAsync(100);
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** A gateway of a cluster: its scheduler, and its side of what is shared. */
+class Node {
+  readonly desk = new Desk();
+  readonly heard: Event[] = [];
+  cluster!: Cluster;
+  /** Whether the store answers in time. */
+  isLate = false;
+
+  static async join(store: MemoryStore, name: string): Promise<Node> {
+    const node = new Node();
+    const emit = (event: Event) => {
+      node.heard.push(event);
+      node.tell(event);
+    };
+    const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
+    const ports = { emit, views: node.desk.scheduler.views, programsMax: 100, log };
+    node.cluster = await Cluster.open(ports, (listener) => {
+      const shared = store.join(gatewayId(name), listener);
+      const [take, claim] = [shared.take.bind(shared), shared.claim.bind(shared)];
+      vi.spyOn(shared, 'take').mockImplementation(async (program) => (node.isLate ? undefined : take(program)));
+      vi.spyOn(shared, 'claim').mockImplementation(async (claims) => (node.isLate ? [] : claim(claims)));
+      return Promise.resolve(shared);
+    });
+    return node;
+  }
+
+  tell(event: Event): void {
+    this.desk.tell(event);
+    this.cluster.stepped();
+  }
+
+  async joined(engine: string): Promise<void> {
+    const models = [modelId('m')];
+    this.tell(this.cluster.announced({ type: 'engineJoined', engine: engineId(engine), models, windowMax: WINDOW }));
+    await settled();
+  }
+
+  /** Runs one long call of the program, from its arrival to its end. Returns its engine. */
+  async run(call: string): Promise<string | undefined> {
+    const elsewhere = await this.cluster.take(identityOf(), false);
+    this.tell({ ...arrived(call, { program: PROGRAM, prompt: LONG }), ...(elsewhere && { elsewhere }) });
+    // Another gateway may have the engine's slots, and gives some up.
+    await settled();
+    const engine = this.desk.dispatchOf(call)?.engine;
+    this.desk.pass(1000);
+    this.desk.finish(call, { prompt: LONG, output: 10 });
+    this.cluster.ran(PROGRAM);
+    await settled();
+    return engine;
+  }
+}
+
+async function two(): Promise<readonly [Node, Node]> {
+  const store = new MemoryStore({ programsMax: 100, keysMax: 100 });
+  const nodes = [await Node.join(store, 'a'), await Node.join(store, 'b')] as const;
+  for (const node of nodes) for (const engine of ['E', 'F']) await node.joined(engine);
+  return nodes;
+}
+
+describe('a gateway of a cluster', () => {
+  it('gives an engine no call before it has slots, and all gateways together no more than the window', async () => {
+    const [a, b] = await two();
+    for (let i = 0; i < 3 * WINDOW; i += 1) for (const node of [a, b]) node.tell(arrived(`${i}`));
+    await settled();
+    for (const engine of ['E', 'F'])
+      expect(a.desk.engine(engine).inFlight + b.desk.engine(engine).inFlight).toBe(WINDOW);
+    const node = await Node.join(new MemoryStore({ programsMax: 1, keysMax: 1 }), 'c');
+    node.tell(arrived('early'));
+    node.isLate = true;
+    await node.joined('E');
+    node.tell(arrived('late'));
+    expect(node.desk.engine('E').inFlight).toBe(0);
+    // A claim without an answer is made again.
+    node.isLate = false;
+    await settled();
+    expect(node.desk.engine('E').inFlight).toBe(1);
+  });
+
+  it('claims an engine anew that has gone and come back', async () => {
+    const [a, b] = await two();
+    a.tell({ type: 'engineDrained', engine: engineId('E') });
+    await settled();
+    expect(b.desk.engine('E').window).toBe(WINDOW);
+    await a.joined('E');
+    for (let i = 0; i < 2; i += 1) a.tell(arrived(`${i}`));
+    await settled();
+    expect(a.desk.engine('E').inFlight + a.desk.engine('F').inFlight).toBe(2);
+  });
+
+  it('runs a program where other gateways have run it, with its service', async () => {
+    const [a, b] = await two();
+    const home = await a.run('1');
+    expect(await b.run('2')).toBe(home);
+    expect(a.heard).toContainEqual({ type: 'programMoved', program: PROGRAM });
+    expect(await a.run('3')).toBe(home);
+    expect(a.desk.program(PROGRAM)).toMatchObject({ callsTotal: 3, home });
+    expect(a.desk.program(PROGRAM).serviceMs).toBeGreaterThanOrEqual(2000);
+  });
+
+  it('asks for a program until it is its own, and not for those that it has made', async () => {
+    const [a, b] = await two();
+    await a.run('1');
+    expect(a.cluster.owns(PROGRAM)).toBe(true);
+    await b.run('2');
+    expect([a.cluster.owns(PROGRAM), b.cluster.owns(PROGRAM)]).toEqual([false, false]);
+    await b.run('3');
+    expect(b.cluster.owns(PROGRAM)).toBe(true);
+    expect(b.cluster.takes).toEqual({ new: 0, kept: 1, moved: 1, unanswered: 0 });
+    await b.cluster.take(identityOf(programId('t~made')), true);
+    expect(b.cluster.takes).toMatchObject({ new: 0 });
+    a.isLate = true;
+    expect(await a.cluster.take(identityOf(), false)).toBeUndefined();
+    expect(a.cluster.owns(PROGRAM)).toBe(false);
+  });
+
+  it('ends a program for all', async () => {
+    const [a, b] = await two();
+    await a.run('1');
+    b.cluster.ended(PROGRAM);
+    await settled();
+    expect(await b.cluster.take(identityOf(), false)).toBeUndefined();
+    expect(b.cluster.takes).toMatchObject({ new: 1 });
+  });
+
+  it('finds the program of a conversation by what another gateway has answered', async () => {
+    const [a, b] = await two();
+    const tenant = tenantId('t');
+    a.cluster.remember(tenant, 'k', PROGRAM);
+    const sought = { keys: ['unknown', 'k'], source: 'history' };
+    const found = await b.cluster.identify(tenant, identityOf(programId('t~new'), { sought }));
+    expect(found).toEqual(identityOf(PROGRAM, { label: 'p', source: 'history' }));
+    const other = await b.cluster.identify(tenantId('other'), identityOf(programId('t~new'), { sought }));
+    expect(other).toMatchObject({ program: 't~new', source: 'none' });
+  });
+});

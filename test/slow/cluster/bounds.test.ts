@@ -1,0 +1,107 @@
+import { Redis } from 'ioredis';
+import { afterEach, describe, expect, it } from 'vitest';
+import { gatewayId, REDIS_DEFAULTS, RedisState, type RedisOptions } from '../../../cluster/index.js';
+import { programId, tenantId } from '../../../src/index.js';
+import { readText } from '../../support/tree.js';
+import { claimOf, Desk, recordOf } from '../../support/shared-desk.js';
+import { noRedis, RedisServer } from '../../support/redis.js';
+
+const opened: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of opened.splice(0).toReversed()) await close();
+});
+
+async function open(): Promise<{ readonly server: RedisServer; readonly admin: Redis }> {
+  const server = await RedisServer.start();
+  opened.push(() => server.stop());
+  const admin = new Redis(server.path);
+  opened.push(() => admin.disconnect());
+  return { server, admin };
+}
+
+async function deskAt({ path }: RedisServer, options: Partial<RedisOptions> = {}): Promise<Desk> {
+  const place = { connection: { url: path }, pool: 'p', gateway: gatewayId('g') };
+  const desk = await Desk.inRedis({ ...place, ...options });
+  opened.push(() => desk.shared.leave());
+  return desk;
+}
+
+/** Uses every operation once. */
+async function useAll({ shared }: Desk): Promise<void> {
+  await shared.claim([claimOf('e'), claimOf('f')]);
+  shared.release(claimOf('f').engine);
+  await shared.take(programId('t:gone'));
+  shared.forget(programId('t:gone'));
+  await shared.take(programId('t:p'));
+  shared.put(programId('t:p'), recordOf(1));
+  shared.remember(tenantId('t'), 'key', programId('t:p'));
+  for (let i = 0; i < 2; i += 1) await shared.find(tenantId('t'), ['key']);
+}
+
+describe.skipIf(noRedis !== undefined)('the store', () => {
+  it('keeps at most what is allowed, the last used, and nothing for ever', async () => {
+    const { server, admin } = await open();
+    const desk = await deskAt(server, { programsMax: 1000, keysMax: 500 });
+    const first = programId('t:first');
+    for (let i = 0; i < 5000; i += 1) {
+      desk.shared.put(programId(`t:${i}`), recordOf(i));
+      desk.shared.remember(tenantId('t'), `k${i}`, programId(`t:${i}`));
+      if (i % 100 !== 0) continue;
+      await desk.settled();
+      // What is used stays.
+      desk.shared.put(first, recordOf(7, i));
+    }
+    await useAll(desk);
+    const held = async (name: string) =>
+      (await admin.hlen(name.replace('*', 'young'))) + (await admin.hlen(name.replace('*', 'old')));
+    for (const [name, most] of [
+      ['maitred:{p}:programs:*', 1000],
+      ['maitred:{p}:keys:*:t', 500],
+    ] as const) {
+      // A batch may go over by its own entries.
+      expect(await held(name)).toBeLessThanOrEqual(most + 256);
+      expect(await held(name)).toBeGreaterThanOrEqual(most / 2);
+    }
+    expect((await desk.shared.take(first))?.record?.calls).toBe(4900);
+    for (const key of await admin.keys('*')) expect([key, (await admin.pttl(key)) > 0]).toEqual([key, true]);
+  });
+
+  it('forgets what was not used for so long', async () => {
+    const { server, admin } = await open();
+    const desk = await deskAt(server, { keysMs: 400 });
+    const tenant = tenantId('t');
+    desk.shared.remember(tenant, 'used', programId('t:used'));
+    desk.shared.remember(tenant, 'idle', programId('t:idle'));
+    await desk.settled();
+    const until = performance.now() + 1500;
+    while (performance.now() < until) expect(await desk.shared.find(tenant, ['used'])).toBe('t:used');
+    expect(await desk.shared.find(tenant, ['idle'])).toBeUndefined();
+    expect(await admin.exists('maitred:{p}:keys:old:t')).toBeLessThanOrEqual(1);
+  });
+
+  it('needs no more rights than docs/CLUSTER.md lists', async () => {
+    const { server, admin } = await open();
+    const rule = /^ACL SETUSER maitred (.*)$/m.exec(readText('docs/CLUSTER.md'))![1]!;
+    await admin.acl('SETUSER', 'maitred', ...rule.replace('>PASSWORD', '>secret').split(' '));
+    await admin.acl('LOG', 'RESET');
+    const options = { username: 'maitred', password: 'secret' };
+    const desk = await deskAt(server, { connection: { url: server.path, options } });
+    await useAll(desk);
+    await desk.shared.leave();
+    expect(desk.shared.state.failures).toBe(0);
+    expect(await admin.acl('LOG')).toEqual([]);
+  });
+
+  it('says why it cannot be used', async () => {
+    const server = await RedisServer.start(['--requirepass', 'secret']);
+    opened.push(() => server.stop());
+    const desk = new Desk();
+    const connection = { url: server.path, options: { password: 'wrong' } };
+    const state = await RedisState.open({ ...REDIS_DEFAULTS, connection, pool: 'p', gateway: gatewayId('g') }, desk);
+    opened.push(() => state.leave());
+    expect(state.state).toMatchObject({ up: false, live: 1 });
+    expect(state.state.error).toContain('WRONGPASS');
+    expect(await state.claim([claimOf('e', { window: 8 })])).toMatchObject([{ slots: 8 }]);
+  });
+});

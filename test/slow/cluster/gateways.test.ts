@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { Revivable } from '../../../processes/revivable.js';
+import { ask, chat, cleanUp, completionBody, fakeEngine, gate, JSON_TYPE, metrics, MODEL, until, world, type FakeEngine, type World } from '../../sidecar/gateway/world.js'; // prettier-ignore
+import { noRedis, RedisServer } from '../../support/redis.js';
+
+const WINDOW = 6;
+const GATEWAYS = 3;
+const LEASE_MS = 1500;
+/** Tokens of about this many characters make a prompt long, so that it binds its program to an engine. */
+const LONG = 'word '.repeat(5000);
+const AGENT = { 'x-maitred-program': 'agent' };
+
+/** An engine, and the calls that it runs at once. */
+interface Counted {
+  readonly engine: FakeEngine;
+  most: number;
+  /** Until then it answers no call. */
+  held: Promise<void>;
+}
+
+async function startStore(): Promise<RedisServer> {
+  const server = await RedisServer.start();
+  cleanUp(() => server.stop());
+  return server;
+}
+
+/** Two engines that take a while for each call. */
+function startEngines(tookMs = 20): Promise<Counted[]> {
+  return Promise.all(
+    [0, 1].map(async () => {
+      let running = 0;
+      const engine = await fakeEngine(async (response, { body }) => {
+        running += 1;
+        counted.most = Math.max(counted.most, running);
+        await counted.held;
+        await sleep(tookMs);
+        running -= 1;
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify(answerTo(body.toString())));
+      });
+      const counted: Counted = { engine, most: 0, held: Promise.resolve() };
+      return counted;
+    }),
+  );
+}
+
+/** Each question has an answer of its own, which is long enough to name its program. */
+function answerTo(body: string): object {
+  const hash = createHash('sha256').update(body).digest('hex');
+  const message = { role: 'assistant', content: `The answer is ${hash}.` };
+  if (body.includes('"messages"')) return completionBody({ choices: [{ index: 0, message, finish_reason: 'stop' }] });
+  const content = [{ type: 'output_text', text: message.content }];
+  const output = [{ type: 'message', role: 'assistant', content }];
+  const usage = { input_tokens: 7, output_tokens: 3 };
+  return { id: `resp_${hash.slice(0, 8)}`, object: 'response', status: 'completed', model: MODEL, output, usage };
+}
+
+const configOf = (store: RedisServer, engines: readonly Counted[], name: string): Record<string, unknown> => ({
+  engines: engines.map(({ engine }) => ({ url: engine.url, kind: 'openai', window: WINDOW })),
+  admission: { batching: 'none', gate: 0 },
+  // A busy machine makes no operation late.
+  cluster: { url: store.path, gateway: name, limitMs: 300, heartbeatMs: 100, leaseMs: LEASE_MS },
+});
+
+async function startGateways(store: RedisServer, engines: readonly Counted[], more = {}): Promise<World[]> {
+  const names = Array.from({ length: GATEWAYS }, (_, i) => `g${i}`);
+  const gateways = await Promise.all(names.map((name) => world([], { ...configOf(store, engines, name), ...more })));
+  for (const gateway of gateways) await until(async () => (await clusterOf(gateway))['live'] === GATEWAYS);
+  return gateways;
+}
+
+const clusterOf = async ({ adminUrl }: World): Promise<Record<string, unknown>> =>
+  (await ask(`${adminUrl}/gateway`)).json()['cluster'] as Record<string, unknown>;
+
+/** Sends far more calls than the engines take at once. Together the gateways must fill the windows, and not exceed them. */
+async function fill(engines: readonly Counted[], urls: readonly string[]): Promise<void> {
+  const { opened: held, open } = gate();
+  for (const counted of engines) Object.assign(counted, { held, most: 0 });
+  // Most calls come to one gateway, which gets the slots that the others do not need.
+  const calls = Array.from({ length: 60 }, (_, i) => chat(urls[i < 50 ? 0 : 1] ?? urls[0]!, question(`fill ${i}`)));
+  await until(() => engines.every(({ most }) => most >= WINDOW));
+  open();
+  expect((await Promise.all(calls)).filter(({ status }) => status !== 200)).toEqual([]);
+  expect(engines.map(({ most }) => most)).toEqual([WINDOW, WINDOW]);
+}
+
+const question = (text: string) => ({ messages: [{ role: 'user', content: text }] });
+
+/** One call after another to any gateway, until told to end. Returns the statuses other than 200; 0: none came. */
+async function load(gateways: readonly World[], name: string, isOver: () => boolean): Promise<number[]> {
+  const failed: number[] = [];
+  for (let i = 0; !isOver(); i += 1) {
+    const { url } = gateways[(i + name.length) % gateways.length]!;
+    const asked = chat(url, question(`${name} ${i}`), { 'x-maitred-program': name });
+    const status = await asked.then(
+      (got) => got.status,
+      () => 0,
+    );
+    if (status !== 200) failed.push(status);
+  }
+  return failed;
+}
+
+describe.skipIf(noRedis !== undefined)('three gateways in front of two engines', () => {
+  it('run a program sent to any of them as one, with one home', async () => {
+    const engines = await startEngines();
+    const gateways = await startGateways(await startStore(), engines);
+    const homes = new Set<unknown>();
+    for (let i = 0; i < 12; i += 1) {
+      const got = await chat(gateways[(i * i) % GATEWAYS]!.url, question(`${LONG} ${i}`), AGENT);
+      expect(got.status).toBe(200);
+      homes.add(got.headers['x-maitred-engine']);
+    }
+    expect(homes.size).toBe(1);
+    const last = gateways[(11 * 11) % GATEWAYS]!;
+    expect((await ask(`${last.adminUrl}/programs/agent`)).json()).toMatchObject({ calls: 12, engine: [...homes][0] });
+    expect([...(await metrics(last.adminUrl)).keys()].filter((name) => name.startsWith('maitred_cluster_'))).toHaveLength(7); // prettier-ignore
+  });
+
+  it('continue each other’s conversations and responses, of one tenant alone', async () => {
+    const keyOf = (tenant: string) => ({ authorization: `Bearer key-of-${tenant}` });
+    const keys = ['t', 'u'].map((tenant) => {
+      return { tenant, sha256: createHash('sha256').update(`key-of-${tenant}`).digest('hex') };
+    });
+    const more = { auth: { keys }, admin: { port: 0 } };
+    const [a, b, c] = (await startGateways(await startStore(), await startEngines(), more)) as [World, World, World];
+    const first = await chat(a.url, question('hello'), keyOf('t'));
+    const [{ message }] = first.json()['choices'] as [{ message: object }];
+    const messages = [...question('hello').messages, message, { role: 'user', content: 'go on' }];
+    await sleep(100); // The answer has been told.
+    const second = await chat(b.url, { messages }, keyOf('t'));
+    expect(second.headers['x-maitred-program']).toBe(first.headers['x-maitred-program']);
+    const stranger = await chat(b.url, { messages }, keyOf('u'));
+    expect(stranger.headers['x-maitred-program']).not.toBe(first.headers['x-maitred-program']);
+
+    const respond = ({ url }: World, body: object, tenant: string) =>
+      ask(`${url}/v1/responses`, {
+        headers: { ...JSON_TYPE, ...keyOf(tenant) },
+        body: JSON.stringify({ model: MODEL, ...body }),
+      });
+    const made = await respond(a, { input: 'hello' }, 't');
+    const next = { input: 'go on', previous_response_id: made.json()['id'] };
+    await sleep(100);
+    const held = await respond(c, next, 't');
+    expect(held.status).toBe(200);
+    for (const header of ['x-maitred-program', 'x-maitred-engine'])
+      expect(held.headers[header]).toBe(made.headers[header]);
+    expect((await respond(c, next, 'u')).status).toBe(404);
+  });
+
+  it('fill an engine’s window together, and never exceed it', async () => {
+    const engines = await startEngines(5);
+    const gateways = await startGateways(await startStore(), engines);
+    await fill(engines, gateways.map(({ url }) => url)); // prettier-ignore
+  });
+
+  it('fail no call while the store stands still, is gone, and comes back empty', async () => {
+    const engines = await startEngines();
+    const store = await startStore();
+    const gateways = await startGateways(store, engines);
+    let isOver = false;
+    const loads = Array.from({ length: 24 }, (_, i) => load(gateways, 'x'.repeat(i + 1), () => isOver));
+    const standing = (wanted: string) =>
+      until(async () => {
+        const all = await Promise.all(gateways.map(({ adminUrl }) => ask(`${adminUrl}/readyz`)));
+        return all.every((got) => got.status === 200 && got.json()['cluster'] === wanted);
+      });
+    await sleep(500);
+    expect(Math.max(...engines.map(({ most }) => most))).toBeLessThanOrEqual(WINDOW);
+
+    store.pause();
+    await standing('split');
+    expect((await metrics(gateways[0]!.adminUrl)).get('maitred_cluster_store_up{pool="default"}')).toBe(0);
+    expect(gateways[0]!.logs.map(({ msg }) => msg)).toContain('shared state is away: this gateway goes on alone');
+    await sleep(2000);
+    store.resume();
+    await standing('shared');
+    await store.kill();
+    await standing('split');
+    await sleep(1000);
+    await store.start();
+    await standing('shared');
+    // One gateway may have had all calls of an engine in flight when the others took their equal shares.
+    const bound = WINDOW + (GATEWAYS - 1) * Math.ceil(WINDOW / GATEWAYS);
+    expect(Math.max(...engines.map(({ most }) => most))).toBeLessThanOrEqual(bound);
+    await sleep(3500); // The new ledger knows all gateways by now.
+    isOver = true;
+    expect((await Promise.all(loads)).flat()).toEqual([]);
+    await fill(engines, gateways.map(({ url }) => url)); // prettier-ignore
+  });
+
+  it('take over the slots and the programs of one that is killed', async () => {
+    const engines = await startEngines(200);
+    const store = await startStore();
+    const rest = await world([], configOf(store, engines, 'rest'));
+    const folder = join(store.path, '..');
+    const file = join(folder, 'victim.json');
+    writeFileSync(file, JSON.stringify(configOf(store, engines, 'victim')));
+    const victim = new Revivable(['serve', '--config', file]);
+    await victim.start();
+    cleanUp(() => victim.kill());
+    await until(async () => (await clusterOf(rest))['live'] === 2);
+    const homes = new Set<unknown>();
+    for (const url of [victim.url, rest.url, victim.url])
+      homes.add((await chat(url, question(LONG), AGENT)).headers['x-maitred-engine']);
+    // It dies with all slots in use.
+    const broken = Array.from({ length: 2 * WINDOW }, (_, i) =>
+      chat(victim.url, question(`${i}`)).catch(() => 'broken'),
+    );
+    await sleep(300);
+    await victim.kill();
+    const killedAt = performance.now();
+    homes.add((await chat(rest.url, question(LONG), AGENT)).headers['x-maitred-engine']);
+    expect(homes.size).toBe(1);
+    expect((await ask(`${rest.adminUrl}/programs/agent`)).json()).toMatchObject({ calls: 4 });
+    await until(async () => (await clusterOf(rest))['live'] === 1);
+    expect(performance.now() - killedAt).toBeLessThan(LEASE_MS + 1000);
+    await Promise.all(broken);
+    await fill(engines, [rest.url]);
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { engineId, millis, programId, tokens, type Elsewhere, type EngineShared } from '../../../src/index.js';
+import { Desk, sentOut } from '../../support/core-desk.js';
+import { arrived } from '../../support/core-events.js';
+
+const LONG = 5_000;
+
+const shared = (facts: Partial<EngineShared>): EngineShared => ({
+  type: 'engineShared',
+  engine: engineId('A'),
+  inFlight: 0,
+  loadTokens: tokens(0),
+  activeTokens: tokens(0),
+  claimTokens: tokens(0),
+  cachedTokens: tokens(0),
+  waitingGateways: 0,
+  ...facts,
+});
+
+const elsewhere = (facts: Partial<Elsewhere>): Elsewhere => ({
+  serviceMs: millis(0),
+  calls: 1,
+  root: { calls: 0, firstPromptTokens: tokens(0), contextTokens: tokens(0) },
+  ...facts,
+});
+
+describe('an engine that other gateways use too', () => {
+  it('runs as many calls as this gateway has slots', () => {
+    const desk = new Desk();
+    desk.join('A', { window: 8 });
+    desk.tell(shared({ slots: 1 }));
+    for (const call of ['a', 'b', 'c']) desk.arrive(call);
+    expect(desk.engine('A')).toMatchObject({ inFlight: 1, window: 1 });
+    expect(sentOut(desk.tell(shared({ slots: 2 })))).toEqual(['b@A']);
+    expect(sentOut(desk.tell(shared({})))).toEqual(['c@A']);
+  });
+
+  it('has no room in the gate for what others hold there', () => {
+    const desk = new Desk({ admission: { gate: 1 } });
+    desk.join('A', { window: 8, capacity: 10_000 });
+    desk.tell(shared({ inFlight: 1, activeTokens: tokens(7_000) }));
+    expect(desk.arrive('a', { prompt: LONG })).toEqual([]);
+    expect(sentOut(desk.tell(shared({ inFlight: 1, activeTokens: tokens(2_000) })))).toEqual(['a@A']);
+  });
+
+  it('is left to a better call that waits elsewhere, but not to an equal one', () => {
+    const desk = new Desk();
+    desk.join('A', { window: 1 });
+    desk.arrive('first', { program: 'old' });
+    desk.pass(60_000);
+    desk.finish('first');
+    desk.arrive('runs');
+    desk.arrive('old', { program: 'old' });
+    const { level } = desk.program('old');
+    expect(level).toBeGreaterThan(0);
+    desk.tell(shared({ slots: 1, waitingLevel: level - 1 }));
+    expect(desk.finish('runs')).toEqual([]);
+    expect(sentOut(desk.tell(shared({ slots: 1, waitingLevel: level })))).toEqual(['old@A']);
+  });
+});
+
+describe('a program that other gateways have run', () => {
+  it('has the larger of both services, and their home', () => {
+    const desk = new Desk();
+    desk.join('A', { window: 8 });
+    desk.join('B', { window: 8 });
+    const told = elsewhere({ serviceMs: millis(90_000), calls: 7, home: engineId('B') });
+    expect(sentOut(desk.tell({ ...arrived('a', { program: 'p', prompt: LONG }), elsewhere: told }))).toEqual(['a@B']);
+    expect(desk.program('p')).toMatchObject({ serviceMs: 90_000, callsTotal: 8, home: 'B' });
+    desk.tell({ ...arrived('b', { program: 'p' }), elsewhere: elsewhere({ serviceMs: millis(10) }) });
+    expect(desk.program('p').serviceMs).toBe(90_000);
+  });
+
+  it('returns to its context, for which idle ones make way', () => {
+    const desk = new Desk({ admission: { gate: 1 } });
+    desk.join('A', { window: 8, capacity: 10_000 });
+    desk.arrive('other', { program: 'other', prompt: LONG });
+    desk.finish('other', { prompt: LONG, output: 10 });
+    const told = elsewhere({ home: engineId('A'), contextTokens: tokens(LONG) });
+    expect(sentOut(desk.tell({ ...arrived('a', { program: 'p', prompt: LONG }), elsewhere: told }))).toEqual(['a@A']);
+  });
+
+  it('leaves the working set once it has moved on', () => {
+    const desk = new Desk({ admission: { gate: 1 } });
+    desk.join('A', { window: 8, capacity: 10_000 });
+    desk.arrive('a', { program: 'p', prompt: LONG });
+    desk.finish('a', { prompt: LONG, output: 10 });
+    desk.tell({ type: 'programMoved', program: programId('p') });
+    // A context that is gone makes no way for others: the next call of the program is new here.
+    desk.arrive('b', { program: 'other', prompt: LONG });
+    desk.finish('b', { prompt: LONG, output: 10 });
+  });
+});
