@@ -156,6 +156,9 @@ export class Book {
       case 'toolStarted':
       case 'toolFinished':
       case 'engineReported':
+      // These plays have one gateway.
+      case 'engineShared':
+      case 'programMoved':
       case 'woke':
         return;
     }
