@@ -1,4 +1,17 @@
-import { hurried, misidentified, noisyService, untimed, type WorldOptions } from '../../sim/index.js';
+import {
+  type Conditions,
+  conditionsSchema,
+  hurried,
+  misidentified,
+  noisyService,
+  untimed,
+  type WorldOptions,
+} from '../../sim/index.js';
+
+/** Clients declare wrongly how much work their programs bring, or that they are due at once. */
+const declaring = (declarations: Partial<NonNullable<Conditions['declarations']>>) => () => ({
+  conditions: conditionsSchema.parse({ declarations }),
+});
 
 /** Ways to misinform a scheduler, or to tell it more than clients usually do. */
 export const DECEPTIONS = {
@@ -8,6 +21,10 @@ export const DECEPTIONS = {
   'merged-programs': (seed) => ({ lens: misidentified({ split: 0, merged: 0.05 }, seed) }),
   'split-and-merged': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0.05 }, seed) }),
   'false-deadlines': () => ({ lens: hurried('burst-1') }),
+  'wrong-sizes': declaring({ spread: 4 }),
+  'wrong-graphs': declaring({ mistakenShare: 1 }),
+  'some-wrong-graphs': declaring({ mistakenShare: 0.25 }),
+  'due-at-once': declaring({ deadlineMs: 0 }),
   'stale-reports': () => ({ reports: { staleMs: 1000 } }),
   'announced-ends': () => ({ announceEnds: true }),
 } satisfies Record<string, (seed: number) => Partial<WorldOptions>>;

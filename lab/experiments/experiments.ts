@@ -1,4 +1,5 @@
 import { balancers } from './balancers.js';
+import { declarations } from './declarations.js';
 import type { Experiment } from './experiment.js';
 import { mismeasured } from './mismeasured.js';
 import { parameters } from './parameters.js';
@@ -18,6 +19,7 @@ export const EXPERIMENTS: readonly Experiment[] = [
   starvation,
   tenants,
   saga,
+  declarations,
   mismeasured,
   reference,
 ];

@@ -27,6 +27,30 @@ export const chat = (scale: Scale): Load => ({
   scenario: { programs: { workload: 'chat' }, count: scale.programs(1000), ratePerSecond: 4, engines: 1, machine: MACHINE }, // prettier-ignore
 });
 
+/** Agents with tools and short answers, nearly as many as one engine can serve. */
+export const react = (scale: Scale): Load => ({
+  name: 'react',
+  scenario: { programs: { workload: 'react' }, count: scale.programs(1000), ratePerSecond: 4, engines: 1, machine: MACHINE }, // prettier-ignore
+});
+
+/** Trees of parallel calls, more than one engine can serve. */
+export const mcts = (scale: Scale): Load => ({
+  name: 'mcts',
+  scenario: { programs: { workload: 'mcts' }, count: scale.programs(300), ratePerSecond: 0.5, engines: 1, machine: MACHINE }, // prettier-ignore
+});
+
+/** Coding agents whose contexts outgrow the caches. */
+export const coding = (scale: Scale): Load => ({
+  name: 'coding',
+  scenario: { programs: { workload: 'coding' }, count: scale.programs(100), ratePerSecond: 0.1, engines: 2, machine: 'qwen3-coder-30b-a3b' }, // prettier-ignore
+});
+
+/** Ten tenants, more than two engines can serve: contexts fill the caches before steps grow slow. */
+export const tenants = (scale: Scale, ratePerSecond: number): Load => ({
+  name: `tenants, ${ratePerSecond} programs/s`,
+  scenario: { programs: { workload: 'tenants' }, count: scale.programs(400), ratePerSecond, engines: 2, machine: 'qwen3-coder-30b-a3b', alone: true }, // prettier-ignore
+});
+
 /** Short programs of three kinds, nearly twice as many as one engine serves. */
 export const mixed = (scale: Scale): Load => ({
   name: 'mixed',

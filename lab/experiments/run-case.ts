@@ -1,6 +1,6 @@
 import { makeBalancer, type BalancerOptions } from '../../loadbalancer/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
-import { CONDITIONS, makeSteps, type Preset, PRESETS } from '../../sim/index.js';
+import { CONDITIONS, makeSteps, type Preset, PRESETS, type WorldOptions } from '../../sim/index.js';
 import { type AgentProgram, programs, recordedPrograms, WORKLOADS } from '../../workloads/index.js';
 import { measureRun, type RunHooks, type RunMeasures } from '../measure/run.js';
 import type { Case, Machine, RecordingName, Scenario, Settings } from './case.js';
@@ -24,6 +24,7 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
   const balancer = { ...config.balancer, name: setup.balancer ?? config.balancer.name };
   const { policy, deception, belady } = setup;
   const given = programsOf(scenario, around, seed);
+  const told: Partial<WorldOptions> = deception === undefined ? {} : DECEPTIONS[deception](seed);
   return measureRun(
     {
       programs: scenario.toolCv === undefined ? given : withToolSpread(given, scenario.toolCv, seed),
@@ -32,11 +33,11 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       seed,
       engines: scenario.engines,
       engine: { preset: presetOf(scenario.machine), blockSize: BLOCK_TOKENS, scheduling: 'fcfs' },
-      conditions: CONDITIONS[scenario.conditions ?? 'none'],
       ...(scenario.cluster && { cluster: scenario.cluster }),
       scheduler: () => makeSteps(policy, config, makeBalancer(balancer), belady),
       alone: scenario.alone === true,
-      ...(deception && DECEPTIONS[deception](seed)),
+      ...told,
+      conditions: { ...CONDITIONS[scenario.conditions ?? 'none'], ...told.conditions },
     },
     hooks,
   );

@@ -1,7 +1,7 @@
 import { integer } from '../report/figures.js';
-import type { Scenario, Setup, Settings } from './case.js';
+import type { Setup, Settings } from './case.js';
 import type { Experiment, Scale, Table } from './experiment.js';
-import { caseOf, crossed, recorded, type Load } from './loads.js';
+import { caseOf, coding, crossed, recorded, type Load } from './loads.js';
 import { HITS, LOST, programTime, ratioText, type Measure, type Results } from './results.js';
 
 const plas = (settings: Settings, more: Omit<Setup, 'policy' | 'settings'> = {}): Setup => ({
@@ -65,9 +65,9 @@ const MISSED: Measure = {
   show: integer,
 };
 
-const coding = (scale: Scale, toolCv?: number): Load => {
-  const scenario: Scenario = { programs: { workload: 'coding' }, count: scale.programs(100), ratePerSecond: 0.1, engines: 2, machine: 'qwen3-coder-30b-a3b' }; // prettier-ignore
-  return toolCv === undefined ? { name: 'coding', scenario } : { name: `CV ${toolCv}`, scenario: { ...scenario, toolCv } }; // prettier-ignore
+const spreadOf = (scale: Scale, toolCv: number): Load => {
+  const { scenario } = coding(scale);
+  return { name: `CV ${toolCv}`, scenario: { ...scenario, toolCv } };
 };
 
 export const saga: Experiment = {
@@ -78,7 +78,7 @@ export const saga: Experiment = {
   recordings: ['mini-swe-agent'],
   plan(scale) {
     const loads = [coding(scale), ...recorded('mini-swe-agent', scale)];
-    const spread = scale.points(SPREADS).map((cv) => coding(scale, cv));
+    const spread = scale.points(SPREADS).map((cv) => spreadOf(scale, cv));
     const setups = [WHOLE, PARTS, KNOWN, RETENTION].flatMap((group) => Object.values(group));
     return {
       cases: [...crossed(loads, setups), ...crossed(spread, Object.values(HOLDING))],

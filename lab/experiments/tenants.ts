@@ -1,7 +1,7 @@
 import { number, percent } from '../report/figures.js';
 import type { Setup } from './case.js';
-import type { Block, Experiment, Scale } from './experiment.js';
-import { caseOf, crossed, type Load } from './loads.js';
+import type { Block, Experiment } from './experiment.js';
+import { caseOf, crossed, tenants as loadOf, type Load } from './loads.js';
 import { LOST, programTime, WORST_WAIT, type Measure, type Results } from './results.js';
 
 const DIVIDED = (tenants: string): Setup => ({ policy: 'plas', settings: { 'policy.tenants': tenants } });
@@ -32,12 +32,6 @@ const slowdown = (kind: string): Measure => ({
 
 const COLUMNS = [...KINDS.map(onTime), ...KINDS.map(slowdown), programTime('mean'), WORST_WAIT, LOST];
 
-/** Ten tenants, more than two engines can serve: contexts fill the caches before steps grow slow. */
-const load = (scale: Scale, ratePerSecond: number): Load => ({
-  name: `tenants, ${ratePerSecond} programs/s`,
-  scenario: { programs: { workload: 'tenants' }, count: scale.programs(400), ratePerSecond, engines: 2, machine: 'qwen3-coder-30b-a3b', alone: true }, // prettier-ignore
-});
-
 export const tenants: Experiment = {
   name: 'tenants',
   title: 'Tenants of mixed intensity',
@@ -45,7 +39,7 @@ export const tenants: Experiment = {
     'Do light tenants get their share beside heavy ones? Ten tenants after SAGA’s experiment on fairness: three light ones, four medium ones and three heavy ones, one of which makes its calls in bursts. A program is on time if it takes at most 1.5 times as long as on an engine of its own. That time includes no other program in the engine, so a batch alone makes some programs late. With false deadlines, the tenant of the bursts declares for each of its programs that it is due at once.',
   recordings: [],
   plan(scale) {
-    const loads = scale.points([0.4, 0.8]).map((rate) => load(scale, rate));
+    const loads = scale.points([0.4, 0.8]).map((rate) => loadOf(scale, rate));
     return {
       cases: crossed(loads, Object.values(SETUPS)),
       tell: (results) => loads.map((each) => tellOf(each, results)),

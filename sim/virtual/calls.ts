@@ -74,7 +74,7 @@ export class Calls {
     this.#warms = new Warms(agenda, this.gateway, () => this.fleet);
     this.#draws = new Draws(seed);
     this.#clients = new Clients(conditions, this.#draws, this.fleet.contextTokensMax);
-    this.#declarations = new Declarations(conditions.declarations?.spread ?? 1, this.#draws);
+    this.#declarations = new Declarations(this.#draws, conditions.declarations);
     this.#faults = new Faults(conditions, this.#draws, this.fleet.contextTokensMax);
   }
 
@@ -112,7 +112,8 @@ export class Calls {
     this.#leavesAfter(job, this.#clients.timeoutMs(job), 'client_timeout');
     this.#leavesAfter(job, this.#clients.cancelAfterMs(job), 'cancelled');
     const remaining = scheduler.readsRemaining === true ? this.#declarations.remaining(job) : undefined;
-    gateway.tell(callArrived(job, scheduler.readsPrefix ?? false, remaining));
+    const deadlineAtMs = this.#declarations.deadlineAtMs(job);
+    gateway.tell(callArrived(job, scheduler.readsPrefix ?? false, { remaining, deadlineAtMs }));
   }
 
   /**

@@ -1,24 +1,26 @@
-import { tokens, type Work } from '../../src/index.js';
+import { millis, tokens, type Millis, type Work } from '../../src/index.js';
 import type { AgentCall, AgentProgram } from '../../workloads/index.js';
+import type { Conditions } from './conditions.js';
 import type { Draws } from './draws.js';
-import type { Job } from './job.js';
+import type { Job, Played } from './job.js';
 
-/** What clients declare of their programs: the true rest, or one that is wrong by a factor of the program's own. */
+const TRUE: NonNullable<Conditions['declarations']> = { spread: 1, mistakenShare: 0 };
+
+/** What clients declare of their programs: the true rest, or a wrong one. */
 export class Declarations {
-  readonly #rests = new WeakMap<AgentProgram, readonly Rest[]>();
+  /** What each program declares, one entry a call. */
+  readonly #declared = new WeakMap<Played, readonly Rest[]>();
+  /** The last program that declared anything. */
+  #last: AgentProgram | undefined;
 
-  /** @param spread largest factor by which a declaration is too long or too short, 1 or more */
   constructor(
-    private readonly spread: number,
     private readonly draws: Draws,
+    private readonly wrong = TRUE,
   ) {}
 
   /** Work from this call to the last of its program, in the order of its calls. */
   remaining(job: Job): Work {
-    const { program } = job.played.run;
-    let rests = this.#rests.get(program);
-    if (rests === undefined) this.#rests.set(program, (rests = restsOf(program.calls)));
-    const { promptTokens, outputTokens } = rests[job.index] as Rest;
+    const { promptTokens, outputTokens } = this.#declaredFor(job);
     const factor = this.#factorOf(job);
     return {
       promptTokens: tokens(Math.round(promptTokens * factor)),
@@ -28,17 +30,39 @@ export class Declarations {
 
   /** Time from the last answer to this call. */
   gapMs(job: Job): number {
-    return job.call.gapMs * this.#factorOf(job);
+    return this.#declaredFor(job).gapMs * this.#factorOf(job);
+  }
+
+  /** When the program is to be done; undefined: its client does not say. */
+  deadlineAtMs({ played }: Job): Millis | undefined {
+    const { deadlineMs } = this.wrong;
+    return deadlineMs === undefined ? undefined : millis(played.run.arrivedMs + deadlineMs);
+  }
+
+  /** A program that outlives the one for which it is mistaken declares the last call of that one again and again. */
+  #declaredFor(job: Job): Rest {
+    const { played, index } = job;
+    let declared = this.#declared.get(played);
+    if (declared === undefined) {
+      const { program } = played.run;
+      const isMistaken = this.draws.ofProgram('mistaken', job) < this.wrong.mistakenShare;
+      declared = restsOf((isMistaken ? (this.#last ?? program) : program).calls);
+      this.#declared.set(played, declared);
+      this.#last = program;
+    }
+    return declared[Math.min(index, declared.length - 1)] as Rest;
   }
 
   #factorOf(job: Job): number {
-    return Math.exp((2 * this.draws.ofProgram('declared', job) - 1) * Math.log(this.spread));
+    return Math.exp((2 * this.draws.ofProgram('declared', job) - 1) * Math.log(this.wrong.spread));
   }
 }
 
 interface Rest {
   readonly promptTokens: number;
   readonly outputTokens: number;
+  /** Time before its first call. */
+  readonly gapMs: number;
 }
 
 function restsOf(calls: readonly AgentCall[]): Rest[] {
@@ -48,7 +72,7 @@ function restsOf(calls: readonly AgentCall[]): Rest[] {
   for (const call of calls.toReversed()) {
     promptTokens += call.promptTokens - keptTokensOf(call);
     outputTokens += call.outputTokens;
-    rests.push({ promptTokens, outputTokens });
+    rests.push({ promptTokens, outputTokens, gapMs: call.gapMs });
   }
   return rests.reverse();
 }

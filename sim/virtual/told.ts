@@ -8,6 +8,7 @@ import {
   type CallId,
   type Event,
   type EngineReported,
+  type Millis,
   type Work,
 } from '../../src/index.js';
 import type { AgentCall } from '../../workloads/index.js';
@@ -20,7 +21,13 @@ const TENANT = 't';
 
 /* Every event that the world tells the scheduler, as the gateway would tell it. */
 
-export function callArrived(job: Job, readsPrefix: boolean, remaining: Work | undefined): Event {
+/** What its client declares of a program. */
+interface Declared {
+  readonly remaining: Work | undefined;
+  readonly deadlineAtMs: Millis | undefined;
+}
+
+export function callArrived(job: Job, readsPrefix: boolean, { remaining, deadlineAtMs }: Declared): Event {
   const family = job.played.layout.family(job.call.thread);
   return {
     type: 'callArrived',
@@ -34,6 +41,7 @@ export function callArrived(job: Job, readsPrefix: boolean, remaining: Work | un
     request: `${job.call.thread}/${job.index}`,
     ...(family !== undefined && { family }),
     ...(remaining !== undefined && { remaining }),
+    ...(deadlineAtMs !== undefined && { deadlineAtMs }),
     ...(readsPrefix && { prefix: job.played.layout.prefix(job.index, job.promptTokens) }),
   };
 }

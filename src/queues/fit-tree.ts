@@ -57,6 +57,11 @@ export class FitTree<T> {
     return this.#size;
   }
 
+  /** Least need of all entries; Infinity when there are none. */
+  get least(): number {
+    return this.#root?.least ?? Infinity;
+  }
+
   /** Adds `value` under a key that is not in the tree. */
   insert(key: Key, value: T, need: number): void {
     this.#root = insert(this.#root, new Node(key, value, need));

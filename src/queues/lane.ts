@@ -66,6 +66,13 @@ export class Lane<T extends Waiting> {
     return this.#backlogs[call.admissionClass].ahead(call, level);
   }
 
+  /** Lowers each class's least need to that of its calls here. */
+  lower(least: Record<AdmissionClass, number>): void {
+    least.resident = Math.min(least.resident, this.#trees.resident.least);
+    least.aged = Math.min(least.aged, this.#trees.aged.least);
+    least.new = Math.min(least.new, this.#trees.new.least);
+  }
+
   /** The first call, in order, that fits. */
   firstFit(room: Headroom): T | undefined {
     const { resident, aged, new: fresh } = this.#trees;

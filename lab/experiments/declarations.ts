@@ -1,0 +1,97 @@
+import { percent, ratio } from '../report/figures.js';
+import type { Setup } from './case.js';
+import type { Block, Experiment, Scale } from './experiment.js';
+import { caseOf, chat, coding, crossed, fleet, inProduction, mcts, mixed, react, recorded, tenants, type Load } from './loads.js'; // prettier-ignore
+import { LOST, perToken, programTime, ratioText, type Results } from './results.js';
+
+const DECLARED: Setup = { policy: 'plas', settings: { 'policy.foresight': 'declared' } };
+const AFS: Setup = { policy: 'plas', settings: { 'policy.tenants': 'afs' } };
+const AFS_DECLARED: Setup = { ...AFS, settings: { ...AFS.settings, ...DECLARED.settings } };
+
+/** The first of each is what the others must not be worse than. */
+const WORK: Readonly<Record<string, Setup>> = {
+  'no foresight': { policy: 'plas' },
+  learnt: { policy: 'plas', settings: { 'policy.foresight': 'learnt' } },
+  declared: DECLARED,
+  'declared, wrong by up to 4': { ...DECLARED, deception: 'wrong-sizes' },
+  'declared, all graphs wrong': { ...DECLARED, deception: 'wrong-graphs' },
+  'declared, a quarter of the graphs wrong': { ...DECLARED, deception: 'some-wrong-graphs' },
+};
+const DEADLINES: Readonly<Record<string, Setup>> = {
+  'afs, no deadlines': AFS,
+  'afs, all due at once': { ...AFS, deception: 'due-at-once' },
+  'afs, declared': AFS_DECLARED,
+  'afs, declared, all due at once': { ...AFS_DECLARED, deception: 'due-at-once' },
+};
+
+/** Part by which foresight may be worse than none. */
+const TOLERANCE = 0.01;
+
+const COLUMNS = [programTime('mean'), programTime('p99'), perToken('mean'), LOST];
+
+export const declarations: Experiment = {
+  name: 'declarations',
+  title: 'When clients declare wrongly what their programs will do',
+  about:
+    'Is foresight ever worse than none? `plas` ranks programs by what is learnt of their agent type, or by the rest that their clients declare: the true one; one that is wrong by a factor of the program’s own, from 1/4 to 4; or the rest of the program that came before, as by a wrong graph, of all programs or of a quarter of them. With `policy.tenants: afs` deadlines count as well, and every program declares that it is due at once. The goal is at most 1 % more mean program time than without foresight.',
+  recordings: ['mini-swe-agent', 'agentcgroup', 'weka'],
+  plan(scale) {
+    const loads = loadsOf(scale);
+    const shared = scale.points([0.4, 0.8]).map((rate) => tenants(scale, rate));
+    return {
+      cases: [...crossed([...loads, ...shared], Object.values(WORK)), ...crossed(shared, Object.values(DEADLINES))],
+      tell: (results) => [
+        ...[...loads, ...shared].map((load) => tellOf(load, 'declared work', WORK, results)),
+        ...shared.map((load) => tellOf(load, 'declared deadlines', DEADLINES, results)),
+        worst([...loads, ...shared], results),
+      ],
+    };
+  },
+};
+
+function loadsOf(scale: Scale): Load[] {
+  const agents = recorded('mini-swe-agent', scale);
+  const several = [mixed(scale), fleet(scale), ...agents];
+  return [
+    ...several,
+    ...several.map(inProduction),
+    ...recorded('agentcgroup', scale),
+    ...recorded('weka', scale),
+    chat(scale),
+    react(scale),
+    mcts(scale),
+    coding(scale),
+  ];
+}
+
+function tellOf(load: Load, caption: string, setups: Readonly<Record<string, Setup>>, results: Results): Block {
+  const [first] = Object.values(setups) as [Setup];
+  return {
+    type: 'table',
+    caption: `${load.name}: ${caption}`,
+    columns: ['foresight', ...COLUMNS.map(({ label }) => label), 'mean, times the first'],
+    rows: Object.entries(setups).map(([name, setup]) => [
+      name,
+      ...COLUMNS.map((measure) => results.shown(caseOf(load, setup), measure)),
+      ratioText(results.ratio(caseOf(load, first), caseOf(load, setup), programTime('mean'))),
+    ]),
+  };
+}
+
+/** The load on which each kind of foresight is worst. */
+function worst(loads: readonly Load[], results: Results): Block {
+  const [[, none], ...kinds] = Object.entries(WORK) as [[string, Setup], ...[string, Setup][]];
+  const sentences = kinds.flatMap(([name, setup]) => {
+    const known = loads.flatMap((load) => {
+      const { ratio: value } = results.ratio(caseOf(load, none), caseOf(load, setup), programTime('mean'));
+      return value === null ? [] : [{ load: load.name, value }];
+    });
+    const most = known.sort((a, b) => b.value - a.value)[0];
+    if (most === undefined) return [];
+    const told = most.value > 1 + TOLERANCE ? `, above the ${percent(TOLERANCE)} allowed` : '';
+    return [
+      `${name}: at most ${ratio(most.value)} times the mean program time without foresight (${most.load})${told}.`,
+    ];
+  });
+  return { type: 'findings', sentences };
+}
