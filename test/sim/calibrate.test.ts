@@ -76,6 +76,15 @@ describe('a fit', () => {
     const { preset, times } = fit(truth, disturbed);
     expect(errorsOf(preset, times.request.ms, groups).median).toBeLessThan(0.05);
   });
+
+  it('finds finite times where all tokens of an answer arrive together', () => {
+    const truth = PRESETS['tiny-cpu'];
+    const groups = measure(truth, fittingPlan(LIMITS), 0.01, new Dice(7)).map((group) =>
+      group.map((one) => ({ ...one, firstTokenMs: one.endMs })),
+    );
+    const { times } = fit(truth, groups);
+    expect(Object.values(times).filter(({ ms }) => !(ms > 0 && ms < 1e6))).toEqual([]);
+  });
 });
 
 describe('calibration', () => {
