@@ -12,15 +12,15 @@ const CALLS = inChain([
 ]);
 
 /** The calls of the run's program with this index. */
-function jobs(index: number): Job[] {
-  const run = new ProgramRun({ id: `program-${index}`, calls: CALLS }, 0);
+function jobs(index: number, calls = CALLS, arrivedMs = 0): Job[] {
+  const run = new ProgramRun({ id: `program-${index}`, calls }, arrivedMs);
   const played = { id: `p${index}`, index, run } as unknown as Played;
-  return CALLS.map((_, call) => new Job(played, call, 100_000));
+  return calls.map((_, call) => new Job(played, call, 100_000));
 }
 
 describe('declared work', () => {
   it('is the uncached prompt and the answer of this call and of all later ones', () => {
-    const declarations = new Declarations(1, new Draws(1));
+    const declarations = new Declarations(new Draws(1));
     expect(jobs(0).map((job) => declarations.remaining(job))).toEqual([
       { promptTokens: 600 + 150 + 1_300, outputTokens: 100 },
       { promptTokens: 150 + 1_300, outputTokens: 50 },
@@ -29,7 +29,7 @@ describe('declared work', () => {
   });
 
   it('is wrong by one factor a program, up or down, and no more than the spread', () => {
-    const declarations = new Declarations(4, new Draws(1));
+    const declarations = new Declarations(new Draws(1), { spread: 4, mistakenShare: 0 });
     const factors = Array.from({ length: 200 }, (_, index) => {
       const [first, , last] = jobs(index).map((job) => declarations.remaining(job).promptTokens);
       expect(last! / 1_300).toBeCloseTo(first! / 2_050, 2);
@@ -39,5 +39,36 @@ describe('declared work', () => {
     expect(Math.max(...factors)).toBeLessThanOrEqual(4.001);
     expect(factors.filter((factor) => factor > 1).length).toBeGreaterThan(60);
     expect(factors.filter((factor) => factor < 1).length).toBeGreaterThan(60);
+  });
+
+  it('is that of the program before where a graph is wrong, and its last call’s for as long as the program goes on', () => {
+    const declarations = new Declarations(new Draws(1), { spread: 1, mistakenShare: 1 });
+    const short = jobs(0, inChain([{ gapMs: 0, promptTokens: 9, outputTokens: 7 }, { gapMs: 30, promptTokens: 5, outputTokens: 3 }])); // prettier-ignore
+    const [first, long, after] = [short, jobs(1), jobs(2)].map((calls) =>
+      calls.map((job) => declarations.remaining(job).outputTokens),
+    );
+    expect(first).toEqual([10, 3]); // Nothing came before it.
+    expect(long).toEqual([10, 3, 3]);
+    expect(after).toEqual([100, 50, 20]);
+    expect(jobs(3).map((job) => declarations.gapMs(job))).toEqual([0, 10, 10]);
+  });
+
+  it('is mistaken for the set share of programs', () => {
+    const declarations = new Declarations(new Draws(1), { spread: 1, mistakenShare: 0.25 });
+    const sizes = Array.from({ length: 400 }, (_, index) => 1 + index);
+    const wrong = sizes.filter((outputTokens, index) => {
+      const [job] = jobs(index, inChain([{ gapMs: 0, promptTokens: 1, outputTokens }])) as [Job];
+      return declarations.remaining(job).outputTokens !== outputTokens;
+    });
+    expect(wrong.length / sizes.length).toBeCloseTo(0.25, 1);
+  });
+});
+
+describe('a declared deadline', () => {
+  it('counts from the program’s arrival; none is declared unless the conditions say so', () => {
+    const [, second] = jobs(0, CALLS, 5_000) as [Job, Job];
+    const at = (deadlineMs: number) => new Declarations(new Draws(1), { spread: 1, mistakenShare: 0, deadlineMs }).deadlineAtMs(second); // prettier-ignore
+    expect([at(0), at(60_000)]).toEqual([5_000, 65_000]);
+    expect(new Declarations(new Draws(1)).deadlineAtMs(second)).toBeUndefined();
   });
 });

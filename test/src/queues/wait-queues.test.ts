@@ -1,4 +1,11 @@
+import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
+import { Accounts } from '../../../src/programs/accounts.js';
+import { modelId, tenantId } from '../../../src/protocol/units.js';
+import { WaitQueue } from '../../../src/queues/wait-queue.js';
+import type { Waiting } from '../../../src/queues/lane.js';
+import { coreConfig } from '../../support/core-config.js';
+import { Dice } from '../../support/dice.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
 import { cancelled, ended } from '../../support/core-events.js';
 
@@ -107,4 +114,34 @@ it('what a call needs follows the size of the engines that may run it', () => {
   // Expected to grow to some 7,000 tokens, of which a cache of 8,000 counts a sixteenth of itself at most.
   for (let n = 0; n < 9; n += 1) desk.arrive(`new${n}`, { prompt: 1_000 });
   expect(desk.join('B', { window: 20, capacity: 8_000 })).toHaveLength(8);
+});
+
+it('a queue of several tenants gives the first call that fits, as a search through all of them does', () => {
+  for (let seed = 0; seed < 50; seed += 1) {
+    const dice = new Dice(seed);
+    const accounts = new Accounts(coreConfig({ policy: { tenants: 'weighted' } }));
+    const queue = new WaitQueue<Waiting>();
+    let model: Waiting[] = [];
+    for (let seq = 0; seq < 120; seq += 1) {
+      if (dice.chance(0.55)) {
+        const program = { tenant: tenantId(`t${dice.int(0, 4)}`) };
+        const admissionClass = dice.pick(['resident', 'aged', 'new'] as const);
+        const turn = accounts.turnOf({ program, model: modelId('m') });
+        const call = { seq, turn, admissionClass, level: dice.int(0, 2), rank: 0, extraTokens: dice.int(0, 30), isAged: dice.chance(0.1) }; // prettier-ignore
+        queue.insert(call);
+        model.push(call);
+      } else if (model.length > 0) {
+        const gone = dice.pick(model);
+        queue.delete(gone);
+        model = model.filter((call) => call !== gone);
+        if (dice.chance(0.2)) accounts.began(gone.turn);
+      }
+      if (dice.chance(0.1)) queue.refresh((call) => ((call as { extraTokens: number }).extraTokens = dice.int(0, 30)));
+      const room = { resident: dice.int(-1, 30), aged: dice.int(-1, 30), new: dice.int(-1, 10) };
+      const firstOf = (calls: Waiting[]) => calls.reduce<Waiting | undefined>((a, b) => accounts.firstOf(a, b), undefined); // prettier-ignore
+      const fitting = model.filter((call) => call.extraTokens <= room[call.admissionClass]);
+      assert.equal(queue.firstFit(room, accounts), firstOf(fitting));
+      assert.equal(queue.firstAged(accounts), firstOf(model.filter(({ isAged }) => isAged)));
+    }
+  }
 });
