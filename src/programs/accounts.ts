@@ -14,6 +14,8 @@ const CALLS_MEMORY = 64;
  * programs 6 to 9 % of their mean time (docs/EXPERIMENTS.md).
  */
 const BEHIND_SHARE = 0.8;
+/** Active programs for which urgencies are read each `EPOCH_MS`: with more, less often, since a reading looks at each. */
+const PROGRAMS_PER_EPOCH = 1000;
 /** Attained engine time below which an account without calls is forgotten. */
 const FORGOTTEN_MS = 1;
 
@@ -72,7 +74,8 @@ export class Accounts {
   #nowMs = 0;
   #left = 1;
   #addedMs = 0;
-  #epoch = -Infinity;
+  /** When urgencies are read again. */
+  #nextEpochMs = -Infinity;
   /** Counts the changes that may move a place. */
   #stamp = 0;
 
@@ -91,7 +94,7 @@ export class Accounts {
     const wereApart = this.#policy !== undefined;
     this.#settings = settings;
     this.#policy = tenantPolicyOf(settings.policy.tenants);
-    this.#epoch = -Infinity;
+    this.#nextEpochMs = -Infinity;
     for (const account of this.#accounts.values()) {
       account.weight = this.#weightOf(account.tenant);
       account.factor = 1;
@@ -166,17 +169,22 @@ export class Accounts {
   }
 
   /**
-   * Reads urgencies anew, at most once each epoch, as of the epoch's beginning. O(active calls).
+   * Reads urgencies anew, at most once each epoch, as of the beginning of 100 ms. O(active calls).
    * @param urgencyOf engine time that the program needs each millisecond from that time on
    */
   reweigh<Program>(calls: Iterable<Active<Program>>, urgencyOf: (program: Program, atMs: number) => number): void {
     const policy = this.#policy;
-    const epoch = Math.floor(this.#nowMs / EPOCH_MS);
-    if (policy?.readsUrgency !== true || epoch === this.#epoch) return;
-    this.#epoch = epoch;
+    if (policy?.readsUrgency !== true || this.#nowMs < this.#nextEpochMs) return;
+    const atMs = startOf(this.#nowMs, EPOCH_MS);
+    let programs = 0;
     for (const account of this.#accounts.values()) account.urgency = 0;
-    for (const { turn, program, programIndex } of calls)
-      if (programIndex === 0) turn.account.urgency += urgencyOf(program, epoch * EPOCH_MS);
+    for (const { turn, program, programIndex } of calls) {
+      if (programIndex !== 0) continue;
+      programs += 1;
+      turn.account.urgency += urgencyOf(program, atMs);
+    }
+    const epochMs = EPOCH_MS * Math.max(1, Math.ceil(programs / PROGRAMS_PER_EPOCH));
+    this.#nextEpochMs = startOf(this.#nowMs, epochMs) + epochMs;
     const active = [...this.#accounts.values()].filter((account) => account.isActive);
     const sum = (of: (account: Account) => number): number => active.reduce((all, account) => all + of(account), 0);
     const meanUrgency = sum(({ weight, urgency }) => weight * urgency) / sum(({ weight }) => weight);
@@ -257,3 +265,6 @@ export class Accounts {
     return { tenant, weight, waiting, inFlight, attainedShare, dueShare: isActive ? claim / claims : undefined };
   }
 }
+
+/** Start of the epoch of this length that contains the time. */
+const startOf = (atMs: number, epochMs: number): number => Math.floor(atMs / epochMs) * epochMs;

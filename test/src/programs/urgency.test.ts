@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { programId, tenantId } from '../../../src/index.js';
+import { modelId, programId, tenantId } from '../../../src/index.js';
+import { Accounts } from '../../../src/programs/accounts.js';
 import { CompletionIndex } from '../../../src/programs/completion-index.js';
 import { Program } from '../../../src/programs/process-table.js';
 import { urgencyOf } from '../../../src/programs/urgency.js';
+import { coreConfig } from '../../support/core-config.js';
 
 /** A program that arrived at 1,000 ms and has attained 4,000 ms. Nothing is known of others, so as much is left. */
 function program(changes: Partial<Program> = {}): Program {
@@ -54,4 +56,20 @@ it('does not count the time in which a program had no call', async () => {
   // Without the pause, `p` would be far past its deadline, more urgent than `q`, and due a larger share.
   const dues = desk.scheduler.views.tenants().map(({ dueShare }) => dueShare);
   expect(dues[0]).toBeLessThan(0.5);
+});
+
+it('urgencies are read every 100 ms, and with thousands of programs as many times more seldom', () => {
+  const readAt = (programs: number): number[] => {
+    const accounts = new Accounts(coreConfig({ policy: { tenants: 'afs' } }));
+    const turn = accounts.turnOf({ program: { tenant: tenantId('t') }, model: modelId('m') });
+    const calls = Array.from({ length: programs }, () => ({ turn, program: undefined, programIndex: 0 }));
+    const read = new Set<number>();
+    for (let nowMs = 1_050; nowMs < 2_000; nowMs += 50) {
+      accounts.at(nowMs);
+      accounts.reweigh(calls, (_, atMs) => (read.add(atMs), 1));
+    }
+    return [...read];
+  };
+  expect(readAt(1_000)).toEqual([1_000, 1_100, 1_200, 1_300, 1_400, 1_500, 1_600, 1_700, 1_800, 1_900]);
+  expect(readAt(2_500)).toEqual([1_000, 1_200, 1_500, 1_800]);
 });
