@@ -32,7 +32,7 @@ export function addWorkflowCommand(program: Command): void {
   made
     .argument('<file>', 'output of get_graph().to_json(), or a dag_jsonl file')
     .option('--name <text>', 'its name (default: that of the file)')
-    .option('--session <id>', 'the dag_jsonl session to begin with, where several are begun by none')
+    .option('--session <id>', 'the root session of a dag_jsonl file that has several')
     .option('--prompt-tokens <count>', 'uncached prompt tokens of a call, where the file does not tell', tokens, 1000)
     .option('--output-tokens <count>', 'output tokens of a call, where the file does not tell', tokens, 200)
     .option('-o, --out <file>', 'where to; - is stdout', '-')
