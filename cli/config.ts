@@ -8,7 +8,7 @@ import { addConfigOptions, configInputs, type ConfigFlags } from './config-optio
 
 /** `maitred config`: the effective configuration, as a file that `serve` accepts except for the redacted secrets. */
 export function addConfigCommand(program: Command): void {
-  addConfigOptions(program.command('config').description('check the configuration and print it whole')).action(
+  addConfigOptions(program.command('config').description('check the configuration and print all settings in effect')).action(
     (flags: ConfigFlags) => {
       const config = loadConfig(configInputs(flags));
       readWorkflows(config);

@@ -8,7 +8,7 @@ import { checkReadable } from './files.js';
 const TOLD_MAX = 20;
 
 export const formatOption = () =>
-  choice('-f, --format <name>', 'its format (default: what its records look like)', FORMAT_NAMES);
+  choice('-f, --format <name>', 'its format (default: detected)', FORMAT_NAMES);
 
 /** Opens a recording that a command line names; `faults` receives its unusable records. */
 export async function openTraceFile(
