@@ -56,7 +56,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const totals = new Totals();
   const balancerInUse = new BalancerInUse();
   const balancer = balancerInUse.for(config.balancer);
-  // Every step may change what other gateways must know.
+  // Every step may change state that other gateways need.
   const told = { step: () => context.cluster?.stepped(), configured: () => context.cluster?.stepped() };
   const driver = new Driver(config, balancer, {
     programGone: (gone) => forgetProgram(context, gone),

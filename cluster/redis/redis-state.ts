@@ -49,7 +49,7 @@ const PROBE_MS = 50;
 /** Time that a new gateway waits for its first contact, and a leaving one for its last. */
 const FIRST_CONTACT_MS_MAX = 1000;
 const LAST_CONTACT_MS_MAX = 500;
-/** Longest key, and most keys of one search: what is beyond is not shared. */
+/** Longest key, and most keys of one search: anything beyond is not shared. */
 const KEY_CHARS_MAX = 256;
 const KEYS_MAX = 64;
 /** In a key or a channel, a name must neither end the hash tag nor be read as two. */
@@ -237,7 +237,7 @@ export class RedisState implements SharedState {
     return parseHeartbeat(await this.#onEngines('maitredHeartbeat', hasClaims ? '1' : '0'));
   }
 
-  /** The store is in use again, or has lost what it knew: claims and records are told anew. */
+  /** The store is in use again, or has lost its data: claims and records are written again. */
   async #tellAnew(): Promise<void> {
     this.#lacksClaims = false;
     this.#shares.forgetStates();

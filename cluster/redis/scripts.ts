@@ -8,7 +8,7 @@
  *     keys       the same for each tenant: key -> program or engine, '' when it has had several names
  */
 
-/** What scripts over engines begin with. A ledger's rule is that of `EngineLedger`; a test compares them. */
+/** The beginning of scripts over engines. A ledger's rule is that of `EngineLedger`; a test compares them. */
 const LEDGER = `
 local GATEWAYS, ENGINES = KEYS[1], KEYS[2]
 local gateway, channel, leaseMs, settleMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])

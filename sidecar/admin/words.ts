@@ -1,7 +1,7 @@
 import type { CallView, Dispatch, ForecastView, ObstacleView, ProgramView } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
 
-/** What the scheduler's views say, in words for operators. */
+/** The scheduler's views in words for operators. */
 
 /** Engines besides the nearest to name. */
 const ENGINES_SHOWN = 8;
@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
   retried: 'on another attempt, after an engine failed or had no room',
 };
 
-/** What the words about a call need besides its view. */
+/** Facts that the words about a call need besides its view. */
 export interface Setting {
   readonly balancer: string;
   readonly now: number;

@@ -74,7 +74,7 @@ export class Cluster implements SharedListener {
     return this.#programs.get(program) === true;
   }
 
-  // What the gateway tells.
+  // Messages from the gateway.
 
   /** The event, marked if it announces an engine: others use it too. */
   announced(event: Event): Event {
@@ -126,7 +126,7 @@ export class Cluster implements SharedListener {
     await this.#shared.leave();
   }
 
-  // What the gateway asks.
+  // Questions of the gateway.
 
   /** The call's identity by another gateway's answers, if the call continues one; otherwise as given. */
   async identify(tenant: TenantId, { sought, ...identity }: Identity): Promise<Identity> {
@@ -140,7 +140,7 @@ export class Cluster implements SharedListener {
   }
 
   /**
-   * Takes over the program for a call, unless it is this gateway's. Returns what the others know of it.
+   * Takes over the program for a call, unless it is this gateway's. Returns the others' knowledge of it.
    * @param isMade whether the program's id was made here just now, so that nobody knows it
    */
   async take({ program, thread }: Identity, isMade: boolean): Promise<Elsewhere | undefined> {
@@ -169,7 +169,7 @@ export class Cluster implements SharedListener {
     return taking;
   }
 
-  // What the gateway hears.
+  // Messages to the gateway.
 
   parts(parts: readonly EnginePart[]): void {
     for (const event of this.#member.received(parts)) this.ports.emit(event);
@@ -212,7 +212,7 @@ export class Cluster implements SharedListener {
     const answered = new Set<EngineId>(parts.map(({ engine }) => engine));
     this.#member.settled(claims.filter(({ engine }) => !answered.has(engine)));
     this.parts(parts);
-    // What has changed meanwhile.
+    // Changes in the meantime.
     this.stepped();
   }
 }

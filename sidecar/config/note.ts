@@ -7,7 +7,7 @@ export const name = z
   .string()
   .regex(/^[\w.:-]{1,128}$/, { error: 'must be 1 to 128 letters, digits or any of _ . : -' });
 
-/** What may follow `Bearer` in a header. A line end, as files of secrets often have, would make it match nothing. */
+/** Text that may follow `Bearer` in a header. With a trailing newline, common in secret files, it would never match. */
 export const bearer = z.string().refine((text) => /^[!-~]+$/.test(text), {
   error: 'must be printable ASCII, without spaces or a line end',
   abort: true,

@@ -75,7 +75,7 @@ export class Membership {
     this.#apply();
   }
 
-  /** Drops what the last configuration dropped: its new engines have had their time to join. */
+  /** Drops the engines that the last configuration removed: its new ones have had time to join. */
   settle(): void {
     this.#outgoing = new Map();
     this.#apply();
@@ -98,7 +98,7 @@ export class Membership {
     return this.#fleet.get(id) as Engine;
   }
 
-  /** Drains the engine, and forgets it after its last call, whoever owns it. */
+  /** Drains the engine, and forgets it after its last call, for any owner. */
   remove(id: EngineId): void {
     this.#byHand.delete(id);
     this.#outgoing.delete(id);

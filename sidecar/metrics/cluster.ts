@@ -2,7 +2,7 @@ import { Counter, Gauge } from 'prom-client';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Context } from '../context.js';
 
-/** Metrics of what gateways share; no samples where that is off. */
+/** Metrics of state shared by gateways; no samples if sharing is off. */
 export function registerCluster(context: Context): void {
   const registers = [context.metrics.registry];
   const each = (name: string, help: string, read: (cluster: Cluster) => number) => ({

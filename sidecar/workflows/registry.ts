@@ -19,7 +19,7 @@ export interface Registered {
   readonly byClient: boolean;
 }
 
-/** What the scheduler is told of a call's declaration. */
+/** The part of a call's declaration that the scheduler gets. */
 export interface Declared {
   readonly remaining?: Work;
   /** Time that the program may take from its first call on. */
