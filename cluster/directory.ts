@@ -8,7 +8,7 @@ interface Entry {
 
 /** State for a gateway that begins to run a program's calls. */
 export interface Taken {
-  /** As its last gateway left it; undefined: nothing was told yet. */
+  /** The program as its last gateway left it; undefined: no record yet. */
   readonly record: ProgramRecord | undefined;
   /** The gateway that ran its calls before: it must hear of the move. */
   readonly from: GatewayId | undefined;

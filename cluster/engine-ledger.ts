@@ -85,7 +85,7 @@ export class EngineLedger {
     };
   }
 
-  /** The least that a gateway says; Infinity: none bounds the calls in flight, so there are no slots to divide. */
+  /** The smallest window that a gateway reports; Infinity: none limits the calls in flight, so there are no slots to divide. */
   get #window(): number {
     return Math.min(...[...this.#holdings.values()].map(({ claim }) => claim.window));
   }

@@ -123,7 +123,7 @@ function forgetProgram(
   threads.gone(gone.program);
   warms.prompts.forget(gone.program);
   cluster?.gone(gone.program);
-  // An ended one was told when it ended, since its id may have been in use again by now.
+  // An ended program was reported when it ended, because its id may be in use again by now.
   if (gone.cause !== 'ended') tracing?.programOver(gone.program, gone.cause);
 }
 

@@ -15,7 +15,7 @@ export interface RedisOptions {
   /** Gateways of one pool share their engines: those of one fleet, with the same settings. */
   readonly pool: string;
   readonly gateway: GatewayId;
-  /** Gateways to expect until the store has told of them. */
+  /** Expected number of gateways until the store reports it. */
   readonly gateways: number;
   /** Time that an operation may take; later answers count as failures. */
   readonly limitMs: number;
@@ -76,7 +76,7 @@ interface Names {
  *
  *     up      operations go to the store; three in a row that fail or are late, or a lost connection, end this
  *     alone   none goes there but a heartbeat; the gateway has an equal share of each engine
- *     return  three heartbeats in time; then claims are made and owned programs are told anew
+ *     return  three heartbeats in time; then claims are made and owned programs are written again
  */
 export class RedisState implements SharedState {
   readonly #options: RedisOptions;
@@ -95,7 +95,7 @@ export class RedisState implements SharedState {
   #timer: NodeJS.Timeout | undefined;
   #isBeating = false;
   #isSubscribed = false;
-  /** The store lacks claims that it was told. */
+  /** The store has lost claims that were sent to it. */
   #lacksClaims = false;
   #hasLeft = false;
   #begin: () => void = () => undefined;

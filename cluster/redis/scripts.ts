@@ -149,7 +149,7 @@ tell('-')
 return {isNew, redis.call('ZRANGEBYSCORE', GATEWAYS, '-inf', '+inf')}
 `;
 
-/** A claim is a holding with its engine as name and the slots that it keeps; one of an engine alone releases that. */
+/** A claim is a holding, with its engine as name and the slots that it keeps. A claim with only an engine releases it. */
 const CLAIM = `${LEDGER}
 local hadDead = dropDead()
 local isNew = renewLease()

@@ -113,7 +113,7 @@ class Watched implements SourceState {
   }
 }
 
-/** The engines that a source has now. @throws Error with the reason if it cannot tell */
+/** The engines that a source has now. @throws Error with the reason if the source fails */
 export function firstLook(config: SourceConfig, env: Environment): Promise<readonly EngineConfig[]> {
   return new Promise((resolve, reject) => {
     const source = start(config, {

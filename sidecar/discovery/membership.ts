@@ -24,7 +24,7 @@ export interface Look {
 }
 
 /**
- * Which engines the fleet shall have, and the only one who tells it. Reload, operators and discovery each own their
+ * The set of engines for the fleet; nothing else changes it. Reload, operators and discovery each own their
  * engines and leave the others' alone. If two want the same id, or a source the address of another, the first counts:
  * operators, then the configuration, then its sources in their order.
  */

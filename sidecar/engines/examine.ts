@@ -16,7 +16,7 @@ const PROMPT = 'maitred doctor asks for one token. '.repeat(80);
 /** Findings of one look at an engine. */
 export interface Examination extends Inspection {
   readonly flags: readonly Flag[];
-  /** The engine's clock; absent: it does not tell it. */
+  /** The engine's clock; absent: not reported. */
   readonly date: string | undefined;
 }
 

@@ -13,7 +13,7 @@ const HEADS = [1024, 512, 256, 128, 64, 32];
 const ALONE_CHARS_MIN = 64;
 /** Shorter ids are counters (`call_0`), which every program has. */
 const ID_CHARS_MIN = 9;
-/** Longer ids are no engine's, and would be kept. */
+/** No engine makes longer ids, and they would be stored. */
 const ID_CHARS_MAX = 128;
 /** Ids in tool calls that clients print as text: JSON or Python. */
 const PRINTED_ID = /["']id["']: ?["']([^"'\\]{9,128})["']/g;

@@ -76,7 +76,7 @@ function readHashes(list: unknown): BlockHash[] | undefined {
   const hashes: BlockHash[] = [];
   for (const hash of list as readonly unknown[]) {
     if (typeof hash === 'number') hashes.push(hash);
-    // A hash of 32 bytes: six tell blocks apart.
+    // A hash of 32 bytes: six are enough to distinguish blocks.
     else if (Buffer.isBuffer(hash) && hash.length >= 6) hashes.push(hash.readUIntBE(0, 6));
     else return undefined;
   }

@@ -40,7 +40,7 @@ export class KvEvents {
     this.#closed = this.#listen();
   }
 
-  /** The engine's cache; undefined: it has told nothing. */
+  /** The engine's cache; undefined: no event so far. */
   of(id: EngineId): Resident | undefined {
     return this.#engines.get(id)?.read();
   }

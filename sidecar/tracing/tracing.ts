@@ -16,7 +16,7 @@ import { Collector } from './collector.js';
 import { newSpanId, newTraceId } from './ids.js';
 import { hrTime, type SpanEvent } from './span.js';
 
-/** A program with a span of its own: one of its calls came without a trace. Times are of `performance.now()`. */
+/** A program with its own span: one of its calls came without a trace. Times are of `performance.now()`. */
 interface ProgramTrace {
   readonly context: SpanContext;
   readonly tenant: TenantId;

@@ -46,7 +46,7 @@ interface Watcher<View> {
 export class Watchers<View> {
   readonly #watchers = new Set<Watcher<View>>();
   #timer: NodeJS.Timeout | undefined;
-  /** Whether an update is under way, and the time before which there is no other. */
+  /** Whether an update is under way, and the earliest time of the next one. */
   #isLooking = false;
   #nextLookMs = 0;
   #count = 0;

@@ -31,7 +31,7 @@ export interface Declared {
 type Limits = Pick<Config['limits'], 'workflowsPerTenantMax' | 'workflowNodesMax'>;
 
 /**
- * The declared workflows of each tenant, in memory. Calls of a running program are told by the newest graph: a newer
+ * The declared workflows of each tenant, in memory. Calls of a running program follow the newest graph: a newer
  * one is a better estimate for them too, and no program has to be remembered.
  */
 export class Workflows {
