@@ -53,7 +53,7 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
         const next = keepRestartKeys(config, loadConfig(inputs));
         gateway.reload(withEmbedded(next.config));
         config = next.config;
-        if (next.waiting.length > 0) log.warn({ keys: next.waiting }, 'these keys change at the next start');
+        if (next.waiting.length > 0) log.warn({ keys: next.waiting }, 'these keys take effect at the next start');
       } catch (error) {
         log.error(error instanceof ConfigError ? { problems: error.problems } : { err: error }, 'reload refused');
       }

@@ -49,7 +49,7 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
 function healthFindings(subject: string, engine: EngineConfig, { adapter, models, load }: Examination): Finding[] {
   const names = [...(models?.keys() ?? [])];
   if (names.length === 0)
-    return [{ level: 'broken', subject, found: 'it lists no model', advice: 'set its apiKey if it wants one, or list its models in engines[].models' }]; // prettier-ignore
+    return [{ level: 'broken', subject, found: 'it lists no model', advice: 'set its apiKey if it needs one, or list its models in engines[].models' }]; // prettier-ignore
   const capacityTokens = engine.capacityTokens ?? load.capacityTokens;
   const kind = engine.kind === 'auto' ? `${adapter.kind}, detected` : adapter.kind;
   const findings: Finding[] = [{ level: 'ok', subject, found: `${kind}; serves ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}` }]; // prettier-ignore
@@ -67,9 +67,7 @@ function flagFindings(subject: string, { flags }: Examination): Finding[] {
   return flags.flatMap(({ flag, isOn, gives }): Finding[] => {
     if (isOn === true) return [];
     if (isOn === undefined)
-      return [{ level: 'note', subject, found: `cannot be seen from outside: ${flag}`, advice: `it gives ${gives}` }];
-    return [
-      { level: 'warning', subject, found: `runs without ${flag}`, advice: `start it with it: it gives ${gives}` },
-    ];
+      return [{ level: 'note', subject, found: `not visible from outside: ${flag}`, advice: `it gives ${gives}` }];
+    return [{ level: 'warning', subject, found: `runs without ${flag}`, advice: `add this flag: it gives ${gives}` }];
   });
 }

@@ -191,7 +191,11 @@ export class Cluster implements SharedListener {
 
   changed({ up, live, error }: StoreState): void {
     if (up) this.ports.log.info({ gateways: live }, 'shared state is in use');
-    else this.ports.log.warn({ gateways: live, cause: error }, 'shared state is away: this gateway goes on alone');
+    else
+      this.ports.log.warn(
+        { gateways: live, cause: error },
+        'shared state is unreachable: this gateway continues alone',
+      );
   }
 
   #exchange(): void {

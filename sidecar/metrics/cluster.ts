@@ -16,7 +16,7 @@ export function registerCluster(context: Context): void {
       if (cluster !== undefined) this.inc({ pool: config.cluster.pool }, read(cluster));
     },
   });
-  new Gauge(each('store_up', '1 while the gateway shares with others, 0 while it goes on alone.', ({ state }) => (state.up ? 1 : 0))); // prettier-ignore
+  new Gauge(each('store_up', '1 while the gateway shares state with others, 0 while it continues alone.', ({ state }) => (state.up ? 1 : 0))); // prettier-ignore
   new Gauge(
     each('gateways', 'Live gateways of the pool, this one included, as last heard.', ({ state }) => state.live),
   );
