@@ -191,11 +191,7 @@ export class Cluster implements SharedListener {
 
   changed({ up, live, error }: StoreState): void {
     if (up) this.ports.log.info({ gateways: live }, 'shared state is in use');
-    else
-      this.ports.log.warn(
-        { gateways: live, cause: error },
-        'shared state is unreachable: this gateway continues alone',
-      );
+    else this.ports.log.warn({ gateways: live, cause: error }, 'no shared state: this gateway continues alone');
   }
 
   #exchange(): void {
