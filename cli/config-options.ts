@@ -26,7 +26,10 @@ export function addConfigOptions(command: Command): Command {
     .option('--embedded <count>', 'stand-in engines to start with the gateway (embedded)')
     .addOption(oneOf('--policy <name>', 'which call runs next (policy.name)', POLICY_NAMES))
     .addOption(oneOf('--balancer <name>', 'where a call runs (balancer.name)', BALANCER_NAMES))
-    .addHelpText('after', '\nEvery key can also be set by an environment variable, such as MAITRED_LISTEN_PORT. Flags take precedence.');
+    .addHelpText(
+      'after',
+      '\nEvery key can also be set by an environment variable, such as MAITRED_LISTEN_PORT. Flags take precedence.',
+    );
 }
 
 /** The words are for help and completion; the schema refuses others. */

@@ -48,7 +48,9 @@ export function addInitCommand(program: Command, version: string): void {
     .option('--engine-key <variable>', 'environment variable that holds the engines’ API key')
     .option('--no-probe', 'do not contact the engines')
     .addOption(
-      choice('--role <role>', 'sidecar: serves this machine only; gateway: serves others too', ROLES).default('sidecar'),
+      choice('--role <role>', 'sidecar: serves this machine only; gateway: serves others too', ROLES).default(
+        'sidecar',
+      ),
     ) // prettier-ignore
     .option('--host <host>', 'address to listen on (default: loopback; as a gateway, all)')
     .option('-p, --port <port>', 'port to listen on', port, 8080)

@@ -56,9 +56,7 @@ export function addSourceOptions(command: Command, { otherwise = '', several = f
         .choices(WORKLOAD_NAMES)
         .argParser((name) => name),
     )
-    .addOption(
-      new Option('--trace <file>', 'recorded programs, in any supported format').conflicts('workload'),
-    )
+    .addOption(new Option('--trace <file>', 'recorded programs, in any supported format').conflicts('workload'))
     .addOption(formatOption().conflicts('workload'))
     .option(`--rate <number${s}>`, `programs that arrive per second, on average${commas}`, load(1e-6, 1e6))
     .option('--cv <number>', 'burstiness of arrivals: 0 is even, 1 Poisson (default: 1)', numberFrom(0, 10))

@@ -45,7 +45,12 @@ export function addCalibrateCommand(sim: Command): void {
       numberFrom(1, 1e6, 'a whole number'),
     )
     .option('--concurrency <count>', 'most requests at a time', numberFrom(1, 64, 'a whole number'), 8)
-    .option('--prompt-tokens <tokens>', 'longest prompt, if the server accepts it', numberFrom(64, 1e6, 'a whole number'), 4096)
+    .option(
+      '--prompt-tokens <tokens>',
+      'longest prompt, if the server accepts it',
+      numberFrom(64, 1e6, 'a whole number'),
+      4096,
+    )
     .option('-o, --out <file>', 'write the preset to a file that --preset of engine and sim reads')
     .option('--json', 'print the content of --out instead of tables', false)
     .option('--i-own-this-target', 'allow a target that is not on a private network', false)

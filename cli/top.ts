@@ -34,7 +34,11 @@ export function addTopCommand(program: Command): void {
         '-current_wait_seconds',
       ),
     ) // prettier-ignore
-    .option('--filter <words>', 'programs whose names contain these words; also tenant:NAME, engine:ID, state:waiting', '')
+    .option(
+      '--filter <words>',
+      'programs whose names contain these words; also tenant:NAME, engine:ID, state:waiting',
+      '',
+    )
     .option('--limit <count>', 'most programs to print', numberFrom(1, ROWS_MAX, 'a whole number'))
     .option('--once', 'print one snapshot and exit, as without a terminal', false)
     .option('--json', 'print one snapshot as JSON: the answers of /engines, /queue and /programs', false)

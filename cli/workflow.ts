@@ -28,7 +28,9 @@ export function addWorkflowCommand(program: Command): void {
       process.stdout.write(`${text}\n`);
     });
   const tokens = numberFrom(0, TOKENS_MAX, 'a whole number');
-  const made = workflow.command('import').description('convert a LangGraph graph or AIPerf’s dag_jsonl into a workflow');
+  const made = workflow
+    .command('import')
+    .description('convert a LangGraph graph or AIPerf’s dag_jsonl into a workflow');
   made
     .argument('<file>', 'output of get_graph().to_json(), or a dag_jsonl file')
     .option('--name <text>', 'its name (default: that of the file)')

@@ -68,7 +68,12 @@ export function addLoadOptions(command: Command): Command {
     .option('--salt', 'begin every conversation with words unique to this run, so that no cache hits', false)
     .option('--no-ignore-eos', 'let the model end its answers early')
     .option('--recorded-answers', 'continue from the recorded answers instead of the target’s', false)
-    .option('--hang-up <share>', 'share of calls whose client hangs up in the middle of the stream', numberFrom(0, 1), 0)
+    .option(
+      '--hang-up <share>',
+      'share of calls whose client hangs up in the middle of the stream',
+      numberFrom(0, 1),
+      0,
+    )
     .addOption(
       new Option('--timeout <time>', 'limit per call, from sending to its end')
         .argParser(duration)
@@ -77,12 +82,7 @@ export function addLoadOptions(command: Command): Command {
     .option('--connections <count>', 'calls in flight per target', numberFrom(1, 100_000, 'a whole number'), 4096)
     .optionsGroup('Measures and output:')
     .option('--no-baseline', 'skip the measurement of single calls, on which slowdowns are based')
-    .option(
-      '--slo <expression>',
-      'exit 1 if it is missed, such as "program_seconds.p99 < 60"; repeatable',
-      collect,
-      [],
-    ) // prettier-ignore
+    .option('--slo <expression>', 'exit 1 if it is missed, such as "program_seconds.p99 < 60"; repeatable', collect, []) // prettier-ignore
     .option('--json <file>', 'write all figures as JSON; - is stdout')
     .option('--html <file>', 'write a page')
     .option('--quiet', 'no progress', false)
