@@ -137,7 +137,7 @@ describe('maitred doctor', () => {
     chmodSync(file, 0o644);
     const { code, about, findings } = await examine(['--config', file], {});
     expect(code).toBe(1);
-    expect(about('admin.token as text')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('chmod') as string }]); // prettier-ignore
+    expect(about('admin.token in plain text')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('chmod') as string }]); // prettier-ignore
     expect(about('the hash of an empty key')).toMatchObject([{ level: 'broken' }]);
     expect(about('11 characters')).toHaveLength(1);
     expect(about('is an API key too')).toHaveLength(1);
