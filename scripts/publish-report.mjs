@@ -5,7 +5,7 @@
  *     npx maitred sim report --out report && node scripts/publish-report.mjs report
  *
  * A report of all experiments replaces the page; one made with `--only` replaces the chapters that it has, or adds them.
- * docs/EXPERIMENTS.md, which explains them, is written by hand.
+ * docs/EXPERIMENTS.md and docs/EXPERIMENTS-DETAILS.md, which explain them, are written by hand.
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
