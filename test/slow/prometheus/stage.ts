@@ -42,10 +42,12 @@ export class Stage {
       speed: MODEL_SPEED,
     });
     const adminPort = await freePort();
+    const [configured, ...found] = this.#engines.urls.map((url, i) => ({ id: `gpu-${i}`, url, window: 2 }));
     const config = {
       listen: { port: 0 },
       admin: { port: adminPort },
-      engines: this.#engines.urls.map((url, i) => ({ id: `gpu-${i}`, url, window: 2 })),
+      engines: [configured],
+      discovery: [{ file: { path: this.#write('engines.yaml', found) } }],
       auth: { keys: TENANTS.map((tenant) => ({ tenant, sha256: sha256(`key-of-${tenant}`) })) },
       limits: { tenantSeriesMax: 2, queuedMax: 20 },
       health: { intervalMs: 200, backoffMs: 200 },
@@ -53,9 +55,13 @@ export class Stage {
     };
     this.#gateway = await serve(['serve', '--config', this.#write('maitred.yaml', config)]);
     this.#adminUrl = `http://127.0.0.1:${adminPort}`;
-    await untilReady(async () => ((await this.#call('/v1/models')).ok ? undefined : 'the gateway lists no models'));
-    const models = (await (await this.#call('/v1/models')).json()) as { data: { id: string }[] };
-    this.#model = models.data[0]?.id ?? '';
+    // Before its first engine has been probed, the gateway answers with an empty list.
+    await untilReady(async () => {
+      const answer = await this.#call('/v1/models');
+      const { data } = (answer.ok ? await answer.json() : { data: [] }) as { data: readonly { id: string }[] };
+      this.#model = data[0]?.id ?? '';
+      return this.#model === '' ? 'the gateway lists no models' : undefined;
+    });
     await this.#startPrometheus();
   }
 
