@@ -55,7 +55,7 @@ export class Stage {
       engines: [configured],
       discovery: [{ file: { path: this.#write('engines.yaml', found) } }],
       auth: { keys: TENANTS.map((tenant) => ({ tenant, sha256: sha256(`key-of-${tenant}`) })) },
-      policy: { foresight: 'declared' },
+      policy: { foresight: 'learnt' },
       admission: { retention: 'saga' },
       limits: { tenantSeriesMax: 2, queuedMax: 20 },
       health: { intervalMs: 200, backoffMs: 200 },
@@ -108,7 +108,7 @@ export class Stage {
       this.#call('/v1/chat/completions', tenant, { model: this.#model, messages, max_tokens: 60, ...body }, headers(more), signal); // prettier-ignore
     await chat({ stream: true });
     messages.push({ role: 'assistant', content: 'x' }, { role: 'user', content: 'go on' });
-    const asked = await chat({ tools: TOOLS, max_tokens: 200 }, { 'x-maitred-remaining': 'output=60, calls=3' });
+    const asked = await chat({ tools: TOOLS, max_tokens: 200 });
     if (asked.ok) messages.push(...toolResults((await asked.json()) as Completion));
     await chat({});
     await chat({}, { 'x-sim-fault': 'status=500' });
