@@ -71,7 +71,7 @@ export function registerGauges(context: Context): void {
   gauge(
     'longest_wait_seconds',
     'Wait so far of the call that has waited longest.',
-    () => driver.scheduler.views.queue().longestWaitMs / 1000,
+    () => driver.queue().longestWaitMs / 1000,
   );
   registerWaitGauges(context);
   registerInfo(context);
@@ -93,7 +93,7 @@ function registerWaitGauges({ driver, metrics }: Context): void {
     registers,
     collect() {
       this.reset();
-      driver.scheduler.views.queue().byLevel.forEach((waiting, level) => this.set({ level }, waiting));
+      driver.queue().byLevel.forEach((waiting, level) => this.set({ level }, waiting));
     },
   });
   new Gauge({
@@ -102,7 +102,7 @@ function registerWaitGauges({ driver, metrics }: Context): void {
     labelNames: ['cause'],
     registers,
     collect() {
-      for (const [cause, calls] of Object.entries(driver.waitCauses())) this.set({ cause }, calls);
+      for (const [cause, calls] of Object.entries(driver.queue().byCause)) this.set({ cause }, calls);
     },
   });
 }
