@@ -17,6 +17,8 @@ export interface SimFlags extends SourceFlags<readonly number[]> {
   readonly preset?: readonly ChosenPreset[];
   readonly kvTokens?: number;
   readonly enginePriority: boolean;
+  readonly engineSessions: boolean;
+  readonly announceEnds: boolean;
   readonly conditions: ChosenConditions;
   readonly policy?: readonly SimPolicyName[];
   readonly balancer?: readonly BalancerName[];
@@ -42,6 +44,8 @@ export function addSimOptions(command: Command): Command {
     .addOption(presetsOption('model and machine of each'))
     .addOption(numeric('--kv-tokens <tokens>', 'tokens the KV cache of each holds; absent: the preset’s', 16, 1e8))
     .option('--engine-priority', 'engines serve by the queue that a call came from, not in order of arrival', false)
+    .option('--engine-sessions', 'engines evict contexts of no open session first, as our scheduler for vLLM does', false)
+    .option('--announce-ends', 'clients say that their programs have ended', false)
     .addOption(conditionsOption())
     .optionsGroup('Scheduling:')
     .addOption(names('--policy <names>', 'which call runs next; several with commas', SIM_POLICIES))

@@ -252,6 +252,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       fields,
       adapter.priorityFields(level, policy.levels, path),
       abortId !== undefined && adapter.abort?.fields(abortId, path),
+      this.ports.sessions.fields(engine, identity.program, path),
     );
     const request = {
       method: 'POST',

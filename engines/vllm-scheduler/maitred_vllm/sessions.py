@@ -37,7 +37,7 @@ class SessionQueue:
             self._sessions[session] = (self._clock() + lease_s, own)
 
     def close(self, session):
-        """Nothing more of the session is needed: blocks that no other session has used are the first to go."""
+        """Nothing more of the session is needed: blocks that no other session has used stay no longer than anything else."""
         _, own = self._sessions.pop(session, (0, {}))
         freed = []
         for block_id in reversed(own):
@@ -50,7 +50,7 @@ class SessionQueue:
             if block.ref_cnt == 0:
                 self._kept.remove(block)
                 freed.append(block)
-        self._loose.prepend_n(freed)
+        self._loose.append_n(freed)
 
     def expire(self):
         """Closes sessions whose leases are over, up to one with a longer lease."""
