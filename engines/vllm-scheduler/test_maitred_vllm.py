@@ -119,13 +119,13 @@ class SessionTest(unittest.TestCase):
         world.run("uvwx")
         self.assertEqual(world.cached("abcdef"), 4)
 
-    def test_a_closed_session_is_the_first_to_go_from_its_end(self):
+    def test_a_closed_session_stays_no_longer_than_others_from_its_end(self):
         world = World()
         world.run("abcd", session="s")
-        world.run("wx")
+        world.run("wx", session="t")
         world.run("y", maitred_close=["s"])
-        world.run("u")
-        self.assertEqual(world.cached("abcd"), 2)
+        world.run("klmn")
+        self.assertEqual(world.cached("abcd"), 1)
         self.assertEqual(world.cached("wx"), 2)
 
     def test_blocks_that_another_session_has_used_stay_when_one_closes(self):
@@ -141,8 +141,9 @@ class SessionTest(unittest.TestCase):
         world = World()
         world.run("abcd", session="s", maitred_lease_s=60)
         world.now = 61
-        world.run("w")
-        self.assertEqual(world.cached("abcd"), 3)
+        world.run("wxyz")
+        world.run("klm")
+        self.assertEqual(world.cached("abcd"), 1)
 
     def test_each_use_begins_the_lease_anew(self):
         world = World()

@@ -26,7 +26,7 @@ export class Sessions {
   /** Body fields of a program's call, or of its warm, that begins on the engine now. */
   fields(engine: Engine, program: ProgramId, path: string): JsonObject {
     const { sessions } = engine.adapter;
-    if (sessions === undefined) return {};
+    if (sessions === undefined || engine.config.sessions === false) return {};
     const closed = [...(this.#closed.get(engine) ?? [])];
     const fields = sessions.fields({ session: nameOf(program), path, leaseMs: this.leaseMs(), closed });
     if (Object.keys(fields).length === 0) return fields;
