@@ -153,7 +153,11 @@ const operations = fc.array(
     },
     {
       weight: 1,
-      arbitrary: fc.record({ type: fc.constant('close' as const), which: fc.constant(0), session: fc.constantFrom(...SESSIONS) }),
+      arbitrary: fc.record({
+        type: fc.constant('close' as const),
+        which: fc.constant(0),
+        session: fc.constantFrom(...SESSIONS),
+      }),
     },
     { weight: 1, arbitrary: fc.constant({ type: 'reset' as const, which: 0 }) },
   ),

@@ -29,7 +29,10 @@ const ARMS = {
 async function counters() {
   const text = await (await fetch(`${url}/metrics`)).text();
   const read = (name) =>
-    [...text.matchAll(new RegExp(`^vllm:${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0);
+    [...text.matchAll(new RegExp(`^vllm:${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))].reduce(
+      (sum, [, value]) => sum + Number(value),
+      0,
+    );
   return { asked: read('prefix_cache_queries_total'), found: read('prefix_cache_hits_total') };
 }
 
@@ -54,7 +57,7 @@ async function run(arm, seed) {
   const { at, end } = await gateway(arm);
   const before = await counters();
   const json = join(folder, 'run.json');
-  const flags = ['--concurrency', '6', '--programs', programs, '--repeat', '1', '--no-baseline', '--quiet'];
+  const flags = ['--concurrency', '9', '--programs', programs, '--repeat', '1', '--no-baseline', '--quiet'];
   await promisify(execFile)(process.execPath, [CLI, 'load', '--target', at, '--workload', WORKLOAD, ...flags, '--identity', 'thunderagent', '--salt', '--seed', String(seed), '--json', json]); // prettier-ignore
   const after = await counters();
   await end();
