@@ -16,7 +16,7 @@ describe.skipIf(!hasSessions)(`vLLM with our scheduler${WHY}`, () => {
     'keeps a running program’s context while others come and end, and not once it has ended',
     { timeout: 600_000 },
     async () => {
-      const world = await gateway({ policy: { name: 'fcfs' } });
+      const world = await gateway({ policy: { name: 'pass-through' } });
       const capacity = Number((await engineRow(world))['capacity_tokens']);
       const run = Date.now();
       const call = async (program: string) => {
