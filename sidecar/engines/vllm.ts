@@ -23,7 +23,7 @@ const PROTOCOL = '1';
 /** Paths whose bodies have `vllm_xargs`. */
 const XARGS_PATHS = new Set([...PRIORITY_PATHS, '/v1/messages']);
 
-/** Both lists are always sent, so that clients cannot close sessions. */
+/** The list is always sent, if only empty, so that no client can close sessions. */
 const SESSIONS: Sessions = {
   fields: ({ session, path, leaseMs, closed }) =>
     XARGS_PATHS.has(path)
