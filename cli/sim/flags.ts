@@ -19,6 +19,8 @@ export interface SimFlags extends SourceFlags<readonly number[]> {
   readonly preset?: readonly ChosenPreset[];
   readonly kvTokens?: number;
   readonly enginePriority: boolean;
+  readonly engineSessions: boolean;
+  readonly announceEnds: boolean;
   readonly conditions: ChosenConditions;
   readonly policy?: readonly SimPolicyName[];
   readonly balancer?: readonly BalancerName[];
@@ -44,6 +46,8 @@ export function addSimOptions(command: Command): Command {
     .addOption(presetsOption('model and machine of each engine'))
     .addOption(numeric('--kv-tokens <tokens>', 'tokens in the KV cache of each engine; absent: the preset’s', 16, 1e8))
     .option('--engine-priority', 'engines serve by a call’s gateway queue, not in order of arrival', false)
+    .option('--engine-sessions', 'engines evict contexts of no open session first, as our scheduler for vLLM does', false)
+    .option('--announce-ends', 'clients say that their programs have ended', false)
     .addOption(conditionsOption())
     .optionsGroup('Scheduling:')
     .addOption(names('--policy <names>', 'which call runs next; several with commas', SIM_POLICIES, policyMeant))

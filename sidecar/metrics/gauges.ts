@@ -66,6 +66,11 @@ export function registerGauges(context: Context): void {
   total('spills_total', 'Calls that ran away from their program’s engine.', () => totals.spilled);
   for (const [name, help, key] of MEMORY_TOTALS)
     total(`memory_${name}_total`, help, () => driver.scheduler.memory[key]);
+  total(
+    'memory_sessions_closed_total',
+    'Sessions closed on engines that keep them.',
+    () => context.sessions.closedTotal,
+  );
   gauge('memory_prompt_bytes', 'Requests kept in memory for warms.', () => context.warms.prompts.bytes);
   gauge('queue_limit_calls', 'Most calls that may wait.', () => context.config.limits.queuedMax);
   gauge(
