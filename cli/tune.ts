@@ -71,6 +71,7 @@ async function tune(command: Command, flags: TuneFlags, signal: AbortSignal): Pr
     settings: [present, settings[found.choice] ?? present],
     objectives: flags.slo,
     tried: found.tried,
+    closest: { setting: settings[found.closest] ?? present, runs: ofVariant(found.runs, found.closest) },
     seen: places.flatMap((at, variant) => ofVariant(found.runs, at).map((run) => ({ ...run, variant }))),
     unseen: await play({ ...check, variants: places.flatMap((at) => check.variants[at] ?? []) }, 'check on the second half', 0, signal), // prettier-ignore
   });

@@ -16,6 +16,8 @@ export interface Facts {
   readonly settings: readonly [Setting, Setting];
   readonly objectives: readonly Objective[];
   readonly tried: number;
+  /** The setting that came nearest to the objectives on the first half, and its runs there. */
+  readonly closest: { readonly setting: Setting; readonly runs: readonly RunReport[] };
   /** Runs of the half on which the search was made, and of the other one. */
   readonly seen: readonly RunReport[];
   readonly unseen: readonly RunReport[];
@@ -43,8 +45,14 @@ export function answerOf(facts: Facts): Answer {
   const missed = objectives.filter((objective) => !isMet(objective, own));
   const ratios = isSame ? undefined : comparedOn(facts);
   const isLater = ratios !== undefined && verdictOf(ratios.program_seconds.mean, plan.margin) === 'later';
-  const holds = own.length > 0 && missed.length === 0 && (!isLater || objectives.length > 0);
-  return { ...facts, holds, verdict: verdictText(facts, missed, isLater), sentences: sentencesOf(facts, ratios) };
+  const isFound = objectives.every((objective) => isMet(objective, facts.closest.runs));
+  const holds = isFound && missed.length === 0 && (!isLater || objectives.length > 0);
+  return {
+    ...facts,
+    holds,
+    verdict: isFound ? verdictText(facts, missed, isLater) : 'no setting tried meets the objectives',
+    sentences: sentencesOf(facts, ratios),
+  };
 }
 
 function verdictText({ settings: [present, chosen] }: Facts, missed: readonly Objective[], isLater: boolean): string {
@@ -68,18 +76,15 @@ function comparedOn({ plan, unseen }: Facts): Ratios {
   return { ...ratios, program_seconds: { ...ratios.program_seconds, mean: pairedRatio(pairs) } };
 }
 
-function sentencesOf({ plan, settings, objectives, unseen, tried }: Facts, ratios: Ratios | undefined): string[] {
+function sentencesOf(facts: Facts, ratios: Ratios | undefined): string[] {
+  const { plan, settings, objectives, unseen } = facts;
   const [present, chosen] = settings;
   const states = (variant: number) =>
     objectives.map(
       (objective) =>
         `${objective.text}: ${secondsText(valueOf(objective, ofVariant(unseen, variant)))}, ${isMet(objective, ofVariant(unseen, variant)) ? 'met' : 'MISSED'}`,
     );
-  if (ratios === undefined)
-    return [
-      `Keep ${nameOf(present)}: none of ${tried - 1} other settings is certainly better.`,
-      ...states(0).map((text) => `Second half, ${text}.`),
-    ];
+  if (ratios === undefined) return [keepText(facts), ...states(0).map((text) => `Second half, ${text}.`)];
   const costs = COSTS.flatMap(([name, of]) =>
     verdictOf(of(ratios), plan.margin) === 'later' ? [`${name} ${ratio(of(ratios).ratio)}x`] : [],
   );
@@ -92,6 +97,13 @@ function sentencesOf({ plan, settings, objectives, unseen, tried }: Facts, ratio
     ...states(1).map((text, at) => `Second half, ${text} (present setting: ${states(0)[at]?.split(': ')[1] ?? '-'}).`),
     costs.length > 0 ? `What it costs: ${costs.join(', ')}.` : 'What it costs: no time measured is certainly worse.',
   ];
+}
+
+function keepText({ settings: [present], objectives, tried, closest }: Facts): string {
+  const missed = objectives.filter((objective) => !isMet(objective, closest.runs));
+  if (missed.length === 0) return `Keep ${nameOf(present)}: none of ${tried - 1} other settings is certainly better.`;
+  const values = missed.map((objective) => `${objective.text} was ${secondsText(valueOf(objective, closest.runs))}`);
+  return `None of ${tried} settings meets the objectives on the first half; the closest was ${nameOf(closest.setting)}, where ${values.join(' and ')}. A lower load or more engines would do more.`; // prettier-ignore
 }
 
 const nameOf = ({ policy, balancer, window, gate }: Setting): string =>

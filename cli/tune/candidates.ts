@@ -27,7 +27,8 @@ export function candidatesOf(present: Setting, engines: number, count: number, s
   const add = (values: Setting) => {
     // Without admission, window and gate change nothing.
     const own = values.policy === 'pass-through' ? { ...values, window: present.window, gate: present.gate } : values;
-    found.set(JSON.stringify(own), own as Setting);
+    const key = JSON.stringify(own);
+    if (!found.has(key)) found.set(key, own as Setting);
   };
   add(present);
   for (const axis of axes) for (const value of RANGES[axis]) add({ ...present, [axis]: value });

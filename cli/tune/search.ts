@@ -18,6 +18,8 @@ export interface Search {
 }
 
 export interface Found {
+  /** The setting that comes nearest to the objectives. */
+  readonly closest: number;
   /** Place among the settings; 0: none is better than the present one. */
   readonly choice: number;
   /** Whole runs by the place of their settings. */
@@ -30,7 +32,8 @@ export interface Found {
  * All settings with the first seed, then the best of them with the others. Where chance plays no part, one round.
  * @throws Error when the time was too short for the present setting
  */
-export async function search({ plan, objectives, play }: Search): Promise<Found> {
+export async function search(task: Search): Promise<Found> {
+  const { plan, objectives, play } = task;
   const [first = 0, ...others] = plan.seeds;
   const kept = keptOf(plan.variants.length);
   const runs = whole(await play({ ...plan, seeds: [first] }, `${plan.variants.length} settings`, others.length * kept));
@@ -38,13 +41,13 @@ export async function search({ plan, objectives, play }: Search): Promise<Found>
   if (!runs.some(({ variant }) => variant === 0)) throw new Error('the time was too short for one run: raise --time');
   const ranked = plan.variants.map((_, at) => at).filter((at) => ofVariant(runs, at).length > 0).sort(byRank(objectives, runs)); // prettier-ignore
   const best = [...new Set([0, ...ranked])].slice(0, kept);
-  if (others.length === 0) return { choice: chosen(plan, objectives, runs, best), runs, tried };
+  if (others.length === 0) return { ...chosen(task, runs, best), runs, tried };
   const again = whole(
     await play({ ...plan, seeds: others, variants: best.flatMap((at) => plan.variants[at] ?? []) }, `the best ${best.length}`, 0), // prettier-ignore
   ).map((run) => ({ ...run, variant: best[run.variant] ?? 0 }));
   const all = [...runs, ...again];
   const complete = best.filter((at) => ofVariant(all, at).length === plan.seeds.length);
-  return { choice: complete.includes(0) ? chosen(plan, objectives, all, complete) : 0, runs: all, tried };
+  return { ...(complete.includes(0) ? chosen(task, all, complete) : { closest: 0, choice: 0 }), runs: all, tried };
 }
 
 /** Runs of a search in all. */
@@ -52,18 +55,16 @@ export const runsOfSearch = (settings: number, seeds: number): number => setting
 
 const keptOf = (settings: number): number => Math.min(settings, 1 + Math.ceil(settings * KEPT_SHARE));
 
-/** The best of these settings, unless the present one meets as many objectives and is not certainly slower. */
-function chosen(
-  plan: Plan,
-  objectives: readonly Objective[],
-  runs: readonly RunReport[],
-  among: readonly number[],
-): number {
-  const [best = 0] = [...among].sort(byRank(objectives, runs));
+/**
+ * The best of these settings. It is the choice if it alone meets the objectives, or if it is certainly faster than the
+ * present one too. A setting that misses them is no choice, however close it comes.
+ */
+function chosen({ plan, objectives }: Search, runs: readonly RunReport[], among: readonly number[]) {
+  const [closest = 0] = [...among].sort(byRank(objectives, runs));
   const excess = (at: number) => excessOf(objectives, ofVariant(runs, at));
-  if (excess(best) < excess(0)) return best;
-  const { mean } = ratiosOf(runs, { first: [0], other: [best] }).program_seconds;
-  return verdictOf(mean, plan.margin) === 'sooner' ? best : 0;
+  const { mean } = ratiosOf(runs, { first: [0], other: [closest] }).program_seconds;
+  const isBetter = excess(closest) === 0 && (excess(0) > 0 || verdictOf(mean, plan.margin) === 'sooner');
+  return { closest, choice: isBetter ? closest : 0 };
 }
 
 /** Objectives first, then programs that failed, then mean program time. */
