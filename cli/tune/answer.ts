@@ -107,14 +107,14 @@ function keepText({ settings: [present], objectives, tried, closest }: Facts): s
 }
 
 const nameOf = ({ policy, balancer, window, gate }: Setting): string =>
-  policy === 'pass-through' ? valuesText({ policy, ...(balancer && { balancer }) }) : valuesText({ policy, balancer, window, gate } as Values); // prettier-ignore
+  policy === 'pass-through' ? valuesText({ policy, balancer }) : valuesText({ policy, balancer, window, gate } as Values); // prettier-ignore
 
 /** The answer as a YAML file: comments, and the settings. */
 export function textOf(answer: Answer): string {
   const { verdict, sentences, settings } = answer;
   const [present, chosen] = settings;
   const shown = chosen.policy === 'pass-through' ? { ...chosen, window: undefined, gate: undefined } : chosen;
-  const comments = [...sentences, `${verdict[0]?.toUpperCase() ?? ''}${verdict.slice(1)}.`, '', ...tableOf(answer), ''];
+  const comments = [...sentences, `Verdict: ${verdict}.`, '', ...tableOf(answer), ''];
   const same = present === chosen ? ['The present settings:'] : [];
   return [...[...comments, ...same].map((line) => `# ${line}`.trimEnd()), ...fragmentOf(shown as Values), ''].join(
     '\n',
@@ -159,7 +159,7 @@ export function documentOf({
   plan,
 }: Answer): object {
   const half = (runs: readonly RunReport[]) =>
-    runs.map(({ variant, completions: _, ...run }) => ({ ...run, setting: variant === 0 ? 'present' : 'chosen' }));
+    runs.map(({ variant, ...run }) => ({ ...run, completions: undefined, setting: variant === 0 ? 'present' : 'chosen' })); // prettier-ignore
   return {
     version: 1,
     holds,

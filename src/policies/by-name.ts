@@ -51,7 +51,7 @@ const TENANTS: Readonly<Record<TenantsName, TenantPolicy | undefined>> = {
 /** @throws RangeError when there is no such policy, as an untyped caller may ask */
 export function makePolicy(config: SchedulerConfig['policy']): Policy {
   if (!Object.hasOwn(POLICIES, config.name))
-    throw new RangeError(`policy.name is none of ${POLICY_NAMES.join(', ')}: ${String(config.name)}`);
+    throw new RangeError(`policy.name is none of ${POLICY_NAMES.join(', ')}: ${config.name}`);
   return POLICIES[config.name](config);
 }
 export const admissionOf = (name: AdmissionName): AdmissionPolicy => ADMISSIONS[name];

@@ -120,7 +120,7 @@ describe('the answer', () => {
 
 describe('halves', () => {
   it('are parted by time of arrival, and share no program', () => {
-    const programs = [5, 1, 9, 3, 7].map((arrivalMs) => ({ id: `at-${arrivalMs}`, arrivalMs, calls: [] }) as AgentProgram); // prettier-ignore
+    const programs: AgentProgram[] = [5, 1, 9, 3, 7].map((arrivalMs) => ({ id: `at-${arrivalMs}`, arrivalMs, calls: [] })); // prettier-ignore
     const halves = halvesOf({ type: 'trace', file: 'f', format: 'maitred', programs });
     expect(halves.map((half) => (half.type === 'trace' ? half.programs.map(({ arrivalMs }) => arrivalMs) : []))).toEqual([[1, 3, 5], [7, 9]]); // prettier-ignore
   });
