@@ -1,7 +1,7 @@
 import type { EngineDemand, EngineId, EngineShared } from '../src/index.js';
 import type { EngineClaim, EnginePart } from './messages.js';
 
-/** What a gateway has to tell of its engines. */
+/** A gateway's report about its engines. */
 export interface Changes {
   readonly claims: readonly EngineClaim[];
   /** Engines that it uses no more. */
@@ -11,7 +11,7 @@ export interface Changes {
 const NONE: Changes = { claims: [], released: [] };
 
 /**
- * A gateway's side of the shared engines: what it claims of each, and which part it was given.
+ * A gateway's side of the shared engines: its claim on each, and the part that it was given.
  *
  * One claim is under way at a time, and it covers all changes since the last, so that a slow store gets fewer of them.
  */
@@ -20,7 +20,7 @@ export class Member {
   readonly #claimed = new Map<EngineId, EngineClaim>();
   #isUnderWay = false;
 
-  /** @param demands what the gateway has and wants now */
+  /** @param demands the gateway's present calls and needs */
   constructor(private readonly demands: () => readonly EngineDemand[]) {}
 
   /** Number of engines in use. */
@@ -34,7 +34,7 @@ export class Member {
     this.#parts.delete(engine);
   }
 
-  /** What differs from the last claims. Nothing while others are under way: `settled` must follow claims. */
+  /** Changes since the last claims. None while others are under way: `settled` must follow claims. */
   changes(): Changes {
     if (this.#isUnderWay) return NONE;
     const demands = this.demands();

@@ -56,7 +56,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const totals = new Totals();
   const balancerInUse = new BalancerInUse();
   const balancer = balancerInUse.for(config.balancer);
-  // Every step may change what other gateways must know.
+  // Every step may change state that other gateways need.
   const told = { step: () => context.cluster?.stepped(), configured: () => context.cluster?.stepped() };
   const driver = new Driver(config, balancer, {
     programGone: (gone) => forgetProgram(context, gone),
@@ -123,7 +123,7 @@ function forgetProgram(
   threads.gone(gone.program);
   warms.prompts.forget(gone.program);
   cluster?.gone(gone.program);
-  // An ended one was told when it ended, since its id may have been in use again by now.
+  // An ended program was reported when it ended, because its id may be in use again by now.
   if (gone.cause !== 'ended') tracing?.programOver(gone.program, gone.cause);
 }
 

@@ -13,7 +13,7 @@ interface CompareFlags {
   readonly html?: string;
 }
 
-const ABOUT = 'compare what two runs of maitred load wrote with --json, the second against the first';
+const ABOUT = 'compare two --json documents of maitred load, the second against the first';
 
 /** `maitred load compare A.json B.json`: two runs that were made one after the other. */
 export function addCompareCommand(load: Command): void {
@@ -60,6 +60,6 @@ function documentIn(command: Command, file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    return command.error(`${file} is no JSON: ${(error as Error).message}`);
+    return command.error(`${file} is not valid JSON: ${(error as Error).message}`);
   }
 }

@@ -91,7 +91,7 @@ function checkRuns(command: Command, lists: Lists & { readonly seed: readonly nu
   const several = Object.entries(lists).filter(([, list]) => list.length > 1);
   const runs = several.reduce((product, [, list]) => product * list.length, 1);
   const factors = several.map(([name, list]) => `${list.length} of --${name}`).join(' x ');
-  if (runs > RUNS_MAX) command.error(`${integer(runs)} runs (${factors}), and at most ${RUNS_MAX} are made: name fewer values`); // prettier-ignore
+  if (runs > RUNS_MAX) command.error(`${integer(runs)} runs (${factors}) exceed the limit of ${RUNS_MAX}: give fewer values`); // prettier-ignore
 }
 
 const arrivalsOf = (

@@ -178,7 +178,7 @@ export function engineRow(
     id: engine.id,
     url: engine.url.href,
     kind: engine.adapter.kind,
-    /** Who has it in the fleet; null: it is being removed. */
+    /** Its owner in the fleet; null: it is being removed. */
     source: context.membership.originOf(engine.id) ?? null,
     state: engine.state,
     models: [...engine.models.keys()],

@@ -5,7 +5,7 @@ import { PROGRAM_PARAMETERS, readProgramQuery, selectPrograms, type ProgramQuery
 import { INSTANCE, engineRows, gatewayRow, pastCalls, programDetail, programRow, queueRow, totalsRow } from './rows.js';
 import type { ProgramPage } from './answers.js';
 
-/** What one client watches: a page of the process table and, where one is open, a single program. */
+/** The selection of one client: a page of the process table and, if one is open, a single program. */
 export interface WatchedView {
   readonly query: ProgramQuery;
   /** The scheduler's own id. */

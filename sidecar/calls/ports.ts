@@ -43,7 +43,7 @@ export interface CallSpec {
   readonly promptTokens: Tokens;
   /** The client's words about the rest of the program; undefined: none. */
   readonly declared: Declared | undefined;
-  /** The tool that its answer asks for, as the client tells, for answers that name none; '' if it does not. */
+  /** The tool of its answer according to the client, for answers that name none; '' if absent. */
   readonly toldTool: string;
   /** When its program is to be done, on the driver's clock; undefined: the client does not say. */
   readonly deadlineAtMs: Millis | undefined;

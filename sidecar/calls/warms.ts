@@ -36,7 +36,7 @@ interface Running {
 }
 
 /**
- * The scheduler's warms: a thread's last request again, for one token. They are nobody's calls: no client waits for
+ * The scheduler's warms: a thread's last request again, for one token. They belong to no call: no client waits for
  * them, no call metric counts them, and their failures say nothing about an engine.
  */
 export class Warms {
@@ -144,7 +144,7 @@ function bodyOf({ api, raw, keys }: KeptPrompt, more: Record<string, unknown>): 
   return spliceFields(body, left, { ...set, ...more });
 }
 
-/** Prompt tokens that the engine has computed; the whole prompt where it does not tell which it found cached. */
+/** Prompt tokens that the engine has computed; the whole prompt if it does not report cached ones. */
 function computedTokens({ adapter }: Engine, { usage: read, usageObject }: AnswerFacts): number {
   const usage: Partial<Usage> = (usageObject && adapter.readUsage?.(usageObject)) ?? read ?? {};
   return Math.max(0, (usage.promptTokens ?? 0) - (usage.cachedTokens ?? 0));

@@ -20,7 +20,7 @@ export interface Timings {
   readonly queueMs?: number;
 }
 
-/** A switch of a server, and what its absence costs. */
+/** A switch of a server, and the cost of its absence. */
 export interface Flag {
   readonly flag: string;
   /** Undefined: it cannot be seen from outside. */
@@ -28,7 +28,7 @@ export interface Flag {
   readonly gives: string;
 }
 
-/** What a server's prefix cache gives. */
+/** Features of a server's prefix cache. */
 export const CACHE = 'a cache of the contexts that programs return to, without which the gate protects nothing';
 
 /** Text of a GET of an engine's path: `undefined` on a timeout or an answer other than 2xx. Never rejects. */

@@ -69,7 +69,7 @@ export const vllm: EngineAdapter = {
   },
 };
 
-/** Whether it has a prefix cache; undefined: it does not tell. */
+/** Whether it has a prefix cache; undefined: not reported. */
 async function prefixCaching(get: Get): Promise<boolean | undefined> {
   const [cache] = parsePrometheus(await get('/metrics'), new Set([CACHE_CONFIG])).get(CACHE_CONFIG) ?? [];
   const caching = cache?.labels.get('enable_prefix_caching')?.toLowerCase();

@@ -137,8 +137,8 @@ describe('maitred doctor', () => {
     chmodSync(file, 0o644);
     const { code, about, findings } = await examine(['--config', file], {});
     expect(code).toBe(1);
-    expect(about('admin.token as text')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('chmod') as string }]); // prettier-ignore
-    expect(about('the hash of nothing')).toMatchObject([{ level: 'broken' }]);
+    expect(about('admin.token in plain text')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('chmod') as string }]); // prettier-ignore
+    expect(about('the hash of an empty key')).toMatchObject([{ level: 'broken' }]);
     expect(about('11 characters')).toHaveLength(1);
     expect(about('is an API key too')).toHaveLength(1);
     expect(JSON.stringify(findings)).not.toContain('short-token');
@@ -157,7 +157,7 @@ describe('maitred doctor --url', () => {
   it('looks at a running gateway: its engines, its queue, and who its programs are', async () => {
     const engine = await fakeEngine();
     const { url } = await world([engine]);
-    expect((await examine(['--url', url])).about('no call has come')).toMatchObject([{ level: 'note' }]);
+    expect((await examine(['--url', url])).about('no call so far')).toMatchObject([{ level: 'note' }]);
     for (let call = 0; call < 20; call += 1) await chat(url, { messages: [{ role: 'user', content: `${call}` }] });
     const { code, about } = await examine(['--url', url]);
     expect(code).toBe(0);
