@@ -23,14 +23,13 @@ const DRAWS_PER_SETTING = 50;
  */
 export function candidatesOf(present: Setting, engines: number, count: number, seed: number): Setting[] {
   const axes = (Object.keys(RANGES) as Tuned[]).filter((axis) => engines > 1 || axis !== 'balancer');
-  const found = new Map<string, Setting>();
+  const found = new Map<string, Setting>([[JSON.stringify(present), present]]);
   const add = (values: Setting) => {
     // Without admission, window and gate change nothing.
     const own = values.policy === 'pass-through' ? { ...values, window: present.window, gate: present.gate } : values;
     const key = JSON.stringify(own);
     if (!found.has(key)) found.set(key, own as Setting);
   };
-  add(present);
   for (const axis of axes) for (const value of RANGES[axis]) add({ ...present, [axis]: value });
   const dice = new Dice(seed);
   for (let draws = 0; found.size < count && draws < count * DRAWS_PER_SETTING; draws += 1)

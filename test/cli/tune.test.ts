@@ -99,6 +99,13 @@ describe('the settings to try', () => {
     expect(candidatesOf(PRESENT, 2, 40, 8)).not.toEqual(settings);
   });
 
+  it('have one of no scheduling, whatever its window and gate', () => {
+    const present: Setting = { ...PRESENT, policy: 'pass-through' };
+    const settings = candidatesOf(present, 1, 200, 1);
+    expect(settings[0]).toBe(present);
+    expect(settings.filter(({ policy }) => policy === 'pass-through')).toHaveLength(1);
+  });
+
   it('leave the balancer of one engine alone, and end where there are no more', () => {
     const settings = candidatesOf(PRESENT, 1, 200, 1);
     expect(new Set(settings.map(({ balancer }) => balancer))).toEqual(new Set(['program-affinity']));
