@@ -44,7 +44,20 @@ describe('maitred sim --json', () => {
 
   it('comes whole through a pipe, however slowly it is read', () => {
     const seeds = Array.from({ length: 24 }, (_, seed) => seed);
-    const args = ['sim', '--json', '--workload', 'chat', '--rate', '9', '--programs', '1', '--policy', 'plas', '--seed', seeds.join()];
+    const args = [
+      'sim',
+      '--json',
+      '--workload',
+      'chat',
+      '--rate',
+      '9',
+      '--programs',
+      '1',
+      '--policy',
+      'plas',
+      '--seed',
+      seeds.join(),
+    ];
     // A pipe is full at 64 KiB; the wait is for a writer that does not mind and ends.
     const slowly = '"$0" "$@" | { dd bs=1 count=1 2> /dev/null; sleep 0.3; cat; }';
     const { stdout } = spawnSync('sh', ['-c', slowly, process.execPath, BINARY, ...args]);
@@ -171,7 +184,8 @@ describe('maitred sim', () => {
 
   it('names the load that would tell more, where nothing waits and where the queue only grows', async () => {
     const adviceAt = async (...load: string[]) =>
-      (await json('--workload', 'react', '--programs', '80', '--kv-tokens', '20000', '--policy', 'plas', ...load)).document.advice;
+      (await json('--workload', 'react', '--programs', '80', '--kv-tokens', '20000', '--policy', 'plas', ...load))
+        .document.advice;
     const [idle] = await adviceAt('--concurrency', '1');
     expect(Number(/^No call ever waited.*--concurrency above (\d+)\.$/.exec(idle!)?.[1])).toBeGreaterThan(1);
     const [drain] = await adviceAt('--rate', '3');
