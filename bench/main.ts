@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { benchCluster } from './cluster/calls.js';
 import { benchStore } from './cluster/store.js';
 import { benchDecisions } from './core/decisions.js';
 import { benchProgramBytes } from './core/program-bytes.js';
@@ -32,6 +33,7 @@ const BENCHES = {
   observed: benchObserved,
   load: benchLoad,
   store: benchStore,
+  cluster: benchCluster,
 } satisfies Record<string, (quick: boolean) => void | Promise<void>>;
 
 const command = new Command('bench')

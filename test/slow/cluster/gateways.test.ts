@@ -4,59 +4,30 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Revivable } from '../../../processes/revivable.js';
-import { ask, chat, cleanUp, completionBody, fakeEngine, gate, JSON_TYPE, metrics, MODEL, until, world, type FakeEngine, type World } from '../../sidecar/gateway/world.js'; // prettier-ignore
+import {
+  ask,
+  chat,
+  cleanUp,
+  JSON_TYPE,
+  metrics,
+  MODEL,
+  until,
+  world,
+  type World,
+} from '../../sidecar/gateway/world.js';
 import { noRedis, RedisServer } from '../../support/redis.js';
+import { fill, question, startEngines, WINDOW, type Counted } from './counted.js';
 
-const WINDOW = 6;
 const GATEWAYS = 3;
 const LEASE_MS = 1500;
 /** Tokens of about this many characters make a prompt long, so that it binds its program to an engine. */
 const LONG = 'word '.repeat(5000);
 const AGENT = { 'x-maitred-program': 'agent' };
 
-/** An engine, and the calls that it runs at once. */
-interface Counted {
-  readonly engine: FakeEngine;
-  most: number;
-  /** Until then it answers no call. */
-  held: Promise<void>;
-}
-
 async function startStore(): Promise<RedisServer> {
   const server = await RedisServer.start();
   cleanUp(() => server.stop());
   return server;
-}
-
-/** Two engines that take a while for each call. */
-function startEngines(tookMs = 20): Promise<Counted[]> {
-  return Promise.all(
-    [0, 1].map(async () => {
-      let running = 0;
-      const engine = await fakeEngine(async (response, { body }) => {
-        running += 1;
-        counted.most = Math.max(counted.most, running);
-        await counted.held;
-        await sleep(tookMs);
-        running -= 1;
-        response.setHeader('content-type', 'application/json');
-        response.end(JSON.stringify(answerTo(body.toString())));
-      });
-      const counted: Counted = { engine, most: 0, held: Promise.resolve() };
-      return counted;
-    }),
-  );
-}
-
-/** Each question has an answer of its own, which is long enough to name its program. */
-function answerTo(body: string): object {
-  const hash = createHash('sha256').update(body).digest('hex');
-  const message = { role: 'assistant', content: `The answer is ${hash}.` };
-  if (body.includes('"messages"')) return completionBody({ choices: [{ index: 0, message, finish_reason: 'stop' }] });
-  const content = [{ type: 'output_text', text: message.content }];
-  const output = [{ type: 'message', role: 'assistant', content }];
-  const usage = { input_tokens: 7, output_tokens: 3 };
-  return { id: `resp_${hash.slice(0, 8)}`, object: 'response', status: 'completed', model: MODEL, output, usage };
 }
 
 const configOf = (store: RedisServer, engines: readonly Counted[], name: string): Record<string, unknown> => ({
@@ -75,20 +46,6 @@ async function startGateways(store: RedisServer, engines: readonly Counted[], mo
 
 const clusterOf = async ({ adminUrl }: World): Promise<Record<string, unknown>> =>
   (await ask(`${adminUrl}/gateway`)).json()['cluster'] as Record<string, unknown>;
-
-/** Sends far more calls than the engines take at once. Together the gateways must fill the windows, and not exceed them. */
-async function fill(engines: readonly Counted[], urls: readonly string[]): Promise<void> {
-  const { opened: held, open } = gate();
-  for (const counted of engines) Object.assign(counted, { held, most: 0 });
-  // Most calls come to one gateway, which gets the slots that the others do not need.
-  const calls = Array.from({ length: 60 }, (_, i) => chat(urls[i < 50 ? 0 : 1] ?? urls[0]!, question(`fill ${i}`)));
-  await until(() => engines.every(({ most }) => most >= WINDOW));
-  open();
-  expect((await Promise.all(calls)).filter(({ status }) => status !== 200)).toEqual([]);
-  expect(engines.map(({ most }) => most)).toEqual([WINDOW, WINDOW]);
-}
-
-const question = (text: string) => ({ messages: [{ role: 'user', content: text }] });
 
 /** One call after another to any gateway, until told to end. Returns the statuses other than 200; 0: none came. */
 async function load(gateways: readonly World[], name: string, isOver: () => boolean): Promise<number[]> {
