@@ -1,5 +1,6 @@
 import { Argument, Command } from 'commander';
 import { benchCluster } from './cluster/calls.js';
+import { benchGateways } from './cluster/scale.js';
 import { benchStore } from './cluster/store.js';
 import { benchDecisions } from './core/decisions.js';
 import { benchProgramBytes } from './core/program-bytes.js';
@@ -34,6 +35,7 @@ const BENCHES = {
   load: benchLoad,
   store: benchStore,
   cluster: benchCluster,
+  gateways: benchGateways,
 } satisfies Record<string, (quick: boolean) => void | Promise<void>>;
 
 const command = new Command('bench')

@@ -54,10 +54,11 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'the store is restarted empty',
     most: ALL_ALONE,
-    happen: async ({ store }) => {
-      await store.kill();
-      await store.start();
-    },
+    happen: (fleet) =>
+      fleet.noticed(async () => {
+        await fleet.store.kill();
+        await fleet.store.start();
+      }),
   },
   {
     name: 'the store stands still for 10 s',
@@ -92,7 +93,7 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'a replica without the last writes is promoted',
     most: ALL_ALONE,
-    happen: (fleet, dice) => fleet.promote(dice.int(50, 1000)),
+    happen: (fleet, dice) => fleet.noticed(() => fleet.promote(dice.int(50, 1000))),
   },
   {
     name: 'clocks are an hour off',
@@ -121,16 +122,14 @@ describe.skipIf(noRedis !== undefined)('three gateways under load', () => {
         for (; sum.times < TIMES; sum.times += 1) {
           const dice = Dice.of(sum.times, 0);
           for (const engine of engines) engine.most = 0;
-          let isOver = false;
           const failures = await fleet.failures();
-          const load = fleet.load(() => isOver);
+          const endLoad = fleet.load();
           await sleep(dice.int(100, 1000));
           // A busy machine may have made operations late.
-          if ((await fleet.failures()) === failures) expect(mostOf(engines)).toBeLessThanOrEqual(WINDOW);
+          if ((await fleet.failures()).join() === failures.join()) expect(mostOf(engines)).toBeLessThanOrEqual(WINDOW);
           await fault.happen(fleet, dice);
           await fleet.healed();
-          isOver = true;
-          const { calls, broken, failed, slowestMs } = await load;
+          const { calls, broken, failed, slowestMs } = await endLoad();
           sum.calls += calls;
           sum.broken += broken;
           sum.failed += failed.length;

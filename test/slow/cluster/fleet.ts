@@ -35,6 +35,7 @@ export class Fleet {
   readonly proxies: UnixProxy[] = [];
   store!: RedisServer;
   #storePort = 0;
+  #hasStopped = false;
   readonly #folder = mkdtempSync(join(tmpdir(), 'maitred-fleet-'));
 
   /** @param clocksMs how far each gateway's wall clock is off */
@@ -75,19 +76,33 @@ export class Fleet {
     }, STANDING_MS_MAX);
   }
 
-  /** Operations of the store that failed or were late so far. */
-  async failures(): Promise<number> {
-    const rows = await Promise.all(this.gateways.map((gateway) => clusterOf(gateway)));
-    return rows.reduce((sum, { failures }) => sum + failures, 0);
+  /** Operations of the store that failed or were late so far, of each gateway. */
+  failures = (): Promise<number[]> =>
+    Promise.all(this.gateways.map(async (gateway) => (await clusterOf(gateway)).failures));
+
+  /** Waits until every gateway has noticed what happens to the store. */
+  async noticed(happen: () => Promise<void>): Promise<void> {
+    const before = await this.failures();
+    await happen();
+    await until(async () => (await this.failures()).every((failures, i) => failures > before[i]!));
   }
 
   healed = (): Promise<void> => this.stand('shared', GATEWAYS);
 
-  /** Runs so many clients, each with its program, until told to end. A client whose gateway dies asks another one. */
-  async load(isOver: () => boolean): Promise<Heard> {
+  /**
+   * Runs clients, each with its program, until told to end. A client whose gateway dies asks another one.
+   * @returns ends it
+   */
+  load(): () => Promise<Heard> {
     const heard: Heard = { calls: 0, broken: 0, failed: [], slowestMs: 0 };
-    await Promise.all(Array.from({ length: CLIENTS }, (_, client) => this.#client(client, isOver, heard)));
-    return heard;
+    let isOver = false;
+    const ended = () => isOver || this.#hasStopped;
+    const clients = Promise.all(Array.from({ length: CLIENTS }, (_, client) => this.#client(client, ended, heard)));
+    return async () => {
+      isOver = true;
+      await clients;
+      return heard;
+    };
   }
 
   async #client(client: number, isOver: () => boolean, heard: Heard): Promise<void> {
@@ -96,7 +111,7 @@ export class Fleet {
       heard.calls += 1;
       const text = i % LONG_EVERY === 0 ? `${client} ${i} takes ${LONG_MS} ms` : `${client} ${i}`;
       const startedAt = performance.now();
-      for (let way = (i * (client + 1)) % GATEWAYS; ; way = (way + 1) % GATEWAYS) {
+      for (let way = (i * (client + 1)) % GATEWAYS; !this.#hasStopped; way = (way + 1) % GATEWAYS) {
         const gateway = this.gateways[way]!;
         const { pid } = gateway;
         if (Number.isNaN(pid)) continue;
@@ -132,6 +147,7 @@ export class Fleet {
   }
 
   async #stop(): Promise<void> {
+    this.#hasStopped = true;
     await Promise.all(this.gateways.map((gateway) => gateway.kill()));
     for (const proxy of this.proxies) proxy.close();
     await this.store.stop();
