@@ -24,8 +24,14 @@
 {{- if not (or $config.engines $config.discovery $config.embedded .Values.engine.enabled) -}}
 {{- fail "no engine: set config.engines or config.discovery, engine.enabled for one in this pod, or config.embedded: 2 for a trial" -}}
 {{- end -}}
-{{- if and (gt (int .Values.replicas) 1) (not .Values.independentReplicas) -}}
-{{- fail "replicas: each replica schedules only the calls that it gets, and knows nothing of the others. Keep 1, or set independentReplicas: true and see the README, \"More than one replica\"" -}}
+{{- if and (gt (int .Values.replicas) 1) (not .Values.independentReplicas) (not ($config.cluster).url) -}}
+{{- fail "replicas: each replica schedules only the calls that it gets, and knows nothing of the others. Set config.cluster.url, keep 1, or set independentReplicas: true and see the README, \"More than one replica\"" -}}
+{{- end -}}
+{{- if and .Values.independentReplicas ($config.cluster).url -}}
+{{- fail "independentReplicas and config.cluster.url exclude each other: replicas with a cluster are not independent" -}}
+{{- end -}}
+{{- if and .Values.engine.enabled ($config.cluster).url -}}
+{{- fail "config.cluster.url: gateways of a cluster share their engines, so none can have one in its own pod (engine.enabled)" -}}
 {{- end -}}
 {{- if and (eq $access "network") (not $token) -}}
 {{- fail "config.admin.host is open to the network, so config.admin.token must name a secret: env:NAME, and secretEnv.NAME" -}}

@@ -1,8 +1,14 @@
-{{/* The configuration as written to the ConfigMap. Without engines of its own, it names the one in this pod. */}}
+{{/*
+The configuration as written to the ConfigMap. Without engines of its own, it names the one in this pod. A cluster
+expects as many gateways as there are replicas.
+*/}}
 {{- define "maitred.config" -}}
 {{- $config := deepCopy .Values.config -}}
 {{- if and .Values.engine.enabled (not $config.engines) -}}
 {{- $_ := set $config "engines" (list (dict "url" (printf "http://127.0.0.1:%v" .Values.engine.port))) -}}
+{{- end -}}
+{{- if and ($config.cluster).url (not (hasKey $config.cluster "gateways")) -}}
+{{- $_ := set $config.cluster "gateways" (int .Values.replicas) -}}
 {{- end -}}
 {{- toYaml $config -}}
 {{- end -}}

@@ -28,6 +28,22 @@ export const WATCHED = {
   serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
 };
 
+export const SHARED = {
+  replicas: 3,
+  config: {
+    engines,
+    cluster: {
+      url: 'rediss://valkey.agents.svc:6379',
+      username: 'maitred',
+      password: 'env:VALKEY_PASSWORD',
+      caFile: '/etc/valkey/ca.crt',
+    },
+  },
+  secretEnv: { VALKEY_PASSWORD: { name: 'valkey', key: 'password' } },
+  volumes: [{ name: 'valkey-ca', secret: { secretName: 'valkey' } }],
+  volumeMounts: [{ name: 'valkey-ca', mountPath: '/etc/valkey', readOnly: true }],
+};
+
 /** Values that must render to objects that Kubernetes accepts, and to a configuration that the gateway accepts. */
 export const ACCEPTED: Readonly<Record<string, object>> = {
   'engines by URL': IN_FRONT,
@@ -56,6 +72,7 @@ export const ACCEPTED: Readonly<Record<string, object>> = {
     service: { sessionAffinity: 'ClientIP' },
     podDisruptionBudget: { minAvailable: '50%', maxUnavailable: null },
   },
+  'replicas that share their engines': SHARED,
   'numbers of every size': {
     config: {
       engines,
@@ -110,6 +127,18 @@ export const REFUSED: readonly (readonly [what: string, key: string, values: obj
   ['an unknown key of the configuration', 'polcy', { config: { engines, polcy: {} } }],
   ['a number out of range', 'levels', { config: { engines, policy: { levels: 0 } } }],
   ['a second replica by accident', 'independentReplicas', { ...IN_FRONT, replicas: 2 }],
+  [
+    'a password in the open',
+    'password',
+    { ...SHARED, config: { engines, cluster: { url: SHARED.config.cluster.url, password: 'secret' } } },
+  ],
+  ['a password that no Secret has', 'env:VALKEY_PASSWORD', { ...SHARED, secretEnv: {} }],
+  [
+    'a shared engine in the pod',
+    'engine.enabled',
+    { ...BESIDE, config: { cluster: SHARED.config.cluster }, secretEnv: SHARED.secretEnv },
+  ],
+  ['replicas that share and are independent', 'independentReplicas', { ...SHARED, independentReplicas: true }],
   ['a listener on loopback', 'config.listen', { config: { engines, listen: { host: '127.0.0.1' } } }],
   ['a port by chance', 'config.listen', { config: { engines, listen: { port: 0 } } }],
   ['an admin port by chance', 'config.admin.port', { config: { engines, admin: { port: 0 } } }],

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { folderOf } from '../../support/folder.js';
 import { Maitred } from '../../support/maitred.js';
 import { readText } from '../../support/tree.js';
-import { ACCEPTED, BESIDE, IN_FRONT, REFUSED, WATCHED } from './cases.js';
+import { ACCEPTED, BESIDE, IN_FRONT, REFUSED, SHARED, WATCHED } from './cases.js';
 import { CHART, NAMESPACE, NEWEST, helm, objectsOf, template, withoutHelm } from './helm.js';
-import { all, gatewayOf, one, podOf } from './objects.js';
+import { all, fileIn, gatewayOf, one, podOf } from './objects.js';
 import { configIn, environmentOf } from './pod.js';
 import { brokenBySchema, withoutSchemas } from './schemas.js';
 
@@ -46,7 +46,8 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
 
   it('renders the values of its README, one after the other', () => {
     const blocks = [...readText('charts/maitred/README.md').matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text!);
-    const values = blocks.filter((text) => /^(image|config|networkPolicy):/m.test(text));
+    const [shared, ...none] = blocks.filter((text) => text.startsWith('replicas:'));
+    const values = blocks.filter((text) => /^(image|config|networkPolicy):/m.test(text) && text !== shared);
     const files = Object.fromEntries(values.map((text, index) => [`${index}.yaml`, text]));
     const folder = folderOf(files);
     expect(values.length).toBeGreaterThan(4);
@@ -54,6 +55,8 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
     const pod = podOf(objectsOf({}, ...flags));
     expect(pod.containers[0].env.map(({ name }) => name)).toContain('ADMIN_TOKEN');
     expect(pod.initContainers?.map(({ name }) => name)).toEqual(['engine']);
+    expect(none).toEqual([]);
+    expect(objectsOf(IN_FRONT, '--values', join(folderOf({ 'shared.yaml': shared! }), 'shared.yaml'))).toEqual(objectsOf(SHARED)); // prettier-ignore
   });
 
   it('gives a pod longer than its drain takes', () => {
@@ -63,6 +66,19 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
     expect(graceOf({ config: hour, preStopSeconds: 20 })).toBe(20 + 3600 + 10);
     expect(graceOf({ ...BESIDE, config: { timeouts: { drainMs: 0 } } })).toBe(5 + 0 + 10 + 30);
     expect(graceOf({ config: { ...IN_FRONT.config, timeouts: null } })).toBe(5 + 600 + 10);
+  });
+
+  it('gives replicas that share their engines a password from a Secret, and tells them how many they are', () => {
+    const objects = objectsOf(SHARED);
+    const { env, volumeMounts } = gatewayOf(objects);
+    expect(env).toContainEqual({
+      name: 'VALKEY_PASSWORD',
+      valueFrom: { secretKeyRef: SHARED.secretEnv.VALKEY_PASSWORD },
+    });
+    expect(volumeMounts).toContainEqual(SHARED.volumeMounts[0]);
+    expect(configIn(environmentOf(objects))).toMatchObject({ cluster: { ...SHARED.config.cluster, gateways: 3, password: expect.any(String) } }); // prettier-ignore
+    const two = { ...SHARED, config: { ...SHARED.config, cluster: { ...SHARED.config.cluster, gateways: 2 } } };
+    expect(fileIn(objectsOf(two))).toContain('gateways: 2');
   });
 
   it('ends an engine in the pod after the gateway, and starts it before', () => {

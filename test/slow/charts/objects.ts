@@ -19,6 +19,7 @@ export interface Container {
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value?: string }[];
   readonly ports: readonly Port[];
+  readonly volumeMounts: readonly object[];
   readonly startupProbe: Probe;
   readonly livenessProbe: Probe;
   readonly readinessProbe: Probe;
