@@ -9,6 +9,7 @@ import {
   type SimPolicyName,
 } from '../../sim/index.js';
 import { programs, WORKLOADS } from '../../workloads/index.js';
+import { mostInFlight } from './in-flight.js';
 import { percentile, printTable, ratio, say } from '../numbers.js';
 
 const WINDOW = 64;
@@ -94,22 +95,4 @@ function runOnce(engines: number, cluster: ClusterOptions | undefined, policy: S
   });
   const meanMs = times.reduce((sum, ms) => sum + ms, 0) / times.length;
   return { meanMs, p99Ms: percentile(times, 0.99), most: mostInFlight(calls) };
-}
-
-/** Most calls that one engine ran at once. Ends make room before anything begins. */
-function mostInFlight(calls: readonly CallRecord[]): number {
-  const changes = calls
-    .flatMap(({ engine, dispatchedMs, endedMs }) => [
-      { engine, atMs: dispatchedMs, by: 1 },
-      { engine, atMs: endedMs, by: -1 },
-    ])
-    .sort((a, b) => a.atMs - b.atMs || a.by - b.by);
-  const inFlight = new Map<string | undefined, number>();
-  let most = 0;
-  for (const { engine, by } of changes) {
-    const now = (inFlight.get(engine) ?? 0) + by;
-    inFlight.set(engine, now);
-    most = Math.max(most, now);
-  }
-  return most;
 }
