@@ -9,7 +9,7 @@ import { claimOf, Desk, recordOf } from '../../support/shared-desk.js';
 import { noRedis, RedisServer } from '../../support/redis.js';
 import { folderOf } from '../../support/folder.js';
 import { freePort } from '../../../processes/process.js';
-import { ask, world } from '../../sidecar/gateway/world.js';
+import { ask, fakeEngine, world } from '../../sidecar/gateway/world.js';
 
 const opened: (() => unknown)[] = [];
 
@@ -113,8 +113,9 @@ describe.skipIf(noRedis !== undefined)('the store', () => {
     opened.push(() => admin.disconnect());
     await letIn(admin);
     const user = { url: `rediss://127.0.0.1:${port}`, username: 'maitred', password: 'secret', limitMs: 1000 };
+    const engine = await fakeEngine();
     const stateOf = async (cluster: object) => {
-      const gateway = await world([], { engines: [{ url: 'http://127.0.0.1:1' }], cluster });
+      const gateway = await world([engine], { cluster });
       return (await ask(`${gateway.adminUrl}/gateway`)).json()['cluster'];
     };
     expect(await stateOf({ ...user, caFile })).toMatchObject({ standing: 'shared', live: 1, failures: 0 });
