@@ -114,6 +114,7 @@ export class RedisState implements SharedState {
       state.#begin = resolve;
       state.#connect();
     });
+    if (!state.#circuit.isClosed) state.#changed();
     return state;
   }
 
