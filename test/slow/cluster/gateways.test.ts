@@ -109,6 +109,34 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
     expect((await respond(c, next, 'u')).status).toBe(404);
   });
 
+  it('divide engine time 4 : 1 between tenants of such weights, as one gateway does', async () => {
+    const tenants = ['t', 'u'];
+    const keys = tenants.map((tenant) => ({ tenant, sha256: createHash('sha256').update(tenant).digest('hex') }));
+    const policy = { tenants: 'weighted', tenantWeights: { t: 4, u: 1 } };
+    const more = { auth: { keys }, admin: { port: 0 }, policy };
+    const shareOf = async (count: number) => {
+      const engines = await startEngines(100);
+      const store = await startStore();
+      const all = await startGateways(store, engines, more);
+      const urls = all.slice(0, count).map(({ url }) => url);
+      const answered = { t: 0, u: 0 };
+      const total = () => answered.t + answered.u;
+      const ask = async (tenant: string, client: number) => {
+        for (let i = client; total() < 1000; i += 1) {
+          const got = await chat(urls[i % count]!, question(`${tenant} ${i}`), { authorization: `Bearer ${tenant}` });
+          expect(got.status).toBe(200);
+          answered[tenant as 't'] += 1;
+        }
+      };
+      await Promise.all(tenants.flatMap((tenant) => Array.from({ length: 30 }, (_, client) => ask(tenant, client))));
+      return answered.t / total();
+    };
+    const [one, three] = [await shareOf(1), await shareOf(GATEWAYS)];
+    process.stdout.write(`share of the heavier tenant: ${one.toFixed(3)} at one gateway, ${three.toFixed(3)} over ${GATEWAYS}\n`); // prettier-ignore
+    expect(Math.abs(one - 0.8)).toBeLessThan(0.04);
+    expect(Math.abs(three - one)).toBeLessThan(0.04);
+  });
+
   it('fill an engine’s window together, and never exceed it', async () => {
     const engines = await startEngines(5);
     const gateways = await startGateways(await startStore(), engines);
