@@ -18,7 +18,10 @@ export default tseslint.config(
   {
     files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked],
-    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['*.config.ts', 'ui/*.config.ts'] } } },
+    // One program for all rooms but the page: each room's own would check again whatever it imports.
+    languageOptions: {
+      parserOptions: { project: ['tsconfig.lint.json', 'ui/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
+    },
     rules: {
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',

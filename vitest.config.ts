@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
-/** The simulated world replaces timers, clocks and sockets of its whole process. */
-const WORLDS = ['test/campaign/**/*.test.ts'];
+/**
+ * Files that need a process to themselves: the simulated world replaces its timers, clocks and sockets, and the fuzzer
+ * measures its processor time, to which the garbage of other files would add.
+ */
+const ALONE = ['test/campaign/**/*.test.ts', 'test/fuzz/**/*.test.ts'];
 
 export default defineConfig({
   test: {
@@ -10,11 +13,11 @@ export default defineConfig({
     // Left to itself it keeps one core for its own work, which on two makes the suite half as fast.
     maxWorkers: '100%',
     projects: [
-      { extends: true, test: { name: 'worlds', include: WORLDS } },
+      { extends: true, test: { name: 'alone', include: ALONE } },
       // Files share their worker's modules: importing them anew for each took a third of the suite's time.
       {
         extends: true,
-        test: { name: 'all', include: ['test/**/*.test.ts'], exclude: ['test/slow/**', ...WORLDS], isolate: false },
+        test: { name: 'all', include: ['test/**/*.test.ts'], exclude: ['test/slow/**', ...ALONE], isolate: false },
       },
     ],
   },

@@ -1,5 +1,5 @@
 /**
- * `npm run demo`: agent programs through a gateway, `fcfs` against `plas`, as a table. Reading guide:
+ * `npm run demo`: agent programs through a gateway, `pass-through` against `plas`, as a table. Reading guide:
  * - `program.ts`: the runs, and their order.
  * - `replay.ts`: the client, which plays programs through a base URL.
  * - `../processes/`: the gateway and the engines behind the URL, in processes of their own.

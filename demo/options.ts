@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { presentPolicy } from '../sidecar/config/renamed.js';
 import { POLICY_NAMES } from '../src/index.js';
 import { DEFAULT_PRESET, PRESET_NAMES, type PresetName } from '../sim/index.js';
 
@@ -38,7 +39,7 @@ export function makeCommand(): Command {
     .addOption(
       new Option('--policies <names>', 'policies, the first to compare each other one with')
         .argParser(policies)
-        .default(['fcfs', 'plas'], 'fcfs,plas'),
+        .default(['pass-through', 'plas'], 'pass-through,plas'),
     )
     .option('--balancer <name>', 'load-balancing policy; absent: the default')
     .option('--config <file>', 'gateway configuration to try; its times are scaled with the speed')
@@ -86,7 +87,7 @@ export function makeCommand(): Command {
     .exitOverride();
 }
 
-const policies = (text: string) => text.split(',').map((name) => word(name.trim()));
+const policies = (text: string) => text.split(',').map((name) => policy(name.trim()));
 const seeds = (text: string) => text.split(',').map(whole(0, 2 ** 31));
 
 function collect(text: string, urls: readonly string[]): string[] {
@@ -96,7 +97,8 @@ function collect(text: string, urls: readonly string[]): string[] {
   throw new InvalidArgumentError('It must be an http:// or https:// URL.');
 }
 
-function word(name: string): string {
+function policy(word: string): string {
+  const name = presentPolicy(word, (message) => process.stderr.write(`--policies: ${message}\n`));
   if ((POLICY_NAMES as readonly string[]).includes(name)) return name;
   throw new InvalidArgumentError(`There is no policy '${name}'; there are ${POLICY_NAMES.join(', ')}.`);
 }

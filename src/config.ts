@@ -1,7 +1,7 @@
 import type { RetentionPolicy } from './policies/retention.js';
 
 /** The policies that settings can name; `policies/by-name.ts` has them. */
-export const POLICY_NAMES = ['plas', 'fcfs', 'fcfs-window', 'las-decayed'] as const;
+export const POLICY_NAMES = ['plas', 'pass-through', 'fcfs-window', 'las-decayed'] as const;
 export const ADMISSION_NAMES = ['knee', 'none'] as const;
 export const RETENTION_NAMES = ['learnt', 'half-life', 'saga', 'lru'] as const;
 export const FORESIGHT_NAMES = ['none', 'learnt', 'declared'] as const;

@@ -16,14 +16,14 @@ const DOUBTS: Readonly<Record<Exclude<NonNullable<Pool['doubt']>, 'no_difference
   refused: 'simulated calls are refused',
   unfinished: 'too many programs have not ended',
   model_differs: 'simulated programs take a different time than real ones',
-  beyond_seen: 'fcfs would run more calls at a time than were seen, so their speed is not known',
+  beyond_seen: 'pass-through would run more calls at a time than were seen, so their speed is not known',
 };
 
-/** An estimate of what `fcfs` would have made of the latest programs. */
+/** An estimate of what `pass-through` would have made of the latest programs. */
 export function Shadow({ made_at: madeAt, window_seconds: seconds, pools }: ShadowAnswer) {
   return (
     <div class="shadow">
-      <h3>Against fcfs, estimated</h3>
+      <h3>Against pass-through, estimated</h3>
       {pools.map((pool) => (
         <p key={pool.models.join()}>
           {pools.length > 1 && `${pool.models.join(', ')}: `}
@@ -41,11 +41,11 @@ function textOf({ doubt, programs, replay, gain }: Pool): string {
   const verdict =
     gain === null
       ? withheld(doubt)
-      : `Under fcfs, a program would take ${gain.ratio.toFixed(2)} times as long (${gain.ratio_low.toFixed(2)} to ${gain.ratio_high.toFixed(2)})`;
+      : `Under pass-through, a program would take ${gain.ratio.toFixed(2)} times as long (${gain.ratio_low.toFixed(2)} to ${gain.ratio_high.toFixed(2)})`;
   const of = `${count(programs)} programs`;
   if (replay === null) return `${verdict} (${of}).`;
-  const fcfs = gain === null ? '' : `, ${duration(gain.fcfs_seconds)} under fcfs`;
-  const simulated = `simulated ${duration(replay.simulated_seconds)} under ${gateway.value?.policy ?? 'the policy'}${fcfs}`;
+  const passed = gain === null ? '' : `, ${duration(gain.pass_through_seconds)} under pass-through`;
+  const simulated = `simulated ${duration(replay.simulated_seconds)} under ${gateway.value?.policy ?? 'the policy'}${passed}`;
   return `${verdict}. Mean of ${of}: measured ${duration(replay.measured_seconds)}; ${simulated}. The simulation is off by ${percent(replay.error)}.`;
 }
 

@@ -13,7 +13,7 @@ export default defineConfig({
     modulePreload: false,
     reportCompressedSize: false,
     // A slow machine is no reason for a warning.
-    rolldownOptions: { checks: { pluginTimings: false } },
+    rolldownOptions: { checks: { bundlerTimings: false } },
   },
   logLevel: 'warn',
 });

@@ -8,7 +8,7 @@ import type { Load } from './loads.js';
 import { startRouter } from './router.js';
 
 /** The peer comes first: others are compared with it. */
-export const TARGETS = ['vllm-router', 'maitred', 'fcfs'] as const;
+export const TARGETS = ['vllm-router', 'maitred', 'pass-through'] as const;
 export type TargetName = (typeof TARGETS)[number];
 
 const ENGINES = 2;

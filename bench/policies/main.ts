@@ -25,7 +25,7 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
-  { label: 'fcfs (pass-through)', policy: 'fcfs' },
+  { label: 'pass-through', policy: 'pass-through' },
   { label: 'fcfs-window, no gate', policy: 'fcfs-window', admission: { gate: 0 } },
   { label: 'fcfs-window + gate', policy: 'fcfs-window' },
   { label: 'las-decayed + gate', policy: 'las-decayed' },

@@ -66,7 +66,7 @@ function heapAt(counts: readonly number[]): number[] {
 simulate({ engines: 2, count: 1000 * Math.sqrt(scale) });
 const rows = PROGRAMS.map(([engines, count]) => row('plas', { engines, count: count * scale }));
 rows.push(row('plas, each program also alone', { engines: 1, count: 6000 * scale, alone: true }));
-for (const policy of ['fcfs', 'srpt', 'mru-pause'] as const)
+for (const policy of ['pass-through', 'srpt', 'mru-pause'] as const)
   rows.push(row(policy, { policy, engines: 1, count: 6000 * scale }));
 printTable(['mixed, at saturation', 'engines', 'calls', 'calls/s', 'calls/CPU s', 'times real time'], rows);
 

@@ -26,7 +26,7 @@ interface Scene extends PoolPrograms {
 
 const PROGRAMS_MIN = 20;
 const UNANSWERED_SHARE_MAX = 0.1;
-/** Of the work of a program that has not ended, a part is unseen, which would hold up others under `fcfs`. */
+/** Of the work of a program that has not ended, a part is unseen, which would hold up others under `pass-through`. */
 const UNFINISHED_SHARE_MAX = 0.2;
 /** Beyond this error, the simulated engines are not the real ones. */
 const ERROR_MAX = 0.25;
@@ -34,7 +34,7 @@ const ERROR_MAX = 0.25;
 const SIZE_RATIO_MAX = 1.2;
 
 /**
- * What `fcfs` would have made of these calls, for each pool.
+ * What `pass-through` would have made of these calls, for each pool.
  * @param shouldStop polled in simulations; true ends them
  */
 export function estimate(seen: Seen, settings: ShadowSettings, shouldStop: () => boolean): PoolAnswer[] {
@@ -66,17 +66,17 @@ function verdict(scene: Scene): Verdict {
   const off = Math.max(simulatedMs / measuredMs, measuredMs / simulatedMs);
   const replay = { measured_seconds: measuredMs / 1000, simulated_seconds: simulatedMs / 1000, error: off - 1 };
   // The other simulation would be the same.
-  if (settings.policy.name === 'fcfs') return no('no_difference', replay);
+  if (settings.policy.name === 'pass-through') return no('no_difference', replay);
   if (off - 1 > ERROR_MAX) return no('model_differs', replay);
   const unfinished = new Set(pool.open.map(({ arrival }) => arrival.program)).size;
   if (unfinished > UNFINISHED_SHARE_MAX * scene.programs.length) return no('unfinished', replay);
-  const fcfs = simulate(scene, 'fcfs', fit);
-  if (typeof fcfs === 'string') return no(fcfs, replay);
-  if (fcfs.calls > fit.callsMax) return no('beyond_seen', replay);
-  const { ratio, low, high } = pairedRatio(ids.map((id) => [now.msOf(id), fcfs.msOf(id)]));
+  const passed = simulate(scene, 'pass-through', fit);
+  if (typeof passed === 'string') return no(passed, replay);
+  if (passed.calls > fit.callsMax) return no('beyond_seen', replay);
+  const { ratio, low, high } = pairedRatio(ids.map((id) => [now.msOf(id), passed.msOf(id)]));
   const [lowest, highest] = [(low ?? NaN) / off, (high ?? NaN) * off];
   if (ratio === null || !(lowest > 1 || highest < 1)) return no('no_difference', replay);
-  const gain = { fcfs_seconds: meanMs(fcfs.msOf) / 1000, ratio, ratio_low: lowest, ratio_high: highest };
+  const gain = { pass_through_seconds: meanMs(passed.msOf) / 1000, ratio, ratio_low: lowest, ratio_high: highest };
   return { doubt: null, replay, gain };
 }
 

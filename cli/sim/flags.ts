@@ -2,12 +2,14 @@ import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
 import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
 import { SIM_POLICIES, type SimPolicyName } from '../../sim/index.js';
+import { presentPolicy } from '../../sidecar/config/renamed.js';
 import { FORESIGHT_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { names, numbersFrom, seeds, settings } from '../lists.js';
 import { marginOption } from '../margin.js';
 import { numberFrom } from '../number.js';
 import { presetsOption, type ChosenPreset } from '../preset.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
+import { complain } from '../trace-file.js';
 import { conditionsOption, type ChosenConditions } from './conditions.js';
 import type { Value } from './axes.js';
 import { BELADY } from './scheduling.js';
@@ -44,7 +46,7 @@ export function addSimOptions(command: Command): Command {
     .option('--engine-priority', 'engines serve by the queue that a call came from, not in order of arrival', false)
     .addOption(conditionsOption())
     .optionsGroup('Scheduling:')
-    .addOption(names('--policy <names>', 'which call runs next; several with commas', SIM_POLICIES))
+    .addOption(names('--policy <names>', 'which call runs next; several with commas', SIM_POLICIES, policyMeant))
     .addOption(names('--balancer <names>', 'where a call runs; several with commas', BALANCER_NAMES))
     .option('-c, --config <file>', 'the gateway’s YAML file: its scheduling is what is simulated')
     .option('--window <calls>', 'calls in flight per engine: numbers, auto or adaptive (admission.window)', settings)
@@ -59,8 +61,13 @@ export function addSimOptions(command: Command): Command {
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
     .option('--html <file>', 'write a page')
-    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, with commas. Each combination with each seed is a run.\nSettings are compared with the first of each list, at the same rate and on the same engines.\n\nExamples:\n  maitred sim --workload mixed --rate 0.5 --policy fcfs,plas --seed 1,2,3\n  maitred sim --trace runs.jsonl.gz --policy fcfs,plas --engines 2\n  maitred sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3 --html sweep.html\n  maitred sim --config maitred.yaml --workload agents.yaml --rate 1'); // prettier-ignore
+    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, with commas. Each combination with each seed is a run.\nSettings are compared with the first of each list, at the same rate and on the same engines.\n\nExamples:\n  maitred sim --workload mixed --rate 0.5 --policy pass-through,plas --seed 1,2,3\n  maitred sim --trace runs.jsonl.gz --policy pass-through,plas --engines 2\n  maitred sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3 --html sweep.html\n  maitred sim --config maitred.yaml --workload agents.yaml --rate 1'); // prettier-ignore
 }
+
+const policyMeant = (name: string): string =>
+  presentPolicy(name, (message) => {
+    complain(`--policy: ${message}`);
+  });
 
 export const jobsOption = () =>
   numeric('--jobs <count>', 'runs at the same time', 1, 256).default(availableParallelism());

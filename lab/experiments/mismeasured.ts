@@ -4,7 +4,7 @@ import type { Block, Experiment } from './experiment.js';
 import { caseOf, crossed, fleet, mixedHeld, recorded, type Load } from './loads.js';
 import { HITS, LOST, REFUSED, perToken, programTime, ratioText, type Measure, type Results } from './results.js';
 
-const FCFS: Setup = { policy: 'fcfs' };
+const PASS_THROUGH: Setup = { policy: 'pass-through' };
 const RIGHT: Setup = { policy: 'plas' };
 
 const WRONG = {
@@ -21,12 +21,12 @@ export const mismeasured: Experiment = {
   name: 'mismeasured',
   title: 'When what the scheduler is told is wrong, in a kind world',
   about:
-    'How much of the gain over `fcfs` survives when `plas` is told wrongly what a gateway may be told wrongly? Everywhere else in this report service is what the engine says, programs are told apart, reports are fresh and clients never announce that a program has ended; the last row is what announcing would bring.',
+    'How much of the gain over `pass-through` survives when `plas` is told wrongly what a gateway may be told wrongly? Everywhere else in this report service is what the engine says, programs are told apart, reports are fresh and clients never announce that a program has ended; the last row is what announcing would bring.',
   recordings: ['mini-swe-agent'],
   plan(scale) {
     const loads = [mixedHeld(scale), fleet(scale), ...recorded('mini-swe-agent', scale)];
     return {
-      cases: crossed(loads, [FCFS, RIGHT, ...Object.values(WRONG)]),
+      cases: crossed(loads, [PASS_THROUGH, RIGHT, ...Object.values(WRONG)]),
       tell: (results) => loads.flatMap((load) => tellOf(load, results)),
     };
   },
@@ -36,13 +36,13 @@ function tellOf(load: Load, results: Results): Block[] {
   const isLong = load.name === 'mini-swe-agent';
   const [mean, p99] = isLong ? [programTime('mean'), programTime('p99')] : [perToken('mean'), perToken('p99')];
   const of = (setup: Setup, measure: Measure) => results.mean(caseOf(load, setup), measure);
-  const [fcfs, right] = [of(FCFS, mean), of(RIGHT, mean)];
+  const [passed, right] = [of(PASS_THROUGH, mean), of(RIGHT, mean)];
   /** Share of the gain kept, in logarithms: doubling a time and then halving it cancel out. */
   const kept = (setup: Setup) => {
     const value = of(setup, mean);
-    return !value || !fcfs || !right || fcfs <= right ? null : Math.log(fcfs / value) / Math.log(fcfs / right);
+    return !value || !passed || !right || passed <= right ? null : Math.log(passed / value) / Math.log(passed / right);
   };
-  const rows = Object.entries({ fcfs: FCFS, 'plas, told rightly': RIGHT, ...WRONG });
+  const rows = Object.entries({ 'pass-through': PASS_THROUGH, 'plas, told rightly': RIGHT, ...WRONG });
   const known = Object.entries<Setup>(WRONG).flatMap(([label, setup]) => {
     const value = kept(setup);
     return value === null ? [] : [{ label, value }];
@@ -73,13 +73,13 @@ function tellOf(load: Load, results: Results): Block[] {
         percent(kept(setup)),
       ]),
     },
-    ...(worst === undefined || !fcfs || !right
+    ...(worst === undefined || !passed || !right
       ? []
       : [
           {
             type: 'findings' as const,
             sentences: [
-              `${load.name}: told rightly, plas is ${ratio(fcfs / right)} times better than fcfs in the mean; of that gain, counted in its logarithm, at least ${percent(worst.value)} is left whatever is told wrongly, the least with: ${worst.label}.`,
+              `${load.name}: told rightly, plas is ${ratio(passed / right)} times better than pass-through in the mean; of that gain, counted in its logarithm, at least ${percent(worst.value)} is left whatever is told wrongly, the least with: ${worst.label}.`,
             ],
           },
         ]),

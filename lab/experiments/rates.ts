@@ -22,7 +22,7 @@ const SWEEPS: readonly Sweep[] = [
 
 const held = { settings: { 'admission.window': 64 } };
 const SETUPS = {
-  fcfs: { policy: 'fcfs' },
+  'pass-through': { policy: 'pass-through' },
   'fcfs-window': { policy: 'fcfs-window', ...held },
   'las-decayed': { policy: 'las-decayed', ...held },
   plas: { policy: 'plas', ...held },
@@ -32,14 +32,14 @@ const SETUPS = {
 } satisfies Record<string, Setup>;
 const NAMED = Object.entries<Setup>(SETUPS);
 
-/** Latencies at which throughputs are compared, as multiples of that of fcfs at the first rate. */
+/** Latencies at which throughputs are compared, as multiples of that of pass-through at the first rate. */
 const LATENCIES = [2, 3, 5];
 
 export const rates: Experiment = {
   name: 'rates',
   title: 'Latency per token against arrival rate, in a kind world as in the papers',
   about:
-    'How many programs a second can one engine take before their users notice? Latency per token is a program’s time from its arrival to its end over the tokens that it put out, as in Autellix. `fcfs` passes every call on at once, to an engine that runs up to 256 together; all others hold it to 64 (`admission.window`), with the default gate; `plas, defaults` has the default window too. Autellix reports 4 to 15 times the throughput of vLLM at equal latency, and 2 to 4 times that of one that was tuned.',
+    'How many programs a second can one engine take before their users notice? Latency per token is a program’s time from its arrival to its end over the tokens that it put out, as in Autellix. `pass-through` passes every call on at once, to an engine that runs up to 256 together; all others hold it to 64 (`admission.window`), with the default gate; `plas, defaults` has the default window too. Autellix reports 4 to 15 times the throughput of vLLM at equal latency, and 2 to 4 times that of one that was tuned.',
   recordings: [],
   plan(scale) {
     const sweeps = SWEEPS.map((sweep) => ({ ...sweep, rates: scale.points(sweep.rates) }));
@@ -67,7 +67,7 @@ function tellOf(sweep: Sweep, results: Results, scale: Scale): Block[] {
   const [least = NaN] = sweep.rates;
   const rateOf = (setup: Setup, times: number, measure: Measure) =>
     rateAt(
-      (figureOf(SETUPS.fcfs, least, measure) ?? NaN) * times,
+      (figureOf(SETUPS['pass-through'], least, measure) ?? NaN) * times,
       sweep.rates.map((rate) => [rate, figureOf(setup, rate, measure)]),
     );
   return [
@@ -124,7 +124,7 @@ function sentences({ workload }: Sweep, rateOf: RateOf): string[] {
   return (['mean', 'p99'] as const).flatMap((statistic) => {
     const at = (setup: Setup) => LATENCIES.map((times) => rateOf(setup, times, perToken(statistic)));
     const plas = at(SETUPS.plas);
-    const told = (['fcfs', 'fcfs-window'] as const).flatMap((name) => {
+    const told = (['pass-through', 'fcfs-window'] as const).flatMap((name) => {
       const ratios = at(SETUPS[name]).map((other, index) => ratioOf(plas[index], other));
       return ratios.every((text) => text === '-') ? [] : [`${ratios.join(', ')} times as many programs as ${name}`];
     });

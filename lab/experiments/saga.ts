@@ -20,9 +20,9 @@ const DEFAULT: Setup = { policy: 'plas' };
 
 /** SAGA's table 3. */
 const WHOLE: Readonly<Record<string, Setup>> = {
-  'fcfs, least-loaded (pass-through)': { policy: 'fcfs', balancer: 'least-loaded' },
-  'fcfs, prefix-aware (prefix caching with affinity)': { policy: 'fcfs', balancer: 'prefix-aware' },
-  'fcfs, program-affinity': { policy: 'fcfs' },
+  'pass-through, least-loaded': { policy: 'pass-through', balancer: 'least-loaded' },
+  'pass-through, prefix-aware (prefix caching with affinity)': { policy: 'pass-through', balancer: 'prefix-aware' },
+  'pass-through, program-affinity': { policy: 'pass-through' },
   'plas (default)': DEFAULT,
   'all of it, learnt': plas({ ...LEARNT, ...HELD }),
   'all of it, declared': WITH_ALL,

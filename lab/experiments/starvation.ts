@@ -5,7 +5,7 @@ import type { Block, Experiment } from './experiment.js';
 import { caseOf, crossed, fleet, inProduction, mixedHeld, recorded, type Load } from './loads.js';
 import { LOST, programTime, PROMOTIONS, REFUSED, RETRIES, WORST_WAIT, type Measure, type Results } from './results.js';
 
-const FCFS: Setup = { policy: 'fcfs' };
+const PASS_THROUGH: Setup = { policy: 'pass-through' };
 const PLAS: Setup = { policy: 'plas' };
 /** Policies that support failing engines. */
 const POLICIES: readonly Setup[] = SIM_POLICIES.filter((policy) => policy !== 'mru-pause').map((policy) => ({ policy })); // prettier-ignore
@@ -34,7 +34,7 @@ export const starvation: Experiment = {
   name: 'starvation',
   title: 'Who waits longest, in production',
   about:
-    'Who pays for what short programs gain? For each policy the longest wait of one call before an engine had it (`fcfs` holds nothing back: its calls wait inside the engines), and the 99th percentile of program time by quarters of the programs, from those with the fewest tokens to those with the most. Then `plas` with other settings of anti-starvation: a call is promoted when its program has waited `starvation.beta` times as long as it was served, or when it has waited `starvation.waitMsMax` itself. The conditions are `production` of docs/SIMULATOR.md. `srpt` has no anti-starvation, `srpt-promoted` has the core’s.',
+    'Who pays for what short programs gain? For each policy the longest wait of one call before an engine had it (`pass-through` holds nothing back: its calls wait inside the engines), and the 99th percentile of program time by quarters of the programs, from those with the fewest tokens to those with the most. Then `plas` with other settings of anti-starvation: a call is promoted when its program has waited `starvation.beta` times as long as it was served, or when it has waited `starvation.waitMsMax` itself. The conditions are `production` of docs/SIMULATOR.md. `srpt` has no anti-starvation, `srpt-promoted` has the core’s.',
   recordings: ['mini-swe-agent'],
   plan(scale) {
     const loads = [mixedHeld(scale), fleet(scale), ...recorded('mini-swe-agent', scale)].map(inProduction);
@@ -57,7 +57,7 @@ export const starvation: Experiment = {
 function tellPolicies(load: Load, results: Results): Block[] {
   const p99 = (setup: Setup) => results.mean(caseOf(load, setup), programTime('p99'));
   const wait = (setup: Setup) => results.most(caseOf(load, setup), WORST_WAIT);
-  const [fcfs, plas, longest] = [p99(FCFS), p99(PLAS), wait(PLAS)];
+  const [passed, plas, longest] = [p99(PASS_THROUGH), p99(PLAS), wait(PLAS)];
   return [
     {
       type: 'table',
@@ -68,20 +68,20 @@ function tellPolicies(load: Load, results: Results): Block[] {
         ...COLUMNS.map((measure) => results.shown(caseOf(load, setup), measure)),
       ]),
     },
-    ...(!fcfs || !plas || !longest
+    ...(!passed || !plas || !longest
       ? []
       : [
           {
             type: 'findings' as const,
             sentences: [
-              `${load.name}: the p99 of program time under plas is ${ratio(plas / fcfs)} times that under fcfs, and no call waited longer than ${number(longest)} s in the gateway.`,
+              `${load.name}: the p99 of program time under plas is ${ratio(plas / passed)} times that under pass-through, and no call waited longer than ${number(longest)} s in the gateway.`,
             ],
           },
         ]),
   ];
 }
 
-/** Settings whose p99 does not exceed that of fcfs, the best mean first. */
+/** Settings whose p99 does not exceed that of pass-through, the best mean first. */
 function tellGrid(load: Load, grid: readonly Setup[], results: Results): Block[] {
   const figures = [PLAS, ...grid].map((setup) => ({
     setup,
@@ -89,29 +89,29 @@ function tellGrid(load: Load, grid: readonly Setup[], results: Results): Block[]
     p99: results.mean(caseOf(load, setup), programTime('p99')),
   }));
   const of = (setup: Setup, measure: Measure) => results.mean(caseOf(load, setup), measure);
-  const [fcfsMean, fcfsP99, own] = [
-    of(FCFS, programTime('mean')),
-    of(FCFS, programTime('p99')),
+  const [passedMean, passedP99, own] = [
+    of(PASS_THROUGH, programTime('mean')),
+    of(PASS_THROUGH, programTime('p99')),
     of(PLAS, programTime('mean')),
   ];
   const text = (value: number | null, other: number | null) => (value === null || !other ? '-' : ratio(value / other));
   return [
     {
       type: 'table',
-      caption: `${load.name}: anti-starvation of plas, times fcfs`,
+      caption: `${load.name}: anti-starvation of plas, times pass-through`,
       columns: ['beta, waitMsMax', 'program s mean', LOST.label, REFUSED.label, 'program s p99', 'longest wait s'],
       rows: figures.map(({ setup, mean, p99 }) => [
         labelOf(setup),
-        text(mean, fcfsMean),
+        text(mean, passedMean),
         results.shown(caseOf(load, setup), LOST),
         results.shown(caseOf(load, setup), REFUSED),
-        text(p99, fcfsP99),
+        text(p99, passedP99),
         results.shown(caseOf(load, setup), WORST_WAIT),
       ]),
     },
     {
       type: 'findings',
-      sentences: !fcfsMean || !fcfsP99 || !own ? [] : [bestOf(load.name, figures, { fcfsMean, fcfsP99, own })],
+      sentences: !passedMean || !passedP99 || !own ? [] : [bestOf(load.name, figures, { passedMean, passedP99, own })],
     },
   ];
 }
@@ -119,15 +119,16 @@ function tellGrid(load: Load, grid: readonly Setup[], results: Results): Block[]
 function bestOf(
   name: string,
   figures: readonly { readonly setup: Setup; readonly mean: number | null; readonly p99: number | null }[],
-  { fcfsMean, fcfsP99, own }: { readonly fcfsMean: number; readonly fcfsP99: number; readonly own: number },
+  { passedMean, passedP99, own }: { readonly passedMean: number; readonly passedP99: number; readonly own: number },
 ): string {
   const fair = figures.flatMap(({ setup, mean, p99 }) =>
-    mean !== null && p99 !== null && p99 <= fcfsP99 ? [{ setup, mean, p99 }] : [],
+    mean !== null && p99 !== null && p99 <= passedP99 ? [{ setup, mean, p99 }] : [],
   );
   const best = fair.sort((a, b) => a.mean - b.mean)[0];
-  if (best === undefined) return `${name}: no setting here keeps the p99 of program time at or below that of fcfs.`;
-  const kept = fcfsMean === own ? 1 : (fcfsMean - best.mean) / (fcfsMean - own);
-  return `${name}: the best mean with a p99 no worse than that of fcfs has ${labelOf(best.setup)}: a mean of ${ratio(best.mean / fcfsMean)} and a p99 of ${ratio(best.p99 / fcfsP99)} times fcfs, ${ratio(kept)} times the default’s gain in the mean.`;
+  if (best === undefined)
+    return `${name}: no setting here keeps the p99 of program time at or below that of pass-through.`;
+  const kept = passedMean === own ? 1 : (passedMean - best.mean) / (passedMean - own);
+  return `${name}: the best mean with a p99 no worse than that of pass-through has ${labelOf(best.setup)}: a mean of ${ratio(best.mean / passedMean)} and a p99 of ${ratio(best.p99 / passedP99)} times pass-through, ${ratio(kept)} times the default’s gain in the mean.`;
 }
 
 const labelOf = ({ settings }: Setup): string =>

@@ -9,7 +9,7 @@ const WEIGHTED = DIVIDED('weighted');
 const AFS = DIVIDED('afs');
 
 const SETUPS = {
-  fcfs: { policy: 'fcfs' },
+  'pass-through': { policy: 'pass-through' },
   'fcfs-window': { policy: 'fcfs-window' },
   plas: { policy: 'plas' },
   'plas, weighted': WEIGHTED,

@@ -20,7 +20,7 @@ export interface Change {
 /**
  * The change in a line of plain words, the worse beside the better:
  *
- *     plas: programs 60 % sooner than fcfs (0.40, 0.37–0.43); first token 2.1x sooner in the median, 5.6x later for 1 call in 100; prompts cached 17 -> 83 %
+ *     plas: programs 60 % sooner than pass-through (0.40, 0.37–0.43); first token 2.1x sooner in the median, 5.6x later for 1 call in 100; prompts cached 17 -> 83 %
  */
 export function headline(change: Change, margin = MARGIN): string {
   const { name, failed, cached } = change;

@@ -22,7 +22,7 @@ const pool = z
         'refused', // simulated calls are refused, so their programs have no time
         'model_differs', // the simulated programs take much longer, or shorter, than the real ones
         'unfinished', // too many programs have not ended
-        'beyond_seen', // fcfs would run more calls at a time than the model of the engines can be trusted for
+        'beyond_seen', // pass-through would run more calls at a time than the model of the engines can be trusted for
         'no_difference', // none that can be told: the range of the ratio includes 1
       ])
       .nullable()
@@ -37,7 +37,9 @@ const pool = z
       .meta({ description: 'The policy in force.' }),
     gain: z
       .strictObject({
-        fcfs_seconds: number.meta({ description: 'Mean time of the same programs in the simulator, under `fcfs`.' }),
+        pass_through_seconds: number.meta({
+          description: 'Mean time of the same programs in the simulator, under `pass-through`.',
+        }),
         ratio: number.meta({ description: 'It over `simulated_seconds`; above 1 the policy in force is faster.' }),
         ratio_low: number.meta({ description: 'Its 95 % interval over programs, widened both ways by the error.' }),
         ratio_high: number,
@@ -53,4 +55,4 @@ export const shadow = z
     took_seconds: number.meta({ description: 'CPU time.' }),
     pools: z.array(pool),
   })
-  .meta({ id: 'Shadow', description: 'An estimate of what `fcfs` would have made of the latest programs.' });
+  .meta({ id: 'Shadow', description: 'An estimate of what `pass-through` would have made of the latest programs.' });

@@ -139,7 +139,8 @@ function firstGuess(groups: readonly Group[]): Times {
   const [short, long, decode, wide] = [byPrompt[0], byPrompt.at(-1), decoding[0], widest?.[0]];
   if (short === undefined || long === undefined || decode === undefined || widest === undefined || wide === undefined)
     throw new RangeError('nothing was measured of requests that were alone');
-  const stepMs = tokenMs(decode);
+  // Where a proxy buffers, all tokens arrive together and the difference is nothing.
+  const stepMs = Math.max(tokenMs(decode), decode.endMs / (100 * decode.outputTokens));
   const prefillToken = Math.max(
     (long.firstTokenMs - short.firstTokenMs) / Math.max(1, long.promptTokens - short.promptTokens),
     stepMs / 1000,

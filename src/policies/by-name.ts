@@ -8,7 +8,7 @@ import type {
 } from '../config.js';
 import { kneeAdmission } from './admission-knee.js';
 import type { AdmissionPolicy } from './admission.js';
-import { fcfs, fcfsWindow } from './fcfs.js';
+import { passThrough, fcfsWindow } from './fcfs.js';
 import { lasDecayed } from './las-decayed.js';
 import { plas } from './plas.js';
 import type { Policy } from './policy.js';
@@ -24,7 +24,7 @@ import type { TenantPolicy } from './tenants.js';
 /** All policies. A new one is a file in policies/, its name in `config.ts` and a line here. */
 const POLICIES: Readonly<Record<PolicyName, (settings: PolicySettings) => Policy>> = {
   plas,
-  fcfs: () => fcfs,
+  'pass-through': () => passThrough,
   'fcfs-window': () => fcfsWindow,
   'las-decayed': () => lasDecayed,
 };

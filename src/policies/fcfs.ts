@@ -12,4 +12,4 @@ export const fcfsWindow: Policy = {
  * A true pass-through, the honest baseline: nothing waits here while an engine is up, and the order is the engine's
  * own.
  */
-export const fcfs: Policy = { ...fcfsWindow, name: 'fcfs', admits: false };
+export const passThrough: Policy = { ...fcfsWindow, name: 'pass-through', admits: false };

@@ -148,10 +148,10 @@ describe('the loads', () => {
     const order = plan(readOptions(['--seeds', '7,8']), 'r', [QUICK, { ...QUICK, title: 'other' }]);
     const turns = order.map(({ target, seed, load }) => [seed, load === QUICK ? 'quick' : 'other', target].join(' '));
     expect(turns).toEqual([
-      ...['7 quick vllm-router', '7 quick maitred', '7 quick fcfs'],
-      ...['7 other fcfs', '7 other maitred', '7 other vllm-router'],
-      ...['8 quick fcfs', '8 quick maitred', '8 quick vllm-router'],
-      ...['8 other vllm-router', '8 other maitred', '8 other fcfs'],
+      ...['7 quick vllm-router', '7 quick maitred', '7 quick pass-through'],
+      ...['7 other pass-through', '7 other maitred', '7 other vllm-router'],
+      ...['8 quick pass-through', '8 quick maitred', '8 quick vllm-router'],
+      ...['8 other vllm-router', '8 other maitred', '8 other pass-through'],
     ]);
   });
 });
@@ -183,11 +183,11 @@ const [MEAN_RATIO, TOKEN_RATIO] = [3, 5];
 
 describe('the table', () => {
   it('sets each run against the peer of its seed', () => {
-    const rows = rowsOf([run({}), peer(), run({ target: 'fcfs', meanSeconds: 150 })]);
+    const rows = rowsOf([run({}), peer(), run({ target: 'pass-through', meanSeconds: 150 })]);
     expect(rows).toEqual([
       ['vllm-router', '1', '100 (200)', '1.00', '25', '1.00', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
       ['maitred', '1', '90 (200)', '0.90', '30', '1.20', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
-      ['fcfs', '1', '150 (200)', '1.50', '30', '1.20', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
+      ['pass-through', '1', '150 (200)', '1.50', '30', '1.20', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
     ]);
     expect(rows[0]).toHaveLength(HEADINGS.length);
   });
@@ -250,10 +250,10 @@ describe('a result', () => {
         },
       ],
     } as unknown as LoadDocument;
-    expect(resultOf(document, QUICK, 'fcfs', 3, [1, 2])).toEqual({
+    expect(resultOf(document, QUICK, 'pass-through', 3, [1, 2])).toEqual({
       load: QUICK.title,
       speed: 20,
-      target: 'fcfs',
+      target: 'pass-through',
       seed: 3,
       meanSeconds: 80,
       p99Seconds: 200,

@@ -40,7 +40,7 @@ export const TIMES = {
 export const ATTEMPTS_MAX = 3;
 export const ADMIN_TOKEN = 'admin-token';
 const TENANTS = ['a', 'b', 'c'];
-const POLICIES = ['plas', 'plas', 'plas', 'fcfs', 'fcfs-window', 'las-decayed'];
+const POLICIES = ['plas', 'plas', 'plas', 'pass-through', 'fcfs-window', 'las-decayed'];
 
 export const idsOf = ({ engines }: Scenario): string[] => engines.map(({ id }) => id);
 

@@ -81,7 +81,7 @@ export class World {
     };
     this.gateway = await this.until(startGateway(configOf(scenario, this.settings), options), 5000);
     oracle.calm = scenario.kind === 'calm';
-    book.windowOf = () => (this.settings.policy === 'fcfs' ? Infinity : this.settings.window);
+    book.windowOf = () => (this.settings.policy === 'pass-through' ? Infinity : this.settings.window);
     for (let i = 0; i < scenario.agents; i++) new Agent(scenario.seed, i, scenario.keys, this.#agentPorts());
   }
 

@@ -160,7 +160,7 @@ describe('maitred serve --record', () => {
         }),
       }).then((response) => response.text());
     await chat();
-    writeFileSync(config, 'listen: {port: 0}\nembedded: 1\npolicy: {name: fcfs}\n');
+    writeFileSync(config, 'listen: {port: 0}\nembedded: 1\npolicy: {name: pass-through}\n');
     maitred.kill('SIGHUP');
     await maitred.logged('configuration reloaded');
     await chat();
@@ -168,7 +168,7 @@ describe('maitred serve --record', () => {
     expect(await maitred.ended).toBe(0);
     const text = readFileSync(log, 'utf8');
     expect(text).not.toContain('mine');
-    expect(text.split('\n').filter((line) => line.includes('"name":"fcfs"'))).toHaveLength(1);
+    expect(text.split('\n').filter((line) => line.includes('"name":"pass-through"'))).toHaveLength(1);
     expect(text.match(/callFinished/g)).toHaveLength(2);
     expect(await replay(log)).toMatchObject({ code: 0, errors: [] });
   });

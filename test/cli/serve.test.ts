@@ -54,7 +54,7 @@ describe('maitred serve', () => {
     expect(engines.map(({ state }) => state)).toEqual(['up', 'up']);
   });
 
-  it('estimates what fcfs would have made of the programs that it serves', async () => {
+  it('estimates what pass-through would have made of the programs that it serves', async () => {
     const file = configFile('shadow: { enabled: true, everyMs: 1000 }');
     const maitred = new Maitred(['serve', '--config', file, '--embedded', '1', '--port', '0']);
     const url = await maitred.url();
@@ -154,7 +154,7 @@ describe('SIGHUP', () => {
 
   it('refuses a bad file with its keys, and keeps the old configuration', async () => {
     const file = configFile('policy: {name: sticky}\n');
-    writeFileSync(file, `engines: [{url: "${await engineUrl()}"}]\npolicy: {name: fcfs}\n`);
+    writeFileSync(file, `engines: [{url: "${await engineUrl()}"}]\npolicy: {name: pass-through}\n`);
     const maitred = new Maitred(['serve', '--config', file, '--port', '0']);
     const url = await maitred.url();
     writeFileSync(file, 'policy: {name: plas, levls: 3}\n');
@@ -162,7 +162,7 @@ describe('SIGHUP', () => {
     const refused = await maitred.logged('reload refused');
     expect(refused['problems']).toMatchObject([{ path: 'policy.levls' }]);
     expect(refused).not.toHaveProperty('err');
-    expect((await configured(url)).policy.name).toBe('fcfs');
+    expect((await configured(url)).policy.name).toBe('pass-through');
     expect((await chat(url, { max_tokens: 1 })).status).toBe(200);
   });
 

@@ -20,8 +20,8 @@ const PLAN: Plan = {
   gapMsMax: Infinity,
   programs: 100_000_000,
   conditions: { name: 'none', conditions: {} },
-  lists: { policy: ['fcfs', 'plas'], balancer: ['sticky'] },
-  variants: (['fcfs', 'plas'] as const).map((policy) => ({
+  lists: { policy: ['pass-through', 'plas'], balancer: ['sticky'] },
+  variants: (['pass-through', 'plas'] as const).map((policy) => ({
     policy,
     balancer: 'sticky',
     values: { policy, balancer: 'sticky' },
@@ -48,7 +48,7 @@ describe('stopping a simulation', () => {
     pool.stop();
     const reports = await pool.ended;
     expect([...reports.keys()]).toEqual([0]);
-    expect(reports.get(0)).toMatchObject({ policy: 'fcfs', seed: 1, complete: false });
+    expect(reports.get(0)).toMatchObject({ policy: 'pass-through', seed: 1, complete: false });
     expect(reports.get(0)!.programs).toBeGreaterThan(0);
   });
 

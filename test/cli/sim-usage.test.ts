@@ -5,7 +5,7 @@ import { sim } from '../support/sim-command.js';
 describe('maitred sim with wrong usage', () => {
   it.each([
     ['--workload mixd --rate 1', 'mixed'],
-    ['--workload mixed --rate 1 --policy plas,fcf', 'fcfs'],
+    ['--workload mixed --rate 1 --policy plas,pass-throug', 'pass-through'],
     ['--workload mixed --rate 1 --balancer stiky', 'sticky'],
     ['--workload mixed --rate 1 --preset tiny-cp', 'tiny-cpu'],
     ['--workload mixed --rte 1', '--rate'],

@@ -97,7 +97,7 @@ describe('maitred sim --json', () => {
   });
 
   it('is the same, byte by byte, whatever runs at the same time', async () => {
-    const args = [...CHAT, '--policy', 'fcfs,plas', '--seed', '1,2', '--json'];
+    const args = [...CHAT, '--policy', 'pass-through,plas', '--seed', '1,2', '--json'];
     const one = await sim(...args, '--jobs', '1');
     expect(one.code).toBe(0);
     expect((await sim(...args, '--jobs', '4')).out).toBe(one.out);
@@ -144,20 +144,28 @@ describe('maitred sim with several loads and windows', () => {
   });
 
   it('recommends no change where there is none, nor a policy that sees the future', async () => {
-    const { document } = await json(...CHAT, '--policy', 'fcfs,srpt', '--window', '64,128', '--seed', '1,2');
-    expect(document.recommendation).toMatch(/^Keep fcfs, window 64: none of the 3 other settings is certainly better/);
+    const { document } = await json(...CHAT, '--policy', 'pass-through,srpt', '--window', '64,128', '--seed', '1,2');
+    expect(document.recommendation).toMatch(
+      /^Keep pass-through, window 64: none of the 3 other settings is certainly better/,
+    );
   });
 });
 
 describe('maitred sim', () => {
   it('prints tables with a row for each policy, of a width that a terminal has', async () => {
-    const { code, out, errors } = await sim(...CHAT, '--policy', 'fcfs,las-decayed,mru-pause', '--seed', '1,2,3');
+    const { code, out, errors } = await sim(
+      ...CHAT,
+      '--policy',
+      'pass-through,las-decayed,mru-pause',
+      '--seed',
+      '1,2,3',
+    );
     expect({ code, errors }).toEqual({ code: 0, errors: [] });
     const lines = out.split('\n');
     const rowsOf = (policy: string) => lines.filter((line) => line.startsWith(`${policy} `)).length;
-    expect(['fcfs', 'las-decayed', 'mru-pause'].map(rowsOf)).toEqual([4, 6, 6]);
+    expect(['pass-through', 'las-decayed', 'mru-pause'].map(rowsOf)).toEqual([4, 6, 6]);
     const sentences = lines.filter((line) => line.endsWith('.'));
-    expect(sentences[0]).toMatch(/^las-decayed: programs.* (than|from) fcfs/);
+    expect(sentences[0]).toMatch(/^las-decayed: programs.* (than|from) pass-through/);
     expect(Math.max(...lines.filter((line) => !sentences.includes(line)).map((line) => line.length))).toBeLessThanOrEqual(120); // prettier-ignore
   });
 
@@ -174,7 +182,7 @@ describe('maitred sim', () => {
 
   it('runs once what chance plays no part in, and says so', async () => {
     const file = fileOf('timed.jsonl', recorded('p', { arrivalMs: 0 }) + recorded('q', { arrivalMs: 50 }));
-    const args = ['--trace', file, '--policy', 'fcfs,plas', '--seed', '1,2', '--json'];
+    const args = ['--trace', file, '--policy', 'pass-through,plas', '--seed', '1,2', '--json'];
     const { code, out, errors } = await sim(...args);
     expect([code, errors.length]).toEqual([0, 1]);
     const { settings, runs, ratios } = JSON.parse(out) as SimDocument;

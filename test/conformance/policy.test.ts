@@ -100,7 +100,7 @@ describe.each(NAMES)('the policy %s', (name) => {
     const made = desk(1);
     made.arrive('a');
     for (const call of ['b', 'c']) made.arrive(call);
-    if (name === 'fcfs') for (const call of ['b', 'c']) made.fail(call, 'busy', 10);
+    if (name === 'pass-through') for (const call of ['b', 'c']) made.fail(call, 'busy', 10);
     made.fail('a', 'busy', 10);
     made.arrive('d');
     expect(sentOut(made.pass(10))[0]).toBe('a@A');

@@ -20,7 +20,7 @@ describe('the demo refuses, before it starts anything,', () => {
     '--no-such-option',
     'word',
     '--policies nobody',
-    '--policies fcfs,,plas',
+    '--policies pass-through,,plas',
     '--programs 0',
     '--programs 1.5',
     '--programs many',

@@ -87,20 +87,31 @@ describe('a summary', () => {
 });
 
 describe('the table', () => {
-  const fcfs = summarize('fcfs', [run([outcome('a', 1000), outcome('b', 2000)], { policy: 'fcfs' })]);
+  const passThrough = summarize('pass-through', [
+    run([outcome('a', 1000), outcome('b', 2000)], { policy: 'pass-through' }),
+  ]);
   const plas = summarize('plas', [run([outcome('a', 500), outcome('b', 1000, { failure: 'late' })])]);
 
   it('has a row for each policy', () => {
-    expect(cells(table([fcfs, plas], 20))).toMatchObject([
-      { policy: 'fcfs', 'mean s': '1,500', 'p50 s': '1,000', 'p99 s': '2,000', 'prefix hits': '25 %', failed: '0' },
+    expect(cells(table([passThrough, plas], 20))).toMatchObject([
+      {
+        policy: 'pass-through',
+        'mean s': '1,500',
+        'p50 s': '1,000',
+        'p99 s': '2,000',
+        'prefix hits': '25 %',
+        failed: '0',
+      },
       { policy: 'plas', 'mean s': '750', 'p50 s': '500', 'p99 s': '1,000', 'prefix hits': '25 %', failed: '1' },
     ]);
   });
 
   it('compares each policy with the first', () => {
-    expect(compare([fcfs, plas])).toEqual([{ policy: 'plas', against: 'fcfs', mean: 2, p50: 2, p99: 2 }]);
-    expect(table([fcfs, plas], 20)).toContain('plas against fcfs: mean 2.00x, p50 2.00x, p99 2.00x');
-    expect(compare([fcfs])).toEqual([]);
+    expect(compare([passThrough, plas])).toEqual([
+      { policy: 'plas', against: 'pass-through', mean: 2, p50: 2, p99: 2 },
+    ]);
+    expect(table([passThrough, plas], 20)).toContain('plas against pass-through: mean 2.00x, p50 2.00x, p99 2.00x');
+    expect(compare([passThrough])).toEqual([]);
     expect(compare([])).toEqual([]);
   });
 });

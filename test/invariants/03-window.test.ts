@@ -5,7 +5,7 @@ import { playMany } from '../support/core-many.js';
 it('a call is dispatched only into a free slot of the window, which is no larger than config and engine allow', () => {
   playMany({
     adjust: (config) =>
-      config.policy.name === 'fcfs' ? { ...config, policy: { ...config.policy, name: 'plas' } } : config,
+      config.policy.name === 'pass-through' ? { ...config, policy: { ...config.policy, name: 'plas' } } : config,
     onMoment({ book, scheduler, config }) {
       for (const { command, runningBefore } of book.dispatches) {
         const engine = book.engines.get(command.engine)!;

@@ -56,7 +56,7 @@ it('a call is dispatched past the gate only into an empty engine', () => {
           if (family !== undefined) lengths.set(family.id, family.tokens);
         }
         const { gate } = config.admission;
-        if (gate === 0 || config.policy.name === 'fcfs') return;
+        if (gate === 0 || config.policy.name === 'pass-through') return;
         const last = new Map(book.dispatches.map((dispatch) => [dispatch.command.engine, dispatch]));
         for (const [id, { runningBefore }] of last) {
           const { capacityTokens } = book.engines.get(id)!;

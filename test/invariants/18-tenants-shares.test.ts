@@ -9,7 +9,7 @@ const DIVISIONS: readonly TenantsName[] = ['weighted', 'afs'];
 const CALL_MS = 500;
 const LARGE = { queuedMax: 10_000, queuedPerTenantMax: 10_000, programsMax: 30_000 };
 /** Every policy that orders calls, with each division. */
-const CASES = POLICIES.filter((name) => name !== 'fcfs').flatMap((name) =>
+const CASES = POLICIES.filter((name) => name !== 'pass-through').flatMap((name) =>
   DIVISIONS.map((tenants) => ({ name, tenants })),
 );
 

@@ -45,7 +45,7 @@ describe('the configuration of a gateway at speed', () => {
 
   it('stays within what the gateway takes at any speed', () => {
     for (const speed of [0.1, 7, 1000]) {
-      const { health, timeouts, policy, starvation, admission } = configure({ policy: 'fcfs', engines, speed });
+      const { health, timeouts, policy, starvation, admission } = configure({ policy: 'pass-through', engines, speed });
       expect(configSchema.safeParse({ health, timeouts, policy, starvation, admission }).error).toBeUndefined();
     }
   });
@@ -61,9 +61,9 @@ log: { level: silent }
 embedded: 3
 `,
     );
-    const config = configure({ policy: 'fcfs', balancer: 'sticky', file, engines, speed: 10 });
+    const config = configure({ policy: 'pass-through', balancer: 'sticky', file, engines, speed: 10 });
     expect(config).toMatchObject({
-      policy: { name: 'fcfs' },
+      policy: { name: 'pass-through' },
       balancer: { name: 'sticky' },
       admission: { gate: 0.5, halfLifeMs: 4000 },
       engines: [{ url: engines[0] }],

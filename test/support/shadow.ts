@@ -13,7 +13,7 @@ const REPORT: ReturnType<Shadow['latest']> = {
       calls: 900,
       doubt: null,
       replay,
-      gain: { fcfs_seconds: 54.6, ratio: 1.3, ratio_low: 1.1, ratio_high: 1.5 },
+      gain: { pass_through_seconds: 54.6, ratio: 1.3, ratio_low: 1.1, ratio_high: 1.5 },
     },
     { models: ['even'], engines: 1, programs: 30, calls: 90, doubt: 'no_difference', replay, gain: null },
     { models: ['other'], engines: 1, programs: 12, calls: 40, doubt: 'few_programs', replay: null, gain: null },

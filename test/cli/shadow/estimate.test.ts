@@ -6,7 +6,7 @@ import { estimateOf, live, seenOf, settingsOf, twoKinds } from './live.js';
 
 const PROGRAMS = twoKinds(12, 130);
 const own = live(PROGRAMS, 'plas');
-const fcfs = live(PROGRAMS, 'fcfs');
+const passThrough = live(PROGRAMS, 'pass-through');
 
 /** The same steps with changed events. */
 const changed = (change: (event: LogStep['event']) => LogStep['event']): LogStep[] =>
@@ -19,13 +19,13 @@ describe('the estimate of the gain', () => {
     const [pool] = estimateOf(own.steps);
     const ids = PROGRAMS.slice(-(pool?.programs ?? 0)).map(({ id }) => id);
     const seconds = (times: ReadonlyMap<string, number>) => mean(ids.map((id) => times.get(id) ?? NaN)) / 1000;
-    const [ownSeconds, fcfsSeconds] = [seconds(own.programMs), seconds(fcfs.programMs)];
+    const [ownSeconds, passedSeconds] = [seconds(own.programMs), seconds(passThrough.programMs)];
     expect(pool).toMatchObject({ doubt: null, engines: 1, models: ['m'] });
     expect(pool?.replay?.measured_seconds).toBeCloseTo(ownSeconds, 3);
     expect(pool?.replay?.error).toBeLessThan(0.1);
     expect(pool?.gain?.ratio_low).toBeGreaterThan(1);
-    expect(pool?.gain?.ratio_low).toBeLessThan(fcfsSeconds / ownSeconds);
-    expect(pool?.gain?.ratio_high).toBeGreaterThan(fcfsSeconds / ownSeconds);
+    expect(pool?.gain?.ratio_low).toBeLessThan(passedSeconds / ownSeconds);
+    expect(pool?.gain?.ratio_high).toBeGreaterThan(passedSeconds / ownSeconds);
   });
 
   it('holds where answers come in one burst', () => {
@@ -52,9 +52,9 @@ describe('the estimate of the gain', () => {
     expect(Math.abs(outsideMs(500) - 500)).toBeLessThan(100);
   });
 
-  it('tells no difference where fcfs is in force, nor where the order hardly matters', () => {
+  it('tells no difference where pass-through is in force, nor where the order hardly matters', () => {
     const none = { doubt: 'no_difference', replay: { error: expect.any(Number) as number }, gain: null };
-    expect(estimateOf(fcfs.steps, { name: 'fcfs' })).toMatchObject([none]);
+    expect(estimateOf(passThrough.steps, { name: 'pass-through' })).toMatchObject([none]);
     const few = live(twoKinds(1, 60), 'plas');
     expect(estimateOf(few.steps)).toMatchObject([none]);
   });
@@ -102,8 +102,8 @@ describe('the estimate of the gain', () => {
     const steps = slow.toSorted((a, b) => a.now - b.now);
     const [pool] = estimateOf(steps);
     expect(pool).toMatchObject({ doubt: 'model_differs', gain: null });
-    // Against itself `fcfs` gains nothing, however far off the model is.
-    expect(estimateOf(steps, { name: 'fcfs' })).toMatchObject([{ doubt: 'no_difference', gain: null }]);
+    // Against itself `pass-through` gains nothing, however far off the model is.
+    expect(estimateOf(steps, { name: 'pass-through' })).toMatchObject([{ doubt: 'no_difference', gain: null }]);
     expect(pool?.replay?.simulated_seconds).toBeLessThan(pool?.replay?.measured_seconds ?? NaN);
   });
 });

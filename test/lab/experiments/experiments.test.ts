@@ -58,9 +58,13 @@ describe('commands', () => {
     commandsOf(cases, [1], 'traces').map((command) => /--preset tiny-cpu (.*) --seed 1$/.exec(command)?.[1] ?? '');
 
   it('repeat runs with the default balancer apart from those with others', () => {
-    const setups = [{ policy: 'fcfs', balancer: 'sticky' }, { policy: 'fcfs' }, { policy: 'plas' }] as const;
+    const setups = [
+      { policy: 'pass-through', balancer: 'sticky' },
+      { policy: 'pass-through' },
+      { policy: 'plas' },
+    ] as const;
     const told = of(...setups.map((setup) => ({ scenario, setup })));
-    expect(told).toEqual(['--policy fcfs --balancer sticky', '--policy fcfs,plas']);
+    expect(told).toEqual(['--policy pass-through --balancer sticky', '--policy pass-through,plas']);
   });
 
   it('name what knows the future, and repeat no changed programs', () => {

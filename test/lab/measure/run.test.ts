@@ -19,7 +19,7 @@ describe('a run that is stopped', () => {
         seed: 1,
         engines: 1,
         engine: { preset: PRESET, blockSize: 16, scheduling: 'fcfs' },
-        scheduler: () => stepsOf('fcfs'),
+        scheduler: () => stepsOf('pass-through'),
       },
       { shouldStop: () => ended > 0, onProgress: (programs) => void (ended = programs) },
     );

@@ -5,7 +5,7 @@ import { type Change, headline } from '../../../lab/report/headline.js';
 const of = (ratio: number | null, low: number | null = ratio, high: number | null = ratio): Ratio => ({ ratio, low, high, pairs: 3 }); // prettier-ignore
 const change = (given: Partial<Change> = {}): Change => ({
   name: 'plas',
-  against: 'fcfs',
+  against: 'pass-through',
   programs: { mean: of(0.4, 0.37, 0.43), p99: of(0.5) },
   firstToken: { p50: of(1 / 2.1), p99: of(5.65) },
   counts: { programs: 600, calls: 5000 },
@@ -19,7 +19,7 @@ const programs = (mean: Ratio, p99 = of(1)) => ({ programs: { mean, p99 } });
 describe('the sentence of a comparison', () => {
   it('tells what got worse beside what got better, and why', () => {
     expect(headline(change())).toBe(
-      'plas: programs 60 % sooner than fcfs (0.40, 0.37–0.43); first token 2.1x sooner in the median, 5.7x later for 1 call in 100; prompts cached 17 -> 83 %.',
+      'plas: programs 60 % sooner than pass-through (0.40, 0.37–0.43); first token 2.1x sooner in the median, 5.7x later for 1 call in 100; prompts cached 17 -> 83 %.',
     );
   });
 
@@ -28,30 +28,34 @@ describe('the sentence of a comparison', () => {
   });
 
   it.each([
-    [of(1, 0.99, 1.01), 'programs: no difference from fcfs that matters (1.00, 0.99–1.01)'],
-    [of(0.97, 0.96, 0.985), 'programs: no certain difference from fcfs (0.97, 0.96–0.98)'],
-    [of(0.92, 0.83, 1.02), 'programs: no certain difference from fcfs (0.92, 0.83–1.02)'],
-    [of(1.35, 1.2, 1.5), 'programs 35 % later than fcfs (1.35, 1.20–1.50)'],
-    [of(3, 2, 4), 'programs 3.0x later than fcfs (3.00, 2.00–4.00)'],
-    [of(0.4, null, null), 'programs 60 % sooner than fcfs (0.40, one seed: may be chance)'],
-    [of(1, null, null), 'programs: no difference from fcfs that matters (1.00, one seed)'],
-    [of(null), 'no comparison with fcfs: no program completed in both'],
+    [of(1, 0.99, 1.01), 'programs: no difference from pass-through that matters (1.00, 0.99–1.01)'],
+    [of(0.97, 0.96, 0.985), 'programs: no certain difference from pass-through (0.97, 0.96–0.98)'],
+    [of(0.92, 0.83, 1.02), 'programs: no certain difference from pass-through (0.92, 0.83–1.02)'],
+    [of(1.35, 1.2, 1.5), 'programs 35 % later than pass-through (1.35, 1.20–1.50)'],
+    [of(3, 2, 4), 'programs 3.0x later than pass-through (3.00, 2.00–4.00)'],
+    [of(0.4, null, null), 'programs 60 % sooner than pass-through (0.40, one seed: may be chance)'],
+    [of(1, null, null), 'programs: no difference from pass-through that matters (1.00, one seed)'],
+    [of(null), 'no comparison with pass-through: no program completed in both'],
   ])('claims no more than the interval holds: %o', (mean, words) => {
     expect(headline(change(programs(mean)))).toMatch(`plas: ${words};`);
   });
 
   it('of one run without chance is sure of itself', () => {
-    expect(headline(change({ ...programs(of(0.4, null, null)), single: undefined }))).toContain('than fcfs (0.40);');
+    expect(headline(change({ ...programs(of(0.4, null, null)), single: undefined }))).toContain(
+      'than pass-through (0.40);',
+    );
   });
 
   it('leaves out what nobody measured, and calls the p99 of few calls by its name', () => {
     const none = { p50: of(null, null), p99: of(null, null) };
-    expect(headline(change({ firstToken: none, cached: [null, 0.5] }))).toBe('plas: programs 60 % sooner than fcfs (0.40, 0.37–0.43).'); // prettier-ignore
+    expect(headline(change({ firstToken: none, cached: [null, 0.5] }))).toBe('plas: programs 60 % sooner than pass-through (0.40, 0.37–0.43).'); // prettier-ignore
     expect(headline(change({ counts: { programs: 12, calls: 99 } }))).toContain('5.7x later for the slowest call');
     expect(headline(change({ failed: [0, 12] }))).toContain('failed programs 0 -> 12.');
   });
 
   it('takes a wider margin', () => {
-    expect(headline(change(programs(of(0.93, 0.92, 0.94))), 0.1)).toContain('no difference from fcfs that matters');
+    expect(headline(change(programs(of(0.93, 0.92, 0.94))), 0.1)).toContain(
+      'no difference from pass-through that matters',
+    );
   });
 });

@@ -7,7 +7,7 @@ const GROUPS = [
   { heading: '', columns: ['failed'] },
 ];
 const ROWS = [
-  ['fcfs', '950', '3,620', '12.5', '7', '80', '99', '0'],
+  ['pass-through', '950', '3,620', '12.5', '7', '80', '99', '0'],
   ['las-decayed', '1', '2', '3', '4', '5', '6', '7'],
 ];
 const wordsOf = (lines: readonly string[]) => new Set(lines.flatMap((line) => line.match(/\S+/g) ?? []));
@@ -17,7 +17,7 @@ describe('a table of text', () => {
     expect(textTable('policy', GROUPS, ROWS)).toEqual([
       '                program, s       call in queue, s',
       'policy         mean    p99    mean  p50  p95  p99    failed',
-      'fcfs            950  3,620    12.5    7   80   99         0',
+      'pass-through            950  3,620    12.5    7   80   99         0',
       'las-decayed       1      2       3    4    5    6         7',
     ]);
   });
@@ -26,16 +26,16 @@ describe('a table of text', () => {
     expect(textTable('policy', GROUPS, ROWS, 40)).toEqual([
       '                program, s',
       'policy         mean    p99',
-      'fcfs            950  3,620',
+      'pass-through            950  3,620',
       'las-decayed       1      2',
       '',
       '                  call in queue, s',
       'policy         mean  p50  p95  p99',
-      'fcfs           12.5    7   80   99',
+      'pass-through           12.5    7   80   99',
       'las-decayed       3    4    5    6',
       '',
       'policy         failed',
-      'fcfs                0',
+      'pass-through                0',
       'las-decayed         7',
     ]);
   });

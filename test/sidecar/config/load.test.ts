@@ -277,8 +277,8 @@ describe('an old name of a value', () => {
   });
 
   it('is not told of a value that a flag replaces, nor of another key', () => {
-    const flags = [{ path: 'policy.name', text: 'fcfs', origin: '--policy' }];
-    expect(loadConfig({ ...inputs, file: write('policy: {name: mlfq-call}'), flags }).policy.name).toBe('fcfs');
+    const flags = [{ path: 'policy.name', text: 'pass-through', origin: '--policy' }];
+    expect(loadConfig({ ...inputs, file: write('policy: {name: mlfq-call}'), flags }).policy.name).toBe('pass-through');
     expect(pathsIn('balancer: {name: mlfq-call}')).toEqual(['balancer.name']);
     expect(warnings).toEqual([]);
   });

@@ -9,7 +9,7 @@ describe('keepRestartKeys', () => {
     const next = configSchema.parse({
       listen: { port: 9 },
       embedded: 2,
-      policy: { name: 'fcfs' },
+      policy: { name: 'pass-through' },
       log: { level: 'warn' },
     });
     const { config, waiting } = keepRestartKeys(current, next);

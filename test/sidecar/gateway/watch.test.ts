@@ -120,7 +120,7 @@ describe('the admin API', () => {
     await check(answers.removed, '/engines/e', { method: 'DELETE' });
   });
 
-  it('shows the estimate against fcfs, if there is one', async () => {
+  it('shows the estimate against pass-through, if there is one', async () => {
     const { url } = await world([await fakeEngine()], {}, { shadow: SHADOW });
     expect(answers.totals.parse((await ask(`${url}/totals`)).json()).shadow).toEqual(SHADOW.latest());
     const off = await world([await fakeEngine()]);

@@ -69,7 +69,7 @@ describe('a workflow of the configuration', () => {
       [['/nowhere'], '/nowhere: '],
       [[path, path], `${path}: name`],
     ] as const) {
-      const config = configOf([engine], { workflows, policy: { name: 'fcfs' } });
+      const config = configOf([engine], { workflows, policy: { name: 'pass-through' } });
       expect(refused(() => gateway.reload(config))).toBe(faults);
       await expect(world([engine], { workflows })).rejects.toThrow(ConfigError);
     }

@@ -57,9 +57,13 @@ function expectConserved({ played, logs }: ReturnType<typeof under>, programs = 
 
 describe('a kind world', () => {
   it('is what it always was', () => {
-    const { callRecords, programRecords } = play(agents(), { ...OPTIONS, policy: 'fcfs', conditions: CONDITIONS.none });
+    const { callRecords, programRecords } = play(agents(), {
+      ...OPTIONS,
+      policy: 'pass-through',
+      conditions: CONDITIONS.none,
+    });
     const text = JSON.stringify([callRecords, programRecords]);
-    // Of the engine model alone, since fcfs passes everything on.
+    // Of the engine model alone, since pass-through passes everything on.
     expect(createHash('sha256').update(text).digest('hex').slice(0, 16)).toBe('2ff657c2cc6670ff');
   });
 

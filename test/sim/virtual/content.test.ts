@@ -13,7 +13,7 @@ function cached(...programs: readonly (readonly CallFacts[])[]): number[] {
         calls.map((call) => ({ gapMs: 10, ...call })),
       ),
     ),
-    { engines: 1, policy: 'fcfs' },
+    { engines: 1, policy: 'pass-through' },
   );
   return callRecords.map((record) => record.cachedTokens);
 }

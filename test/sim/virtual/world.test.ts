@@ -24,7 +24,7 @@ describe('the virtual world', () => {
   });
 
   it('finishes programs that outgrow the cache sooner with the gate than passed through', () => {
-    const [through, gated] = (['fcfs', 'plas'] as const).map((policy) =>
+    const [through, gated] = (['pass-through', 'plas'] as const).map((policy) =>
       play(agents(24), { policy, kvTokens: 40_000 }),
     );
     const mean = ({ programRecords }: Played): number =>

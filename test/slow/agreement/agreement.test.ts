@@ -10,7 +10,7 @@ import { simulate } from './simulated.js';
  * The simulator and the gateway run the same scheduler, on engines of the same model. So the same programs must give
  * the same results in virtual time and, through HTTP, in real time.
  */
-const POLICIES = ['fcfs', 'fcfs-window', 'plas'] as const satisfies readonly PolicyName[];
+const POLICIES = ['pass-through', 'fcfs-window', 'plas'] as const satisfies readonly PolicyName[];
 /** Simulated runs differ by up to a fifth among themselves: a live run may lie this far outside their range. */
 const OUTSIDE_MAX = 0.1;
 /** Simulated runs of each policy. */
@@ -71,7 +71,7 @@ describe('two targets at once', () => {
   it('compare as simulated, with the messages that were recorded', async ({ skip }) => {
     const setting = await spokenAgents();
     if (setting === undefined) return skip('there is no recording in ../shared/traces');
-    const live = await runLive(setting, ['fcfs', 'plas']);
+    const live = await runLive(setting, ['pass-through', 'plas']);
     const rows = live.runs.map((run) =>
       rowOf({ ...setting, programs: counted(setting.programs, run.promptTokens) }, run),
     );
@@ -81,7 +81,7 @@ describe('two targets at once', () => {
       titleOf(setting),
       agreementTable(rows),
       machineTable([live]),
-      `plas / fcfs in the mean: simulated ${(after / before).toFixed(3)}, live ${ratio?.toFixed(3)} (95 % interval ${low?.toFixed(3)} to ${high?.toFixed(3)}, ${pairs} pairs)`, // prettier-ignore
+      `plas / pass-through in the mean: simulated ${(after / before).toFixed(3)}, live ${ratio?.toFixed(3)} (95 % interval ${low?.toFixed(3)} to ${high?.toFixed(3)}, ${pairs} pairs)`, // prettier-ignore
     );
     expect(after / before).toBeGreaterThan(low ?? NaN);
     expect(after / before).toBeLessThan(high ?? NaN);

@@ -30,7 +30,7 @@ describe('maitred sim report --smoke', () => {
 
 /** Beginning of the row of a policy's default setting. */
 function labelOf(policy: string): string {
-  if (policy === 'fcfs' || policy === 'mru-pause') return `| ${policy}`;
+  if (policy === 'pass-through' || policy === 'mru-pause') return `| ${policy}`;
   return policy === 'srpt-promoted' ? '| srpt + gate, promoted' : `| ${policy} + gate`;
 }
 
@@ -45,7 +45,7 @@ describeRecorded('agentcgroup/timings_first40.jsonl.gz', (file) => {
       line.startsWith('maitred sim --trace ') && line.includes('agentcgroup') && !line.includes('--conditions');
     const command = lines.find(isKind)!;
     const { document } = await json(...command.split(' ').slice(2));
-    expect(document.runs.map(({ policy }) => policy)).toContain('fcfs');
+    expect(document.runs.map(({ policy }) => policy)).toContain('pass-through');
     const title = lines.findIndex((line) => line.startsWith('**agentcgroup, 2 engines'));
     for (const { policy, program_seconds } of document.runs) {
       const row = lines.slice(title).find((line) => line.startsWith(labelOf(policy)));

@@ -46,7 +46,7 @@ describe.each(['bash', 'zsh', 'fish'])('completion in %s', (shell) => {
     expect(offers('maitred sim calib')).toContain('calibrate');
     expect(offers('maitred serve --policy pl')).toContain('plas');
     expect(offers('maitred serve --policy=pl').join()).toContain('plas');
-    expect(offers('maitred sim --policy fcfs,pl').join(' ')).toContain('fcfs,plas');
+    expect(offers('maitred sim --policy pass-through,pl').join(' ')).toContain('pass-through,plas');
     expect(offers('maitred trace show recor')).toContain('recording.jsonl');
     expect(offers('maitred load --trace recor')).toContain('recording.jsonl');
     // An option's value that is named as a command is none.

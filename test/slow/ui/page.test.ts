@@ -87,10 +87,12 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.close();
   });
 
-  it('shows the estimate against fcfs, or why there is no figure', async () => {
+  it('shows the estimate against pass-through, or why there is no figure', async () => {
     const { adminUrl } = await world([await fakeEngine()], {}, { shadow: SHADOW });
     const { page, complaints } = await openPage(browser, `${adminUrl}/ui`);
-    await page.getByText('m, adapter: Under fcfs, a program would take 1.30 times as long (1.10 to 1.50).').waitFor();
+    await page
+      .getByText('m, adapter: Under pass-through, a program would take 1.30 times as long (1.10 to 1.50).')
+      .waitFor();
     await page.getByText('even: No difference that can be told. Mean of 30 programs').waitFor();
     await page.getByText('other: No figure: too few programs began in that time (12 programs).').waitFor();
     expect(await axe(page)).toEqual([]);

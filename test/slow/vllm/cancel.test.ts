@@ -65,7 +65,7 @@ describe.skipIf(VLLM === '')(`a client that leaves, in front of vLLM${NEEDS}`, (
 
   it.each([true, false])('takes a call out of the engine’s own queue (stream: %s)', async (stream) => {
     // A policy without a window sends all calls to the engine immediately.
-    const { url } = await gateway({ policy: { name: 'fcfs' } });
+    const { url } = await gateway({ policy: { name: 'pass-through' } });
     const calls: Awaited<ReturnType<typeof call>>[] = [];
     while ((await waitingInEngine()) === 0) {
       calls.push(await call(url, '/v1/completions', stream));

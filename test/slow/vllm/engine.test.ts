@@ -98,7 +98,7 @@ describe.skipIf(VLLM === '')(`vLLM as the gateway sees it${NEEDS}`, () => {
   });
 
   it('does not charge for the time in the engine’s own queue', async () => {
-    const world = await gateway({ policy: { name: 'fcfs' } });
+    const world = await gateway({ policy: { name: 'pass-through' } });
     const free = await fill();
     const call = post(world.url, '/v1/completions', {}, { 'x-maitred-program': 'p' });
     await until(async () => (await waitingInEngine()) === 1, LOADED_MS);

@@ -145,7 +145,7 @@ describe('an engine on probation', () => {
   });
 
   it('holds a pass-through policy to that as well', () => {
-    const desk = new Desk({ policy: { name: 'fcfs' } });
+    const desk = new Desk({ policy: { name: 'pass-through' } });
     desk.join('A', { window: 4, probation: true });
     for (const call of ['a', 'b', 'c']) desk.arrive(call);
     expect(sentOut(desk.log)).toEqual(['a@A']);

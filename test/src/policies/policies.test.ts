@@ -3,7 +3,7 @@ import { Desk, sentOut } from '../../support/core-desk.js';
 import { cancelled } from '../../support/core-events.js';
 
 /** One slot, so that everything after the first call waits. */
-function narrowDesk(name: 'plas' | 'fcfs' | 'fcfs-window' | 'las-decayed', changes = {}): Desk {
+function narrowDesk(name: 'plas' | 'pass-through' | 'fcfs-window' | 'las-decayed', changes = {}): Desk {
   const desk = new Desk({ ...changes, policy: { name } });
   desk.join('A', { window: 1 });
   return desk;
@@ -101,16 +101,16 @@ describe('plas with countPrompt', () => {
   });
 });
 
-describe('fcfs', () => {
+describe('pass-through', () => {
   it('is a pass-through: neither window nor gate holds anything back', () => {
-    const desk = new Desk({ policy: { name: 'fcfs' }, admission: { window: 1 } });
+    const desk = new Desk({ policy: { name: 'pass-through' }, admission: { window: 1 } });
     desk.join('A', { window: 1, capacity: 10 });
     for (let n = 0; n < 20; n += 1) expect(sentOut(desk.arrive(`c${n}`, { prompt: 5_000 }))).toEqual([`c${n}@A`]);
     expect(desk.engine('A')).toMatchObject({ inFlight: 20, window: Infinity });
   });
 
   it('holds calls while no engine is up, and still honours a rest', () => {
-    const desk = new Desk({ policy: { name: 'fcfs' } });
+    const desk = new Desk({ policy: { name: 'pass-through' } });
     desk.join('A');
     desk.arrive('a');
     desk.fail('a', 'busy', 100);

@@ -1,0 +1,48 @@
+/**
+ * Lints and checks types. The checks run at the same time, two cores' worth, and each says its findings in one piece.
+ * Names of checks as arguments choose among them; it fails if any of them does.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Each list of checks runs one after another, beside the others: typed linting takes about as long as all others. */
+const LANES = [
+  { eslint: ['eslint/bin/eslint.js', '--max-warnings', '0', '.'] },
+  {
+    types: ['typescript/bin/tsc', '-b'],
+    prettier: ['prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '--cache', '.'],
+    knip: ['knip/bin/knip.js'],
+  },
+];
+
+process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
+const chosen = process.argv.slice(2);
+const known = LANES.flatMap(Object.keys);
+const unknown = chosen.filter((name) => !known.includes(name));
+if (unknown.length > 0) {
+  process.stderr.write(`maitred: no such check: ${unknown.join(', ')}; there are ${known.join(', ')}\n`);
+  process.exit(2);
+}
+
+/** Whether the check found nothing. */
+async function check(name, [script, ...args]) {
+  const child = spawn(process.execPath, [`node_modules/${script}`, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  const [status] = await once(child, 'close');
+  process.stderr.write(output);
+  if (status !== 0) process.stderr.write(`maitred: ${name} failed\n`);
+  return status === 0;
+}
+
+const results = await Promise.all(
+  LANES.map(async (lane) => {
+    let ok = true;
+    for (const [name, command] of Object.entries(lane))
+      if (chosen.length === 0 || chosen.includes(name)) ok = (await check(name, command)) && ok;
+    return ok;
+  }),
+);
+process.exitCode = results.every(Boolean) ? 0 : 1;
