@@ -41,7 +41,10 @@ the store and one back. Ratios of program times to those of one gateway. "most":
   for (const engines of quick ? [8] : [8, 32]) {
     const one = run(engines, undefined);
     const through = run(engines, undefined, 'pass-through');
-    rows.push(rowOf(['1', `${engines}`, '-', 'plas'], one, one), rowOf(['1', `${engines}`, '-', 'pass-through'], through, one));
+    rows.push(
+      rowOf(['1', `${engines}`, '-', 'plas'], one, one),
+      rowOf(['1', `${engines}`, '-', 'pass-through'], through, one),
+    );
     for (const shape of SHAPES.filter((each) => each.engines === engines).slice(0, quick ? 2 : undefined)) {
       const { gateways, delayMs } = shape;
       const head = (name: string) => [`${gateways}`, `${engines}`, `${2 * delayMs}`, name];

@@ -76,7 +76,7 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
       valueFrom: { secretKeyRef: SHARED.secretEnv.VALKEY_PASSWORD },
     });
     expect(volumeMounts).toContainEqual(SHARED.volumeMounts[0]);
-    expect(configIn(environmentOf(objects))).toMatchObject({ cluster: { ...SHARED.config.cluster, gateways: 3, password: expect.any(String) } }); // prettier-ignore
+    expect(configIn(environmentOf(objects))).toMatchObject({ cluster: { ...SHARED.config.cluster, gateways: 3, password: expect.any(String) as string } }); // prettier-ignore
     const two = { ...SHARED, config: { ...SHARED.config, cluster: { ...SHARED.config.cluster, gateways: 2 } } };
     expect(fileIn(objectsOf(two))).toContain('gateways: 2');
   });

@@ -120,7 +120,7 @@ describe.skipIf(noRedis !== undefined)('the store', () => {
     };
     expect(await stateOf({ ...user, caFile })).toMatchObject({ standing: 'shared', live: 1, failures: 0 });
     expect(await stateOf(user)).toMatchObject({ standing: 'alone', last_failure: 'self-signed certificate' });
-    expect(await stateOf({ ...user, caFile, password: 'wrong' })).toMatchObject({ standing: 'alone', last_failure: expect.stringContaining('WRONGPASS') }); // prettier-ignore
+    expect(await stateOf({ ...user, caFile, password: 'wrong' })).toMatchObject({ standing: 'alone', last_failure: expect.stringContaining('WRONGPASS') as string }); // prettier-ignore
     expect(await stateOf({ ...user, url: `redis://127.0.0.1:${port}` })).toMatchObject({ standing: 'alone' });
     // Of the wrong password alone.
     expect(((await admin.acl('LOG')) as unknown[][]).map((entry) => entry[3])).toEqual(['auth']);
