@@ -54,11 +54,7 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'the store is restarted empty',
     most: ALL_ALONE,
-    happen: (fleet) =>
-      fleet.noticed(async () => {
-        await fleet.store.kill();
-        await fleet.store.start();
-      }),
+    happen: (fleet) => fleet.restart(),
   },
   {
     name: 'the store stands still for 10 s',
@@ -84,16 +80,17 @@ const FAULTS: readonly Fault[] = [
     name: 'one gateway does not reach the store',
     most: SOME_ALONE,
     happen: async (fleet, dice) => {
-      const proxy = fleet.proxies[dice.int(0, GATEWAYS - 1)]!;
-      proxy.hold();
-      await sleep(dice.int(1000, 6000));
-      proxy.release();
+      const index = dice.int(0, GATEWAYS - 1);
+      fleet.proxies[index]!.hold();
+      await fleet.split(index);
+      await sleep(dice.int(0, 5000));
+      fleet.proxies[index]!.release();
     },
   },
   {
     name: 'a replica without the last writes is promoted',
     most: ALL_ALONE,
-    happen: (fleet, dice) => fleet.noticed(() => fleet.promote(dice.int(50, 1000))),
+    happen: (fleet, dice) => fleet.promote(dice.int(50, 1000)),
   },
   {
     name: 'clocks are an hour off',
@@ -101,7 +98,7 @@ const FAULTS: readonly Fault[] = [
     most: SOME_ALONE,
     happen: async ({ store }, dice) => {
       await stepStore(store.path, dice.int(0, 1) === 0 ? 'forward' : 'back');
-      await sleep(dice.int(500, 5000));
+      await sleep(dice.int(1500, 5000));
     },
   },
 ];

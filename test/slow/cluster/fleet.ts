@@ -36,6 +36,8 @@ export class Fleet {
   store!: RedisServer;
   #storePort = 0;
   #hasStopped = false;
+  /** Every gateway loses its connection to the store after that. */
+  #lostAtMs = -Infinity;
   readonly #folder = mkdtempSync(join(tmpdir(), 'maitred-fleet-'));
 
   /** @param clocksMs how far each gateway's wall clock is off */
@@ -68,26 +70,38 @@ export class Fleet {
   }
 
   /** All gateways that live say so, and how many they count. */
-  async stand(wanted: 'shared' | 'split', live: number): Promise<void> {
+  async stand(wanted: 'shared' | 'split', live: number, isSo = (_: ClusterRow): boolean => true): Promise<void> {
     const alive = this.gateways.filter(({ pid }) => !Number.isNaN(pid));
     await until(async () => {
       const rows = await Promise.all(alive.map((gateway) => clusterOf(gateway)));
-      return rows.every((row) => row.standing === wanted && row.live === live);
+      return rows.every((row) => row.standing === wanted && row.live === live && isSo(row));
     }, STANDING_MS_MAX);
   }
+
+  /** One gateway has noticed that it is alone. */
+  split = (index: number): Promise<void> =>
+    until(async () => (await clusterOf(this.gateways[index]!)).standing === 'split', STANDING_MS_MAX);
 
   /** Operations of the store that failed or were late so far, of each gateway. */
   failures = (): Promise<number[]> =>
     Promise.all(this.gateways.map(async (gateway) => (await clusterOf(gateway)).failures));
 
-  /** Waits until every gateway has noticed what happens to the store. */
-  async noticed(happen: () => Promise<void>): Promise<void> {
-    const before = await this.failures();
-    await happen();
-    await until(async () => (await this.failures()).every((failures, i) => failures > before[i]!));
+  /** All share again, and none counts on slots that others have. */
+  async healed(): Promise<void> {
+    const isBack = ({ standing_seconds }: ClusterRow) => performance.now() - 1000 * standing_seconds > this.#lostAtMs;
+    await this.stand('shared', GATEWAYS, isBack);
+    await until(async () => (await this.#windows()).every((slots) => slots <= WINDOW), STANDING_MS_MAX);
   }
 
-  healed = (): Promise<void> => this.stand('shared', GATEWAYS);
+  /** Of each engine, the calls that all gateways together may have in flight. */
+  async #windows(): Promise<number[]> {
+    const sums: number[] = [];
+    for (const { url } of this.gateways) {
+      const { engines } = (await ask(`${url}/engines`)).json() as { readonly engines: readonly { window: number }[] };
+      engines.forEach(({ window }, i) => (sums[i] = (sums[i] ?? 0) + window));
+    }
+    return sums;
+  }
 
   /**
    * Runs clients, each with its program, until told to end. A client whose gateway dies asks another one.
@@ -130,6 +144,13 @@ export class Fleet {
     }
   }
 
+  /** The store ends, and begins again empty. */
+  async restart(): Promise<void> {
+    this.#lostAtMs = performance.now();
+    await this.store.kill();
+    await this.store.start();
+  }
+
   /** A replica of the store takes its place, without what was written in the last while. */
   async promote(lostMs: number): Promise<void> {
     const port = await freePort();
@@ -139,6 +160,7 @@ export class Fleet {
     await admin.replicaof('NO', 'ONE');
     admin.disconnect();
     await sleep(lostMs);
+    this.#lostAtMs = performance.now();
     const former = this.store;
     this.store = replica;
     this.#storePort = port;
@@ -165,6 +187,7 @@ const configOf = (engines: readonly Counted[], url: string, gateway: string) => 
 
 interface ClusterRow {
   readonly standing: string;
+  readonly standing_seconds: number;
   readonly live: number;
   readonly failures: number;
 }
