@@ -70,7 +70,11 @@ export class Fleet {
   }
 
   /** All gateways that live say so, and how many they count. */
-  async stand(wanted: 'shared' | 'split', live: number, isSo = (_: ClusterRow): boolean => true): Promise<void> {
+  async stand(
+    wanted: 'shared' | 'split',
+    live: number,
+    isSo: (row: ClusterRow) => boolean = () => true,
+  ): Promise<void> {
     const alive = this.gateways.filter(({ pid }) => !Number.isNaN(pid));
     await until(async () => {
       const rows = await Promise.all(alive.map((gateway) => clusterOf(gateway)));
