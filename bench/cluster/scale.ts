@@ -15,8 +15,13 @@ import { percentile, printTable, ratio, say } from '../numbers.js';
 const WINDOW = 64;
 /** Programs a second for each engine: more than it serves at once, fewer than it serves in the end. */
 const RATE = 0.5;
-const PROGRAMS = 100;
-const SEEDS = [1, 2];
+/** Programs for each engine, and seeds. */
+interface Size {
+  readonly programs: number;
+  readonly seeds: readonly number[];
+}
+const FULL: Size = { programs: 100, seeds: [1, 2, 3] };
+const QUICK: Size = { programs: 20, seeds: [1] };
 
 type Shape = Pick<ClusterOptions, 'gateways' | 'delayMs'> & { readonly engines: number };
 
@@ -34,12 +39,15 @@ interface Figures {
 
 /** Gateways that share a store, against one that has all calls, in virtual time: the same on any machine. */
 export function benchGateways(quick: boolean): void {
-  say(`Workload "mixed", ${PROGRAMS} programs an engine, ${RATE} a second for each, ${SEEDS.length} seeds, window ${WINDOW}; virtual time. Staleness: a message to
+  const size = quick ? QUICK : FULL;
+  const run = (engines: number, cluster?: ClusterOptions, policy?: SimPolicyName) =>
+    meanOf(size, engines, cluster, policy);
+  say(`Workload "mixed", ${size.programs} programs an engine, ${RATE} a second for each, ${size.seeds.length} seeds, window ${WINDOW}; virtual time. Staleness: a message to
 the store and one back. Ratios of program times to those of one gateway. "most": calls of one engine in flight.
 "any": each call comes to any gateway; "affinity": all of a program to one; "apart": the same, and nothing is shared.\n`);
   const rows: string[][] = [];
   for (const engines of quick ? [8] : [8, 32]) {
-    const one = run(engines, undefined);
+    const one = run(engines);
     const through = run(engines, undefined, 'pass-through');
     rows.push(
       rowOf(['1', `${engines}`, '-', 'plas'], one, one),
@@ -66,8 +74,8 @@ const rowOf = (head: readonly string[], { meanMs, p99Ms, most }: Figures, one: F
 ];
 
 /** Means over the seeds; the largest `most`. */
-function run(engines: number, cluster: ClusterOptions | undefined, policy: SimPolicyName = 'plas'): Figures {
-  const each = SEEDS.map((seed) => runOnce(engines, cluster, policy, seed));
+function meanOf(size: Size, engines: number, cluster?: ClusterOptions, policy: SimPolicyName = 'plas'): Figures {
+  const each = size.seeds.map((seed) => runOnce(size.programs * engines, engines, cluster, policy, seed));
   const mean = (of: (figures: Figures) => number) => each.reduce((sum, one) => sum + of(one), 0) / each.length;
   return {
     meanMs: mean(({ meanMs }) => meanMs),
@@ -76,14 +84,20 @@ function run(engines: number, cluster: ClusterOptions | undefined, policy: SimPo
   };
 }
 
-function runOnce(engines: number, cluster: ClusterOptions | undefined, policy: SimPolicyName, seed: number): Figures {
+function runOnce(
+  count: number,
+  engines: number,
+  cluster: ClusterOptions | undefined,
+  policy: SimPolicyName,
+  seed: number,
+): Figures {
   const base = loadConfig({});
   const config = { ...base, admission: { ...base.admission, window: WINDOW } };
   const times: number[] = [];
   const calls: CallRecord[] = [];
   runWorld({
     programs: programs(WORKLOADS.mixed, seed),
-    maxPrograms: PROGRAMS * engines,
+    maxPrograms: count,
     arrivals: { type: 'open', ratePerSecond: RATE * engines, cv: 1 },
     seed,
     engines,
