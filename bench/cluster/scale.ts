@@ -21,7 +21,7 @@ interface Size {
   readonly seeds: readonly number[];
 }
 const FULL: Size = { programs: 100, seeds: [1, 2, 3] };
-const QUICK: Size = { programs: 20, seeds: [1] };
+const QUICK: Size = { programs: 4, seeds: [1] };
 
 type Shape = Pick<ClusterOptions, 'gateways' | 'delayMs'> & { readonly engines: number };
 
