@@ -18,7 +18,7 @@ import { say } from './numbers.js';
 import { ensurePackages } from './packages.js';
 import { benchSimulator } from './simulator/speed.js';
 
-/** All benches by name, in their usual order. docs/EXPERIMENTS.md has their results. */
+/** All benches by name, in their usual order. docs/EXPERIMENTS-DETAILS.md has their results. */
 const BENCHES = {
   core: benchDecisions,
   memory: benchProgramBytes,

@@ -23,10 +23,13 @@ export function addConfigOptions(command: Command): Command {
     .option('--host <host>', 'address to listen on (listen.host)')
     .option('-p, --port <port>', 'port to listen on, 0 picks a free one (listen.port)')
     .option('-e, --engine <url>', 'base URL of an engine replica; once for each (engines)', collect)
-    .option('--embedded <count>', 'stand-in engines to start along with the gateway (embedded)')
+    .option('--embedded <count>', 'stand-in engines to start with the gateway (embedded)')
     .addOption(oneOf('--policy <name>', 'which call runs next (policy.name)', POLICY_NAMES))
     .addOption(oneOf('--balancer <name>', 'where a call runs (balancer.name)', BALANCER_NAMES))
-    .addHelpText('after', '\nEvery key can also be set by environment, MAITRED_LISTEN_PORT for one; flags win.');
+    .addHelpText(
+      'after',
+      '\nEvery key can also be set by an environment variable, such as MAITRED_LISTEN_PORT. Flags take precedence.',
+    );
 }
 
 /** The words are for help and completion; the schema refuses others. */

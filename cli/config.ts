@@ -8,12 +8,12 @@ import { addConfigOptions, configInputs, type ConfigFlags } from './config-optio
 
 /** `maitred config`: the effective configuration, as a file that `serve` accepts except for the redacted secrets. */
 export function addConfigCommand(program: Command): void {
-  addConfigOptions(program.command('config').description('check the configuration and print it whole')).action(
-    (flags: ConfigFlags) => {
-      const config = loadConfig(configInputs(flags));
-      readWorkflows(config);
-      if (hasNoEngine(config)) process.stderr.write('maitred: no engine is configured; --engine names one\n');
-      process.stdout.write(stringify(redact(config)));
-    },
-  );
+  addConfigOptions(
+    program.command('config').description('check the configuration and print all settings in effect'),
+  ).action((flags: ConfigFlags) => {
+    const config = loadConfig(configInputs(flags));
+    readWorkflows(config);
+    if (hasNoEngine(config)) process.stderr.write('maitred: no engine is configured; --engine names one\n');
+    process.stdout.write(stringify(redact(config)));
+  });
 }

@@ -27,10 +27,10 @@ export function addDoctorCommand(program: Command): void {
   const collect = (url: string, urls: readonly string[] = []) => [...urls, url];
   const doctor = program
     .command('doctor')
-    .description('look for what is wrong with settings, engines and a running gateway')
+    .description('find faults in settings, engines and a running gateway')
     .option('-c, --config <file>', 'the gateway’s configuration file')
     .option('-e, --engine <url>', 'base URL of an engine replica; once for each', collect)
-    .option('--no-calls', 'send the engines no calls: some of their flags can then not be seen')
+    .option('--no-calls', 'send no calls to the engines; some of their flags then stay unknown')
     .option('--json', 'print the findings as JSON');
   addAdminOptions(doctor).action(async (flags: DoctorFlags) => {
     const findings = [nodeOwn(), ...(await ownFindings(flags))];

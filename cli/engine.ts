@@ -15,9 +15,9 @@ export function addEngineCommand(program: Command): void {
   command
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <port>', 'port to listen on, 0 picks a free one', inRange('port'), 8000)
-    .addOption(presetOption('model and machine it imitates'))
-    .option('--speed <factor>', 'times as fast as the machine it imitates', inRange('speed'), DEFAULTS.speed)
-    .option('--slots <count>', 'requests that run at once; absent: the preset’s', inRange('slots'))
+    .addOption(presetOption('model and machine to imitate'))
+    .option('--speed <factor>', 'speed relative to the imitated machine', inRange('speed'), DEFAULTS.speed)
+    .option('--slots <count>', 'most requests at a time; absent: the preset’s', inRange('slots'))
     .option('--kv-tokens <tokens>', 'tokens the KV cache holds; absent: the preset’s', inRange('kvTokens'))
     .option('--batch-tokens <tokens>', 'tokens a step may compute; absent: the preset’s', inRange('batchTokens'))
     .option(
@@ -28,10 +28,11 @@ export function addEngineCommand(program: Command): void {
     .option('--block-size <tokens>', 'tokens of a KV block', inRange('blockSize'), DEFAULTS.blockSize)
     .option(
       '--max-queued <count>',
-      'waiting requests above which it answers 503',
+      'most waiting requests; beyond them it answers 503',
       inRange('maxQueued'),
       DEFAULTS.maxQueued,
     )
+    .option('--sessions', 'evict contexts of no open session first, as our scheduler for vLLM does', false)
     .addOption(
       choice('--scheduling <order>', 'order of its own waiting queue', ['fcfs', 'priority']).default(
         DEFAULTS.scheduling,
@@ -40,11 +41,11 @@ export function addEngineCommand(program: Command): void {
     .option('--model <name>', 'name of the model it serves; may be repeated; absent: the preset’s', collect)
     .option(
       '--tool-rounds <count>',
-      'tool results in a turn after which it answers with text',
+      'tool results per turn before it answers with text',
       inRange('toolRounds'),
       DEFAULTS.toolRounds,
     )
-    .option('--fault <fault>', 'fault of its first call, then of the next, status=503 for one; may be repeated', fault)
+    .option('--fault <fault>', 'fault of its first call, then of the next, such as status=503; may be repeated', fault)
     .option('--seed <number>', 'varies the text and length of answers', inRange('seed'), DEFAULTS.seed)
     .action(async ({ preset, model, fault, ...rest }: EngineFlags) => {
       const options = {

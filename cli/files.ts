@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 
 /** Ends the command if the file cannot be read. */
 export function checkReadable(command: Command, file: string): void {
-  if (!existsSync(file)) command.error(`there is no file ${file}`);
+  if (!existsSync(file)) command.error(`no such file: ${file}`);
   if (statSync(file).isDirectory()) command.error(`${file} is a folder`);
 }
 
@@ -16,7 +16,7 @@ export function checkWritable(command: Command, file: string): void {
   try {
     accessSync(there === undefined ? folder : file, constants.W_OK);
   } catch {
-    const why = there === undefined ? `there is no folder ${folder}, or it is not ours` : 'it is not ours';
+    const why = there === undefined ? `no such directory ${folder}, or permission denied` : 'permission denied';
     command.error(`${file} cannot be written: ${why}`);
   }
 }

@@ -39,7 +39,7 @@ export function addInitCommand(program: Command, version: string): void {
     .option('--force', 'replace the file if it exists', false)
     .option('-e, --engine <url>', 'base URL of an engine replica; once for each', collect)
     .option('--embedded <count>', 'stand-in engines, to try it out', numberFrom(1, 64, 'a whole number'))
-    .addOption(choice('--kind <kind>', 'kind of the engines (default: what they answer to)', ENGINE_KINDS))
+    .addOption(choice('--kind <kind>', 'kind of the engines (default: detected)', ENGINE_KINDS))
     .option(
       '--capacity <tokens>',
       'tokens that the KV cache of each engine holds (default: their own report)',
@@ -48,13 +48,15 @@ export function addInitCommand(program: Command, version: string): void {
     .option('--engine-key <variable>', 'environment variable that holds the engines’ API key')
     .option('--no-probe', 'do not contact the engines')
     .addOption(
-      choice('--role <role>', 'sidecar: for this machine only; gateway: for others too', ROLES).default('sidecar'),
+      choice('--role <role>', 'sidecar: serves this machine only; gateway: serves others too', ROLES).default(
+        'sidecar',
+      ),
     ) // prettier-ignore
     .option('--host <host>', 'address to listen on (default: loopback; as a gateway, all)')
     .option('-p, --port <port>', 'port to listen on', port, 8080)
-    .option('--admin-port <port>', 'separate port for operators, on loopback', port)
-    .option('--admin-token [variable]', 'require a token of operators: of this variable, or a generated one')
-    .option('--tenant <name>', 'make an API key for this tenant; once for each', collect)
+    .option('--admin-port <port>', 'separate port for admin paths, on loopback', port)
+    .option('--admin-token [variable]', 'require an admin token: from this variable, or a generated one')
+    .option('--tenant <name>', 'create an API key for this tenant; once for each', collect)
     .action((flags: InitFlags) => run(init, flags, version));
 }
 

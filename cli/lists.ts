@@ -15,7 +15,7 @@ export function names(
     const words = text.split(',').map((word) => meant(word.trim()));
     for (const word of words)
       if (!known.includes(word))
-        throw new InvalidArgumentError(`"${word}" is none of ${known.join(', ')}${didYouMean(word, known)}`);
+        throw new InvalidArgumentError(`"${word}" is not one of ${known.join(', ')}${didYouMean(word, known)}`);
     return eachOnce([...(before ?? []), ...words]);
   });
 }

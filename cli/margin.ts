@@ -3,6 +3,6 @@ import { MARGIN } from '../lab/index.js';
 import { numberFrom } from './number.js';
 
 export const marginOption = (): Option =>
-  new Option('--margin <share>', 'share of a time up to which a difference does not matter')
+  new Option('--margin <share>', 'largest relative difference that does not matter')
     .argParser(numberFrom(0, 0.5))
     .default(MARGIN);

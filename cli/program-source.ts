@@ -52,23 +52,21 @@ export function addSourceOptions(command: Command, { otherwise = '', several = f
   return command
     .optionsGroup('Programs and their arrivals:')
     .addOption(
-      new Option('--workload <name>', 'programs to make up, or a YAML file of them')
+      new Option('--workload <name>', 'synthetic programs: a name, or a YAML file')
         .choices(WORKLOAD_NAMES)
         .argParser((name) => name),
     )
-    .addOption(
-      new Option('--trace <file>', 'recorded programs, of any format that maitred reads').conflicts('workload'),
-    )
+    .addOption(new Option('--trace <file>', 'recorded programs, in any supported format').conflicts('workload'))
     .addOption(formatOption().conflicts('workload'))
     .option(`--rate <number${s}>`, `programs that arrive per second, on average${commas}`, load(1e-6, 1e6))
     .option('--cv <number>', 'burstiness of arrivals: 0 is even, 1 Poisson (default: 1)', numberFrom(0, 10))
     .addOption(
-      new Option(`--concurrency <count${s}>`, `programs at a time instead: the next begins when one ends${commas}`)
+      new Option(`--concurrency <count${s}>`, `instead: programs at a time; the next starts when one ends${commas}`)
         .argParser(load(1, 1e6, 'a whole number'))
         .conflicts(['rate', 'cv']),
     ) // prettier-ignore
     .addOption(
-      new Option('--trace-timed', 'they arrive when their trace says, instead').conflicts([
+      new Option('--trace-timed', 'instead: programs arrive at their recorded times').conflicts([
         'workload',
         'rate',
         'cv',
@@ -77,10 +75,10 @@ export function addSourceOptions(command: Command, { otherwise = '', several = f
     ) // prettier-ignore
     .option(
       '--programs <count>',
-      `programs of a run (default: ${PROGRAMS_DEFAULT}, or all of a trace${otherwise})`,
+      `programs per run (default: ${PROGRAMS_DEFAULT}, or all of a trace${otherwise})`,
       numberFrom(1, 1e8, 'a whole number'),
     ) // prettier-ignore
-    .option('--gap-max <time>', 'longest gap between two calls, such as 60s: longer ones are played as this', duration);
+    .option('--gap-max <time>', 'longest gap between two calls, such as 60s; longer ones are cut to it', duration);
 }
 
 /**
@@ -100,11 +98,11 @@ export async function readSource(
     if (recording.programs.length === 0 && signal?.aborted !== true) throw new Error(`${trace}: no program in it`);
     return recording;
   }
-  if (workload === undefined) return command.error('name the programs: --workload or --trace');
+  if (workload === undefined) return command.error('choose the programs: --workload or --trace');
   if (format !== undefined) command.error('--format needs a --trace');
   if (!WORKLOAD_NAMES.some((name) => name === workload) && !existsSync(workload))
     command.error(
-      `--workload: ${workload} is none of ${WORKLOAD_NAMES.join(', ')}, nor a file${didYouMean(workload, WORKLOAD_NAMES)}`,
+      `--workload: ${workload} is neither a file nor one of ${WORKLOAD_NAMES.join(', ')}${didYouMean(workload, WORKLOAD_NAMES)}`,
     );
   try {
     openWorkload(workload);

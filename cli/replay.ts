@@ -28,7 +28,7 @@ export function addReplayCommand(program: Command, version: string): void {
   const command = program
     .command('replay')
     .description('replay an event log of `maitred serve --record` and compare every command')
-    .argument('<file>', 'event log, plain or packed by gzip')
+    .argument('<file>', 'event log, plain or gzipped')
     .option('--json', 'print one JSON document', false);
   command.action(async (file: string, { json }: { readonly json: boolean }) => {
     checkReadable(command, file);

@@ -22,7 +22,7 @@ interface ServeFlags extends ConfigFlags {
 /** `maitred serve`: the gateway, and stand-in engines if asked for, until a signal ends them. */
 export function addServeCommand(program: Command, version: string): void {
   const command = addConfigOptions(program.command('serve').description('run the gateway'))
-    .option('--record <file>', 'write an event log for `maitred replay`; packed when its name ends in .gz')
+    .option('--record <file>', 'write an event log for `maitred replay`; gzipped if its name ends in .gz')
     .action(({ record, ...flags }: ServeFlags) => {
       const there = record === undefined ? undefined : statSync(record, { throwIfNoEntry: false });
       if (there?.isFile() && there.size > 0) command.error(`--record: ${record} is there already, and not empty`);
@@ -53,7 +53,7 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
         const next = keepRestartKeys(config, loadConfig(inputs));
         gateway.reload(withEmbedded(next.config));
         config = next.config;
-        if (next.waiting.length > 0) log.warn({ keys: next.waiting }, 'these keys change at the next start');
+        if (next.waiting.length > 0) log.warn({ keys: next.waiting }, 'these keys take effect at the next start');
       } catch (error) {
         log.error(error instanceof ConfigError ? { problems: error.problems } : { err: error }, 'reload refused');
       }

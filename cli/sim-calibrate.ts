@@ -31,24 +31,29 @@ export function addCalibrateCommand(sim: Command): void {
   const command = sim.command('calibrate').description('fit a preset to the timings of a real, idle server');
   command
     .requiredOption('--target <url>', 'OpenAI-compatible server with /v1/completions', url)
-    .addOption(presetOption('model sizes and limits, which timings do not show'))
-    .option('--model <name>', 'model to ask for; absent: the first it serves')
+    .addOption(presetOption('model sizes and limits, which timings do not reveal'))
+    .option('--model <name>', 'model to request; absent: the first that the server lists')
     .option('--key <variable>', 'environment variable that holds the API key')
     .option(
       '--slots <count>',
-      'sequences its steps may hold; absent: the preset’s',
+      'most sequences per step; absent: the preset’s',
       numberFrom(1, 100_000, 'a whole number'),
     )
     .option(
       '--batch-tokens <tokens>',
-      'tokens its steps may compute; absent: the preset’s',
+      'most tokens per step; absent: the preset’s',
       numberFrom(1, 1e6, 'a whole number'),
     )
     .option('--concurrency <count>', 'most requests at a time', numberFrom(1, 64, 'a whole number'), 8)
-    .option('--prompt-tokens <tokens>', 'longest prompt, if it takes that', numberFrom(64, 1e6, 'a whole number'), 4096)
+    .option(
+      '--prompt-tokens <tokens>',
+      'longest prompt, if the server accepts it',
+      numberFrom(64, 1e6, 'a whole number'),
+      4096,
+    )
     .option('-o, --out <file>', 'write the preset to a file that --preset of engine and sim reads')
-    .option('--json', 'print what --out writes, not tables', false)
-    .option('--i-own-this-target', 'measure a machine that is on no private network', false)
+    .option('--json', 'print the content of --out instead of tables', false)
+    .option('--i-own-this-target', 'allow a target that is not on a private network', false)
     .action(async (flags: CalibrateFlags) => {
       const target = new URL(flags.target);
       // The option's own error message would repeat them.

@@ -44,7 +44,7 @@ const SEEDS = [1, 2, 3];
 export function addReportCommand(sim: Command): void {
   const command = sim.command('report').description('run the standing experiments and write a page and Markdown');
   command
-    .requiredOption('-o, --out <folder>', 'where report.html, report.md and its charts go')
+    .requiredOption('-o, --out <folder>', 'folder for report.html, report.md and its charts')
     .addOption(
       names(
         '--only <names>',
@@ -52,9 +52,9 @@ export function addReportCommand(sim: Command): void {
         EXPERIMENTS.map(({ name }) => name),
       ),
     )
-    .option('--smoke', 'a few programs of a few runs: whether it works, in seconds', false)
+    .option('--smoke', 'a few programs and runs, to test in seconds that it works', false)
     .addOption(jobsOption())
-    .option('--seed <numbers>', `seeds of chance, several with commas (default: ${SEEDS.join()}; smoke: 1)`, seeds)
+    .option('--seed <numbers>', `random seeds, several with commas (default: ${SEEDS.join()}; smoke: 1)`, seeds)
     .option('--traces <folder>', 'folder of recordings, as docs/SIMULATOR.md names them', '../shared/traces')
     .addHelpText('after', '\nExample:\n  maitred sim report --out report --only rates --seed 1,2,3')
     .action((flags: ReportFlags) => stoppable((signal) => report(command, flags, signal)));

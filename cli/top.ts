@@ -28,13 +28,17 @@ const SORTS = SORT_KEYS.flatMap((key) => [key, `-${key}`]);
 export function addTopCommand(program: Command): void {
   const top = program.command('top').description('show the programs, engines and queues of a running gateway, live');
   addAdminOptions(top, URL_DEFAULT)
-    .option('--interval <time>', 'time between two readings', interval, 1000)
+    .option('--interval <time>', 'time between updates', interval, 1000)
     .addOption(
-      choice('--sort <key>', 'order of programs; with a minus sign, the greatest first', SORTS).default(
+      choice('--sort <key>', 'order of programs; with a minus sign, largest first', SORTS).default(
         '-current_wait_seconds',
       ),
     ) // prettier-ignore
-    .option('--filter <words>', 'programs whose names have these words; also tenant:NAME, engine:ID, state:waiting', '')
+    .option(
+      '--filter <words>',
+      'programs whose names contain these words; also tenant:NAME, engine:ID, state:waiting',
+      '',
+    )
     .option('--limit <count>', 'most programs to print', numberFrom(1, ROWS_MAX, 'a whole number'))
     .option('--once', 'print one snapshot and exit, as without a terminal', false)
     .option('--json', 'print one snapshot as JSON: the answers of /engines, /queue and /programs', false)

@@ -19,17 +19,17 @@ interface ConvertFlags extends TraceFlags {
 
 /** `maitred trace`: recorded agent programs of any format, converted to our own, or as a table. */
 export function addTraceCommand(program: Command): void {
-  const trace = program.command('trace').description('read recordings of agent programs');
-  const convert = trace.command('convert').description('write a recording as the JSON lines of docs/PROGRAMS.md');
+  const trace = program.command('trace').description('read and convert recordings of agent programs');
+  const convert = trace.command('convert').description('convert a recording into the JSON lines of docs/PROGRAMS.md');
   convert
-    .argument('<file>', 'recording, plain or packed by gzip')
+    .argument('<file>', 'recording, plain or gzipped')
     .addOption(formatOption())
-    .option('-o, --out <file>', 'where to; packed when its name ends in .gz, - is stdout', '-')
-    .option('--strict', 'exit 1 when something had to be left out', false)
+    .option('-o, --out <file>', 'file to write, gzipped if its name ends in .gz; - is stdout', '-')
+    .option('--strict', 'exit 1 if anything was skipped', false)
     .action((file: string, flags: ConvertFlags) => runConvert(convert, file, flags));
-  const show = trace.command('show').description('print what the programs of a recording are like');
+  const show = trace.command('show').description('summarise the programs of a recording');
   show
-    .argument('<file>', 'recording, plain or packed by gzip')
+    .argument('<file>', 'recording, plain or gzipped')
     .addOption(formatOption())
     .action((file: string, flags: TraceFlags) => runShow(show, file, flags));
 }

@@ -15,13 +15,13 @@ const COLUMNS = 80;
 export function addWhyCommand(program: Command): void {
   const why = program
     .command('why')
-    .description('tell why a call waits, or why it ran where it ran')
+    .description('explain why a call waits, or why it ran on its engine')
     .argument('<id>', 'a call or a program');
   addAdminOptions(why, URL_DEFAULT)
-    .option('--tenant <name>', 'the program’s tenant, where several have one of that name')
+    .option('--tenant <name>', 'the program’s tenant, if several have a program of that name')
     .option('--json', 'print the figures as JSON')
     .action(async (id: string, { tenant, json, ...flags }: WhyFlags) => {
-      if (id.trim() === '') why.error('name a call or a program');
+      if (id.trim() === '') why.error('give the id of a call or a program');
       const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
       const path = `/programs/${encodeURIComponent(id)}/explain${query}`;
       const body = await adminClient(why, flags).json(path);

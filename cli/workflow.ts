@@ -14,7 +14,7 @@ interface ImportFlags extends ImportOptions {
 
 /** `maitred workflow`: checks declared workflows, and makes them of files of other tools. */
 export function addWorkflowCommand(program: Command): void {
-  const workflow = program.command('workflow').description('check declared workflows, or make them of other files');
+  const workflow = program.command('workflow').description('check declared workflows, or import them from other tools');
   workflow
     .command('check')
     .description('print the expected rest of a program from each node (docs/WORKFLOWS.md)')
@@ -28,14 +28,16 @@ export function addWorkflowCommand(program: Command): void {
       process.stdout.write(`${text}\n`);
     });
   const tokens = numberFrom(0, TOKENS_MAX, 'a whole number');
-  const made = workflow.command('import').description('make a workflow of a LangGraph graph, or of AIPerf’s dag_jsonl');
+  const made = workflow
+    .command('import')
+    .description('convert a LangGraph graph or AIPerf’s dag_jsonl into a workflow');
   made
     .argument('<file>', 'output of get_graph().to_json(), or a dag_jsonl file')
     .option('--name <text>', 'its name (default: that of the file)')
-    .option('--session <id>', 'the dag_jsonl session to begin with, where several are begun by none')
-    .option('--prompt-tokens <count>', 'uncached prompt tokens of a call, where the file does not tell', tokens, 1000)
-    .option('--output-tokens <count>', 'output tokens of a call, where the file does not tell', tokens, 200)
-    .option('-o, --out <file>', 'where to; - is stdout', '-')
+    .option('--session <id>', 'the root session of a dag_jsonl file that has several')
+    .option('--prompt-tokens <count>', 'uncached prompt tokens of a call, if the file has none', tokens, 1000)
+    .option('--output-tokens <count>', 'output tokens of a call, if the file has none', tokens, 200)
+    .option('-o, --out <file>', 'file to write; - is stdout', '-')
     .action((file: string, { out, ...options }: ImportFlags) => {
       if (out !== '-') checkWritable(made, out);
       const graph = importWorkflow(file, options);

@@ -6,16 +6,16 @@ interface Entry {
   record: ProgramRecord | undefined;
 }
 
-/** What a gateway gets that begins to run a program's calls. */
+/** State for a gateway that begins to run a program's calls. */
 export interface Taken {
-  /** As its last gateway left it; undefined: nothing was told yet. */
+  /** The program as its last gateway left it; undefined: no record yet. */
   readonly record: ProgramRecord | undefined;
   /** The gateway that ran its calls before: it must hear of the move. */
   readonly from: GatewayId | undefined;
 }
 
 /**
- * Which gateway runs each program's calls, and what it has told of it. A gateway that owns a program asks nobody; another
+ * Which gateway runs each program's calls, and its last record. A gateway that owns a program asks nobody; another
  * one takes it over with its first call.
  */
 export class Directory {
@@ -60,7 +60,7 @@ export class Directory {
   }
 }
 
-/** What the record says to the gateway that runs the thread's next call. */
+/** The record as the gateway sees it that runs the thread's next call. */
 export function elsewhereOf({ contexts, ...record }: ProgramRecord, thread: string): Elsewhere {
   const contextTokens = contexts[thread];
   return { ...record, ...(contextTokens !== undefined && { contextTokens }) };

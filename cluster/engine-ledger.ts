@@ -1,7 +1,7 @@
 import type { EngineId, Tokens } from '../src/index.js';
 import type { EngineClaim, EnginePart, GatewayId } from './messages.js';
 
-/** What one gateway has of the engine: its last claim, and the calls that it may have in flight from now on. */
+/** One gateway's part of the engine: its last claim, and the calls that it may have in flight from now on. */
 export interface Holding {
   claim: EngineClaim;
   slots: number;
@@ -12,7 +12,7 @@ export interface Holding {
  * slots exceeds the window only after the window has shrunk below them, or after a lease ended whose gateway lived on,
  * and only until enough calls have ended.
  *
- *     claim      a gateway says what it has in flight, what waits, and how many of its slots it keeps
+ *     claim      a gateway reports its calls in flight, its waiting calls, and the slots that it keeps
  *     give       free slots go to waiting calls, best level first; those left over are spread evenly, for calls to come
  *     recall     gateways hear that better calls wait elsewhere, or as good ones of a gateway with less than an equal
  *                share, and keep fewer slots with their next claim
@@ -85,7 +85,7 @@ export class EngineLedger {
     };
   }
 
-  /** The least that a gateway says; Infinity: none bounds the calls in flight, so there are no slots to divide. */
+  /** The smallest window that a gateway reports; Infinity: none limits the calls in flight, so there are no slots to divide. */
   get #window(): number {
     return Math.min(...[...this.#holdings.values()].map(({ claim }) => claim.window));
   }

@@ -1,4 +1,4 @@
-/** Many gateways, one schedule: what they share, and each one's side of it. */
+/** Many gateways, one schedule: the shared state, and each gateway's side of it. */
 export { Directory, elsewhereOf, type Taken } from './directory.js';
 export { EngineLedger } from './engine-ledger.js';
 export { Member } from './member.js';

@@ -1,7 +1,7 @@
 import type { EngineDemand, EngineId, EngineShared } from '../src/index.js';
 import type { EngineClaim, EnginePart } from './messages.js';
 
-/** What a gateway has to tell of its engines. */
+/** A gateway's report about its engines. */
 export interface Changes {
   readonly claims: readonly EngineClaim[];
   /** Engines that it uses no more. */
@@ -13,7 +13,7 @@ export interface Changes {
 const NONE: Changes = { claims: [], released: [], returned: [] };
 
 /**
- * A gateway's side of the shared engines: what it claims of each, and which part it was given.
+ * A gateway's side of the shared engines: its claim on each, and the part that it was given.
  *
  * One claim is under way at a time, and it covers all changes since the last, so that a slow store gets fewer of them.
  * What a claim gives back is used no more from then on, whatever is heard before its answer: that may be older.
@@ -25,7 +25,7 @@ export class Member {
   readonly #kept = new Map<EngineId, number>();
   #underWay: readonly EngineClaim[] = [];
 
-  /** @param demands what the gateway has and wants now */
+  /** @param demands the gateway's present calls and needs */
   constructor(private readonly demands: () => readonly EngineDemand[]) {}
 
   /** Number of engines in use. */
@@ -40,7 +40,7 @@ export class Member {
     this.#kept.delete(engine);
   }
 
-  /** What differs from the last claims. Nothing while others are under way: `settled` must follow claims. */
+  /** Changes since the last claims. None while others are under way: `settled` must follow claims. */
   changes(): Changes {
     if (this.#underWay.length > 0) return NONE;
     const demands = this.demands();

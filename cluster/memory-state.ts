@@ -14,7 +14,7 @@ export interface MemoryOptions {
   readonly keysMax: number;
 }
 
-/** What the gateways of one process share. It is never away. */
+/** State shared by gateways in one process. It is always available. */
 export class MemoryStore {
   readonly listeners = new Map<GatewayId, SharedListener>();
   readonly ledgers = new Map<EngineId, EngineLedger>();

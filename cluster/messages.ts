@@ -5,9 +5,9 @@ declare const brand: unique symbol;
 export type GatewayId = string & { readonly [brand]: 'GatewayId' };
 export const gatewayId = (text: string): GatewayId => text as GatewayId;
 
-/** What a gateway says of one engine. */
+/** A gateway's report about one engine. */
 export interface EngineClaim extends EngineDemand {
-  /** Slots that it goes on holding, of those that it was given; its calls in flight always count. */
+  /** Slots that it keeps of those that it was given; its calls in flight always count. */
   readonly keeps: number;
 }
 

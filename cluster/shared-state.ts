@@ -3,16 +3,16 @@ import type { Taken } from './directory.js';
 import type { EngineClaim, EnginePart, GatewayId } from './messages.js';
 
 /**
- * What gateways share: engines' slots, programs, and whose conversation is whose. Each gateway has one of its own.
+ * State that gateways share: engines' slots, programs, and the program of each conversation. Each gateway has its own instance.
  *
- * No operation throws or rejects, and none takes longer than its time limit: without its store a gateway goes on alone.
+ * No operation throws or rejects, and none takes longer than its time limit: without its store a gateway continues alone.
  * Then it uses an equal share of each engine and its own table of programs, until the store is back.
  */
 export interface SharedState {
   readonly state: StoreState;
 
   /**
-   * Says what the gateway has and wants of engines. Answers with its parts: alone, with an equal share. Empty: the
+   * Reports the gateway's calls and needs on engines. Answers with its parts: alone, with an equal share. Empty: the
    * answer is late, and the listener will hear it.
    */
   claim(claims: readonly EngineClaim[]): Promise<readonly EnginePart[]>;
@@ -24,7 +24,7 @@ export interface SharedState {
    * answer. Then the program is still another's, and the next call must ask again.
    */
   take(program: ProgramId): Promise<Taken | undefined>;
-  /** Joins the gateway's record of a program with what others told. Batched: the last record counts. */
+  /** Merges the gateway's record of a program with those of others. Batched: the last record counts. */
   put(program: ProgramId, record: ProgramRecord): void;
   /** The program is over. Changes nothing if another gateway owns it by now. */
   forget(program: ProgramId): void;
@@ -34,14 +34,14 @@ export interface SharedState {
    * key with two names has none: a wrong split costs order, a wrong merge punishes a stranger.
    */
   remember(tenant: TenantId, key: string, name: string): void;
-  /** What the first key that is known names. @param keys the longest conversation first */
+  /** The program or engine of the first known key. @param keys the longest conversation first */
   find(tenant: TenantId, keys: readonly string[]): Promise<string | undefined>;
 
   /** The gateway ends: others get its slots. */
   leave(): Promise<void>;
 }
 
-/** What a gateway hears from its store, at any time. */
+/** Messages of the store to a gateway, at any time. */
 export interface SharedListener {
   /** Its parts of engines, as they are now. */
   parts(parts: readonly EnginePart[]): void;
@@ -53,7 +53,7 @@ export interface SharedListener {
 }
 
 export interface StoreState {
-  /** Whether the store is in use; otherwise the gateway goes on alone. */
+  /** Whether the store is in use; otherwise the gateway continues alone. */
   readonly up: boolean;
   /** Time at which `up` changed, on the clock of `performance.now()`. */
   readonly sinceMs: number;

@@ -11,7 +11,7 @@ function lighter(a: Candidate, b: Candidate): boolean {
   return a.index < b.index;
 }
 
-/** Sends each call to the least-loaded engine, whatever its program. */
+/** Sends each call to the least-loaded engine, regardless of its program. */
 export function leastLoaded(): Balancer {
   return {
     name: 'least-loaded',

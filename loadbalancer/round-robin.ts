@@ -1,6 +1,6 @@
 import type { Balancer, Candidate } from '../src/index.js';
 
-/** Sends each call to the next engine in order of joining, whatever its cost. */
+/** Sends each call to the next engine in order of joining, regardless of its cost. */
 export function roundRobin(): Balancer {
   let last = -1;
   return {

@@ -4,7 +4,7 @@
  *
  *     npx maitred sim report --out report && node scripts/publish-report.mjs report
  *
- * docs/EXPERIMENTS.md, which explains them, is written by hand.
+ * docs/EXPERIMENTS.md and docs/EXPERIMENTS-DETAILS.md, which explain them, are written by hand.
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -76,7 +76,7 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
   return new RunningGateway(context, listeners);
 }
 
-/** Time for the last spans to reach their collector: what is left of the drain, within these bounds. */
+/** Time for the last spans to reach their collector: the rest of the drain, within these bounds. */
 const FLUSH_MS_MIN = 1000;
 const FLUSH_MS_MAX = 5000;
 
@@ -105,7 +105,7 @@ class RunningGateway implements Gateway {
     context.driver.configure(config, balancer);
     context.readsPrefix = balancer.readsPrefix;
     if (config.policy.prefetch === 'off') context.warms.prompts.clear();
-    // Whoever watches must be let in by the new keys and token.
+    // The new keys and token must admit every watcher.
     const { admin, auth } = context.config;
     if (!isDeepStrictEqual([config.admin, config.auth], [admin, auth])) context.watchers.close();
     context.auth = new Auth(config);
@@ -196,7 +196,7 @@ function listenerPorts(context: Context): ListenerPorts {
   };
 }
 
-/** Loads what gateways share only if it is on. */
+/** Loads the shared state only if it is on. */
 async function joinCluster({ config, driver, log }: Context): Promise<Cluster | undefined> {
   const { cluster, limits } = config;
   if (cluster.url === null) return undefined;

@@ -1,4 +1,4 @@
-/** Calls of which the source is remembered: enough for a share, and soon past a client's old settings. */
+/** Calls whose source is remembered: enough for a share, and few enough to forget a client's old settings soon. */
 const CALLS = 512;
 
 /** The sources that named the programs of the last calls, for operators to see. */

@@ -12,15 +12,15 @@
  *   http/              bytes, headers, events and errors on the wire
  *   apis/              the bodies of OpenAI and Anthropic
  *   identity/          which program does a call belong to?
- *   workflows/         what clients declare of their programs
+ *   workflows/         clients' declarations about their programs
  *   engines/           the replicas
  *   discovery/         which replicas there are
- *   cluster/           what gateways share, loaded only when on: `cluster.ts` first
- *   kv-events/         what they say of their KV caches, loaded only when on
+ *   cluster/           state shared by gateways, loaded only when on: `cluster.ts` first
+ *   kv-events/         their reports about KV caches, loaded only when on
  *   gateway.ts         start, reload, drain, close
  *   admin/, metrics/   the operators' view
  *   tracing/           spans for an OpenTelemetry collector, loaded only when on
- *   watch/             what they are shown over time: ended calls, totals, the stream
+ *   watch/             their views over time: ended calls, totals, the stream
  *   config/            the configuration
  *   record.ts          the event log
  */

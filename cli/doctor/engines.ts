@@ -20,7 +20,7 @@ const judgedAll = async (engines: readonly EngineConfig[], config: Config, calls
 /** A source of discovery, and the engines that it finds. */
 async function lookedAt(source: SourceConfig, config: Config, calls: boolean): Promise<Finding[]> {
   const subject = `discovery ${labelOf(source)}`;
-  const broken = (found: string): Finding[] => [{ level: 'broken', subject, found, advice: 'docs/OPERATIONS.md, "Discovery", says what each source needs' }]; // prettier-ignore
+  const broken = (found: string): Finding[] => [{ level: 'broken', subject, found, advice: 'docs/DISCOVERY.md says what each source needs' }]; // prettier-ignore
   const engines = await firstLook(source, process.env).catch((error: unknown) => error as Error);
   if (engines instanceof Error) return broken(engines.message);
   if (engines.length === 0) return broken('lists no engine');
@@ -49,7 +49,7 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
 function healthFindings(subject: string, engine: EngineConfig, { adapter, models, load }: Examination): Finding[] {
   const names = [...(models?.keys() ?? [])];
   if (names.length === 0)
-    return [{ level: 'broken', subject, found: 'it lists no model', advice: 'set its apiKey if it wants one, or list its models in engines[].models' }]; // prettier-ignore
+    return [{ level: 'broken', subject, found: 'it lists no model', advice: 'set its apiKey if it needs one, or list its models in engines[].models' }]; // prettier-ignore
   const capacityTokens = engine.capacityTokens ?? load.capacityTokens;
   const kind = engine.kind === 'auto' ? `${adapter.kind}, detected` : adapter.kind;
   const findings: Finding[] = [{ level: 'ok', subject, found: `${kind}; serves ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}` }]; // prettier-ignore
@@ -58,6 +58,8 @@ function healthFindings(subject: string, engine: EngineConfig, { adapter, models
       ? { level: 'warning', subject, found: 'its KV cache is of unknown size, so no gate protects it', advice: 'set engines[].capacityTokens' } // prettier-ignore
       : { level: 'ok', subject, found: `KV cache of ${capacityTokens.toLocaleString('en-US')} tokens` },
   );
+  if (adapter.sessions !== undefined && engine.sessions !== false)
+    findings.push({ level: 'ok', subject, found: 'it keeps sessions: contexts of ended programs are evicted first' });
   if (load.running === undefined && load.waiting === undefined)
     findings.push({ level: 'note', subject, found: 'it reports no load, so its window follows completions', advice: 'engines[].window fixes it' }); // prettier-ignore
   return findings;
@@ -67,9 +69,7 @@ function flagFindings(subject: string, { flags }: Examination): Finding[] {
   return flags.flatMap(({ flag, isOn, gives }): Finding[] => {
     if (isOn === true) return [];
     if (isOn === undefined)
-      return [{ level: 'note', subject, found: `cannot be seen from outside: ${flag}`, advice: `it gives ${gives}` }];
-    return [
-      { level: 'warning', subject, found: `runs without ${flag}`, advice: `start it with it: it gives ${gives}` },
-    ];
+      return [{ level: 'note', subject, found: `not visible from outside: ${flag}`, advice: `it gives ${gives}` }];
+    return [{ level: 'warning', subject, found: `runs without ${flag}`, advice: `add this flag: it gives ${gives}` }];
   });
 }

@@ -64,7 +64,7 @@ function engineStates(engines: Engines['engines']): Finding[] {
 
 function identityFindings({ calls, sources }: Identified): Finding[] {
   const subject = 'identity';
-  if (calls === 0) return [{ level: 'note', subject, found: 'no call has come yet' }];
+  if (calls === 0) return [{ level: 'note', subject, found: 'no call so far' }];
   const found = `of the last ${calls} calls: ${sources.map(({ source, calls }) => `${source} ${calls}`).join(', ')}`;
   const unnamed = sources.find(({ source }) => source === 'none')?.calls ?? 0;
   return calls >= CALLS_MIN && unnamed >= UNNAMED_SHARE * calls
@@ -77,5 +77,5 @@ function queueFinding({ waiting, longest_wait_seconds, waiting_for }: Queue): Fi
   const why = causes.map(([cause, calls]) => `${cause} ${calls}`).join(', ');
   if (waiting === 0) return { level: 'ok', subject: 'queue', found: 'no call waits' };
   const found = `${waiting} wait (${why}), the longest for ${Math.round(longest_wait_seconds)} s`;
-  return { level: 'note', subject: 'queue', found, advice: 'maitred why PROGRAM tells more of one' };
+  return { level: 'note', subject: 'queue', found, advice: 'maitred why PROGRAM explains a program’s wait' };
 }

@@ -29,7 +29,7 @@ export function accessFindings(config: Config, file: string | undefined): Findin
   const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
   const warn = (subject: string, found: string, advice: string) => findings.push({ level: 'warning', subject, found, advice }); // prettier-ignore
   if (auth.keys.some(({ sha256 }) => sha256 === hashOf('')))
-    findings.push({ level: 'broken', subject: 'auth.keys', found: 'one is the hash of nothing, so a call without a key is let in', advice: 'replace it: printf %s "$KEY" | sha256sum' }); // prettier-ignore
+    findings.push({ level: 'broken', subject: 'auth.keys', found: 'one is the hash of an empty key, so calls without a key are accepted', advice: 'replace it: printf %s "$KEY" | sha256sum' }); // prettier-ignore
   if (!isLoopback(listen.host) && auth.keys.length === 0)
     warn('listen.host', `${listen.host} is open to the network, and there are no auth.keys`, 'set auth.keys, unless the network lets only clients of yours in'); // prettier-ignore
   if (admin.token !== null && admin.token.length < TOKEN_CHARS_MIN)
@@ -47,7 +47,7 @@ function fileFindings(file: string): Finding[] {
   const secrets = secretsAsText(readConfigFile(file).values);
   const mayAll = process.platform !== 'win32' && (statSync(file).mode & READABLE_BY_ALL) !== 0;
   if (secrets.length === 0 || !mayAll) return [];
-  const found = `holds ${secrets.join(', ')} as text, and everyone on this machine may read it`;
+  const found = `holds ${secrets.join(', ')} in plain text, and every user of this machine may read it`;
   return [{ level: 'warning', subject: file, found, advice: `chmod 600 ${file}, or name variables: env:NAME` }];
 }
 

@@ -6,7 +6,7 @@ import { compareDocuments, ComparisonError, summaryOf } from '../../loadtest/rep
 import { checkReadable } from '../files.js';
 import { marginOption } from '../margin.js';
 
-const ABOUT = 'compare what two runs of maitred load wrote with --json, the second against the first';
+const ABOUT = 'compare two --json documents of maitred load, the second against the first';
 
 /** `maitred load compare A.json B.json`: two runs that were made one after the other. */
 export function addCompareCommand(load: Command): void {
@@ -38,6 +38,6 @@ function documentIn(command: Command, file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    return command.error(`${file} is no JSON: ${(error as Error).message}`);
+    return command.error(`${file} is not valid JSON: ${(error as Error).message}`);
   }
 }

@@ -47,8 +47,8 @@ export function addLoadOptions(command: Command): Command {
   command
     .option('--target <url>', 'engine or gateway; a second one is compared with the first', target)
     .option('--label <name>', 'name of a target in reports (default: A, then B); once for each target', label, []);
-  return addSourceOptions(command, { otherwise: ', or what comes in the --duration' })
-    .option('--duration <time>', 'no program begins later than this, such as 90s or 5m', duration)
+  return addSourceOptions(command, { otherwise: ', or those that arrive within --duration' })
+    .option('--duration <time>', 'start no program later than this, such as 90s or 5m', duration)
     .option(
       '--repeat <count>',
       `runs, with seeds from --seed on (default: ${RUNS}, if the first run takes at most ${SHORT_MS / 1000} s)`,
@@ -58,17 +58,22 @@ export function addLoadOptions(command: Command): Command {
     .option('--time-scale <factor>', 'divides gaps and times between arrivals', numberFrom(1e-3, 1e6), 1)
     .optionsGroup('Calls:')
     .addOption(choice('--api <name>', 'API to call', API_NAMES).default('chat'))
-    .option('--no-stream', 'request whole answers')
+    .option('--no-stream', 'request answers without streaming')
     .addOption(
       choice('--identity <name>', 'headers and fields that identify the program', IDENTITY_NAMES).default('none'),
     )
-    .option('--model <name>', 'its name (default: the first that the target lists)')
+    .option('--model <name>', 'name of the model (default: the first that the target lists)')
     .option('--key <variable>', 'environment variable that holds the API key')
     .option('--seed <number>', 'seed of all randomness', numberFrom(0, SEED_MAX, 'a whole number'), 0)
-    .option('--salt', 'begin every conversation with words unique to this run, so that no cache has it', false)
+    .option('--salt', 'begin every conversation with words unique to this run, so that no cache hits', false)
     .option('--no-ignore-eos', 'let the model end its answers early')
     .option('--recorded-answers', 'continue from the recorded answers instead of the target’s', false)
-    .option('--hang-up <share>', 'share of calls whose client leaves in the middle of the stream', numberFrom(0, 1), 0)
+    .option(
+      '--hang-up <share>',
+      'share of calls whose client hangs up in the middle of the stream',
+      numberFrom(0, 1),
+      0,
+    )
     .addOption(
       new Option('--timeout <time>', 'limit per call, from sending to its end')
         .argParser(duration)
@@ -77,13 +82,8 @@ export function addLoadOptions(command: Command): Command {
     .option('--connections <count>', 'calls in flight per target', numberFrom(1, 100_000, 'a whole number'), 4096)
     .optionsGroup('Measures and output:')
     .option('--no-baseline', 'skip the measurement of single calls, on which slowdowns are based')
-    .option(
-      '--slo <expression>',
-      'exit 1 if it does not hold, such as "program_seconds.p99 < 60"; repeatable',
-      collect,
-      [],
-    ) // prettier-ignore
-    .option('--json <file>', 'write all figures, - is stdout')
+    .option('--slo <expression>', 'exit 1 if it is missed, such as "program_seconds.p99 < 60"; repeatable', collect, []) // prettier-ignore
+    .option('--json <file>', 'write all figures as JSON; - is stdout')
     .option('--html <file>', 'write a page')
     .option('--quiet', 'no progress', false)
     .option('--i-own-this-target', 'allow a target that is not on a private network', false)

@@ -88,7 +88,7 @@ export class ShadowThread implements Shadow {
   }
 
   #failed(err: Error): void {
-    this.log.error({ err }, 'the estimates of the gain end');
+    this.log.error({ err }, 'shadow estimates stopped');
     this.#isOver = true;
     this.#latest = undefined;
     clearInterval(this.#timer);

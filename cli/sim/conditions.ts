@@ -14,7 +14,7 @@ export interface ChosenConditions {
 const NAMES = Object.keys(CONDITIONS) as ConditionsName[];
 
 export const conditionsOption = (): Option =>
-  new Option('--conditions <name>', `what goes wrong: ${NAMES.join(', ')}, or a YAML file`)
+  new Option('--conditions <name>', `failures: ${NAMES.join(', ')}, or a YAML file`)
     .argParser(choose)
     .default({ name: 'none', conditions: CONDITIONS.none } satisfies ChosenConditions, '"none"');
 

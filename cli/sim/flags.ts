@@ -19,6 +19,8 @@ export interface SimFlags extends SourceFlags<readonly number[]> {
   readonly preset?: readonly ChosenPreset[];
   readonly kvTokens?: number;
   readonly enginePriority: boolean;
+  readonly engineSessions: boolean;
+  readonly announceEnds: boolean;
   readonly conditions: ChosenConditions;
   readonly policy?: readonly SimPolicyName[];
   readonly balancer?: readonly BalancerName[];
@@ -38,30 +40,32 @@ export interface SimFlags extends SourceFlags<readonly number[]> {
 
 export function addSimOptions(command: Command): Command {
   return addSourceOptions(command, { several: true })
-    .option('--trace-speed <factor>', 'how much faster than it says (default: 1)', numberFrom(1e-6, 1e6))
+    .option('--trace-speed <factor>', 'speed-up of recorded arrival times (default: 1)', numberFrom(1e-6, 1e6))
     .optionsGroup('Engines:')
     .option('--engines <counts>', 'engine replicas; several with commas (default: those of --config, else 1)', numbersFrom(1, 4096, 'a whole number'))
-    .addOption(presetsOption('model and machine of each'))
-    .addOption(numeric('--kv-tokens <tokens>', 'tokens the KV cache of each holds; absent: the preset’s', 16, 1e8))
-    .option('--engine-priority', 'engines serve by the queue that a call came from, not in order of arrival', false)
+    .addOption(presetsOption('model and machine of each engine'))
+    .addOption(numeric('--kv-tokens <tokens>', 'tokens in the KV cache of each engine; absent: the preset’s', 16, 1e8))
+    .option('--engine-priority', 'engines serve by a call’s gateway queue, not in order of arrival', false)
+    .option('--engine-sessions', 'engines evict contexts of no open session first, as our scheduler for vLLM does', false)
+    .option('--announce-ends', 'clients say that their programs have ended', false)
     .addOption(conditionsOption())
     .optionsGroup('Scheduling:')
     .addOption(names('--policy <names>', 'which call runs next; several with commas', SIM_POLICIES, policyMeant))
     .addOption(names('--balancer <names>', 'where a call runs; several with commas', BALANCER_NAMES))
-    .option('-c, --config <file>', 'the gateway’s YAML file: its scheduling is what is simulated')
+    .option('-c, --config <file>', 'the gateway’s YAML file; its scheduling settings apply')
     .option('--window <calls>', 'calls in flight per engine: numbers, auto or adaptive (admission.window)', settings)
-    .addOption(names('--foresight <uses>', 'knowledge of what programs will do (policy.foresight)', FORESIGHT_NAMES))
-    .addOption(names('--prefetch <uses>', 'contexts computed again before their threads return (policy.prefetch)', PREFETCH_NAMES))
+    .addOption(names('--foresight <uses>', 'knowledge of the work ahead (policy.foresight)', FORESIGHT_NAMES))
+    .addOption(names('--prefetch <uses>', 'recompute contexts before their threads return (policy.prefetch)', PREFETCH_NAMES))
     .addOption(names('--tenants <divisions>', 'division of engine time among tenants (policy.tenants)', TENANTS_NAMES))
-    .addOption(names('--retention <rules>', 'how idle contexts are held (admission.retention); belady: clairvoyant', [...RETENTION_NAMES, BELADY]))
-    .option('--gate <shares>', 'share of KV capacity that the working set may take, 0: no gate (admission.gate)', settings)
+    .addOption(names('--retention <rules>', 'retention of idle contexts (admission.retention); belady knows the future', [...RETENTION_NAMES, BELADY]))
+    .option('--gate <shares>', 'largest share of KV capacity for the working set, 0: no gate (admission.gate)', settings)
     .optionsGroup('Runs and output:')
-    .option('--seed <numbers>', 'seeds of chance, several with commas: each is a run (default: 0)', seeds)
+    .option('--seed <numbers>', 'random seeds, several with commas: each is a run (default: 0)', seeds)
     .addOption(marginOption())
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
     .option('--html <file>', 'write a page')
-    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, with commas. Each combination with each seed is a run.\nSettings are compared with the first of each list, at the same rate and on the same engines.\n\nExamples:\n  maitred sim --workload mixed --rate 0.5 --policy pass-through,plas --seed 1,2,3\n  maitred sim --trace runs.jsonl.gz --policy pass-through,plas --engines 2\n  maitred sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3 --html sweep.html\n  maitred sim --config maitred.yaml --workload agents.yaml --rate 1'); // prettier-ignore
+    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nSettings are compared with the first of each list, at the same rate and on the same engines.\n\nExamples:\n  maitred sim --workload mixed --rate 0.5 --policy pass-through,plas --seed 1,2,3\n  maitred sim --trace runs.jsonl.gz --policy pass-through,plas --engines 2\n  maitred sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3 --html sweep.html\n  maitred sim --config maitred.yaml --workload agents.yaml --rate 1'); // prettier-ignore
 }
 
 const policyMeant = (name: string): string =>

@@ -39,6 +39,7 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
     programs: countOf(flags, source, arrivals),
     gapMsMax: flags.gapMax ?? Infinity,
     conditions: flags.conditions,
+    announceEnds: flags.announceEnds,
     variants: combinationsOf(lists).map((values) => variantOf(command, flags, source, values)),
     lists,
     seeds,
@@ -82,7 +83,7 @@ function checkRuns(command: Command, lists: Lists & { readonly seed: readonly nu
   const several = Object.entries(lists).filter(([, list]) => list.length > 1);
   const runs = several.reduce((product, [, list]) => product * list.length, 1);
   const factors = several.map(([name, list]) => `${list.length} of --${name}`).join(' x ');
-  if (runs > RUNS_MAX) command.error(`${integer(runs)} runs (${factors}), and at most ${RUNS_MAX} are made: name fewer values`); // prettier-ignore
+  if (runs > RUNS_MAX) command.error(`${integer(runs)} runs (${factors}) exceed the limit of ${RUNS_MAX}: give fewer values`); // prettier-ignore
 }
 
 const arrivalsOf = (
@@ -113,6 +114,7 @@ function variantOf(
       preset: { ...preset, kvTokens: flags.kvTokens ?? preset.kvTokens },
       blockSize: 16,
       scheduling: flags.enginePriority ? 'priority' : 'fcfs',
+      sessions: flags.engineSessions,
     },
     config,
     isBelady: retention === BELADY,

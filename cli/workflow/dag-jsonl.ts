@@ -29,7 +29,7 @@ export function fromDag(
   );
   const roots = [...byId.keys()].filter((id) => !begun.has(id));
   const [root = '', ...others] = named === undefined ? roots : [named];
-  if (others.length > 0) fail(`${roots.length} sessions are begun by none; choose one of them by --session`);
+  if (others.length > 0) fail(`${roots.length} root sessions; choose one with --session`);
   if (root === '') fail('every session is begun by another: choose the first by --session');
   const steps: Step[] = [];
   const seen = new Set<string>();

@@ -36,7 +36,7 @@ export async function makeClient({ url, options }: Connection, name: string): Pr
     retryStrategy: (times) => Math.min(RECONNECT_MS.most, RECONNECT_MS.first * times) * (0.5 + Math.random() / 2),
     // A replica that was the primary a moment ago.
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),
-    // Each is told anew instead, as things are by then.
+    // Instead, each is sent again with its value at that time.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,

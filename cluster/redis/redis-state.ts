@@ -15,7 +15,7 @@ export interface RedisOptions {
   /** Gateways of one pool share their engines: those of one fleet, with the same settings. */
   readonly pool: string;
   readonly gateway: GatewayId;
-  /** Gateways to expect until the store has told of them. */
+  /** Expected number of gateways until the store reports it. */
   readonly gateways: number;
   /** Time that an operation may take; later answers count as failures. */
   readonly limitMs: number;
@@ -49,7 +49,7 @@ const PROBE_MS = 50;
 /** Time that a new gateway waits for its first contact, and a leaving one for its last. */
 const FIRST_CONTACT_MS_MAX = 1000;
 const LAST_CONTACT_MS_MAX = 500;
-/** Longest key, and most keys of one search: what is beyond is not shared. */
+/** Longest key, and most keys of one search: anything beyond is not shared. */
 const KEY_CHARS_MAX = 256;
 const KEYS_MAX = 64;
 /** In a key or a channel, a name must neither end the hash tag nor be read as two. */
@@ -76,7 +76,7 @@ interface Names {
  *
  *     up      operations go to the store; three in a row that fail or are late, or a lost connection, end this
  *     alone   none goes there but a heartbeat; the gateway has an equal share of each engine
- *     return  three heartbeats in time; then claims are made and owned programs are told anew
+ *     return  three heartbeats in time; then claims are made and owned programs are written again
  */
 export class RedisState implements SharedState {
   readonly #options: RedisOptions;
@@ -95,7 +95,7 @@ export class RedisState implements SharedState {
   #timer: NodeJS.Timeout | undefined;
   #isBeating = false;
   #isSubscribed = false;
-  /** The store lacks claims that it was told. */
+  /** The store has lost claims that were sent to it. */
   #lacksClaims = false;
   #hasLeft = false;
   #begin: () => void = () => undefined;
@@ -239,7 +239,7 @@ export class RedisState implements SharedState {
     return parseHeartbeat(await this.#onEngines('maitredHeartbeat', hasClaims ? '1' : '0'));
   }
 
-  /** The store is in use again, or has lost what it knew: claims and records are told anew. */
+  /** The store is in use again, or has lost its data: claims and records are written again. */
   async #tellAnew(): Promise<void> {
     this.#lacksClaims = false;
     this.#shares.forgetStates();

@@ -8,7 +8,7 @@
  *     keys       the same for each tenant: key -> program or engine, '' when it has had several names
  */
 
-/** What scripts over engines begin with. A ledger's rule is that of `EngineLedger`; a test compares them. */
+/** The beginning of scripts over engines. A ledger's rule is that of `EngineLedger`; a test compares them. */
 const LEDGER = `
 local GATEWAYS, ENGINES = KEYS[1], KEYS[2]
 local gateway, channel, leaseMs, settleMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -149,7 +149,7 @@ tell('-')
 return {isNew, redis.call('ZRANGEBYSCORE', GATEWAYS, '-inf', '+inf')}
 `;
 
-/** A claim is a holding with its engine as name and the slots that it keeps; one of an engine alone releases that. */
+/** A claim is a holding, with its engine as name and the slots that it keeps. A claim with only an engine releases it. */
 const CLAIM = `${LEDGER}
 local hadDead = dropDead()
 local isNew = renewLease()

@@ -62,7 +62,7 @@ export class Shares {
   }
 }
 
-/** The part of a gateway that hears of no other: as if each of them had what it has itself. */
+/** The part of a gateway without contact: as if each of the others had as much as it has itself. */
 export function partAlone(claim: EngineClaim, live: number): EnginePart {
   const of = (count: number) => (live - 1) * count;
   return {

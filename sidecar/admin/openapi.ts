@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as answers from './answers.js';
 
-/** What an operation takes and answers. Parameters in the path are found by their braces. */
+/** Input and answer of an operation. Parameters in the path are found by their braces. */
 interface Operation {
   readonly summary: string;
   readonly query?: Readonly<Record<string, string>>;

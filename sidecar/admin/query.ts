@@ -95,7 +95,7 @@ export async function selectPrograms(
   return rows;
 }
 
-/** Each word of `text` is looked for in the whole key, whatever its case. */
+/** Each word of `text` is searched for in the whole key, ignoring case. */
 function readFilter(search: URLSearchParams): ProgramQuery['matches'] {
   const [tenant, engine, state] = [search.get('tenant'), search.get('engine'), search.get('state')];
   const words = (search.get('text') ?? '')

@@ -1,7 +1,7 @@
 import type { CallView, Dispatch, ForecastView, ObstacleView, ProgramView } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
 
-/** What the scheduler's views say, in words for operators. */
+/** The scheduler's views in words for operators. */
 
 /** Engines besides the nearest to name. */
 const ENGINES_SHOWN = 8;
@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
   retried: 'on another attempt, after an engine failed or had no room',
 };
 
-/** What the words about a call need besides its view. */
+/** Facts that the words about a call need besides its view. */
 export interface Setting {
   readonly balancer: string;
   readonly now: number;
@@ -101,7 +101,7 @@ function obstacleInWords(
     case 'window':
       return `It waits for a slot: ${at} has ${count(limit - free)} in flight, and its window is ${limit}.`;
     case 'kv':
-      return `It waits for KV cache: ${at} has a free slot, but the call needs ${tokens(needs)}, and of the ${tokens(limit)} that the gate allows ${free < 0 ? `there are ${tokens(-free)} too many in use` : `${tokens(free)} are free`}. The rest is of calls in flight and of programs that are expected back.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
+      return `It waits for KV cache: ${at} has a free slot, but the call needs ${tokens(needs)}, and the gate of ${tokens(limit)} ${free < 0 ? `is exceeded by ${tokens(-free)}` : `has ${tokens(free)} free`}. The rest is held for calls in flight and for programs that are expected to return.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
     case 'turn':
       return behind === undefined
         ? `It waits for its turn at ${at}.`
@@ -134,7 +134,7 @@ function shareInWords({ share }: NonNullable<CallView['waiting']>): string[] {
 function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, now: number): string[] {
   const { promoteAtMs, overdueAtMs, refuseAtMs } = waiting ?? {};
   const found: string[] = [];
-  if (engine !== undefined)
+  if (engine !== undefined && waiting !== undefined && (waiting.engines.length > 1 || !mayLeave))
     found.push(mayLeave ? `It was bound to ${engine}, and may now leave it.` : `It waits for ${engine} alone.`);
   if (overdue) found.push('It is overdue: it stands at the front, and idle contexts make way for it.');
   else if (promoted) found.push('It has been moved to the front, because its program had waited too long.');

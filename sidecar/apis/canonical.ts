@@ -70,7 +70,7 @@ function readPart(part: JsonObject, said: Said, depth: number): void {
   }
 }
 
-/** A part or item without a form of its own here: an image, a search call, or any future kind. */
+/** A part or item without its own form here: an image, a search call, or any future kind. */
 export function canonicalPart(part: JsonObject): string {
   return canonicalJson(Object.fromEntries(Object.entries(part).filter(([key]) => !VOLATILE.has(key))));
 }

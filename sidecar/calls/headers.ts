@@ -4,7 +4,7 @@ import { headerValue } from '../http/headers.js';
 import type { CallSpec } from './ports.js';
 
 /**
- * Headers that tell a client what became of its call so far.
+ * Headers that give a client the state of its call so far.
  * @param dispatch the last one; undefined while the call waits
  * @param waitedMs since its arrival, in milliseconds; stands where there was no dispatch
  * @param reason stands in the place of the dispatch's own

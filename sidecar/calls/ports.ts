@@ -19,6 +19,7 @@ import type { Fleet } from '../engines/fleet.js';
 import type { ErrorCode } from '../errors.js';
 import type { Fault } from '../http/exchange.js';
 import type { Identity } from '../identity/identity.js';
+import type { Sessions } from './sessions.js';
 import type { CallTrace } from '../tracing/call-trace.js';
 import type { Declared } from '../workflows/registry.js';
 
@@ -43,7 +44,7 @@ export interface CallSpec {
   readonly promptTokens: Tokens;
   /** The client's words about the rest of the program; undefined: none. */
   readonly declared: Declared | undefined;
-  /** The tool that its answer asks for, as the client tells, for answers that name none; '' if it does not. */
+  /** The tool of its answer according to the client, for answers that name none; '' if absent. */
   readonly toldTool: string;
   /** When its program is to be done, on the driver's clock; undefined: the client does not say. */
   readonly deadlineAtMs: Millis | undefined;
@@ -97,6 +98,7 @@ export interface CallHandle extends Active {
 export interface CallPorts {
   readonly driver: Driver;
   readonly fleet: Fleet;
+  readonly sessions: Sessions;
   /** The current configuration. */
   readonly config: () => Config;
   /** The scheduler refused the call before accepting it. */

@@ -15,7 +15,7 @@ interface Asked {
 }
 
 /**
- * Asks the other gateways for what they know of a call: its program, and the engine of the response that it continues.
+ * Asks the other gateways about a call: its program, and the engine of the response that it continues.
  * @throws GatewayError `draining` if that has begun meanwhile
  */
 export async function askOthers(

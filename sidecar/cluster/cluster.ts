@@ -24,7 +24,7 @@ export const TAKES = ['new', 'kept', 'moved', 'unanswered'] as const;
 const ROUND_MS = { gateway: 1, engine: 1 / 32 };
 
 /**
- * This gateway's part in its cluster: it tells the store of every step's changes, and the scheduler of the others'.
+ * This gateway's part in its cluster: it reports every step's changes to the store, and the others' changes to the scheduler.
  *
  *     after a step        claims of engines, records of programs   ──▶ store
  *     parts, moves        engineShared, programMoved               ◀── store
@@ -38,7 +38,7 @@ export class Cluster implements SharedListener {
   /** Programs with calls here since they last moved; true: no other gateway can have had calls since. */
   readonly #programs: LRUCache<ProgramId, boolean>;
   readonly #taking = new Map<ProgramId, Promise<Taken | undefined>>();
-  /** Programs whose records have changed since they were told. */
+  /** Programs whose records have changed since they were last written. */
   readonly #changed = new Set<ProgramId>();
   #timer: NodeJS.Timeout | undefined;
   #roundAtMs = -Infinity;
@@ -46,7 +46,7 @@ export class Cluster implements SharedListener {
   /** Programs asked for, by result. */
   readonly takes: Record<(typeof TAKES)[number], number> = { new: 0, kept: 0, moved: 0, unanswered: 0 };
 
-  /** @param join connects to the store, and has this listener told of others */
+  /** @param join connects to the store, and registers this listener for the others' messages */
   static async open(ports: ClusterPorts, join: (listener: SharedListener) => Promise<SharedState>): Promise<Cluster> {
     const cluster = new Cluster(ports);
     cluster.#shared = await join(cluster);
@@ -74,7 +74,7 @@ export class Cluster implements SharedListener {
     return this.#programs.get(program) === true;
   }
 
-  // What the gateway tells.
+  // Messages from the gateway.
 
   /** The event, marked if it announces an engine: others use it too. */
   announced(event: Event): Event {
@@ -126,7 +126,7 @@ export class Cluster implements SharedListener {
     await this.#shared.leave();
   }
 
-  // What the gateway asks.
+  // Questions of the gateway.
 
   /** The call's identity by another gateway's answers, if the call continues one; otherwise as given. */
   async identify(tenant: TenantId, { sought, ...identity }: Identity): Promise<Identity> {
@@ -140,7 +140,7 @@ export class Cluster implements SharedListener {
   }
 
   /**
-   * Takes over the program for a call, unless it is this gateway's. Returns what the others know of it.
+   * Takes over the program for a call, unless it is this gateway's. Returns the others' knowledge of it.
    * @param isMade whether the program's id was made here just now, so that nobody knows it
    */
   async take({ program, thread }: Identity, isMade: boolean): Promise<Elsewhere | undefined> {
@@ -161,7 +161,7 @@ export class Cluster implements SharedListener {
       const isCurrent = this.#taking.get(program) === taking;
       if (isCurrent) this.#taking.delete(program);
       this.takes[resultOf(taken)] += 1;
-      // The former owner may tell of its last call only now, so the next call asks again.
+      // The former owner may report its last call only now, so the next call asks again.
       this.#programs.set(program, isCurrent && taken !== undefined && taken.from === undefined);
       return taken;
     });
@@ -169,7 +169,7 @@ export class Cluster implements SharedListener {
     return taking;
   }
 
-  // What the gateway hears.
+  // Messages to the gateway.
 
   parts(parts: readonly EnginePart[]): void {
     for (const event of this.#member.received(parts)) this.ports.emit(event);
@@ -191,7 +191,7 @@ export class Cluster implements SharedListener {
 
   changed({ up, live, error }: StoreState): void {
     if (up) this.ports.log.info({ gateways: live }, 'shared state is in use');
-    else this.ports.log.warn({ gateways: live, cause: error }, 'shared state is away: this gateway goes on alone');
+    else this.ports.log.warn({ gateways: live, cause: error }, 'no shared state: this gateway continues alone');
   }
 
   #exchange(): void {
@@ -212,7 +212,7 @@ export class Cluster implements SharedListener {
     const parts = await this.#shared.claim(claims);
     this.#member.settled(new Set(parts.map(({ engine }) => engine)));
     this.parts(parts);
-    // What has changed meanwhile.
+    // Changes in the meantime.
     this.stepped();
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { engine } from './engine.js';
 import { DAY_MS, NONE, STARTING, count, ms, name, note } from './note.js';
 
-/** Shortest time between two refreshes, whatever the TTL says. */
+/** Shortest time between two refreshes, for any TTL. */
 export const REFRESH_MS_MIN = 1000;
 
 const hostName = z.string().regex(/^[\w.-]{1,253}$/, { error: 'must be a host name without a port' });

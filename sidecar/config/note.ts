@@ -7,7 +7,7 @@ export const name = z
   .string()
   .regex(/^[\w.:-]{1,128}$/, { error: 'must be 1 to 128 letters, digits or any of _ . : -' });
 
-/** What may follow `Bearer` in a header. A line end, as files of secrets often have, would make it match nothing. */
+/** Text that may follow `Bearer` in a header. With a trailing newline, common in secret files, it would never match. */
 export const bearer = z.string().refine((text) => /^[!-~]+$/.test(text), {
   error: 'must be printable ASCII, without spaces or a line end',
   abort: true,
@@ -15,7 +15,7 @@ export const bearer = z.string().refine((text) => /^[!-~]+$/.test(text), {
 
 /** Recurring texts for the source of a default. */
 export const STARTING = 'starting value';
-export const MEASURED = 'measured: EXPERIMENTS.md, “What the settings are worth”';
+export const MEASURED = 'measured: EXPERIMENTS-DETAILS.md, “What the settings are worth”';
 export const NONE = 'no default';
 
 /** Text of a key in docs/CONFIG.md, besides its type. */

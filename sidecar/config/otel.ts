@@ -21,7 +21,7 @@ export function readOtelEnvironment(env: Environment): { overrides: Override[]; 
   if (!url || isOff(env)) return { overrides: [], warnings: [] };
   const protocol = PROTOCOLS.find((name) => env[name]);
   if (protocol !== undefined && env[protocol] === 'grpc') {
-    const message = `asks for grpc, which is not spoken here: no tracing. Set ${protocol}=http/json and the endpoint of OTLP over HTTP (port 4318)`;
+    const message = `requests grpc, which is not supported: tracing stays off. Set ${protocol}=http/json and the endpoint of OTLP over HTTP (port 4318)`;
     return { overrides: [], warnings: [{ path: '', message, origin: protocol }] };
   }
   const overrides = [{ path: 'tracing.otlp.url', text: url, origin }];

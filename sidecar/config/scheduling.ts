@@ -3,7 +3,7 @@ import { ADMISSION_NAMES, FORESIGHT_NAMES, POLICY_NAMES, PREFETCH_NAMES, RETENTI
 import { z } from 'zod';
 import { DAY_MS, MEASURED, NONE, STARTING, count, ms, name, note } from './note.js';
 
-const PROMPT = 'measured: EXPERIMENTS.md, “What a prompt’s length is worth”';
+const PROMPT = 'measured: EXPERIMENTS-DETAILS.md, “What a prompt’s length is worth”';
 
 /** Keys of the scheduler core and the load balancer; see the opening words of schema.ts. */
 

@@ -96,7 +96,7 @@ const limits = z
       .meta(
         note(
           'Larger request bodies are parsed by a separate thread. A key, an object and an array count 16 bytes each.',
-          'measured: EXPERIMENTS.md, “Large bodies”',
+          'measured: EXPERIMENTS-DETAILS.md, “Large bodies”',
         ),
       ),
     bodyDepthMax: count(16, 3000)

@@ -6,7 +6,7 @@ export const shadow = z.strictObject({
     .boolean()
     .default(false)
     .meta(
-      note('Estimate the time that programs would have taken under `pass-through` (OPERATIONS.md).', 'off by default', {
+      note('Estimate the time that programs would have taken under `pass-through` (SHADOW.md).', 'off by default', {
         restart: true,
       }),
     ),

@@ -16,7 +16,7 @@ const otlp = z.strictObject({
       note(
         'Where spans go: an OTLP collector over HTTP, such as `http://collector:4318`; without a path, `/v1/traces`. Null: no tracing.',
         'off by default',
-        { restart: true, default: 'null, or from OpenTelemetry’s own variables (OPERATIONS.md)' },
+        { restart: true, default: 'null, or from OpenTelemetry’s own variables (TRACING.md)' },
       ),
     ),
   headers: z

@@ -7,7 +7,7 @@ import type { Environment } from './source.js';
 /** Where Kubernetes puts the credentials of a pod's service account. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** An API server, and how to be let in. */
+/** An API server, and the credentials for it. */
 export interface Cluster {
   /** Without a slash at its end. */
   readonly server: string;

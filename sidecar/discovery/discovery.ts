@@ -28,7 +28,7 @@ export interface SourceState {
   readonly foundAtMs: number;
 }
 
-/** The configured sources at work. What they find goes to the membership; what fails is logged once. */
+/** The running sources. Engines that they find go to the membership; each failure is logged once. */
 export class Discovery {
   readonly #ports: DiscoveryPorts;
   #sources: readonly Watched[] = [];
@@ -61,7 +61,7 @@ export class Discovery {
   }
 }
 
-/** One source and what came of its looks. */
+/** One source and the results of its polls. */
 class Watched implements SourceState {
   readonly label: string;
   failures = 0;
@@ -113,7 +113,7 @@ class Watched implements SourceState {
   }
 }
 
-/** The engines that a source has now. @throws Error with the reason if it cannot tell */
+/** The engines that a source has now. @throws Error with the reason if the source fails */
 export function firstLook(config: SourceConfig, env: Environment): Promise<readonly EngineConfig[]> {
   return new Promise((resolve, reject) => {
     const source = start(config, {

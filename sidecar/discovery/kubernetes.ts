@@ -6,7 +6,7 @@ import { clusterOf, ownCluster, type Cluster } from './cluster.js';
 import { endpointsOf, sliceSchema, type Endpoint, type Slice } from './slices.js';
 import { backoffMs, reasonOf, type Source, type SourcePorts } from './source.js';
 
-/** Interval in which the known endpoints are reported anew while the watch stands. */
+/** Interval at which the known endpoints are reported again while the watch is open. */
 const REPORT_MS = 5000;
 /** The API server ends a watch after this time, so that a connection that died unnoticed is soon replaced. */
 const WATCH_SECONDS = 120;

@@ -24,7 +24,7 @@ export interface Look {
 }
 
 /**
- * Which engines the fleet shall have, and the only one who tells it. Reload, operators and discovery each own their
+ * The set of engines for the fleet; nothing else changes it. Reload, operators and discovery each own their
  * engines and leave the others' alone. If two want the same id, or a source the address of another, the first counts:
  * operators, then the configuration, then its sources in their order.
  */
@@ -75,7 +75,7 @@ export class Membership {
     this.#apply();
   }
 
-  /** Drops what the last configuration dropped: its new engines have had their time to join. */
+  /** Drops the engines that the last configuration removed: its new ones have had time to join. */
   settle(): void {
     this.#outgoing = new Map();
     this.#apply();
@@ -98,7 +98,7 @@ export class Membership {
     return this.#fleet.get(id) as Engine;
   }
 
-  /** Drains the engine, and forgets it after its last call, whoever owns it. */
+  /** Drains the engine, and forgets it after its last call, for any owner. */
   remove(id: EngineId): void {
     this.#byHand.delete(id);
     this.#outgoing.delete(id);

@@ -13,10 +13,10 @@ const CALL_MS = 30_000;
 /** Longer than a block of any engine's prefix cache, which holds only full blocks. */
 const PROMPT = 'maitred doctor asks for one token. '.repeat(80);
 
-/** What one look at an engine finds. */
+/** Findings of one look at an engine. */
 export interface Examination extends Inspection {
   readonly flags: readonly Flag[];
-  /** The engine's clock; absent: it does not tell it. */
+  /** The engine's clock; absent: not reported. */
   readonly date: string | undefined;
 }
 

@@ -45,7 +45,7 @@ export interface Engine {
   succeeded(program: ProgramId): void;
   /** The engine answered something else: a refusal of the request, or a passed-through request. Proves little. */
   responded(): void;
-  /** A call failed whatever its request: no connection, or a reset before the headers. Counts immediately. */
+  /** A failure that no request causes: no connection, or a reset before the headers. Counts immediately. */
   failed(): void;
   /** An answer failed its call: 5xx, cut short, too slow, too large or unreadable. The engine is probed, not ejected. */
   misanswered(program: ProgramId): void;

@@ -260,7 +260,7 @@ export class Replica implements Engine {
       return;
     }
     if (this.state === 'joining' && this.#setbacks === 0) {
-      this.#ports.log.warn({ engine: this.id, reason }, 'engine is not ready; asking until it is');
+      this.#ports.log.warn({ engine: this.id, reason }, 'engine is not ready; probing until it is');
     }
     this.#setbacks += 1;
   }

@@ -42,7 +42,7 @@ export class Saturation {
   }
 }
 
-/** The last two programs with an event: enough to tell whether another program had one. */
+/** The last two programs with an event: enough to know whether another program had one. */
 class LastTwo {
   #last: { readonly program: ProgramId; readonly atMs: number } | undefined;
   #before: { readonly program: ProgramId; readonly atMs: number } | undefined;

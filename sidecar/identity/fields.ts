@@ -69,7 +69,7 @@ function readContinuum(body: JsonObject): ReturnType<Reader> {
   return claim && { ...claim, final: args['is_last_step'] === true || args['is_last_step'] === 1 };
 }
 
-/** The tool that the call's answer asks for, as Continuum's clients tell; '' where they do not. */
+/** The tool that the call's answer requests, as sent by Continuum's clients; '' if absent. */
 export const toldTool = (body: JsonObject): string => stringOf(objectOf(body['vllm_xargs'])['this_func_call']);
 
 /**

@@ -25,7 +25,7 @@ export interface Identity {
   readonly sought?: Sought;
 }
 
-/** What another gateway may know a call's program by. */
+/** Keys by which another gateway may recognise a call's program. */
 export interface Sought {
   /** The last answer first. */
   readonly keys: readonly string[];
@@ -70,7 +70,7 @@ export interface Activity {
 
 /**
  * Answers the question "which program does this call belong to?", and keeps the bounded memory that this needs. Never
- * throws, whatever a client sends.
+ * throws, for any input.
  */
 export interface Identifier {
   identify(request: IdentityRequest): Identity;

@@ -2,18 +2,18 @@ import type { CanonicalMessage } from '../apis/api.js';
 import { digest } from './trail.js';
 
 /**
- * Marks identify an answer wherever it appears, whatever precedes it. The mark of an answer with tool calls is the id
+ * Marks identify an answer wherever it appears, after any other messages. The mark of an answer with tool calls is the id
  * of the first one. Any other answer is marked by its beginning, of the largest length in HEADS that it fills.
  */
 const HEADS = [1024, 512, 256, 128, 64, 32];
 /**
- * Length from which an answer identifies its program on its own, whatever message it answered. Answers with an id
+ * Length from which an answer identifies its program on its own, whichever message it answered. Answers with an id
  * always do.
  */
 const ALONE_CHARS_MIN = 64;
 /** Shorter ids are counters (`call_0`), which every program has. */
 const ID_CHARS_MIN = 9;
-/** Longer ids are no engine's, and would be kept. */
+/** No engine makes longer ids, and they would be stored. */
 const ID_CHARS_MAX = 128;
 /** Ids in tool calls that clients print as text: JSON or Python. */
 const PRINTED_ID = /["']id["']: ?["']([^"'\\]{9,128})["']/g;

@@ -51,7 +51,7 @@ function readEvent(item: unknown): KvEvent | 'elsewhere' | 'malformed' {
   const type = fields?.get('type');
   if (fields === undefined) return 'malformed';
   if (type === 'AllBlocksCleared') return { type: 'cleared' };
-  // What a later version adds is none of the engine's own cache.
+  // Fields of later versions do not concern the engine's own cache.
   if (type !== 'BlockStored' && type !== 'BlockRemoved') return 'elsewhere';
   // Of a model with several kinds of attention, the first group stands for all: each holds the same tokens.
   if ((fields.get('medium') ?? 'GPU') !== 'GPU' || (fields.get('group_idx') ?? 0) !== 0) return 'elsewhere';
@@ -76,7 +76,7 @@ function readHashes(list: unknown): BlockHash[] | undefined {
   const hashes: BlockHash[] = [];
   for (const hash of list as readonly unknown[]) {
     if (typeof hash === 'number') hashes.push(hash);
-    // A hash of 32 bytes: six tell blocks apart.
+    // A hash of 32 bytes: six are enough to distinguish blocks.
     else if (Buffer.isBuffer(hash) && hash.length >= 6) hashes.push(hash.readUIntBE(0, 6));
     else return undefined;
   }

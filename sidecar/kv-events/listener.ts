@@ -27,7 +27,7 @@ export interface KvEventPorts {
 /** Messages that are taken before other work gets a turn. */
 const MESSAGES_PER_TURN = 32;
 
-/** What engines say of their caches. They connect to us, so those that come and go need no settings here. */
+/** Engines' reports about their caches. They connect to us, so engines that come and go need no settings here. */
 export class KvEvents {
   readonly #engines = new Map<EngineId, ResidentBlocks>();
   readonly #refused = { malformed: 0, unknown_engine: 0 };
@@ -40,7 +40,7 @@ export class KvEvents {
     this.#closed = this.#listen();
   }
 
-  /** The engine's cache; undefined: it has told nothing. */
+  /** The engine's cache; undefined: no event so far. */
   of(id: EngineId): Resident | undefined {
     return this.#engines.get(id)?.read();
   }

@@ -1,6 +1,6 @@
 import type { Batch, BlockHash } from './batch.js';
 
-/** An engine's cache, as its events tell. */
+/** An engine's cache according to its events. */
 export interface Resident {
   readonly blocks: number;
   readonly tokens: number;
@@ -12,7 +12,7 @@ export interface Resident {
   readonly isComplete: boolean;
 }
 
-/** One data-parallel rank: it has a cache and a sequence of its own. */
+/** One data-parallel rank, with its own cache and sequence. */
 interface Rank {
   /** Tokens of each block. The oldest come first. */
   readonly blocks: Map<BlockHash, number>;
@@ -35,7 +35,7 @@ export class ResidentBlocks {
     for (const event of events) {
       if (event.type === 'cleared') empty(rank);
       else if (event.type === 'removed') for (const hash of event.blocks) remove(rank, hash);
-      // A block is told again when a call reuses it.
+      // A block is reported again when a call reuses it.
       else for (const hash of event.blocks) store(rank, hash, event.blockTokens);
     }
     while (rank.blocks.size > blocksMax) {

@@ -2,7 +2,7 @@ import { Counter, Gauge } from 'prom-client';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Context } from '../context.js';
 
-/** Metrics of what gateways share; no samples where that is off. */
+/** Metrics of state shared by gateways; no samples if sharing is off. */
 export function registerCluster(context: Context): void {
   const registers = [context.metrics.registry];
   const each = (name: string, help: string, read: (cluster: Cluster) => number) => ({
@@ -16,7 +16,7 @@ export function registerCluster(context: Context): void {
       if (cluster !== undefined) this.inc({ pool: config.cluster.pool }, read(cluster));
     },
   });
-  new Gauge(each('store_up', '1 while the gateway shares with others, 0 while it goes on alone.', ({ state }) => (state.up ? 1 : 0))); // prettier-ignore
+  new Gauge(each('store_up', '1 while the gateway shares state with others, 0 while it continues alone.', ({ state }) => (state.up ? 1 : 0))); // prettier-ignore
   new Gauge(
     each('gateways', 'Live gateways of the pool, this one included, as last heard.', ({ state }) => state.live),
   );

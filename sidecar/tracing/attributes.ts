@@ -36,7 +36,7 @@ export function requestAttributes({ id, requestId, tenant, identity, facts }: Ca
   return attributes;
 }
 
-/** @param engine the one of the last attempt; undefined: none, or it has been removed */
+/** @param engine the engine of the last attempt; undefined: none, or removed */
 export function reportAttributes(report: CallReport, engine: Engine | undefined): Attributes {
   const { dispatch, usage, ttftMs } = report;
   const error = errorType(report);

@@ -22,7 +22,7 @@ export interface SpanFacts {
   readonly endTime: HrTime;
   readonly attributes: Attributes;
   readonly events: SpanEvent[];
-  /** What went wrong; absent: nothing, or the client left. */
+  /** The error; absent: none, or the client left. */
   readonly error?: string | undefined;
 }
 

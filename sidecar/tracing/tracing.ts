@@ -16,7 +16,7 @@ import { Collector } from './collector.js';
 import { newSpanId, newTraceId } from './ids.js';
 import { hrTime, type SpanEvent } from './span.js';
 
-/** A program with a span of its own: one of its calls came without a trace. Times are of `performance.now()`. */
+/** A program with its own span: one of its calls came without a trace. Times are of `performance.now()`. */
 interface ProgramTrace {
   readonly context: SpanContext;
   readonly tenant: TenantId;
@@ -50,7 +50,7 @@ export class Tracing {
     this.#collector = new Collector(options.otlp, options.metrics, options.log);
   }
 
-  /** The trace of a new call; undefined if its client has decided against one. Then its header goes on as it is. */
+  /** The trace of a new call; undefined if its client has decided against one. Then its header is forwarded unchanged. */
   begin(tenant: TenantId, { program, label }: Identity, headers: IncomingHttpHeaders): CallTrace | undefined {
     const header = headers['traceparent'];
     const remote = readTraceparent(typeof header === 'string' ? header : undefined);

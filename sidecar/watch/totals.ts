@@ -37,7 +37,7 @@ class Durations {
     let left = Math.ceil(0.99 * this.count);
     if (left === 0) return null;
     const bin = this.#bins.findIndex((count) => (left -= count) <= 0);
-    // The middle of the bin; its first one also holds what is shorter than a millisecond.
+    // The middle of the bin; the first bin also holds values below a millisecond.
     return bin === 0 ? 0 : BIN_RATIO ** (bin - 0.5);
   }
 }

@@ -33,20 +33,20 @@ const ALIVE = ':\n\n';
 interface Watcher<View> {
   readonly view: View;
   readonly response: ServerResponse;
-  /** What the client has, by section. */
+  /** The client's present state, by section. */
   readonly sent: Map<string, string>;
   takenAtMs: number;
 }
 
 /**
- * Clients that watch the state as server-sent events. Each first gets all of it, then what has changed, once a second.
+ * Clients that watch the state as server-sent events. Each first gets all of it, then the changes, once a second.
  * A slow client gets fewer updates, never a queue of them: its next one holds the state of that time. Nothing is read
  * while nobody watches.
  */
 export class Watchers<View> {
   readonly #watchers = new Set<Watcher<View>>();
   #timer: NodeJS.Timeout | undefined;
-  /** Whether an update is under way, and the time before which there is no other. */
+  /** Whether an update is under way, and the earliest time of the next one. */
   #isLooking = false;
   #nextLookMs = 0;
   #count = 0;
@@ -100,7 +100,7 @@ export class Watchers<View> {
       if (watcher.response.writableLength === 0) watcher.takenAtMs = now;
       else if (now - watcher.takenAtMs > STALLED_MS_MAX) watcher.response.destroy();
     }
-    // Who waits for a first update has one under way.
+    // A client that waits for its first update already has one under way.
     const ready = [...this.#watchers].filter(({ response, sent }) => response.writableLength === 0 && sent.size > 0);
     if (ready.length === 0 || this.#isLooking || now < this.#nextLookMs)
       return ready.forEach(({ response }) => response.write(ALIVE));

@@ -41,7 +41,7 @@ interface Chain {
   readonly toolMs: readonly number[];
 }
 
-/** The expected rest of a program from each node on, or what is wrong with the graph. */
+/** The expected rest of a program from each node on, or the faults of the graph. */
 export function analyse(workflow: Workflow): Analysis {
   const problems: GraphProblem[] = [];
   const report: Report = (path, message) => void problems.push({ path, message });
@@ -87,7 +87,7 @@ function placesOf({ nodes, edges, start }: Workflow, report: Report): Map<string
   return places;
 }
 
-/** Edges without a probability share equally what the others of their node leave. */
+/** Edges without a probability share equally the rest that the others of their node leave. */
 function chainOf({ nodes, edges }: Workflow, places: ReadonlyMap<string, number>, report: Report): Chain {
   const to = nodes.map(() => new Map<number, number>());
   const toolMs = nodes.map(() => 0);

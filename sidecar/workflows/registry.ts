@@ -19,7 +19,7 @@ export interface Registered {
   readonly byClient: boolean;
 }
 
-/** What the scheduler is told of a call's declaration. */
+/** The part of a call's declaration that the scheduler gets. */
 export interface Declared {
   readonly remaining?: Work;
   /** Time that the program may take from its first call on. */
@@ -31,7 +31,7 @@ export interface Declared {
 type Limits = Pick<Config['limits'], 'workflowsPerTenantMax' | 'workflowNodesMax'>;
 
 /**
- * The declared workflows of each tenant, in memory. Calls of a running program are told by the newest graph: a newer
+ * The declared workflows of each tenant, in memory. Calls of a running program follow the newest graph: a newer
  * one is a better estimate for them too, and no program has to be remembered.
  */
 export class Workflows {

@@ -35,7 +35,7 @@ export const toolEventSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('tool_finished'), ...toolFields }),
 ]);
 
-/** The body field `maitred` of a call. Names are free here: unknown ones are told, not refused. */
+/** The body field `maitred` of a call. Any name is accepted here: unknown ones are reported, not refused. */
 export const fieldSchema = z.strictObject({
   remaining: remainingSchema.optional(),
   workflow: z.string().optional(),

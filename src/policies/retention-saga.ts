@@ -13,7 +13,7 @@ const PRESSURE = { from: 0.7, to: 0.9 };
  * it waits for, less as the cache fills, and then not at all. A class is such a time, in steps.
  *
  * Its order of leaving under pressure, WA-LRU, is left out. It is for engines that evict as they are told; behind a
- * gateway they evict the longest idle, whatever has a claim (docs/EXPERIMENTS.md, "Retention").
+ * gateway they evict the longest idle, whatever has a claim (docs/EXPERIMENTS-DETAILS.md, "Retention").
  */
 export function sagaRetention(): RetentionPolicy {
   const share: RetentionPolicy['share'] = (steps, age, { used }) => {

@@ -48,6 +48,7 @@ describe('maitred doctor', () => {
     const { code, about, levels } = await examine(['--engine', engine.url]);
     expect([code, levels.has('warning'), levels.has('broken')]).toEqual([0, false, false]);
     expect(about('vllm, detected')).toHaveLength(1);
+    expect(about('keeps sessions')).toEqual([]);
     expect(about('1,600 tokens')).toHaveLength(1);
     expect(about('--scheduling-policy priority')).toMatchObject([{ level: 'note' }]);
     expect(engine.requests.filter((each) => each.startsWith('POST'))).toHaveLength(2);
@@ -107,13 +108,14 @@ describe('maitred doctor', () => {
   });
 
   it('looks at sources of engines, and at the engines that they find', async () => {
-    const engine = await vllm();
+    const engine = await vllm({ '/metrics': `${CONFIG_INFO}maitred_scheduler_info{protocol="1"} 1.0\n` });
     const found = fileOf('engines.yaml', `- {url: '${engine.url}', id: gpu-7}\n`);
     const config = fileOf('maitred.yaml', `discovery: [{file: {path: ${found}}}, {file: {path: /nowhere/at/all}}]\n`);
     const { code, about } = await examine(['--config', config, '--no-calls']);
     expect(code).toBe(1);
     expect(about(`${found}: engines: 1`)).toMatchObject([{ level: 'ok' }]);
     expect(about('gpu-7: vllm, detected')).toHaveLength(1);
+    expect(about('keeps sessions')).toMatchObject([{ level: 'ok' }]);
     expect(about('/nowhere/at/all:')).toMatchObject([{ level: 'broken', found: expect.stringContaining('ENOENT') as string }]); // prettier-ignore
     expect(about('none is configured')).toEqual([]);
   });
@@ -137,8 +139,8 @@ describe('maitred doctor', () => {
     chmodSync(file, 0o644);
     const { code, about, findings } = await examine(['--config', file], {});
     expect(code).toBe(1);
-    expect(about('admin.token as text')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('chmod') as string }]); // prettier-ignore
-    expect(about('the hash of nothing')).toMatchObject([{ level: 'broken' }]);
+    expect(about('admin.token in plain text')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('chmod') as string }]); // prettier-ignore
+    expect(about('the hash of an empty key')).toMatchObject([{ level: 'broken' }]);
     expect(about('11 characters')).toHaveLength(1);
     expect(about('is an API key too')).toHaveLength(1);
     expect(JSON.stringify(findings)).not.toContain('short-token');
@@ -157,7 +159,7 @@ describe('maitred doctor --url', () => {
   it('looks at a running gateway: its engines, its queue, and who its programs are', async () => {
     const engine = await fakeEngine();
     const { url } = await world([engine]);
-    expect((await examine(['--url', url])).about('no call has come')).toMatchObject([{ level: 'note' }]);
+    expect((await examine(['--url', url])).about('no call so far')).toMatchObject([{ level: 'note' }]);
     for (let call = 0; call < 20; call += 1) await chat(url, { messages: [{ role: 'user', content: `${call}` }] });
     const { code, about } = await examine(['--url', url]);
     expect(code).toBe(0);

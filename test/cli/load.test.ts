@@ -77,7 +77,7 @@ describe('maitred load', () => {
     expect(await refused('compare', one, join(folder, 'none.json'))).toMatchObject({ code: 2 });
     expect(await refused('compare', one, fileOf('x.json', '{'))).toMatchObject({
       code: 2,
-      errors: [expect.stringContaining('is no JSON')],
+      errors: [expect.stringContaining('is not valid JSON')],
     });
     expect(await refused('--seed', '1', 'compare', one, other)).toMatchObject({
       code: 2,

@@ -146,7 +146,7 @@ describe('SIGHUP', () => {
     const url = await maitred.url();
     writeFileSync(file, 'listen: {port: 1}\nembedded: 1\npolicy: {name: fcfs-window}\n');
     maitred.kill('SIGHUP');
-    const waiting = await maitred.logged('these keys change at the next start');
+    const waiting = await maitred.logged('these keys take effect at the next start');
     expect(waiting['keys']).toEqual(['listen.port']);
     expect(await configured(url)).toMatchObject({ policy: { name: 'fcfs-window' }, listen: { port: 0 } });
     expect((await chat(url, { max_tokens: 1 })).status).toBe(200);

@@ -6,6 +6,7 @@ const watched = {
   secretEnv: { ADMIN_TOKEN: token },
 };
 const prometheus = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }];
+const vllm = [{ podSelector: { matchLabels: { app: 'vllm' } } }];
 
 /** An engine beside the gateway, as in the README. */
 export const BESIDE = {
@@ -26,22 +27,6 @@ export const WATCHED = {
   ...watched,
   networkPolicy: { admin: prometheus },
   serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
-};
-
-export const SHARED = {
-  replicas: 3,
-  config: {
-    engines,
-    cluster: {
-      url: 'rediss://valkey.agents.svc:6379',
-      username: 'maitred',
-      password: 'env:VALKEY_PASSWORD',
-      caFile: '/etc/valkey/ca.crt',
-    },
-  },
-  secretEnv: { VALKEY_PASSWORD: { name: 'valkey', key: 'password' } },
-  volumes: [{ name: 'valkey-ca', secret: { secretName: 'valkey' } }],
-  volumeMounts: [{ name: 'valkey-ca', mountPath: '/etc/valkey', readOnly: true }],
 };
 
 /** Values that must render to objects that Kubernetes accepts, and to a configuration that the gateway accepts. */
@@ -72,7 +57,17 @@ export const ACCEPTED: Readonly<Record<string, object>> = {
     service: { sessionAffinity: 'ClientIP' },
     podDisruptionBudget: { minAvailable: '50%', maxUnavailable: null },
   },
-  'replicas that share their engines': SHARED,
+  'three replicas that share their engines': {
+    config: { engines, cluster: { url: 'rediss://valkey:6379', password: 'env:VALKEY_PASSWORD' } },
+    secretEnv: { VALKEY_PASSWORD: { name: 'valkey', key: 'password' } },
+    replicas: 3,
+    podDisruptionBudget: { minAvailable: 2, maxUnavailable: null },
+  },
+  'KV events of two ranks': {
+    config: { engines, kvEvents: { port: 5557, host: '0.0.0.0', ranks: 2 } },
+    networkPolicy: { engines: vllm },
+  },
+  'KV events of the engine in the pod': { ...BESIDE, config: { kvEvents: { port: 5557 } } },
   'numbers of every size': {
     config: {
       engines,
@@ -128,17 +123,15 @@ export const REFUSED: readonly (readonly [what: string, key: string, values: obj
   ['a number out of range', 'levels', { config: { engines, policy: { levels: 0 } } }],
   ['a second replica by accident', 'independentReplicas', { ...IN_FRONT, replicas: 2 }],
   [
-    'a password in the open',
-    'password',
-    { ...SHARED, config: { engines, cluster: { url: SHARED.config.cluster.url, password: 'secret' } } },
+    'replicas that would share an engine that each has',
+    'config.cluster.url',
+    { ...BESIDE, replicas: 2, config: { cluster: { url: 'redis://valkey:6379' } } },
   ],
-  ['a password that no Secret has', 'env:VALKEY_PASSWORD', { ...SHARED, secretEnv: {} }],
   [
-    'a shared engine in the pod',
-    'engine.enabled',
-    { ...BESIDE, config: { cluster: SHARED.config.cluster }, secretEnv: SHARED.secretEnv },
+    'KV events that the network policy blocks',
+    'networkPolicy.engines',
+    { config: { engines, kvEvents: { port: 5557, host: '0.0.0.0' } } },
   ],
-  ['replicas that share and are independent', 'independentReplicas', { ...SHARED, independentReplicas: true }],
   ['a listener on loopback', 'config.listen', { config: { engines, listen: { host: '127.0.0.1' } } }],
   ['a port by chance', 'config.listen', { config: { engines, listen: { port: 0 } } }],
   ['an admin port by chance', 'config.admin.port', { config: { engines, admin: { port: 0 } } }],

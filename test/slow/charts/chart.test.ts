@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { folderOf } from '../../support/folder.js';
 import { Maitred } from '../../support/maitred.js';
 import { readText } from '../../support/tree.js';
-import { ACCEPTED, BESIDE, IN_FRONT, REFUSED, SHARED, WATCHED } from './cases.js';
+import { ACCEPTED, BESIDE, IN_FRONT, REFUSED, WATCHED } from './cases.js';
 import { CHART, NAMESPACE, NEWEST, helm, objectsOf, template, withoutHelm } from './helm.js';
-import { all, fileIn, gatewayOf, one, podOf } from './objects.js';
+import { all, gatewayOf, one, podOf } from './objects.js';
 import { configIn, environmentOf } from './pod.js';
 import { brokenBySchema, withoutSchemas } from './schemas.js';
 
@@ -46,8 +46,7 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
 
   it('renders the values of its README, one after the other', () => {
     const blocks = [...readText('charts/maitred/README.md').matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text!);
-    const [shared, ...none] = blocks.filter((text) => text.startsWith('replicas:'));
-    const values = blocks.filter((text) => /^(image|config|networkPolicy):/m.test(text) && text !== shared);
+    const values = blocks.filter((text) => /^(image|config|networkPolicy):/m.test(text) && !text.includes('replicas:'));
     const files = Object.fromEntries(values.map((text, index) => [`${index}.yaml`, text]));
     const folder = folderOf(files);
     expect(values.length).toBeGreaterThan(4);
@@ -55,8 +54,9 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
     const pod = podOf(objectsOf({}, ...flags));
     expect(pod.containers[0].env.map(({ name }) => name)).toContain('ADMIN_TOKEN');
     expect(pod.initContainers?.map(({ name }) => name)).toEqual(['engine']);
-    expect(none).toEqual([]);
-    expect(objectsOf(IN_FRONT, '--values', join(folderOf({ 'shared.yaml': shared! }), 'shared.yaml'))).toEqual(objectsOf(SHARED)); // prettier-ignore
+    // An engine in the pod cannot be shared.
+    const replicas = folderOf({ 'values.yaml': blocks.find((text) => text.includes('replicas:'))! });
+    expect(one(objectsOf(IN_FRONT, '--values', join(replicas, 'values.yaml')), 'Deployment').spec.replicas).toBe(3);
   });
 
   it('gives a pod longer than its drain takes', () => {
@@ -66,19 +66,6 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
     expect(graceOf({ config: hour, preStopSeconds: 20 })).toBe(20 + 3600 + 10);
     expect(graceOf({ ...BESIDE, config: { timeouts: { drainMs: 0 } } })).toBe(5 + 0 + 10 + 30);
     expect(graceOf({ config: { ...IN_FRONT.config, timeouts: null } })).toBe(5 + 600 + 10);
-  });
-
-  it('gives replicas that share their engines a password from a Secret, and tells them how many they are', () => {
-    const objects = objectsOf(SHARED);
-    const { env, volumeMounts } = gatewayOf(objects);
-    expect(env).toContainEqual({
-      name: 'VALKEY_PASSWORD',
-      valueFrom: { secretKeyRef: SHARED.secretEnv.VALKEY_PASSWORD },
-    });
-    expect(volumeMounts).toContainEqual(SHARED.volumeMounts[0]);
-    expect(configIn(environmentOf(objects))).toMatchObject({ cluster: { ...SHARED.config.cluster, gateways: 3, password: expect.any(String) as string } }); // prettier-ignore
-    const two = { ...SHARED, config: { ...SHARED.config, cluster: { ...SHARED.config.cluster, gateways: 2 } } };
-    expect(fileIn(objectsOf(two))).toContain('gateways: 2');
   });
 
   it('ends an engine in the pod after the gateway, and starts it before', () => {
@@ -121,6 +108,35 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
     const account = { kind: 'ServiceAccount', name: 'maitred', namespace: NAMESPACE };
     expect(all(objects, 'RoleBinding').map(({ subjects }) => subjects)).toEqual([[account], [account]]);
     expect(podOf(objects).automountServiceAccountToken).toBe(true);
+  });
+
+  it('tells replicas that share their engines how many they are, unless the configuration does', () => {
+    const shared = ACCEPTED['three replicas that share their engines'] as { config: { cluster: object } };
+    const cluster = { ...shared.config.cluster, gateways: 5 };
+    const told = { ...shared, config: { ...shared.config, cluster } };
+    expect(configIn(environmentOf(objectsOf(shared)))).toMatchObject({ cluster: { gateways: 3 } });
+    expect(configIn(environmentOf(objectsOf(told)))).toMatchObject({ cluster: { gateways: 5 } });
+  });
+
+  it('has a Service for KV events, which engines alone may send', () => {
+    const objects = objectsOf(ACCEPTED['KV events of two ranks']!);
+    const service = all(objects, 'Service').find(({ metadata }) => metadata.name === 'maitred-kv')!;
+    expect(service.spec.ports.map(({ port, targetPort }) => [port, targetPort])).toEqual([
+      [5557, 'kv-events-0'],
+      [5558, 'kv-events-1'],
+    ]);
+    const { ports } = gatewayOf(objects);
+    expect(ports.map(({ name, containerPort }) => [name, containerPort])).toEqual(
+      expect.arrayContaining([
+        ['kv-events-0', 5557],
+        ['kv-events-1', 5558],
+      ]),
+    );
+    expect(one(objects, 'NetworkPolicy').spec.ingress.at(-1)).toEqual({
+      ports: [{ port: 5557 }, { port: 5558 }],
+      from: [{ podSelector: { matchLabels: { app: 'vllm' } } }],
+    });
+    expect(all(objectsOf(IN_FRONT), 'Service')).toHaveLength(1);
   });
 
   it('restarts the pods when the configuration changes, unless that is off', () => {

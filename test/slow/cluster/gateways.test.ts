@@ -163,7 +163,7 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
     store.pause();
     await standing('split');
     expect((await metrics(gateways[0]!.adminUrl)).get('maitred_cluster_store_up{pool="default"}')).toBe(0);
-    expect(gateways[0]!.logs.map(({ msg }) => msg)).toContain('shared state is away: this gateway goes on alone');
+    expect(gateways[0]!.logs.map(({ msg }) => msg)).toContain('no shared state: this gateway continues alone');
     await sleep(2000);
     store.resume();
     await standing('shared');
