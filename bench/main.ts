@@ -1,4 +1,6 @@
 import { Argument, Command } from 'commander';
+import { benchCluster } from './cluster/calls.js';
+import { benchGateways } from './cluster/scale.js';
 import { benchStore } from './cluster/store.js';
 import { benchDecisions } from './core/decisions.js';
 import { benchProgramBytes } from './core/program-bytes.js';
@@ -32,6 +34,8 @@ const BENCHES = {
   observed: benchObserved,
   load: benchLoad,
   store: benchStore,
+  cluster: benchCluster,
+  gateways: benchGateways,
 } satisfies Record<string, (quick: boolean) => void | Promise<void>>;
 
 const command = new Command('bench')

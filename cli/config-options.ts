@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 import { BALANCER_NAMES } from '../loadbalancer/index.js';
+import { explainChoices } from './choices-help.js';
 import type { ConfigInputs } from '../sidecar/config/load.js';
 import type { Override } from '../sidecar/config/overrides.js';
 import { problemText, type ConfigProblem } from '../sidecar/config/problems.js';
@@ -18,7 +19,7 @@ export interface ConfigFlags {
 /** The options that `serve` and `config` share: the file, and flags over it. Their values are checked with the rest. */
 export function addConfigOptions(command: Command): Command {
   const collect = (url: string, urls: readonly string[] = []) => [...urls, url];
-  return command
+  command
     .option('-c, --config <file>', 'YAML file with any of the keys of docs/CONFIG.md')
     .option('--host <host>', 'address to listen on (listen.host)')
     .option('-p, --port <port>', 'port to listen on, 0 picks a free one (listen.port)')
@@ -30,6 +31,7 @@ export function addConfigOptions(command: Command): Command {
       'after',
       '\nEvery key can also be set by an environment variable, such as MAITRED_LISTEN_PORT. Flags take precedence.',
     );
+  return explainChoices(command);
 }
 
 /** The words are for help and completion; the schema refuses others. */

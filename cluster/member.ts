@@ -6,19 +6,24 @@ export interface Changes {
   readonly claims: readonly EngineClaim[];
   /** Engines that it uses no more. */
   readonly released: readonly EngineId[];
+  /** Slots that the claims give back: the scheduler must hear of it before the store does. */
+  readonly returned: readonly EngineShared[];
 }
 
-const NONE: Changes = { claims: [], released: [] };
+const NONE: Changes = { claims: [], released: [], returned: [] };
 
 /**
  * A gateway's side of the shared engines: its claim on each, and the part that it was given.
  *
  * One claim is under way at a time, and it covers all changes since the last, so that a slow store gets fewer of them.
+ * What a claim gives back is used no more from then on, whatever is heard before its answer: that may be older.
  */
 export class Member {
   readonly #parts = new Map<EngineId, EnginePart>();
   readonly #claimed = new Map<EngineId, EngineClaim>();
-  #isUnderWay = false;
+  /** Most slots by claims without an answer. */
+  readonly #kept = new Map<EngineId, number>();
+  #underWay: readonly EngineClaim[] = [];
 
   /** @param demands the gateway's present calls and needs */
   constructor(private readonly demands: () => readonly EngineDemand[]) {}
@@ -32,18 +37,23 @@ export class Member {
   joined(engine: EngineId): void {
     this.#claimed.delete(engine);
     this.#parts.delete(engine);
+    this.#kept.delete(engine);
   }
 
   /** Changes since the last claims. None while others are under way: `settled` must follow claims. */
   changes(): Changes {
-    if (this.#isUnderWay) return NONE;
+    if (this.#underWay.length > 0) return NONE;
     const demands = this.demands();
     const claims = demands
       .map((demand) => ({ ...demand, keeps: keptSlots(demand, this.#parts.get(demand.engine)) }))
       .filter((claim) => !isEqual(claim, this.#claimed.get(claim.engine)));
-    for (const claim of claims) this.#claimed.set(claim.engine, claim);
-    this.#isUnderWay = claims.length > 0;
-    return { claims, released: this.#claimed.size > demands.length ? this.#release(demands) : [] };
+    for (const claim of claims) {
+      this.#claimed.set(claim.engine, claim);
+      this.#kept.set(claim.engine, Math.max(claim.inFlight, claim.keeps));
+    }
+    this.#underWay = claims;
+    const returned = this.received(claims.flatMap(({ engine }) => this.#parts.get(engine) ?? []));
+    return { claims, released: this.#claimed.size > demands.length ? this.#release(demands) : [], returned };
   }
 
   #release(demands: readonly EngineDemand[]): EngineId[] {
@@ -53,19 +63,24 @@ export class Member {
     return released;
   }
 
-  /** The claims have arrived. @param lost those that may not have: they are made again */
-  settled(lost: readonly EngineClaim[] = []): void {
-    this.#isUnderWay = false;
-    for (const { engine } of lost) this.#claimed.delete(engine);
+  /** The claims under way are over. Those that the store has not answered are made again: it may have heard them. */
+  settled(answered: ReadonlySet<EngineId>): void {
+    for (const { engine } of this.#underWay) (answered.has(engine) ? this.#kept : this.#claimed).delete(engine);
+    this.#underWay = [];
   }
 
   /** The gateway's parts as the store has them now. Returns those that its scheduler must hear of. */
   received(parts: readonly EnginePart[]): EngineShared[] {
-    const changed = parts.filter((part) => !isEqual(part, this.#parts.get(part.engine)));
+    const changed = parts
+      .map((part) => withAtMost(part, this.#kept.get(part.engine)))
+      .filter((part) => !isEqual(part, this.#parts.get(part.engine)));
     for (const part of changed) this.#parts.set(part.engine, part);
     return changed.map((part) => ({ type: 'engineShared', ...part }));
   }
 }
+
+const withAtMost = (part: EnginePart, kept = Infinity): EnginePart =>
+  part.slots === undefined || part.slots <= kept ? part : { ...part, slots: kept };
 
 /** Slots that the gateway needs itself. While calls wait elsewhere, it keeps none for worse ones, or for none. */
 function keptSlots({ inFlight, waiting }: EngineDemand, part: EnginePart | undefined): number {

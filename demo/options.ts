@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { POLICY_SENTENCES } from '../sidecar/config/choices.js';
 import { presentPolicy } from '../sidecar/config/renamed.js';
 import { POLICY_NAMES } from '../src/index.js';
 import { DEFAULT_PRESET, PRESET_NAMES, type PresetName } from '../sim/index.js';
@@ -39,7 +40,7 @@ export function makeCommand(): Command {
     .addOption(
       new Option('--policies <names>', 'policies, the first to compare each other one with')
         .argParser(policies)
-        .default(['pass-through', 'plas'], 'pass-through,plas'),
+        .default(['pass-through', 'fcfs-window', 'plas'], 'pass-through,fcfs-window,plas'),
     )
     .option('--balancer <name>', 'load-balancing policy; absent: the default')
     .option('--config <file>', 'gateway configuration to try; its times are scaled with the speed')
@@ -84,6 +85,12 @@ export function makeCommand(): Command {
     .option('--gap-max <seconds>', 'longest tool time, before it is scaled', real(0, 86_400), 60)
     .option('--time-limit <seconds>', 'longest time that the run of one policy may take', real(1, 86_400), 900)
     .option('--json', 'print JSON', false)
+    .addHelpText(
+      'after',
+      `\nPolicies:\n${Object.entries(POLICY_SENTENCES)
+        .map(([name, sentence]) => `  ${name.padEnd(13)}${sentence}`)
+        .join('\n')}`,
+    )
     .exitOverride();
 }
 

@@ -8,7 +8,7 @@ import { configure, readModel, readView, startGateway } from '../processes/gatew
 import { makeCommand, UsageError, type DemoOptions } from './options.js';
 import { Progress } from './progress.js';
 import { replay } from './replay.js';
-import { compare, summarize, table, type Run } from './report.js';
+import { compare, summarize, text, type Run } from './report.js';
 import { makeStage, thousands, type Stage } from './stage.js';
 import type { Workload } from './workload.js';
 
@@ -57,7 +57,7 @@ async function demo(options: DemoOptions, print: (text: string) => void): Promis
     ),
   );
   const report = { options, workloads, summaries, comparisons: compare(summaries) };
-  print(json ? JSON.stringify(report, undefined, 2) : table(summaries, stage.speed));
+  print(json ? JSON.stringify(report, undefined, 2) : text(summaries, stage.speed));
   for (const { policy, overheadShare } of summaries) {
     if (overheadShare <= OVERHEAD_SHARE_MAX) continue;
     const advice = stage.speed > 1 ? `; use a --speed below ${stage.speed}` : '';
@@ -108,9 +108,9 @@ async function run(policy: string, seed: number, workload: Workload, stage: Stag
 
 function describe({ name, programs, demand }: Workload, stage: Stage, { gapMax }: DemoOptions): string {
   return [
-    `${programs.length} ${name}, all at once, ${demand.calls} calls without any header that tells whose they are`,
-    `contexts: ${thousands(demand.meanTokens)} tokens together on average, ${thousands(demand.largestTokens)} at their ` +
-      `largest; tool times x ${stage.gapScale}, at most ${gapMax} s before that`,
+    `${programs.length} ${name}, all at once, ${demand.calls} calls without headers`,
+    `contexts in all: ${thousands(demand.meanTokens)} tokens on average, ${thousands(demand.largestTokens)} at their largest`,
+    `tool times x ${stage.gapScale}, at most ${gapMax} s before that`,
     stage.describe(demand),
   ].join('\n');
 }

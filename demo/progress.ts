@@ -33,9 +33,11 @@ export class Progress {
 
   #write(): void {
     const seconds = Math.round((performance.now() - this.#startedAt) / 1000);
+    const share = this.#answered / this.calls;
+    const left = share > 0 && share < 1 ? `, about ${Math.ceil((seconds * (1 - share)) / share)} s left` : '';
     const line =
       `${this.title}: ${seconds} s, ${this.#answered} of ${this.calls} calls answered, ` +
-      `${this.#ended} of ${this.programs} programs done`;
+      `${this.#ended} of ${this.programs} programs done${left}`;
     process.stderr.write(this.#terminal ? `\r${line}` : `${line}\n`);
   }
 }

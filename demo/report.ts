@@ -106,33 +106,70 @@ const COLUMNS: readonly [title: string, cell: (summary: Summary) => string][] = 
   ['mean s', ({ meanSeconds }) => number(meanSeconds)],
   ['p50 s', ({ p50Seconds }) => number(p50Seconds)],
   ['p99 s', ({ p99Seconds }) => number(p99Seconds)],
-  ['prefix hits', ({ hitRate }) => percent(hitRate)],
-  ['calls', ({ calls }) => String(calls)],
-  ['failed', ({ failures }) => String(failures)],
-  ['| seen as', ({ gateway }) => String(gateway.programs)],
-  ['right', ({ gateway }) => String(gateway.programsRight)],
-  ['hits', ({ gateway }) => percent(gateway.hitRate)],
+  ['cached', ({ hitRate }) => percent(hitRate)],
   ['queued s', ({ gateway }) => number(gateway.queuedSecondsMean)],
-  ['promoted', ({ gateway }) => String(gateway.promotions)],
-  ['| overhead', ({ overheadShare }) => percent(overheadShare)],
+  ['failed', ({ failures }) => String(failures)],
+  ['seen right', ({ gateway, programs }) => `${gateway.programsRight}/${programs}`],
+  ['overhead', ({ overheadShare }) => percent(overheadShare)],
 ];
 
 const timesOf = (speed: number): string =>
   speed === 1
-    ? 'Program times in seconds'
-    : `Times are seconds as on the real machine, ${speed} times those that passed here`;
+    ? 'Times of programs, in seconds.'
+    : `Times are seconds as on the real machine, ${speed} times those that passed here.`;
 
-const legend = (
-  speed: number,
-): string => `${timesOf(speed)}; failed: programs that did not finish. The gateway's own view: how many programs
-it took the calls for, and how many of these rightly; hits by the engines' answers; time a program's calls were queued;
-calls promoted. Overhead: share of program time that this machine adds to that of the queue and the engines.`;
+const legend = (speed: number): string => `${timesOf(speed)}
+p99: of fewer than 100 programs, the slowest. cached: share of the prompt tokens
+that the engines had in cache. queued: time in the gateway’s queue, for each
+program. seen right: programs whose calls the gateway took for one program’s.
+overhead: share of program time that this machine adds.`;
+
+/** Difference up to which a demo, which is one run, shows nothing. */
+const MARGIN = 0.02;
+const BAR_WIDTH = 50;
 
 /**
- * The table, its explanation, and the comparison of the first policy with each other one.
+ * The verdict, a picture of it, and the table, in 80 columns.
  * @param speed speed-up over real time
  */
-export function table(summaries: readonly Summary[], speed: number): string {
+export function text(summaries: readonly Summary[], speed: number): string {
+  return [
+    ...verdicts(summaries),
+    '',
+    'Mean program time, s: shorter is better',
+    ...bars(summaries),
+    '',
+    ...table(summaries),
+    '',
+    legend(speed),
+  ].join('\n');
+}
+
+/** A line on each policy but the first: how much sooner or later its programs ended, and what became of the caches. */
+function verdicts(summaries: readonly Summary[]): string[] {
+  const [base] = summaries;
+  return compare(summaries).map(({ policy, against, mean: ofMeans, p99 }) => {
+    const own = summaries.find((summary) => summary.policy === policy);
+    const cached = `cached ${percent(base?.hitRate ?? null)} -> ${percent(own?.hitRate ?? null)}`;
+    const slowest = Math.abs(p99 - 1) <= MARGIN ? 'slowest the same' : `slowest ${changeOf(p99)}`;
+    if (Math.abs(ofMeans - 1) <= MARGIN) return `${policy}: no difference from ${against} that matters; ${cached}`;
+    return `${policy}: programs ${changeOf(ofMeans)} than ${against}, ${slowest}; ${cached}`;
+  });
+}
+
+const changeOf = (speedup: number): string =>
+  speedup >= 1 ? `${speedup.toFixed(2)}x sooner` : `${(1 / speedup).toFixed(2)}x later`;
+
+function bars(summaries: readonly Summary[]): string[] {
+  const longest = Math.max(...summaries.map(({ meanSeconds }) => meanSeconds));
+  const width = Math.max(...summaries.map(({ policy }) => policy.length));
+  return summaries.map(({ policy, meanSeconds }) => {
+    const length = Math.max(1, Math.round((BAR_WIDTH * meanSeconds) / longest));
+    return `${policy.padEnd(width)}  ${'█'.repeat(length)} ${number(meanSeconds)}`;
+  });
+}
+
+export function table(summaries: readonly Summary[]): string[] {
   const rows = [
     COLUMNS.map(([title]) => title),
     ...summaries.map((summary) => COLUMNS.map(([, cell]) => cell(summary))),
@@ -140,14 +177,9 @@ export function table(summaries: readonly Summary[], speed: number): string {
   const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const align = (cell: string, column: number) =>
     column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
-  const ratios = compare(summaries).map(
-    ({ policy, against, mean: ofMeans, p50, p99 }) =>
-      `${policy} against ${against}: mean ${ratio(ofMeans)}, p50 ${ratio(p50)}, p99 ${ratio(p99)}`,
-  );
-  return [...rows.map((row) => row.map(align).join('  ')), '', legend(speed), '', ...ratios].join('\n').trimEnd();
+  return rows.map((row) => row.map(align).join('  ').trimEnd());
 }
 
-const ratio = (value: number) => `${value.toFixed(2)}x`;
 const number = (value: number) => (value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en-US'));
 const percent = (part: number | null) => (part === null ? '-' : `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`);
 const share = (part: number, whole: number) => (whole > 0 ? part / whole : null);

@@ -25,8 +25,10 @@ export interface BalancerOptions extends ProgramAffinityOptions {
   readonly name: BalancerName;
 }
 
-/** A fresh balancer of that name. */
+/** A fresh balancer of that name. @throws RangeError when there is none, as an untyped caller may ask */
 export function makeBalancer(options: BalancerOptions): Balancer {
+  if (!Object.hasOwn(BALANCERS, options.name))
+    throw new RangeError(`balancer.name is none of ${BALANCER_NAMES.join(', ')}: ${options.name}`);
   return BALANCERS[options.name](options);
 }
 

@@ -8,6 +8,7 @@ import { Auth } from './auth.js';
 import { HeldBytes } from './bodies/held.js';
 import { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
+import { Sessions } from './calls/sessions.js';
 import { Warms } from './calls/warms.js';
 import type { Config } from './config/schema.js';
 import type { Context, Demo, Shadow } from './context.js';
@@ -73,7 +74,8 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     now: () => driver.now(),
     log,
   });
-  const warms = makeWarms(config, () => context);
+  const sessions = new Sessions(() => context.config.timeouts.leaseMs);
+  const warms = makeWarms(config, sessions, () => context);
   const membership = new Membership(fleet, () => driver.now(), log);
   const context: Context = {
     config,
@@ -95,6 +97,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     held: new HeldBytes(() => context.config),
     reader: new BodyReader(() => context.config),
     active: new ActiveSet(),
+    sessions,
     warms,
     threads,
     identified: new Identified(),
@@ -103,7 +106,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     watchers: new Watchers(watchPorts(() => context)),
     demo: options.demo,
     shadow: options.shadow,
-    callPorts: { ...portsOf(() => context), driver, fleet },
+    callPorts: { ...portsOf(() => context), driver, fleet, sessions },
     cluster: undefined,
     kvEvents: undefined,
     tracing: undefined,
@@ -115,23 +118,26 @@ export function assemble(config: Config, options: GatewayOptions): Context {
 
 /** The program's row has left the scheduler's table. */
 function forgetProgram(
-  { cluster, driver, metrics, threads, totals, tracing, warms }: Context,
+  { cluster, driver, metrics, sessions, threads, totals, tracing, warms }: Context,
   gone: ProgramGone,
 ): void {
   metrics.programGone(gone);
   totals.programGone(gone, driver.now());
   threads.gone(gone.program);
   warms.prompts.forget(gone.program);
+  if (gone.cause === 'ended' || cluster?.owns(gone.program) !== false) sessions.close(gone.program);
+  else sessions.forget(gone.program);
   cluster?.gone(gone.program);
   // An ended program was reported when it ended, because its id may be in use again by now.
   if (gone.cause !== 'ended') tracing?.programOver(gone.program, gone.cause);
 }
 
 /** The context is read late, because it holds these warms itself. */
-function makeWarms({ limits }: Config, context: () => Context): Warms {
+function makeWarms({ limits }: Config, sessions: Sessions, context: () => Context): Warms {
   return new Warms({
     config: () => context().config,
     fleet: { get: (id) => context().fleet.get(id) },
+    sessions,
     bytesMax: limits.warmBytes,
     now: () => context().driver.now(),
     emit: (event) => context().driver.emit(event),
@@ -168,7 +174,7 @@ export function makeIdentifier({ identity, limits, cluster }: Config, context: (
 }
 
 /** The gateway's reactions to its calls. The context is read late, because it holds these ports itself. */
-function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet'> {
+function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet' | 'sessions'> {
   return {
     config: () => context().config,
     refused: (spec, code) => {

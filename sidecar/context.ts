@@ -6,6 +6,7 @@ import type { HeldBytes } from './bodies/held.js';
 import type { BodyReader } from './bodies/reader.js';
 import type { Cluster } from './cluster/cluster.js';
 import type { CallPorts } from './calls/ports.js';
+import type { Sessions } from './calls/sessions.js';
 import type { Warms } from './calls/warms.js';
 import type { Config } from './config/schema.js';
 import type { Discovery, Membership } from './discovery/index.js';
@@ -63,6 +64,7 @@ export interface Context {
   readonly held: HeldBytes;
   readonly reader: BodyReader;
   readonly active: ActiveSet;
+  readonly sessions: Sessions;
   readonly warms: Warms;
   readonly threads: Threads;
   readonly identified: Identified;

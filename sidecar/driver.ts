@@ -9,7 +9,9 @@ import type {
   Event,
   Millis,
   ProgramGone,
+  QueueView,
   Reject,
+  Views,
   WaitView,
   Warm,
 } from '../src/index.js';
@@ -62,7 +64,10 @@ export class Driver {
     private readonly ports: DriverPorts,
   ) {
     this.#scheduler = new Scheduler(config, balancer, undefined, ports.violated);
-    this.#waits = new Waiting(this.#scheduler, () => this.now());
+    this.#waits = new Waiting(
+      () => this.views,
+      () => this.now(),
+    );
   }
 
   /** The clock of all events' timestamps. */
@@ -80,17 +85,22 @@ export class Driver {
     return this.#scheduler.views.waiting;
   }
 
-  /** Why the call waits, as of a moment ago; undefined where that is not known. */
+  /** Why the call waits. Where many wait, this may be as of a moment ago, and undefined for one that came since. */
   waitOf(call: CallId): WaitView | undefined {
     return this.#waits.of(call);
   }
 
-  /** Number of waiting calls by cause, as of a moment ago. */
-  waitCauses(): ReturnType<Waiting['causes']> {
-    return this.#waits.causes();
+  /** The waiting calls, counted. Where many wait, this may be as of a moment ago. */
+  queue(): QueueView {
+    return this.#waits.queue();
   }
 
-  /** Read-only state, for views. */
+  /** Read-only state as of now. */
+  get views(): Views {
+    return this.#scheduler.views.at(this.now());
+  }
+
+  /** Settings, totals, and state as of its last step. */
   get scheduler(): Scheduler {
     return this.#scheduler;
   }

@@ -20,7 +20,7 @@ export function endProgram(context: Context, program: ProgramId): void {
  * @throws GatewayError `unknown_program`, or `bad_request` if several tenants have a program of that name
  */
 export function findProgram(context: Context, id: string, tenant: TenantId | undefined): ProgramView {
-  const { views } = context.driver.scheduler;
+  const { views } = context.driver;
   if (tenant !== undefined) {
     const named = id.startsWith('~') ? madeProgram(tenant, id.slice(1)) : context.identifier.named(tenant, id);
     const row = named && views.program(named);

@@ -1,21 +1,19 @@
-import type { CallId, Scheduler, WaitView } from '../src/index.js';
+import type { CallId, QueueView, Views, WaitView } from '../src/index.js';
 
-/** Most of the process's time that a reading of all waiting calls may take: it is good for as long as that asks. */
+/** Most of the process's time that readings of all waiting calls may take in the long run. */
 const BUSY_SHARE = 0.01;
-/** A reading of the counts that is quicker than this is never used twice. */
-const QUICK_MS = 1;
+/** What they may take of it at once, after a pause. */
+const BURST_MS = 100;
 
-type Views = Pick<Scheduler['views'], 'waits' | 'waitCauses'>;
-
-/** Why calls wait, for views. Read for all calls at once, and less often the longer that takes. */
+/** Why calls wait, read for all of them at once: afresh each time, unless that took too much of the process's time. */
 export class Waiting {
   readonly #waits: () => ReadonlyMap<CallId, WaitView>;
-  /** Number of waiting calls by cause, as of a moment ago. */
-  readonly causes: () => ReturnType<Views['waitCauses']>;
+  /** The waiting calls, counted. */
+  readonly queue: () => QueueView;
 
-  constructor({ views }: { readonly views: Views }, now: () => number) {
-    this.#waits = seldom(() => new Map(views.waits()), now, 0);
-    this.causes = seldom(() => views.waitCauses(), now, QUICK_MS);
+  constructor(views: () => Pick<Views, 'waits' | 'queue'>, now: () => number) {
+    this.#waits = thrifty(() => new Map(views().waits()), now);
+    this.queue = thrifty(() => views().queue(), now);
   }
 
   /** Undefined: it does not wait, or it did not at the last reading. */
@@ -24,15 +22,19 @@ export class Waiting {
   }
 }
 
-/** The last reading, or a new one once that has been in use for long enough. */
-function seldom<T>(read: () => T, now: () => number, quickMs: number): () => T {
-  let last: { readonly value: T; readonly untilMs: number } | undefined;
+/** A new reading, or the last one while readings have taken more than their share of the time. */
+function thrifty<T>(read: () => T, now: () => number): () => T {
+  let last: { readonly value: T } | undefined;
+  let budgetMs = BURST_MS;
+  let askedAtMs = -Infinity;
   return () => {
-    const sinceMs = now();
-    if (last !== undefined && sinceMs < last.untilMs) return last.value;
-    const value = read();
-    const tookMs = now() - sinceMs;
-    last = { value, untilMs: tookMs > quickMs ? sinceMs + tookMs / BUSY_SHARE : sinceMs };
-    return value;
+    const nowMs = now();
+    budgetMs = Math.min(BURST_MS, budgetMs + BUSY_SHARE * (nowMs - askedAtMs));
+    askedAtMs = nowMs;
+    if (last === undefined || budgetMs > 0) {
+      last = { value: read() };
+      budgetMs -= now() - nowMs;
+    }
+    return last.value;
   };
 }

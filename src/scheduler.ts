@@ -42,7 +42,7 @@ export class Scheduler {
     balancer: this.#placement.rules.balancer.name,
     calls: this.#lifecycle.calls,
     ghosts: this.#lifecycle.ghosts.size,
-    nowMs: this.#step.nowMs,
+    stepMs: this.#step.nowMs,
   }));
   /** Running totals, for metrics. */
   readonly totals = { promotions: 0, overdue: 0, spilled: 0, rejoined: 0, violations: 0 };

@@ -8,11 +8,11 @@ import { durationMsOf } from './programs/accounting.js';
 import type { ProcessTable, Program } from './programs/process-table.js';
 import type { Placement } from './placement/placement.js';
 import type { Policy } from './policies/policy.js';
-import type { WaitCause } from './placement/waits.js';
+import { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
 import type { Dispatch } from './protocol/events.js';
 import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './protocol/units.js';
 import { demandView, recordView, type EngineDemand, type ProgramRecord } from './shared-views.js';
-import { callViews, countCauses, waitViews, type CallView, type WaitView } from './wait-views.js';
+import { callViews, causes, waitViews, type CallView, type Moment, type WaitView } from './wait-views.js';
 
 /** What is left of a program, as foreseen. */
 export interface ForecastView extends Forecast {
@@ -98,27 +98,41 @@ export interface QueueView {
   readonly waiting: number;
   /** Number of waiting calls by level, an entry for each queue of the policy. */
   readonly byLevel: readonly number[];
+  /** Number of waiting calls by cause; every cause is there. */
+  readonly byCause: Readonly<Record<WaitCause, number>>;
   readonly longestWaitMs: Millis;
 }
 
 /** The parts of a scheduler that its views read. */
 interface State {
   readonly placement: Placement;
+  readonly stepMs: number;
   readonly table: ProcessTable;
   readonly accuracy: Accuracy;
   readonly policy: Policy;
   readonly balancer: string;
   readonly calls: ReadonlyMap<CallId, Call>;
   readonly ghosts: number;
-  readonly nowMs: number;
 }
 
-/** Read-only pictures of a scheduler, each made on demand. */
+/** Read-only pictures of a scheduler, each made on demand: as of its last step, or of a later time. */
 export class Views {
-  readonly #read: () => State;
+  readonly #state: () => State;
+  readonly #nowMs: number;
 
-  constructor(read: () => State) {
-    this.#read = read;
+  constructor(state: () => State, nowMs = -Infinity) {
+    this.#state = state;
+    this.#nowMs = nowMs;
+  }
+
+  /** The same pictures at a time since the last step, which durations count up to. A time before it counts as it. */
+  at(now: Millis): Views {
+    return new Views(this.#state, now);
+  }
+
+  #read(): State & Moment {
+    const state = this.#state();
+    return { ...state, nowMs: Math.max(state.stepMs, this.#nowMs) };
   }
 
   /** Every row of the process table, in order of creation. Rows are made one at a time: stop early at no cost. */
@@ -221,43 +235,45 @@ export class Views {
 
   /** An active call, and why it waits. O(waiting calls). */
   call(id: CallId): CallView | undefined {
-    const { calls, placement, nowMs } = this.#read();
-    const call = calls.get(id);
-    return call && callViews([call], placement, nowMs).get(id);
+    const state = this.#read();
+    const call = state.calls.get(id);
+    return call && callViews([call], state).get(id);
   }
 
   /** The first active calls of a program, in order of arrival, and why they wait. O(waiting calls). */
   callsOf(id: ProgramId, most: number): ReadonlyMap<CallId, CallView> {
-    const { table, placement, nowMs } = this.#read();
-    const calls = table.get(id)?.activeCalls.toSorted((a, b) => a.seq - b.seq) ?? [];
-    return callViews(calls.slice(0, most), placement, nowMs);
+    const state = this.#read();
+    const calls = state.table.get(id)?.activeCalls.toSorted((a, b) => a.seq - b.seq) ?? [];
+    return callViews(calls.slice(0, most), state);
   }
 
   /** Why each waiting call waits; good until the next step. O(calls x engines + waiting calls x log). */
   waits(): IterableIterator<[CallId, WaitView]> {
-    const { calls, placement, nowMs } = this.#read();
-    return waitViews(calls.values(), placement, nowMs);
+    const state = this.#read();
+    return waitViews(state.calls.values(), state);
   }
 
-  /** Number of waiting calls by cause. O(calls x engines). */
-  waitCauses(): Record<WaitCause, number> {
-    const { calls, placement, nowMs } = this.#read();
-    return countCauses(calls.values(), placement, nowMs);
+  /** The cause of each of these calls that waits. O(calls x engines). */
+  causesOf(ids: readonly CallId[]): ReadonlyMap<CallId, WaitCause> {
+    const state = this.#read();
+    const calls = ids.flatMap((id) => state.calls.get(id) ?? []);
+    return new Map([...causes(calls, state)].map(([{ id }, cause]) => [id, cause]));
   }
 
-  /** Waiting calls by level. O(calls in the system). */
+  /** The waiting calls, counted. O(calls in the system x engines). */
   queue(): QueueView {
-    const { calls, policy, nowMs } = this.#read();
-    const byLevel = new Array<number>(policy.levels).fill(0);
+    const state = this.#read();
+    const byLevel = new Array<number>(state.policy.levels).fill(0);
+    const byCause = Object.fromEntries(WAIT_CAUSES.map((cause) => [cause, 0])) as Record<WaitCause, number>;
     let waiting = 0;
     let longest = 0;
-    for (const call of calls.values()) {
-      if (call.state !== 'waiting') continue;
+    for (const [call, cause] of causes(state.calls.values(), state)) {
       waiting += 1;
       byLevel[call.level] = (byLevel[call.level] ?? 0) + 1;
-      longest = Math.max(longest, call.waitingMs(nowMs));
+      byCause[cause] += 1;
+      longest = Math.max(longest, call.waitingMs(state.nowMs));
     }
-    return { waiting, byLevel, longestWaitMs: longest as Millis };
+    return { waiting, byLevel, byCause, longestWaitMs: longest as Millis };
   }
 }
 
@@ -266,7 +282,7 @@ function forecastOf(row: Program | undefined, { foresees = false }: Policy): For
   return forecast && { ...forecast, used: foresees };
 }
 
-function programView({ policy, nowMs }: State, row: Program): ProgramView {
+function programView({ policy, nowMs }: State & Moment, row: Program): ProgramView {
   const { fadingTokens, fadingAtMs, outlook } = row;
   const threads = row.activeCalls.toSorted((a, b) => a.seq - b.seq).map((call) => threadView(call, nowMs));
   const running = threads.flatMap((thread) => (thread.state === 'running' && thread.engine ? [thread.engine] : []));
@@ -319,12 +335,12 @@ function threadView(call: Call, nowMs: number): ThreadView {
   };
 }
 
-function engineView({ policy, nowMs }: State, found: Engine): EngineView {
+function engineView({ policy, stepMs }: State, found: Engine): EngineView {
   return {
     id: found.id,
     state: found.state,
     probation: found.probation,
-    resting: nowMs < found.restUntilMs,
+    resting: stepMs < found.restUntilMs,
     window: policy.admits ? found.limitSize : Infinity,
     inFlight: found.inFlight,
     pinned: found.bound.size,

@@ -3,7 +3,7 @@ import { deadlinesOf } from './programs/escalation.js';
 import type { TenantView } from './programs/accounts.js';
 import type { Placement } from './placement/placement.js';
 import { strandedAtMs } from './placement/eligible.js';
-import { WAIT_CAUSES, Waits, type Obstacle, type WaitCause } from './placement/waits.js';
+import { Waits, type Obstacle, type WaitCause } from './placement/waits.js';
 import type { Dispatch } from './protocol/events.js';
 import type { CallId, EngineId, Millis, ProgramId } from './protocol/units.js';
 
@@ -70,27 +70,33 @@ interface Waiting {
   readonly refuseAtMs: Millis | undefined;
 }
 
-/** Number of waiting calls by cause; every cause is there. */
-export function countCauses(calls: Iterable<Call>, placement: Placement, nowMs: number): Record<WaitCause, number> {
-  const counts = Object.fromEntries(WAIT_CAUSES.map((cause) => [cause, 0])) as Record<WaitCause, number>;
-  const waits = new Waits(placement, nowMs);
-  for (const call of calls) if (call.state === 'waiting') counts[waits.nearest(call).cause] += 1;
-  return counts;
+/** What views of calls are made of. */
+export interface Moment {
+  readonly placement: Placement;
+  /** Time of the last step: what it left waiting waits for the causes of that time. */
+  readonly stepMs: number;
+  /** The present, up to which durations are counted. */
+  readonly nowMs: number;
+}
+
+/** The cause of each of these calls that waits. */
+export function* causes(calls: Iterable<Call>, { placement, stepMs }: Moment): IterableIterator<[Call, WaitCause]> {
+  const waits = new Waits(placement, stepMs);
+  for (const call of calls) if (call.state === 'waiting') yield [call, waits.nearest(call).cause];
 }
 
 /** Why each waiting call waits. */
 export function* waitViews(
   calls: Iterable<Call>,
-  placement: Placement,
-  nowMs: number,
+  { placement, stepMs, nowMs }: Moment,
 ): IterableIterator<[CallId, WaitView]> {
-  const waits = new Waits(placement, nowMs);
+  const waits = new Waits(placement, stepMs);
   for (const call of calls) if (call.state === 'waiting') yield [call.id, waitView(call, waits, nowMs)];
 }
 
 /** These active calls, each with why it waits. */
-export function callViews(calls: readonly Call[], placement: Placement, nowMs: number): Map<CallId, CallView> {
-  const waits = new Waits(placement, nowMs);
+export function callViews(calls: readonly Call[], { placement, stepMs, nowMs }: Moment): Map<CallId, CallView> {
+  const waits = new Waits(placement, stepMs);
   return new Map(calls.map((call) => [call.id, callView(call, placement, waits, nowMs)]));
 }
 

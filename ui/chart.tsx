@@ -61,7 +61,7 @@ function makePlot(
       scales: { y: { range: (_, __, most) => [0, max ?? (most > 0 ? most * 1.1 : 1)] } },
       axes: [
         { ...axis, size: 22, font: '11px system-ui', values: (_, marks) => marks.map(timeOfDay), space: 70 },
-        { ...axis, size: 52, font: '11px system-ui', values: (_, marks) => marks.map(format), space: 30 },
+        { ...axis, size: 70, font: '11px system-ui', values: (_, marks) => marks.map(format), space: 30 },
       ],
       series: [
         {},

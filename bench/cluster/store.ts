@@ -1,13 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { gatewayId, REDIS_DEFAULTS, RedisState } from '../../cluster/index.js';
 import { engineId, programId, tenantId, type Millis, type Tokens } from '../../src/index.js';
 import { percentile, printTable, say, show } from '../numbers.js';
+import { startServer } from './server.js';
 
 const GATEWAYS = [1, 4, 16];
 const IN_FLIGHT = [1, 32];
@@ -15,7 +9,7 @@ const PROGRAMS = 10_000;
 
 /** Cost of the operations on a shared store, which is on this machine. */
 export async function benchStore(quick: boolean): Promise<void> {
-  const store = await startStore();
+  const store = await startServer();
   if (store === undefined) return say('redis-server is not installed: skipped.');
   say(`One redis-server on this machine. Time from the call to its answer; CPU of this process, all gateways in it. "claim": of one
 engine that so many gateways share, each of which hears of every claim. "take": a program over from another gateway, with its record.\n`);
@@ -110,31 +104,3 @@ const openState = (path: string, name: string): Promise<RedisState> =>
     { ...REDIS_DEFAULTS, limitMs: 1000, connection: { url: path }, pool: 'bench', gateway: gatewayId(name) },
     { parts: () => undefined, moved: () => undefined, owned: () => [], changed: () => undefined },
   );
-
-async function startStore(): Promise<{ readonly path: string; readonly stop: () => Promise<void> } | undefined> {
-  const folder = mkdtempSync(join(tmpdir(), 'maitred-bench-'));
-  const path = join(folder, 'redis.sock');
-  const child = spawn('redis-server', ['--port', '0', '--unixsocket', path, '--save', '', '--appendonly', 'no'], {
-    stdio: 'ignore',
-  });
-  const ended = new Promise<undefined>((resolve) =>
-    child.once('error', () => resolve(undefined)).once('exit', () => resolve(undefined)),
-  );
-  const stop = async () => {
-    child.kill();
-    await ended;
-    rmSync(folder, { recursive: true, force: true });
-  };
-  for (;;) {
-    const socket = connect(path);
-    const connected = once(socket, 'connect').then(
-      () => 'yes',
-      () => 'not yet',
-    );
-    const accepts = await Promise.race([connected, ended]);
-    socket.destroy();
-    if (accepts === undefined) return undefined;
-    if (accepts === 'yes') return { path, stop };
-    await sleep(10);
-  }
-}

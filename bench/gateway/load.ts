@@ -32,6 +32,11 @@ export interface PacedJob extends Target {
   readonly type: 'paced';
   readonly perSecond: number;
   readonly seconds: number;
+  /** Further URLs, which take turns with the first. */
+  readonly others?: readonly string[];
+  /** Number of programs that take turns, each with an id; absent: requests without an id. */
+  readonly programs?: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 /** Milliseconds since a request was handed to the client library. */
 export interface Latency {
@@ -89,18 +94,21 @@ async function measureThroughput(job: ThroughputJob): Promise<Throughput> {
 }
 
 async function measureLatency(job: PacedJob): Promise<Latency> {
-  const pool = new Pool(job.url);
+  const pools = [job.url, ...(job.others ?? [])].map((url) => new Pool(url));
   const body = chatBody(job.bytes, job.stream);
   const first: number[] = [];
   const whole: number[] = [];
   let bad = 0;
-  const send = () =>
+  const send = (index: number) =>
     new Promise<void>((resolve) => {
+      const program = job.programs === undefined ? {} : { 'x-maitred-program': `p${index % job.programs}` };
+      const headers = { ...HEADERS, ...job.headers, ...program };
+      const pool = pools[index % pools.length]!;
       const sentAt = performance.now();
       let firstAt = 0;
       let ok = true;
       pool.dispatch(
-        { method: 'POST', path: PATH, headers: HEADERS, body },
+        { method: 'POST', path: PATH, headers, body },
         {
           onRequestStart: () => undefined,
           onResponseStart(_, status) {
@@ -128,11 +136,11 @@ async function measureLatency(job: PacedJob): Promise<Latency> {
   const total = job.perSecond * job.seconds;
   while (open.length < total) {
     const due = Math.min(total, ((performance.now() - startAt) / 1000) * job.perSecond);
-    while (open.length < due) open.push(send());
+    while (open.length < due) open.push(send(open.length));
     await sleep(1);
   }
   await Promise.all(open);
-  await pool.close();
+  await Promise.all(pools.map((pool) => pool.close()));
   return {
     firstP50: percentile(first, 0.5),
     firstP99: percentile(first, 0.99),

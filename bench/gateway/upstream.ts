@@ -9,6 +9,7 @@ import { MODEL } from './bodies.js';
  *     POST with `"stream":false`           a JSON answer
  *     POST with `"stream":true`            an event stream: 32 chunks, each written by itself, the usage if asked for, [DONE]
  *
+ * Header `x-delay-ms`: a JSON answer comes so much later.
  * Header `x-gap-ms`: chunks come at this interval, without end. Without it: one chunk a turn of the event loop.
  */
 const CHUNKS = 32;
@@ -76,12 +77,18 @@ class Connection {
     if (this.#left > 0) return;
     const [method, path = ''] = this.#header.split(' ', 2);
     const gap = /\r\nx-gap-ms: *(\d+)/i.exec(this.#header)?.[1];
+    const delay = /\r\nx-delay-ms: *(\d+)/i.exec(this.#header)?.[1];
     if (method === 'GET') this.socket.write(GETS[path] ?? NOT_FOUND);
-    else if (!this.#body.includes('"stream":true')) this.socket.write(CHAT);
+    else if (!this.#body.includes('"stream":true')) this.#answer(Number(delay ?? 0));
     else if (gap !== undefined) this.#drip(Number(gap));
     else this.#stream(this.#body.includes('"include_usage":true'));
     this.#header = this.#body = '';
     this.#left = undefined;
+  }
+
+  #answer(delayMs: number): void {
+    if (delayMs === 0) this.socket.write(CHAT);
+    else setTimeout(() => this.socket.write(CHAT), delayMs);
   }
 
   #stream(usage: boolean): void {

@@ -46,6 +46,8 @@ export interface Settings extends Pick<Plan, 'programs' | 'seeds' | 'margin'> {
   readonly gap_max_seconds: number | null;
   readonly kv_tokens?: number | undefined;
   readonly engine_priority: boolean;
+  readonly engine_sessions: boolean;
+  readonly announced_ends: boolean;
   /** The conditions, with their name or file. */
   readonly conditions: { readonly name: string } & Conditions;
   /** The gateway's keys that affect a run, by the names of docs/CONFIG.md; without those that differ between runs. */
@@ -113,7 +115,7 @@ function textsOf({ variants, lists }: Plan, first: number, other: number) {
 }
 
 function settingsOf(plan: Plan): Settings {
-  const { source, programs, gapMsMax, variants, conditions, lists, seeds, isExact, margin } = plan;
+  const { source, programs, gapMsMax, variants, conditions, announceEnds, lists, seeds, isExact, margin } = plan;
   const { arrivals, engines, preset, engine, config } = variants[0] as Variant;
   const axes = axesOf(lists);
   /** Undefined where the setting varies. */
@@ -135,6 +137,8 @@ function settingsOf(plan: Plan): Settings {
       ? engine.preset.kvTokens
       : undefined,
     engine_priority: engine.scheduling === 'priority',
+    engine_sessions: engine.sessions === true,
+    announced_ends: announceEnds,
     conditions: { name: conditions.name, ...conditions.conditions },
     policies: lists.policy,
     balancers: lists.balancer,

@@ -4,6 +4,7 @@ import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
 import { SIM_POLICIES, type SimPolicyName } from '../../sim/index.js';
 import { presentPolicy } from '../../sidecar/config/renamed.js';
 import { FORESIGHT_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
+import { explainChoices } from '../choices-help.js';
 import { names, numbersFrom, seeds, settings } from '../lists.js';
 import { marginOption } from '../margin.js';
 import { numberFrom } from '../number.js';
@@ -19,6 +20,8 @@ export interface SimFlags extends SourceFlags<readonly number[]> {
   readonly preset?: readonly ChosenPreset[];
   readonly kvTokens?: number;
   readonly enginePriority: boolean;
+  readonly engineSessions: boolean;
+  readonly announceEnds: boolean;
   readonly conditions: ChosenConditions;
   readonly policy?: readonly SimPolicyName[];
   readonly balancer?: readonly BalancerName[];
@@ -37,16 +40,18 @@ export interface SimFlags extends SourceFlags<readonly number[]> {
 }
 
 export function addSimOptions(command: Command): Command {
-  return addSourceOptions(command, { several: true })
+  addSourceOptions(command, { several: true })
     .option('--trace-speed <factor>', 'speed-up of recorded arrival times (default: 1)', numberFrom(1e-6, 1e6))
     .optionsGroup('Engines:')
     .option('--engines <counts>', 'engine replicas; several with commas (default: those of --config, else 1)', numbersFrom(1, 4096, 'a whole number'))
     .addOption(presetsOption('model and machine of each engine'))
     .addOption(numeric('--kv-tokens <tokens>', 'tokens in the KV cache of each engine; absent: the preset’s', 16, 1e8))
     .option('--engine-priority', 'engines serve by a call’s gateway queue, not in order of arrival', false)
+    .option('--engine-sessions', 'engines evict contexts of no open session first, as our scheduler for vLLM does', false)
+    .option('--announce-ends', 'clients say that their programs have ended', false)
     .addOption(conditionsOption())
     .optionsGroup('Scheduling:')
-    .addOption(names('--policy <names>', 'which call runs next; several with commas', SIM_POLICIES, policyMeant))
+    .addOption(names('--policy <names>', 'which call runs next; several with commas (default: pass-through,fcfs-window,plas)', SIM_POLICIES, policyMeant))
     .addOption(names('--balancer <names>', 'where a call runs; several with commas', BALANCER_NAMES))
     .option('-c, --config <file>', 'the gateway’s YAML file; its scheduling settings apply')
     .option('--window <calls>', 'calls in flight per engine: numbers, auto or adaptive (admission.window)', settings)
@@ -61,7 +66,8 @@ export function addSimOptions(command: Command): Command {
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
     .option('--html <file>', 'write a page')
-    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nSettings are compared with the first of each list, at the same rate and on the same engines.\n\nExamples:\n  maitred sim --workload mixed --rate 0.5 --policy pass-through,plas --seed 1,2,3\n  maitred sim --trace runs.jsonl.gz --policy pass-through,plas --engines 2\n  maitred sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3 --html sweep.html\n  maitred sim --config maitred.yaml --workload agents.yaml --rate 1'); // prettier-ignore
+    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nSettings are compared with the first of each list, at the same rate and on the same engines.\nWithout --policy, pass-through, fcfs-window and plas are compared, unless there is a --config or another list.\n\nExamples:\n  maitred sim --workload mixed --rate 0.5 --seed 1,2,3\n  maitred sim --trace runs.jsonl.gz --policy pass-through,plas --engines 2\n  maitred sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3 --html sweep.html\n  maitred sim --config maitred.yaml --workload agents.yaml --rate 1'); // prettier-ignore
+  return explainChoices(command, { ofSimulator: true });
 }
 
 const policyMeant = (name: string): string =>

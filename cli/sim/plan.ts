@@ -14,6 +14,7 @@ export interface Plan {
   /** Longer gaps are cut to this; Infinity: none is. */
   readonly gapMsMax: number;
   readonly conditions: ChosenConditions;
+  readonly announceEnds: boolean;
   /** All combinations of the settings, those of the same circumstances together, in the same order each time. */
   readonly variants: readonly Variant[];
   /** Values of the policies, the balancers, and every other setting that the command line names. */

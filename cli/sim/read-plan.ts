@@ -6,10 +6,13 @@ import type { Arrivals } from '../../workloads/index.js';
 import { DEFAULT as DEFAULT_PRESET } from '../preset.js';
 import { countOf, readArrivals, readSource, type ProgramSource } from '../program-source.js';
 import { complain, type Faults } from '../trace-file.js';
-import { combinationsOf, type Lists, type Values } from './axes.js';
+import { combinationsOf, isChoice, type Lists, type Values } from './axes.js';
 import type { SimFlags } from './flags.js';
-import type { Plan, Variant } from './plan.js';
+import { axesOf, type Plan, type Variant } from './plan.js';
 import { BELADY, readScheduling } from './scheduling.js';
+
+/** What shows where the gain comes from: no scheduling, the gate alone, and the order too. */
+const COMPARED = ['pass-through', 'fcfs-window', 'plas'] as const satisfies readonly SimPolicyName[];
 
 /** Runs of a command at most: more are a slip, such as a list too long in each of four flags. */
 const RUNS_MAX = 200;
@@ -23,7 +26,7 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
   const { config } = readScheduling({ config: flags.config, ...firstOf(flags) });
   const lists = {
     ...listsOf(flags),
-    policy: flags.policy ?? [config.policy.name],
+    policy: flags.policy ?? (saysWhat(flags) ? [config.policy.name] : COMPARED),
     balancer: flags.balancer ?? [config.balancer.name],
   };
   checkPolicies(command, flags, lists.policy);
@@ -39,6 +42,7 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
     programs: countOf(flags, source, arrivals),
     gapMsMax: flags.gapMax ?? Infinity,
     conditions: flags.conditions,
+    announceEnds: flags.announceEnds,
     variants: combinationsOf(lists).map((values) => variantOf(command, flags, source, values)),
     lists,
     seeds,
@@ -62,6 +66,12 @@ function listsOf({
   const lists = { rate, concurrency, engines, preset: preset?.map(({ name }) => name), window, gate, foresight, prefetch, tenants, retention }; // prettier-ignore
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined));
 }
+
+/** Whether the flags already say what to compare: the gateway's own file, or several values of another setting. */
+const saysWhat = (flags: SimFlags): boolean =>
+  flags.config !== undefined ||
+  flags.balancer !== undefined ||
+  axesOf(listsOf(flags)).some((axis) => axis !== 'policy' && isChoice(axis));
 
 const firstOf = (flags: SimFlags): Values => combinationsOf(listsOf(flags))[0] ?? {};
 
@@ -92,7 +102,8 @@ const arrivalsOf = (
   { rate, concurrency }: Values,
 ): Arrivals => readArrivals(command, { ...flags, rate, concurrency }, source);
 
-function variantOf(
+/** The variant of these values. */
+export function variantOf(
   command: Command,
   flags: SimFlags,
   source: ProgramSource,
@@ -113,6 +124,7 @@ function variantOf(
       preset: { ...preset, kvTokens: flags.kvTokens ?? preset.kvTokens },
       blockSize: 16,
       scheduling: flags.enginePriority ? 'priority' : 'fcfs',
+      sessions: flags.engineSessions,
     },
     config,
     isBelady: retention === BELADY,

@@ -25,6 +25,7 @@ export function runOne(plan: Plan, { variant: index, seed }: Combination, hooks:
       engines,
       engine,
       conditions: plan.conditions.conditions,
+      announceEnds: plan.announceEnds,
       scheduler: () => makeSteps(policy, config, makeBalancer({ ...config.balancer, name: balancer }), isBelady),
     },
     hooks,

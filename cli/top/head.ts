@@ -17,7 +17,10 @@ export function totalLines({ engines, queue, total, totals, gateway }: Snapshot,
   const running = engines.reduce((sum, { in_flight: calls }) => sum + calls, 0);
   const waiting = queue.waiting === 0 ? undefined : 'warning';
   const levels = queue.levels.filter(({ waiting: calls }) => calls > 0);
-  const causes = Object.entries(queue.waiting_for).filter(([, calls]) => calls > 0);
+  // The most frequent first: on narrow terminals the last ones have no room.
+  const causes = Object.entries(queue.waiting_for)
+    .filter(([, calls]) => calls > 0)
+    .sort(([, a], [, b]) => b - a);
   const { window_seconds: window, program_completion_seconds: programs, queue_seconds: calls } = totals;
   // By the gateway's clock. Before its start nothing happened.
   const seconds = Math.max(1, Math.min(window, totals.steps.from + window - gateway.started_at));
@@ -28,7 +31,7 @@ export function totalLines({ engines, queue, total, totals, gateway }: Snapshot,
         span(`${countText(running)} calls run`),
         span(`${countText(queue.waiting)} wait`, waiting),
         ...(queue.waiting > 0 ? [span(`oldest ${timeText(queue.longest_wait_seconds)}`, waiting)] : []),
-        span(causes.length === 0 ? '' : `for ${causes.map(([cause, each]) => `${cause} ${each}`).join(', ')}`),
+        ...causes.map(([cause, each], at) => span(`${at === 0 ? 'causes: ' : ''}${cause} ${countText(each)}`)),
         span(levels.length === 0 ? '' : `level:waiting ${levels.map((each) => `${each.level}:${each.waiting}`).join(' ')}`), // prettier-ignore
       ],
       width,

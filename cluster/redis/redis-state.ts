@@ -114,6 +114,7 @@ export class RedisState implements SharedState {
       state.#begin = resolve;
       state.#connect();
     });
+    if (!state.#circuit.isClosed) state.#changed();
     return state;
   }
 
@@ -209,7 +210,8 @@ export class RedisState implements SharedState {
   /** Sends a sign of life, and looks whether the store is well. One at a time, however long its answer takes. */
   async #beat(): Promise<void> {
     this.#beatIn(this.#options.heartbeatMs);
-    if (this.#isBeating) return;
+    // Without a connection, the reason is known: it must not give way to that nothing can be sent.
+    if (this.#isBeating || this.#client.status !== 'ready') return;
     this.#isBeating = true;
     const answer = this.#probe().finally(() => (this.#isBeating = false));
     // The first on a connection subscribes, and the server reads the script.

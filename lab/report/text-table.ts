@@ -18,7 +18,7 @@ export const tableWidth = ({ columns }: { readonly columns?: number }): number =
  *
  *                  program, s         TTFT, s
  *     policy     mean     p99      mean     p99
- *     pass-through        950   3,620      12.5      80
+ *     plas        950   3,620      12.5      80
  */
 export function textTable(
   corner: string,

@@ -31,7 +31,16 @@ import {
   workloadRows,
   type Rows,
 } from './rows.js';
-import { adviceOf, intervalsText, RATIO_STATISTICS, ratioName, RATIOS, ratioText, sloText } from './summary.js';
+import {
+  adviceOf,
+  intervalsText,
+  RATIO_STATISTICS,
+  ratioName,
+  RATIOS,
+  ratioText,
+  sloText,
+  type Summarized,
+} from './summary.js';
 import { cachedShare, type Target, type TargetReport } from './target.js';
 
 /** Source of the page: the document, and data that no document holds. */
@@ -78,7 +87,27 @@ async function results(source: PageSource): Promise<Markup[]> {
   ];
 }
 
-function findings(document: LoadDocument): Markup[] {
+/** The page of two runs that were made one after the other. @param title names of both */
+export function comparisonHtmlOf(title: string, compared: Summarized): Promise<string> {
+  const { targets } = compared;
+  return sizeFigures(targets).then((sizes) =>
+    page({
+      title: 'Load tests compared',
+      subtitle: `${title}.`,
+      content: [
+        ...findings(compared),
+        tiles(tilesOf(targets)),
+        section('Results', paragraph(targetLines(targets)), table(resultTable(targets)), ...ratios(compared)),
+        section('By program size', figures(sizes), table(asTable('Quarters of the programs by prompt and output tokens', sizeRows(targets)))), // prettier-ignore
+        section('Where the time went', table(asTable('Mean seconds of a program, along its critical path', splitRows(targets))), waits(targets)), // prettier-ignore
+        section('How it was measured', table(settingsTable(compared))),
+      ],
+      foot: 'Made by maitred load compare.',
+    }),
+  );
+}
+
+function findings(document: Summarized): Markup[] {
   const { ab, slo, warnings, targets, complete } = document;
   return [
     ...(ab === null ? [] : [callout('finding', ab.outcome)]),
@@ -145,11 +174,19 @@ function comparison({ ab, targets }: LoadDocument): Markup[] {
   return [
     table({
       caption: `${ratioName(targets)}; ${integer(ab.pairs)} pairs of programs, ${integer(ab.left_out)} left out. ${intervalsText(ab)}`,
-      columns: ['times', ...RATIO_STATISTICS],
-      rows: RATIOS.map(([name, of]) => [name, ...RATIO_STATISTICS.map((statistic) => ratioText(of(ab)[statistic]))]),
+      ...ratioTable(ab),
     }),
   ];
 }
+
+function ratios({ ab, targets }: Summarized): Markup[] {
+  return ab === null ? [] : [table({ caption: `${ratioName(targets)}. ${intervalsText(ab)}`, ...ratioTable(ab) })];
+}
+
+const ratioTable = (ab: NonNullable<Summarized['ab']>) => ({
+  columns: ['times', ...RATIO_STATISTICS],
+  rows: RATIOS.map(([name, of]) => [name, ...RATIO_STATISTICS.map((statistic) => ratioText(of(ab)[statistic]))]),
+});
 
 const waits = (targets: readonly TargetReport[]): Markup =>
   paragraph(
@@ -169,7 +206,7 @@ const asTable = (caption: string, { groups, rows }: Rows): Table => ({
   rows,
 });
 
-const settingsTable = ({ settings }: LoadDocument): Table => ({
+const settingsTable = ({ settings }: Pick<LoadDocument, 'settings'>): Table => ({
   caption: 'Settings',
   columns: ['setting', 'value'],
   rows: Object.entries(settings).map(([name, value]) => [name, value === null ? '-' : String(value)]),

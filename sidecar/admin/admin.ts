@@ -84,7 +84,7 @@ export function probeRoutes(context: Context): Routes {
 
 async function listPrograms(context: Context, request: IncomingMessage) {
   const query = readProgramQuery(queryOf(request));
-  return programPage(context, await selectPrograms(context.driver.scheduler.views, query), query);
+  return programPage(context, await selectPrograms(context.driver.views, query), query);
 }
 
 function showProgram(context: Context, request: IncomingMessage, params: Params) {

@@ -27,10 +27,7 @@ const programFields = {
   waiting_seconds: say(seconds, 'Queued time of all its calls.'),
   longest_wait_seconds: seconds,
   current_wait_seconds: say(seconds, 'Queued time of the call that waits longest now; 0: none waits.'),
-  current_wait_cause: say(
-    z.enum(WAIT_CAUSES).nullable(),
-    'What that call waits for, as of a moment ago; null: none waits, or it is not known yet.',
-  ),
+  current_wait_cause: say(z.enum(WAIT_CAUSES).nullable(), 'What that call waits for; null: none waits.'),
   engine: say(z.string().nullable(), 'Its home, or else the engine of a running call.'),
   engines: z.array(z.string()),
   active_calls: whole,

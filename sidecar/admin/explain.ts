@@ -1,7 +1,7 @@
 import { callId, type CallView, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { findProgram } from '../programs.js';
-import { CALLS_MAX, programRow } from './rows.js';
+import { CALLS_MAX, programRows } from './rows.js';
 import { dispatchRow, inSeconds, obstacleRow, seconds, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, lastCallInWords } from './words.js';
 
@@ -11,17 +11,17 @@ import { callInWords, lastCallInWords } from './words.js';
  * @throws GatewayError `unknown_program`, and `bad_request` if several tenants have such a program
  */
 export function explain(context: Context, id: string, tenant: TenantId | undefined, now: number) {
-  const { views } = context.driver.scheduler;
+  const { views } = context.driver;
   const active = views.call(callId(id));
   if (active !== undefined) {
     const row = views.program(active.program);
-    return explanation(context, row, [callRow(context, id, active, now)], now);
+    return explanation(context, row, [callRow(context, id, active, now)]);
   }
   const withLast = withLastCall(context, id);
-  if (withLast !== undefined) return explanation(context, withLast, [], now);
+  if (withLast !== undefined) return explanation(context, withLast, []);
   const row = findProgram(context, id, tenant);
   const calls = [...views.callsOf(row.id, CALLS_MAX)].map(([call, view]) => callRow(context, call, view, now));
-  return explanation(context, row, calls, now, row.activeCalls - calls.length);
+  return explanation(context, row, calls, row.activeCalls - calls.length);
 }
 
 /** @param more active calls besides these */
@@ -29,17 +29,16 @@ function explanation(
   context: Context,
   row: ProgramView | undefined,
   calls: readonly ReturnType<typeof callRow>[],
-  now: number,
   more = 0,
 ) {
   const last = row?.lastDispatch;
-  const { balancerName } = context.driver.scheduler.views;
+  const { balancerName } = context.driver.views;
   const texts =
     calls.length > 0 || row === undefined ? calls.map((call) => call.text) : [lastCallInWords(row, last, balancerName)];
   if (more > 0) texts.push(`${more} later calls are active too.`);
   return {
     text: texts.join('\n\n'),
-    program: row === undefined ? null : programRow(row, context.driver, now),
+    program: row === undefined ? null : programRows([row], context.driver)[0],
     calls,
     last_call: last === undefined ? null : { call: last.call, ...dispatchRow(last) },
   };
@@ -47,7 +46,7 @@ function explanation(
 
 function callRow(context: Context, call: string, view: CallView, now: number) {
   const { program, thread, level, serviceMs, waitingMs, promoted, overdue, engine, dispatch, waiting } = view;
-  const { views } = context.driver.scheduler;
+  const { views } = context.driver;
   return {
     call,
     program,
@@ -76,6 +75,6 @@ const CALL_ID = /^[0-9a-f]{10}-\d+$/;
 /** The program whose last dispatch was of this call. */
 function withLastCall({ driver }: Context, id: string): ProgramView | undefined {
   if (!CALL_ID.test(id)) return undefined;
-  for (const row of driver.scheduler.views.programs()) if (row.lastDispatch?.call === callId(id)) return row;
+  for (const row of driver.views.programs()) if (row.lastDispatch?.call === callId(id)) return row;
   return undefined;
 }

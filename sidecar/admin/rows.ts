@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { CallView, NextCall, ProgramId, ProgramView, ThreadView } from '../../src/index.js';
+import type { CallView, NextCall, ProgramId, ProgramView, ThreadView, Views } from '../../src/index.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Context } from '../context.js';
 import type { Driver } from '../driver.js';
@@ -40,8 +40,21 @@ const longestWaiting = ({ threads }: ProgramView): ThreadView | undefined =>
 
 export const currentWaitMs = (row: ProgramView): number => longestWaiting(row)?.waitingMs ?? 0;
 
-export function programRow(row: ProgramView, driver: Driver, now: number): Answers.Program {
-  const longest = longestWaiting(row);
+/** Rows of programs, each with the present cause of its longest wait. */
+export function programRows(rows: readonly ProgramView[], driver: Driver): Answers.Program[] {
+  const { views } = driver;
+  const now = driver.now();
+  const longest = rows.map(longestWaiting);
+  const causes = views.causesOf(longest.flatMap((call) => call?.call ?? []));
+  return rows.map((row, at) => programRow(row, longest[at], causes, now));
+}
+
+function programRow(
+  row: ProgramView,
+  longest: ThreadView | undefined,
+  causes: ReturnType<Views['causesOf']>,
+  now: number,
+): Answers.Program {
   return {
     id: labelOf(row.id),
     tenant: row.tenant,
@@ -53,7 +66,7 @@ export function programRow(row: ProgramView, driver: Driver, now: number): Answe
     waiting_seconds: seconds(row.waitingMs),
     longest_wait_seconds: seconds(row.waitMsMax),
     current_wait_seconds: seconds(longest?.waitingMs ?? 0),
-    current_wait_cause: (longest && driver.waitOf(longest.call)?.cause) ?? null,
+    current_wait_cause: (longest && causes.get(longest.call)) ?? null,
     engine: row.home ?? row.engines[0] ?? null,
     engines: [...row.engines],
     active_calls: row.activeCalls,
@@ -74,7 +87,7 @@ export function programDetail(
   calls: ReadonlyMap<string, number>,
   driver: Driver,
 ): Answers.ProgramDetail {
-  const { views } = driver.scheduler;
+  const { views } = driver;
   const now = driver.now();
   const setting = { balancer: views.balancerName, now, forecast: row.forecast };
   const shown = views.callsOf(row.id, CALLS_MAX);
@@ -82,7 +95,7 @@ export function programDetail(
   const ofAgents = [...calls.values()].reduce((sum, made) => sum + made, 0);
   const threads = [...new Map([['', row.callsTotal - ofAgents], ...calls])].filter(([, made]) => made > 0);
   return {
-    ...programRow(row, driver, now),
+    ...(programRows([row], driver)[0] as Answers.Program),
     forecast: {
       source: row.forecast?.source ?? 'none',
       used: row.forecast?.used ?? false,
@@ -171,7 +184,7 @@ export function engineRow(
   engine: Engine,
   prompts = context.totals.read(context.driver.now()).sum.byEngine,
 ): Answers.Engine {
-  const view = context.driver.scheduler.views.engine(engine.id);
+  const view = context.driver.views.engine(engine.id);
   const { gate } = context.config.admission;
   const capacity = view?.capacityTokens;
   return {
@@ -205,19 +218,18 @@ function kvEventsRow({ kvEvents }: Context, { id }: Engine): Answers.Engine['kv_
 }
 
 export function queueRow(context: Context): Answers.Queue {
-  const { views } = context.driver.scheduler;
-  const { waiting, byLevel, longestWaitMs } = views.queue();
+  const { waiting, byLevel, byCause, longestWaitMs } = context.driver.queue();
   return {
     waiting,
     limit: context.config.limits.queuedMax,
     longest_wait_seconds: seconds(longestWaitMs),
-    waiting_for: context.driver.waitCauses(),
+    waiting_for: byCause,
     levels: byLevel.map((calls, level) => ({ level, waiting: calls })),
   };
 }
 
 export function tenantRows({ config, driver }: Context): Answers.TenantList {
-  const tenants = driver.scheduler.views.tenants().sort((a, b) => b.attainedShare - a.attainedShare);
+  const tenants = driver.views.tenants().sort((a, b) => b.attainedShare - a.attainedShare);
   return { division: config.policy.tenants, tenants: tenants.map(shareRow) };
 }
 
@@ -260,7 +272,7 @@ export function gatewayRow({ cluster, config, driver, draining, demo }: Context)
     api: 1,
     instance: INSTANCE,
     started_at: unixSeconds(0),
-    policy: driver.scheduler.views.policyName,
+    policy: driver.views.policyName,
     draining,
     demo: demo === undefined ? null : demo.running ? 'running' : 'idle',
     cluster: cluster === undefined ? null : clusterRow(cluster, config.cluster.pool),

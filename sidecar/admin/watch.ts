@@ -2,7 +2,16 @@ import type { ProgramId, ProgramView } from '../../src/index.js';
 import type { Context } from '../context.js';
 import type { Look, WatchPorts } from '../watch/watchers.js';
 import { PROGRAM_PARAMETERS, readProgramQuery, selectPrograms, type ProgramQuery } from './query.js';
-import { INSTANCE, engineRows, gatewayRow, pastCalls, programDetail, programRow, queueRow, totalsRow } from './rows.js';
+import {
+  INSTANCE,
+  engineRows,
+  gatewayRow,
+  pastCalls,
+  programDetail,
+  programRows,
+  queueRow,
+  totalsRow,
+} from './rows.js';
 import type { ProgramPage } from './answers.js';
 
 /** The selection of one client: a page of the process table and, if one is open, a single program. */
@@ -24,9 +33,7 @@ export function readView(search: URLSearchParams): WatchedView {
 
 export function programPage({ driver }: Context, rows: readonly ProgramView[], query: ProgramQuery): ProgramPage {
   const { limit, offset } = query;
-  const now = driver.now();
-  const page = rows.slice(offset, offset + limit).map((row) => programRow(row, driver, now));
-  return { programs: page, total: rows.length, limit, offset };
+  return { programs: programRows(rows.slice(offset, offset + limit), driver), total: rows.length, limit, offset };
 }
 
 /** The sections of `GET /stream`: the answers of the admin paths of the same names. */
@@ -41,7 +48,6 @@ export function watchPorts(context: () => Context): WatchPorts<WatchedView> {
 
 function lookAt(context: Context): Look<WatchedView> {
   const { driver, threads } = context;
-  const { views } = driver.scheduler;
   let busyMs = 0;
   const timed = <T>(work: () => T): T => {
     const since = performance.now();
@@ -58,12 +64,12 @@ function lookAt(context: Context): Look<WatchedView> {
   /** Many pages usually show the same selection. */
   const selections = new Map<string, Promise<ProgramView[]>>();
   const select = (query: ProgramQuery): Promise<ProgramView[]> => {
-    const known = selections.get(query.selection) ?? selectPrograms(views, query, (ms) => (busyMs += ms));
+    const known = selections.get(query.selection) ?? selectPrograms(driver.views, query, (ms) => (busyMs += ms));
     selections.set(query.selection, known);
     return known;
   };
   const oneProgram = (id: ProgramId) => {
-    const row = views.program(id);
+    const row = driver.views.program(id);
     const detail = row && programDetail(row, threads.of(id), driver);
     return {
       program: JSON.stringify(detail ?? null),

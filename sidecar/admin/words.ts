@@ -134,7 +134,7 @@ function shareInWords({ share }: NonNullable<CallView['waiting']>): string[] {
 function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, now: number): string[] {
   const { promoteAtMs, overdueAtMs, refuseAtMs } = waiting ?? {};
   const found: string[] = [];
-  if (engine !== undefined)
+  if (engine !== undefined && waiting !== undefined && (waiting.engines.length > 1 || !mayLeave))
     found.push(mayLeave ? `It was bound to ${engine}, and may now leave it.` : `It waits for ${engine} alone.`);
   if (overdue) found.push('It is overdue: it stands at the front, and idle contexts make way for it.');
   else if (promoted) found.push('It has been moved to the front, because its program had waited too long.');

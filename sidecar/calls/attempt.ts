@@ -5,6 +5,7 @@ import { GatewayError } from '../errors.js';
 import { Exchange, type AnswerSink, type Fault, type ExchangeOptions, type ExchangeRequest } from '../http/exchange.js';
 import { isOfCaller, quoteOf } from './refusal.js';
 import { SseSplitter, isEventStream } from '../http/sse.js';
+import { tellEngine } from './tell-engine.js';
 
 /** The part of a call that its attempts need. */
 export interface AttemptCall {
@@ -36,9 +37,6 @@ export interface AttemptSink {
   /** The engine failed: it refused, reset or stalled, cut its answer short, sent garbage, or answered 5xx. */
   failed(error: GatewayError, fault: Fault): void;
 }
-
-/** Time limit of the engine's answer to an abort. */
-const ABORT_MS = 5000;
 
 /** Statuses that mean "no room now" for every engine here. */
 const isBusy = (status: number): boolean => status === 429 || status === 503;
@@ -152,15 +150,8 @@ export class Attempt implements AnswerSink {
 
   /** Sends an explicit abort to engines that are slow to notice a closed connection. Their answer is ignored. */
   #tellEngine(): void {
-    const { adapter, basePath, config, pool } = this.engine;
-    if (adapter.abort === undefined || this.abortId === undefined) return;
-    const { path, body } = adapter.abort.request(this.abortId);
-    const headers = ['content-type', 'application/json'];
-    if (config.apiKey !== undefined) headers.push('authorization', `Bearer ${config.apiKey}`);
-    const request = { method: 'POST', path: basePath + path, headers, body: Buffer.from(body) };
-    const ignore = (): void => undefined;
-    const nobody = { head: ignore, data: ignore, end: ignore, failed: ignore };
-    new Exchange(pool, request, { firstByteMs: ABORT_MS, idleMs: ABORT_MS, decode: false }, nobody);
+    const { abort } = this.engine.adapter;
+    if (abort !== undefined && this.abortId !== undefined) tellEngine(this.engine, abort.request(this.abortId));
   }
 
   #split(reader: StreamReader): SseSplitter {

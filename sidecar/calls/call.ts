@@ -247,12 +247,12 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const { auth, policy, timeouts, limits } = this.ports.config();
     const { adapter } = engine;
     const abortId = adapter.abort === undefined ? undefined : randomUUID();
-    const changes = Object.assign(
-      {},
-      fields,
-      adapter.priorityFields(level, policy.levels, path),
-      abortId !== undefined && adapter.abort?.fields(abortId, path),
-    );
+    const changes = {
+      ...fields,
+      ...adapter.priorityFields(level, policy.levels, path),
+      ...(abortId !== undefined && adapter.abort?.fields(abortId, path)),
+      ...this.ports.sessions.fields(engine, identity.program, path),
+    };
     const request = {
       method: 'POST',
       path: engine.basePath + path + search,

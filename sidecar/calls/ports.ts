@@ -19,6 +19,7 @@ import type { Fleet } from '../engines/fleet.js';
 import type { ErrorCode } from '../errors.js';
 import type { Fault } from '../http/exchange.js';
 import type { Identity } from '../identity/identity.js';
+import type { Sessions } from './sessions.js';
 import type { CallTrace } from '../tracing/call-trace.js';
 import type { Declared } from '../workflows/registry.js';
 
@@ -97,6 +98,7 @@ export interface CallHandle extends Active {
 export interface CallPorts {
   readonly driver: Driver;
   readonly fleet: Fleet;
+  readonly sessions: Sessions;
   /** The current configuration. */
   readonly config: () => Config;
   /** The scheduler refused the call before accepting it. */

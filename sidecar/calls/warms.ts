@@ -16,10 +16,12 @@ import { toEngine } from '../http/headers.js';
 import { spliceFields, withoutField } from '../http/splice.js';
 import { Attempt, type AttemptSink } from './attempt.js';
 import { KeptPrompts, type KeptPrompt } from './kept-prompts.js';
+import type { Sessions } from './sessions.js';
 
 export interface WarmPorts {
   readonly config: () => Config;
   readonly fleet: Pick<Fleet, 'get'>;
+  readonly sessions: Sessions;
   /** Most bytes of kept prompts. */
   readonly bytesMax: number;
   readonly now: () => Millis;
@@ -77,7 +79,7 @@ export class Warms {
   #attempt(engine: Engine, prompt: KeptPrompt): Attempt {
     const { auth, limits, policy, timeouts } = this.ports.config();
     const { adapter, basePath, config } = engine;
-    const { api, path, search, facts, headers } = prompt;
+    const { api, path, search, facts, headers, program } = prompt;
     const abortId = adapter.abort === undefined ? undefined : randomUUID();
     const request = {
       method: 'POST',
@@ -87,6 +89,7 @@ export class Warms {
         // After the calls of every queue.
         ...adapter.priorityFields(policy.levels, policy.levels, path),
         ...(abortId !== undefined && adapter.abort?.fields(abortId, path)),
+        ...this.ports.sessions.fields(engine, program, path),
       }),
     };
     const call = { api, facts: { ...facts, stream: false }, wantsMessage: false, secrets: [] };

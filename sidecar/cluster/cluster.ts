@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { elsewhereOf, Member } from '../../cluster/index.js';
 import type { EngineClaim, EnginePart, SharedListener, SharedState, StoreState, Taken } from '../../cluster/index.js';
-import type { Elsewhere, EngineId, Event, ProgramId, ProgramRecord, TenantId, Views } from '../../src/index.js';
+import type { Elsewhere, Event, ProgramId, ProgramRecord, TenantId, Views } from '../../src/index.js';
 import type { Log } from '../engines/index.js';
 import type { Identity } from '../identity/identity.js';
 import { labelOf } from '../identity/names.js';
@@ -202,15 +202,15 @@ export class Cluster implements SharedListener {
       if (record !== undefined) this.#shared.put(program, record);
     }
     this.#changed.clear();
-    const { claims, released } = this.#member.changes();
+    const { claims, released, returned } = this.#member.changes();
+    for (const event of returned) this.ports.emit(event);
     for (const engine of released) this.#shared.release(engine);
     if (claims.length > 0) void this.#claim(claims);
   }
 
   async #claim(claims: readonly EngineClaim[]): Promise<void> {
     const parts = await this.#shared.claim(claims);
-    const answered = new Set<EngineId>(parts.map(({ engine }) => engine));
-    this.#member.settled(claims.filter(({ engine }) => !answered.has(engine)));
+    this.#member.settled(new Set(parts.map(({ engine }) => engine)));
     this.parts(parts);
     // Changes in the meantime.
     this.stepped();

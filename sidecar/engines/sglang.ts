@@ -1,5 +1,5 @@
 import type { JsonObject } from '../apis/api.js';
-import { CACHE, type EngineAdapter, type Get, type LoadReport } from './adapter.js';
+import { CACHE, type EngineAdapter, type Get, type LoadReport, type Sessions } from './adapter.js';
 import { asCount, asObject, asObjects, mean, parseJson, sum } from './json.js';
 import { loadReport } from './load.js';
 import { listedContextTokensMax, listsModelsOf, MODELS_PATH } from './models.js';
@@ -15,12 +15,21 @@ const METRICS = [
 /** Both prefixes are in use. */
 const NAMES = new Set(METRICS.flatMap((name) => [`sglang:${name}`, `sglang_${name}`]));
 
-/** Paths whose bodies have a `priority`. */
+/** Paths whose bodies have a `priority` and a `session_id`. */
 const PRIORITY_PATHS = new Set(['/v1/chat/completions', '/v1/completions', '/v1/responses']);
 /** Paths whose bodies have a request id. */
 const RID_PATHS = new Set(['/v1/chat/completions', '/v1/completions']);
 /** SGLang's default for the priority difference above which a waiting request preempts a running one. */
 const PREEMPTION_THRESHOLD = 10;
+
+/**
+ * Of `--enable-session-radix-cache`. A session needs no opening, and has no lease.
+ * Source: python/sglang/srt, managers/scheduler.py and mem_cache/unified_cache/session_ref_tracker.py of 0.5.23
+ */
+const SESSIONS: Sessions = {
+  fields: ({ session, path }) => (PRIORITY_PATHS.has(path) ? { session_id: session } : {}),
+  close: (session) => ({ path: '/close_session', body: JSON.stringify({ session_id: session }) }),
+};
 
 /**
  * SGLang. The model list serves as its health check: `/health` may generate a token and takes a second, and a long
@@ -35,7 +44,7 @@ export const sglang: EngineAdapter = {
   /** The server's priority flags determine the polarity, the spacing, and whether to send a priority at all. */
   async fit(get) {
     const info = await serverInfo(get);
-    const fitted: EngineAdapter = info?.['disable_radix_cache'] === true ? { ...sglang, capabilities: [] } : sglang;
+    const fitted = withCache(info);
     if (info?.['enable_priority_scheduling'] === undefined) return fitted;
     if (info['enable_priority_scheduling'] !== true) return { ...fitted, priorityFields: () => ({}) };
     const step = (asCount(info['priority_scheduling_preemption_threshold']) ?? PREEMPTION_THRESHOLD) + 1;
@@ -73,6 +82,12 @@ export const sglang: EngineAdapter = {
     request: (requestId) => ({ path: '/abort_request', body: JSON.stringify({ rid: requestId }) }),
   },
 };
+
+/** The adapter for the server's prefix cache. */
+function withCache(info: JsonObject | undefined): EngineAdapter {
+  if (info?.['disable_radix_cache'] === true) return { ...sglang, capabilities: [] };
+  return info?.['enable_session_radix_cache'] === true ? { ...sglang, sessions: SESSIONS } : sglang;
+}
 
 /** Spaces levels further apart than the preemption threshold, so that each level may preempt the ones below it. */
 function priorityFields(step: number, lowFirst: boolean): EngineAdapter['priorityFields'] {

@@ -66,12 +66,17 @@ export function registerGauges(context: Context): void {
   total('spills_total', 'Calls that ran away from their program’s engine.', () => totals.spilled);
   for (const [name, help, key] of MEMORY_TOTALS)
     total(`memory_${name}_total`, help, () => driver.scheduler.memory[key]);
+  total(
+    'memory_sessions_closed_total',
+    'Sessions closed on engines that keep them.',
+    () => context.sessions.closedTotal,
+  );
   gauge('memory_prompt_bytes', 'Requests kept in memory for warms.', () => context.warms.prompts.bytes);
   gauge('queue_limit_calls', 'Most calls that may wait.', () => context.config.limits.queuedMax);
   gauge(
     'longest_wait_seconds',
     'Wait so far of the call that has waited longest.',
-    () => driver.scheduler.views.queue().longestWaitMs / 1000,
+    () => driver.queue().longestWaitMs / 1000,
   );
   registerWaitGauges(context);
   registerInfo(context);
@@ -93,7 +98,7 @@ function registerWaitGauges({ driver, metrics }: Context): void {
     registers,
     collect() {
       this.reset();
-      driver.scheduler.views.queue().byLevel.forEach((waiting, level) => this.set({ level }, waiting));
+      driver.queue().byLevel.forEach((waiting, level) => this.set({ level }, waiting));
     },
   });
   new Gauge({
@@ -102,7 +107,7 @@ function registerWaitGauges({ driver, metrics }: Context): void {
     labelNames: ['cause'],
     registers,
     collect() {
-      for (const [cause, calls] of Object.entries(driver.waitCauses())) this.set({ cause }, calls);
+      for (const [cause, calls] of Object.entries(driver.queue().byCause)) this.set({ cause }, calls);
     },
   });
 }

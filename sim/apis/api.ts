@@ -29,6 +29,9 @@ export interface Terms {
   readonly ignoreEos: boolean;
   readonly priority: number;
   readonly cacheSalt: string;
+  /** Its session, if it has one, and the sessions that it closes; leases are ignored. */
+  readonly session: string | undefined;
+  readonly closed: readonly string[];
   readonly includeUsage: boolean;
   /** Usage so far on each chunk; takes effect only with usage at the end. */
   readonly continuousUsage: boolean;
@@ -104,6 +107,8 @@ export interface Api {
 export function readTerms(body: JsonObject, maxTokens: number | undefined): Terms {
   checkSampling(body);
   const stream = boolean(body, 'stream');
+  const xargs = isObject(body['vllm_xargs']) ? body['vllm_xargs'] : {};
+  const closed = Array.isArray(xargs['maitred_close']) ? (xargs['maitred_close'] as readonly unknown[]) : [];
   const streamOptions = isObject(body['stream_options']) ? body['stream_options'] : {};
   if (!stream && (body['stream_options'] ?? null) !== null) {
     throw new ApiError(400, 'Stream options can only be defined when `stream=True`.', 'stream_options');
@@ -118,6 +123,8 @@ export function readTerms(body: JsonObject, maxTokens: number | undefined): Term
     ignoreEos: boolean(body, 'ignore_eos'),
     priority: integer(body, 'priority', Number.MIN_SAFE_INTEGER) ?? 0,
     cacheSalt: string(body, 'cache_salt') ?? '',
+    session: string(xargs, 'maitred_session'),
+    closed: closed.filter((session) => typeof session === 'string'),
     includeUsage: boolean(streamOptions, 'include_usage'),
     continuousUsage: boolean(streamOptions, 'include_usage') && boolean(streamOptions, 'continuous_usage_stats'),
     returnTokenIds: boolean(body, 'return_token_ids'),

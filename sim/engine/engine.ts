@@ -15,6 +15,8 @@ export interface EngineSettings {
   readonly preset: Preset;
   readonly blockSize: number;
   readonly scheduling: EngineScheduling;
+  /** Whether contexts of no open session are evicted first; absent: no, as by vLLM itself. */
+  readonly sessions?: boolean;
 }
 
 /**
@@ -58,7 +60,7 @@ export class Engine<W extends Work = Work> {
     this.#contextMs = contextMs(settings.preset);
     this.#decoders = new Decoders(settings.blockSize);
     this.kv = new KvCache(Math.floor(settings.preset.kvTokens / settings.blockSize));
-    this.#pages = new Pages(this.kv, settings.blockSize);
+    this.#pages = new Pages(this.kv, settings.blockSize, settings.sessions === true);
     // The longest request allowed always fits alone, so the first in order of service never gets stuck.
     this.maxModelLen = Math.min(settings.preset.maxModelLen, this.kv.size * settings.blockSize);
   }
@@ -101,6 +103,12 @@ export class Engine<W extends Work = Work> {
     sequence.endedAt = now;
     this.totals.aborted += 1;
     return true;
+  }
+
+  /** Nothing more of the session is needed. */
+  closeSession(session: string, now: number): void {
+    this.advance(now);
+    this.kv.close(session);
   }
 
   /**

@@ -6,6 +6,7 @@ export class Pages {
   constructor(
     private readonly kv: KvCache,
     private readonly blockSize: number,
+    private readonly keepsSessions: boolean,
   ) {}
 
   /** Leading tokens found in the cache. At least one is left to compute: it yields the next token. */
@@ -29,7 +30,7 @@ export class Pages {
 
   /** Frees all blocks that a sequence got by `grow`. */
   release({ hold, work }: Sequence): void {
-    this.kv.release(hold, work.blockHashes, hold.cached);
+    this.kv.release(hold, work.blockHashes, hold.cached, this.#sessionOf(work));
   }
 
   /**
@@ -37,7 +38,11 @@ export class Pages {
    */
   releaseDecoded({ hold, work }: Sequence, until: number): void {
     hold.blocks = Math.ceil(until / this.blockSize);
-    this.kv.release(hold, work.blockHashes, this.#fullBlocks(work, until));
+    this.kv.release(hold, work.blockHashes, this.#fullBlocks(work, until), this.#sessionOf(work));
+  }
+
+  #sessionOf({ session }: Work): string | undefined {
+    return this.keepsSessions ? session : undefined;
   }
 
   /** Number of full blocks, which have a hash, among the first `tokens` tokens. */

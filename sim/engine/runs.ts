@@ -7,6 +7,8 @@ import type { BlockHashes } from './blocks.js';
 export class Run {
   /** Sequences that hold all of it. */
   holders = 0;
+  /** Open sessions that have used it. */
+  sessions: Set<string> | undefined;
   /** Number of child runs. */
   children = 0;
   /** Neighbours in the list of free runs: the one given back before it, and after it. */
@@ -50,6 +52,7 @@ export class Run {
   splitOff(count: number): Run {
     const upper = new Run(this.parent, this.first, count);
     upper.holders = this.holders;
+    upper.sessions = this.sessions && new Set(this.sessions);
     upper.children = 1;
     this.parent = upper;
     this.first = this.#hashOf(count);

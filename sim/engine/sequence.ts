@@ -10,6 +10,8 @@ export interface Work {
   readonly blockHashes: BlockHashes;
   /** Lower goes first; used under `priority` scheduling only. */
   readonly priority: number;
+  /** The session that it belongs to, which counts on an engine that keeps sessions; absent: none. */
+  readonly session?: string | undefined;
 }
 
 /**

@@ -69,6 +69,7 @@ export class Call implements Reply {
     if (host.runner.engine.waiting >= host.settings.maxQueued) {
       throw new ApiError(503, `The server is overloaded: ${host.settings.maxQueued} requests are queued.`);
     }
+    for (const session of ask.terms.closed) host.runner.closeSession(session);
     const plans = ask.prompts.flatMap((prompt) => this.#plan(prompt));
     this.#formatter = api.format(this);
     this.#choicesLeft = plans.length;
@@ -211,6 +212,7 @@ export class Call implements Reply {
       outputTokens: answer.ids.length,
       blockHashes: hashes,
       priority: terms.priority,
+      session: terms.session,
       progressed: () => this.#progressed(index),
     });
     if (sequence === undefined) throw new ApiError(400, 'The request exceeds the KV cache.');

@@ -36,6 +36,7 @@ export class EngineMetrics {
     this.#counter('prompt_tokens_total', 'Prefill tokens processed.', () => totals.promptTokens);
     this.#counter('generation_tokens_total', 'Generation tokens processed.', () => totals.generatedTokens);
     this.#cacheConfig(engine);
+    if (settings.sessions) this.#sessions();
     this.#ended = new Counter({
       name: 'vllm:request_success_total',
       help: 'Requests ended, by reason.',
@@ -89,6 +90,16 @@ export class EngineMetrics {
 
   #histogram(name: string, help: string): Histogram {
     return new Histogram({ name: `vllm:${name}`, help, buckets: SECONDS, registers: [this.#registry] });
+  }
+
+  #sessions(): void {
+    const info = new Gauge({
+      name: 'maitred_scheduler_info',
+      help: 'Sessions in the prefix cache, by protocol',
+      labelNames: ['protocol'],
+      registers: [this.#registry],
+    });
+    info.set({ protocol: '1' }, 1);
   }
 
   #cacheConfig(engine: Engine): void {

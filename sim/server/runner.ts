@@ -47,6 +47,13 @@ export class Runner {
     return this.engine.abort(sequence, now);
   }
 
+  closeSession(session: string): void {
+    const now = this.now();
+    this.#catchUp(now);
+    this.#arm(now);
+    this.engine.closeSession(session, now);
+  }
+
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);

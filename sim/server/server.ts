@@ -64,7 +64,12 @@ export class EngineServer implements CallHost {
       maxModelLen: settings.maxModelLen ?? base.maxModelLen,
     };
     this.#models = settings.models ?? [preset.model];
-    this.#engine = new Engine<Job>({ preset, blockSize: settings.blockSize, scheduling: settings.scheduling });
+    this.#engine = new Engine<Job>({
+      preset,
+      blockSize: settings.blockSize,
+      scheduling: settings.scheduling,
+      sessions: settings.sessions,
+    });
     this.runner = new Runner(this.#engine, settings.speed);
     this.#metrics = new EngineMetrics(this.#engine, settings, this.#models[0] ?? preset.model);
     this.#faults = new FaultPlan(settings.faults);

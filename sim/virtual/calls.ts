@@ -58,7 +58,10 @@ export class Calls {
       reject: (command) => this.#gatewayRefused(command),
       warm: (command) => this.#warms.order(command),
       cancelWarm: (command) => this.#warms.cancel(command),
-      programGone: ({ program }) => this.#warms.forget(program),
+      programGone: ({ program }) => {
+        this.#warms.forget(program);
+        if (options.engine.sessions === true) this.fleet.closeSession(program);
+      },
     };
     const { cluster } = options;
     this.gateway = cluster ? new Cluster({ ...options, cluster }, agenda, gatewayPorts) : new Gateway(options, agenda, gatewayPorts); // prettier-ignore

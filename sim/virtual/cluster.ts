@@ -1,11 +1,15 @@
 import { Directory, elsewhereOf, EngineLedger, gatewayId, Member, type EngineClaim, type EnginePart, type GatewayId } from '../../cluster/index.js'; // prettier-ignore
-import type { CallArrived, CallId, Event, ProgramId } from '../../src/index.js';
+import type { CallArrived, CallId, Event, ProgramId, ProgramRecord } from '../../src/index.js';
 import { Dice } from '../../workloads/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { Gateway, type GatewayPorts } from './gateway.js';
 import type { Steps, WorldOptions } from './options.js';
 
 const PROGRAMS_MAX = 100_000;
+/** Time after which a gateway gives up a question, beyond that of an answer. */
+const LIMIT_MS = 20;
+/** Stream of the losses. */
+const LOSSES = 11;
 
 /** Several gateways in front of the same engines, and what they share. */
 export interface ClusterOptions {
@@ -16,6 +20,8 @@ export interface ClusterOptions {
   readonly routing: 'call' | 'program';
   /** Whether they share anything; otherwise each schedules alone. */
   readonly shares: boolean;
+  /** Share of questions to the store without an answer in time; half of them never reach it. Absent: 0. */
+  readonly lossShare?: number;
 }
 
 /** One gateway and its side of what is shared. */
@@ -23,6 +29,8 @@ class Node {
   readonly member: Member;
   /** Programs whose last call ran here. */
   readonly owned = new Set<ProgramId>();
+  /** Whether it is about to tell the store of its last steps. */
+  isDue = false;
 
   constructor(
     readonly id: GatewayId,
@@ -43,6 +51,7 @@ export class Cluster {
   readonly #directory = new Directory(PROGRAMS_MAX);
   readonly #told = new Map<Node, Map<string, string>>();
   readonly #dice: Dice;
+  readonly #losses: Dice;
 
   constructor(
     private readonly options: Pick<WorldOptions, 'scheduler' | 'lens' | 'seed'> & { readonly cluster: ClusterOptions },
@@ -50,6 +59,7 @@ export class Cluster {
     ports: GatewayPorts,
   ) {
     this.#dice = new Dice(options.seed);
+    this.#losses = Dice.of(options.seed, LOSSES);
     this.#nodes = Array.from({ length: options.cluster.gateways }, (_, index) => {
       const gateway = new Gateway(options, agenda, ports, (event) => this.#stepped(node, event));
       const node: Node = new Node(gatewayId(`g${index}`), gateway);
@@ -88,27 +98,36 @@ export class Cluster {
   }
 
   #arrive(event: CallArrived): void {
-    const { gateways, routing, shares, delayMs } = this.options.cluster;
+    const { gateways, routing, shares } = this.options.cluster;
     const roll = routing === 'call' ? this.#dice.share() : Dice.of(7, Number(event.program.slice(1))).share();
     const node = this.#nodes[Math.floor(roll * gateways)] as Node;
     this.#nodeOf.set(event.call, node);
     this.#programOf.set(event.call, event.program);
     if (!shares || node.owned.has(event.program)) return node.gateway.tell(event);
     this.#underWay.add(event.call);
-    this.#after(delayMs, () => {
-      const { record, from } = this.#directory.take(event.program, node.id);
-      const former = this.#nodes.find(({ id }) => id === from);
-      if (former !== undefined) this.#after(delayMs, () => {
-        former.owned.delete(event.program);
-        former.gateway.tell({ type: 'programMoved', program: event.program });
-      }); // prettier-ignore
-      this.#after(delayMs, () => {
-        if (!this.#underWay.delete(event.call)) return;
+    const go = (record: ProgramRecord | undefined): void => {
+      const elsewhere = record && elsewhereOf(record, event.thread);
+      if (this.#underWay.delete(event.call)) node.gateway.tell({ ...event, ...(elsewhere && { elsewhere }) });
+    };
+    this.#ask(
+      () => this.#take(event.program, node),
+      (record) => {
         node.owned.add(event.program);
-        const elsewhere = record && elsewhereOf(record, event.thread);
-        node.gateway.tell({ ...event, ...(elsewhere && { elsewhere }) });
+        go(record);
+      },
+      () => go(undefined),
+    );
+  }
+
+  #take(program: ProgramId, node: Node): ProgramRecord | undefined {
+    const { record, from } = this.#directory.take(program, node.id);
+    const former = this.#nodes.find(({ id }) => id === from);
+    if (former !== undefined)
+      this.#after(this.options.cluster.delayMs, () => {
+        former.owned.delete(program);
+        former.gateway.tell({ type: 'programMoved', program });
       });
-    });
+    return record;
   }
 
   #stepped(node: Node, event: Event): void {
@@ -119,29 +138,43 @@ export class Cluster {
       const record = viewsOf(node.gateway).record(program);
       if (record !== undefined) this.#after(this.options.cluster.delayMs, () => this.#directory.put(program, node.id, record)); // prettier-ignore
     }
-    this.#exchange(node);
-  }
-
-  /** What has changed goes to the store. */
-  #exchange(node: Node): void {
-    const { delayMs } = this.options.cluster;
-    const { claims, released } = node.member.changes();
-    if (claims.length + released.length === 0) return;
-    this.#after(delayMs, () => {
-      for (const engine of released) this.#ledgers.get(engine)?.leave(node.id);
-      for (const claim of claims) this.#claim(node, claim);
-      this.#after(delayMs, () => {
-        node.member.settled();
-        this.#exchange(node);
-      });
+    if (node.isDue) return;
+    node.isDue = true;
+    this.#after(0, () => {
+      node.isDue = false;
+      this.#exchange(node);
     });
   }
 
-  #claim(node: Node, claim: EngineClaim): void {
+  /** What has changed goes to the store. What it does not answer is claimed anew; a release is always heard. */
+  #exchange(node: Node): void {
+    const { claims, released, returned } = node.member.changes();
+    for (const event of returned) node.gateway.tell(event);
+    for (const engine of released)
+      this.#after(this.options.cluster.delayMs, () => this.#ledgers.get(engine)?.leave(node.id));
+    if (claims.length === 0) return;
+    this.#ask(
+      () => claims.flatMap((claim) => this.#claim(node, claim) ?? []),
+      (parts) => {
+        node.member.settled(new Set(parts.map(({ engine }) => engine)));
+        for (const event of node.member.received(parts)) node.gateway.tell(event);
+        this.#exchange(node);
+      },
+      () => {
+        node.member.settled(new Set());
+        this.#exchange(node);
+      },
+    );
+  }
+
+  /** Returns the gateway's part, and tells the others of theirs. */
+  #claim(node: Node, claim: EngineClaim): EnginePart | undefined {
     let ledger = this.#ledgers.get(claim.engine);
     if (ledger === undefined) this.#ledgers.set(claim.engine, (ledger = new EngineLedger(claim.engine)));
     ledger.claim(node.id, claim);
-    for (const [id, part] of ledger.parts()) this.#send(this.#nodes.find((each) => each.id === id) as Node, part);
+    for (const [id, part] of ledger.parts())
+      if (id !== node.id) this.#send(this.#nodes.find((each) => each.id === id) as Node, part);
+    return ledger.partOf(node.id);
   }
 
   #send(node: Node, part: EnginePart): void {
@@ -151,6 +184,18 @@ export class Cluster {
     told.set(part.engine, text);
     this.#after(this.options.cluster.delayMs, () => {
       for (const event of node.member.received([part])) node.gateway.tell(event);
+    });
+  }
+
+  /** Asks the store. Its answer may be lost, and so may the question. */
+  #ask<T>(reach: () => T, answered: (answer: T) => void, missed: () => void): void {
+    const { delayMs, lossShare = 0 } = this.options.cluster;
+    const loss = lossShare === 0 ? 1 : this.#losses.share() / lossShare;
+    if (loss < 1) this.#after(2 * delayMs + LIMIT_MS, missed);
+    if (loss < 0.5) return;
+    this.#after(delayMs, () => {
+      const answer = reach();
+      if (loss >= 1) this.#after(delayMs, () => answered(answer));
     });
   }
 

@@ -84,6 +84,11 @@ export class Fleet {
     this.#idleReports = 0;
   }
 
+  /** The gateway has forgotten the program, and tells engines that keep sessions. */
+  closeSession(program: string): void {
+    for (const { engine } of this.#replicas) engine.closeSession(program, this.agenda.nowMs);
+  }
+
   results(): EngineResult[] {
     return this.#replicas.map((replica) => replica.result());
   }

@@ -68,6 +68,11 @@ export class Job implements Work {
     return this.call.promptTokens;
   }
 
+  /** Each program is a session of its own. */
+  get session(): string {
+    return this.played.id;
+  }
+
   /** An engine accepts the call. */
   begin(): void {
     this.started = false;

@@ -1,10 +1,11 @@
-import type {
-  AdmissionName,
-  PolicyName,
-  PolicySettings,
-  RetentionName,
-  SchedulerConfig,
-  TenantsName,
+import {
+  POLICY_NAMES,
+  type AdmissionName,
+  type PolicyName,
+  type PolicySettings,
+  type RetentionName,
+  type SchedulerConfig,
+  type TenantsName,
 } from '../config.js';
 import { kneeAdmission } from './admission-knee.js';
 import type { AdmissionPolicy } from './admission.js';
@@ -47,7 +48,12 @@ const TENANTS: Readonly<Record<TenantsName, TenantPolicy | undefined>> = {
   afs: afsTenants,
 };
 
-export const makePolicy = (config: SchedulerConfig['policy']): Policy => POLICIES[config.name](config);
+/** @throws RangeError when there is no such policy, as an untyped caller may ask */
+export function makePolicy(config: SchedulerConfig['policy']): Policy {
+  if (!Object.hasOwn(POLICIES, config.name))
+    throw new RangeError(`policy.name is none of ${POLICY_NAMES.join(', ')}: ${config.name}`);
+  return POLICIES[config.name](config);
+}
 export const admissionOf = (name: AdmissionName): AdmissionPolicy => ADMISSIONS[name];
 export const makeRetention = (rule: SchedulerConfig['admission']['retention']): RetentionPolicy =>
   typeof rule === 'function' ? rule() : RETENTIONS[rule]();

@@ -6,7 +6,7 @@ import { main } from '../../cli/program.js';
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { configSchema } from '../../sidecar/config/schema.js';
 import { settingsSchema } from '../../sidecar/settings.js';
-import { logLine, millis, Scheduler, type Event, type LogLine } from '../../src/index.js';
+import { logLine, millis, Scheduler, type Event, type LogLine, type PolicyName } from '../../src/index.js';
 import { arrived, finished, joined } from '../support/core-events.js';
 import { fileOf, folderOf } from '../support/folder.js';
 import { Maitred } from '../support/maitred.js';
@@ -29,8 +29,8 @@ async function replay(...args: readonly string[]) {
 const { version: VERSION } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { readonly version: string };
 
 /** The lines of a log of so many calls of three programs, on an engine that takes two at a time. */
-function logOf(calls: number): string[] {
-  const settings = settingsSchema.parse(configSchema.parse({ admission: { window: 2 } }));
+function logOf(calls: number, policy: PolicyName = 'plas'): string[] {
+  const settings = settingsSchema.parse(configSchema.parse({ policy: { name: policy }, admission: { window: 2 } }));
   const scheduler = new Scheduler(settings, makeBalancer(settings.balancer));
   const lines: LogLine[] = [
     { maitredEventLog: 1, maitred: VERSION, startedAt: '2026-01-01T00:00:00.000Z', now: millis(0), settings },
@@ -72,6 +72,13 @@ describe('maitred replay', () => {
       ended: 'closed',
       difference: null,
     });
+  });
+
+  it('reads old names in its settings', async () => {
+    const passed = logOf(20, 'pass-through');
+    const old = passed.map((line) => line.replace('"pass-through"', '"fcfs"'));
+    expect(old[0]).not.toBe(passed[0]);
+    expect(await replay(fileWith(old))).toMatchObject({ code: 0, errors: [] });
   });
 
   it('shows the first difference: where, what was recorded and what is done now, and what was before', async () => {

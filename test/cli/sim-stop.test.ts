@@ -34,6 +34,7 @@ const PLAN: Plan = {
   })),
   seeds: [1, 2],
   isExact: false,
+  announceEnds: false,
   margin: 0.02,
 };
 

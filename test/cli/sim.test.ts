@@ -44,7 +44,20 @@ describe('maitred sim --json', () => {
 
   it('comes whole through a pipe, however slowly it is read', () => {
     const seeds = Array.from({ length: 24 }, (_, seed) => seed);
-    const args = ['sim', '--json', '--workload', 'chat', '--rate', '9', '--programs', '1', '--seed', seeds.join()];
+    const args = [
+      'sim',
+      '--json',
+      '--workload',
+      'chat',
+      '--rate',
+      '9',
+      '--programs',
+      '1',
+      '--policy',
+      'plas',
+      '--seed',
+      seeds.join(),
+    ];
     // A pipe is full at 64 KiB; the wait is for a writer that does not mind and ends.
     const slowly = '"$0" "$@" | { dd bs=1 count=1 2> /dev/null; sleep 0.3; cat; }';
     const { stdout } = spawnSync('sh', ['-c', slowly, process.execPath, BINARY, ...args]);
@@ -171,7 +184,8 @@ describe('maitred sim', () => {
 
   it('names the load that would tell more, where nothing waits and where the queue only grows', async () => {
     const adviceAt = async (...load: string[]) =>
-      (await json('--workload', 'react', '--programs', '80', '--kv-tokens', '20000', ...load)).document.advice;
+      (await json('--workload', 'react', '--programs', '80', '--kv-tokens', '20000', '--policy', 'plas', ...load))
+        .document.advice;
     const [idle] = await adviceAt('--concurrency', '1');
     expect(Number(/^No call ever waited.*--concurrency above (\d+)\.$/.exec(idle!)?.[1])).toBeGreaterThan(1);
     const [drain] = await adviceAt('--rate', '3');
@@ -179,6 +193,13 @@ describe('maitred sim', () => {
     expect(Number(slower)).toBeLessThan(3);
     expect(await adviceAt('--rate', slower)).toEqual([]);
   }, 180_000);
+
+  it('compares no scheduling, the gate and the order, unless the command says what to compare', async () => {
+    const policies = async (...more: string[]) => (await json(...CHAT, ...more)).document.settings.policies;
+    expect(await policies()).toEqual(['pass-through', 'fcfs-window', 'plas']);
+    expect(await policies('--window', '8,9')).toEqual(['plas']);
+    expect(await policies('--config', fileOf('own.yaml', 'policy: { name: las-decayed }'))).toEqual(['las-decayed']);
+  });
 
   it('runs once what chance plays no part in, and says so', async () => {
     const file = fileOf('timed.jsonl', recorded('p', { arrivalMs: 0 }) + recorded('q', { arrivalMs: 50 }));

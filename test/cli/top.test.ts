@@ -103,7 +103,7 @@ describe('a frame', () => {
   it('shows the totals, each engine, and the selected program at 80 by 24', () => {
     const text = frame(scene({ ...table, selected: 'default:first' }), { columns: 80, rows: 24 }).map(textOf);
     expect(text[0]).toContain('up 50s');
-    expect(text[1]).toContain('3 wait  oldest 2.0s  for kv 3  level:waiting 5:3');
+    expect(text[1]).toContain('3 wait  oldest 2.0s  causes: kv 3  level:waiting 5:3');
     // Since its start.
     expect(text[2]).toContain('last 50s:  hits 75%  2 promoted  2.0 calls/s  0.10 programs/s');
     expect(text.find((line) => line.startsWith('gpu-1'))).toMatch(/up +\[\|+ +4\/8\] \[\|+ +10\/100\] +50%$/);
@@ -111,10 +111,17 @@ describe('a frame', () => {
     expect(text.find((line) => line.startsWith('>'))).toMatch(/^>first +idle/);
   });
 
-  it('shows every cause of waits', () => {
-    const queue = readQueue({ waiting: 3, waiting_for: { [HOSTILE]: 1, kv: 2, turn: 0 } });
-    const [, line = []] = frame(scene(table, { queue }), { columns: 80, rows: 24 });
-    expect(textOf(line)).toContain(`3 wait  oldest 0.0s  for ${printable(HOSTILE)} 1, kv 2`);
+  it('shows the causes of waits, the most frequent first, as far as there is room', () => {
+    const causesIn = (columns: number, causes: Record<string, number>) => {
+      const [, line = []] = frame(scene(table, { queue: readQueue({ waiting: 3, waiting_for: causes }) }), { columns, rows: 24 }); // prettier-ignore
+      return textOf(line);
+    };
+    const all = { no_engine: 1, window: 20, kv: 21, turn: 0, knee: 4 };
+    expect(causesIn(80, all)).toMatch(/ {2}causes: kv 21 {2}window 20 {2}knee 4$/);
+    expect(causesIn(100, all)).toContain('causes: kv 21  window 20  knee 4  no_engine 1');
+    expect(causesIn(200, { [HOSTILE]: 1, kv: 2 })).toContain(
+      `3 wait  oldest 0.0s  causes: kv 2  ${printable(HOSTILE)} 1`,
+    );
   });
 
   it('shows a troubled engine first where not all have room, and sums the rest up', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProgramOutcome } from '../../demo/replay.js';
-import { compare, summarize, table, type Run } from '../../demo/report.js';
+import { compare, summarize, table, text, type Run } from '../../demo/report.js';
 
 const outcome = (id: string, seconds: number, more: Partial<ProgramOutcome> = {}): ProgramOutcome => ({
   id,
@@ -22,10 +22,8 @@ const run = (outcomes: readonly ProgramOutcome[], more: Partial<Run> = {}): Run 
 });
 
 /** The table's cells by title, a row each. */
-function cells(text: string): Record<string, string>[] {
-  const lines = text.split('\n');
-  const rows = lines.slice(0, lines.indexOf('')).map((line) => line.trim().split(/ {2,}/));
-  const [titles, ...rest] = rows;
+function cells(lines: readonly string[]): Record<string, string>[] {
+  const [titles, ...rest] = lines.map((line) => line.trim().split(/ {2,}/));
   return rest.map((row) => Object.fromEntries(titles!.map((title, column) => [title, row[column] ?? ''])));
 }
 
@@ -82,7 +80,7 @@ describe('a summary', () => {
     const summary = summarize('plas', [run([outcome('a', 10)], { prefix: { queries: 0, hits: 0 }, view })]);
     expect(summary.hitRate).toBeNull();
     expect(summary.gateway.hitRate).toBeNull();
-    expect(cells(table([summary], 1))[0]).toMatchObject({ 'prefix hits': '-', hits: '-' });
+    expect(cells(table([summary]))[0]).toMatchObject({ cached: '-' });
   });
 });
 
@@ -93,16 +91,16 @@ describe('the table', () => {
   const plas = summarize('plas', [run([outcome('a', 500), outcome('b', 1000, { failure: 'late' })])]);
 
   it('has a row for each policy', () => {
-    expect(cells(table([passThrough, plas], 20))).toMatchObject([
+    expect(cells(table([passThrough, plas]))).toMatchObject([
       {
         policy: 'pass-through',
         'mean s': '1,500',
         'p50 s': '1,000',
         'p99 s': '2,000',
-        'prefix hits': '25 %',
+        cached: '25 %',
         failed: '0',
       },
-      { policy: 'plas', 'mean s': '750', 'p50 s': '500', 'p99 s': '1,000', 'prefix hits': '25 %', failed: '1' },
+      { policy: 'plas', 'mean s': '750', 'p50 s': '500', 'p99 s': '1,000', cached: '25 %', failed: '1' },
     ]);
   });
 
@@ -110,8 +108,19 @@ describe('the table', () => {
     expect(compare([passThrough, plas])).toEqual([
       { policy: 'plas', against: 'pass-through', mean: 2, p50: 2, p99: 2 },
     ]);
-    expect(table([passThrough, plas], 20)).toContain('plas against pass-through: mean 2.00x, p50 2.00x, p99 2.00x');
     expect(compare([passThrough])).toEqual([]);
     expect(compare([])).toEqual([]);
+  });
+
+  it('comes after the verdict and its picture, in 80 columns', () => {
+    const window = summarize('fcfs-window', [run([outcome('a', 1010), outcome('b', 2010)], { policy: 'fcfs-window' })]);
+    const lines = text([passThrough, window, plas], 20).split('\n');
+    expect(lines.slice(0, 2)).toEqual([
+      'fcfs-window: no difference from pass-through that matters; cached 25 % -> 25 %',
+      'plas: programs 2.00x sooner than pass-through, slowest 2.00x sooner; cached 25 % -> 25 %',
+    ]);
+    const bars = lines.filter((line) => line.includes('█')).map((line) => line.match(/█/g)!.length);
+    expect(bars).toEqual([50, 50, 25]);
+    expect(lines.filter((line) => line.length > 88)).toEqual([]);
   });
 });

@@ -14,7 +14,6 @@ it('the same events give the same commands, and looking changes nothing', () => 
         onMoment({ scheduler }) {
           scheduler.views.queue();
           scheduler.views.engines();
-          scheduler.views.waitCauses();
           const [waiting] = scheduler.views.waits();
           if (waiting !== undefined) scheduler.views.call(waiting[0]);
           for (const program of scheduler.views.programs()) scheduler.views.program(program.id);

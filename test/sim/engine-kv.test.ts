@@ -7,10 +7,14 @@ import { Spans } from '../../sim/virtual/spans.js';
 const SIZE = 24;
 const HOLDS = 4;
 const LENGTH_MAX = 12;
+const SESSIONS = ['s', 't'];
 
 /** The obvious cache: one object a block, one list of free blocks, every look-up a search. */
 class BlockCache {
-  readonly blocks: { hash?: number; holders: number }[] = Array.from({ length: SIZE }, () => ({ holders: 0 }));
+  readonly blocks: { hash?: number; holders: number; sessions: Set<string> }[] = Array.from({ length: SIZE }, () => ({
+    holders: 0,
+    sessions: new Set(),
+  }));
   readonly free = [...this.blocks];
   freed = 0;
 
@@ -32,23 +36,34 @@ class BlockCache {
   }
 
   take(hold: BlockHold): void {
-    const block = this.free.shift() as Block;
+    const loose = this.free.findIndex(({ sessions }) => sessions.size === 0);
+    const [block] = this.free.splice(Math.max(0, loose), 1) as [Block];
     block.holders = 1;
+    block.sessions.clear();
     delete block.hash;
     hold.own.push(block);
   }
 
-  release(hold: BlockHold, hashes: readonly number[], full: number): void {
+  release(hold: BlockHold, hashes: readonly number[], full: number, session?: string): void {
     const wanted = hashes.slice(hold.found.length, full);
     this.#share(
       hold,
       wanted.slice(0, this.match(wanted)).map((hash) => this.#find(hash) as Block),
     );
     this.#publish(hold, hashes, full);
+    if (session !== undefined) for (const { sessions } of hold.found) sessions.add(session);
     for (const block of [...hold.own.splice(0), ...hold.found.splice(0).reverse()]) this.#giveBack(block);
   }
 
+  close(session: string): void {
+    const kept = this.free.filter(({ sessions }) => sessions.size > 0);
+    for (const { sessions } of this.blocks) sessions.delete(session);
+    const freed = kept.filter(({ sessions }) => sessions.size === 0);
+    this.free.push(...freed.map((block) => this.free.splice(this.free.indexOf(block), 1)[0] as Block));
+  }
+
   reset(): void {
+    for (const session of SESSIONS) this.close(session);
     for (const block of this.free) delete block.hash;
   }
 
@@ -128,7 +143,22 @@ const operations = fc.array(
       arbitrary: fc.record({ type: fc.constant('grow' as const), which: fc.nat(HOLDS - 1), by: fc.nat(5) }),
     },
     { weight: 2, arbitrary: fc.record({ type: fc.constant('decode' as const), which: fc.nat(HOLDS - 1) }) },
-    { weight: 4, arbitrary: fc.record({ type: fc.constant('release' as const), which: fc.nat(HOLDS - 1) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        type: fc.constant('release' as const),
+        which: fc.nat(HOLDS - 1),
+        session: fc.constantFrom(undefined, ...SESSIONS),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        type: fc.constant('close' as const),
+        which: fc.constant(0),
+        session: fc.constantFrom(...SESSIONS),
+      }),
+    },
     { weight: 1, arbitrary: fc.constant({ type: 'reset' as const, which: 0 }) },
   ),
   { maxLength: 60 },
@@ -139,7 +169,7 @@ const texts = fc.array(fc.array(fc.constantFrom(0, 0, 0, 0, 1, 2), { minLength: 
   maxLength: 8,
 });
 
-it('the cache of runs does what a cache of single blocks does, the least recently freed one going first', () => {
+it('the cache of runs does what one of single blocks does: no open session’s go first, then the least recently freed', () => {
   fc.assert(
     fc.property(texts, operations, fc.constantFrom(...READINGS), (many, script, { read, tell }) => {
       const [cache, model] = [new KvCache(SIZE), new BlockCache()];
@@ -166,9 +196,12 @@ it('the cache of runs does what a cache of single blocks does, the least recentl
           model.take(blocks);
         } else if (operation.type === 'release') {
           const full = Math.min(hashes.length, hold.blocks);
-          cache.release(hold, told, full);
-          model.release(blocks, hashes, full);
+          cache.release(hold, told, full, operation.session);
+          model.release(blocks, hashes, full, operation.session);
           places[operation.which] = place();
+        } else if (operation.type === 'close') {
+          cache.close(operation.session);
+          model.close(operation.session);
         } else if (operation.type === 'reset') {
           cache.reset();
           model.reset();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BALANCER_SENTENCES, POLICY_SENTENCES } from '../../sidecar/config/choices.js';
 import { CONFIG_KEYS, type ConfigKey } from '../../sidecar/config/keys.js';
 import { FILE_VARIABLE } from '../../sidecar/config/overrides.js';
 
@@ -51,8 +52,17 @@ export function renderConfigDocument(): string {
     const name = key.segments[0]!;
     sections.set(name, [...(sections.get(name) ?? []), key]);
   }
-  const tables = [...sections].map(([name, keys]) => `\n## \`${name}\`\n\n${table(keys)}\n`);
+  const tables = [...sections].map(([name, keys]) => `\n## \`${name}\`\n\n${table(keys)}\n${choices(name)}`);
   return HEAD + tables.join('');
+}
+
+/** A list of what can be chosen, below the section's table. */
+function choices(section: string): string {
+  const sentences = { policy: POLICY_SENTENCES, balancer: BALANCER_SENTENCES }[section];
+  if (sentences === undefined) return '';
+  return `\n${Object.entries(sentences)
+    .map(([name, sentence]) => `- ${code(name)}: ${sentence}\n`)
+    .join('')}`;
 }
 
 function table(keys: readonly ConfigKey[]): string {

@@ -24,8 +24,17 @@
 {{- if not (or $config.engines $config.discovery $config.embedded .Values.engine.enabled) -}}
 {{- fail "no engine: set config.engines or config.discovery, engine.enabled for one in this pod, or config.embedded: 2 for a trial" -}}
 {{- end -}}
-{{- if and (gt (int .Values.replicas) 1) (not .Values.independentReplicas) -}}
-{{- fail "replicas: each replica schedules only the calls that it gets, and knows nothing of the others. Keep 1, or set independentReplicas: true and see the README, \"More than one replica\"" -}}
+{{- $shares := ($config.cluster).url -}}
+{{- if and (gt (int .Values.replicas) 1) (not $shares) (not .Values.independentReplicas) -}}
+{{- fail "replicas: without config.cluster.url, each replica schedules only the calls that it gets, and knows nothing of the others. Set it, keep 1, or set independentReplicas: true and see the README, \"More than one replica\"" -}}
+{{- end -}}
+{{- if and $shares .Values.engine.enabled -}}
+{{- fail "config.cluster.url: gateways cannot share an engine that each has in its own pod" -}}
+{{- end -}}
+{{- if eq (include "maitred.kvEvents" .) "network" -}}
+{{- if and .Values.networkPolicy.enabled (not .Values.networkPolicy.engines) -}}
+{{- fail "config.kvEvents: networkPolicy.engines must name the engines' pods, such as [{podSelector: {matchLabels: {app: vllm}}}]" -}}
+{{- end -}}
 {{- end -}}
 {{- if and (eq $access "network") (not $token) -}}
 {{- fail "config.admin.host is open to the network, so config.admin.token must name a secret: env:NAME, and secretEnv.NAME" -}}

@@ -1,8 +1,11 @@
-{{/* The configuration as written to the ConfigMap. Without engines of its own, it names the one in this pod. */}}
+{{/* The configuration as written to the ConfigMap. Where it does not name engines or say how many gateways share them, the chart does. */}}
 {{- define "maitred.config" -}}
 {{- $config := deepCopy .Values.config -}}
 {{- if and .Values.engine.enabled (not $config.engines) -}}
 {{- $_ := set $config "engines" (list (dict "url" (printf "http://127.0.0.1:%v" .Values.engine.port))) -}}
+{{- end -}}
+{{- if and ($config.cluster).url (not (hasKey $config.cluster "gateways")) -}}
+{{- $_ := set $config.cluster "gateways" (int .Values.replicas) -}}
 {{- end -}}
 {{- toYaml $config -}}
 {{- end -}}
@@ -20,6 +23,22 @@ shared
 loopback
 {{- else -}}
 network
+{{- end -}}
+{{- end -}}
+
+{{/* Whether engines send KV events to this pod from the "network"; empty: they do not, or only from the pod itself. */}}
+{{- define "maitred.kvEvents" -}}
+{{- $kvEvents := .Values.config.kvEvents | default dict -}}
+{{- if and $kvEvents.port (ne (include "maitred.isLoopback" $kvEvents.host) "true") -}}
+network
+{{- end -}}
+{{- end -}}
+
+{{/* The ports of KV events, one for each data-parallel rank, each followed by a space. */}}
+{{- define "maitred.kvEventPorts" -}}
+{{- if eq (include "maitred.kvEvents" .) "network" -}}
+{{- $kvEvents := .Values.config.kvEvents -}}
+{{- range until (int ($kvEvents.ranks | default 1)) }}{{ add (int $kvEvents.port) . }} {{ end -}}
 {{- end -}}
 {{- end -}}
 

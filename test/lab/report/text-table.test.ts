@@ -7,7 +7,7 @@ const GROUPS = [
   { heading: '', columns: ['failed'] },
 ];
 const ROWS = [
-  ['pass-through', '950', '3,620', '12.5', '7', '80', '99', '0'],
+  ['plas', '950', '3,620', '12.5', '7', '80', '99', '0'],
   ['las-decayed', '1', '2', '3', '4', '5', '6', '7'],
 ];
 const wordsOf = (lines: readonly string[]) => new Set(lines.flatMap((line) => line.match(/\S+/g) ?? []));
@@ -17,7 +17,7 @@ describe('a table of text', () => {
     expect(textTable('policy', GROUPS, ROWS)).toEqual([
       '                program, s       call in queue, s',
       'policy         mean    p99    mean  p50  p95  p99    failed',
-      'pass-through            950  3,620    12.5    7   80   99         0',
+      'plas            950  3,620    12.5    7   80   99         0',
       'las-decayed       1      2       3    4    5    6         7',
     ]);
   });
@@ -26,16 +26,16 @@ describe('a table of text', () => {
     expect(textTable('policy', GROUPS, ROWS, 40)).toEqual([
       '                program, s',
       'policy         mean    p99',
-      'pass-through            950  3,620',
+      'plas            950  3,620',
       'las-decayed       1      2',
       '',
       '                  call in queue, s',
       'policy         mean  p50  p95  p99',
-      'pass-through           12.5    7   80   99',
+      'plas           12.5    7   80   99',
       'las-decayed       3    4    5    6',
       '',
       'policy         failed',
-      'pass-through                0',
+      'plas                0',
       'las-decayed         7',
     ]);
   });

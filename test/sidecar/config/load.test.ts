@@ -271,8 +271,8 @@ describe('an old name of a value', () => {
   it('is taken from environment and flags too, and told with them', () => {
     const env = { MAITRED_POLICY_NAME: 'mlfq-call' };
     expect(loadConfig({ ...inputs, env }).policy.name).toBe('fcfs-window');
-    const flags = [{ path: 'policy.name', text: 'mlfq-call', origin: '--policy' }];
-    expect(loadConfig({ ...inputs, flags }).policy.name).toBe('fcfs-window');
+    const flags = [{ path: 'policy.name', text: 'fcfs', origin: '--policy' }];
+    expect(loadConfig({ ...inputs, flags }).policy.name).toBe('pass-through');
     expect(warnings.map(({ origin }) => origin)).toEqual(['MAITRED_POLICY_NAME', '--policy']);
   });
 

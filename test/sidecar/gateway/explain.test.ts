@@ -61,8 +61,15 @@ describe('a waiting call', () => {
     const running = (await ask(`${url}/programs/first`)).json() as typeof program;
     expect(running.threads[0]!.active[0]).toMatchObject({ state: 'running', waiting_for: null });
 
+    const { programs } = (await ask(`${url}/programs`)).json() as { programs: object[] };
+    const rows = [
+      { id: 'first', state: 'running', current_wait_cause: null },
+      { id: 'second', state: 'waiting', current_wait_cause: 'window' },
+    ];
+    expect(programs).toMatchObject(rows);
+
     const told = (await ask(`${url}/programs/second/explain`)).json() as { text: string; calls: Call[] };
-    expect(told).toMatchObject({ program: { id: 'second' }, last_call: null, calls: [{ waiting_for: cause }] });
+    expect(told).toMatchObject({ program: rows[1], last_call: null, calls: [{ waiting_for: cause }] });
     expect(told.text).toContain(told.calls[0]!.call);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(

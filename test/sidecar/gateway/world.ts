@@ -35,6 +35,10 @@ export class FakeEngine {
   readonly seen: Seen[] = [];
   /** Ids that it was asked to abort. */
   readonly aborts: string[] = [];
+  /** Sessions that it was asked to close. */
+  readonly closes: string[] = [];
+  /** Answers to probes by path; any other path but `/health` is 404. */
+  readonly probes = new Map<string, string>();
   answer: Answer;
   readonly #server: Server;
 
@@ -83,10 +87,16 @@ export class FakeEngine {
       response.end();
       return;
     }
+    if (url === '/close_session') {
+      for await (const chunk of request)
+        this.closes.push((JSON.parse(String(chunk)) as { session_id: string }).session_id);
+      response.end();
+      return;
+    }
     // Everything that the gateway forwards has a request id; its probes have none.
     if (headers['x-request-id'] === undefined) {
-      response.statusCode = url === '/health' ? 200 : 404;
-      response.end();
+      response.statusCode = url === '/health' || this.probes.has(url) ? 200 : 404;
+      response.end(this.probes.get(url));
       return;
     }
     const abandoned = new Promise<void>((resolve) => {

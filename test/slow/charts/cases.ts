@@ -6,6 +6,7 @@ const watched = {
   secretEnv: { ADMIN_TOKEN: token },
 };
 const prometheus = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }];
+const vllm = [{ podSelector: { matchLabels: { app: 'vllm' } } }];
 
 /** An engine beside the gateway, as in the README. */
 export const BESIDE = {
@@ -56,6 +57,17 @@ export const ACCEPTED: Readonly<Record<string, object>> = {
     service: { sessionAffinity: 'ClientIP' },
     podDisruptionBudget: { minAvailable: '50%', maxUnavailable: null },
   },
+  'three replicas that share their engines': {
+    config: { engines, cluster: { url: 'rediss://valkey:6379', password: 'env:VALKEY_PASSWORD' } },
+    secretEnv: { VALKEY_PASSWORD: { name: 'valkey', key: 'password' } },
+    replicas: 3,
+    podDisruptionBudget: { minAvailable: 2, maxUnavailable: null },
+  },
+  'KV events of two ranks': {
+    config: { engines, kvEvents: { port: 5557, host: '0.0.0.0', ranks: 2 } },
+    networkPolicy: { engines: vllm },
+  },
+  'KV events of the engine in the pod': { ...BESIDE, config: { kvEvents: { port: 5557 } } },
   'numbers of every size': {
     config: {
       engines,
@@ -110,6 +122,16 @@ export const REFUSED: readonly (readonly [what: string, key: string, values: obj
   ['an unknown key of the configuration', 'polcy', { config: { engines, polcy: {} } }],
   ['a number out of range', 'levels', { config: { engines, policy: { levels: 0 } } }],
   ['a second replica by accident', 'independentReplicas', { ...IN_FRONT, replicas: 2 }],
+  [
+    'replicas that would share an engine that each has',
+    'config.cluster.url',
+    { ...BESIDE, replicas: 2, config: { cluster: { url: 'redis://valkey:6379' } } },
+  ],
+  [
+    'KV events that the network policy blocks',
+    'networkPolicy.engines',
+    { config: { engines, kvEvents: { port: 5557, host: '0.0.0.0' } } },
+  ],
   ['a listener on loopback', 'config.listen', { config: { engines, listen: { host: '127.0.0.1' } } }],
   ['a port by chance', 'config.listen', { config: { engines, listen: { port: 0 } } }],
   ['an admin port by chance', 'config.admin.port', { config: { engines, admin: { port: 0 } } }],

@@ -46,7 +46,7 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
 
   it('renders the values of its README, one after the other', () => {
     const blocks = [...readText('charts/maitred/README.md').matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text!);
-    const values = blocks.filter((text) => /^(image|config|networkPolicy):/m.test(text));
+    const values = blocks.filter((text) => /^(image|config|networkPolicy):/m.test(text) && !text.includes('replicas:'));
     const files = Object.fromEntries(values.map((text, index) => [`${index}.yaml`, text]));
     const folder = folderOf(files);
     expect(values.length).toBeGreaterThan(4);
@@ -54,6 +54,9 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
     const pod = podOf(objectsOf({}, ...flags));
     expect(pod.containers[0].env.map(({ name }) => name)).toContain('ADMIN_TOKEN');
     expect(pod.initContainers?.map(({ name }) => name)).toEqual(['engine']);
+    // An engine in the pod cannot be shared.
+    const replicas = folderOf({ 'values.yaml': blocks.find((text) => text.includes('replicas:'))! });
+    expect(one(objectsOf(IN_FRONT, '--values', join(replicas, 'values.yaml')), 'Deployment').spec.replicas).toBe(3);
   });
 
   it('gives a pod longer than its drain takes', () => {
@@ -105,6 +108,35 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
     const account = { kind: 'ServiceAccount', name: 'maitred', namespace: NAMESPACE };
     expect(all(objects, 'RoleBinding').map(({ subjects }) => subjects)).toEqual([[account], [account]]);
     expect(podOf(objects).automountServiceAccountToken).toBe(true);
+  });
+
+  it('tells replicas that share their engines how many they are, unless the configuration does', () => {
+    const shared = ACCEPTED['three replicas that share their engines'] as { config: { cluster: object } };
+    const cluster = { ...shared.config.cluster, gateways: 5 };
+    const told = { ...shared, config: { ...shared.config, cluster } };
+    expect(configIn(environmentOf(objectsOf(shared)))).toMatchObject({ cluster: { gateways: 3 } });
+    expect(configIn(environmentOf(objectsOf(told)))).toMatchObject({ cluster: { gateways: 5 } });
+  });
+
+  it('has a Service for KV events, which engines alone may send', () => {
+    const objects = objectsOf(ACCEPTED['KV events of two ranks']!);
+    const service = all(objects, 'Service').find(({ metadata }) => metadata.name === 'maitred-kv')!;
+    expect(service.spec.ports.map(({ port, targetPort }) => [port, targetPort])).toEqual([
+      [5557, 'kv-events-0'],
+      [5558, 'kv-events-1'],
+    ]);
+    const { ports } = gatewayOf(objects);
+    expect(ports.map(({ name, containerPort }) => [name, containerPort])).toEqual(
+      expect.arrayContaining([
+        ['kv-events-0', 5557],
+        ['kv-events-1', 5558],
+      ]),
+    );
+    expect(one(objects, 'NetworkPolicy').spec.ingress.at(-1)).toEqual({
+      ports: [{ port: 5557 }, { port: 5558 }],
+      from: [{ podSelector: { matchLabels: { app: 'vllm' } } }],
+    });
+    expect(all(objectsOf(IN_FRONT), 'Service')).toHaveLength(1);
   });
 
   it('restarts the pods when the configuration changes, unless that is off', () => {

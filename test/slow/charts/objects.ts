@@ -10,6 +10,11 @@ interface Port {
   readonly targetPort: string;
 }
 
+interface ContainerPort {
+  readonly name: string;
+  readonly containerPort: number;
+}
+
 interface Probe {
   readonly httpGet: { readonly path: string };
 }
@@ -18,7 +23,7 @@ export interface Container {
   readonly name: string;
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value?: string }[];
-  readonly ports: readonly Port[];
+  readonly ports: readonly ContainerPort[];
   readonly startupProbe: Probe;
   readonly livenessProbe: Probe;
   readonly readinessProbe: Probe;
@@ -36,7 +41,10 @@ export interface Pod {
 interface Kinds {
   readonly ConfigMap: { readonly data: Readonly<Record<string, string>> };
   readonly Deployment: {
-    readonly spec: { readonly template: { readonly metadata: { readonly annotations: object }; readonly spec: Pod } };
+    readonly spec: {
+      readonly replicas: number;
+      readonly template: { readonly metadata: { readonly annotations: object }; readonly spec: Pod };
+    };
   };
   readonly NetworkPolicy: {
     readonly spec: { readonly ingress: readonly { readonly ports: readonly Port[]; readonly from?: object }[] };

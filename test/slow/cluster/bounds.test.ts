@@ -1,10 +1,15 @@
 import { Redis } from 'ioredis';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { gatewayId, REDIS_DEFAULTS, RedisState, type RedisOptions } from '../../../cluster/index.js';
 import { programId, tenantId } from '../../../src/index.js';
 import { readText } from '../../support/tree.js';
 import { claimOf, Desk, recordOf } from '../../support/shared-desk.js';
 import { noRedis, RedisServer } from '../../support/redis.js';
+import { folderOf } from '../../support/folder.js';
+import { freePort } from '../../../processes/process.js';
+import { ask, fakeEngine, world } from '../../sidecar/gateway/world.js';
 
 const opened: (() => unknown)[] = [];
 
@@ -25,6 +30,12 @@ async function deskAt({ path }: RedisServer, options: Partial<RedisOptions> = {}
   const desk = await Desk.inRedis({ ...place, ...options });
   opened.push(() => desk.shared.leave());
   return desk;
+}
+
+/** Gives a user the rights that docs/CLUSTER.md lists. */
+async function letIn(admin: Redis): Promise<void> {
+  const rule = /^ACL SETUSER maitred (.*)$/m.exec(readText('docs/CLUSTER.md'))![1]!;
+  await admin.acl('SETUSER', 'maitred', ...rule.replace('>PASSWORD', '>secret').split(' '));
 }
 
 /** Uses every operation once. */
@@ -82,8 +93,7 @@ describe.skipIf(noRedis !== undefined)('the store', () => {
 
   it('needs no more rights than docs/CLUSTER.md lists', async () => {
     const { server, admin } = await open();
-    const rule = /^ACL SETUSER maitred (.*)$/m.exec(readText('docs/CLUSTER.md'))![1]!;
-    await admin.acl('SETUSER', 'maitred', ...rule.replace('>PASSWORD', '>secret').split(' '));
+    await letIn(admin);
     await admin.acl('LOG', 'RESET');
     const options = { username: 'maitred', password: 'secret' };
     const desk = await deskAt(server, { connection: { url: server.path, options } });
@@ -91,6 +101,29 @@ describe.skipIf(noRedis !== undefined)('the store', () => {
     await desk.shared.leave();
     expect(desk.shared.state.failures).toBe(0);
     expect(await admin.acl('LOG')).toEqual([]);
+  });
+
+  it('is reached by TLS alone, as a user with these rights, by an authority that the configuration names', async () => {
+    const [caFile, keyFile] = makeCertificate();
+    const port = await freePort();
+    const certificate = ['--tls-cert-file', caFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', caFile];
+    const server = await RedisServer.start(['--tls-port', `${port}`, '--tls-auth-clients', 'no', ...certificate]);
+    opened.push(() => server.stop());
+    const admin = new Redis(server.path);
+    opened.push(() => admin.disconnect());
+    await letIn(admin);
+    const user = { url: `rediss://127.0.0.1:${port}`, username: 'maitred', password: 'secret', limitMs: 1000 };
+    const engine = await fakeEngine();
+    const stateOf = async (cluster: object) => {
+      const gateway = await world([engine], { cluster });
+      return (await ask(`${gateway.adminUrl}/gateway`)).json()['cluster'];
+    };
+    expect(await stateOf({ ...user, caFile })).toMatchObject({ standing: 'shared', live: 1, failures: 0 });
+    expect(await stateOf(user)).toMatchObject({ standing: 'alone', last_failure: 'self-signed certificate' });
+    expect(await stateOf({ ...user, caFile, password: 'wrong' })).toMatchObject({ standing: 'alone', last_failure: expect.stringContaining('WRONGPASS') as string }); // prettier-ignore
+    expect(await stateOf({ ...user, url: `redis://127.0.0.1:${port}` })).toMatchObject({ standing: 'alone' });
+    // Of the wrong password alone.
+    expect(((await admin.acl('LOG')) as unknown[][]).map((entry) => entry[3])).toEqual(['auth']);
   });
 
   it('says why it cannot be used', async () => {
@@ -102,6 +135,17 @@ describe.skipIf(noRedis !== undefined)('the store', () => {
     opened.push(() => state.leave());
     expect(state.state).toMatchObject({ up: false, live: 1 });
     expect(state.state.error).toContain('WRONGPASS');
+    expect(desk.changes).toBe(1);
     expect(await state.claim([claimOf('e', { window: 8 })])).toMatchObject([{ slots: 8 }]);
   });
 });
+
+/** Of a server at 127.0.0.1, signed by itself. @returns the certificate and its key */
+function makeCertificate(): [string, string] {
+  const folder = folderOf({});
+  const [certificate, key] = [join(folder, 'server.crt'), join(folder, 'server.key')];
+  const subject = ['-subj', '/CN=store', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject, '-keyout', key, '-out', certificate]); // prettier-ignore
+  if (made.status !== 0) throw new Error(`openssl: ${made.stderr.toString()}`);
+  return [certificate, key];
+}

@@ -12,8 +12,8 @@ describe('npm run demo', () => {
       comparisons: unknown[];
     };
     expect(workloads).toHaveLength(1);
-    expect(comparisons).toMatchObject([{ policy: 'plas', against: 'pass-through' }]);
-    expect(summaries.map(({ policy }) => policy)).toEqual(['pass-through', 'plas']);
+    expect(comparisons).toMatchObject([{ policy: 'fcfs-window' }, { policy: 'plas', against: 'pass-through' }]);
+    expect(summaries.map(({ policy }) => policy)).toEqual(['pass-through', 'fcfs-window', 'plas']);
     for (const summary of summaries) {
       expect(summary).toMatchObject({ programs: 2, failures: 0, gateway: { programs: 2, programsRight: 2 } });
       expect(summary['gateway']).toMatchObject({ hitRate: summary['hitRate'] });
@@ -31,6 +31,7 @@ describe('npm run demo', () => {
     expect(Number(largest)).toBeLessThan(3 * 12.8 * 1.1);
     expect(summaries).toMatchObject([
       { policy: 'pass-through', programs: 24, failures: 0, gateway: { programsRight: 24 } },
+      { policy: 'fcfs-window', programs: 24, failures: 0, gateway: { programsRight: 24 } },
       { policy: 'plas', programs: 24, failures: 0, gateway: { programsRight: 24 } },
     ]);
   });

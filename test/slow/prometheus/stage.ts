@@ -12,6 +12,12 @@ import { ROOT } from '../../support/tree.js';
 const TENANTS = ['alpha', 'beta', 'gamma'];
 const MODEL_SPEED = 20;
 
+const TOOLS = [{ type: 'function', function: { name: 'bash', parameters: { type: 'object', properties: {} } } }];
+
+interface Completion {
+  readonly choices: readonly [{ readonly message: { readonly tool_calls?: readonly { readonly id: string }[] } }];
+}
+
 interface Sample {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [time: number, value: string];
@@ -42,20 +48,28 @@ export class Stage {
       speed: MODEL_SPEED,
     });
     const adminPort = await freePort();
+    const [configured, ...found] = this.#engines.urls.map((url, i) => ({ id: `gpu-${i}`, url, window: 2 }));
     const config = {
       listen: { port: 0 },
       admin: { port: adminPort },
-      engines: this.#engines.urls.map((url, i) => ({ id: `gpu-${i}`, url, window: 2 })),
+      engines: [configured],
+      discovery: [{ file: { path: this.#write('engines.yaml', found) } }],
       auth: { keys: TENANTS.map((tenant) => ({ tenant, sha256: sha256(`key-of-${tenant}`) })) },
+      policy: { foresight: 'learnt' },
+      admission: { retention: 'saga' },
       limits: { tenantSeriesMax: 2, queuedMax: 20 },
       health: { intervalMs: 200, backoffMs: 200 },
       timeouts: { commentMs: 200 },
     };
     this.#gateway = await serve(['serve', '--config', this.#write('maitred.yaml', config)]);
     this.#adminUrl = `http://127.0.0.1:${adminPort}`;
-    await untilReady(async () => ((await this.#call('/v1/models')).ok ? undefined : 'the gateway lists no models'));
-    const models = (await (await this.#call('/v1/models')).json()) as { data: { id: string }[] };
-    this.#model = models.data[0]?.id ?? '';
+    // Before its first engine has been probed, the gateway answers with an empty list.
+    await untilReady(async () => {
+      const answer = await this.#call('/v1/models');
+      const { data } = (answer.ok ? await answer.json() : { data: [] }) as { data: readonly { id: string }[] };
+      this.#model = data[0]?.id ?? '';
+      return this.#model === '' ? 'the gateway lists no models' : undefined;
+    });
     await this.#startPrometheus();
   }
 
@@ -89,11 +103,13 @@ export class Stage {
 
   async #program(id: string, tenant: string): Promise<void> {
     const headers = (more: object = {}) => ({ 'x-maitred-program': id, ...more });
-    const messages = [{ role: 'user', content: `${id} `.repeat(200) }];
+    const messages: object[] = [{ role: 'user', content: `${id} `.repeat(200) }];
     const chat = (body: object, more?: object, signal?: AbortSignal) =>
       this.#call('/v1/chat/completions', tenant, { model: this.#model, messages, max_tokens: 60, ...body }, headers(more), signal); // prettier-ignore
     await chat({ stream: true });
     messages.push({ role: 'assistant', content: 'x' }, { role: 'user', content: 'go on' });
+    const asked = await chat({ tools: TOOLS, max_tokens: 200 });
+    if (asked.ok) messages.push(...toolResults((await asked.json()) as Completion));
     await chat({});
     await chat({}, { 'x-sim-fault': 'status=500' });
     await chat({ stream: true, max_tokens: 4000 }, {}, AbortSignal.timeout(300));
@@ -144,6 +160,12 @@ export class Stage {
     writeFileSync(path, stringify(content));
     return path;
   }
+}
+
+/** An answer that asks for tools, and their results. */
+function toolResults({ choices: [{ message }] }: Completion): object[] {
+  const results = (message.tool_calls ?? []).map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'done' }));
+  return [message, ...results];
 }
 
 /** Waits until `holds`, and returns whether it came to that. */

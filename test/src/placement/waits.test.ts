@@ -99,9 +99,16 @@ describe('why a call waits', () => {
             assert.ok(isTrue(wait, id, moment), `sequence ${seed}, ${id}: ${JSON.stringify(wait)}`);
             seen.set(wait.cause, (seen.get(wait.cause) ?? 0) + 1);
           }
-          const counts = scheduler.views.waitCauses();
-          assert.deepEqual(Object.keys(counts), [...WAIT_CAUSES]);
-          assert.equal(Object.values(counts).reduce((sum, calls) => sum + calls, 0), waits.size); // prettier-ignore
+          const { waiting, byCause } = scheduler.views.queue();
+          assert.deepEqual(Object.keys(byCause), [...WAIT_CAUSES]);
+          assert.equal(
+            Object.values(byCause).reduce((sum, calls) => sum + calls, 0),
+            waiting,
+          );
+          const causes = scheduler.views.causesOf([...book.calls.keys()].map(callId));
+          assert.deepEqual([...causes].sort(), [...waits].map(([id, { cause }]) => [id, cause]).sort());
+          for (const cause of WAIT_CAUSES)
+            assert.equal([...causes.values()].filter((each) => each === cause).length, byCause[cause]);
         },
       });
     // A batch is weighed only once much was learnt: see below.
@@ -221,6 +228,25 @@ describe('a waiting call', () => {
       ahead: 1,
     });
     expect(waitingOf(desk.scheduler, 'big')?.nearest).toMatchObject({ cause: 'kv', needs: 900, free: 400 });
+  });
+
+  it('has waited until the time that is asked for, for the cause that the last step left', () => {
+    const desk = new Desk({ starvation: { waitMsMax: 60_000 } });
+    desk.join('A', { window: 1 });
+    desk.arrive('run');
+    desk.arrive('first');
+    desk.pass(2_000);
+    desk.arrive('second');
+    const later = desk.scheduler.views.at(millis(5_000));
+    const second = later.call(callId('second'))!;
+    expect(second).toMatchObject({ waitingMs: 3_000, waiting: { overdueAtMs: 62_000 } });
+    expect(second.waiting!.nearest).toMatchObject({
+      cause: 'window',
+      oldestAhead: { call: 'first', waitingMs: 5_000 },
+    });
+    expect(later.program(desk.program('of-first').id)).toMatchObject({ waitingMs: 5_000, waitMsMax: 5_000 });
+    expect(later.queue()).toMatchObject({ waiting: 2, byCause: { window: 2 }, longestWaitMs: 5_000 });
+    expect(desk.scheduler.views.at(millis(1_000)).queue().longestWaitMs).toBe(2_000);
   });
 
   it('is refused at a time when no engine is up, and is nobody once it is over', () => {

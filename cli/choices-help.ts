@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { BALANCER_SENTENCES, POLICY_SENTENCES } from '../sidecar/config/choices.js';
+import type { SimPolicyName } from '../sim/index.js';
+import type { PolicyName } from '../src/index.js';
+
+/** A sentence about each policy that only the simulator has. */
+const SIM_SENTENCES: Readonly<Record<Exclude<SimPolicyName, PolicyName>, string>> = {
+  srpt: 'Knows the future: the program with the least work left goes first, and waiting promotes nothing. A bound.',
+  'srpt-promoted': 'The same with the gateway’s own promotions and timeouts.',
+  sjf: 'Knows the future of calls only: the shortest call goes first. A bound.',
+  'mru-pause': 'The rule of vLLM Router: pauses whole programs, and resumes the most recently used first.',
+};
+
+/** Adds a sentence about each policy and balancer to the end of the command's help. */
+export function explainChoices(command: Command, { ofSimulator = false } = {}): Command {
+  const policies = { ...POLICY_SENTENCES, ...(ofSimulator ? SIM_SENTENCES : {}) };
+  return command.addHelpText('after', () =>
+    [['Policies:', policies] as const, ['Balancers:', BALANCER_SENTENCES] as const]
+      .map(([title, sentences]) => `\n${title}\n${rows(command, sentences)}`)
+      .join('\n'),
+  );
+}
+
+function rows(command: Command, sentences: Readonly<Record<string, string>>): string {
+  const help = command.createHelp();
+  const width = Math.max(...Object.keys(sentences).map((name) => name.length));
+  return Object.entries(sentences)
+    .map(([name, sentence]) => help.formatItem(name, width, sentence, help))
+    .join('\n');
+}

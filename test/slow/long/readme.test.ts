@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { sim } from '../../support/sim-command.js';
+import { readText } from '../../support/tree.js';
+
+it('the README shows what its `sim` prints', async () => {
+  const readme = readText('README.md');
+  const [, args = ''] = /^npx maitred sim (.+?) +#/m.exec(readme)!;
+  const { code, out } = await sim(...args.split(' '));
+  expect(code).toBe(0);
+  const [verdict = ''] = out.split('\n');
+  expect(verdict).toMatch(/^plas: programs \d+ % sooner/);
+  expect(readme).toContain(`\n${verdict}\n`);
+});
