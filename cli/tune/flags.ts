@@ -64,6 +64,8 @@ export function simFlagsOf({ rate, concurrency, engines, preset, seed, ...others
     ...(engines === undefined ? {} : { engines: [engines] }),
     preset: [preset],
     enginePriority: false,
+    engineSessions: false,
+    announceEnds: false,
     policy: [policy.name],
     balancer: [balancer.name],
     window: [admission.window],
