@@ -6,7 +6,7 @@ import { call, json, recorded, sim } from '../support/sim-command.js';
 describe('maitred sim --trace', () => {
   it('plays all of a recording, and again until there are enough programs', async () => {
     const file = fileOf('a.jsonl', recorded('one') + recorded('two') + recorded('three'));
-    const args = ['--trace', file, '--rate', '1'];
+    const args = ['--trace', file, '--rate', '1', '--policy', 'plas'];
     const all = await json(...args);
     const more = await json(...args, '--programs', '7', '--cv', '3');
     expect(all.document.runs).toMatchObject([{ completed: 3, calls: 6, prompt_tokens: 600, output_tokens: 60 }]);
@@ -31,7 +31,7 @@ describe('maitred sim --trace', () => {
   it('counts what no engine can serve, and what is never made therefore', async () => {
     const huge = { ...call, promptTokens: 890_000, after: [0] };
     const file = fileOf('a.jsonl', recorded('good') + recorded('huge', { calls: [call, huge, { ...call, after: [1] }] })); // prettier-ignore
-    const args = ['--trace', file, '--concurrency', '1'];
+    const args = ['--trace', file, '--concurrency', '1', '--policy', 'plas'];
     const { code, document } = await json(...args);
     expect(code).toBe(0);
     expect(document.runs).toMatchObject([
