@@ -39,7 +39,7 @@ const PLAN: Plan = {
 };
 
 describe('stopping a simulation', () => {
-  const ENDLESS = ['--workload', 'chat', '--concurrency', '4', '--programs', '100000000'];
+  const ENDLESS = ['--workload', 'chat', '--policy', 'plas', '--concurrency', '4', '--programs', '100000000'];
 
   it('tells what there is of the runs under way', async () => {
     // As it is built: a thread runs from a file.
