@@ -25,8 +25,15 @@ export interface BalancerOptions extends ProgramAffinityOptions {
   readonly name: BalancerName;
 }
 
+/** The shipped options. `thresholdTokens` is Autellix's (Alg. 2). */
+export const defaults = {
+  name: 'program-affinity',
+  thresholdTokens: 2048,
+  adaptThreshold: true,
+} as const satisfies BalancerOptions;
+
 /** A fresh balancer of that name. @throws RangeError when there is none, as an untyped caller may ask */
-export function makeBalancer(options: BalancerOptions): Balancer {
+export function makeBalancer(options: BalancerOptions = defaults): Balancer {
   if (!Object.hasOwn(BALANCERS, options.name))
     throw new RangeError(`balancer.name is none of ${BALANCER_NAMES.join(', ')}: ${options.name}`);
   return BALANCERS[options.name](options);

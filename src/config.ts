@@ -126,9 +126,16 @@ export function queueMsLeast({ starvation, admission }: Pick<SchedulerConfig, 's
 /** Weights lie within a million to each side of 1, so that no share is lost in rounding. */
 const WEIGHT_MIN = 1e-6;
 
-/** Checks ranges. @throws RangeError that names the first setting out of range. */
+/** Sections of the settings. An untyped caller may leave one out. */
+const SECTIONS = ['policy', 'starvation', 'admission', 'balancer', 'limits', 'timeouts'] as const;
+
+/** Checks names and ranges. @throws RangeError that names the first setting that is missing, unknown or out of range. */
 export function checkConfig(config: SchedulerConfig): void {
+  for (const section of SECTIONS)
+    if ((config[section] as unknown) === undefined) throw new RangeError(`${section} is missing; spread \`defaults\``);
+  checkNames(config);
   const { policy, starvation, admission, balancer, limits, timeouts } = config;
+  if ((policy.tenantWeights as unknown) === undefined) throw new RangeError('policy.tenantWeights is missing');
   const window = typeof admission.window === 'number' ? admission.window : 1;
   const atLeast: readonly (readonly [string, number, number])[] = [
     ['policy.levels', policy.levels, 1],
@@ -167,4 +174,22 @@ export function checkConfig(config: SchedulerConfig): void {
     if (!Number.isFinite(value) || value < least)
       throw new RangeError(`${name} must be finite and >= ${least}, got ${value}`);
   }
+}
+
+/** `policy.name` is left to `makePolicy`: a policy given to the scheduler replaces it. */
+function checkNames({ policy, admission }: SchedulerConfig): void {
+  const oneOf: readonly (readonly [string, unknown, readonly unknown[]])[] = [
+    ['policy.countPrompt', policy.countPrompt, [true, false]],
+    ['policy.service', policy.service, ['time', 'tokens']],
+    ['policy.foresight', policy.foresight, FORESIGHT_NAMES],
+    ['policy.prefetch', policy.prefetch, PREFETCH_NAMES],
+    ['policy.tenants', policy.tenants, TENANTS_NAMES],
+    ['admission.window', typeof admission.window === 'number' ? 'auto' : admission.window, ['auto', 'adaptive']],
+    ['admission.batching', admission.batching, ADMISSION_NAMES],
+    ['admission.retention', typeof admission.retention === 'function' ? 'lru' : admission.retention, RETENTION_NAMES],
+    ['admission.forecast', admission.forecast, ['learnt', 'none']],
+    ['admission.sharedPrefixes', admission.sharedPrefixes, ['family', 'none']],
+  ];
+  for (const [name, value, known] of oneOf)
+    if (!known.includes(value)) throw new RangeError(`${name} is none of ${known.join(', ')}: ${String(value)}`);
 }

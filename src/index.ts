@@ -27,6 +27,7 @@ export type {
   SchedulerConfig,
   TenantsName,
 } from './config.js';
+export { defaults } from './defaults.js';
 export type { Policy } from './policies/policy.js';
 export type { AdmissionPolicy } from './policies/admission.js';
 export type { RetentionPolicy } from './policies/retention.js';

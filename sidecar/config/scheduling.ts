@@ -1,5 +1,5 @@
-import { BALANCER_NAMES } from '../../loadbalancer/index.js';
-import { ADMISSION_NAMES, FORESIGHT_NAMES, POLICY_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js'; // prettier-ignore
+import { BALANCER_NAMES, defaults as balancing } from '../../loadbalancer/index.js';
+import { ADMISSION_NAMES, FORESIGHT_NAMES, POLICY_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES, defaults } from '../../src/index.js'; // prettier-ignore
 import { z } from 'zod';
 import { DAY_MS, MEASURED, NONE, STARTING, count, ms, name, note } from './note.js';
 
@@ -8,20 +8,20 @@ const PROMPT = 'measured: EXPERIMENTS-DETAILS.md, “What a prompt’s length is
 /** Keys of the scheduler core and the load balancer; see the opening words of schema.ts. */
 
 export const policy = z.strictObject({
-  name: z.enum(POLICY_NAMES).default('plas').meta(note('Order of waiting calls.', 'Autellix')),
-  levels: count(1, 32).default(14).meta(note('Number of queues, K.', MEASURED)),
+  name: z.enum(POLICY_NAMES).default(defaults.policy.name).meta(note('Order of waiting calls.', 'Autellix')),
+  levels: count(1, 32).default(defaults.policy.levels).meta(note('Number of queues, K.', MEASURED)),
   firstQuantumMs: ms(1, DAY_MS)
-    .default(125)
+    .default(defaults.policy.firstQuantumMs)
     .meta(note('Upper bound of attained service in the first queue.', MEASURED)),
   quantumRatio: z
     .number()
     .min(1.1)
     .max(100)
-    .default(2)
+    .default(defaults.policy.quantumRatio)
     .meta(note('Ratio of each queue’s upper bound to the one before it.', MEASURED)),
   countPrompt: z
     .boolean()
-    .default(true)
+    .default(defaults.policy.countPrompt)
     .meta(
       note(
         'Rank a program’s first call as if its prompt, at `msPerPromptToken`, had been served. The paper: false, 10 levels from 2000 ms.',
@@ -30,13 +30,13 @@ export const policy = z.strictObject({
     ),
   service: z
     .enum(['time', 'tokens'])
-    .default('time')
+    .default(defaults.policy.service)
     .meta(note('Meter of attained service: engine time, or weighted tokens.', 'Autellix')),
   msPerPromptToken: z
     .number()
     .min(0)
     .max(1e4)
-    .default(0.1)
+    .default(defaults.policy.msPerPromptToken)
     .meta(
       note('Milliseconds per uncached prompt token: for `countPrompt`, and charged with `service: tokens`.', STARTING),
     ),
@@ -44,11 +44,11 @@ export const policy = z.strictObject({
     .number()
     .min(0)
     .max(1e4)
-    .default(20)
+    .default(defaults.policy.msPerOutputToken)
     .meta(note('Of `service: tokens` and of declared work: milliseconds per output token.', STARTING)),
   foresight: z
     .enum(FORESIGHT_NAMES)
-    .default('none')
+    .default(defaults.policy.foresight)
     .meta(
       note(
         'What `plas` knows of programs’ sizes: nothing, how those of their agent type compare (`learnt`), or also what clients declare (`declared`).',
@@ -57,7 +57,7 @@ export const policy = z.strictObject({
     ),
   prefetch: z
     .enum(PREFETCH_NAMES)
-    .default('off')
+    .default(defaults.policy.prefetch)
     .meta(
       note(
         '`on`: compute a context that has left an engine’s cache again, in idle slots, just before its thread is expected back.',
@@ -66,7 +66,7 @@ export const policy = z.strictObject({
     ),
   tenants: z
     .enum(TENANTS_NAMES)
-    .default('none')
+    .default(defaults.policy.tenants)
     .meta(
       note(
         'Division of engine time among tenants: `none`, `weighted` by `tenantWeights`, or also by the urgency of their programs (`afs`, Agent Fair Share).',
@@ -75,7 +75,7 @@ export const policy = z.strictObject({
     ),
   tenantWeights: z
     .record(name, z.number().min(0.001).max(1000))
-    .default({})
+    .default(defaults.policy.tenantWeights)
     .meta(note('Weights by tenant, as `{research: 4}`; a tenant that is not named has the weight 1.', NONE)),
 });
 
@@ -84,11 +84,13 @@ export const starvation = z.strictObject({
     .number()
     .min(0.1)
     .max(1e6)
-    .default(8)
+    .default(defaults.starvation.beta)
     .meta(note('Ratio of waiting to service at which a call is promoted.', MEASURED)),
-  floorMs: ms(1, DAY_MS).default(20_000).meta(note('Least service in the ratio’s denominator.', PROMPT)),
+  floorMs: ms(1, DAY_MS)
+    .default(defaults.starvation.floorMs)
+    .meta(note('Least service in the ratio’s denominator.', PROMPT)),
   waitMsMax: ms(1, DAY_MS)
-    .default(300_000)
+    .default(defaults.starvation.waitMsMax)
     .meta(note('Wait of one call that promotes it whatever the ratio.', MEASURED)),
 });
 
@@ -98,7 +100,7 @@ export const admission = z
       .union([z.literal('auto'), z.literal('adaptive'), count(1, 100_000)], {
         error: 'must be auto, adaptive or a whole number from 1 to 100000',
       })
-      .default('auto')
+      .default(defaults.admission.window)
       .meta(
         note(
           'Calls in flight per engine: `auto` uses the engine’s own limit if known, otherwise adapts; a number fixes it.',
@@ -107,30 +109,40 @@ export const admission = z
       ),
     windowInitial: count(1, 100_000)
       .optional()
-      .meta(note('Initial adaptive window.', STARTING, { default: '16, within `windowMin` and `windowMax`' })),
+      .meta(
+        note('Initial adaptive window.', STARTING, {
+          default: `${defaults.admission.windowInitial}, within \`windowMin\` and \`windowMax\``,
+        }),
+      ),
     windowMin: count(1, 100_000)
       .optional()
-      .meta(note('Smallest adaptive window.', STARTING, { default: '2, at most `windowMax`' })),
-    windowMax: count(1, 100_000).default(1024).meta(note('Largest adaptive window.', MEASURED)),
+      .meta(
+        note('Smallest adaptive window.', STARTING, {
+          default: `${defaults.admission.windowMin}, at most \`windowMax\``,
+        }),
+      ),
+    windowMax: count(1, 100_000).default(defaults.admission.windowMax).meta(note('Largest adaptive window.', MEASURED)),
     gate: z
       .number()
       .min(0)
       .max(10)
-      .default(0.9)
+      .default(defaults.admission.gate)
       .meta(note('Share of an engine’s KV capacity that the working set may take; 0: no gate.', MEASURED)),
     batching: z
       .enum(ADMISSION_NAMES)
-      .default('knee')
+      .default(defaults.admission.batching)
       .meta(
         note(
           '`knee`: above the engine’s knee (DESIGN.md), hold calls that slow others by more than they gain. `none`: hold none.',
           MEASURED,
         ),
       ),
-    halfLifeMs: ms(1, DAY_MS).default(20_000).meta(note('Half-life of an idle program’s residency.', MEASURED)),
+    halfLifeMs: ms(1, DAY_MS)
+      .default(defaults.admission.halfLifeMs)
+      .meta(note('Half-life of an idle program’s residency.', MEASURED)),
     retention: z
       .enum(RETENTION_NAMES)
-      .default('learnt')
+      .default(defaults.admission.retention)
       .meta(
         note(
           'Retention of idle contexts: `learnt` from earlier return times, fading by the `half-life`, for as long as their tools take (`saga`), or none (`lru`).',
@@ -139,38 +151,41 @@ export const admission = z
       ),
     forecast: z
       .enum(['learnt', 'none'])
-      .default('learnt')
+      .default(defaults.admission.forecast)
       .meta(note('`learnt`: count a context at its expected size. `none`: at its current size.', MEASURED)),
     sharedPrefixes: z
       .enum(['family', 'none'])
-      .default('family')
+      .default(defaults.admission.sharedPrefixes)
       .meta(note('`family`: count a family’s shared prefix once. `none`: in each context.', MEASURED)),
     outputReserveTokens: count(0, 1e6)
-      .default(256)
+      .default(defaults.admission.outputReserveTokens)
       .meta(note('Output tokens reserved for a call of unknown length.', STARTING)),
     reserveMs: ms(0, DAY_MS)
-      .default(120_000)
+      .default(defaults.admission.reserveMs)
       .meta(note('Wait after which idle contexts make way for a call, and no later call may take its room.', MEASURED)),
     turnMs: ms(0, DAY_MS)
-      .default(300_000)
+      .default(defaults.admission.turnMs)
       .meta(note('Least time between two such calls on one engine, because each evicts idle contexts.', MEASURED)),
   })
   .transform(({ windowMin, windowInitial, ...rest }) => {
-    const least = windowMin ?? Math.min(2, rest.windowMax);
-    const initial = windowInitial ?? Math.min(Math.max(16, least), rest.windowMax);
+    const least = windowMin ?? Math.min(defaults.admission.windowMin, rest.windowMax);
+    const initial = windowInitial ?? Math.min(Math.max(defaults.admission.windowInitial, least), rest.windowMax);
     return { ...rest, windowMin: least, windowInitial: initial };
   });
 
 export const balancer = z.strictObject({
   name: z
     .enum(BALANCER_NAMES)
-    .default('program-affinity')
+    .default(balancing.name)
     .meta(note('Choice of a call’s engine.', 'Autellix, Algorithm 2')),
   thresholdTokens: count(0, 1e9)
-    .default(2048)
+    .default(balancing.thresholdTokens)
     .meta(note('Longest prompt that is spread instead of sent home.', 'Autellix, Algorithm 2')),
-  adaptThreshold: z.boolean().default(true).meta(note('Move the threshold by measured prefix hits.', STARTING)),
+  adaptThreshold: z
+    .boolean()
+    .default(balancing.adaptThreshold)
+    .meta(note('Move the threshold by measured prefix hits.', STARTING)),
   spillMs: ms(0, DAY_MS)
-    .default(10_000)
+    .default(defaults.balancer.spillMs)
     .meta(note('Wait after which a call may leave its engine for an idle one.', STARTING)),
 });

@@ -1,10 +1,11 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { cluster } from './cluster.js';
+import { defaults } from '../../src/index.js';
 import { checkConsistency } from './consistency.js';
 import { discovery } from './discovery.js';
 import { engine } from './engine.js';
-import { busyMs, enginesFailedMax, noEngineMs } from './faults.js';
+import { attemptsMax, busyMs, enginesFailedMax, noEngineMs } from './faults.js';
 import { kvEvents } from './kv-events.js';
 import { DAY_MS, NONE, STARTING, bearer, count, ms, name, note } from './note.js';
 import { clientRetries, ghostMs } from './retries.js';
@@ -13,6 +14,8 @@ import { shadow } from './shadow.js';
 import { tracing } from './tracing.js';
 import { NODES_MAX } from '../workflows/schema.js';
 import { workflows } from './workflows.js';
+
+const { limits: shipped } = defaults;
 
 /**
  * All keys of the configuration, with their ranges, defaults, meanings, and the sources of the defaults. A test
@@ -25,23 +28,19 @@ export const IDENTITY_SOURCES = ['maitred', 'harness', 'body', 'baggage', 'trace
 
 const PATTERN = 'must be a path, with /* at its end for all below it';
 
+const host = z.string().min(1).default('127.0.0.1');
+
 const listen = z.strictObject({
-  host: z
-    .string()
-    .min(1)
-    .default('127.0.0.1')
-    .meta(note('Address to listen on.', 'closed to the network by default', { restart: true })),
+  host: host.meta(note('Address to listen on.', 'closed to the network by default', { restart: true })),
   port: count(0, 65_535)
     .default(8080)
     .meta(note('Port to listen on; 0 picks a free one.', 'convention', { restart: true })),
 });
 
 const admin = z.strictObject({
-  host: z
-    .string()
-    .min(1)
-    .default('127.0.0.1')
-    .meta(note('Address of the admin listener, if it has its own port.', 'as `listen.host`', { restart: true })),
+  host: host.meta(
+    note('Address of the admin listener, if it has its own port.', 'as `listen.host`', { restart: true }),
+  ),
   port: count(0, 65_535)
     .nullable()
     .default(null)
@@ -115,14 +114,26 @@ const limits = z
       .meta(note('Largest request header block.', 'twice Node’s default', { restart: true })),
     programsMax: count(2, 1e7)
       .optional()
-      .meta(note('Rows of the process table.', STARTING, { default: '100000, at least twice `queuedMax`' })),
+      .meta(
+        note('Rows of the process table.', STARTING, {
+          default: `${shipped.programsMax}, at least twice \`queuedMax\``,
+        }),
+      ),
     queuedMax: count(1, 1e6)
       .optional()
-      .meta(note('Most waiting calls in total.', STARTING, { default: '10000, at most half `programsMax`' })),
+      .meta(
+        note('Most waiting calls in total.', STARTING, {
+          default: `${shipped.queuedMax}, at most half \`programsMax\``,
+        }),
+      ),
     queuedPerTenantMax: count(1, 1e6)
       .optional()
-      .meta(note('Most waiting calls of one tenant.', STARTING, { default: '5000, at most `queuedMax`' })),
-    attemptsMax: count(1, 100).default(3).meta(note('Attempts of a call on engines that fail it.', STARTING)),
+      .meta(
+        note('Most waiting calls of one tenant.', STARTING, {
+          default: `${shipped.queuedPerTenantMax}, at most \`queuedMax\``,
+        }),
+      ),
+    attemptsMax,
     pastCalls: count(0, 1e7)
       .default(20_000)
       .meta(
@@ -150,9 +161,9 @@ const limits = z
       .meta(note('Unwritten event log (`serve --record`); recording stops above it.', STARTING, { restart: true })),
   })
   .transform((given) => {
-    const queuedMax = given.queuedMax ?? Math.min(10_000, Math.floor((given.programsMax ?? Infinity) / 2));
-    const programsMax = given.programsMax ?? Math.max(100_000, 2 * queuedMax);
-    const queuedPerTenantMax = given.queuedPerTenantMax ?? Math.min(5000, queuedMax);
+    const queuedMax = given.queuedMax ?? Math.min(shipped.queuedMax, Math.floor((given.programsMax ?? Infinity) / 2));
+    const programsMax = given.programsMax ?? Math.max(shipped.programsMax, 2 * queuedMax);
+    const queuedPerTenantMax = given.queuedPerTenantMax ?? Math.min(shipped.queuedPerTenantMax, queuedMax);
     const queuedBytes = given.queuedBytes ?? Math.floor(memoryBytes() / 4);
     return { ...given, queuedBytes, programsMax, queuedMax, queuedPerTenantMax };
   });
@@ -168,7 +179,7 @@ const timeouts = z.strictObject({
     .meta(note('Time from dispatch to the engine’s first byte.', 'the default of the OpenAI clients')),
   idleMs: ms(100, DAY_MS).default(120_000).meta(note('Longest silence within an engine’s answer.', STARTING)),
   queueMs: ms(100, DAY_MS)
-    .default(1_800_000)
+    .default(defaults.timeouts.queueMs)
     .meta(
       note(
         'Longest wait in the queue of a call without streaming. At least the longer of `waitMsMax` and `reserveMs`, plus `turnMs`.',
@@ -183,7 +194,7 @@ const timeouts = z.strictObject({
     .meta(note('Interval of SSE comments to a queued streaming call.', 'below the idle timeouts of common proxies')),
   drainMs: ms(0, DAY_MS).default(600_000).meta(note('Time for calls to finish after SIGTERM.', 'as `firstByteMs`')),
   leaseMs: ms(1000, 30 * DAY_MS)
-    .default(1_800_000)
+    .default(defaults.timeouts.leaseMs)
     .meta(note('Idle time after which a program is forgotten.', STARTING)),
 });
 
