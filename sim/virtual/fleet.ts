@@ -94,9 +94,10 @@ export class Fleet {
   }
 
   #join({ id, engine }: Replica, probation: boolean): void {
-    this.gateway.tell(
-      engineJoined(id, engine.kv.size * this.options.engine.blockSize, this.contextTokensMax, probation),
-    );
+    const { blockSize, sessions = false } = this.options.engine;
+    const capacityTokens = engine.kv.size * blockSize;
+    const { contextTokensMax } = this;
+    this.gateway.tell(engineJoined(id, { capacityTokens, contextTokensMax, keepsSessions: sessions, probation }));
   }
 
   #report(replica: Replica): void {

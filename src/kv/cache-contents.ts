@@ -9,6 +9,8 @@ import type { CacheFootprint } from './footprint.js';
  * most of them.
  */
 const BRANCH_SHARE_MAX = 1 / 16;
+/** Upper bound on abandoned contexts: tiny ones would fill the memory before they fill a cache. */
+const ABANDONED_MAX = 4096;
 
 /**
  * Our estimate of one engine's KV cache: the most recently used contexts that fit the capacity, as in the engine's own
@@ -23,6 +25,8 @@ export class CacheContents {
   readonly #contexts = new Map<Program, Map<string, Context>>();
   /** Longest idle first. */
   #idle = new Set<Context>();
+  /** Those of them whose programs are over, first to end first. */
+  readonly #abandoned = new Set<Context>();
   #tokens = 0;
   readonly #shared = new SharedHoldings();
 
@@ -97,11 +101,19 @@ export class CacheContents {
 
   drop(context: Context): void {
     this.#idle.delete(context);
+    this.#abandoned.delete(context);
     this.#tokens -= context.cachedTokens;
     this.#shared.delete(context.family, context.sharedTokens);
     const threads = this.#contexts.get(context.program);
     threads?.delete(context.thread);
     if (threads?.size === 0) this.#contexts.delete(context.program);
+  }
+
+  /** The idle context's program is over. Returns the context to drop if there are too many of such. */
+  abandon(context: Context): Context | undefined {
+    this.#abandoned.add(context);
+    if (this.#abandoned.size > ABANDONED_MAX) for (const first of this.#abandoned) return first;
+    return undefined;
   }
 
   /** Restores contexts that were dropped by mistake. @param contexts longest idle first: they precede all others */

@@ -121,6 +121,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed | CallFinished>> & {
     'capacityTokens?': count,
     'contextTokensMax?': count,
     'capabilities?': rule(isList(isOneOf(CAPABILITIES)), `not a list of ${CAPABILITIES.join(', ')}`),
+    'evictsEnded?': yes,
     'probation?': yesOrNo,
     'shared?': yes,
   },

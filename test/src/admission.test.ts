@@ -82,12 +82,20 @@ describe('the working set', () => {
     expect(waitedMs).toBeLessThan(100_000);
   });
 
-  it('ends with its program', () => {
-    const desk = gatedDesk();
-    leaveContext(desk, 'p', 700);
-    desk.arrive('run', { prompt: 100 });
-    desk.arrive('new', { prompt: 800 });
-    expect(sentOut(desk.tell(ended('p')))).toEqual(['new@A']);
+  it('ends with its program where the engine hears of that, and elsewhere as without the end', () => {
+    const waitMs = (evictsEnded: boolean, isTold: boolean): number => {
+      const desk = gatedDesk();
+      if (evictsEnded) desk.join('A', { window: 8, capacity: 1_000, evictsEnded });
+      leaveContext(desk, 'p', 700);
+      desk.arrive('run', { prompt: 100 });
+      desk.arrive('new', { prompt: 800 });
+      if (isTold) desk.tell(ended('p'));
+      desk.pass(200_000);
+      return desk.dispatchOf('new')!.queueMs;
+    };
+    expect(waitMs(true, true)).toBe(0);
+    expect(waitMs(false, false)).toBeGreaterThan(1_000);
+    expect(waitMs(false, true)).toBe(waitMs(false, false));
   });
 
   it('gives way at once to a call that comes back to its own context', () => {

@@ -1,4 +1,5 @@
 import { BALANCER_NAMES, makeBalancer } from '../../loadbalancer/index.js';
+import { HORIZON_STEPS, STEPS_PER_HALF_LIFE } from '../../src/policies/idle-steps.js';
 import {
   millis,
   POLICY_NAMES,
@@ -253,6 +254,7 @@ class Player {
         ...(dice.chance(0.6) && { window: dice.int(1, 4) }),
         ...(dice.chance(0.7) && { capacity: dice.int(500, 4_000) }),
         ...(dice.chance(0.2) && { probation: true }),
+        ...(engine === this.#engines[0] && { evictsEnded: true }),
       }),
     );
   }
@@ -289,8 +291,11 @@ class Player {
       this.#wakeUntil(this.#nowMs + 10);
       this.#nowMs += 10;
     }
-    this.#wakeUntil(this.#nowMs + this.#config.timeouts.leaseMs);
-    this.#nowMs += this.#config.timeouts.leaseMs;
+    const { timeouts, admission } = this.#config;
+    // A claim may outlast its program.
+    const overMs = this.#nowMs + timeouts.leaseMs + (HORIZON_STEPS / STEPS_PER_HALF_LIFE) * admission.halfLifeMs;
+    this.#wakeUntil(overMs);
+    this.#nowMs = overMs;
     this.#tell(woke);
   }
 

@@ -14,7 +14,7 @@ function settled(): Desk {
     admission: { gate: 1, outputReserveTokens: 0, forecast: 'none' },
     limits: { attemptsMax: 4 },
   });
-  desk.join('A', { window: 300, capacity: 100_000 });
+  desk.join('A', { window: 300, capacity: 100_000, evictsEnded: true });
   for (const id of RESIDENTS) {
     for (const turn of ['1', '2']) {
       desk.arrive(id + turn, { program: id, prompt: 10_000 });

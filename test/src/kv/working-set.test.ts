@@ -5,6 +5,7 @@ import { Program } from '../../../src/programs/process-table.js';
 import { WorkingSet } from '../../../src/kv/working-set.js';
 import { makeRetention } from '../../../src/policies/by-name.js';
 import { Desk } from '../../support/core-desk.js';
+import { Dice } from '../../support/dice.js';
 
 /** Prefill is so dear here that holding a context always pays. */
 function gatedDesk(): Desk {
@@ -36,8 +37,12 @@ class Cache {
   readonly #workingSet = new WorkingSet(makeRetention('learnt'));
   readonly #programs = new Map<string, Program>();
 
-  constructor() {
-    this.#workingSet.capacityTokens = 100_000;
+  constructor({ capacityTokens = 100_000, evictsEnded = false } = {}) {
+    Object.assign(this.#workingSet, { capacityTokens, evictsEnded });
+  }
+
+  get cachedTokens(): number {
+    return this.#workingSet.cachedTokens;
   }
 
   /** A call comes and goes. Returns the programs that it pushed out. */
@@ -68,6 +73,14 @@ class Cache {
     });
     program.end(call);
     return [...entered, ...left].map((context) => context.program.id);
+  }
+
+  /** The program is over. */
+  end(name: string): void {
+    const program = this.#programs.get(name);
+    if (program === undefined) return;
+    program.detached = 'ended';
+    this.#workingSet.forget(program);
   }
 
   passTo(nowMs: number): void {
@@ -129,5 +142,42 @@ describe('a program stays in the cache until others have filled it, by what each
     const cache = new Cache();
     for (let time = 0; time < 5; time += 1) cache.use('p', 30_000, 0);
     expect(cache.until('p')).toBe(71_000);
+  });
+});
+
+describe('a context of an ended program', () => {
+  it('leaves when it would have left without the end, and moves no other', () => {
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const [told, untold] = [new Cache(), new Cache()];
+      const dice = new Dice(seed);
+      const present: string[] = [];
+      for (let turn = 0; turn < 200; turn += 1) {
+        for (const cache of [told, untold]) cache.passTo(turn * 500);
+        const name = present.length > 0 && dice.chance(0.6) ? dice.pick(present) : `p${turn}`;
+        if (!present.includes(name)) present.push(name);
+        const promptTokens = dice.int(1, 30_000);
+        const sharedTokens = dice.chance(0.5) ? Math.min(promptTokens, 2_000) : 0;
+        expect(told.use(name, promptTokens, 0, sharedTokens)).toEqual(untold.use(name, promptTokens, 0, sharedTokens));
+        if (dice.chance(0.4)) told.end(present.splice(present.indexOf(name), 1)[0]!);
+        expect(told.cachedTokens).toBe(untold.cachedTokens);
+      }
+    }
+  });
+
+  it('is gone at once from an engine that hears of ends, and where the capacity is not known', () => {
+    for (const cache of [new Cache({ evictsEnded: true }), new Cache({ capacityTokens: Infinity })]) {
+      cache.use('p', 40_000, 0);
+      cache.end('p');
+      expect(cache.cachedTokens).toBe(0);
+    }
+  });
+
+  it('is kept only if it is among the last few thousand, however small they are', () => {
+    const cache = new Cache();
+    for (let n = 0; n < 6_000; n += 1) {
+      cache.use(`p${n}`, 1, 0);
+      cache.end(`p${n}`);
+    }
+    expect(cache.cachedTokens).toBe(4_096);
   });
 });
