@@ -1,7 +1,6 @@
 import { labelOf, type SourceConfig } from '../../sidecar/config/discovery.js';
 import { hasNoEngine, type Config, type EngineConfig } from '../../sidecar/config/schema.js';
 import { firstLook } from '../../sidecar/discovery/index.js';
-import { sessionsOf } from '../../sidecar/engines/adapter.js';
 import { idOf } from '../../sidecar/engines/address.js';
 import { examine, type Examination } from '../../sidecar/engines/examine.js';
 import { clockFinding, type Finding } from './finding.js';
@@ -59,7 +58,7 @@ function healthFindings(subject: string, engine: EngineConfig, { adapter, models
       ? { level: 'warning', subject, found: 'its KV cache is of unknown size, so no gate protects it', advice: 'set engines[].capacityTokens' } // prettier-ignore
       : { level: 'ok', subject, found: `KV cache of ${capacityTokens.toLocaleString('en-US')} tokens` },
   );
-  if (sessionsOf(adapter, engine) !== undefined)
+  if (adapter.sessions !== undefined && engine.sessions !== false)
     findings.push({ level: 'ok', subject, found: 'it keeps sessions: contexts of ended programs are evicted first' });
   if (load.running === undefined && load.waiting === undefined)
     findings.push({ level: 'note', subject, found: 'it reports no load, so its window follows completions', advice: 'engines[].window fixes it' }); // prettier-ignore

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ProgramId } from '../../src/index.js';
 import type { JsonObject } from '../apis/api.js';
-import { sessionsOf } from '../engines/adapter.js';
 import type { Engine } from '../engines/fleet.js';
 import { tellEngine } from './tell-engine.js';
 
@@ -26,8 +25,8 @@ export class Sessions {
 
   /** Body fields of a program's call, or of its warm, that begins on the engine now. */
   fields(engine: Engine, program: ProgramId, path: string): JsonObject {
-    const sessions = sessionsOf(engine.adapter, engine.config);
-    if (sessions === undefined) return {};
+    const { sessions } = engine.adapter;
+    if (sessions === undefined || engine.config.sessions === false) return {};
     const closed = [...(this.#closed.get(engine) ?? [])];
     const fields = sessions.fields({ session: nameOf(program), path, leaseMs: this.leaseMs(), closed });
     if (Object.keys(fields).length === 0) return fields;

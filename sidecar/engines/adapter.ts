@@ -1,6 +1,5 @@
 import type { JsonObject } from '../apis/api.js';
 import type { ENGINE_KINDS } from '../config/engine.js';
-import type { EngineConfig } from '../config/schema.js';
 import type { Capability, EngineReported, Usage } from '../../src/index.js';
 
 export type EngineKind = Exclude<(typeof ENGINE_KINDS)[number], 'auto'>;
@@ -94,10 +93,6 @@ export interface Sessions {
   /** The POST request that closes a session; absent: `closed` of a later call does. */
   close?(session: string): { readonly path: string; readonly body: string };
 }
-
-/** How the engine is told whose contexts it holds; undefined: it is not. */
-export const sessionsOf = (adapter: EngineAdapter, config: EngineConfig): Sessions | undefined =>
-  config.sessions === false ? undefined : adapter.sessions;
 
 /**
  * An engine's abort by id. Ids must be unique per attempt of a call, and of one length, because SGLang aborts by

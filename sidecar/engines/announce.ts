@@ -1,5 +1,5 @@
 import { modelId, tokens, type EngineJoined, type EngineReported } from '../../src/index.js';
-import { sessionsOf, type LoadReport } from './adapter.js';
+import type { LoadReport } from './adapter.js';
 import type { Engine } from './fleet.js';
 
 /**
@@ -18,7 +18,6 @@ export function joined(engine: Engine): EngineJoined {
     ...(capacityTokens !== undefined && { capacityTokens: tokens(capacityTokens) }),
     ...(contextTokensMax !== undefined && { contextTokensMax: tokens(contextTokensMax) }),
     ...(engine.adapter.capabilities !== undefined && { capabilities: engine.adapter.capabilities }),
-    ...(sessionsOf(engine.adapter, engine.config) !== undefined && { evictsEnded: true }),
     ...(engine.state === 'probation' && { probation: true }),
   };
 }

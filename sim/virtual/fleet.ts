@@ -94,10 +94,9 @@ export class Fleet {
   }
 
   #join({ id, engine }: Replica, probation: boolean): void {
-    const { blockSize, sessions = false } = this.options.engine;
-    const capacityTokens = engine.kv.size * blockSize;
-    const { contextTokensMax } = this;
-    this.gateway.tell(engineJoined(id, { capacityTokens, contextTokensMax, keepsSessions: sessions, probation }));
+    this.gateway.tell(
+      engineJoined(id, engine.kv.size * this.options.engine.blockSize, this.contextTokensMax, probation),
+    );
   }
 
   #report(replica: Replica): void {

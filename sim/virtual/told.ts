@@ -118,23 +118,19 @@ export const callLost = (call: CallId): Event => ({ type: 'callFailed', call, fa
 
 export const programEnded = (id: string): Event => ({ type: 'programEnded', program: programId(id) });
 
-/** What a gateway finds out about an engine. */
-interface Found {
-  readonly capacityTokens: number;
-  readonly contextTokensMax: number;
-  readonly keepsSessions: boolean;
-  /** Back after a loss: one call at a time until one has finished. */
-  readonly probation: boolean;
-}
-
-export const engineJoined = (id: string, found: Found): Event => ({
+/** @param probation back after a loss: one call at a time until one has finished */
+export const engineJoined = (
+  id: string,
+  capacityTokens: number,
+  contextTokensMax: number,
+  probation: boolean,
+): Event => ({
   type: 'engineJoined',
   engine: engineId(id),
   models: [MODEL],
-  capacityTokens: tokens(found.capacityTokens),
-  contextTokensMax: tokens(found.contextTokensMax),
-  ...(found.keepsSessions && { evictsEnded: true }),
-  ...(found.probation && { probation: true }),
+  capacityTokens: tokens(capacityTokens),
+  contextTokensMax: tokens(contextTokensMax),
+  ...(probation && { probation }),
 });
 
 export const engineReported = (

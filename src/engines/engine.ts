@@ -105,7 +105,6 @@ export class Engine {
     this.contextTokensMax = joined.contextTokensMax;
     this.capabilities = joined.capabilities ?? ['warm'];
     this.workingSet.capacityTokens = joined.capacityTokens ?? Infinity;
-    this.workingSet.evictsEnded = joined.evictsEnded === true;
     this.#windowMax = joined.windowMax;
     this.configure(config);
   }

@@ -48,8 +48,6 @@ export class WorkingSet {
   #others: Others = { activeTokens: 0, claimTokens: 0 };
   /** For each call in flight: the idle contexts that it evicted or took claims from, as they were before. */
   readonly #displaced = new Map<Call, Map<Context, Displaced>>();
-  /** Whether the engine hears which programs have ended, and evicts their contexts first. */
-  evictsEnded = false;
 
   constructor(retention: RetentionPolicy) {
     this.#claims = new IdleClaims(retention, this.#countedShared);
@@ -284,14 +282,14 @@ export class WorkingSet {
   }
 
   /**
-   * The program is over and has no active calls. An engine that does not hear of it evicts older contexts first. So its
-   * contexts stay there, and their claims fade like any others. Returns whether any were dropped.
+   * The program is over and has no active calls. The engine evicts older contexts before its own. So these stay, and
+   * their claims fade like any others. Returns whether any were dropped.
    */
   forget(program: Program): boolean {
     const contexts = this.#contents.of(program);
     // With no known capacity nothing else would ever evict them.
-    const isFreed = this.evictsEnded || this.capacityTokens === Infinity;
-    const dropped = isFreed ? contexts : contexts.flatMap((context) => this.#contents.abandon(context) ?? []);
+    const isUnbounded = this.capacityTokens === Infinity;
+    const dropped = isUnbounded ? contexts : contexts.flatMap((context) => this.#contents.abandon(context) ?? []);
     for (const context of dropped) {
       this.#claims.record(context, undefined);
       this.#drop(context);

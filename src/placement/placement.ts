@@ -68,7 +68,7 @@ export class Placement {
     return this.#queues.ahead(call, level);
   }
 
-  /** The program is over: engines drop its contexts. */
+  /** The program is over: its contexts are left to the engines' own eviction. */
   forget(program: Program): void {
     for (const engine of this.engineTable.engines.values()) if (engine.workingSet.forget(program)) this.touch(engine);
   }

@@ -121,7 +121,6 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed | CallFinished>> & {
     'capacityTokens?': count,
     'contextTokensMax?': count,
     'capabilities?': rule(isList(isOneOf(CAPABILITIES)), `not a list of ${CAPABILITIES.join(', ')}`),
-    'evictsEnded?': yes,
     'probation?': yesOrNo,
     'shared?': yes,
   },

@@ -231,8 +231,6 @@ export interface EngineJoined {
   readonly contextTokensMax?: Tokens;
   /** Ways to move its memory; absent: `warm`, as of any engine that runs calls. */
   readonly capabilities?: readonly Capability[];
-  /** It is told which programs have ended, and evicts their contexts first; absent: the longest idle, whosever. */
-  readonly evictsEnded?: true;
   /** Half-open after a failure: one call at a time, until one was answered or began to be, or it joins without this. */
   readonly probation?: boolean;
   /** Other gateways use it too: a new one takes no call before its first `engineShared`. */

@@ -123,7 +123,6 @@ export interface EngineFacts {
   readonly window?: number;
   readonly capacity?: number;
   readonly contextMax?: number;
-  readonly evictsEnded?: boolean;
   readonly probation?: boolean;
 }
 
@@ -135,7 +134,6 @@ export function joined(engine: string, facts: EngineFacts = {}): EngineJoined {
     ...(facts.window !== undefined && { windowMax: facts.window }),
     ...(facts.capacity !== undefined && { capacityTokens: tokens(facts.capacity) }),
     ...(facts.contextMax !== undefined && { contextTokensMax: tokens(facts.contextMax) }),
-    ...(facts.evictsEnded === true && { evictsEnded: true }),
     ...(facts.probation !== undefined && { probation: facts.probation }),
   };
 }

@@ -28,19 +28,6 @@ describe('joining', () => {
     expect(harness.waits).toEqual([INTERVAL]);
   });
 
-  it('tells whether it hears of ended programs, as an engine with sessions does unless they are switched off', async () => {
-    const metrics = `${String(VLLM['/metrics'])}maitred_scheduler_info{protocol="1"} 1\n`;
-    const fake = await fakeEngine({ ...VLLM, '/metrics': metrics });
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
-    await harness.idle();
-    expect(harness.take()[0]).toMatchObject({ type: 'engineJoined', evictsEnded: true });
-    harness.configure([engineConfig({ url: fake.url, id: 'e', sessions: false })]);
-    await harness.idle();
-    const [joined] = harness.take();
-    expect(joined).toMatchObject({ type: 'engineJoined', capacityTokens: 1000 });
-    expect(joined).not.toHaveProperty('evictsEnded');
-  });
-
   it('puts the configuration before what the engine says', async () => {
     const fake = await fakeEngine();
     const config = engineConfig({ url: fake.url, id: 'e', models: ['mine', 'm'], window: 7, capacityTokens: 50 });

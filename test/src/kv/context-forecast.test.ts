@@ -7,7 +7,7 @@ const CAPACITY = 160_000;
 /** An engine on which programs have run that began with `first` tokens and grew by 1,000 in each of `calls` calls. */
 function taught({ programs = 40, calls = 10, first = 1_000 } = {}): Desk {
   const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
-  desk.join('A', { window: 300, capacity: CAPACITY, evictsEnded: true });
+  desk.join('A', { window: 300, capacity: CAPACITY });
   for (let n = 0; n < programs; n += 1) {
     for (let at = 0; at < calls; at += 1) {
       const prompt = first + 1_000 * at;
@@ -22,6 +22,8 @@ function taught({ programs = 40, calls = 10, first = 1_000 } = {}): Desk {
 
 /** How many newcomers of this length are let in at once. */
 function letIn(desk: Desk, prompt: number): number {
+  // The claims of those before them have faded.
+  desk.pass(100_000);
   let sent = 0;
   for (let n = 0; n < 200; n += 1) {
     const commands = desk.arrive(`new${n}`, { program: `new${n}`, prompt });
@@ -33,7 +35,7 @@ function letIn(desk: Desk, prompt: number): number {
 /** As `taught`, but some calls of each program end otherwise and are sent again. */
 function interrupted(howEnded: 'refused' | 'cancelled' | 'cancelled while it runs', perProgram: number): Desk {
   const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, window: 1 }, limits: { queuedMax: 1 } });
-  desk.join('A', { capacity: CAPACITY, evictsEnded: true });
+  desk.join('A', { capacity: CAPACITY });
   for (let n = 0; n < 40; n += 1) {
     for (let at = 0; at < 3; at += 1) {
       const prompt = 1_000 + 1_000 * at;
@@ -84,7 +86,7 @@ describe('a newcomer to a gated engine', () => {
 
   it('counts the answers of calls that run side by side, each of which adds its own', () => {
     const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
-    desk.join('A', { window: 300, capacity: CAPACITY, evictsEnded: true });
+    desk.join('A', { window: 300, capacity: CAPACITY });
     for (let n = 0; n < 40; n += 1) {
       const ids = Array.from({ length: 9 }, (_, at) => `${n}.${at}`);
       for (const beside of [ids.slice(0, 1), ids.slice(1)]) {
@@ -122,7 +124,7 @@ describe('a newcomer to a gated engine', () => {
 
   it('is not counted on to grow by what sub-agents have held between the calls of its kind', () => {
     const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
-    desk.join('A', { window: 300, capacity: CAPACITY, evictsEnded: true });
+    desk.join('A', { window: 300, capacity: CAPACITY });
     for (let n = 0; n < 40; n += 1) {
       for (let at = 0; at < 10; at += 1) {
         const [thread, prompt] = at % 2 === 0 ? ['', 8_000] : [`t${at}`, 100];
