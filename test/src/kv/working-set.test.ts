@@ -173,7 +173,7 @@ describe('a context of an ended program', () => {
 
   it('is kept only if it is among the last few thousand, however small they are', () => {
     const cache = new Cache();
-    for (let n = 0; n < 6_000; n += 1) {
+    for (let n = 0; n < 4_200; n += 1) {
       cache.use(`p${n}`, 1, 0);
       cache.end(`p${n}`);
     }
