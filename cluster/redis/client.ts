@@ -41,7 +41,6 @@ export async function makeClient({ url, options }: Connection, name: string): Pr
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
-    enableAutoPipelining: true,
     // These would need more rights.
     enableReadyCheck: false,
     disableClientInfo: true,
