@@ -45,7 +45,8 @@ export class Cluster implements SharedListener {
   readonly #changed = new Set<ProgramId>();
   #timer: NodeJS.Timeout | undefined;
   #roundAtMs = -Infinity;
-  #nextRoundAtMs = Infinity;
+  /** The round that the timer is set for. */
+  #next: 'none' | 'calm' | 'urgent' = 'none';
   #isOpen = true;
   /** Programs asked for, by result. */
   readonly takes: Record<(typeof TAKES)[number], number> = { new: 0, kept: 0, moved: 0, unanswered: 0 };
@@ -89,17 +90,13 @@ export class Cluster implements SharedListener {
 
   /** The scheduler has made a step. */
   stepped(): void {
-    const atMs = this.#roundAtMs + this.#roundMs;
-    if (!this.#isOpen || atMs >= this.#nextRoundAtMs) return;
-    clearTimeout(this.#timer);
-    this.#nextRoundAtMs = atMs;
-    this.#timer = setTimeout(() => this.#exchange(), Math.max(0, atMs - performance.now()));
-  }
-
-  get #roundMs(): number {
+    const wanted = this.#member.isWanted || this.ports.views.waiting > 0 ? 'urgent' : 'calm';
+    if (!this.#isOpen || this.#next === wanted || this.#next === 'urgent') return;
+    this.#next = wanted;
     const leastMs = this.#shared.state.live * ROUND_MS.gateway + this.#member.engines * ROUND_MS.engine;
-    const isUrgent = this.#member.isWanted || this.ports.views.waiting > 0;
-    return isUrgent ? leastMs : Math.max(leastMs, CALM_ROUND_MS);
+    const roundMs = wanted === 'urgent' ? leastMs : Math.max(leastMs, CALM_ROUND_MS);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#exchange(), Math.max(0, this.#roundAtMs + roundMs - performance.now()));
   }
 
   /** A call of the program was dispatched. */
@@ -214,7 +211,7 @@ export class Cluster implements SharedListener {
   }
 
   #exchange(): void {
-    this.#nextRoundAtMs = Infinity;
+    this.#next = 'none';
     this.#roundAtMs = performance.now();
     for (const program of this.#changed) this.#put(program);
     this.#changed.clear();
