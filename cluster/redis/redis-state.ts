@@ -110,8 +110,11 @@ export class RedisState implements SharedState {
     const client = await makeClient(options.connection, `maitred:${options.gateway}`);
     const state = new RedisState(options, client, listener);
     await new Promise<void>((resolve) => {
-      setTimeout(resolve, FIRST_CONTACT_MS_MAX).unref();
-      state.#begin = resolve;
+      const timer = setTimeout(resolve, FIRST_CONTACT_MS_MAX);
+      state.#begin = () => {
+        clearTimeout(timer);
+        resolve();
+      };
       state.#connect();
     });
     if (!state.#circuit.isClosed) state.#changed();

@@ -4,6 +4,8 @@ import { runSeed } from './run.js';
 /** `TEST_SEEDS` or `npm run test:campaign` plays more. */
 const SEEDS = Number(process.env['TEST_SEEDS'] ?? 1000);
 const CHUNK = 25;
+/** Seeds over three gateways; `TEST_FLEETS` or `npm run test:campaign -- --gateways 3` plays more. */
+const FLEETS = Number(process.env['TEST_FLEETS'] ?? 10);
 /** What must have been seen in them, as the log and the trace put it: a campaign that met nothing proves nothing. */
 const MET = [
   /call \d+ completed/,
@@ -42,6 +44,23 @@ describe('the whole gateway under seeded faults', () => {
 
   it('met everything that it is about', () => {
     expect(MET.filter((pattern) => !met.has(pattern))).toEqual([]);
+  });
+
+  it('keeps every invariant over three gateways, whatever becomes of their store', async () => {
+    let text = '';
+    for (let seed = 1; seed <= FLEETS; seed++) {
+      const { wrongs, lines } = await runSeed(seed, 3);
+      expect(wrongs, `replay: npm run test:campaign -- --gateways 3 --seed ${seed}`).toEqual([]);
+      text += lines.join('\n');
+    }
+    const met = [
+      /g0: .* completed/,
+      /g2: .* completed/,
+      /the store stands still/,
+      /has lost its data/,
+      /store is gone/,
+    ];
+    expect(met.filter((pattern) => !pattern.test(text))).toEqual([]);
   });
 
   it('sees the same for the same seed, whatever ran before', async () => {
