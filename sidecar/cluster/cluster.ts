@@ -23,7 +23,7 @@ export const TAKES = ['new', 'kept', 'moved', 'unanswered'] as const;
  */
 const ROUND_MS = { gateway: 1, engine: 1 / 32 };
 /** The same while no call waits at any gateway: others learn only of loads and homes. */
-const CALM_ROUND_MS = 10;
+const CALM_ROUND_MS = 25;
 
 /**
  * This gateway's part in its cluster: it reports every step's changes to the store, and the others' changes to the scheduler.
