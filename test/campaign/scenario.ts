@@ -65,7 +65,7 @@ export function drawScenario(seed: number, gateways: number): Scenario {
     engines.map(({ id }) => id),
     kind === 'calm',
   );
-  return { seed, kind, end, engines, keys: dice.share() < 0.7, agents: dice.int(3, 7), settings, gateways };
+  return { seed, kind, end, engines, keys: dice.share() < 0.7, agents: dice.int(3, 7) * gateways, settings, gateways };
 }
 
 export function drawSettings(dice: Dice, engines: readonly string[], whole: boolean): Settings {
