@@ -3,12 +3,9 @@ import {
   type Distribution,
   figures,
   html,
-  integer,
   type Markup,
-  number,
   page,
   paragraph,
-  percent,
   section,
   type Statistic,
   statisticsOf,
@@ -17,6 +14,7 @@ import {
   type Table,
   tiles,
 } from '../../lab/index.js';
+import { integer, number, percent } from '../../text/index.js';
 // prettier-ignore
 import { distributionFigures, laneSection, sizeFigures } from './charts.js';
 import type { LoadDocument } from './document.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runSeed } from './run.js';
 
 /** `TEST_SEEDS` or `npm run test:campaign` plays more. */
-const SEEDS = Number(process.env['TEST_SEEDS'] ?? 1000);
+const SEEDS = Number(process.env['TEST_SEEDS'] ?? 400);
 const CHUNK = 25;
 /** Seeds over three gateways; `TEST_FLEETS` or `npm run test:campaign -- --gateways 3` plays more. */
 const FLEETS = Number(process.env['TEST_FLEETS'] ?? 10);
