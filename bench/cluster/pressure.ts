@@ -24,7 +24,7 @@ const WAYS: readonly (readonly [name: string, policy: Case['setup']['policy'], c
   ['three, affinity', 'plas', shared('program')],
   ['three, any', 'plas', shared('call')],
   ['three, apart', 'plas', { ...shared('program'), shares: false }],
-  ['one', 'fcfs'],
+  ['one', 'fcfs-window'],
   ['one', 'pass-through'],
 ];
 
