@@ -1,5 +1,6 @@
 import { Argument, Command } from 'commander';
 import { benchCluster } from './cluster/calls.js';
+import { benchPressure } from './cluster/pressure.js';
 import { benchGateways } from './cluster/scale.js';
 import { benchStore } from './cluster/store.js';
 import { benchDecisions } from './core/decisions.js';
@@ -36,6 +37,7 @@ const BENCHES = {
   store: benchStore,
   cluster: benchCluster,
   gateways: benchGateways,
+  pressure: benchPressure,
 } satisfies Record<string, (quick: boolean) => void | Promise<void>>;
 
 const command = new Command('bench')

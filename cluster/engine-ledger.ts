@@ -108,17 +108,20 @@ export class EngineLedger {
   }
 
   #give(): void {
-    const window = this.#window;
-    if (window === Infinity) return;
-    const holdings = [...this.#holdings.values()];
-    let free = holdings.reduce((left, { slots }) => left - slots, window);
-    for (; free > 0; free -= 1) {
-      const neediest = holdings.reduce(needier);
-      if (nextLevel(neediest) === Infinity) break;
-      neediest.slots += 1;
-    }
-    for (; free > 0; free -= 1) holdings.reduce((a, b) => (unused(b) < unused(a) ? b : a)).slots += 1;
+    giveSlots([...this.#holdings.values()], this.#window);
   }
+}
+
+/** Gives slots that nobody holds. @param window Infinity: there are none to divide */
+export function giveSlots(holdings: readonly Holding[], window: number): void {
+  if (window === Infinity) return;
+  let free = holdings.reduce((left, { slots }) => left - slots, window);
+  for (; free > 0; free -= 1) {
+    const neediest = holdings.reduce(needier);
+    if (nextLevel(neediest) === Infinity) break;
+    neediest.slots += 1;
+  }
+  for (; free > 0; free -= 1) holdings.reduce((a, b) => (unused(b) < unused(a) ? b : a)).slots += 1;
 }
 
 const unused = ({ claim, slots }: Holding): number => slots - claim.inFlight;

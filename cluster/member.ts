@@ -23,6 +23,8 @@ export class Member {
   readonly #claimed = new Map<EngineId, EngineClaim>();
   /** Most slots by claims without an answer. */
   readonly #kept = new Map<EngineId, number>();
+  /** Engines for which other gateways have waiting calls. */
+  readonly #wanted = new Set<EngineId>();
   #underWay: readonly EngineClaim[] = [];
 
   /** @param demands the gateway's present calls and needs */
@@ -33,11 +35,17 @@ export class Member {
     return this.#claimed.size;
   }
 
+  /** Whether calls of other gateways wait for an engine. */
+  get isWanted(): boolean {
+    return this.#wanted.size > 0;
+  }
+
   /** The engine is new to the scheduler, perhaps again: it has no part yet. */
   joined(engine: EngineId): void {
     this.#claimed.delete(engine);
     this.#parts.delete(engine);
     this.#kept.delete(engine);
+    this.#wanted.delete(engine);
   }
 
   /** Changes since the last claims. None while others are under way: `settled` must follow claims. */
@@ -74,7 +82,11 @@ export class Member {
     const changed = parts
       .map((part) => withAtMost(part, this.#kept.get(part.engine)))
       .filter((part) => !isEqual(part, this.#parts.get(part.engine)));
-    for (const part of changed) this.#parts.set(part.engine, part);
+    for (const part of changed) {
+      this.#parts.set(part.engine, part);
+      if (part.waitingGateways > 0) this.#wanted.add(part.engine);
+      else this.#wanted.delete(part.engine);
+    }
     return changed.map((part) => ({ type: 'engineShared', ...part }));
   }
 }

@@ -195,7 +195,7 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet' | '
     dispatched: (spec, dispatch, retry) => {
       spec.trace?.dispatched(dispatch);
       context().metrics.dispatched(dispatch, retry);
-      context().cluster?.ran(spec.identity.program);
+      context().cluster?.placed(spec.identity.program);
     },
     engineFailed: (spec, engine, cause) => {
       spec.trace?.sentBack(engine, cause);

@@ -215,7 +215,7 @@ export class Views {
 
   /** Number of calls in the queues. O(1). */
   get waiting(): number {
-    return this.#read().placement.waiting;
+    return this.#state().placement.waiting;
   }
 
   /** Number of the tenant's calls in the queues. O(1). */

@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-
 /** Entries of one batch: the server does nothing else while it applies one. */
 export const BATCH_MAX = 128;
 /** Entries that wait while a batch is under way; beyond them the oldest are dropped. */
@@ -34,7 +32,8 @@ export class Batches<V> {
   }
 
   async #sendAll(): Promise<void> {
-    await setImmediate();
+    // Those of one tick go together.
+    await Promise.resolve();
     while (this.#waiting.size > 0) await this.send(this.#takeFirst(BATCH_MAX));
     this.#running = undefined;
   }

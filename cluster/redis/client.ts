@@ -15,6 +15,8 @@ export type Client = Redis & Readonly<Record<ScriptName, Script>>;
 /** Silence after which a connection with unanswered commands is given up. */
 const SILENCE_MS_MAX = 5000;
 const CONNECT_MS_MAX = 2000;
+/** Time for a server to close its side. All that mattered has been answered before. */
+const DISCONNECT_MS_MAX = 1;
 const RECONNECT_MS = { first: 50, most: 1000 };
 
 /**
@@ -33,6 +35,7 @@ export async function makeClient({ url, options }: Connection, name: string): Pr
     protocol: 3,
     connectTimeout: CONNECT_MS_MAX,
     socketTimeout: SILENCE_MS_MAX,
+    disconnectTimeout: DISCONNECT_MS_MAX,
     retryStrategy: (times) => Math.min(RECONNECT_MS.most, RECONNECT_MS.first * times) * (0.5 + Math.random() / 2),
     // A replica that was the primary a moment ago.
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),
@@ -41,7 +44,6 @@ export async function makeClient({ url, options }: Connection, name: string): Pr
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
-    enableAutoPipelining: true,
     // These would need more rights.
     enableReadyCheck: false,
     disableClientInfo: true,

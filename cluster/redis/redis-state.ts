@@ -66,8 +66,8 @@ interface Names {
   readonly engines: readonly string[];
   readonly programs: readonly string[];
   readonly keys: (tenant: TenantId) => readonly string[];
+  /** Channels of one gateway, but for its name. */
   readonly parts: string;
-  /** Channel of one gateway, but for its name. */
   readonly moved: string;
 }
 
@@ -110,8 +110,11 @@ export class RedisState implements SharedState {
     const client = await makeClient(options.connection, `maitred:${options.gateway}`);
     const state = new RedisState(options, client, listener);
     await new Promise<void>((resolve) => {
-      setTimeout(resolve, FIRST_CONTACT_MS_MAX).unref();
-      state.#begin = resolve;
+      const timer = setTimeout(resolve, FIRST_CONTACT_MS_MAX);
+      state.#begin = () => {
+        clearTimeout(timer);
+        resolve();
+      };
       state.#connect();
     });
     if (!state.#circuit.isClosed) state.#changed();
@@ -129,7 +132,7 @@ export class RedisState implements SharedState {
       engines: [`${prefix}gateways`, `${prefix}engines`],
       programs: [`${prefix}programs:young`, `${prefix}programs:old`],
       keys: (tenant) => [`${prefix}keys:young:${tenant}`, `${prefix}keys:old:${tenant}`],
-      parts: `${prefix}parts`,
+      parts: `${prefix}parts:`,
       moved: `${prefix}moved:`,
     };
   }
@@ -233,7 +236,8 @@ export class RedisState implements SharedState {
 
   async #probe(): Promise<ReturnType<typeof parseHeartbeat>> {
     const { parts, moved } = this.#names;
-    if (!this.#isSubscribed) await this.#client.subscribe(parts, moved + this.#options.gateway);
+    const { gateway } = this.#options;
+    if (!this.#isSubscribed) await this.#client.subscribe(parts + gateway, moved + gateway);
     this.#isSubscribed = true;
     const hasClaims = this.#shares.claims.length > 0;
     return parseHeartbeat(await this.#onEngines('maitredHeartbeat', hasClaims ? '1' : '0'));
@@ -293,12 +297,10 @@ export class RedisState implements SharedState {
   }
 
   #hear(channel: string, text: string): void {
-    const { parts, moved } = this.#names;
-    if (channel === moved + this.#options.gateway) return this.#listener.moved(text as ProgramId);
-    const end = text.indexOf(' ');
-    if (channel !== parts || !this.#circuit.isClosed || text.slice(0, end) === this.#options.gateway) return;
+    if (channel.startsWith(this.#names.moved)) return this.#listener.moved(text as ProgramId);
+    if (!this.#circuit.isClosed) return;
     try {
-      this.#tell(this.#shares.read(parseLedgers(text.slice(end))));
+      this.#tell(this.#shares.read(parseLedgers(text)));
     } catch (error) {
       this.#fail(error);
     }
@@ -353,7 +355,11 @@ export class RedisState implements SharedState {
     return this.#run(script, this.#names.keys(tenant), [`${keysMs}`, `${keysMax}`, ...texts]);
   }
 
+  /** The commands of one tick go out with one write. */
   async #run(script: ScriptName, keys: readonly string[], texts: readonly string[]): Promise<unknown> {
+    const { stream } = this.#client;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
     return this.#client[script](...keys, ...texts);
   }
 }

@@ -16,7 +16,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 -- A holding: gateway, slots, window (-1: none), calls in flight, waiting calls by level, and tokens of several kinds.
 local NAME, SLOTS, WINDOW, IN_FLIGHT, WAITING = 1, 2, 3, 4, 5
-local told = {}
+local told, holders = {}, {}
 
 local function nextLevel(holding)
   local served = holding[SLOTS] - holding[IN_FLIGHT]
@@ -95,6 +95,7 @@ local function save(engine, ledger)
   local text = cjson.encode(ledger)
   redis.call('HSET', ENGINES, engine, text)
   told[#told + 1] = '[' .. cjson.encode(engine) .. ',' .. text .. ']'
+  for _, holding in ipairs(ledger.holdings) do holders[holding[NAME]] = true end
 end
 
 -- Gateways that are gone lose their slots.
@@ -128,10 +129,11 @@ local function renewLease()
   return added
 end
 
--- The sender skips its own message: it has the same in its answer.
-local function tell(sender)
+-- Tells those who share a changed engine, but one: it has the same in its answer.
+local function tellAllBut(name)
   local text = '[' .. table.concat(told, ',') .. ']'
-  if #told > 0 then redis.call('PUBLISH', channel, sender .. ' ' .. text) end
+  holders[name] = nil
+  for holder in pairs(holders) do redis.call('PUBLISH', channel .. holder, text) end
   return text
 end
 `;
@@ -145,7 +147,7 @@ for _, name in ipairs(redis.call('ZRANGEBYSCORE', GATEWAYS, '(' .. (now + leaseM
 end
 local isNew = renewLease()
 if hasClaims and redis.call('EXISTS', ENGINES) == 0 then isNew = 1 end
-tell('-')
+tellAllBut('')
 return {isNew, redis.call('ZRANGEBYSCORE', GATEWAYS, '-inf', '+inf')}
 `;
 
@@ -170,13 +172,13 @@ for _, claim in ipairs(cjson.decode(ARGV[6])) do
   end
 end
 redis.call('PEXPIRE', ENGINES, 4 * leaseMs)
-return {isNew, tell(hadDead and '-' or gateway)}
+return {isNew, tellAllBut(hadDead and '' or gateway)}
 `;
 
 const LEAVE = `${LEDGER}
 redis.call('ZREM', GATEWAYS, gateway)
 drop({gateway})
-tell(gateway)
+tellAllBut(gateway)
 `;
 
 /**

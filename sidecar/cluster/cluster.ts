@@ -22,11 +22,14 @@ export const TAKES = ['new', 'kept', 'moved', 'unanswered'] as const;
  * hears of all claims, and each round looks at all engines.
  */
 const ROUND_MS = { gateway: 1, engine: 1 / 32 };
+/** The same while no call waits at any gateway: others learn only of loads and homes. */
+const CALM_ROUND_MS = 25;
 
 /**
  * This gateway's part in its cluster: it reports every step's changes to the store, and the others' changes to the scheduler.
  *
- *     after a step        claims of engines, records of programs   ──▶ store
+ *     after a step        claims of engines, homes of programs     ──▶ store
+ *     after a call        the program's record                     ──▶ store
  *     parts, moves        engineShared, programMoved               ◀── store
  *     before an arrival   the program, if it is not ours           ◀─▶ store
  *
@@ -38,10 +41,12 @@ export class Cluster implements SharedListener {
   /** Programs with calls here since they last moved; true: no other gateway can have had calls since. */
   readonly #programs: LRUCache<ProgramId, boolean>;
   readonly #taking = new Map<ProgramId, Promise<Taken | undefined>>();
-  /** Programs whose records have changed since they were last written. */
+  /** Programs with a call dispatched since their records were last written. */
   readonly #changed = new Set<ProgramId>();
   #timer: NodeJS.Timeout | undefined;
   #roundAtMs = -Infinity;
+  /** The round that the timer is set for. */
+  #next: 'none' | 'calm' | 'urgent' = 'none';
   #isOpen = true;
   /** Programs asked for, by result. */
   readonly takes: Record<(typeof TAKES)[number], number> = { new: 0, kept: 0, moved: 0, unanswered: 0 };
@@ -85,19 +90,25 @@ export class Cluster implements SharedListener {
 
   /** The scheduler has made a step. */
   stepped(): void {
-    if (!this.#isOpen) return;
-    const waitMs = this.#roundAtMs + this.#roundMs - performance.now();
-    this.#timer ??= setTimeout(() => this.#exchange(), Math.max(0, waitMs));
+    const wanted = this.#member.isWanted || this.ports.views.waiting > 0 ? 'urgent' : 'calm';
+    if (!this.#isOpen || this.#next === wanted || this.#next === 'urgent') return;
+    this.#next = wanted;
+    const leastMs = this.#shared.state.live * ROUND_MS.gateway + this.#member.engines * ROUND_MS.engine;
+    const roundMs = wanted === 'urgent' ? leastMs : Math.max(leastMs, CALM_ROUND_MS);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#exchange(), Math.max(0, this.#roundAtMs + roundMs - performance.now()));
   }
 
-  get #roundMs(): number {
-    return this.#shared.state.live * ROUND_MS.gateway + this.#member.engines * ROUND_MS.engine;
-  }
-
-  /** A call of the program was dispatched, or has ended. */
-  ran(program: ProgramId): void {
+  /** A call of the program was dispatched. */
+  placed(program: ProgramId): void {
     this.#changed.add(program);
     this.stepped();
+  }
+
+  /** A call of the program has ended: the next one may come to another gateway at once. */
+  ran(program: ProgramId): void {
+    this.#changed.delete(program);
+    this.#put(program);
   }
 
   /** The program is over, here and elsewhere. */
@@ -194,13 +205,15 @@ export class Cluster implements SharedListener {
     else this.ports.log.warn({ gateways: live, cause: error }, 'no shared state: this gateway continues alone');
   }
 
+  #put(program: ProgramId): void {
+    const record = this.ports.views.record(program);
+    if (record !== undefined) this.#shared.put(program, record);
+  }
+
   #exchange(): void {
-    this.#timer = undefined;
+    this.#next = 'none';
     this.#roundAtMs = performance.now();
-    for (const program of this.#changed) {
-      const record = this.ports.views.record(program);
-      if (record !== undefined) this.#shared.put(program, record);
-    }
+    for (const program of this.#changed) this.#put(program);
     this.#changed.clear();
     const { claims, released, returned } = this.#member.changes();
     for (const event of returned) this.ports.emit(event);

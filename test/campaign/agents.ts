@@ -1,6 +1,7 @@
 import { Dice } from '../../workloads/dice.js';
 import { PATHS, PLAIN, PLAIN_ANSWER, responseIdOf, type ApiName } from './answers.js';
 import { Connection, type Ask, type ClientPorts, type Heard, type Leaving } from './clients.js';
+import type { Door } from './platform.js';
 import { keyOf } from './scenario.js';
 
 /** `worker`s do nothing wrong: they are the bystanders of all others. */
@@ -13,7 +14,9 @@ const LEAVING: Readonly<Record<Manner, number>> = { worker: 0, impatient: 0.6, s
 const APIS: readonly ApiName[] = ['chat', 'chat', 'completions', 'messages', 'responses', 'embeddings'];
 const TRIES_MAX = 3;
 
-export interface AgentPorts extends Omit<ClientPorts, 'ended'> {
+export interface AgentPorts extends Omit<ClientPorts, 'ended' | 'door'> {
+  /** Of all gateways. */
+  readonly doors: readonly Door[];
   readonly asked: (heard: Heard) => void;
   readonly ended: (heard: Heard) => void;
   /** Ids of responses that exist, of all tenants. */
@@ -86,7 +89,7 @@ export class Agent {
     const reuses = last !== undefined && (last.idle || (last.pipelines && dice.share() < 0.1));
     const connection = reuses
       ? last
-      : new Connection({ ...this.ports, ended: (heard) => this.#ended(heard) }, dice.int(0, 3));
+      : new Connection({ ...this.ports, door: this.#drawDoor(), ended: (heard) => this.#ended(heard) }, dice.int(0, 3));
     this.#connection = connection;
     this.#tries.set(ask.rid, tried);
     this.ports.say(`client asks ${ask.rid} (${this.manner} of ${this.tenant}): ${ask.method} ${ask.path}`);
@@ -106,6 +109,12 @@ export class Agent {
     this.#turns.push({ role: 'assistant', content: PLAIN_ANSWER });
     this.#open -= 1;
     if (this.#open === 0) this.ports.clock.after(this.#dice.int(0, 400), () => this.#next());
+  }
+
+  /** Any gateway, for each connection. */
+  #drawDoor(): Door {
+    const { doors } = this.ports;
+    return doors[doors.length === 1 ? 0 : this.#dice.int(0, doors.length - 1)] as Door;
   }
 
   #draw(): Drawn {

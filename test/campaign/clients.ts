@@ -1,6 +1,6 @@
 import type { Clock } from './clock.js';
 import { MessageReader, type Head } from './http1.js';
-import type { Network } from './platform.js';
+import type { Door } from './platform.js';
 import type { Wire } from './wire.js';
 
 /** How a client leaves before it has its answer. */
@@ -53,7 +53,8 @@ export interface Heard {
 
 export interface ClientPorts {
   readonly clock: Clock;
-  readonly network: Network;
+  /** Of the gateway that it asks. */
+  readonly door: Door;
   readonly say: (text: string) => void;
   /** Something is wrong with what came: bytes that are not HTTP, or that nobody asked for. */
   readonly wrong: (text: string) => void;
@@ -83,7 +84,7 @@ export class Connection {
       },
       done: () => this.#end('whole'),
     });
-    this.#wire = ports.network.dial(delayMs);
+    this.#wire = ports.door.dial(delayMs);
     this.#wire?.listen({
       data: (bytes) => this.#take(bytes),
       end: () => this.#over(),
@@ -104,6 +105,10 @@ export class Connection {
 
   get wire(): Wire | undefined {
     return this.#wire;
+  }
+
+  get door(): Door {
+    return this.ports.door;
   }
 
   ask(ask: Ask): Heard {

@@ -26,6 +26,7 @@ syncBuiltinESMExports();
 const server = net.Server.prototype as unknown as Record<'listen' | 'close' | 'address', unknown>;
 const real = {
   connect: net.connect,
+  createConnection: net.createConnection,
   listen: server.listen,
   close: server.close,
   address: server.address,
@@ -44,38 +45,77 @@ export interface Host {
   accept(wire: Wire): void;
 }
 
+/** Where one gateway takes its clients' connections. */
+export class Door {
+  readonly #inbound = new Set<SimSocket>();
+  readonly #closing = new EventEmitter();
+  server: net.Server | undefined;
+
+  constructor(private readonly wire: (delayMs: number) => Wire) {}
+
+  /** Connections of clients that the gateway holds. */
+  get inbound(): readonly SimSocket[] {
+    return [...this.#inbound];
+  }
+
+  /** A client's connection to the gateway; undefined when it does not listen. */
+  dial(delayMs: number): Wire | undefined {
+    if (this.server === undefined) return undefined;
+    const wire = this.wire(delayMs);
+    this.#inbound.add(wire.socket);
+    wire.socket.once('close', () => {
+      this.#inbound.delete(wire.socket);
+      if (this.#inbound.size === 0) this.#closing.emit('nobody');
+    });
+    this.server.emit('connection', wire.socket);
+    return wire;
+  }
+
+  close(whenNobody: () => void): void {
+    this.server = undefined;
+    if (this.#inbound.size === 0) process.nextTick(whenNobody);
+    else this.#closing.once('nobody', whenNobody);
+  }
+}
+
 /** All connections of one world. */
 export class Network {
   readonly hosts = new Map<string, Host>();
   /** Every connection that was ever made. */
   readonly wires: Wire[] = [];
-  #server: net.Server | undefined;
-  readonly #inbound = new Set<SimSocket>();
-  readonly #closing = new EventEmitter();
+  /** One for each gateway, in the order in which they begin to listen. */
+  readonly doors: readonly Door[];
   readonly #dice: Dice;
 
   constructor(
     private readonly clock: Clock,
     seed: number,
+    gateways: number,
   ) {
     this.#dice = Dice.of(seed, 1_000_003);
+    this.doors = Array.from({ length: gateways }, () => new Door((delayMs) => this.#wire(delayMs, true)));
   }
 
   install(): void {
-    const take = (given: net.Server | undefined) => (this.#server = given);
-    const whenNobody = (then: () => void) => this.#whenNobody(then);
-    net.connect = ((options: net.TcpNetConnectOpts) => this.#connect(`${options.host}:${options.port}`)) as never;
+    const doors = new Map<net.Server, Door>();
+    const open = (given: net.Server): void => {
+      const door = this.doors.find(({ server: taken }) => taken === undefined);
+      if (door === undefined) throw new Error('more listeners than gateways');
+      door.server = given;
+      doors.set(given, door);
+    };
+    const connect = (options: net.TcpNetConnectOpts) => this.#connect(`${options.host}:${options.port}`);
+    Object.assign(net, { connect, createConnection: connect });
     server.listen = function (this: Listening) {
-      take(this);
+      open(this);
       this._handle = {};
       process.nextTick(() => this.emit('listening'));
       return this;
     };
     server.address = () => ({ address: '127.0.0.1', family: 'IPv4', port: 8080 });
     server.close = function (this: Listening, done?: () => void) {
-      take(undefined);
       this._handle = null;
-      whenNobody(() => {
+      doors.get(this)?.close(() => {
         this.emit('close');
         done?.();
       });
@@ -91,35 +131,12 @@ export class Network {
   }
 
   uninstall(): void {
-    const { connect, random, randomUUID, ...servers } = real;
-    net.connect = connect;
+    const { connect, createConnection, random, randomUUID, ...servers } = real;
+    Object.assign(net, { connect, createConnection });
     Object.assign(server, servers);
     Math.random = random;
     crypto.randomUUID = randomUUID;
     syncBuiltinESMExports();
-  }
-
-  /** Connections of clients that the gateway holds. */
-  get inbound(): readonly SimSocket[] {
-    return [...this.#inbound];
-  }
-
-  /** A client's connection to the gateway; undefined when it does not listen. */
-  dial(delayMs: number): Wire | undefined {
-    if (this.#server === undefined) return undefined;
-    const wire = this.#wire(delayMs, true);
-    this.#inbound.add(wire.socket);
-    wire.socket.once('close', () => {
-      this.#inbound.delete(wire.socket);
-      if (this.#inbound.size === 0) this.#closing.emit('nobody');
-    });
-    this.#server.emit('connection', wire.socket);
-    return wire;
-  }
-
-  #whenNobody(then: () => void): void {
-    if (this.#inbound.size === 0) process.nextTick(then);
-    else this.#closing.once('nobody', then);
   }
 
   #wire(delayMs: number, halfOpen: boolean): Wire {

@@ -13,6 +13,8 @@ export interface Scenario {
   readonly keys: boolean;
   readonly agents: number;
   readonly settings: Settings;
+  /** Gateways that share these engines through a store; of one alone, nothing is shared. */
+  readonly gateways: number;
 }
 
 /** What reloads change. */
@@ -37,6 +39,8 @@ export const TIMES = {
   leaseMs: 3001,
 };
 
+export const STORE = { host: 'store', limitMs: 7, heartbeatMs: 211, leaseMs: 1511 };
+
 export const ATTEMPTS_MAX = 3;
 export const ADMIN_TOKEN = 'admin-token';
 const TENANTS = ['a', 'b', 'c'];
@@ -46,7 +50,7 @@ export const idsOf = ({ engines }: Scenario): string[] => engines.map(({ id }) =
 
 export const keyOf = (tenant: string): string => `key-of-${tenant}`;
 
-export function drawScenario(seed: number): Scenario {
+export function drawScenario(seed: number, gateways: number): Scenario {
   const dice = Dice.of(seed, 0);
   const count = dice.int(1, 3);
   const engines = Array.from({ length: count }, (_, i) => ({
@@ -61,7 +65,7 @@ export function drawScenario(seed: number): Scenario {
     engines.map(({ id }) => id),
     kind === 'calm',
   );
-  return { seed, kind, end, engines, keys: dice.share() < 0.7, agents: dice.int(3, 7), settings };
+  return { seed, kind, end, engines, keys: dice.share() < 0.7, agents: dice.int(3, 7) * gateways, settings, gateways };
 }
 
 export function drawSettings(dice: Dice, engines: readonly string[], whole: boolean): Settings {
@@ -75,13 +79,15 @@ export function drawSettings(dice: Dice, engines: readonly string[], whole: bool
   };
 }
 
-export function configOf({ engines, keys }: Scenario, settings: Settings): Config {
+export function configOf({ engines, keys, gateways }: Scenario, settings: Settings, index: number): Config {
   const { queuedMax, tenants } = settings;
+  const { host, ...times } = STORE;
   return configSchema.parse({
     engines: engines
       .filter(({ id }) => settings.engines.includes(id))
       .map(({ id, kind }) => ({ id, kind, url: `http://${id}` })),
     admin: { token: ADMIN_TOKEN },
+    ...(gateways > 1 && { cluster: { ...times, url: `redis://${host}:6379`, gateway: `g${index}`, gateways } }),
     auth: { keys: keys ? tenants.map((tenant) => ({ tenant, sha256: sha256(keyOf(tenant)) })) : [] },
     policy: { name: settings.policy },
     starvation: { waitMsMax: 3000 },
