@@ -25,11 +25,12 @@ export {
   Reservoir,
   Sample,
   type Statistic,
+  hasFewWaits,
   nearestRank,
   statisticsOf,
   tailOf,
 } from './measure/sample.js';
-export { integer, number, percent, ratio } from './report/figures.js';
+export { counted, integer, number, percent, ratio } from './report/figures.js';
 export { headline, type Change } from './report/headline.js';
 export { htmlOf } from './report/html.js';
 export { markdownOf } from './report/markdown.js';

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { Ask } from './apis/api.js';
 import { countOf, isObject, listOf, objectOf, textOf } from './apis/json.js';
 import { measureAlone } from './alone.js';
 import { calibrate, type Calibration } from './calibrate.js';
 import { errorMessage, isNotHttp, isTls, reasonOf, short, type Outcome } from './exchange.js';
+import { idOf, marksOf, releaseOf } from './identity.js';
 import { LoadError, type LoadErrorCode, type LoadOptions, type TargetFacts } from './load.js';
 import type { Prober } from './prober.js';
 import type { Target } from './target.js';
@@ -13,7 +15,7 @@ const EXCHANGE_MS_MAX = 60_000;
 const FIRST_WORDS = 'are you there';
 const FIRST_TOKENS = 4;
 
-type PreflightOptions = Pick<LoadOptions, 'model' | 'ignoreEos' | 'stream' | 'timeoutMs' | 'baseline'>;
+type PreflightOptions = Pick<LoadOptions, 'model' | 'ignoreEos' | 'stream' | 'timeoutMs' | 'baseline' | 'identity'>;
 
 /** The properties of a target, and how to write for it. */
 export interface Readiness extends Calibration {
@@ -28,11 +30,17 @@ export interface Readiness extends Calibration {
  */
 export async function preflight(target: Target, options: PreflightOptions, signal: AbortSignal): Promise<Readiness> {
   const timeoutMs = Math.min(options.timeoutMs, EXCHANGE_MS_MAX);
-  const { model, maxModelLen, owner } = await readModels(target, options.model, timeoutMs, signal);
+  const { model, maxModelLen, owner, policy } = await readModels(target, options.model, timeoutMs, signal);
   const { api } = target;
-  const base = { model, tools: [], stream: options.stream, fields: {} };
-  const ask = (part: Pick<Ask, 'items' | 'outputTokens' | 'isExact'> & Partial<Ask>) =>
-    target.ask(api.body({ ...base, ...part }), timeoutMs, signal);
+  const base = { model, tools: [], stream: options.stream };
+  // All calls before the run are one program, which ends like any other: it must not stay in a gateway's table.
+  const program = randomUUID();
+  let calls = 0;
+  const ask = (part: Pick<Ask, 'items' | 'outputTokens' | 'isExact'> & Partial<Ask>) => {
+    const place = { program, thread: '', isFinal: false, call: idOf(program, String((calls += 1))) };
+    const { headers, body: fields } = marksOf(options.identity, place);
+    return target.ask(api.body({ ...base, fields, ...part }), { headers, timeoutMs }, signal);
+  };
 
   const first = { items: [api.item({ role: 'user', text: FIRST_WORDS })], outputTokens: FIRST_TOKENS };
   let isExact = options.ignoreEos;
@@ -59,6 +67,8 @@ export async function preflight(target: Target, options: PreflightOptions, signa
   };
   const calibration = await calibrate(prober, maxModelLen);
   const alone = options.baseline === 'none' ? undefined : await measureAlone(prober, calibration, maxModelLen);
+  const release = releaseOf(options.identity, program, false);
+  if (release !== undefined) await prober.post(release.path, release.body);
   return {
     ...calibration,
     offersTools: withTools?.outcome === 'completed',
@@ -66,6 +76,7 @@ export async function preflight(target: Target, options: PreflightOptions, signa
       url: target.url,
       model,
       server: await serverOf(target, owner, timeoutMs, signal),
+      policy,
       maxModelLen,
       tokenizer: calibration.tokenizer,
       isExact: calibration.isExact,
@@ -96,7 +107,8 @@ async function readModels(target: Target, wanted: string | undefined, timeoutMs:
     throw new LoadError('no_such_model', `${target.url}/v1/models lists no model (status ${status}); --model names one`); // prettier-ignore
   const entry = objectOf(list.find((each) => each['id'] === model));
   const length = countOf(entry['max_model_len']) || countOf(objectOf(entry['meta'])['n_ctx_train']);
-  return { model, maxModelLen: length > 0 ? length : undefined, owner: textOf(entry['owned_by']) };
+  const policy = textOf(headers['x-maitred-policy']) || undefined;
+  return { model, maxModelLen: length > 0 ? length : undefined, owner: textOf(entry['owned_by']), policy };
 }
 
 async function serverOf(target: Target, owner: string, timeoutMs: number, signal: AbortSignal) {

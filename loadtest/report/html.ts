@@ -1,5 +1,6 @@
 import {
   callout,
+  counted,
   type Distribution,
   figures,
   html,
@@ -28,6 +29,7 @@ import {
   NONE_COMPLETED,
   sizeRows,
   splitRows,
+  targetText,
   workloadRows,
   type Rows,
 } from './rows.js';
@@ -137,9 +139,9 @@ function tilesOf(targets: readonly TargetReport[]) {
 const seconds = (value: number | null): string => (value === null ? '-' : `${number(value)} s`);
 
 const targetLines = (targets: readonly TargetReport[]): Markup[] =>
-  targets.map(({ name, url, model, server, programs, calls }, index) => {
-    const what = [model, server].filter((text) => text !== null).join(', ');
-    return html`${index > 0 ? html`<br>` : ''}<strong>${name}</strong> ${url}${what === '' ? '' : ` (${what})`}: ${integer(programs)} programs, ${integer(calls)} calls`; // prettier-ignore
+  targets.map((target, index) => {
+    const ended = `${counted(target.programs, 'program')}, ${counted(target.calls, 'call')}`;
+    return html`${index > 0 ? html`<br>` : ''}<strong>${target.name}</strong> ${targetText(target)}: ${ended}`; // prettier-ignore
   });
 
 const METRICS: readonly (readonly [string, (target: TargetReport) => Distribution, number])[] = [

@@ -32,9 +32,10 @@ function explanation(
   more = 0,
 ) {
   const last = row?.lastDispatch;
-  const { balancerName } = context.driver.views;
+  const { views } = context.driver;
+  const rules = { policy: views.policyName, levels: context.driver.queue().byLevel.length, balancer: views.balancerName };
   const texts =
-    calls.length > 0 || row === undefined ? calls.map((call) => call.text) : [lastCallInWords(row, last, balancerName)];
+    calls.length > 0 || row === undefined ? calls.map((call) => call.text) : [lastCallInWords(row, last, rules)];
   if (more > 0) texts.push(`${more} later calls are active too.`);
   return {
     text: texts.join('\n\n'),
