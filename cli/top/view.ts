@@ -134,7 +134,7 @@ function pressPage(view: View, { name }: Key, page: number): Pressed {
     case 'backspace':
       return { view: { ...view, screen: 'table', scroll: 0 } };
     default:
-      return { view };
+      return HELP_KEYS.includes(name) && view.screen === 'help' ? { view: { ...view, screen: 'table', scroll: 0 } } : { view };
   }
 }
 
@@ -169,16 +169,15 @@ function pressTable(view: View, { name }: Key, rows: readonly ProgramRow[], page
       return row === undefined
         ? { view }
         : { view: { ...view, index: at, selected: row.key, screen: 'program' }, action: { type: 'read' } };
-    case 'h':
-    case '?':
-    case 'f1':
-      return { view: { ...view, screen: 'help' } };
     case 'q':
       return { view, action: { type: 'quit' } };
     default:
-      return { view };
+      return HELP_KEYS.includes(name) ? { view: { ...view, screen: 'help' } } : { view };
   }
 }
+
+/** To the help, and back. */
+const HELP_KEYS: readonly string[] = ['h', '?', 'f1'];
 
 const MOVES: Readonly<Record<string, (at: number, page: number) => number>> = {
   up: (at) => at - 1,
