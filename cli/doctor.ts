@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { plain } from '../lab/index.js';
 import { configFileOf, loadConfig } from '../sidecar/config/load.js';
@@ -11,6 +12,7 @@ import { engineFindings } from './doctor/engines.js';
 import type { Finding } from './doctor/finding.js';
 import { gatewayFindings } from './doctor/gateway.js';
 import { accessFindings, nodeFinding, portFindings } from './doctor/settings.js';
+import { OWN_NAME } from './advice.js';
 import { wrapped } from './text.js';
 
 interface DoctorFlags extends Pick<ConfigFlags, 'config' | 'engine'>, Partial<AdminFlags> {
@@ -55,10 +57,12 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
   const inputs = configInputs({ ...(file !== undefined && { config: file }), ...(engine && { engine }) });
   // A gateway that is asked may be on another machine; defaults and ports of this one do not concern it.
   if (url !== undefined && engine === undefined && configFileOf(inputs) === undefined) return [];
+  const name = configFileOf(inputs);
+  if (name !== undefined && !existsSync(name))
+    return [{ level: 'broken', subject: name, found: 'there is no such file', advice: `${OWN_NAME} init --out ${name} writes it` }]; // prettier-ignore
   try {
     const config = loadConfig(inputs);
     readWorkflows(config);
-    const name = configFileOf(inputs);
     return [
       { level: 'ok', subject: 'configuration', found: name ?? 'defaults, environment and flags: no file' },
       ...accessFindings(config, name),
