@@ -6,7 +6,7 @@ import { type AgentProgram, WORKLOADS, programs } from '../workloads/index.js';
 const PROGRAMS = 80;
 const CONCURRENCY = 60;
 /** A single tree search may have a thousand calls, and would go on alone for minutes. */
-const CALLS_MAX = 120;
+const OUTPUT_TOKENS_MAX = 6000;
 /** Nobody wants to watch an agent's tools run. */
 const GAP_MS_MAX = 4000;
 const TIMEOUT_MS = 300_000;
@@ -49,7 +49,8 @@ export class DemoFleet implements Demo {
 }
 
 function* smallOnes(all: Iterable<AgentProgram>): Iterable<AgentProgram> {
-  for (const program of all) if (program.calls.length <= CALLS_MAX) yield program;
+  const tokensOf = ({ calls }: AgentProgram) => calls.reduce((sum, { outputTokens }) => sum + outputTokens, 0);
+  for (const program of all) if (tokensOf(program) <= OUTPUT_TOKENS_MAX) yield program;
 }
 
 const NOBODY = { callEnded: () => undefined, programEnded: () => undefined };

@@ -14,7 +14,7 @@ export function programLines(program: OpenedProgram | null | undefined, width: n
     ['tenant', program.tenant],
     ['level', `${program.level}, after ${timeText(program.attained_service_seconds)} of service`],
     ['calls', `${countText(program.calls)}, ${program.active_calls} active, ${program.promotions} promoted`],
-    ['waited', `${timeText(program.waiting_seconds)}, longest ${timeText(program.longest_wait_seconds)}`],
+    ['queued', `${timeText(program.waiting_seconds)}, longest ${timeText(program.longest_wait_seconds)}`],
     [
       'engine',
       `${program.engine ?? '-'}${engines === '' || engines === program.engine ? '' : `, running on ${engines}`}`,
