@@ -55,15 +55,22 @@ function* smallOnes(all: Iterable<AgentProgram>): Iterable<AgentProgram> {
 
 const NOBODY = { callEnded: () => undefined, programEnded: () => undefined };
 
-function optionsOf(target: string, seed: number): LoadOptions {
+/** The programs of a fleet, and when they come. */
+export function fleetOf(seed: number) {
   return {
-    targets: [target],
     programs: () => smallOnes(programs(WORKLOADS.mixed, seed)),
     maxPrograms: PROGRAMS,
-    durationMs: Infinity,
-    arrivals: { type: 'closed', concurrency: CONCURRENCY },
-    timeScale: 1,
+    arrivals: { type: 'closed', concurrency: CONCURRENCY } as const,
     gapMsMax: GAP_MS_MAX,
+  };
+}
+
+function optionsOf(target: string, seed: number): LoadOptions {
+  return {
+    ...fleetOf(seed),
+    targets: [target],
+    durationMs: Infinity,
+    timeScale: 1,
     api: 'chat',
     stream: true,
     identity: 'maitred',

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { EngineConfig } from '../sidecar/config/schema.js';
 
 /** Calls in flight of each: few, so that a fleet on one's own machine has something to wait for. */
-const WINDOW = 16;
+export const WINDOW = 16;
 
 /** Stand-in engines beside the gateway. */
 export interface EmbeddedEngines {

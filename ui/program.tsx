@@ -145,7 +145,7 @@ function PastCalls({ past }: { readonly past: readonly PastCall[] }) {
           <li key={call.call} class={call.outcome}>
             {reason !== '' && reason !== shown[index - 1]?.reason && <p class="reason">{reason}</p>}
             <p class="when">
-              <b>{clock(call.arrived_at)}</b> <Thread name={call.thread} /> <span>{figures}</span>
+              <b>{clock(call.arrived_at)}</b> <Thread name={call.thread} /> <span>{figures}</span>{' '}
               <span class="quiet">{call.call}</span>
             </p>
           </li>

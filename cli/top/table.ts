@@ -5,7 +5,7 @@ import type { ProgramRow } from './wire.js';
 
 const NAME_WIDTH_MIN = 12;
 /** Beyond this a name takes no room from other columns. */
-const NAME_WIDTH_WANTED = 24;
+const NAME_WIDTH_WANTED = 23;
 const MARKER = '>';
 
 export interface Order {

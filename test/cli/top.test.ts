@@ -153,7 +153,10 @@ describe('a frame', () => {
     expect(text).toMatch(/waiting {2}0\.0s for kv[\s\S]*\nWhy it waits\./);
     // Cut, it would find nothing.
     const call = { ...waiting, call: '0123456789-12345' };
-    const named = { ...detail, ...readDetail({ ...program(HOSTILE), threads: [{ thread: '', calls: 3, active: [call] }] }) };
+    const named = {
+      ...detail,
+      ...readDetail({ ...program(HOSTILE), threads: [{ thread: '', calls: 3, active: [call] }] }),
+    };
     const shown = frame(scene({ ...table, screen: 'program', selected: detail.key }, { detail: named }), { columns: 80, rows: 40 }); // prettier-ignore
     expect(shown.some((line) => textOf(line).includes('0123456789-12345  waiting'))).toBe(true);
   });

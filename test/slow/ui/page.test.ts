@@ -131,7 +131,8 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
       .getByText(/has waited .* at level 0 .* It waits for a slot/)
       .waitFor();
     held.open();
-    await page.getByText(/Its turn came: waited .* then ran on/).waitFor();
+    await page.getByText(/Its turn came, and it ran on/).waitFor();
+    await page.getByText(/Waited .* at level 0\. Answered after/).waitFor();
     await page.getByRole('button', { name: 'End this program' }).click();
     await page.getByRole('button', { name: 'End it' }).click();
     await page.getByText('It is not in the process table').waitFor();
