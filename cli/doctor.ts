@@ -7,12 +7,12 @@ import { ConfigError } from '../sidecar/config/problems.js';
 import { hasNoEngine } from '../sidecar/config/schema.js';
 import { readWorkflows } from '../sidecar/workflows/files.js';
 import { addAdminOptions, adminClient, type AdminFlags } from './admin.js';
+import { OWN_NAME } from './advice.js';
 import { configInputs, type ConfigFlags } from './config-options.js';
 import { engineFindings } from './doctor/engines.js';
 import type { Finding } from './doctor/finding.js';
 import { gatewayFindings } from './doctor/gateway.js';
 import { accessFindings, nodeFinding, portFindings } from './doctor/settings.js';
-import { OWN_NAME } from './advice.js';
 import { wrapped } from './text.js';
 
 interface DoctorFlags extends Pick<ConfigFlags, 'config' | 'engine'>, Partial<AdminFlags> {

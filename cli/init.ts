@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { plain } from '../lab/index.js';
 import { ENGINE_KINDS } from '../sidecar/config/engine.js';
 import type { EngineConfig } from '../sidecar/config/schema.js';
+import { OWN_NAME } from './advice.js';
 import { choice } from './choice.js';
 import { checkWritable } from './files.js';
 import { askPlan, probedText } from './init/answers.js';
@@ -11,7 +12,6 @@ import { documentOf } from './init/document.js';
 import { check, make, ROLES, type Made, type Plan, type PlannedEngine, type Role } from './init/plan.js';
 import { probe } from './init/probe.js';
 import { numberFrom } from './number.js';
-import { OWN_NAME } from './advice.js';
 import { complain } from './trace-file.js';
 
 interface InitFlags {

@@ -50,12 +50,13 @@ export async function gatewayFindings(client: AdminClient): Promise<Finding[]> {
 
 function engineStates(engines: Engines['engines']): Finding[] {
   const serving = engines.filter(({ state }) => state === 'up' || state === 'probation');
-  const findings: Finding[] = [];
-  findings.push(
+  const named = serving.slice(0, ENGINES_SHOWN).map(({ id }) => id).join(', '); // prettier-ignore
+  const more = serving.length > ENGINES_SHOWN ? ' …' : '';
+  const findings: Finding[] = [
     serving.length === 0
       ? { level: 'broken', subject: 'gateway', found: 'none of its engines is up', advice: 'see its log for "engine ejected" and "engine is not ready"' } // prettier-ignore
-      : { level: 'ok', subject: 'gateway', found: `${serving.length} of ${engines.length} engines up: ${serving.slice(0, ENGINES_SHOWN).map(({ id }) => id).join(', ')}${serving.length > ENGINES_SHOWN ? ' …' : ''}` }, // prettier-ignore
-  );
+      : { level: 'ok', subject: 'gateway', found: `${serving.length} of ${engines.length} engines up: ${named}${more}` },
+  ];
   for (const { id, state, capacity_tokens } of engines) {
     const subject = `gateway’s ${id}`;
     if (state === 'ejected' || state === 'joining')

@@ -114,6 +114,7 @@ function pressEnding(view: View, { name }: Key, program: ProgramRow): Pressed {
 /** The screens of one program and of the help. */
 function pressPage(view: View, { name }: Key, page: number): Pressed {
   const scrolled = (by: number): Pressed => ({ view: { ...view, scroll: Math.max(0, view.scroll + by) } });
+  const back: Pressed = { view: { ...view, screen: 'table', scroll: 0 } };
   switch (name) {
     case 'up':
       return scrolled(-1);
@@ -132,9 +133,13 @@ function pressPage(view: View, { name }: Key, page: number): Pressed {
     case 'escape':
     case 'return':
     case 'backspace':
-      return { view: { ...view, screen: 'table', scroll: 0 } };
+      return back;
+    case 'h':
+    case '?':
+    case 'f1':
+      return view.screen === 'help' ? back : { view };
     default:
-      return HELP_KEYS.includes(name) && view.screen === 'help' ? { view: { ...view, screen: 'table', scroll: 0 } } : { view };
+      return { view };
   }
 }
 
@@ -169,15 +174,16 @@ function pressTable(view: View, { name }: Key, rows: readonly ProgramRow[], page
       return row === undefined
         ? { view }
         : { view: { ...view, index: at, selected: row.key, screen: 'program' }, action: { type: 'read' } };
+    case 'h':
+    case '?':
+    case 'f1':
+      return { view: { ...view, screen: 'help' } };
     case 'q':
       return { view, action: { type: 'quit' } };
     default:
-      return HELP_KEYS.includes(name) ? { view: { ...view, screen: 'help' } } : { view };
+      return { view };
   }
 }
-
-/** To the help, and back. */
-const HELP_KEYS: readonly string[] = ['h', '?', 'f1'];
 
 const MOVES: Readonly<Record<string, (at: number, page: number) => number>> = {
   up: (at) => at - 1,
