@@ -1,15 +1,11 @@
 import {
   callout,
-  counted,
   type Distribution,
   figures,
   html,
-  integer,
   type Markup,
-  number,
   page,
   paragraph,
-  percent,
   section,
   type Statistic,
   statisticsOf,
@@ -18,6 +14,7 @@ import {
   type Table,
   tiles,
 } from '../../lab/index.js';
+import { counted, integer, number, percent } from '../../text/index.js';
 // prettier-ignore
 import { distributionFigures, laneSection, sizeFigures } from './charts.js';
 import type { LoadDocument } from './document.js';

@@ -1,5 +1,6 @@
-import { type ColumnGroup, counted, hasFewWaits, integer, number, ratio, type Ratio, textTable } from '../../lab/index.js';
+import { hasFewWaits, type Ratio } from '../../lab/index.js';
 import type { PolicyName } from '../../src/index.js';
+import { type ColumnGroup, counted, integer, number, ratio, textTable } from '../../text/index.js';
 import type { LoadDocument } from './document.js';
 import type { AbReport } from './pairs.js';
 import type { SloResult } from './slo.js';
