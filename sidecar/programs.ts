@@ -64,7 +64,9 @@ export function findProgramByBeginning(context: Context, id: string, tenant: Ten
     const [first, ...others] = found;
     if (first === undefined) throw error;
     if (others.length === 0) return first;
-    const named = found.slice(0, CANDIDATES_MAX).map((row) => JSON.stringify(labelOf(row.id).slice(0, CANDIDATE_CHARS)));
+    const named = found
+      .slice(0, CANDIDATES_MAX)
+      .map((row) => JSON.stringify(labelOf(row.id).slice(0, CANDIDATE_CHARS)));
     const more = found.length - named.length;
     const candidates = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
     throw new GatewayError('bad_request', `${found.length} programs begin like this: ${candidates}.`, { param: 'id' });

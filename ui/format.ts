@@ -21,11 +21,11 @@ export function duration(seconds: number | null): string {
 
 /** The same for tables, in at most six characters: `950ms`, `3.2s`, `4m05`, `3h20`, `5d3h`. */
 export function short(seconds: number): string {
-  const whole = Math.round(seconds);
   if (seconds < 59.5) return duration(seconds).replace(' ', '');
-  if (whole < 3600) return `${Math.floor(whole / 60)}m${two(whole % 60)}`;
-  if (whole < 86_400) return `${Math.floor(whole / 3600)}h${two(Math.floor(whole / 60) % 60)}`;
-  return `${Math.floor(whole / 86_400)}d${Math.floor(whole / 3600) % 24}h`;
+  const rounded = Math.round(seconds);
+  const [minutes, hours] = [Math.floor(rounded / 60), Math.floor(rounded / 3600)];
+  if (hours === 0) return `${minutes}m${two(rounded % 60)}`;
+  return hours < 24 ? `${hours}h${two(minutes % 60)}` : `${Math.floor(hours / 24)}d${hours % 24}h`;
 }
 
 const two = (value: number): string => String(value).padStart(2, '0');

@@ -34,7 +34,11 @@ function explanation(
 ) {
   const last = row?.lastDispatch;
   const { views } = context.driver;
-  const rules = { policy: views.policyName, levels: context.driver.queue().byLevel.length, balancer: views.balancerName };
+  const rules = {
+    policy: views.policyName,
+    levels: context.driver.queue().byLevel.length,
+    balancer: views.balancerName,
+  };
   const texts =
     calls.length > 0 || row === undefined ? calls.map((call) => call.text) : [lastCallInWords(row, last, rules)];
   if (more > 0) texts.push(`${more} later calls are active too.`);

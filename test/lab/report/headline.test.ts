@@ -30,7 +30,10 @@ describe('the sentence of a comparison', () => {
 
   it.each([
     [of(1, 0.99, 1.01), 'programs at most 2 % different from pass-through (1.00, 0.99–1.01)'],
-    [of(0.97, 0.96, 0.985), 'programs: no certain difference from pass-through, too few runs to tell (0.97, 0.96–0.98)'],
+    [
+      of(0.97, 0.96, 0.985),
+      'programs: no certain difference from pass-through, too few runs to tell (0.97, 0.96–0.98)',
+    ],
     [of(0.92, 0.83, 1.02), 'programs: no certain difference from pass-through, too few runs to tell (0.92, 0.83–1.02)'],
     [of(1.35, 1.2, 1.5), 'programs 35 % later than pass-through (1.35, 1.20–1.50)'],
     [of(3, 2, 4), 'programs 3.0x later than pass-through (3.00, 2.00–4.00)'],
@@ -56,8 +59,6 @@ describe('the sentence of a comparison', () => {
   });
 
   it('takes a wider margin', () => {
-    expect(headline(change(programs(of(0.93, 0.92, 0.94))), 0.1)).toContain(
-      'at most 10 % different from pass-through',
-    );
+    expect(headline(change(programs(of(0.93, 0.92, 0.94))), 0.1)).toContain('at most 10 % different from pass-through');
   });
 });

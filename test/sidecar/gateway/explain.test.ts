@@ -104,7 +104,9 @@ describe('a program', () => {
     const idle = (await ask(`${url}/programs/second/explain`)).json() as { text: string; last_call: Call };
     expect(idle).toMatchObject({ calls: [], last_call: { engine: engine.id, reason: 'queued', placement: 'spread' } });
     expect(idle.text).toContain(idle.last_call.call);
-    expect(idle.text).toMatch(/would enter level 0 of 0 to \d+ \(0 goes first\), because it has received .* of engine time/);
+    expect(idle.text).toMatch(
+      /would enter level 0 of 0 to \d+ \(0 goes first\), because it has received .* of engine time/,
+    );
     expect(idle.text).toContain('because its prompt is short');
     expect((await ask(`${url}/programs/${idle.last_call.call}/explain`)).json()).toMatchObject({
       program: { id: 'second' },
@@ -130,7 +132,9 @@ describe('a program', () => {
     expect(await explained('rele', '?tenant=other')).toEqual([404, 'unknown_program']);
     for (const none of ['rel', 'relx', 'ease-notes']) expect(await explained(none)).toEqual([404, 'unknown_program']);
     expect(await explained('fix-')).toEqual([400, 'bad_request']);
-    expect((await ask(`${url}/programs/fix-/explain`)).text).toMatch(/"fix-login-1\\", \\"fix-login-2\\", \\"fix-login\\"/);
+    expect((await ask(`${url}/programs/fix-/explain`)).text).toMatch(
+      /"fix-login-1\\", \\"fix-login-2\\", \\"fix-login\\"/,
+    );
     expect((await ask(`${url}/programs/rele/end`, { method: 'POST' })).status).toBe(404);
     expect((await ask(`${url}/programs/rele`)).status).toBe(404);
   });

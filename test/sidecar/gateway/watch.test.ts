@@ -146,18 +146,12 @@ describe('the admin API', () => {
 
   it('starts the demo fleet of a gateway that has one', async () => {
     let fleets = 0;
-    let progress: Demo['progress'];
-    const demo: Demo = {
-      get progress() {
-        return progress;
-      },
-      start: () => (fleets += 1),
-    };
+    const demo = { progress: undefined as Demo['progress'], start: () => (fleets += 1) };
     const { url } = await world([], {}, { demo });
     const state = async () => answers.gatewayState.parse((await ask(`${url}/gateway`)).json());
     expect(await state()).toMatchObject({ demo: 'idle', demo_programs: null });
-    progress = { ended: 14, total: 80 };
-    expect(await state()).toMatchObject({ demo: 'running', demo_programs: progress });
+    demo.progress = { ended: 14, total: 80 };
+    expect(await state()).toMatchObject({ demo: 'running', demo_programs: demo.progress });
     expect((await ask(`${url}/demo`)).status).toBe(405);
     const foreign = { method: 'POST', headers: { origin: 'http://evil.example' } };
     expect((await ask(`${url}/demo`, foreign)).status).toBe(403);

@@ -46,7 +46,8 @@ async function open(url: string, options: TerminalOptions = {}, flags = '') {
   return terminal;
 }
 
-const program = (lines: readonly string[]) => lines.filter((line) => /^[> ]\S.* (running|run\+wait|waiting|idle) /.test(line));
+const program = (lines: readonly string[]) =>
+  lines.filter((line) => /^[> ]\S.* (running|run\+wait|waiting|idle) /.test(line));
 
 describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs tmux)', () => {
   it.each([
