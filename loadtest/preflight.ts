@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { Ask } from './apis/api.js';
 import { countOf, isObject, listOf, objectOf, textOf } from './apis/json.js';
 import { measureAlone } from './alone.js';
 import { calibrate, type Calibration } from './calibrate.js';
 import { errorMessage, isNotHttp, isTls, reasonOf, short, type Outcome } from './exchange.js';
-import { idOf, marksOf, releaseOf } from './identity.js';
 import { LoadError, type LoadErrorCode, type LoadOptions, type TargetFacts } from './load.js';
 import type { Prober } from './prober.js';
 import type { Target } from './target.js';
@@ -32,15 +30,11 @@ export async function preflight(target: Target, options: PreflightOptions, signa
   const timeoutMs = Math.min(options.timeoutMs, EXCHANGE_MS_MAX);
   const { model, maxModelLen, owner, policy } = await readModels(target, options.model, timeoutMs, signal);
   const { api } = target;
-  const base = { model, tools: [], stream: options.stream };
-  // All calls before the run are one program, which ends like any other: it must not stay in a gateway's table.
-  const program = randomUUID();
-  let calls = 0;
-  const ask = (part: Pick<Ask, 'items' | 'outputTokens' | 'isExact'> & Partial<Ask>) => {
-    const place = { program, thread: '', isFinal: false, call: idOf(program, String((calls += 1))) };
-    const { headers, body: fields } = marksOf(options.identity, place);
-    return target.ask(api.body({ ...base, fields, ...part }), { headers, timeoutMs }, signal);
-  };
+  const base = { model, tools: [], stream: options.stream, fields: {} };
+  // Each is a program of one call, which would stay in a gateway's table as idle.
+  const headers: Record<string, string> = options.identity === 'maitred' ? { 'x-maitred-final': 'true' } : {};
+  const ask = (part: Pick<Ask, 'items' | 'outputTokens' | 'isExact'> & Partial<Ask>) =>
+    target.ask(api.body({ ...base, ...part }), { headers, timeoutMs }, signal);
 
   const first = { items: [api.item({ role: 'user', text: FIRST_WORDS })], outputTokens: FIRST_TOKENS };
   let isExact = options.ignoreEos;
@@ -67,8 +61,6 @@ export async function preflight(target: Target, options: PreflightOptions, signa
   };
   const calibration = await calibrate(prober, maxModelLen);
   const alone = options.baseline === 'none' ? undefined : await measureAlone(prober, calibration, maxModelLen);
-  const release = releaseOf(options.identity, program, false);
-  if (release !== undefined) await prober.post(release.path, release.body);
   return {
     ...calibration,
     offersTools: withTools?.outcome === 'completed',
