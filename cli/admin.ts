@@ -27,7 +27,7 @@ export function adminClient(command: Command, { url, token }: AdminFlags, timeou
 }
 
 /** Longest text of a server that is quoted, in characters. */
-const QUOTED_MAX = 300;
+const QUOTED_MAX = 600;
 
 /** A gateway's admin API did not answer as asked; the message says what to do. */
 export class AdminError extends Error {

@@ -1,10 +1,12 @@
 import { runLoad, type LoadOptions } from '../loadtest/index.js';
 import type { Demo } from '../sidecar/index.js';
-import { WORKLOADS, programs } from '../workloads/index.js';
+import { type AgentProgram, WORKLOADS, programs } from '../workloads/index.js';
 
-/** Some minutes of work for two embedded engines, with more calls at once than they have slots. */
+/** A minute or two of work for two embedded engines, with more calls at once than they have slots. */
 const PROGRAMS = 80;
 const CONCURRENCY = 60;
+/** A single tree search may have a thousand calls, and would go on alone for minutes. */
+const OUTPUT_TOKENS_MAX = 6000;
 /** Nobody wants to watch an agent's tools run. */
 const GAP_MS_MAX = 4000;
 const TIMEOUT_MS = 300_000;
@@ -14,24 +16,29 @@ export class DemoFleet implements Demo {
   readonly #stop = new AbortController();
   #fleets = 0;
   #run: Promise<unknown> | undefined;
+  #progress: Demo['progress'];
   /** Base URL of the gateway, known once it listens. */
   target = '';
 
   /** @param failed receives the error of a fleet that could not run */
   constructor(private readonly failed: (error: unknown) => void) {}
 
-  get running(): boolean {
-    return this.#run !== undefined;
+  get progress(): Demo['progress'] {
+    return this.#progress;
   }
 
   start(): void {
-    if (this.running || this.#stop.signal.aborted) return;
+    if (this.#progress !== undefined || this.#stop.signal.aborted) return;
     this.#fleets += 1;
-    this.#run = runLoad(optionsOf(this.target, this.#fleets), NOBODY, this.#stop.signal)
+    this.#progress = { ended: 0, total: PROGRAMS };
+    const onProgress: LoadOptions['onProgress'] = ({ programsEnded }) => {
+      this.#progress = { ended: programsEnded, total: PROGRAMS };
+    };
+    this.#run = runLoad({ ...optionsOf(this.target, this.#fleets), onProgress }, NOBODY, this.#stop.signal)
       .catch((error: unknown) => {
         if (!this.#stop.signal.aborted) this.failed(error);
       })
-      .finally(() => (this.#run = undefined));
+      .finally(() => (this.#progress = undefined));
   }
 
   /** Hangs up all of its calls, so that the gateway need not wait for them. */
@@ -41,17 +48,29 @@ export class DemoFleet implements Demo {
   }
 }
 
+function* smallOnes(all: Iterable<AgentProgram>): Iterable<AgentProgram> {
+  const tokensOf = ({ calls }: AgentProgram) => calls.reduce((sum, { outputTokens }) => sum + outputTokens, 0);
+  for (const program of all) if (tokensOf(program) <= OUTPUT_TOKENS_MAX) yield program;
+}
+
 const NOBODY = { callEnded: () => undefined, programEnded: () => undefined };
+
+/** The programs of a fleet, and when they come. */
+export function fleetOf(seed: number) {
+  return {
+    programs: () => smallOnes(programs(WORKLOADS.mixed, seed)),
+    maxPrograms: PROGRAMS,
+    arrivals: { type: 'closed', concurrency: CONCURRENCY } as const,
+    gapMsMax: GAP_MS_MAX,
+  };
+}
 
 function optionsOf(target: string, seed: number): LoadOptions {
   return {
+    ...fleetOf(seed),
     targets: [target],
-    programs: () => programs(WORKLOADS.mixed, seed),
-    maxPrograms: PROGRAMS,
     durationMs: Infinity,
-    arrivals: { type: 'closed', concurrency: CONCURRENCY },
     timeScale: 1,
-    gapMsMax: GAP_MS_MAX,
     api: 'chat',
     stream: true,
     identity: 'maitred',

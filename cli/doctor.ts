@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { plain } from '../text/index.js';
 import { configFileOf, loadConfig } from '../sidecar/config/load.js';
@@ -6,6 +7,7 @@ import { ConfigError } from '../sidecar/config/problems.js';
 import { hasNoEngine } from '../sidecar/config/schema.js';
 import { readWorkflows } from '../sidecar/workflows/files.js';
 import { addAdminOptions, adminClient, type AdminFlags } from './admin.js';
+import { OWN_NAME } from './advice.js';
 import { configInputs, type ConfigFlags } from './config-options.js';
 import { engineFindings } from './doctor/engines.js';
 import type { Finding } from './doctor/finding.js';
@@ -55,10 +57,12 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
   const inputs = configInputs({ ...(file !== undefined && { config: file }), ...(engine && { engine }) });
   // A gateway that is asked may be on another machine; defaults and ports of this one do not concern it.
   if (url !== undefined && engine === undefined && configFileOf(inputs) === undefined) return [];
+  const name = configFileOf(inputs);
+  if (name !== undefined && !existsSync(name))
+    return [{ level: 'broken', subject: name, found: 'there is no such file', advice: `${OWN_NAME} init --out ${name} writes it` }]; // prettier-ignore
   try {
     const config = loadConfig(inputs);
     readWorkflows(config);
-    const name = configFileOf(inputs);
     return [
       { level: 'ok', subject: 'configuration', found: name ?? 'defaults, environment and flags: no file' },
       ...accessFindings(config, name),

@@ -4,7 +4,7 @@ import type { EngineConfig } from '../sidecar/config/schema.js';
 import type { Ready } from './embedded-worker.js';
 
 /** Calls in flight of each: few, so that a fleet on one's own machine has something to wait for. */
-const WINDOW = 16;
+export const WINDOW = 16;
 
 /** Stand-in engines beside the gateway. */
 export interface EmbeddedEngines {

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { plain } from '../text/index.js';
 import { ENGINE_KINDS } from '../sidecar/config/engine.js';
 import type { EngineConfig } from '../sidecar/config/schema.js';
+import { OWN_NAME } from './advice.js';
 import { choice } from './choice.js';
 import { checkWritable } from './files.js';
 import { askPlan, probedText } from './init/answers.js';
@@ -76,9 +77,18 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
   if (isFile) write(command, out, text, force);
   else process.stdout.write(text);
   tellSecrets(made, isFile);
-  if (isFile) process.stderr.write(`\nWrote ${out}. Next: maitred serve --config ${out}\n`);
+  if (isFile) process.stderr.write(`\nWrote ${out}.\n`);
+  const silent = plan.engines.filter(({ isSilent }) => isSilent).map(({ url }) => url);
+  if (silent.length > 0) complain(`no answer from ${silent.join(', ')}: start these engines, or correct their URLs`);
   for (const variable of variablesIn(text)) complain(`set ${variable} before you start it`);
   if (plan.role === 'gateway' && made.keys.length === 0) complain('without --tenant, everyone who reaches it may call it'); // prettier-ignore
+  if (isFile) process.stderr.write(nextSteps(out, silent.length > 0));
+}
+
+/** The command that comes next; before it a check, if engines are silent so far. */
+function nextSteps(file: string, afterCheck: boolean): string {
+  const serve = `${OWN_NAME} serve --config ${file}`;
+  return afterCheck ? `Next: ${OWN_NAME} doctor --config ${file}\nThen: ${serve}\n` : `Next: ${serve}\n`;
 }
 
 function planOf(flags: InitFlags): Plan {
@@ -96,6 +106,7 @@ function enginesOf({ engine = [], kind, capacity, engineKey, probe: mayProbe }: 
     return {
       url,
       kind: probed !== undefined && 'kind' in probed ? probed.kind : given,
+      isSilent: probed !== undefined && 'reason' in probed,
       ...(capacity !== undefined && { capacityTokens: capacity }),
       ...(engineKey !== undefined && { keyVariable: engineKey }),
     };
@@ -106,8 +117,8 @@ function headOf(out: string, version: string): string[] {
   const file = out === '-' ? 'FILE' : out;
   return [
     `Configuration of maitred, written by \`maitred init\` ${version}.`,
-    `Check it: maitred config --config ${file}`,
-    `Start it: maitred serve --config ${file}`,
+    `Check it: ${OWN_NAME} doctor --config ${file}`,
+    `Start it: ${OWN_NAME} serve --config ${file}`,
   ];
 }
 

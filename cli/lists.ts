@@ -42,6 +42,9 @@ export function settings(text: string, before: readonly (string | number)[] = []
 /** A duplicate would run twice, and its second result would look like a finding. */
 export function eachOnce<T>(items: readonly T[]): readonly T[] {
   const twice = items.find((item, at) => items.indexOf(item) < at);
-  if (twice !== undefined) throw new InvalidArgumentError(`${String(twice)} is named twice.`);
+  if (twice !== undefined)
+    throw new InvalidArgumentError(
+      `${String(twice)} is named twice, and would give the same result twice. Several seeds, such as --seed 1,2,3, show the spread of chance.`,
+    );
   return items;
 }

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { ConfigError, problemText } from '../sidecar/config/problems.js';
 import { plain } from '../text/index.js';
+import { OWN_NAME, urlAt } from './advice.js';
 import { Interrupted } from './signals.js';
 
 /** In the order of the help. Each is loaded on demand: together they take three times as long as the slowest. */
@@ -41,9 +42,16 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-function adviceFor(error: NodeJS.ErrnoException): string {
-  if (error.code !== 'EADDRINUSE') return '';
-  return '; is another running? choose another with --port or, for serve, listen.port or admin.port';
+function adviceFor({ code, address = '', port = 0 }: NodeJS.ErrnoException & Partial<ListenFault>): string {
+  if (code !== 'EADDRINUSE') return '';
+  const look = `${OWN_NAME} top --url ${urlAt(address, port)}`;
+  return `; if a gateway runs there already, ${look} shows it; else choose another port with --port or, for serve, listen.port or admin.port`;
+}
+
+/** Where a server could not listen. */
+interface ListenFault {
+  readonly address: string;
+  readonly port: number;
 }
 
 /** The program with the named sub-command, or with all of them for help and suggestions. */

@@ -16,7 +16,7 @@ export function addWhyCommand(program: Command): void {
   const why = program
     .command('why')
     .description('explain why a call waits, or why it ran on its engine')
-    .argument('<id>', 'a call or a program');
+    .argument('<id>', 'a call, a program, or at least 4 characters with which only its id begins');
   addAdminOptions(why, URL_DEFAULT)
     .option('--tenant <name>', 'the program’s tenant, if several have a program of that name')
     .option('--json', 'print the figures as JSON')

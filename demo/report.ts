@@ -152,7 +152,8 @@ function verdicts(summaries: readonly Summary[]): string[] {
     const own = summaries.find((summary) => summary.policy === policy);
     const cached = `cached ${percent(base?.hitRate ?? null)} -> ${percent(own?.hitRate ?? null)}`;
     const slowest = Math.abs(p99 - 1) <= MARGIN ? 'slowest the same' : `slowest ${changeOf(p99)}`;
-    if (Math.abs(ofMeans - 1) <= MARGIN) return `${policy}: no difference from ${against} that matters; ${cached}`;
+    if (Math.abs(ofMeans - 1) <= MARGIN)
+      return `${policy}: programs at most ${100 * MARGIN} % different from ${against}; ${cached}`;
     return `${policy}: programs ${changeOf(ofMeans)} than ${against}, ${slowest}; ${cached}`;
   });
 }

@@ -25,6 +25,7 @@ export {
   Reservoir,
   Sample,
   type Statistic,
+  hasFewWaits,
   nearestRank,
   statisticsOf,
   tailOf,

@@ -22,7 +22,14 @@ interface Identity {
   readonly sender: string;
   marks(place: Place): { readonly headers?: Marks['headers']; readonly body?: Marks['body'] };
   /** The client's message when its program has ended. */
-  readonly release?: { readonly path: string; body(program: string): object };
+  readonly release?: (program: string) => Release;
+  /** Whether the last call says that it is the last, so that the message is only for programs that had no such call. */
+  readonly marksFinal?: boolean;
+}
+
+interface Release {
+  readonly path: string;
+  readonly body: object;
 }
 
 /** A UUID as harnesses make them, but always the same one for the same text. */
@@ -60,6 +67,8 @@ const IDENTITIES = {
         ...(isFinal && { 'x-maitred-final': 'true' }),
       },
     }),
+    marksFinal: true,
+    release: (program) => ({ path: `/programs/${program}/end`, body: {} }),
   },
   'claude-code': {
     sender: 'Claude Code: sub-agents share the session',
@@ -123,12 +132,12 @@ const IDENTITIES = {
   thunderagent: {
     sender: 'ThunderAgent',
     marks: ({ program }) => ({ body: { program_id: program } }),
-    release: { path: '/programs/release', body: (program) => ({ program_id: program }) },
+    release: (program) => ({ path: '/programs/release', body: { program_id: program } }),
   },
   'vllm-router': {
     sender: 'vLLM router',
     marks: ({ program }) => ({ headers: { 'x-session-id': program }, body: { session_id: program } }),
-    release: { path: '/finish_session', body: (program) => ({ session_id: program }) },
+    release: (program) => ({ path: '/finish_session', body: { session_id: program } }),
   },
 } as const satisfies Readonly<Record<string, Identity>>;
 
@@ -140,8 +149,11 @@ export function marksOf(name: IdentityName, place: Place): Marks {
   return { headers: {}, body: {}, ...identity.marks(place) };
 }
 
-/** The message to post when a program has ended; undefined for clients that send none. */
-export function releaseOf(name: IdentityName, program: string): { path: string; body: object } | undefined {
-  const { release }: Identity = IDENTITIES[name];
-  return release && { path: release.path, body: release.body(program) };
+/**
+ * The message to post when a program has ended; undefined for clients that send none.
+ * @param hadFinal whether a call was marked as its last: of parallel calls none is known to be
+ */
+export function releaseOf(name: IdentityName, program: string, hadFinal: boolean): Release | undefined {
+  const { release, marksFinal = false }: Identity = IDENTITIES[name];
+  return marksFinal && hadFinal ? undefined : release?.(program);
 }

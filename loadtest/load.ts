@@ -88,6 +88,8 @@ export interface TargetFacts {
   readonly model: string;
   /** The server's own name, such as `vllm 0.32.0`; undefined where unknown. */
   readonly server: string | undefined;
+  /** Scheduling policy of a maitred gateway; undefined for other servers. */
+  readonly policy: string | undefined;
   /** Longest prompt and answer together; undefined where unknown. */
   readonly maxModelLen: number | undefined;
   /** Basis of text lengths: the target's tokenizer, the usage that it reported, or a guess. */

@@ -13,7 +13,7 @@ const EXCHANGE_MS_MAX = 60_000;
 const FIRST_WORDS = 'are you there';
 const FIRST_TOKENS = 4;
 
-type PreflightOptions = Pick<LoadOptions, 'model' | 'ignoreEos' | 'stream' | 'timeoutMs' | 'baseline'>;
+type PreflightOptions = Pick<LoadOptions, 'model' | 'ignoreEos' | 'stream' | 'timeoutMs' | 'baseline' | 'identity'>;
 
 /** The properties of a target, and how to write for it. */
 export interface Readiness extends Calibration {
@@ -28,11 +28,13 @@ export interface Readiness extends Calibration {
  */
 export async function preflight(target: Target, options: PreflightOptions, signal: AbortSignal): Promise<Readiness> {
   const timeoutMs = Math.min(options.timeoutMs, EXCHANGE_MS_MAX);
-  const { model, maxModelLen, owner } = await readModels(target, options.model, timeoutMs, signal);
+  const { model, maxModelLen, owner, policy } = await readModels(target, options.model, timeoutMs, signal);
   const { api } = target;
   const base = { model, tools: [], stream: options.stream, fields: {} };
+  // Each is a program of one call, which would stay in a gateway's table as idle.
+  const headers: Record<string, string> = options.identity === 'maitred' ? { 'x-maitred-final': 'true' } : {};
   const ask = (part: Pick<Ask, 'items' | 'outputTokens' | 'isExact'> & Partial<Ask>) =>
-    target.ask(api.body({ ...base, ...part }), timeoutMs, signal);
+    target.ask(api.body({ ...base, ...part }), { headers, timeoutMs }, signal);
 
   const first = { items: [api.item({ role: 'user', text: FIRST_WORDS })], outputTokens: FIRST_TOKENS };
   let isExact = options.ignoreEos;
@@ -66,6 +68,7 @@ export async function preflight(target: Target, options: PreflightOptions, signa
       url: target.url,
       model,
       server: await serverOf(target, owner, timeoutMs, signal),
+      policy,
       maxModelLen,
       tokenizer: calibration.tokenizer,
       isExact: calibration.isExact,
@@ -96,7 +99,8 @@ async function readModels(target: Target, wanted: string | undefined, timeoutMs:
     throw new LoadError('no_such_model', `${target.url}/v1/models lists no model (status ${status}); --model names one`); // prettier-ignore
   const entry = objectOf(list.find((each) => each['id'] === model));
   const length = countOf(entry['max_model_len']) || countOf(objectOf(entry['meta'])['n_ctx_train']);
-  return { model, maxModelLen: length > 0 ? length : undefined, owner: textOf(entry['owned_by']) };
+  const policy = textOf(headers['x-maitred-policy']) || undefined;
+  return { model, maxModelLen: length > 0 ? length : undefined, owner: textOf(entry['owned_by']), policy };
 }
 
 async function serverOf(target: Target, owner: string, timeoutMs: number, signal: AbortSignal) {

@@ -33,6 +33,7 @@ class ProgramPlay {
   readonly #timeline: Timeline;
   readonly #id: string;
   readonly #dice: Dice;
+  #hadFinal = false;
 
   constructor(
     private readonly player: Player,
@@ -70,10 +71,12 @@ class ProgramPlay {
     const { target, model, options, meter, now, isExact } = this.player.stage;
     const call = this.#call(index);
     const prompt = this.#conversations.prompt(index);
+    const isFinal = this.#run.open === 1;
+    this.#hadFinal ||= isFinal;
     const marks = marksOf(options.identity, {
       program: this.#id,
       thread: call.thread,
-      isFinal: this.#run.open === 1,
+      isFinal,
       call: idOf(this.#id, String(index)),
     });
     // An engine generates at least one token, even where a recording has none.
@@ -163,7 +166,7 @@ class ProgramPlay {
     const { observer, index, run, options, alone } = this.player.stage;
     const split = this.#timeline.split();
     this.#run.longestQueueMs = split.longestQueueMs;
-    const release = releaseOf(options.identity, this.#id);
+    const release = releaseOf(options.identity, this.#id, this.#hadFinal);
     if (release !== undefined) this.player.release(release);
     observer.programEnded({
       ...this.#run.record(split.endedMs, alone === undefined ? NaN : this.#timeline.aloneMs(alone)),

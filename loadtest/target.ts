@@ -68,9 +68,9 @@ export class Target {
   }
 
   /** One call by itself. Rejects when the signal is aborted, with its reason. */
-  ask(body: string, timeoutMs: number, signal: AbortSignal): Promise<Outcome> {
+  ask(body: string, options: SendOptions, signal: AbortSignal): Promise<Outcome> {
     return new Promise((resolve, reject) => {
-      const exchange = this.send(body, { timeoutMs }, (outcome) => {
+      const exchange = this.send(body, options, (outcome) => {
         signal.removeEventListener('abort', stop);
         resolve(outcome);
       });

@@ -31,7 +31,8 @@ import type { Workflows } from './workflows/registry.js';
 
 /** Agent programs that an operator may send through the gateway, so that there is something to see. */
 export interface Demo {
-  readonly running: boolean;
+  /** Programs of the fleet under way that have ended, and all of them; undefined: none is under way. */
+  readonly progress: { readonly ended: number; readonly total: number } | undefined;
   /** Does nothing while one runs. */
   start(): void;
 }

@@ -29,7 +29,8 @@ function mergedModels(context: Context): Map<string, JsonObject> {
 /** `GET /v1/models` */
 export function listModels(context: Context, request: IncomingMessage, response: ServerResponse): void {
   const data = [...mergedModels(context).values()];
-  sendJson(request, response, 200, 'merged', { object: 'list', data });
+  const headers = { 'x-maitred-policy': context.driver.views.policyName };
+  sendJson(request, response, 200, 'merged', { object: 'list', data }, headers);
 }
 
 /**

@@ -42,6 +42,37 @@ export function findProgram(context: Context, id: string, tenant: TenantId | und
   return found;
 }
 
+/** Shortest beginning of an id that finds a program, and most candidates to name. */
+const BEGINNING_CHARS_MIN = 4;
+const CANDIDATES_MAX = 5;
+/** Characters of a candidate to show. */
+const CANDIDATE_CHARS = 80;
+
+/**
+ * The same by the beginning of an id as well, as screens cut long ids: for questions only, never to change a program.
+ * @throws GatewayError as `findProgram`, and `bad_request` with the candidates if several begin alike
+ */
+export function findProgramByBeginning(context: Context, id: string, tenant: TenantId | undefined): ProgramView {
+  try {
+    return findProgram(context, id, tenant);
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== 'unknown_program' || id.length < BEGINNING_CHARS_MIN)
+      throw error;
+    const found = [...context.driver.views.programs()].filter(
+      (row) => labelOf(row.id).startsWith(id) && (tenant === undefined || row.tenant === tenant),
+    );
+    const [first, ...others] = found;
+    if (first === undefined) throw error;
+    if (others.length === 0) return first;
+    const named = found
+      .slice(0, CANDIDATES_MAX)
+      .map((row) => JSON.stringify(labelOf(row.id).slice(0, CANDIDATE_CHARS)));
+    const more = found.length - named.length;
+    const candidates = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    throw new GatewayError('bad_request', `${found.length} programs begin like this: ${candidates}.`, { param: 'id' });
+  }
+}
+
 function unknownProgram(id: string): GatewayError {
   return new GatewayError('unknown_program', `No program ${JSON.stringify(id.slice(0, 200))} is known.`);
 }

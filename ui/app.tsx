@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { Engines } from './engines.js';
+import { counted } from './format.js';
 import { ProgramView } from './program.js';
 import { Programs } from './programs.js';
 import { Queues } from './queues.js';
@@ -47,7 +48,7 @@ export function go(event: MouseEvent, change: Parameters<typeof show>[0]): void 
 
 function DemoButton() {
   const problem = useSignal<string | undefined>(undefined);
-  const demo = gateway.value?.demo ?? null;
+  const { demo = null, demo_programs: programs = null } = gateway.value ?? {};
   if (demo === null) return null;
   const start = async () => {
     problem.value = await post('/demo');
@@ -56,7 +57,9 @@ function DemoButton() {
     <span class="demo">
       {problem.value !== undefined && <span role="alert">{problem}</span>}
       <button type="button" disabled={demo === 'running'} onClick={() => void start()}>
-        {demo === 'running' ? 'Demo fleet is running' : 'Send a demo fleet'}
+        {programs === null
+          ? 'Send a demo fleet'
+          : `Demo: ${programs.ended} of ${counted(programs.total, 'program')} ended`}
       </button>
     </span>
   );

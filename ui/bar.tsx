@@ -4,14 +4,10 @@ interface BarProps {
   readonly value: number;
   /** Null: without a bound there is no bar. */
   readonly max: number | null;
-  /** A limit before the maximum. */
-  readonly mark?: number | null;
 }
 
 /** A figure and, where it has a bound, a bar of it. */
-export function Bar({ label, text, value, max, mark = null }: BarProps) {
-  const share = (part: number) => `${Math.min(100, (100 * part) / (max ?? 1))}%`;
-  const isFull = max !== null && value >= (mark ?? max);
+export function Bar({ label, text, value, max }: BarProps) {
   return (
     <div class="bar">
       <span class="label">{label}</span>
@@ -26,8 +22,10 @@ export function Bar({ label, text, value, max, mark = null }: BarProps) {
           aria-valuemax={max}
           aria-valuetext={text}
         >
-          <div class={isFull ? 'fill full' : 'fill'} style={{ width: share(value) }} />
-          {mark !== null && mark < max && <div class="mark" style={{ left: share(mark) }} />}
+          <div
+            class={value >= max ? 'fill full' : 'fill'}
+            style={{ width: `${Math.min(100, (100 * value) / max)}%` }}
+          />
         </div>
       )}
     </div>

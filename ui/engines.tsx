@@ -23,6 +23,7 @@ function Card({ engine }: { readonly engine: Engine }) {
   const { open, text } = engineWords(engine);
   const { gate_tokens: gate, capacity_tokens: capacity, working_set_tokens: workingSet } = engine;
   const limit = gate ?? capacity;
+  const named = gate === null ? 'KV cache' : 'gate';
   return (
     <li class="card">
       <h3>
@@ -45,10 +46,13 @@ function Card({ engine }: { readonly engine: Engine }) {
       />
       <Bar
         label="Working set"
-        text={limit === null ? `${tokens(workingSet)}, capacity unknown` : `${tokens(workingSet)} of ${tokens(limit)}`}
+        text={
+          limit === null
+            ? `${tokens(workingSet)}, capacity unknown`
+            : `${tokens(workingSet)} of ${tokens(limit)} (${named})`
+        }
         value={workingSet}
-        max={capacity}
-        mark={gate}
+        max={limit}
       />
       <dl class="facts">
         <div>

@@ -4,6 +4,9 @@ const whole = new Intl.NumberFormat('en');
 
 export const count = (value: number): string => whole.format(Math.round(value));
 
+/** `1 program`, `1,200 programs`. */
+export const counted = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+
 /** `950 ms`, `3.2 s`, `4 min 5 s`, `3 h 20 min`; '–' for nothing. */
 export function duration(seconds: number | null): string {
   if (seconds === null) return '–';
@@ -15,6 +18,17 @@ export function duration(seconds: number | null): string {
   if (minutes < 60) return `${minutes} min${rest > 0 ? ` ${rest} s` : ''}`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
+
+/** The same for tables, in at most six characters: `950ms`, `3.2s`, `4m05`, `3h20`, `5d3h`. */
+export function short(seconds: number): string {
+  if (seconds < 59.5) return duration(seconds).replace(' ', '');
+  const rounded = Math.round(seconds);
+  const [minutes, hours] = [Math.floor(rounded / 60), Math.floor(rounded / 3600)];
+  if (hours === 0) return `${minutes}m${two(rounded % 60)}`;
+  return hours < 24 ? `${hours}h${two(minutes % 60)}` : `${Math.floor(hours / 24)}d${hours % 24}h`;
+}
+
+const two = (value: number): string => String(value).padStart(2, '0');
 
 /** `12.3k`, `4.5M`. */
 export function tokens(value: number): string {

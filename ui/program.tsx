@@ -6,7 +6,7 @@ import { brief, clock, count, duration, percent, ratio, tokens } from './format.
 import { calls, program, urlOf, view } from './state.js';
 import { post } from './stream.js';
 import { TimeLine } from './time-line.js';
-import { callWords } from './words.js';
+import { figureWords, reasonWords } from './words.js';
 
 /** One program: its figures, its calls on a time line, and the reasons of each decision. */
 export function ProgramView() {
@@ -23,7 +23,7 @@ export function ProgramView() {
         </a>
       </nav>
       <h2 id="program" title={key}>
-        {brief(detail?.id ?? key, 100)}
+        {detail?.id ?? brief(key, 100)}
       </h2>
       {detail === undefined && <p class="quiet">Loading.</p>}
       {detail === null && (
@@ -37,10 +37,10 @@ export function ProgramView() {
       )}
       <TimeLine past={past} active={active} />
       <h3>Active calls</h3>
-      {active.length === 0 ? <p class="quiet">None.</p> : <ActiveTable active={active} />}
+      {active.length === 0 ? <p class="quiet">None.</p> : <ActiveCalls active={active} />}
       {more > 0 && <p class="quiet">{count(more)} later calls are active too.</p>}
       <h3>Ended calls</h3>
-      {past.length === 0 ? <p class="quiet">None is remembered.</p> : <PastTable past={past} />}
+      {past.length === 0 ? <p class="quiet">None is remembered.</p> : <PastCalls past={past} />}
     </section>
   );
 }
@@ -56,7 +56,7 @@ function Facts({ row }: { readonly row: ProgramDetail }) {
     ['Tenant', row.tenant],
     ['Level', String(row.level)],
     ['Service', duration(row.attained_service_seconds)],
-    ['Waited', `${duration(row.waiting_seconds)}, longest ${duration(row.longest_wait_seconds)}`],
+    ['Queued', `${duration(row.waiting_seconds)}, longest ${duration(row.longest_wait_seconds)}`],
     ['Engine', row.engine ?? '–'],
     ['Calls', `${count(row.calls)}, ${count(row.active_calls)} active`],
     ['Promotions', count(row.promotions)],
@@ -108,41 +108,70 @@ function EndButton({ row }: { readonly row: ProgramDetail }) {
   );
 }
 
-function ActiveTable({ active }: { readonly active: readonly ThreadCall[] }) {
+function ActiveCalls({ active }: { readonly active: readonly ThreadCall[] }) {
+  const { shown, more } = useFirst(active, ACTIVE_SHOWN);
   return (
-    <ul class="calls">
-      {active.map((call) => (
-        <li key={call.call}>
-          <p class="when">
-            <b>
-              {call.state === 'waiting'
-                ? `waits ${duration(call.waiting_seconds)}`
-                : `runs ${duration(call.service_seconds)}`}
-            </b>{' '}
-            <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
-          </p>
-          <p>{call.text}</p>
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul class="calls">
+        {shown.map((call) => (
+          <li key={call.call}>
+            <p class="when">
+              <b>
+                {call.state === 'waiting'
+                  ? `waits ${duration(call.waiting_seconds)}`
+                  : `runs ${duration(call.service_seconds)}`}
+              </b>
+              <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
+            </p>
+            <p>{call.text}</p>
+          </li>
+        ))}
+      </ul>
+      {more}
+    </>
   );
 }
 
-/** The latest first. */
-function PastTable({ past }: { readonly past: readonly PastCall[] }) {
-  const rows = past.map((call, index) => ({ call, words: callWords(call, levelBefore(past, index)) })).reverse();
+/** The latest first. A reason is shown once for the calls in a row that have it. */
+function PastCalls({ past }: { readonly past: readonly PastCall[] }) {
+  const rows = past
+    .map((call, index) => ({ call, reason: reasonWords(call), figures: figureWords(call, levelBefore(past, index)) }))
+    .reverse();
+  const { shown, more } = useFirst(rows, PAST_SHOWN);
   return (
-    <ul class="calls">
-      {rows.map(({ call, words }) => (
-        <li key={call.call} class={call.outcome}>
-          <p class="when">
-            <b>{clock(call.arrived_at)}</b> <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
-          </p>
-          <p>{words}</p>
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul class="calls ended">
+        {shown.map(({ call, reason, figures }, index) => (
+          <li key={call.call} class={call.outcome}>
+            {reason !== '' && reason !== shown[index - 1]?.reason && <p class="reason">{reason}</p>}
+            <p class="when">
+              <b>{clock(call.arrived_at)}</b> <Thread name={call.thread} /> <span>{figures}</span>{' '}
+              <span class="quiet">{call.call}</span>
+            </p>
+          </li>
+        ))}
+      </ul>
+      {more}
+    </>
   );
+}
+
+/** Calls that are shown unasked. */
+const ACTIVE_SHOWN = 10;
+const PAST_SHOWN = 50;
+
+/** The first items of a list, and a button that shows the others. */
+function useFirst<T>(items: readonly T[], most: number) {
+  const isWhole = useSignal(false);
+  const hasMore = !isWhole.value && items.length > most;
+  return {
+    shown: hasMore ? items.slice(0, most) : items,
+    more: hasMore && (
+      <button type="button" onClick={() => (isWhole.value = true)}>
+        Show all {count(items.length)}
+      </button>
+    ),
+  };
 }
 
 const Thread = ({ name }: { readonly name: string }) =>

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import type { Program } from '../sidecar/admin/answers.js';
 import { go } from './app.js';
-import { brief, count, duration, percent, ratio, tokens } from './format.js';
+import { brief, count, counted, percent, ratio, short, tokens } from './format.js';
 import { engines, programs, rowWindow, show, urlOf, view, type View } from './state.js';
 import { WAITED_FOR } from './words.js';
 
@@ -12,38 +12,49 @@ interface Column {
   /** Key of the API's `sort`; absent: not sortable. */
   readonly sort?: string;
   readonly cell: (row: Program) => string;
-  /** Narrowest windows that show it; absent: only wide ones. */
-  readonly from?: 'phone' | 'tablet';
+  /** Narrowest windows that show it; absent: those of desks. */
+  readonly from?: 'phone' | 'tablet' | 'large';
   readonly isText?: true;
+  /** Where its name does not say it. */
+  readonly meaning?: string;
 }
 
 const COLUMNS: readonly Column[] = [
-  { name: 'State', cell: (row) => row.state, from: 'phone', isText: true },
+  { name: 'State', cell: stateOf, from: 'phone', isText: true },
   {
     name: 'Waits',
     sort: 'current_wait_seconds',
-    cell: (row) => (row.current_wait_seconds > 0 ? duration(row.current_wait_seconds) : '–'),
+    cell: (row) => (row.current_wait_seconds > 0 ? short(row.current_wait_seconds) : '–'),
     from: 'phone',
   },
   {
     name: 'For',
-    cell: ({ state, current_wait_cause: cause }) =>
-      cause !== null ? WAITED_FOR[cause] : state === 'waiting' ? '…' : '',
+    cell: ({ current_wait_cause: cause }) => (cause === null ? '' : WAITED_FOR[cause]),
     from: 'phone',
     isText: true,
   },
   { name: 'Level', sort: 'level', cell: (row) => String(row.level), from: 'tablet' },
-  { name: 'Waited', sort: 'waiting_seconds', cell: (row) => duration(row.waiting_seconds) },
-  { name: 'Service', sort: 'attained_service_seconds', cell: (row) => duration(row.attained_service_seconds) },
+  {
+    name: 'Queued',
+    meaning: 'The waits of all its calls together',
+    sort: 'waiting_seconds',
+    cell: (row) => short(row.waiting_seconds),
+  },
+  { name: 'Service', sort: 'attained_service_seconds', cell: (row) => short(row.attained_service_seconds) },
   { name: 'Engine', cell: (row) => brief(row.engine ?? '–', 24), isText: true },
-  { name: 'Active', sort: 'active_calls', cell: (row) => count(row.active_calls) },
+  { name: 'Active', sort: 'active_calls', cell: (row) => count(row.active_calls), from: 'large' },
   { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls) },
-  { name: 'Promoted', sort: 'promotions', cell: (row) => count(row.promotions) },
-  { name: 'Context', sort: 'context_tokens', cell: (row) => tokens(row.context_tokens) },
-  { name: 'Cached', cell: (row) => percent(ratio(row.cached_tokens, row.prompt_tokens)) },
-  { name: 'Idle', sort: 'idle_seconds', cell: (row) => duration(row.idle_seconds) },
-  { name: 'Age', sort: 'age_seconds', cell: (row) => duration(row.age_seconds) },
+  { name: 'Promoted', sort: 'promotions', cell: (row) => count(row.promotions), from: 'large' },
+  { name: 'Context', sort: 'context_tokens', cell: (row) => tokens(row.context_tokens), from: 'large' },
+  { name: 'Cached', cell: (row) => percent(ratio(row.cached_tokens, row.prompt_tokens)), from: 'large' },
+  { name: 'Idle', sort: 'idle_seconds', cell: (row) => (row.state === 'idle' ? short(row.idle_seconds) : '–') },
+  { name: 'Age', sort: 'age_seconds', cell: (row) => short(row.age_seconds) },
 ];
+
+/** Some of a program's calls may wait while others run. */
+function stateOf({ state, current_wait_seconds: waits }: Program): string {
+  return state === 'running' && waits > 0 ? 'run+wait' : state;
+}
 
 /** Height of a row, as in the style sheet. */
 const ROW_PX = 32;
@@ -100,7 +111,7 @@ function Filters({ total }: { readonly total: number }) {
           <option key={name} value={name} />
         ))}
       </datalist>
-      <span class="quiet">{count(total)} programs</span>
+      <span class="quiet">{counted(total, 'program')}</span>
     </form>
   );
 }
@@ -214,7 +225,7 @@ const Space = ({ rows }: { readonly rows: number }) =>
 const styleOf = ({ from, isText }: Column): string => `${from ?? 'desk'} ${isText === true ? '' : 'number'}`;
 
 function Head({ column }: { readonly column: Column }) {
-  const { name, sort } = column;
+  const { name, sort, meaning } = column;
   const now = view.value.sort;
   const order =
     sort === undefined ? undefined : now === sort ? 'ascending' : now === `-${sort}` ? 'descending' : 'none';
@@ -227,7 +238,7 @@ function Head({ column }: { readonly column: Column }) {
     );
   return (
     <th scope="col" aria-sort={order} class={style}>
-      <button type="button" onClick={() => show({ sort: order === 'descending' ? sort : `-${sort}` })}>
+      <button type="button" title={meaning} onClick={() => show({ sort: order === 'descending' ? sort : `-${sort}` })}>
         {name}
         <span aria-hidden="true">{order === 'ascending' ? ' ▲' : order === 'descending' ? ' ▼' : ''}</span>
       </button>
@@ -259,7 +270,7 @@ function Row({ index, row, isCurrent, onFocus }: RowProps) {
         </a>
       </th>
       {COLUMNS.map((column) => (
-        <td key={column.name} class={styleOf(column)}>
+        <td key={column.name} class={styleOf(column)} title={column.isText === true ? column.cell(row) : undefined}>
           {column.cell(row)}
         </td>
       ))}

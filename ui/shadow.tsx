@@ -1,5 +1,5 @@
 import type { ShadowAnswer } from '../sidecar/admin/answers.js';
-import { clock, count, duration, percent } from './format.js';
+import { clock, counted, duration, percent } from './format.js';
 import { gateway } from './state.js';
 
 type Pool = ShadowAnswer['pools'][number];
@@ -42,7 +42,7 @@ function textOf({ doubt, programs, replay, gain }: Pool): string {
     gain === null
       ? withheld(doubt)
       : `Under pass-through, a program would take ${gain.ratio.toFixed(2)} times as long (${gain.ratio_low.toFixed(2)} to ${gain.ratio_high.toFixed(2)})`;
-  const of = `${count(programs)} programs`;
+  const of = counted(programs, 'program');
   if (replay === null) return `${verdict} (${of}).`;
   const passed = gain === null ? '' : `, ${duration(gain.pass_through_seconds)} under pass-through`;
   const simulated = `simulated ${duration(replay.simulated_seconds)} under ${gateway.value?.policy ?? 'the policy'}${passed}`;

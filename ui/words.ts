@@ -10,13 +10,17 @@ const PLACED: Readonly<Record<NonNullable<PastCall['placement']>, (engine: strin
   spilled: (engine) => `on ${engine}, its new home, because its old one was full for too long`,
 };
 
-function dispatchWords({ reason, queue_seconds: queued, level, attempts, placement, engine }: PastCall): string {
-  const waited = `waited ${duration(queued)} at level ${level ?? 0}`;
-  const place = placement === null ? '' : ` ${PLACED[placement](engine ?? '')}`;
-  if (reason === 'promoted') return `Was promoted: ${waited}, too long for its service; then ran${place}.`;
-  if (reason === 'retried')
-    return `Was sent ${attempts} times, as engines failed or had no room; ${waited}; the last time ran${place}.`;
-  return reason === 'direct' ? `Ran at once${place}.` : `Its turn came: ${waited}, then ran${place}.`;
+const BEGAN: Readonly<Record<NonNullable<PastCall['reason']>, string>> = {
+  direct: 'Ran at once',
+  queued: 'Its turn came, and it ran',
+  promoted: 'Was promoted, as its program had waited too long for its service, and ran',
+  retried: 'Was sent again, as engines failed or had no room, and ran',
+};
+
+/** Why a call ran when and where it did, without figures: often the same for many calls. '': it did not run. */
+export function reasonWords({ reason, placement, engine }: PastCall): string {
+  if (engine === null || reason === null) return '';
+  return `${BEGAN[reason]}${placement === null ? '' : ` ${PLACED[placement](engine)}`}.`;
 }
 
 function endWords(call: PastCall): string {
@@ -31,9 +35,12 @@ function endWords(call: PastCall): string {
   return `Answered after ${duration(took)}${first === null ? '' : `, first token after ${duration(first)}`}${prompt}${hit}.`;
 }
 
-/** @param before level of the program's call before it */
-export function callWords(call: PastCall, before: number | null): string {
-  const sentences = call.engine === null ? [] : [dispatchWords(call)];
+/** What became of a call. @param before level of the program's call before it */
+export function figureWords(call: PastCall, before: number | null): string {
+  const sentences: string[] = [];
+  if (call.engine !== null && call.reason !== 'direct')
+    sentences.push(`Waited ${duration(call.queue_seconds)} at level ${call.level ?? 0}.`);
+  if (call.attempts > 1) sentences.push(`Was sent ${call.attempts} times.`);
   if (call.inherited_seconds > 0)
     sentences.push(
       `It took over the place of an earlier attempt, which had waited ${duration(call.inherited_seconds)}.`,
@@ -43,6 +50,10 @@ export function callWords(call: PastCall, before: number | null): string {
     sentences.push(`Its program sank from level ${before} to ${call.level}: it had received more service.`);
   return [...sentences, endWords(call)].join(' ');
 }
+
+/** All about a call that has ended. */
+export const callWords = (call: PastCall, before: number | null): string =>
+  `${reasonWords(call)} ${figureWords(call, before)}`.trim();
 
 export function levelMove({ level, reason }: PastCall, before: number | null): 'promoted' | 'demoted' | undefined {
   if (reason === 'promoted') return 'promoted';

@@ -69,7 +69,7 @@ function flagFindings(subject: string, { flags }: Examination): Finding[] {
   return flags.flatMap(({ flag, isOn, gives }): Finding[] => {
     if (isOn === true) return [];
     if (isOn === undefined)
-      return [{ level: 'note', subject, found: `not visible from outside: ${flag}`, advice: `it gives ${gives}` }];
+      return [{ level: 'note', subject, found: `does not report whether it runs with ${flag}`, advice: `see its command line: the flag gives ${gives}` }]; // prettier-ignore
     return [{ level: 'warning', subject, found: `runs without ${flag}`, advice: `add this flag: it gives ${gives}` }];
   });
 }

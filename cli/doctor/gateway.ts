@@ -3,6 +3,8 @@ import { clockFinding, type Finding } from './finding.js';
 
 /** Calls from which a share says something. */
 const CALLS_MIN = 20;
+/** Engines to name. */
+const ENGINES_SHOWN = 8;
 /** Share of calls whose program nothing named, from which programs are probably not recognised. */
 const UNNAMED_SHARE = 0.8;
 
@@ -48,9 +50,13 @@ export async function gatewayFindings(client: AdminClient): Promise<Finding[]> {
 
 function engineStates(engines: Engines['engines']): Finding[] {
   const serving = engines.filter(({ state }) => state === 'up' || state === 'probation');
-  const findings: Finding[] = [];
-  if (serving.length === 0)
-    findings.push({ level: 'broken', subject: 'gateway', found: 'none of its engines is up', advice: 'see its log for "engine ejected" and "engine is not ready"' }); // prettier-ignore
+  const named = serving.slice(0, ENGINES_SHOWN).map(({ id }) => id).join(', '); // prettier-ignore
+  const more = serving.length > ENGINES_SHOWN ? ' …' : '';
+  const findings: Finding[] = [
+    serving.length === 0
+      ? { level: 'broken', subject: 'gateway', found: 'none of its engines is up', advice: 'see its log for "engine ejected" and "engine is not ready"' } // prettier-ignore
+      : { level: 'ok', subject: 'gateway', found: `${serving.length} of ${engines.length} engines up: ${named}${more}` },
+  ];
   for (const { id, state, capacity_tokens } of engines) {
     const subject = `gateway’s ${id}`;
     if (state === 'ejected' || state === 'joining')
@@ -65,10 +71,12 @@ function engineStates(engines: Engines['engines']): Finding[] {
 function identityFindings({ calls, sources }: Identified): Finding[] {
   const subject = 'identity';
   if (calls === 0) return [{ level: 'note', subject, found: 'no call so far' }];
-  const found = `of the last ${calls} calls: ${sources.map(({ source, calls }) => `${source} ${calls}`).join(', ')}`;
   const unnamed = sources.find(({ source }) => source === 'none')?.calls ?? 0;
+  const named = sources.filter(({ source }) => source !== 'none').map(({ source, calls }) => `${source} (${calls})`);
+  const how = named.length === 0 ? '' : `; the others were known by ${named.join(', ')}`;
+  const found = `${unnamed} of the last ${calls} calls began a program of their own${how}`;
   return calls >= CALLS_MIN && unnamed >= UNNAMED_SHARE * calls
-    ? [{ level: 'warning', subject, found, advice: 'most calls begin a new program: if these are agents, send x-maitred-program' }] // prettier-ignore
+    ? [{ level: 'warning', subject, found, advice: 'if agents send them, their programs are not recognised: let them send the header x-maitred-program' }] // prettier-ignore
     : [{ level: 'ok', subject, found }];
 }
 

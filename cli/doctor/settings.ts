@@ -7,6 +7,7 @@ import type { Config } from '../../sidecar/config/schema.js';
 import { secretsAsText } from '../../sidecar/config/secrets.js';
 import { isLoopback } from '../../sidecar/pages.js';
 import { AdminClient } from '../admin.js';
+import { OWN_NAME, urlAt } from '../advice.js';
 import type { Finding } from './finding.js';
 
 /** Shorter tokens can be guessed. */
@@ -51,7 +52,7 @@ function fileFindings(file: string): Finding[] {
   return [{ level: 'warning', subject: file, found, advice: `chmod 600 ${file}, or name variables: env:NAME` }];
 }
 
-/** Whether the gateway can listen; a maitred that does already is fine. */
+/** Whether the gateway can listen. */
 export async function portFindings({ listen, admin }: Config): Promise<Finding[]> {
   const wanted = [listen, ...(admin.port === null ? [] : [{ host: admin.host, port: admin.port }])];
   return Promise.all(wanted.filter(({ port }) => port !== 0).map(portFinding));
@@ -75,14 +76,12 @@ async function portFinding({ host, port }: { readonly host: string; readonly por
 }
 
 async function takenFinding(subject: string, host: string, port: number): Promise<Finding> {
-  const reachable =
-    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-  const url = `http://${reachable}:${port}`;
+  const url = urlAt(host, port);
   const answers = await new AdminClient({ url }).text('/healthz').then(
     () => true,
     () => false,
   );
   return answers
-    ? { level: 'ok', subject, found: 'a maitred listens there', advice: `examine it with --url ${url}` }
+    ? { level: 'warning', subject, found: 'a maitred listens there already, so another one cannot start with these settings', advice: `look at the one that runs: ${OWN_NAME} top --url ${url}; or choose another port with --port or admin.port` } // prettier-ignore
     : { level: 'broken', subject, found: `${host} is taken by another program`, advice: 'choose another with --port or admin.port' }; // prettier-ignore
 }

@@ -45,9 +45,10 @@ async function askEngine(lines: Interface, url: string): Promise<PlannedEngine> 
   const probed = await probe({ url, kind: 'auto' });
   tell(probedText(url, probed));
   const kind = 'kind' in probed ? probed.kind : await ask(lines, `  Its kind (${ENGINE_KINDS.join(', ')}) [auto]: `, (text) => oneOf(text || 'auto', ENGINE_KINDS)); // prettier-ignore
-  if ('kind' in probed && probed.capacityTokens !== undefined) return { url, kind };
+  const isSilent = 'reason' in probed;
+  if (!isSilent && probed.capacityTokens !== undefined) return { url, kind };
   const capacityTokens = await ask(lines, '  Tokens that its KV cache holds (empty: its own report, or unknown): ', (text) => (text === '' ? undefined : check({ engines: [{ url, capacityTokens: Number(text) }] }).engines[0]?.capacityTokens)); // prettier-ignore
-  return { url, kind, ...(capacityTokens !== undefined && { capacityTokens }) };
+  return { url, kind, isSilent, ...(capacityTokens !== undefined && { capacityTokens }) };
 }
 
 /** One line about what an engine said. */

@@ -23,6 +23,8 @@ export interface PlannedEngine {
   readonly url: string;
   readonly kind: EngineConfig['kind'];
   readonly capacityTokens?: number;
+  /** It was asked, and did not answer. */
+  readonly isSilent?: boolean;
   /** Variable of the engine's API key. */
   readonly keyVariable?: string;
 }

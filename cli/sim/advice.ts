@@ -1,6 +1,6 @@
 import type { Arrivals } from '../../workloads/index.js';
 import { isChoice, valuesText } from './axes.js';
-import { hasNoWait, type Search } from './load-search.js';
+import { isUnloaded, type Search } from './load-search.js';
 import { axesOf, choicesOf, isSweep, nameOf, type Plan, type Variant } from './plan.js';
 import { Pool } from './pool.js';
 import { untilEnded } from './progress.js';
@@ -11,11 +11,11 @@ const WORKER = new URL('./search-worker.js', import.meta.url);
 /** What the runs leave unanswered because of their load, and the load that would answer it: sentences, if any. */
 export async function adviceOf(plan: Plan, runs: readonly RunReport[], signal: AbortSignal): Promise<string[]> {
   const whole = runs.filter(({ complete }) => complete);
-  if (whole.length > 0 && whole.every(hasNoWait)) return tooLow(plan, signal);
+  if (whole.length > 0 && whole.every(isUnloaded)) return tooLow(plan, whole, signal);
   return tooHigh(plan, whole);
 }
 
-async function tooLow(plan: Plan, signal: AbortSignal): Promise<string[]> {
+async function tooLow(plan: Plan, runs: readonly RunReport[], signal: AbortSignal): Promise<string[]> {
   const search = await untilEnded(
     new Pool<Plan, Search>(WORKER, { ...plan, variants: [mostLoaded(plan)] }, 1, 1),
     plan.programs,
@@ -23,9 +23,11 @@ async function tooLow(plan: Plan, signal: AbortSignal): Promise<string[]> {
   );
   const { complete = false, load } = search.get(0) ?? {};
   if (!complete) return [];
+  const hasNone = runs.every(({ engine_waits, queue_seconds }) => engine_waits === 0 && queue_seconds.max === 0);
+  const found = hasNone ? 'No call ever waited, so nothing could differ' : 'At least 9 of 10 calls never waited, so little could differ'; // prettier-ignore
   return load === undefined
-    ? ['No call ever waited, so nothing could differ, nor would one if all programs came at once: try fewer --engines or more --programs.'] // prettier-ignore
-    : [`No call ever waited, so nothing could differ: raise ${loadText(load, 'above')}.`];
+    ? [`${found}, even if all programs came at once: try fewer --engines or more --programs.`]
+    : [`${found}: raise ${loadText(load, 'above')}.`];
 }
 
 /** Names that a sentence has room for. */

@@ -1,4 +1,4 @@
-import type { RunHooks } from '../../lab/index.js';
+import { hasFewWaits, type RunHooks } from '../../lab/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import type { Plan } from './plan.js';
 import type { Progress } from './pool.js';
@@ -9,22 +9,26 @@ const DOUBLINGS_MAX = 10;
 /** A rate, or speed, that is as good as all at once. */
 const AT_ONCE = 1e6;
 
-/** A search for a load at which some call waits. */
+/** Share of calls that may wait in an engine, and be few. */
+const ENGINE_WAITS = 0.05;
+
+/** A search for a load at which calls wait. */
 export interface Search extends Progress {
-  /** Undefined: no call waits, not even when all programs come at once. */
+  /** Undefined: few wait, even when all programs come at once. */
   readonly load: Arrivals | undefined;
 }
 
-export const hasNoWait = ({ engine_waits, queue_seconds, completed, programs }: RunReport): boolean =>
-  engine_waits === 0 && queue_seconds.max === 0 && completed === programs;
+/** Whether at most 1 in 20 calls waited at the gateway, and as few in its engine: nothing that scheduling could change. */
+export const isUnloaded = (run: RunReport): boolean =>
+  hasFewWaits(run.queue_seconds) && run.engine_waits <= ENGINE_WAITS * run.calls && run.completed === run.programs;
 
-/** Doubles the load of the plan's first variant until some call waits, if any would when all programs come at once. */
+/** Doubles the load of the plan's first variant until calls wait, if they would when all programs come at once. */
 export function searchLoad(plan: Plan, hooks: RunHooks): Search {
   const { variants: [variant], seeds: [seed], programs } = plan; // prettier-ignore
   if (variant === undefined || seed === undefined) throw new RangeError('the plan has no run');
   const waits = (arrivals: Arrivals): boolean => {
     const run = runOne({ ...plan, variants: [{ ...variant, arrivals }] }, { variant: 0, seed }, hooks);
-    return run.complete && !hasNoWait(run);
+    return run.complete && !isUnloaded(run);
   };
   const found = (load: Arrivals | undefined): Search => ({ complete: !hooks.shouldStop(), programs: 0, load });
   if (!waits(allAtOnce(variant.arrivals, programs))) return found(undefined);

@@ -15,25 +15,25 @@ export interface Column {
 
 /** Behind the program's name, which takes what they leave. */
 export const COLUMNS: readonly Column[] = [
-  { title: 'TENANT', width: 10, rank: 8, align: 'left', text: ({ tenant }) => tenant },
-  { title: 'STATE', width: 7, rank: 1, align: 'left', text: ({ state }) => state },
+  { title: 'TENANT', width: 10, rank: 9, align: 'left', text: ({ tenant }) => tenant },
+  { title: 'STATE', width: 8, rank: 1, align: 'left', text: stateText },
   { title: 'LVL', width: 3, rank: 2, sort: 'level', text: ({ level }) => String(level) },
   { ...time('WAITS', 4, 'current_wait_seconds'), text: waitsText },
   { title: 'FOR', width: 9, rank: 4, align: 'left', text: ({ current_wait_cause: cause }) => cause ?? '' },
   time('SERVICE', 3, 'attained_service_seconds'),
-  time('WAITED', 9, 'waiting_seconds'),
+  { ...time('IDLE', 5, 'idle_seconds'), text: idleText },
+  time('QUEUED', 10, 'waiting_seconds'),
   time('LONGEST', 13, 'longest_wait_seconds'),
-  { title: 'ENGINE', width: 12, rank: 7, align: 'left', text: ({ engine }) => engine ?? '-' },
-  count('CALLS', 5, 'calls'),
-  count('ACTIVE', 11, 'active_calls'),
+  { title: 'ENGINE', width: 12, rank: 8, align: 'left', text: ({ engine }) => engine ?? '-' },
+  count('CALLS', 6, 'calls'),
+  count('ACTIVE', 12, 'active_calls'),
   count('PROMOTED', 14, 'promotions'),
-  count('CONTEXT', 10, 'context_tokens'),
+  count('CONTEXT', 12, 'context_tokens'),
   count('PROMPT', 16, 'prompt_tokens'),
   count('CACHED', 17, 'cached_tokens'),
-  { title: 'HITS', width: 4, rank: 6, text: (row) => shareText(row.cached_tokens, row.prompt_tokens) },
+  { title: 'HITS', width: 4, rank: 7, text: (row) => shareText(row.cached_tokens, row.prompt_tokens) },
   count('OUTPUT', 15, 'output_tokens'),
-  time('IDLE', 12, 'idle_seconds'),
-  time('AGE', 10, 'age_seconds'),
+  time('AGE', 11, 'age_seconds'),
 ];
 
 /** What the table can be sorted by, in the order of its columns. */
@@ -46,9 +46,18 @@ function time(title: string, rank: number, sort: TimeField): Column {
   return { title, width: Math.max(6, title.length), rank, sort, text: (row) => timeText(row[sort]) };
 }
 
+/** Some of a program's calls may wait while others run. */
+function stateText({ state, current_wait_seconds: waits }: ProgramRow): string {
+  return state === 'running' && waits > 0 ? 'run+wait' : state;
+}
+
 /** Who waits must stand out. */
 function waitsText({ current_wait_seconds: seconds }: ProgramRow): string {
   return seconds > 0 ? timeText(seconds) : '-';
+}
+
+function idleText({ state, idle_seconds: seconds }: ProgramRow): string {
+  return state === 'idle' ? timeText(seconds) : '-';
 }
 
 function count(title: string, rank: number, sort: CountField): Column {

@@ -18,6 +18,8 @@ export function countText(count: number): string {
   return scale === 1 ? String(Math.round(count)) : `${value < 99.95 ? value.toFixed(1) : Math.round(value)}${unit}`;
 }
 
+export const counted = (count: number, noun: string): string => `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
+
 export const shareText = (part: number, whole: number): string =>
   whole > 0 ? `${Math.round((100 * part) / whole)}%` : '-';
 

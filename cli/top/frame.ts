@@ -57,7 +57,7 @@ function headLines(scene: Scene, columns: number, rows: number): Line[] {
 }
 
 function titleLine({ url, snapshot, view, nowSeconds }: Scene, columns: number): Line {
-  const { policy, draining, started_at: startedAt } = snapshot.gateway;
+  const { policy, draining, started_at: startedAt, demo_programs: demo } = snapshot.gateway;
   const up = startedAt > 0 ? `up ${timeText(Math.max(0, nowSeconds - startedAt))}` : '';
   const time = new Date(1000 * nowSeconds).toTimeString().slice(0, 8);
   const marks = [
@@ -65,7 +65,7 @@ function titleLine({ url, snapshot, view, nowSeconds }: Scene, columns: number):
     ...(draining ? [span('DRAINING', 'inverse')] : []),
   ];
   const address = url.replace(/^http:\/\//, '');
-  return joined([span('maitred', 'bold'), ...marks, span(fitted(address, Math.min(widthOf(address), Math.max(0, columns - 18)))), span(up), span(time), span(`policy ${policy}`)], columns); // prettier-ignore
+  return joined([span('maitred', 'bold'), ...marks, span(fitted(address, Math.min(widthOf(address), Math.max(0, columns - 18)))), span(up), span(time), span(`policy ${policy}`), span(demo ? `demo: ${demo.ended} of ${demo.total} ended` : '')], columns); // prettier-ignore
 }
 
 function awayLine({ reason, seconds }: NonNullable<Scene['away']>, columns: number): Line {

@@ -1,4 +1,4 @@
-import { countText, shareText, timeText } from './figures.js';
+import { counted, countText, shareText, timeText } from './figures.js';
 import { joined, span, type Line, type Span, type Style } from './line.js';
 import type { Snapshot } from './poll.js';
 import { fitted, widthOf } from '../text.js';
@@ -27,9 +27,9 @@ export function totalLines({ engines, queue, total, totals, gateway }: Snapshot,
   return [
     joined(
       [
-        span(`${countText(total)} programs`, 'bold'),
-        span(`${countText(running)} calls run`),
-        span(`${countText(queue.waiting)} wait`, waiting),
+        span(counted(total, 'program'), 'bold'),
+        span(running === 1 ? '1 call runs' : `${countText(running)} calls run`),
+        span(queue.waiting === 1 ? '1 waits' : `${countText(queue.waiting)} wait`, waiting),
         ...(queue.waiting > 0 ? [span(`oldest ${timeText(queue.longest_wait_seconds)}`, waiting)] : []),
         ...causes.map(([cause, each], at) => span(`${at === 0 ? 'causes: ' : ''}${cause} ${countText(each)}`)),
         span(levels.length === 0 ? '' : `level:waiting ${levels.map((each) => `${each.level}:${each.waiting}`).join(' ')}`), // prettier-ignore
@@ -42,7 +42,7 @@ export function totalLines({ engines, queue, total, totals, gateway }: Snapshot,
         span(`hits ${typeof totals.cached_share === 'number' ? shareText(totals.cached_share, 1) : '-'}`),
         span(`${countText(totals.promoted_calls)} promoted`),
         span(`${(calls.count / seconds).toFixed(1)} calls/s`),
-        span(`${(programs.count / seconds).toFixed(2)} programs/s`),
+        span(`${counted(programs.count, 'program')} ended`),
         span(`queue limit ${countText(queue.limit)}`),
       ],
       width,
@@ -90,7 +90,7 @@ function titleOf({ name, state, hits, bar }: Layout): Line {
     fitted('ENGINE', name),
     fitted('STATE', state),
     fitted(bar < 18 ? 'CALLS' : 'IN FLIGHT / WINDOW', bar),
-    fitted(bar < 20 ? 'CONTEXTS' : 'CONTEXTS / KV CACHE', bar),
+    fitted(bar < 18 ? 'SET/GATE' : 'WORKING SET / GATE', bar),
   ];
   return [span(titles.join(' ') + fitted(hits === 0 ? '' : 'HITS', hits, 'right'), 'dim')];
 }
@@ -107,18 +107,19 @@ function engineCell(engine: EngineRow, { name, state, hits, bar }: Layout): Line
   return [
     span(`${fitted(engine.id, name)} `),
     span(`${fitted(stateOf(engine), state)} `, trouble(engine) > 0 ? 'bad' : 'good'),
-    ...barOf(calls, window ?? undefined, window ?? undefined, bar),
+    ...barOf(calls, window ?? undefined, bar),
     span(' '),
-    ...barOf(tokens, capacity ?? undefined, gate ?? capacity ?? undefined, bar),
+    // Without a gate the cache is the limit.
+    ...barOf(tokens, gate ?? capacity ?? undefined, bar),
     span(fitted(hits === 0 ? '' : typeof share === 'number' ? shareText(share, 1) : '-', hits, 'right')),
   ];
 }
 
-/** A bar of `used` against `whole`, that warns near `limit`; without a whole, only the figure. */
-function barOf(used: number, whole: number | undefined, limit: number | undefined, width: number): Span[] {
+/** A bar of `used` against its limit, near which it warns; without a limit, only the figure. */
+function barOf(used: number, limit: number | undefined, width: number): Span[] {
   const room = width - 2;
-  const share = whole === undefined || whole <= 0 ? 0 : Math.min(1, used / whole);
-  const exact = `${countText(used)}/${whole === undefined ? '-' : countText(whole)}`;
+  const share = limit === undefined || limit <= 0 ? 0 : Math.min(1, used / limit);
+  const exact = `${countText(used)}/${limit === undefined ? '-' : countText(limit)}`;
   const figure = exact.length <= room ? exact : countText(used);
   const filled = Math.round(share * room);
   const text = '|'

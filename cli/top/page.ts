@@ -1,11 +1,8 @@
-import { countText, shareText, timeText } from './figures.js';
+import { counted, countText, shareText, timeText } from './figures.js';
 import { joined, span, type Line } from './line.js';
 import type { OpenedProgram } from './poll.js';
 import { fitted, wrapped } from '../text.js';
 import type { ProgramDetail } from './wire.js';
-
-/** Widths from which ids of calls are shown whole. */
-const WIDE = 100;
 
 /** One program in full. Null: it has ended; undefined: not read yet. */
 export function programLines(program: OpenedProgram | null | undefined, width: number): Line[] {
@@ -17,7 +14,7 @@ export function programLines(program: OpenedProgram | null | undefined, width: n
     ['tenant', program.tenant],
     ['level', `${program.level}, after ${timeText(program.attained_service_seconds)} of service`],
     ['calls', `${countText(program.calls)}, ${program.active_calls} active, ${program.promotions} promoted`],
-    ['waited', `${timeText(program.waiting_seconds)}, longest ${timeText(program.longest_wait_seconds)}`],
+    ['queued', `${timeText(program.waiting_seconds)}, longest ${timeText(program.longest_wait_seconds)}`],
     [
       'engine',
       `${program.engine ?? '-'}${engines === '' || engines === program.engine ? '' : `, running on ${engines}`}`,
@@ -38,7 +35,7 @@ export function programLines(program: OpenedProgram | null | undefined, width: n
 function threadLines({ thread, calls, active }: ProgramDetail['threads'][number], width: number): Line[] {
   const name = thread === '' ? 'root' : `sub-agent ${thread}`;
   return [
-    joined([span(fitted(name, Math.min(width, 40)).trimEnd(), 'bold'), span(`${countText(calls)} calls`), span(`${active.length} active`)], width), // prettier-ignore
+    joined([span(fitted(name, Math.min(width, 40)).trimEnd(), 'bold'), span(counted(calls, 'call')), span(`${active.length} active`)], width), // prettier-ignore
     ...active.map((call): Line => {
       const isWaiting = call.state === 'waiting';
       const cause = call.waiting_for === null || call.waiting_for === undefined ? '' : ` for ${call.waiting_for.cause}`;
@@ -46,7 +43,7 @@ function threadLines({ thread, calls, active }: ProgramDetail['threads'][number]
         span('  '),
         ...joined(
           [
-            span(width < WIDE ? fitted(call.call, 10).trimEnd() : call.call),
+            span(call.call),
             span(call.state, isWaiting ? 'warning' : 'good'),
             span(isWaiting ? `${timeText(call.waiting_seconds)}${cause}` : `${timeText(call.service_seconds)} served`),
             span(call.engine ?? ''),
@@ -70,14 +67,14 @@ const HELP: readonly (readonly [string, string])[] = [
   ['Enter', 'open the program: its sub-agents and active calls'],
   ['k F9', 'end the program, after a question'],
   ['space f', 'freeze, and go on'],
-  ['h ? F1', 'this help'],
+  ['h ? F1', 'this help, and back'],
   ['q', 'back; quit'],
 ];
 const NOTES: readonly string[] = [
-  'STATE: running (an engine runs one of its calls), waiting (its calls are queued), idle (its agent runs tools, or has ended).',
-  'LVL is the queue of its next call; 0 goes first. WAITS is the present wait of its longest-waiting call, FOR its cause, WAITED the time that all its calls were queued, SERVICE the engine time that it has received, HITS the share of its prompt tokens that engines had cached.',
+  'STATE: running (an engine runs one of its calls), waiting (its calls are queued), run+wait (both), idle (it has no call: its agent runs tools, or has ended without saying so). A program that says that it has ended leaves the table.',
+  'LVL is the queue of its next call; 0 goes first. WAITS is the present wait of its longest-waiting call, FOR its cause, IDLE the time since its last call, QUEUED the waits of all its calls together, SERVICE the engine time that it has received, HITS the share of its prompt tokens that engines had cached.',
   'Causes: no_engine (none is up), retry (an engine failed it), resting (the engine has no room), probation (the engine came back), window (as many calls run as may), kv (its context finds no room in the KV cache), turn (calls ahead of it), knee (it would slow down the running calls too much).',
-  'An engine takes a call while its calls in flight are below the window, and the contexts that it keeps below the gate: that share of the KV cache. Bars turn red at the limit.',
+  'An engine takes a call while its calls in flight are below the window, and its working set, the contexts that run or are held, below the gate: a share of the KV cache. Bars turn red at these limits.',
 ];
 
 export function helpLines(width: number): Line[] {

@@ -5,7 +5,7 @@ import type { ProgramRow } from './wire.js';
 
 const NAME_WIDTH_MIN = 12;
 /** Beyond this a name takes no room from other columns. */
-const NAME_WIDTH_WANTED = 24;
+const NAME_WIDTH_WANTED = 23;
 const MARKER = '>';
 
 export interface Order {
@@ -63,7 +63,7 @@ function columnsFor(rows: readonly ProgramRow[], sort: string, width: number): r
   return sized.filter((column) => taken.has(column));
 }
 
-const STYLES: Readonly<Record<string, Style>> = { running: 'good', waiting: 'warning', idle: 'dim' };
+const STYLES: Readonly<Record<string, Style>> = { running: 'good', 'run+wait': 'warning', waiting: 'warning', idle: 'dim' }; // prettier-ignore
 
-const styleOf = ({ title }: Column, { state }: ProgramRow): Style | undefined =>
-  title === 'STATE' ? STYLES[state] : undefined;
+const styleOf = ({ title, text }: Column, row: ProgramRow): Style | undefined =>
+  title === 'STATE' ? STYLES[text(row)] : undefined;

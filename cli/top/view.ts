@@ -114,6 +114,7 @@ function pressEnding(view: View, { name }: Key, program: ProgramRow): Pressed {
 /** The screens of one program and of the help. */
 function pressPage(view: View, { name }: Key, page: number): Pressed {
   const scrolled = (by: number): Pressed => ({ view: { ...view, scroll: Math.max(0, view.scroll + by) } });
+  const back: Pressed = { view: { ...view, screen: 'table', scroll: 0 } };
   switch (name) {
     case 'up':
       return scrolled(-1);
@@ -132,7 +133,11 @@ function pressPage(view: View, { name }: Key, page: number): Pressed {
     case 'escape':
     case 'return':
     case 'backspace':
-      return { view: { ...view, screen: 'table', scroll: 0 } };
+      return back;
+    case 'h':
+    case '?':
+    case 'f1':
+      return view.screen === 'help' ? back : { view };
     default:
       return { view };
   }

@@ -76,6 +76,8 @@ const gateway = z.object({
   instance: z.string(),
   started_at: figure,
   draining: z.boolean().catch(false),
+  /** Of the demo fleet under way. */
+  demo_programs: z.object({ ended: z.number(), total: z.number() }).nullish().catch(null),
 });
 
 const totals = z.object({

@@ -48,6 +48,9 @@ export interface Distribution {
   readonly max: number | null;
 }
 
+/** Of waits: whether at least 95 of 100 are none, so that scheduling can change little. */
+export const hasFewWaits = ({ p95 }: Distribution): boolean => p95 === 0;
+
 export type Statistic = Exclude<keyof Distribution, 'count'>;
 
 /** Statistics that tell something of each distribution: what would be called the p99 of few values is their maximum. */

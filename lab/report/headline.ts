@@ -8,6 +8,8 @@ export interface Change {
   /** Of times: below 1 is sooner. */
   readonly programs: Readonly<Record<'mean' | 'p99', Ratio>>;
   readonly firstToken: Readonly<Record<'p50' | 'p99', Ratio>>;
+  /** The p99 of the time to first token, before and after. */
+  readonly firstTokenP99Seconds: readonly [number | null, number | null];
   /** Completed in the smaller run: of fewer than 100 the p99 is the slowest. */
   readonly counts: { readonly programs: number; readonly calls: number };
   /** Share of prompt tokens found in a cache, before and after. */
@@ -20,7 +22,7 @@ export interface Change {
 /**
  * The change in a line of plain words, the worse beside the better:
  *
- *     plas: programs 60 % sooner than pass-through (0.40, 0.37–0.43); first token 2.1x sooner in the median, 5.6x later for 1 call in 100; prompts cached 17 -> 83 %
+ *     plas: programs 60 % sooner than pass-through (0.40, 0.37–0.43); first token 2.1x sooner in the median, 5.6x later for 1 call in 100 (3.2 -> 18 s); prompts cached 17 -> 83 %
  */
 export function headline(change: Change, margin = MARGIN): string {
   const { name, failed, cached } = change;
@@ -42,21 +44,23 @@ function programsText({ against, programs, counts, single }: Change, margin: num
   const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
   const slowest = counts.programs < 100 ? 'the slowest of them' : '1 in 100 of them';
   const tail = verdictOf(p99, margin) === 'later' ? `, ${slowest} ${changeOf(p99, margin)}` : '';
-  return `programs${PROGRAMS[verdict](mean.ratio, against)} ${figures}${verdict === 'later' ? '' : tail}`;
+  return `programs${PROGRAMS[verdict](mean.ratio, against, margin)} ${figures}${verdict === 'later' ? '' : tail}`;
 }
 
-const PROGRAMS: Readonly<Record<Verdict, (value: number, against: string) => string>> = {
+const PROGRAMS: Readonly<Record<Verdict, (value: number, against: string, margin: number) => string>> = {
   sooner: (value, against) => ` ${share(1 - value)} sooner than ${against}`,
   later: (value, against) => ` ${value < 2 ? share(value - 1) : factor(value)} later than ${against}`,
-  same: (_, against) => `: no difference from ${against} that matters`,
-  unsure: (_, against) => `: no certain difference from ${against}`,
+  same: (_, against, margin) => ` at most ${number(100 * margin)} % different from ${against}`,
+  unsure: (_, against) => `: no certain difference from ${against}, too few runs to tell`,
 };
 
-function firstTokenText({ firstToken, counts }: Change, margin: number): string {
+function firstTokenText({ firstToken, firstTokenP99Seconds, counts }: Change, margin: number): string {
   const { p50, p99 } = firstToken;
   if (p50.ratio === null) return '';
   if ([p50, p99].every((each) => verdictOf(each, margin) === 'same')) return 'first token the same';
-  const tail = counts.calls < 100 ? 'for the slowest call' : 'for 1 call in 100';
+  const [before, after] = firstTokenP99Seconds;
+  const seconds = before === null || after === null ? '' : ` (${number(before)} -> ${number(after)} s)`;
+  const tail = `${counts.calls < 100 ? 'for the slowest call' : 'for 1 call in 100'}${seconds}`;
   return `first token ${changeOf(p50, margin)} in the median, ${changeOf(p99, margin)} ${tail}`;
 }
 
@@ -71,7 +75,7 @@ function changeOf(value: Ratio, margin: number): string {
     case 'same':
       return 'the same';
     case 'unsure':
-      return `uncertain (${ratio(value.ratio)}${intervalOf(value)})`;
+      return `no certain difference (${ratio(value.ratio)}${intervalOf(value)})`;
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type Table,
   tiles,
 } from '../../lab/index.js';
-import { integer, number, percent } from '../../text/index.js';
+import { counted, integer, number, percent } from '../../text/index.js';
 // prettier-ignore
 import { distributionFigures, laneSection, sizeFigures } from './charts.js';
 import type { LoadDocument } from './document.js';
@@ -26,6 +26,7 @@ import {
   NONE_COMPLETED,
   sizeRows,
   splitRows,
+  targetText,
   workloadRows,
   type Rows,
 } from './rows.js';
@@ -135,9 +136,9 @@ function tilesOf(targets: readonly TargetReport[]) {
 const seconds = (value: number | null): string => (value === null ? '-' : `${number(value)} s`);
 
 const targetLines = (targets: readonly TargetReport[]): Markup[] =>
-  targets.map(({ name, url, model, server, programs, calls }, index) => {
-    const what = [model, server].filter((text) => text !== null).join(', ');
-    return html`${index > 0 ? html`<br>` : ''}<strong>${name}</strong> ${url}${what === '' ? '' : ` (${what})`}: ${integer(programs)} programs, ${integer(calls)} calls`; // prettier-ignore
+  targets.map((target, index) => {
+    const ended = `${counted(target.programs, 'program')}, ${counted(target.calls, 'call')}`;
+    return html`${index > 0 ? html`<br>` : ''}<strong>${target.name}</strong> ${targetText(target)}: ${ended}`; // prettier-ignore
   });
 
 const METRICS: readonly (readonly [string, (target: TargetReport) => Distribution, number])[] = [

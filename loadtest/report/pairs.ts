@@ -131,6 +131,7 @@ export function sentenceOf(
       ...change,
       name: b?.name ?? 'B',
       against: a?.name ?? 'A',
+      firstTokenP99Seconds: [a?.ttft_seconds.p99 ?? null, b?.ttft_seconds.p99 ?? null],
       cached: [a ? cachedShare(a) : null, b ? cachedShare(b) : null],
       failed: [a?.failed ?? 0, b?.failed ?? 0],
     },

@@ -144,5 +144,11 @@ export const errorExamples = (targets: readonly TargetReport[]): string[] =>
 export const quarterName = (quarter: number): string =>
   ['smallest quarter', 'second', 'third', 'largest quarter'][quarter] ?? '';
 
+/** Where a target is, and what. */
+export function targetText({ url, model, server, policy }: TargetReport): string {
+  const what = [model, server, policy && `policy ${policy}`].filter((text) => typeof text === 'string').join(', ');
+  return what === '' ? url : `${url} (${what})`;
+}
+
 const named = (target: TargetReport, targets: readonly TargetReport[]): string => (targets.length > 1 ? target.name : 'all'); // prettier-ignore
 const prefix = (target: TargetReport, targets: readonly TargetReport[]): string => (targets.length > 1 ? `${target.name}, ` : ''); // prettier-ignore

@@ -1,10 +1,11 @@
-import { type Ratio } from '../../lab/index.js';
-import { type ColumnGroup, integer, number, ratio, textTable } from '../../text/index.js';
+import { hasFewWaits, type Ratio } from '../../lab/index.js';
+import type { PolicyName } from '../../src/index.js';
+import { type ColumnGroup, counted, integer, number, ratio, textTable } from '../../text/index.js';
 import type { LoadDocument } from './document.js';
 import type { AbReport } from './pairs.js';
 import type { SloResult } from './slo.js';
 import type { TargetReport } from './target.js';
-import { columnGroups, errorExamples, errorRows, isNoneCompleted, NONE_COMPLETED, sizeRows, splitRows, workloadRows } from './rows.js'; // prettier-ignore
+import { columnGroups, errorExamples, errorRows, isNoneCompleted, NONE_COMPLETED, sizeRows, splitRows, targetText, workloadRows } from './rows.js'; // prettier-ignore
 
 /** Parts of a document that its summary reads. */
 export type Summarized = Omit<
@@ -60,14 +61,20 @@ function figureTables(targets: readonly TargetReport[], width: number): string[]
 }
 
 function headOf({ targets, complete, elapsed_seconds, programs_unfinished }: Summarized): string[] {
-  const listed = targets.map(({ name, url, model, server, programs, failed, calls, calls_cancelled }) => {
-    const what = [model, server].filter((text) => text !== null).join(', ');
+  const names = aligned(targets.map(({ name }) => (targets.length > 1 ? `${name}  ` : '')));
+  const places = aligned(targets.map((target) => `${targetText(target)}:`));
+  const listed = targets.map(({ programs, failed, calls, calls_cancelled }, index) => {
     const failures = failed === 0 ? '' : `, ${integer(failed)} failed`;
     const cancelled = calls_cancelled === 0 ? '' : `, ${integer(calls_cancelled)} cancelled behind failed ones`;
-    return `${targets.length > 1 ? `${name}  ` : ''}${url}${what === '' ? '' : ` (${what})`}: ${integer(programs)} programs${failures}; ${integer(calls)} calls${cancelled}`; // prettier-ignore
+    return `${names[index]}${places[index]} ${counted(programs, 'program')}${failures}; ${counted(calls, 'call')}${cancelled}`; // prettier-ignore
   });
-  const stopped = `Stopped after ${number(elapsed_seconds)} s with ${integer(programs_unfinished)} programs under way, which are in no figure.`; // prettier-ignore
+  const stopped = `Stopped after ${number(elapsed_seconds)} s with ${counted(programs_unfinished, 'program')} under way, in no figure.`; // prettier-ignore
   return [...listed, ...(complete ? [] : [stopped])];
+}
+
+function aligned(texts: readonly string[]): string[] {
+  const width = Math.max(...texts.map((text) => text.length));
+  return texts.map((text) => text.padEnd(width));
 }
 
 interface Grid {
@@ -102,6 +109,8 @@ export const intervalsText = ({ runs }: Pick<AbReport, 'runs'>): string =>
     ? `In brackets: 95 % confidence over ${integer(runs)} runs.`
     : 'No confidence interval: it takes several runs.';
 
+const PASS_THROUGH: PolicyName = 'pass-through';
+
 /** What the load itself leaves unanswered, and the load that would answer it. */
 export function adviceOf({ targets, settings }: Pick<LoadDocument, 'targets' | 'settings'>): string[] {
   const { rate_per_second: rate, time_scale: scale, arrivals, concurrency } = settings;
@@ -113,10 +122,14 @@ export function adviceOf({ targets, settings }: Pick<LoadDocument, 'targets' | '
         : 'a lower --time-scale';
     return [`${targets.length > 1 ? `${name}: a` : 'A'} drain, not a steady state: the queue grew throughout. Its times grow with the number of programs; try ${slower}.`]; // prettier-ignore
   });
-  const waits = targets.map(({ queue_seconds }) => queue_seconds.max);
-  if (waits.length > 0 && waits.every((wait) => wait === 0)) {
+  // At a pass-through, no call ever waits, whatever the load.
+  const queues = targets.filter(({ policy }) => policy !== PASS_THROUGH).map(({ queue_seconds }) => queue_seconds);
+  if (queues.length > 0 && queues.every(hasFewWaits)) {
     const more = typeof rate === 'number' ? `--rate above ${number(rate)}` : arrivals === 'closed' ? `--concurrency above ${String(concurrency)}` : 'a higher --time-scale'; // prettier-ignore
-    lines.push(`No call waited at the gateway, so its policy changed nothing: try ${more}.`);
+    const found = queues.every(({ max }) => max === 0)
+      ? 'No call waited at the gateway, so its policy changed nothing'
+      : 'At least 95 of 100 calls never waited at the gateway, so its policy could change little';
+    lines.push(`${found}: try ${more}.`);
   }
   return lines;
 }

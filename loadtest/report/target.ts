@@ -50,6 +50,8 @@ export const cachedShare = ({ cached_tokens, prompt_tokens }: TargetReport): num
 interface Facts {
   readonly model: string | null;
   readonly server: string | null;
+  /** Scheduling policy of a maitred gateway. */
+  readonly policy: string | null;
   readonly tokenizer: TargetFacts['tokenizer'] | null;
   readonly prompt_tokens_wanted: number | null;
   readonly prompt_tokens_counted: number | null;
@@ -153,6 +155,7 @@ export class Target {
       url: this.url,
       model: facts?.model ?? null,
       server: facts?.server ?? null,
+      policy: facts?.policy ?? null,
       tokenizer: facts?.tokenizer ?? null,
       prompt_tokens_wanted: facts?.promptTokensWanted ?? null,
       prompt_tokens_counted: facts?.promptTokensCounted ?? null,

@@ -304,6 +304,10 @@ export const gatewayState = z
     policy: z.string(),
     draining: z.boolean(),
     demo: say(z.enum(['idle', 'running']).nullable(), 'Null: there is no demo fleet to send.'),
+    demo_programs: say(
+      z.strictObject({ ended: whole, total: whole }).nullable(),
+      'Programs of the demo fleet under way; null: none is.',
+    ),
     cluster: say(clusterState.nullable(), 'Null: `cluster.url` is null.'),
   })
   .meta({ id: 'GatewayState' });

@@ -1,14 +1,15 @@
 import { callId, type CallView, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Context } from '../context.js';
-import { findProgram } from '../programs.js';
+import { findProgramByBeginning } from '../programs.js';
 import { CALLS_MAX, programRows } from './rows.js';
 import { dispatchRow, inSeconds, obstacleRow, seconds, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, lastCallInWords } from './words.js';
 
 /**
  * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,
- * why its last one ran where it ran. The id may also be a call's: an active one, or the last of its program.
- * @throws GatewayError `unknown_program`, and `bad_request` if several tenants have such a program
+ * why its last one ran where it ran. The id may also be a call's: an active one, or the last of its program; or the
+ * beginning of a program's.
+ * @throws GatewayError `unknown_program`, and `bad_request` if several programs are meant
  */
 export function explain(context: Context, id: string, tenant: TenantId | undefined, now: number) {
   const { views } = context.driver;
@@ -19,7 +20,7 @@ export function explain(context: Context, id: string, tenant: TenantId | undefin
   }
   const withLast = withLastCall(context, id);
   if (withLast !== undefined) return explanation(context, withLast, []);
-  const row = findProgram(context, id, tenant);
+  const row = findProgramByBeginning(context, id, tenant);
   const calls = [...views.callsOf(row.id, CALLS_MAX)].map(([call, view]) => callRow(context, call, view, now));
   return explanation(context, row, calls, row.activeCalls - calls.length);
 }
@@ -32,9 +33,14 @@ function explanation(
   more = 0,
 ) {
   const last = row?.lastDispatch;
-  const { balancerName } = context.driver.views;
+  const { views } = context.driver;
+  const rules = {
+    policy: views.policyName,
+    levels: context.driver.queue().byLevel.length,
+    balancer: views.balancerName,
+  };
   const texts =
-    calls.length > 0 || row === undefined ? calls.map((call) => call.text) : [lastCallInWords(row, last, balancerName)];
+    calls.length > 0 || row === undefined ? calls.map((call) => call.text) : [lastCallInWords(row, last, rules)];
   if (more > 0) texts.push(`${more} later calls are active too.`);
   return {
     text: texts.join('\n\n'),

@@ -43,7 +43,8 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'd
   },
   '/programs/{id}/explain': {
     get: {
-      summary: 'Why its calls wait or run where they do. The id may also be a call’s.',
+      summary:
+        'Why its calls wait or run where they do. The id may also be a call’s, or at least 4 characters with which one program’s id alone begins.',
       query: TENANT,
       answer: answers.explanation,
       errors: [404],

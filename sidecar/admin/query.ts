@@ -28,6 +28,9 @@ const SORT_KEYS = {
 
 const STATES: readonly string[] = ['waiting', 'running', 'idle'] satisfies ReturnType<typeof programState>[];
 
+/** Of equal rows, those that wait come first, and idle ones last. */
+const stateRank = (row: ProgramView): number => STATES.indexOf(programState(row));
+
 const SELECTING = ['sort', 'tenant', 'engine', 'state', 'text'] as const;
 export const PROGRAM_PARAMETERS: readonly string[] = ['limit', 'offset', ...SELECTING];
 
@@ -127,7 +130,7 @@ function readSort(text: string | null): ProgramQuery['compare'] {
   }
   const read: (row: ProgramView) => number = SORT_KEYS[key as keyof typeof SORT_KEYS];
   const sign = text.startsWith('-') ? -1 : 1;
-  return (a, b) => sign * (read(a) - read(b)) || (a.id < b.id ? -1 : 1);
+  return (a, b) => sign * (read(a) - read(b)) || stateRank(a) - stateRank(b) || (a.id < b.id ? -1 : 1);
 }
 
 function bad(param: string, problem: string): GatewayError {

@@ -274,7 +274,8 @@ export function gatewayRow({ cluster, config, driver, draining, demo }: Context)
     started_at: unixSeconds(0),
     policy: driver.views.policyName,
     draining,
-    demo: demo === undefined ? null : demo.running ? 'running' : 'idle',
+    demo: demo === undefined ? null : demo.progress === undefined ? 'idle' : 'running',
+    demo_programs: demo?.progress ?? null,
     cluster: cluster === undefined ? null : clusterRow(cluster, config.cluster.pool),
   };
 }

@@ -15,6 +15,11 @@ const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
   retried: 'on another attempt, after an engine failed or had no room',
 };
 
+/** Why a balancer that knows homes sends a call elsewhere. */
+const SPREAD: Readonly<Record<string, string>> = {
+  'program-affinity': 'because its prompt is short and so costs little to compute elsewhere',
+};
+
 /** Facts that the words about a call need besides its view. */
 export interface Setting {
   readonly balancer: string;
@@ -36,9 +41,7 @@ export function callInWords(id: string, view: CallView, { balancer, now, forecas
     `${call} has waited ${span(waitingMs)} at level ${level} (0 goes first). Its program had received ${span(serviceMs)} of engine time when it arrived.`,
     ...forecastInWords(forecast),
     obstacleInWords(nearest, now),
-    ...(others.length > 0
-      ? [`Elsewhere it waits too: ${others.slice(0, ENGINES_SHOWN).map(inShort).join('; ')}.`]
-      : []),
+    ...elsewhereInWords(others, nearest),
     aheadInWords(nearest),
     ...shareInWords(waiting),
     ...prospects(view, now),
@@ -46,15 +49,29 @@ export function callInWords(id: string, view: CallView, { balancer, now, forecas
   return sentences.join(' ');
 }
 
+/** The policy and its number of levels, and the balancer. */
+interface Rules {
+  readonly policy: string;
+  readonly levels: number;
+  readonly balancer: string;
+}
+
 /** One paragraph on a program and its last call, which has ended. */
-export function lastCallInWords(row: ProgramView, last: Dispatch | undefined, balancer: string): string {
-  const { id, level, activeCalls, forecast } = row;
-  const now =
-    activeCalls > 0 ? `${count(activeCalls)} active` : `no active call; its next one would enter level ${level}`;
+export function lastCallInWords(row: ProgramView, last: Dispatch | undefined, rules: Rules): string {
+  const { id, activeCalls, forecast } = row;
+  const now = activeCalls > 0 ? `${count(activeCalls)} active` : `no active call${nextLevelInWords(row, rules)}`;
   const program = [`Program ${named(labelOf(id))} has ${now}.`, ...forecastInWords(forecast)].join(' ');
   return last === undefined
     ? `${program} No engine has run a call of it yet.`
-    : `${program} Its last call to be dispatched, ${last.call}, has ended: ${dispatchInWords(last, balancer)}`;
+    : `${program} Its last call to be dispatched, ${last.call}, has ended: ${dispatchInWords(last, rules.balancer)}`;
+}
+
+/** Nothing where all calls share one level. */
+function nextLevelInWords({ level, serviceMs, forecast }: ProgramView, { policy, levels }: Rules): string {
+  if (levels === 1) return '';
+  const foreseen = forecast?.used === true ? ' and by its forecast' : '';
+  const why = policy === 'plas' ? `, because it has received ${span(serviceMs)} of engine time${foreseen}` : '';
+  return `; its next one would enter level ${level} of 0 to ${levels - 1} (0 goes first)${why}`;
 }
 
 /** At most one sentence; none while nothing is foreseen, or no end is. */
@@ -74,7 +91,7 @@ function dispatchInWords(dispatch: Dispatch | undefined, balancer: string): stri
   const where = {
     home: `${engine} is its program’s home, which holds its cache, and \`${balancer}\` sends such a call home`,
     bound: `its program had no home that was up, so \`${balancer}\` chose ${engine} of the engines with room; it is the home now`,
-    spread: `\`${balancer}\` chose ${engine} of all engines with room, because such a call need not go to its program’s home`,
+    spread: `\`${balancer}\` chose ${engine} of all engines with room, ${SPREAD[balancer] ?? 'as it keeps no program on one engine'}`,
     spilled: `its program’s home had no room for too long, so \`${balancer}\` chose ${engine}, which is the home now`,
   }[placement];
   const waited = queueMs >= 1 ? `, ${span(queueMs)} after it was queued` : '';
@@ -111,9 +128,34 @@ function obstacleInWords(
   }
 }
 
-function inShort({ cause, engine, needs, free, limit }: ObstacleView): string {
-  const figures = needs === undefined ? '' : `, needs ${needs}, free ${free} of ${limit}`;
-  return `${engine} (${cause}${figures})`;
+/** At most one sentence, on the engines other than the nearest. */
+function elsewhereInWords(others: readonly ObstacleView[], nearest: ObstacleView): string[] {
+  const shown = others.slice(0, ENGINES_SHOWN).map((other) => inShort(other, other.cause === nearest.cause));
+  if (others.length > shown.length) shown.push(`${others.length - shown.length} more engines have no room either`);
+  return shown.length === 0 ? [] : [`No other engine can take it: ${shown.join('; ')}.`];
+}
+
+/** @param isSame whether the nearest engine lacks the same */
+function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView, isSame: boolean): string {
+  const too = isSame ? ' too' : '';
+  switch (cause) {
+    case 'no_engine':
+      return `${engine} is not up`;
+    case 'retry':
+      return `${engine} failed it`;
+    case 'resting':
+      return `${engine} reported no room${too}`;
+    case 'probation':
+      return `${engine} is on probation${too}`;
+    case 'window':
+      return `${engine} is full${too} (${limit - free} of ${count(limit)})`;
+    case 'kv':
+      return `${engine} has too little KV cache${too} (needs ${tokens(needs)}, ${free < 0 ? `exceeded by ${tokens(-free)}` : `${tokens(free)} free`})`;
+    case 'turn':
+      return `at ${engine} other calls come first${too}`;
+    case 'knee':
+      return `${engine} is past its knee${too}`;
+  }
 }
 
 function aheadInWords({ ahead, oldestAhead }: NonNullable<CallView['waiting']>['nearest']): string {
@@ -131,15 +173,18 @@ function shareInWords({ share }: NonNullable<CallView['waiting']>): string[] {
   ];
 }
 
+/** What being overdue brings. */
+const OVERDUE = 'it stands at the front whatever its program has received, and idle contexts make way for it';
+
 function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, now: number): string[] {
   const { promoteAtMs, overdueAtMs, refuseAtMs } = waiting ?? {};
   const found: string[] = [];
   if (engine !== undefined && waiting !== undefined && (waiting.engines.length > 1 || !mayLeave))
     found.push(mayLeave ? `It was bound to ${engine}, and may now leave it.` : `It waits for ${engine} alone.`);
-  if (overdue) found.push('It is overdue: it stands at the front, and idle contexts make way for it.');
+  if (overdue) found.push(`It is overdue: it has waited so long that ${OVERDUE}.`);
   else if (promoted) found.push('It has been moved to the front, because its program had waited too long.');
-  if (promoteAtMs !== undefined) found.push(`It moves to the front in ${span(promoteAtMs - now)}.`);
-  if (overdueAtMs !== undefined) found.push(`It is overdue in ${span(overdueAtMs - now)}.`);
+  if (promoteAtMs !== undefined) found.push(`It moves to the front in ${span(promoteAtMs - now)} at the latest.`);
+  if (overdueAtMs !== undefined) found.push(`In ${span(overdueAtMs - now)} it would be overdue: ${OVERDUE}.`);
   if (refuseAtMs !== undefined) found.push(`It is refused in ${span(refuseAtMs - now)} if it still waits then.`);
   return found;
 }

@@ -129,7 +129,9 @@ describe('maitred doctor', () => {
     expect([code, about(`port ${port}`)]).toMatchObject([1, [{ level: 'broken' }]]);
     const { url } = await world([]);
     const own = new URL(url).port;
-    expect((await examine([], { MAITRED_LISTEN_PORT: own })).about(`port ${own}`)).toMatchObject([{ level: 'ok' }]);
+    // It runs, but another one would not start.
+    const taken = (await examine([], { MAITRED_LISTEN_PORT: own })).about(`port ${own}`);
+    expect(taken).toMatchObject([{ level: 'warning', advice: expect.stringContaining(`top --url ${url}`) as string }]);
   });
 
   it('finds secrets that anyone may read, guess or go without', async () => {
@@ -152,6 +154,8 @@ describe('maitred doctor', () => {
     expect(open.about('admin.host')).toMatchObject([{ level: 'warning' }]);
     writeFileSync(file, 'listne: {port: 0}\n');
     expect(await examine(['--config', file])).toMatchObject({ code: 1, levels: new Set(['ok', 'broken']) });
+    const { code: gone, about: missing } = await examine(['--config', `${file}.no`]);
+    expect([gone, missing('no such file')]).toMatchObject([1, [{ level: 'broken', advice: expect.stringContaining(`init --out ${file}.no`) as string }]]); // prettier-ignore
   });
 });
 
@@ -163,7 +167,8 @@ describe('maitred doctor --url', () => {
     for (let call = 0; call < 20; call += 1) await chat(url, { messages: [{ role: 'user', content: `${call}` }] });
     const { code, about } = await examine(['--url', url]);
     expect(code).toBe(0);
-    expect(about('none 20')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('x-maitred-program') as string }]); // prettier-ignore
+    expect(about('1 of 1 engines up')).toMatchObject([{ level: 'ok' }]);
+    expect(about('20 of the last 20 calls began a program of their own')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('x-maitred-program') as string }]); // prettier-ignore
     expect(about('unknown size')).toMatchObject([{ level: 'warning', subject: `gateway’s ${engine.id}` }]);
     expect(about('no call waits')).toHaveLength(1);
     // What is configured here is another matter.

@@ -28,7 +28,7 @@ describe('maitred init', () => {
   it('writes a file for its owner that the gateway accepts, with the kind that the engine has', async () => {
     const { url } = await engine();
     const file = join(folderOf({}), 'maitred.yaml');
-    const { code, out } = await init('-o', file, '-e', `${url}/v1`, '-e', 'http://127.0.0.1:9', '--capacity', '5000', '--role', 'gateway', '--tenant', 'acme', '--tenant', 'beta'); // prettier-ignore
+    const { code, out, err } = await init('-o', file, '-e', `${url}/v1`, '-e', 'http://127.0.0.1:9', '--capacity', '5000', '--role', 'gateway', '--tenant', 'acme', '--tenant', 'beta'); // prettier-ignore
     expect(code).toBe(0);
     const config = loadConfig({ file });
     expect(config.engines).toMatchObject([
@@ -36,6 +36,8 @@ describe('maitred init', () => {
       { url: 'http://127.0.0.1:9', kind: 'auto', capacityTokens: 5000 },
     ]);
     expect(config.listen).toEqual({ host: '0.0.0.0', port: 8080 });
+    // First what is amiss, then what comes next.
+    expect(err).toMatch(/no answer from http:\/\/127\.0\.0\.1:9: [^\n]*\nNext: npx maitred doctor [^\n]*\nThen: npx maitred serve [^\n]*\n$/); // prettier-ignore
     expect(statSync(file).mode & 0o777).toBe(0o600);
     // The printed keys are those of the hashes, and nowhere in the file.
     for (const { tenant, sha256: hash } of config.auth.keys) {
@@ -75,7 +77,8 @@ describe('maitred init', () => {
     symlinkSync(join(folder, 'old.yaml'), link);
     expect((await init('-o', link, '--embedded', '1')).code).toBe(2);
     expect(readFileSync(link, 'utf8')).toBe('log: {level: warn}\n');
-    expect((await init('-o', link, '--embedded', '1', '--force')).code).toBe(0);
+    const forced = await init('-o', link, '--embedded', '1', '--force');
+    expect([forced.code, forced.err]).toEqual([0, expect.stringMatching(/\nWrote .*\nNext: npx maitred serve .*\n$/)]);
     expect(loadConfig({ file: join(folder, 'old.yaml') }).embedded).toBe(1);
     writeFileSync(join(folder, 'old.yaml'), '');
     expect(statSync(join(folder, 'old.yaml')).mode & 0o777).toBe(0o600);

@@ -107,7 +107,9 @@ describe('maitred serve', () => {
     const taken = new URL(await engineUrl()).port;
     const maitred = new Maitred(['serve', '--port', taken, '--embedded', '1']);
     expect(await maitred.ended).toBe(1);
-    expect(maitred.stderr).toMatch(/^maitred: .*EADDRINUSE.*--port.*\n$/);
+    expect(maitred.stderr).toMatch(
+      /^maitred: .*EADDRINUSE.*; if a gateway runs there .* top --url http:\/\/127\.0\.0\.1:\d+ shows it; .*--port.*\n$/,
+    );
   });
 
   it('exits 1 when the host is none of ours', async () => {

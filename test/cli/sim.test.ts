@@ -188,6 +188,8 @@ describe('maitred sim', () => {
         .document.advice;
     const [idle] = await adviceAt('--concurrency', '1');
     expect(Number(/^No call ever waited.*--concurrency above (\d+)\.$/.exec(idle!)?.[1])).toBeGreaterThan(1);
+    const [nearlyIdle] = await adviceAt('--concurrency', '4');
+    expect(nearlyIdle).toMatch(/^At least 9 of 10 calls never waited.*--concurrency above 8\.$/);
     const [drain] = await adviceAt('--rate', '3');
     const [, slower = ''] = /^plas: a drain.*--rate below (\S+) a second/.exec(drain!) ?? [];
     expect(Number(slower)).toBeLessThan(3);

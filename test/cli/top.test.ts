@@ -105,10 +105,26 @@ describe('a frame', () => {
     expect(text[0]).toContain('up 50s');
     expect(text[1]).toContain('3 wait  oldest 2.0s  causes: kv 3  level:waiting 5:3');
     // Since its start.
-    expect(text[2]).toContain('last 50s:  hits 75%  2 promoted  2.0 calls/s  0.10 programs/s');
+    expect(text[2]).toContain('last 50s:  hits 75%  2 promoted  2.0 calls/s  5 programs ended');
     expect(text.find((line) => line.startsWith('gpu-1'))).toMatch(/up +\[\|+ +4\/8\] \[\|+ +10\/100\] +50%$/);
     expect(text.find((line) => line.startsWith('gpu-2'))).toMatch(/ejected +\[ +4\/-\] .* -$/);
     expect(text.find((line) => line.startsWith('>'))).toMatch(/^>first +idle/);
+  });
+
+  it('counts one of a kind as one, and shows how far a demo fleet is', () => {
+    const gateway = { ...scene(table).snapshot.gateway, demo_programs: { ended: 14, total: 80 } };
+    const one = { queue: readQueue({ waiting: 1 }), gateway, ...programs(program('p', { state: 'running', current_wait_seconds: 2, current_wait_cause: 'kv' })) }; // prettier-ignore
+    const text = frame(scene(table, one), { columns: 80, rows: 24 }).map(textOf);
+    expect(text[0]).toContain('demo: 14 of 80 ended');
+    expect(text[1]).toMatch(/^1 program {2}8 calls run {2}1 waits/);
+    expect(text.find((line) => line.startsWith('>'))).toMatch(/^>p +run\+wait .* 2\.0s +kv /);
+  });
+
+  it('sets the working set against the gate, and without one against the cache', () => {
+    const engines = readEngines({ engines: [engine('gpu-1', { gate_tokens: 90 }), engine('gpu-2')] });
+    const text = frame(scene(table, { engines }), { columns: 80, rows: 24 }).map(textOf);
+    expect(text[3]).toContain('WORKING SET / GATE');
+    expect(text.slice(4, 6)).toEqual([expect.stringMatching(/ 10\/90\] *$/), expect.stringMatching(/ 10\/100\] *$/)]);
   });
 
   it('shows the causes of waits, the most frequent first, as far as there is room', () => {
@@ -135,6 +151,14 @@ describe('a frame', () => {
     const text = frame(opened, { columns: 80, rows: 40 }).map(textOf).join('\n');
     expect(frame({ ...opened, view: { ...opened.view, selected: 'another' } }, { columns: 80, rows: 40 }).map(textOf).join()).toContain('reading'); // prettier-ignore
     expect(text).toMatch(/waiting {2}0\.0s for kv[\s\S]*\nWhy it waits\./);
+    // Cut, it would find nothing.
+    const call = { ...waiting, call: '0123456789-12345' };
+    const named = {
+      ...detail,
+      ...readDetail({ ...program(HOSTILE), threads: [{ thread: '', calls: 3, active: [call] }] }),
+    };
+    const shown = frame(scene({ ...table, screen: 'program', selected: detail.key }, { detail: named }), { columns: 80, rows: 40 }); // prettier-ignore
+    expect(shown.some((line) => textOf(line).includes('0123456789-12345  waiting'))).toBe(true);
   });
 
   it('always shows the column that it is sorted by', () => {
@@ -201,6 +225,11 @@ describe('keys', () => {
     expect(type(table, 'space', 'f').action).toEqual({ type: 'read' });
     expect(type(table, 'q').action).toEqual({ type: 'quit' });
     expect(type(opened, 'ctrl-c').action).toEqual({ type: 'quit' });
+    for (const key of ['h', '?', 'f1']) {
+      expect(type(table, key).view.screen).toBe('help');
+      expect(type(table, key, 'down', key).view).toMatchObject({ screen: 'table', scroll: 0 });
+      expect(type(opened, key).view.screen).toBe('program');
+    }
   });
 });
 

@@ -116,7 +116,7 @@ describe('the table', () => {
     const window = summarize('fcfs-window', [run([outcome('a', 1010), outcome('b', 2010)], { policy: 'fcfs-window' })]);
     const lines = text([passThrough, window, plas], 20).split('\n');
     expect(lines.slice(0, 2)).toEqual([
-      'fcfs-window: no difference from pass-through that matters; cached 25 % -> 25 %',
+      'fcfs-window: programs at most 2 % different from pass-through; cached 25 % -> 25 %',
       'plas: programs 2.00x sooner than pass-through, slowest 2.00x sooner; cached 25 % -> 25 %',
     ]);
     const bars = lines.filter((line) => line.includes('█')).map((line) => line.match(/█/g)!.length);

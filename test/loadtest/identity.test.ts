@@ -89,10 +89,20 @@ describe.each(IDENTITY_NAMES)('the identity %s', (identity) => {
     // Those who say that they have ended are forgotten; probes before the run are programs of one call each.
     const isTold = ['maitred', 'dynamo', 'thunderagent', 'vllm-router'].includes(identity);
     expect(programs.map((each) => each.calls).filter((count) => count > 1)).toEqual(isTold ? [] : [4]);
+    if (identity === 'maitred') expect(programs).toEqual([]);
   });
 });
 
 describe('the end of a program', () => {
+  it('is told by maitred in a message where its last calls run side by side, so that none of them is the last', async () => {
+    const handle = await engine();
+    const { url } = await world([handle]);
+    const forked = program('forked', call(), call({ after: [0] }), call({ after: [0] }));
+    const { programs } = await load({ targets: [url], programs: () => [forked], identity: 'maitred' });
+    expect(programs).toMatchObject([{ outcome: 'completed', calls: 3 }]);
+    expect(await (await fetch(`${url}/programs`)).json()).toMatchObject({ programs: [] });
+  });
+
   it.each([
     ['thunderagent', '/programs/release', 'program_id'],
     ['vllm-router', '/finish_session', 'session_id'],

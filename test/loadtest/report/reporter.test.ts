@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeReporter, parseSlo, type LoadDocument } from '../../../loadtest/report/index.js';
 import { ERROR_CLASSES } from '../../../loadtest/records.js';
 import { readText } from '../../support/tree.js';
-import { options, playRun, progress, summary, Written } from './made-up.js';
+import { call, options, playRun, progress, summary, Written } from './made-up.js';
 
 const BOTH = ['http://127.0.0.1:8000', 'http://127.0.0.1:8001'];
 let folder: string;
@@ -20,6 +20,7 @@ const FACTS = BOTH.map((url) => ({
   url,
   model: 'm',
   server: 'vllm 0.32.0',
+  policy: 'plas',
   maxModelLen: 8192,
   tokenizer: 'tokenize' as const,
   isExact: true,
@@ -126,6 +127,33 @@ describe('the summary', () => {
     const { ab } = await reporter.finish(summary({ targets: FACTS, warnings: ['The load tester itself was slow.'] }));
     for (const part of [ab!.outcome, 'Missed: completed < 0 at B', 'Warning: The load tester', 'http_503', 'chat', 'largest quarter', 'Longest wait at A']) expect(out.text).toContain(part); // prettier-ignore
     expect(Math.max(...out.text.split('\n').filter((line) => !/[.:]/.test(line)).map((line) => line.length))).toBeLessThanOrEqual(120); // prettier-ignore
+  });
+});
+
+describe('the advice', () => {
+  /** @param waitsMs of the calls at the second target; at the first none waits. */
+  async function adviceOf(waitsMs: readonly number[], policies: readonly (string | undefined)[], targets = 2) {
+    const out = new Written();
+    const settings = { arrivals: 'closed', concurrency: 8 };
+    const reporter = makeReporter(options({ settings, targets: BOTH.slice(0, targets), isClosed: true, out }));
+    for (const queueMs of waitsMs)
+      for (let target = 0; target < targets; target += 1)
+        reporter.callEnded(call({ target, queueMs: target === 0 ? 0 * queueMs : queueMs }));
+    await reporter.finish(summary({ targets: FACTS.map((facts, at) => ({ ...facts, policy: policies[at] })) }));
+    return /.*never waited.*|No call waited.*/.exec(out.text)?.[0];
+  }
+  const few = Array.from({ length: 100 }, (_, at) => (at < 5 ? 900 : 0));
+
+  it('is a higher load where no call waited at the gateway, or few did', async () => {
+    expect(await adviceOf([0, 0], ['plas', 'plas'])).toMatch(/^No call waited.*--concurrency above 8\.$/);
+    expect(await adviceOf(few, ['plas', 'plas'])).toMatch(/^At least 95 of 100.*--concurrency above 8\.$/);
+    expect(await adviceOf([...few, 900], ['plas', 'plas'])).toBeUndefined();
+  });
+
+  it('is none for a pass-through, where no call can wait, nor for a server that reports no waits', async () => {
+    expect(await adviceOf([...few, 900], ['pass-through', 'plas'])).toBeUndefined();
+    expect(await adviceOf([0, 0], ['pass-through'], 1)).toBeUndefined();
+    expect(await adviceOf([NaN], [undefined, undefined])).toBeUndefined();
   });
 });
 

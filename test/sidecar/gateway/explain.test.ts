@@ -67,13 +67,16 @@ describe('a waiting call', () => {
       { id: 'second', state: 'waiting', current_wait_cause: 'window' },
     ];
     expect(programs).toMatchObject(rows);
+    // Neither has promotions: of equals, those that wait come first.
+    for (const sort of ['promotions', '-promotions'])
+      expect((await ask(`${url}/programs?sort=${sort}`)).json()).toMatchObject({ programs: rows.toReversed() });
 
     const told = (await ask(`${url}/programs/second/explain`)).json() as { text: string; calls: Call[] };
     expect(told).toMatchObject({ program: rows[1], last_call: null, calls: [{ waiting_for: cause }] });
     expect(told.text).toContain(told.calls[0]!.call);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(
-      /has waited .* s at level 0 .*its window is 1\. No call is ahead of it\. It is overdue in /,
+      /has waited .* s at level 0 .*its window is 1\. No call is ahead of it\. In .* it would be overdue: it stands at the front/,
     );
     // A call's own id finds it too.
     const byCall = (await ask(`${url}/programs/${told.calls[0]!.call}/explain`)).json();
@@ -101,6 +104,10 @@ describe('a program', () => {
     const idle = (await ask(`${url}/programs/second/explain`)).json() as { text: string; last_call: Call };
     expect(idle).toMatchObject({ calls: [], last_call: { engine: engine.id, reason: 'queued', placement: 'spread' } });
     expect(idle.text).toContain(idle.last_call.call);
+    expect(idle.text).toMatch(
+      /would enter level 0 of 0 to \d+ \(0 goes first\), because it has received .* of engine time/,
+    );
+    expect(idle.text).toContain('because its prompt is short');
     expect((await ask(`${url}/programs/${idle.last_call.call}/explain`)).json()).toMatchObject({
       program: { id: 'second' },
     });
@@ -108,6 +115,28 @@ describe('a program', () => {
       calls: 2,
       sources: [{ source: 'x-maitred-program', calls: 2 }],
     });
+  });
+
+  it('is found by the beginning of its id, if no other one’s begins so, to be explained and not to be ended', async () => {
+    const { url } = await world([await fakeEngine()]);
+    for (const id of ['fix-login-1', 'fix-login-2', 'docs']) await chat(url, {}, { 'x-maitred-program': id });
+    const explained = async (id: string, query = '') => {
+      const { status, text } = await ask(`${url}/programs/${id}/explain${query}`);
+      return status === 200 ? (JSON.parse(text) as { program: { id: string } }).program.id : [status, errorCode(text)];
+    };
+    await chat(url, {}, { 'x-maitred-program': 'fix-login' });
+    expect(await Promise.all(['fix-login-2', 'fix-login', 'docs'].map((id) => explained(id)))).toEqual(['fix-login-2', 'fix-login', 'docs']); // prettier-ignore
+    await chat(url, {}, { 'x-maitred-program': 'release-notes-of-may' });
+    expect(await explained('rele')).toBe('release-notes-of-may');
+    expect(await explained('rele', '?tenant=default')).toBe('release-notes-of-may');
+    expect(await explained('rele', '?tenant=other')).toEqual([404, 'unknown_program']);
+    for (const none of ['rel', 'relx', 'ease-notes']) expect(await explained(none)).toEqual([404, 'unknown_program']);
+    expect(await explained('fix-')).toEqual([400, 'bad_request']);
+    expect((await ask(`${url}/programs/fix-/explain`)).text).toMatch(
+      /"fix-login-1\\", \\"fix-login-2\\", \\"fix-login\\"/,
+    );
+    expect((await ask(`${url}/programs/rele/end`, { method: 'POST' })).status).toBe(404);
+    expect((await ask(`${url}/programs/rele`)).status).toBe(404);
   });
 
   it('that nobody knows is a 404, and its name does not come back whole', async () => {

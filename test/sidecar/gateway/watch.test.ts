@@ -10,7 +10,7 @@ import { programRoutes } from '../../../sidecar/admin/program-routes.js';
 import * as answers from '../../../sidecar/admin/answers.js';
 import { openApi } from '../../../sidecar/admin/openapi.js';
 import { pageRoutes } from '../../../sidecar/admin/page.js';
-import type { Context } from '../../../sidecar/context.js';
+import type { Context, Demo } from '../../../sidecar/context.js';
 import { listen } from '../../../sidecar/http/listener.js';
 import { familyOf } from '../../../sidecar/routes.js';
 import { SHADOW } from '../../support/shadow.js';
@@ -146,9 +146,12 @@ describe('the admin API', () => {
 
   it('starts the demo fleet of a gateway that has one', async () => {
     let fleets = 0;
-    const demo = { running: false, start: () => (fleets += 1) };
+    const demo = { progress: undefined as Demo['progress'], start: () => (fleets += 1) };
     const { url } = await world([], {}, { demo });
-    expect(answers.gatewayState.parse((await ask(`${url}/gateway`)).json()).demo).toBe('idle');
+    const state = async () => answers.gatewayState.parse((await ask(`${url}/gateway`)).json());
+    expect(await state()).toMatchObject({ demo: 'idle', demo_programs: null });
+    demo.progress = { ended: 14, total: 80 };
+    expect(await state()).toMatchObject({ demo: 'running', demo_programs: demo.progress });
     expect((await ask(`${url}/demo`)).status).toBe(405);
     const foreign = { method: 'POST', headers: { origin: 'http://evil.example' } };
     expect((await ask(`${url}/demo`, foreign)).status).toBe(403);

@@ -33,7 +33,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred init on a terminal (needs
     terminal.run('9000');
     await terminal.shows(/Tenants/);
     terminal.run('acme, beta');
-    await terminal.shows(/Next: maitred serve/);
+    await terminal.shows(/no answer from http:\/\/127\.0\.0\.1:9:[\s\S]*Next: npx maitred doctor[\s\S]*Then: npx maitred serve/); // prettier-ignore
     expect(loadConfig({ file })).toMatchObject({
       listen: { host: '0.0.0.0', port: 9000 },
       engines: [{ url: engine.url, kind: 'vllm' }, { url: 'http://127.0.0.1:9', kind: 'vllm' }],

@@ -46,7 +46,8 @@ async function open(url: string, options: TerminalOptions = {}, flags = '') {
   return terminal;
 }
 
-const program = (lines: readonly string[]) => lines.filter((line) => /^[> ]\S.* (running|waiting|idle) /.test(line));
+const program = (lines: readonly string[]) =>
+  lines.filter((line) => /^[> ]\S.* (running|run\+wait|waiting|idle) /.test(line));
 
 describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs tmux)', () => {
   it.each([
@@ -87,7 +88,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     terminal.press('Enter');
     expect(program(await terminal.shows(/1 of 1 "ALP"/))).toHaveLength(1);
     terminal.press('Enter');
-    await terminal.shows(/program +alpha[\s\S]*root +1 calls/);
+    await terminal.shows(/program +alpha[\s\S]*root +1 call /);
     terminal.press('q', 'Right');
     await terminal.shows(/▾SERVICE/);
     terminal.press('k');
@@ -220,7 +221,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     await call(url, 'one');
     const maitred = new Maitred(['top', '--url', url]);
     expect(await maitred.ended).toBe(0);
-    expect(maitred.stdout).toMatch(/^maitred {2}.*\n1 programs[\s\S]*PROGRAM +STATE[\s\S]*\n one +idle/);
+    expect(maitred.stdout).toMatch(/^maitred {2}.*\n1 program [\s\S]*PROGRAM +STATE[\s\S]*\n one +idle/);
     expect(maitred.stdout).not.toMatch(/[^\P{Cc}\n]/u);
   });
 });

@@ -77,7 +77,9 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
         await page.emulateMedia({ colorScheme });
         for (const width of [400, 1280]) {
           await page.setViewportSize({ width, height: 900 });
-          expect([path, await page.evaluate<number>('document.documentElement.scrollWidth')]).toEqual([path, width]);
+          // Charts follow a moment later. No column is clipped.
+          const widths = () => page.evaluate<number[]>(`[document.documentElement.scrollWidth, ${HIDDEN_WIDTH}]`);
+          await expect.poll(widths, { message: path, timeout: BUSY_MS }).toEqual([width, 0]);
         }
         expect(await axe(page)).toEqual([]);
       }
@@ -87,12 +89,14 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.close();
   });
 
-  it('shows the estimate against pass-through, or why there is no figure', async () => {
-    const { adminUrl } = await world([await fakeEngine()], {}, { shadow: SHADOW });
+  it('shows the estimate against pass-through, or why there is no figure, and how far the demo fleet is', async () => {
+    const demo = { progress: { ended: 14, total: 80 }, start: () => undefined };
+    const { adminUrl } = await world([await fakeEngine()], {}, { shadow: SHADOW, demo });
     const { page, complaints } = await openPage(browser, `${adminUrl}/ui`);
     await page
       .getByText('m, adapter: Under pass-through, a program would take 1.30 times as long (1.10 to 1.50).')
       .waitFor();
+    await page.getByRole('button', { name: 'Demo: 14 of 80 programs ended', disabled: true }).waitFor();
     await page.getByText('even: No difference that can be told. Mean of 30 programs').waitFor();
     await page.getByText('other: No figure: too few programs began in that time (12 programs).').waitFor();
     expect(await axe(page)).toEqual([]);
@@ -110,6 +114,8 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     expect(await page.locator('h2').textContent()).toContain('<script>');
     await page.goto(`${adminUrl}/ui?program=default%3Afirst`);
     await page.locator('.thread', { hasText: 'script' }).waitFor();
+    // Its three calls ran for the same reason.
+    expect([await page.locator('.ended li').count(), await page.locator('.reason').count()]).toEqual([3, 1]);
     await page.goto(`${adminUrl}/ui?program=${'x'.repeat(10_000)}&text=${encodeURIComponent(HOSTILE)}`);
     await page.locator('.warn').waitFor();
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(1280);
@@ -131,7 +137,8 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
       .getByText(/has waited .* at level 0 .* It waits for a slot/)
       .waitFor();
     held.open();
-    await page.getByText(/Its turn came: waited .* then ran on/).waitFor();
+    await page.getByText(/Its turn came, and it ran on/).waitFor();
+    await page.getByText(/Waited .* at level 0\. Answered after/).waitFor();
     await page.getByRole('button', { name: 'End this program' }).click();
     await page.getByRole('button', { name: 'End it' }).click();
     await page.getByText('It is not in the process table').waitFor();
@@ -218,6 +225,12 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.close();
   }, 300_000);
 });
+
+/** A script that measures how much of the process table is out of sight. */
+const HIDDEN_WIDTH = `(() => {
+  const box = document.querySelector('.scroller');
+  return box === null ? 0 : box.scrollWidth - box.clientWidth;
+})()`;
 
 /** A script that measures the times between frames, and does something in each. */
 const framesWhile = (step: string, ms: number) => `new Promise((resolve) => {

@@ -1,0 +1,13 @@
+import { basename } from 'node:path';
+
+/* Commands and addresses that advice names. */
+
+/** How this program was called, so that its advice works where it is read: a clone has only `npx`. */
+export const OWN_NAME =
+  process.env['npm_command'] !== 'exec' && basename(process.argv[1] ?? '') === 'maitred' ? 'maitred' : 'npx maitred';
+
+/** The URL at which this machine reaches a listener. */
+export function urlAt(host: string, port: number): string {
+  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+}
