@@ -21,15 +21,20 @@ export interface Round {
 }
 
 /** Runs of all policies in virtual time; undefined on real engines, whose speed is unknown. */
-export function simulateAll(rounds: readonly Round[], { simulate }: Stage, policies: readonly PolicyName[]): Run[] | undefined {
-  return (
-    simulate && rounds.flatMap(({ seed, workload }) => policies.map((policy) => simulate(policy, seed, workload)))
-  );
+export function simulateAll(
+  rounds: readonly Round[],
+  { simulate }: Stage,
+  policies: readonly PolicyName[],
+): Run[] | undefined {
+  return simulate && rounds.flatMap(({ seed, workload }) => policies.map((policy) => simulate(policy, seed, workload)));
 }
 
 /** Time that these simulated runs take live. */
 export const liveSeconds = (simulated: readonly Run[], speed: number): number =>
-  simulated.reduce((sum, { outcomes }) => sum + START_SECONDS + Math.max(...outcomes.map(({ seconds }) => seconds)) / speed, 0);
+  simulated.reduce(
+    (sum, { outcomes }) => sum + START_SECONDS + Math.max(...outcomes.map(({ seconds }) => seconds)) / speed,
+    0,
+  );
 
 /**
  * Plays each round under each policy, one run at a time, and says how long the rest takes.

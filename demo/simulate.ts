@@ -74,7 +74,10 @@ export function simulate(
 }
 
 /** The program with its prompts as the stand-in's template makes them of its messages, and its gaps as played. */
-function played({ id, calls }: AgentProgram, { gapScale, gapMsMax }: Pick<Scene, 'gapScale' | 'gapMsMax'>): AgentProgram {
+function played(
+  { id, calls }: AgentProgram,
+  { gapScale, gapMsMax }: Pick<Scene, 'gapScale' | 'gapMsMax'>,
+): AgentProgram {
   const [opening] = calls[0]?.messages ?? [];
   let prefix: Prefix | undefined = opening && { name: opening.content, tokens: tokensOf(opening.content) + MARKS };
   // A prompt ends with the mark that opens the answer.

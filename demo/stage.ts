@@ -45,8 +45,7 @@ function standInStage(options: DemoOptions, say: Say): Stage {
     gapScale,
     workload: (seed) => standInWorkload(options, seed, say),
     engines: (demand) => startStandIns({ count, preset, speed, kvTokens: kvTokens(demand) }),
-    describe: (demand) =>
-      `${count} stand-in engines (${preset}) of ${thousands(kvTokens(demand))} KV tokens`,
+    describe: (demand) => `${count} stand-in engines (${preset}) of ${thousands(kvTokens(demand))} KV tokens`,
     simulate: (policy, seed, { programs, demand }) =>
       simulate(
         policy,

@@ -17,8 +17,7 @@ engine that so many gateways share, each of which hears of every claim. "take": 
   const rows: string[][] = [];
   try {
     for (const gateways of size.gateways)
-      for (const inFlight of size.inFlight)
-        rows.push(...(await measured(store.path, gateways, inFlight, size.count)));
+      for (const inFlight of size.inFlight) rows.push(...(await measured(store.path, gateways, inFlight, size.count)));
   } finally {
     await store.stop();
   }

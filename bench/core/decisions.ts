@@ -10,7 +10,7 @@ const ROWS = 1_000_000;
 const TENANTS = 300;
 /** Lengths of the queue, decisions measured, and decisions before them. */
 const FULL = { queued: [1, 1000, 100_000], pinned: 100_000, tenantCalls: 10_000, decisions: 50_000, warmUp: 20_000 };
-const QUICK = { queued: [1, 10_000], pinned: 10_000, tenantCalls: 1000, decisions: 3000, warmUp: 3000 };
+const QUICK = { queued: [1, 5000], pinned: 10_000, tenantCalls: 1000, decisions: 2000, warmUp: 2000 };
 
 /** Cost of a decision, by the length of the queue. */
 export function benchDecisions(quick: boolean): void {

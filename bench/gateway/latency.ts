@@ -42,7 +42,7 @@ async function measure(stage: Stage, proxies: readonly Proxy[], one: (typeof CAS
       const { url, name } = proxy;
       const cpuBefore = proxy.cpuMs() ?? NaN;
       const { bytes, stream } = one;
-      const seconds = quick ? 1 : 4;
+      const seconds = quick ? 0.5 : 4;
       const latency = await stage.latency({ type: 'paced', url, bytes, stream, perSecond: PER_SECOND, seconds });
       if (latency.bad > 0) throw new Error(`${name}: ${latency.bad} bad answers`);
       const cpuMicros = (((proxy.cpuMs() ?? NaN) - cpuBefore) * 1000) / latency.requests;

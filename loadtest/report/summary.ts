@@ -103,18 +103,18 @@ export const intervalsText = ({ runs }: Pick<AbReport, 'runs'>): string =>
 
 /** What the load itself leaves unanswered, and the load that would answer it. */
 export function adviceOf({ targets, settings }: Pick<LoadDocument, 'targets' | 'settings'>): string[] {
-  const { rate_per_second: rate, time_scale: scale, arrivals, concurrency } = settings;
+  const { rate_per_second: rate, speed, arrivals, concurrency } = settings;
   const lines = targets.flatMap(({ name, queue_grew, programs_per_second }) => {
     if (queue_grew !== true) return [];
     const slower =
       typeof rate === 'number' && programs_per_second !== null
-        ? `--rate below ${number(programs_per_second / Number(scale ?? 1))}`
-        : 'a lower --time-scale';
+        ? `--rate below ${number(programs_per_second / Number(speed ?? 1))}`
+        : 'a lower --speed';
     return [`${targets.length > 1 ? `${name}: a` : 'A'} drain, not a steady state: the queue grew throughout. Its times grow with the number of programs; try ${slower}.`]; // prettier-ignore
   });
   const waits = targets.map(({ queue_seconds }) => queue_seconds.max);
   if (waits.length > 0 && waits.every((wait) => wait === 0)) {
-    const more = typeof rate === 'number' ? `--rate above ${number(rate)}` : arrivals === 'closed' ? `--concurrency above ${String(concurrency)}` : 'a higher --time-scale'; // prettier-ignore
+    const more = typeof rate === 'number' ? `--rate above ${number(rate)}` : arrivals === 'closed' ? `--concurrency above ${String(concurrency)}` : 'a higher --speed'; // prettier-ignore
     lines.push(`No call waited at the gateway, so its policy changed nothing: try ${more}.`);
   }
   return lines;

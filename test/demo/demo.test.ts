@@ -12,7 +12,9 @@ describe('npm run demo', () => {
     const { code, out, err } = await demo('--traces', traces, '--speed', '100', '--engines', '1');
     expect(code, err).toBe(0);
     expect(out).toMatch(/^fcfs-window: .+\n.+\nplas: (programs \d+\.\d\dx (sooner|later) than|no difference from) /);
-    expect(out).toContain('\nSimulated, in virtual time, with the gateway’s scheduler:\n3 recorded mini-swe-agent programs');
+    expect(out).toContain(
+      '\nSimulated, in virtual time, with the gateway’s scheduler:\n3 recorded mini-swe-agent programs',
+    );
     const tables = out.split(/^policy /m).slice(1);
     expect(tables.map((table) => table.trim().split(/ {2,}/)[0])).toEqual(['mean s', 'live s']);
     for (const table of tables)

@@ -26,7 +26,12 @@ function cells(page: string): Record<string, string>[] {
   const lines = page.split('\n').map((line) => line.trim().split(/ {2,}/));
   const start = lines.findIndex(([first]) => first === 'policy');
   const [titles, ...rest] = lines.slice(start);
-  return rest.slice(0, rest.findIndex(([first]) => first === '')).map((row) => Object.fromEntries(titles!.map((title, column) => [title, row[column] ?? ''])));
+  return rest
+    .slice(
+      0,
+      rest.findIndex(([first]) => first === ''),
+    )
+    .map((row) => Object.fromEntries(titles!.map((title, column) => [title, row[column] ?? ''])));
 }
 
 describe('a summary', () => {

@@ -71,7 +71,9 @@ describe('an excerpt', () => {
   it('has the first calls of the first programs, and their demand', () => {
     const whole = syntheticWorkload(6, 1);
     const { programs, demand } = excerpt(whole, { programsMax: 2, callsMax: 3 });
-    expect(programs.map(({ calls }) => calls)).toEqual(whole.programs.slice(0, 2).map(({ calls }) => calls.slice(0, 3)));
+    expect(programs.map(({ calls }) => calls)).toEqual(
+      whole.programs.slice(0, 2).map(({ calls }) => calls.slice(0, 3)),
+    );
     expect(demand.calls).toBe(6);
     expect(demand.largestTokens).toBeLessThan(whole.demand.largestTokens / 3);
   });
