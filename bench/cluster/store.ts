@@ -4,7 +4,7 @@ import { percentile, printTable, say, show } from '../numbers.js';
 import { startServer } from './server.js';
 
 const FULL = { gateways: [1, 4, 16], inFlight: [1, 32], count: 20_000 };
-const QUICK = { gateways: [1, 4], inFlight: [32], count: 2000 };
+const QUICK = { gateways: [1, 4], inFlight: [32], count: 1000 };
 const PROGRAMS = 10_000;
 
 /** Cost of the operations on a shared store, which is on this machine. */

@@ -54,7 +54,7 @@ async function measure(stage: Stage, gateways: Watched, stream: boolean, quick: 
   // The first round of a quick run only warms up, in place of `warmUp`.
   for (let round = quick ? -1 : 0; round < (quick ? 1 : 11); round += 1) {
     for (const { name, isScraped, proxy } of gateways) {
-      const sample = await run(stage, proxy, stream, isScraped, quick ? 1 : 2);
+      const sample = await run(stage, proxy, stream, isScraped, quick ? 0.5 : 2);
       if (round >= 0) samples.get(name)?.push(sample);
     }
   }

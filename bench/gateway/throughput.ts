@@ -68,7 +68,7 @@ async function measure(stage: Stage, proxies: readonly Proxy[], cell: Cell, quic
   const large = many && cell.bytes > 2 * KB;
   const rounds = large || quick ? 1 : 3;
   // A thousand streams at once take seconds: in a shorter round none would end.
-  const seconds = large ? (5 * cell.bytes) / (64 * KB) : many ? 5 : 1;
+  const seconds = quick ? 0.5 : large ? (5 * cell.bytes) / (64 * KB) : many ? 5 : 1;
   const samples = new Map<TargetName, Sample[]>(TARGETS.map((name) => [name, []]));
   // The first round only warms up: each path of each proxy has been compiled after it.
   for (let round = large ? 1 : 0; round <= rounds; round += 1) {

@@ -9,6 +9,7 @@ describe('maitred sim with wrong usage', () => {
     ['--workload mixed --rate 1 --balancer stiky', 'sticky'],
     ['--workload mixed --rate 1 --preset tiny-cp', 'tiny-cpu'],
     ['--workload mixed --rte 1', '--rate'],
+    ['repotr --out x', 'report'],
   ])('%s tells what may be meant', async (line, meant) => {
     const { code, out, errors } = await sim(...line.split(' '));
     expect({ code, out }).toEqual({ code: 2, out: '' });
