@@ -29,7 +29,7 @@ export {
   statisticsOf,
   tailOf,
 } from './measure/sample.js';
-export { integer, number, percent, ratio } from './report/figures.js';
+export { integer, number, percent, rate, ratio, time } from './report/figures.js';
 export { headline, type Change } from './report/headline.js';
 export { htmlOf } from './report/html.js';
 export { markdownOf } from './report/markdown.js';

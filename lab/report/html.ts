@@ -1,17 +1,38 @@
 import type { Block, Chart } from '../experiments/experiment.js';
-import { code, figures, folded, html, page, paragraph, section, table, type Figure, type Markup } from './page.js';
+import {
+  code,
+  contents,
+  figures,
+  folded,
+  html,
+  page,
+  paragraph,
+  section,
+  table,
+  type Figure,
+  type Markup,
+} from './page.js';
 import { missingText, textOf, type Chapter, type Report } from './report.js';
 
 /** Chart width above which a chart gets a row of its own. */
 const FIGURE_WIDTH = 500;
 
-/** The report as one self-contained page. */
-export function htmlOf({ title, notes, chapters, commands }: Report, charts: ReadonlyMap<string, string>): string {
+/**
+ * The report as one self-contained page.
+ * @param policies a sentence about each policy
+ */
+export function htmlOf(
+  { title, notes, chapters, commands }: Report,
+  charts: ReadonlyMap<string, string>,
+  policies: Readonly<Record<string, string>>,
+): string {
   return page({
     title,
     subtitle: notes.join(' '),
     content: [
+      contents([...chapters.map(({ experiment }) => experiment.title), 'Policies', 'Commands']),
       ...chapters.map((chapter) => chapterOf(chapter, charts)),
+      section('Policies', html`<ul>${Object.entries(policies).map(([name, sentence]) => html`<li><strong>${name}</strong>: ${sentence}</li>`)}</ul>`), // prettier-ignore
       section('Commands', folded(`${commands.length} to repeat the runs`, code(commands))),
     ],
     foot: 'maitred sim report',
