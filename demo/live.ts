@@ -11,7 +11,7 @@ import type { Run } from './report.js';
 import type { Say, Stage } from './stage.js';
 import type { Workload } from './workload.js';
 
-/** Time in which engines and a gateway start and stop, on two idle cores. */
+/** Time in which engines and a gateway start and stop, about. */
 const START_SECONDS = 2;
 
 /** Programs that every policy plays. */

@@ -17,6 +17,9 @@ import { missingText, textOf, type Chapter, type Report } from './report.js';
 /** Chart width above which a chart gets a row of its own. */
 const FIGURE_WIDTH = 500;
 
+/** Longer tables beside charts are behind a click, since the charts show what is in them. */
+const ROWS_MAX = 16;
+
 /**
  * The report as one self-contained page.
  * @param policies a sentence about each policy
@@ -49,7 +52,9 @@ function chapterOf(chapter: Chapter, charts: ReadonlyMap<string, string>): Marku
 }
 
 function contentOf(blocks: readonly Block[], charts: ReadonlyMap<string, string>): Markup[] {
+  const hasCharts = blocks.some(({ type }) => type === 'chart');
   return blocks.flatMap((block, at) => {
+    if (block.type === 'table' && block.rows.length > ROWS_MAX && hasCharts) return folded(block.caption, table(block));
     if (block.type !== 'chart') return blockOf(block);
     if (blocks[at - 1]?.type === 'chart') return [];
     return figures(leadingCharts(blocks.slice(at)).map((chart) => figureOf(chart, charts)));

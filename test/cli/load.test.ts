@@ -120,7 +120,7 @@ describe('maitred load', () => {
   it('sends one program at a time where nothing says when they arrive', async () => {
     const { url } = await engine();
     const args = ['--target', url, '--workload', 'chat', '--programs', '2', '--time-scale', '100', '--no-baseline'];
-    const { code, out } = await load([...args, '--identity', 'NONE', '--quiet', '--json', '-']);
+    const { code, out } = await load([...args, '--identity', 'NONE', '--quiet', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
       // By its earlier name.
