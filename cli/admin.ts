@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { request, type Dispatcher } from 'undici';
-import { plain } from '../lab/index.js';
+import { plain } from '../text/index.js';
 import { secretIn } from './secret.js';
 
 export interface AdminFlags {

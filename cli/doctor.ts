@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createRequire } from 'node:module';
-import { plain } from '../lab/index.js';
+import { plain } from '../text/index.js';
 import { configFileOf, loadConfig } from '../sidecar/config/load.js';
 import { ConfigError } from '../sidecar/config/problems.js';
 import { hasNoEngine } from '../sidecar/config/schema.js';

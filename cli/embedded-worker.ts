@@ -1,6 +1,12 @@
 import { parentPort } from 'node:worker_threads';
-import { startEngine } from '../sim/index.js';
+import { DEFAULT_PRESET, PRESETS, startEngine } from '../sim/index.js';
 
-/** The thread of one embedded engine: reports its URL and serves until it is terminated. */
+/** What an embedded engine reports once it listens. */
+export interface Ready {
+  readonly url: string;
+  readonly model: string;
+}
+
+/** The thread of one embedded engine serves until it is terminated. */
 const { url } = await startEngine({});
-parentPort?.postMessage(url);
+parentPort?.postMessage({ url, model: PRESETS[DEFAULT_PRESET].model } satisfies Ready);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { EngineConfig } from '../sidecar/config/schema.js';
+import type { Ready } from './embedded-worker.js';
 
 /** Calls in flight of each: few, so that a fleet on one's own machine has something to wait for. */
 const WINDOW = 16;
@@ -8,6 +9,8 @@ const WINDOW = 16;
 /** Stand-in engines beside the gateway. */
 export interface EmbeddedEngines {
   readonly configs: readonly EngineConfig[];
+  /** Absent: there are no engines. */
+  readonly model: string | undefined;
   close(): Promise<void>;
 }
 
@@ -24,14 +27,15 @@ export async function startEmbedded(
     await Promise.all(workers.map((worker) => worker.terminate()));
   };
   try {
-    const configs = await Promise.all(
-      workers.map(async (worker, index): Promise<EngineConfig> => {
-        const [url] = (await once(worker, 'message')) as [string];
-        return { id: `embedded-${index + 1}`, url, kind: 'vllm', window: WINDOW };
-      }),
-    );
+    const ready = await Promise.all(workers.map(async (worker) => ((await once(worker, 'message')) as [Ready])[0]));
+    const configs = ready.map(({ url }, index): EngineConfig => ({
+      id: `embedded-${index + 1}`,
+      url,
+      kind: 'vllm',
+      window: WINDOW,
+    }));
     workers.forEach((worker, index) => worker.on('error', (error) => onError(`embedded-${index + 1}`, error)));
-    return { configs, close };
+    return { configs, model: ready[0]?.model, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { plain } from '../lab/index.js';
+import { plain } from '../text/index.js';
 import { ENGINE_KINDS } from '../sidecar/config/engine.js';
 import type { EngineConfig } from '../sidecar/config/schema.js';
 import { choice } from './choice.js';

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { ConfigError, problemText } from '../sidecar/config/problems.js';
-import { plain } from '../lab/index.js';
+import { plain } from '../text/index.js';
 import { Interrupted } from './signals.js';
 
 /** In the order of the help. Each is loaded on demand: together they take three times as long as the slowest. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { plain } from '../lab/index.js';
+import { plain } from '../text/index.js';
 import { readRecords, TraceError } from '../workloads/index.js';
 import type { LogLine } from '../src/index.js';
 import { checkReadable } from './files.js';

@@ -7,9 +7,7 @@ import { hasNoEngine, type Config } from '../sidecar/config/schema.js';
 import { startGateway, type Gateway } from '../sidecar/index.js';
 import { makeLog } from '../sidecar/log.js';
 import { EventLog } from '../sidecar/record.js';
-import { DEFAULT_PRESET, PRESETS } from '../sim/index.js';
 import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
-import { DemoFleet } from './demo-fleet.js';
 import { startEmbedded } from './embedded.js';
 import { checkWritable } from './files.js';
 import { ShadowThread } from './shadow/thread.js';
@@ -38,16 +36,14 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
   const embedded = await startEmbedded(config.embedded, (engine, error) => {
     log.error({ engine, err: error }, 'embedded engine stopped');
   });
-  // It has no key of a client.
-  const hasDemo = config.embedded > 0 && config.auth.keys.length === 0;
-  const demo = hasDemo ? new DemoFleet((err) => log.error({ err }, 'the demo fleet failed')) : undefined;
+  const demo = await demoOf(config, (err) => log.error({ err }, 'the demo fleet failed'));
   const shadow = config.shadow.enabled ? new ShadowThread(config, log) : undefined;
   const withEmbedded = (own: Config): Config => ({ ...own, engines: [...own.engines, ...embedded.configs] });
   try {
     const gateway = await startGateway(withEmbedded(config), { log, recorder, demo, shadow });
     if (demo !== undefined) demo.target = gateway.url;
     if (hasNoEngine(config)) log.warn('no engine is configured; add one by POST /engines');
-    if (config.embedded > 0 || process.stderr.isTTY) greet(gateway, config);
+    if (config.embedded > 0 || process.stderr.isTTY) greet(gateway, config, embedded.model);
     const reload = () => {
       try {
         const next = keepRestartKeys(config, loadConfig(inputs));
@@ -70,12 +66,20 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
   }
 }
 
+/** Loaded on demand, as a gateway before real engines needs neither it nor the simulator. */
+async function demoOf({ embedded, auth }: Config, failed: (error: unknown) => void) {
+  // It has no key of a client.
+  if (embedded === 0 || auth.keys.length > 0) return undefined;
+  const { DemoFleet } = await import('./demo-fleet.js');
+  return new DemoFleet(failed);
+}
+
 /** For people, so on stderr: stdout is a stream of JSON log lines. */
-function greet({ url, adminUrl }: Gateway, { embedded, auth }: Config): void {
+function greet({ url, adminUrl }: Gateway, { auth }: Config, model: string | undefined): void {
   const key = auth.keys.length > 0 ? ` -H "authorization: Bearer $KEY"` : '';
-  const body = { model: PRESETS[DEFAULT_PRESET].model, messages: [{ role: 'user', content: 'Hello' }] };
+  const body = { model, messages: [{ role: 'user', content: 'Hello' }] };
   const chat = `/v1/chat/completions${key} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
-  const call = embedded > 0 ? chat : `/v1/models${key}`;
+  const call = model === undefined ? `/v1/models${key}` : chat;
   const ready = `maitred is ready. Base URL for clients: ${url}/v1\nPage: ${adminUrl}/ui`;
   process.stderr.write(`\n${ready}\nTry: curl ${url}${call}\n\n`);
 }

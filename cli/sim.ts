@@ -12,7 +12,7 @@ import { untilEnded } from './sim/progress.js';
 import { readPlan } from './sim/read-plan.js';
 import type { RunReport } from './sim/run.js';
 import { tablesOf } from './sim/tables.js';
-import { plain, tableWidth } from '../lab/index.js';
+import { plain, tableWidth } from '../text/index.js';
 import { Interrupted, stoppable } from './signals.js';
 import { addCalibrateCommand } from './sim-calibrate.js';
 import { addReportCommand } from './sim-report.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { tableWidth } from '../lab/index.js';
+import { tableWidth } from '../text/index.js';
 import { URL_DEFAULT, addAdminOptions, adminClient, type AdminClient, type AdminFlags } from './admin.js';
 import { choice } from './choice.js';
 import { duration } from './duration.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { plain } from '../lab/index.js';
+import { plain } from '../text/index.js';
 import { FORMAT_NAMES, type FormatName, openTrace, type Trace, TraceError } from '../workloads/index.js';
 import { choice } from './choice.js';
 import { checkReadable } from './files.js';

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Command } from 'commander';
-import { plain } from '../lab/index.js';
+import { plain } from '../text/index.js';
 import { type FormatName, programLine, TraceSummary } from '../workloads/index.js';
 import { checkWritable } from './files.js';
 import { complain, Faults, formatOption, openTraceFile } from './trace-file.js';

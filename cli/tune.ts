@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { integer, plain } from '../lab/index.js';
+import { integer, plain } from '../text/index.js';
 import { countOf } from './program-source.js';
 import { Interrupted, stoppable } from './signals.js';
 import { combinationsOf, type Plan } from './sim/plan.js';

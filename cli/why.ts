@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { plain } from '../lab/index.js';
+import { plain } from '../text/index.js';
 import { URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { wrapped } from './text.js';
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { plain } from '../lab/index.js';
+import { plain } from '../text/index.js';
 import { rounded, type NodeRest } from '../sidecar/workflows/analysis.js';
 import { checkWorkflow, readWorkflow } from '../sidecar/workflows/files.js';
 import { TOKENS_MAX } from '../sidecar/workflows/schema.js';

@@ -13,7 +13,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'maitred-ci-'));
 const total = { passed: 0, failed: 0, skipped: 0 };
 
 /** Random runs are many more than in `npm test`, and recordings whole, on the newest Node only. */
-const MORE = { TEST_SEQUENCES: '720', TEST_INPUTS: '5000', TEST_PROGRAMS: 'Infinity' };
+const MORE = { TEST_SEEDS: '1000', TEST_SEQUENCES: '720', TEST_INPUTS: '5000', TEST_PROGRAMS: 'Infinity' };
 
 function run(command, args, more = {}) {
   process.stdout.write(`\n$ ${[command, ...args].join(' ')}\n`);

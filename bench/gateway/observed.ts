@@ -16,11 +16,23 @@ interface Sample {
   readonly cpuMicros: number;
 }
 
-/** Price of being watched: a gateway that is traced and scraped against one that is neither, in interleaved rounds. */
+/** The page's own request at its first look (`/ui`). */
+const PAGE = '/stream?offset=0&limit=60';
+
+/** Begins to watch a gateway; the result ends it. */
+type Watch = (url: string) => () => void;
+
+interface Observed {
+  readonly name: string;
+  readonly proxy: Proxy;
+  readonly watch: Watch;
+}
+
+/** Price of being watched: gateways that are scraped, looked at or traced against one that is not, in interleaved rounds. */
 export async function benchObserved(quick: boolean): Promise<void> {
   say(`${CONDITIONS}
-Plain: tracing off, nothing scrapes. Scraped: /metrics is read every second. Traced: as well, and every call and program is
-traced, to a collector on the load's core. ${CONNECTIONS} connections, as many requests as possible. Ratios are medians of the
+Plain: tracing off, nothing scrapes. Scraped: /metrics is read every second. Page: one page is open, whose stream is read.
+Traced: scraped, and every call and program is traced, to a collector on the load's core. ${CONNECTIONS} connections, as many requests as possible. Ratios are medians of the
 rounds' ratios to plain.\n`);
   const stage = new Stage();
   await stage.open();
@@ -28,10 +40,11 @@ rounds' ratios to plain.\n`);
     const url = await stage.startCollector();
     await benchWatching(url, quick);
     say('');
-    const gateways = [
-      { name: 'plain', isScraped: false, proxy: await stage.startGateway() },
-      { name: 'scraped', isScraped: true, proxy: await stage.startGateway() },
-      { name: 'traced', isScraped: true, proxy: await stage.startGateway({ tracing: { otlp: { url } } }) },
+    const gateways: Observed[] = [
+      { name: 'plain', watch: () => () => undefined, proxy: await stage.startGateway() },
+      { name: 'scraped', watch: scrape, proxy: await stage.startGateway() },
+      { name: 'page', watch: readPage, proxy: await stage.startGateway() },
+      { name: 'traced', watch: scrape, proxy: await stage.startGateway({ tracing: { otlp: { url } } }) },
     ];
     if (!quick) for (const { proxy } of gateways) await warmUp(stage, proxy);
     const rows: string[][] = [];
@@ -41,38 +54,51 @@ rounds' ratios to plain.\n`);
       for (const { name } of gateways) rows.push([label, name, ...cells(samples.get(name) ?? [], plain)]);
     }
     printTable(['calls', 'gateway', 'calls/s', 'of plain', 'CPU µs', 'of plain'], rows);
-    say(`\nSpans: ${await spansOf(gateways[2]?.proxy.url ?? '')}`);
+    say(`\nSpans: ${await spansOf(gateways.at(-1)?.proxy.url ?? '')}`);
   } finally {
     await stage.close();
   }
 }
 
-type Watched = readonly { readonly name: string; readonly isScraped: boolean; readonly proxy: Proxy }[];
-
-async function measure(stage: Stage, gateways: Watched, stream: boolean, quick: boolean) {
+async function measure(stage: Stage, gateways: readonly Observed[], stream: boolean, quick: boolean) {
   const samples = new Map<string, Sample[]>(gateways.map(({ name }) => [name, []]));
   // The first round of a quick run only warms up, in place of `warmUp`.
   for (let round = quick ? -1 : 0; round < (quick ? 1 : 11); round += 1) {
-    for (const { name, isScraped, proxy } of gateways) {
-      const sample = await run(stage, proxy, stream, isScraped, quick ? 0.5 : 2);
-      if (round >= 0) samples.get(name)?.push(sample);
+    for (const gateway of gateways) {
+      const sample = await run(stage, gateway, stream, quick ? 0.5 : 2);
+      if (round >= 0) samples.get(gateway.name)?.push(sample);
     }
   }
   return samples;
 }
 
-async function run(stage: Stage, proxy: Proxy, stream: boolean, isScraped: boolean, seconds: number): Promise<Sample> {
+async function run(stage: Stage, { proxy, watch }: Observed, stream: boolean, seconds: number): Promise<Sample> {
   const { url } = proxy;
-  const scrape = () => void fetch(`${url}/metrics`).then((answer) => answer.text());
-  const timer = isScraped ? setInterval(scrape, SCRAPE_MS) : undefined;
+  const stop = watch(url);
   const cpuBefore = proxy.cpuMs() ?? NaN;
   const job = { type: 'throughput', url, bytes: BYTES, connections: CONNECTIONS, seconds, stream } as const;
   const result = await stage.throughput(job);
   const cpuMs = (proxy.cpuMs() ?? NaN) - cpuBefore;
-  clearInterval(timer);
+  stop();
   if (result.bad > 0) throw new Error(`${result.bad} bad answers`);
   return { perSecond: result.requests / result.seconds, cpuMicros: (cpuMs * 1000) / result.requests };
 }
+
+const scrape: Watch = (url) => {
+  const timer = setInterval(() => void fetch(`${url}/metrics`).then((answer) => answer.text()), SCRAPE_MS);
+  return () => clearInterval(timer);
+};
+
+const readPage: Watch = (url) => {
+  const end = new AbortController();
+  void (async () => {
+    const { body } = await fetch(`${url}${PAGE}`, { signal: end.signal });
+    for await (const part of body ?? []) void part;
+  })().catch((error: unknown) => {
+    if (!end.signal.aborted) throw error;
+  });
+  return () => end.abort();
+};
 
 function cells(samples: readonly Sample[], plain: readonly Sample[]): string[] {
   const keys = ['perSecond', 'cpuMicros'] as const;

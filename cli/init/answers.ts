@@ -1,5 +1,5 @@
 import { createInterface, type Interface } from 'node:readline/promises';
-import { plain } from '../../lab/index.js';
+import { plain } from '../../text/index.js';
 import { ConfigError } from '../../sidecar/config/problems.js';
 import { ENGINE_KINDS } from '../../sidecar/config/engine.js';
 import type { EngineConfig } from '../../sidecar/config/schema.js';

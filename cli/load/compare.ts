@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { plain, tableWidth } from '../../lab/index.js';
+import { plain, tableWidth } from '../../text/index.js';
 import { compareDocuments, ComparisonError, comparisonHtmlOf, summaryOf } from '../../loadtest/report/index.js';
 import { checkReadable, checkWritable } from '../files.js';
 import { jsonOption } from './flags.js';

@@ -1,4 +1,13 @@
-import { barChart, type Distribution, type Figure, lineChart, number, type Statistic, type Table, tailOf } from '../../lab/index.js'; // prettier-ignore
+import {
+  barChart,
+  type Distribution,
+  type Figure,
+  lineChart,
+  type Statistic,
+  type Table,
+  tailOf,
+} from '../../lab/index.js';
+import { number } from '../../text/index.js'; // prettier-ignore
 import { type Axis, isChoice, type Value, type Values, valuesText } from './axes.js';
 import { meanOf } from './comparison.js';
 import type { PrintedRun, SimDocument } from './document.js';

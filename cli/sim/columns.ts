@@ -1,12 +1,5 @@
-import {
-  type ColumnGroup,
-  type Distribution,
-  integer,
-  number,
-  percent,
-  statisticsOf,
-  tailOf,
-} from '../../lab/index.js';
+import { type Distribution, statisticsOf, tailOf } from '../../lab/index.js';
+import { type ColumnGroup, integer, number, percent } from '../../text/index.js';
 import { meanOf } from './comparison.js';
 import type { PrintedRun } from './document.js';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { integer } from '../../lab/index.js';
+import { integer } from '../../text/index.js';
 import type { SimPolicyName } from '../../sim/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import type { Arrivals } from '../../workloads/index.js';

@@ -1,4 +1,5 @@
-import { type ColumnGroup, integer, number, ratio, type Ratio, tailOf, textTable } from '../../lab/index.js';
+import { type Ratio, tailOf } from '../../lab/index.js';
+import { type ColumnGroup, integer, number, ratio, textTable } from '../../text/index.js';
 import { type Axis, isChoice, type Value, valuesText } from './axes.js';
 import { cellsOf, headingsOf, kindsOf, overview, tables } from './columns.js';
 import type { PrintedRun, SimDocument } from './document.js';

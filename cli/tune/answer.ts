@@ -1,4 +1,5 @@
-import { number, pairedRatio, percent, ratio, textTable, verdictOf, type Pair } from '../../lab/index.js';
+import { pairedRatio, verdictOf, type Pair } from '../../lab/index.js';
+import { number, percent, ratio, textTable } from '../../text/index.js';
 import { valuesText, type Values } from '../sim/axes.js';
 import { meanOf, ratiosOf, sentenceOf, type Ratios } from '../sim/comparison.js';
 import { fragmentOf } from '../sim/fragment.js';

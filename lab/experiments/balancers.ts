@@ -1,5 +1,5 @@
 import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
-import { number, ratio } from '../report/figures.js';
+import { number, ratio } from '../../text/index.js';
 import { cross, type Setup } from './case.js';
 import type { Block, Experiment } from './experiment.js';
 import { fleet, recorded, type Load } from './loads.js';

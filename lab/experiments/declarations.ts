@@ -1,4 +1,4 @@
-import { percent, ratio } from '../report/figures.js';
+import { percent, ratio } from '../../text/index.js';
 import type { Setup } from './case.js';
 import type { Block, Experiment, Scale } from './experiment.js';
 import { caseOf, chat, coding, crossed, fleet, inProduction, mcts, mixed, react, recorded, tenants, type Load } from './loads.js'; // prettier-ignore

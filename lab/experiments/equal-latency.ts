@@ -1,4 +1,4 @@
-import { number } from '../report/figures.js';
+import { number } from '../../text/index.js';
 
 /** The rate at which a policy reaches a latency. */
 export interface RateAt {

@@ -1,4 +1,4 @@
-import { percent, ratio } from '../report/figures.js';
+import { percent, ratio } from '../../text/index.js';
 import type { Setup } from './case.js';
 import type { Block, Experiment } from './experiment.js';
 import { caseOf, crossed, fleet, mixedHeld, recorded, type Load } from './loads.js';

@@ -1,4 +1,4 @@
-import { ratio } from '../report/figures.js';
+import { ratio } from '../../text/index.js';
 import type { Settings, Setup } from './case.js';
 import type { Block, Experiment, Scale } from './experiment.js';
 import { caseOf, chat, crossed, fleet, mixed, mixedHeld, recorded, type Load } from './loads.js';

@@ -1,4 +1,4 @@
-import { ratio } from '../report/figures.js';
+import { ratio } from '../../text/index.js';
 import type { LineChart } from '../report/plot.js';
 import type { WorkloadName } from '../../workloads/index.js';
 import { cross, type Scenario, type Setup } from './case.js';

@@ -1,4 +1,4 @@
-import { percent, ratio } from '../report/figures.js';
+import { percent, ratio } from '../../text/index.js';
 import { cross, RECORDING_NAMES, type Scenario, type Setup } from './case.js';
 import type { Block, Experiment } from './experiment.js';
 import { inProduction, recorded as loadsOf, type Load } from './loads.js';

@@ -1,4 +1,4 @@
-import { ratio } from '../report/figures.js';
+import { ratio } from '../../text/index.js';
 import type { Case, Machine, Scenario, Setup } from './case.js';
 import type { Block, Experiment, Scale } from './experiment.js';
 import { fleet, mixed, recorded } from './loads.js';

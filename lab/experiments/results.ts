@@ -1,5 +1,5 @@
 import { pairedRatio, type Pair, type Ratio } from '../measure/comparison.js';
-import { integer, number, percent, ratio } from '../report/figures.js';
+import { integer, number, percent, ratio } from '../../text/index.js';
 import type { RunMeasures } from '../measure/run.js';
 import { overSamePrograms } from '../measure/same-programs.js';
 import { keyOf, type Case } from './case.js';

@@ -1,4 +1,4 @@
-import { integer } from '../report/figures.js';
+import { integer } from '../../text/index.js';
 import type { Setup, Settings } from './case.js';
 import type { Experiment, Scale, Table } from './experiment.js';
 import { caseOf, coding, crossed, recorded, type Load } from './loads.js';

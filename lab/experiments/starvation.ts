@@ -1,4 +1,4 @@
-import { number, ratio } from '../report/figures.js';
+import { number, ratio } from '../../text/index.js';
 import { SIM_POLICIES } from '../../sim/index.js';
 import type { Setup } from './case.js';
 import type { Block, Experiment } from './experiment.js';

@@ -1,4 +1,4 @@
-import { number, percent } from '../report/figures.js';
+import { number, percent } from '../../text/index.js';
 import type { Setup } from './case.js';
 import type { Block, Experiment } from './experiment.js';
 import { caseOf, crossed, tenants as loadOf, type Load } from './loads.js';

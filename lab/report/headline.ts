@@ -1,5 +1,5 @@
 import { MARGIN, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
-import { integer, number, ratio } from './figures.js';
+import { integer, number, ratio } from '../../text/index.js';
 
 /** What one setting or target changed against the first: the facts of the sentence that opens a report. */
 export interface Change {

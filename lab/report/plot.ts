@@ -4,7 +4,7 @@
  */
 import type * as Observable from '@observablehq/plot';
 import { nearestRank } from '../measure/sample.js';
-import { number } from './figures.js';
+import { number } from '../../text/index.js';
 import { addLegend, legendHeight, type LegendEntry } from './legend.js';
 import { colour, paletteStyle, SERIES_COLOURS } from './palette.js';
 import { SvgDocument, type SvgElement } from './svg-document.js';

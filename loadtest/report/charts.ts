@@ -4,17 +4,16 @@ import {
   distributionChart,
   type Figure,
   figures,
-  integer,
   type Lane,
   type Markup,
   nearestRank,
-  number,
   paragraph,
   section,
   lowestOf,
   type SpanKind,
   swimLanes,
 } from '../../lab/index.js';
+import { integer, number } from '../../text/index.js';
 import { ENGINE, FAILED, QUEUE, TOOL, type Lanes } from './lanes.js';
 import { quarterName } from './rows.js';
 import type { Target, TargetReport } from './target.js';

@@ -4,13 +4,9 @@ import {
   figures,
   folded,
   html,
-  integer,
   type Markup,
-  number,
   page,
   paragraph,
-  percent,
-  rate,
   section,
   type Statistic,
   statisticsOf,
@@ -18,8 +14,8 @@ import {
   table,
   type Table,
   tiles,
-  time,
 } from '../../lab/index.js';
+import { integer, number, percent, rate, time } from '../../text/index.js';
 // prettier-ignore
 import { distributionFigures, laneSection, sizeFigures } from './charts.js';
 import type { LoadDocument } from './document.js';

@@ -6,7 +6,7 @@
  * `charts.ts`, `lanes.ts`) and `slo.ts`. `progress.ts` shows the run while it goes.
  */
 import { writeFile } from 'node:fs/promises';
-import { plain, tableWidth } from '../../lab/index.js';
+import { plain, tableWidth } from '../../text/index.js';
 import type { LoadProgress, LoadSummary } from '../load.js';
 import type { LoadCallRecord, LoadObserver, LoadProgramRecord } from '../records.js';
 import { documentOf, type LoadDocument, type Settings } from './document.js';

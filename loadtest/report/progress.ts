@@ -1,4 +1,4 @@
-import { integer, number } from '../../lab/index.js';
+import { integer, number } from '../../text/index.js';
 import type { LoadProgress } from '../load.js';
 import type { LoadCallRecord, LoadProgramRecord } from '../records.js';
 import { Recent } from './recent.js';

@@ -1,4 +1,5 @@
-import { type ColumnGroup, integer, number, ratio, type Ratio, textTable } from '../../lab/index.js';
+import { type Ratio } from '../../lab/index.js';
+import { type ColumnGroup, integer, number, ratio, textTable } from '../../text/index.js';
 import type { LoadDocument } from './document.js';
 import type { AbReport } from './pairs.js';
 import type { SloResult } from './slo.js';

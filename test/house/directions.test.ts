@@ -10,9 +10,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   sidecar: ['src', 'loadbalancer', 'cluster'],
   workloads: ['src'],
   sim: ['src', 'loadbalancer', 'cluster', 'workloads'],
-  lab: ['src', 'loadbalancer', 'workloads', 'sim'],
-  loadtest: ['src', 'workloads', 'sim', 'lab'],
-  cli: ['src', 'loadbalancer', 'sidecar', 'workloads', 'sim', 'lab', 'loadtest'],
+  text: [],
+  lab: ['text', 'src', 'loadbalancer', 'workloads', 'sim'],
+  loadtest: ['text', 'src', 'workloads', 'sim', 'lab'],
+  cli: ['text', 'src', 'loadbalancer', 'sidecar', 'workloads', 'sim', 'lab', 'loadtest'],
   processes: ['src', 'sidecar', 'sim'],
   // The types of the admin API only, see below.
   ui: ['sidecar'],
@@ -57,6 +58,15 @@ function forbidden(file: string, imports: readonly string[]): string[] {
   });
 }
 
+/** The files that are loaded with one: neither types nor what is loaded on demand. */
+function loadedBy(file: string, loaded = new Set<string>()): ReadonlySet<string> {
+  if (loaded.has(file)) return loaded;
+  loaded.add(file);
+  for (const [, name = ''] of readText(file).matchAll(/^(?:import|export|}) (?!type)(?:[^;]*?from )?'(\.[^']+)';/gm))
+    loadedBy(posix.join(posix.dirname(file), name.replace(/\.js$/, '.ts')), loaded);
+  return loaded;
+}
+
 describe('imports', () => {
   const sources = listFiles().filter((file) => /\.tsx?$/.test(file) && (file.split('/')[0] ?? '') in ALLOWED);
   const imports = new Map(sources.map((file) => [file, listImports(readText(file))]));
@@ -84,6 +94,19 @@ describe('imports', () => {
     const ofSidecar = lines.filter((line) => line.includes("from '../sidecar/"));
     expect(ofSidecar.length).toBeGreaterThan(3);
     expect(ofSidecar.filter((line) => !/^(import type|}) .*'..\/sidecar\/admin\/answers.js';$/.test(line))).toEqual([]);
+  });
+
+  it('of the gateway and of the commands that look at one load no simulator', () => {
+    for (const start of [
+      'cli/program.ts',
+      'cli/serve.ts',
+      'cli/config.ts',
+      'cli/top.ts',
+      'cli/why.ts',
+      'cli/doctor.ts',
+    ])
+      expect([...loadedBy(start)].filter((file) => /^(sim|lab|loadtest|workloads)\//.test(file))).toEqual([]);
+    expect([...loadedBy('cli/sim.ts')].filter((file) => file === 'sim/index.ts')).toHaveLength(1);
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { textTable } from '../../../lab/report/text-table.js';
+import { textTable } from '../../../text/index.js';
 import type { PolicyName } from '../../../src/index.js';
 import type { Live, LiveRun } from './live.js';
 import type { Setting } from './setting.js';

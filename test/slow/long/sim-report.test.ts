@@ -2,7 +2,7 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXPERIMENTS } from '../../../lab/experiments/experiments.js';
-import { number } from '../../../lab/report/figures.js';
+import { number } from '../../../text/index.js';
 import { filesOf, folderOf } from '../../support/folder.js';
 import { json, sim } from '../../support/sim-command.js';
 import { describeRecorded } from '../../support/traces.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { textTable } from '../../../lab/report/text-table.js';
+import { textTable } from '../../text/index.js';
 
 const GROUPS = [
   { heading: 'program, s', columns: ['mean', 'p99'] },

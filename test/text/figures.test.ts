@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rate, time } from '../../../lab/report/figures.js';
+import { rate, time } from '../../text/index.js';
 
 it('times and rates come in the unit that people would use', () => {
   expect([null, 0.00859, 0.9996, 1, 119, 120, 7199, 7200].map(time)).toEqual([
