@@ -20,28 +20,28 @@ import { benchSimulator } from './simulator/speed.js';
 
 interface Bench {
   readonly run: (quick: boolean) => void | Promise<void>;
-  /** Seconds of a quick run, on two idle cores. */
+  /** Estimated seconds of a quick run on two idle cores. */
   readonly quickSeconds: number;
 }
 
 /** All benches by name, in their usual order. docs/EXPERIMENTS-DETAILS.md has their results. */
 const BENCHES: Readonly<Record<string, Bench>> = {
-  core: { run: benchDecisions, quickSeconds: 7 },
+  core: { run: benchDecisions, quickSeconds: 12 },
   memory: { run: benchProgramBytes, quickSeconds: 3 },
   history: { run: benchHistory, quickSeconds: 1 },
-  identity: { run: benchIdentity, quickSeconds: 2 },
+  identity: { run: benchIdentity, quickSeconds: 4 },
   engine: { run: benchSteps, quickSeconds: 2 },
   simulator: { run: benchSimulator, quickSeconds: 6 },
-  latency: { run: benchLatency, quickSeconds: 18 },
-  streams: { run: benchStreams, quickSeconds: 12 },
-  relay: { run: benchRelay, quickSeconds: 8 },
-  bodies: { run: benchLargeBodies, quickSeconds: 12 },
-  throughput: { run: benchThroughput, quickSeconds: 18 },
-  observed: { run: benchObserved, quickSeconds: 18 },
-  load: { run: benchLoad, quickSeconds: 15 },
-  store: { run: benchStore, quickSeconds: 4 },
-  cluster: { run: benchCluster, quickSeconds: 11 },
-  gateways: { run: benchGateways, quickSeconds: 3 },
+  latency: { run: benchLatency, quickSeconds: 9 },
+  streams: { run: benchStreams, quickSeconds: 10 },
+  relay: { run: benchRelay, quickSeconds: 10 },
+  bodies: { run: benchLargeBodies, quickSeconds: 11 },
+  throughput: { run: benchThroughput, quickSeconds: 9 },
+  observed: { run: benchObserved, quickSeconds: 12 },
+  load: { run: benchLoad, quickSeconds: 11 },
+  store: { run: benchStore, quickSeconds: 2 },
+  cluster: { run: benchCluster, quickSeconds: 8 },
+  gateways: { run: benchGateways, quickSeconds: 4 },
 };
 
 const command = new Command('bench')
@@ -68,7 +68,7 @@ function timeAt(index: number): string {
 
 say(
   quick
-    ? `Node ${process.versions.node}, quick run, whose times are rough: about ${sum(chosen)} s on two idle cores`
+    ? `Node ${process.versions.node}, quick run, whose times are rough: about ${sum(chosen)} s, longer on a busy machine`
     : `Node ${process.versions.node}, full run: an hour or more for all benches, see --quick`,
 );
 for (const [index, [name, { run }]] of chosen.entries()) {

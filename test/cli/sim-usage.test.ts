@@ -49,6 +49,7 @@ describe('maitred sim with wrong usage', () => {
     ['--workload mixed --rate 1,1.0'],
     ['--workload mixed --rate 1, --window 8'],
     ['--workload mixed --rate 1 --gate 0.5,-1'],
+    ['--workload mixed --rate 1 --gate 0.5,7'],
     ['--workload mixed --rate 1 --gate 0.9,0.90'],
     ['--workload mixed --rate 1 --preset tiny-cpu,tiny-cpu'],
     ['--workload mixed --rate 1 --html -'],

@@ -137,8 +137,6 @@ describe('schema', () => {
     ['starvation: {beta: 0}', 'starvation.beta'],
     ['admission: {window: 0}', 'admission.window'],
     ['admission: {window: many}', 'admission.window'],
-    ['admission: {gate: 7}', 'admission.gate'],
-    ['admission: {gate: -0.1}', 'admission.gate'],
     ['engines: {}', 'engines'],
     ['engines: [{}]', 'engines[0].url'],
     ['engines: [{url: "localhost:8000"}]', 'engines[0].url'],
