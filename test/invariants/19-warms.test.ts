@@ -3,7 +3,7 @@ import { it } from 'vitest';
 import { millis, type Command, type Scheduler, type SchedulerConfig } from '../../src/index.js';
 import { WarmWorld, type WarmMoment } from '../support/core-warm-world.js';
 
-const SEQUENCES = Math.ceil(Number(process.env['TEST_SEQUENCES'] ?? 150) / 20);
+const SEQUENCES = Math.ceil(Number(process.env['TEST_SEQUENCES'] ?? 300) / 20);
 const STEPS = 400;
 
 /** Longest prefix that programs of the world share. */
