@@ -19,40 +19,61 @@ import { say } from './numbers.js';
 import { ensurePackages } from './packages.js';
 import { benchSimulator } from './simulator/speed.js';
 
+interface Bench {
+  readonly run: (quick: boolean) => void | Promise<void>;
+  /** Estimated seconds of a quick run on two idle cores. */
+  readonly quickSeconds: number;
+}
+
 /** All benches by name, in their usual order. docs/EXPERIMENTS-DETAILS.md has their results. */
-const BENCHES = {
-  core: benchDecisions,
-  memory: benchProgramBytes,
-  history: benchHistory,
-  identity: benchIdentity,
-  engine: benchSteps,
-  simulator: benchSimulator,
-  latency: benchLatency,
-  streams: benchStreams,
-  relay: benchRelay,
-  bodies: benchLargeBodies,
-  throughput: benchThroughput,
-  observed: benchObserved,
-  load: benchLoad,
-  store: benchStore,
-  cluster: benchCluster,
-  gateways: benchGateways,
-  pressure: benchPressure,
-} satisfies Record<string, (quick: boolean) => void | Promise<void>>;
+const BENCHES: Readonly<Record<string, Bench>> = {
+  core: { run: benchDecisions, quickSeconds: 12 },
+  memory: { run: benchProgramBytes, quickSeconds: 3 },
+  history: { run: benchHistory, quickSeconds: 1 },
+  identity: { run: benchIdentity, quickSeconds: 4 },
+  engine: { run: benchSteps, quickSeconds: 2 },
+  simulator: { run: benchSimulator, quickSeconds: 6 },
+  latency: { run: benchLatency, quickSeconds: 9 },
+  streams: { run: benchStreams, quickSeconds: 10 },
+  relay: { run: benchRelay, quickSeconds: 10 },
+  bodies: { run: benchLargeBodies, quickSeconds: 11 },
+  throughput: { run: benchThroughput, quickSeconds: 9 },
+  observed: { run: benchObserved, quickSeconds: 12 },
+  load: { run: benchLoad, quickSeconds: 11 },
+  store: { run: benchStore, quickSeconds: 2 },
+  cluster: { run: benchCluster, quickSeconds: 8 },
+  pressure: { run: benchPressure, quickSeconds: 4 },
+  gateways: { run: benchGateways, quickSeconds: 4 },
+};
 
 const command = new Command('bench')
   .description('Measures what the gateway, the scheduler and the load tester cost, against other proxies.')
   .addArgument(new Argument('[names...]', 'what to run; absent: all').choices(Object.keys(BENCHES)))
-  .option('--quick', 'a short run, whose times are rough', false)
+  .option('--quick', 'fewer and shorter rounds, whose times are rough: all of them within two minutes', false)
   .showHelpAfterError()
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .parse();
 const { quick } = command.opts<{ readonly quick: boolean }>();
 
 ensurePackages();
-say(`Node ${process.versions.node}, ${quick ? 'quick run: times are rough' : 'full run'}`);
-for (const [name, bench] of Object.entries(BENCHES)) {
-  if (command.args.length > 0 && !command.args.includes(name)) continue;
-  say(`\n=== ${name} ===\n`);
-  await bench(quick);
+const chosen = Object.entries(BENCHES).filter(([name]) => command.args.length === 0 || command.args.includes(name));
+const sum = (benches: typeof chosen) => benches.reduce((seconds, [, { quickSeconds }]) => seconds + quickSeconds, 0);
+const startedAt = performance.now();
+
+/** The position in the run, and the rest: this machine is taken to go on as slowly as it has so far. */
+function timeAt(index: number): string {
+  const seconds = (performance.now() - startedAt) / 1000;
+  if (!quick) return `${Math.round(seconds / 60)} min so far`;
+  const slowdown = index === 0 ? 1 : Math.max(1, seconds / sum(chosen.slice(0, index)));
+  return `about ${Math.ceil(slowdown * sum(chosen.slice(index)))} s left`;
+}
+
+say(
+  quick
+    ? `Node ${process.versions.node}, quick run, whose times are rough: about ${sum(chosen)} s, longer on a busy machine`
+    : `Node ${process.versions.node}, full run: an hour or more for all benches, see --quick`,
+);
+for (const [index, [name, { run }]] of chosen.entries()) {
+  say(`\n=== ${name} (${index + 1} of ${chosen.length}, ${timeAt(index)}) ===\n`);
+  await run(quick);
 }

@@ -11,9 +11,12 @@ const SIM_SENTENCES: Readonly<Record<Exclude<SimPolicyName, PolicyName>, string>
   'mru-pause': 'The rule of vLLM Router: pauses whole programs, and resumes the most recently used first.',
 };
 
+/** A sentence about each policy of the simulator. */
+export const SIM_POLICY_SENTENCES: Readonly<Record<SimPolicyName, string>> = { ...POLICY_SENTENCES, ...SIM_SENTENCES };
+
 /** Adds a sentence about each policy and balancer to the end of the command's help. */
 export function explainChoices(command: Command, { ofSimulator = false } = {}): Command {
-  const policies = { ...POLICY_SENTENCES, ...(ofSimulator ? SIM_SENTENCES : {}) };
+  const policies = ofSimulator ? SIM_POLICY_SENTENCES : POLICY_SENTENCES;
   return command.addHelpText('after', () =>
     [['Policies:', policies] as const, ['Balancers:', BALANCER_SENTENCES] as const]
       .map(([title, sentences]) => `\n${title}\n${rows(command, sentences)}`)

@@ -73,6 +73,7 @@ export function addSourceOptions(command: Command, { otherwise = '', several = f
         'concurrency',
       ]),
     ) // prettier-ignore
+    .option('--trace-speed <factor>', 'speed-up of recorded arrival times alone (default: 1)', numberFrom(1e-6, 1e6))
     .option(
       '--programs <count>',
       `programs per run (default: ${PROGRAMS_DEFAULT}, or all of a trace${otherwise})`,

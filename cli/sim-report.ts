@@ -21,6 +21,7 @@ import { names, seeds } from './lists.js';
 import { Pool } from './sim/pool.js';
 import { untilEnded } from './sim/progress.js';
 import { jobsOption } from './sim/flags.js';
+import { SIM_POLICY_SENTENCES } from './choices-help.js';
 import { readScheduling } from './sim/scheduling.js';
 import { Interrupted, stoppable } from './signals.js';
 import { complain } from './trace-file.js';
@@ -128,5 +129,5 @@ async function write(folder: string, report: Report): Promise<void> {
   const charts = await drawCharts(report);
   for (const [name, svg] of charts) writeFileSync(join(folder, `${name}.svg`), `${svg}\n`);
   writeFileSync(join(folder, 'report.md'), markdownOf(report));
-  writeFileSync(join(folder, 'report.html'), htmlOf(report, charts));
+  writeFileSync(join(folder, 'report.html'), htmlOf(report, charts, SIM_POLICY_SENTENCES));
 }

@@ -8,10 +8,19 @@ import { didYouMean } from '../sidecar/config/similar.js';
  */
 export function besideSubcommands(command: Command, act: () => Promise<void>): void {
   command.argument('[command]').usage('[options] [command]');
+  const refuse = (word: string): never => command.error(`unknown command '${word}'${didYouMean(word, command.commands.map((each) => each.name()))}`); // prettier-ignore
   command.action(async (word: string | undefined) => {
-    if (word !== undefined) command.error(`unknown command '${word}'${didYouMean(word, command.commands.map((each) => each.name()))}`); // prettier-ignore
+    if (word !== undefined) refuse(word);
     await act();
   });
+  // Options of a misspelt subcommand are unknown here, and would be reported instead of it.
+  const parser = command as Command & { unknownOption: (flag: string) => void };
+  const unknownOption = parser.unknownOption.bind(command);
+  parser.unknownOption = (flag) => {
+    const [word] = command.args;
+    if (word !== undefined && !word.startsWith('-')) refuse(word);
+    unknownOption(flag);
+  };
   command.hook('preSubcommand', (_, sub) => {
     const misplaced = command.options.find((option) => command.getOptionValueSource(option.attributeName()) === 'cli');
     if (misplaced !== undefined)

@@ -1,11 +1,11 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { POLICY_SENTENCES } from '../sidecar/config/choices.js';
 import { presentPolicy } from '../sidecar/config/renamed.js';
-import { POLICY_NAMES } from '../src/index.js';
+import { type PolicyName, POLICY_NAMES } from '../src/index.js';
 import { DEFAULT_PRESET, PRESET_NAMES, type PresetName } from '../sim/index.js';
 
 export interface DemoOptions {
-  readonly policies: readonly string[];
+  readonly policies: readonly PolicyName[];
   readonly balancer?: string;
   readonly config?: string;
   /** Absent: 30, or 24 on a real engine. */
@@ -22,6 +22,8 @@ export interface DemoOptions {
   /** Absent: 0.3, or 1 on a real engine, whose programs have short gaps. */
   readonly gapScale?: number;
   readonly gapMax: number;
+  /** All programs live, instead of simulated with a short live check. */
+  readonly full: boolean;
   readonly timeLimit: number;
   readonly json: boolean;
 }
@@ -36,7 +38,10 @@ const STAND_IN = ['engines', 'preset', 'speed', 'synthetic', 'traces'];
 
 export function makeCommand(): Command {
   return new Command('demo')
-    .description('Plays agent programs through a gateway, once for each policy, and compares how long they take.')
+    .description(
+      'Compares policies by how long agent programs take: all of them in virtual time, then a few live, through a ' +
+        'gateway and stand-in engines. With --full, or on real engines, all of them live.',
+    )
     .addOption(
       new Option('--policies <names>', 'policies, the first to compare each other one with')
         .argParser(policies)
@@ -83,7 +88,8 @@ export function makeCommand(): Command {
       real(0, 100),
     )
     .option('--gap-max <seconds>', 'longest tool time, before it is scaled', real(0, 86_400), 60)
-    .option('--time-limit <seconds>', 'longest time that the run of one policy may take', real(1, 86_400), 900)
+    .option('--full', 'play all programs live: five minutes or more', false)
+    .option('--time-limit <seconds>', 'longest time that the live run of one policy may take', real(1, 86_400), 900)
     .option('--json', 'print JSON', false)
     .addHelpText(
       'after',
@@ -104,9 +110,10 @@ function collect(text: string, urls: readonly string[]): string[] {
   throw new InvalidArgumentError('It must be an http:// or https:// URL.');
 }
 
-function policy(word: string): string {
+function policy(word: string): PolicyName {
   const name = presentPolicy(word, (message) => process.stderr.write(`--policies: ${message}\n`));
-  if ((POLICY_NAMES as readonly string[]).includes(name)) return name;
+  const known = POLICY_NAMES.find((each) => each === name);
+  if (known !== undefined) return known;
   throw new InvalidArgumentError(`There is no policy '${name}'; there are ${POLICY_NAMES.join(', ')}.`);
 }
 

@@ -101,7 +101,9 @@ export function compare(summaries: readonly Summary[]): Comparison[] {
   }));
 }
 
-const COLUMNS: readonly [title: string, cell: (summary: Summary) => string][] = [
+type Column = readonly [title: string, cell: (summary: Summary) => string];
+
+const COLUMNS: readonly Column[] = [
   ['policy', ({ policy }) => policy],
   ['mean s', ({ meanSeconds }) => number(meanSeconds)],
   ['p50 s', ({ p50Seconds }) => number(p50Seconds)],
@@ -109,52 +111,83 @@ const COLUMNS: readonly [title: string, cell: (summary: Summary) => string][] = 
   ['cached', ({ hitRate }) => percent(hitRate)],
   ['queued s', ({ gateway }) => number(gateway.queuedSecondsMean)],
   ['failed', ({ failures }) => String(failures)],
-  ['seen right', ({ gateway, programs }) => `${gateway.programsRight}/${programs}`],
+];
+/** Columns that only a real gateway can fill. */
+const LIVE_COLUMNS: readonly Column[] = [
+  ['right', ({ gateway, programs }) => `${gateway.programsRight}/${programs}`],
   ['overhead', ({ overheadShare }) => percent(overheadShare)],
 ];
 
-const timesOf = (speed: number): string =>
-  speed === 1
-    ? 'Times of programs, in seconds.'
-    : `Times are seconds as on the real machine, ${speed} times those that passed here.`;
-
-const legend = (speed: number): string => `${timesOf(speed)}
-p99: of fewer than 100 programs, the slowest. cached: share of the prompt tokens
-that the engines had in cache. queued: time in the gateway’s queue, for each
-program. seen right: programs whose calls the gateway took for one program’s.
+const LEGEND = `Times are seconds of the real machine. p99: of fewer than 100 programs, the
+slowest. cached: share of prompt tokens that the engines had in cache. queued:
+time of a program’s calls in the gateway’s queue.`;
+const LIVE_LEGEND = `right: programs whose calls the gateway recognised as one program’s.
 overhead: share of program time that this machine adds.`;
 
 /** Difference up to which a demo, which is one run, shows nothing. */
 const MARGIN = 0.02;
 const BAR_WIDTH = 50;
 
+/** Where the figures come from: virtual time, or a gateway and engines. */
+export type How = 'simulated' | 'live';
+
 /**
- * The verdict, a picture of it, and the table, in 80 columns.
- * @param speed speed-up over real time
+ * The verdict, a picture of it, the table, and its subject, in 80 columns.
+ * @param about lines on what was played, and how
  */
-export function text(summaries: readonly Summary[], speed: number): string {
+export function text(summaries: readonly Summary[], about: readonly string[], how: How): string {
+  const isLive = how === 'live';
   return [
     ...verdicts(summaries),
     '',
-    'Mean program time, s: shorter is better',
+    `Mean program time, s (${how}): shorter is better`,
     ...bars(summaries),
     '',
-    ...table(summaries),
+    ...table(summaries, isLive ? [...COLUMNS, ...LIVE_COLUMNS] : COLUMNS),
     '',
-    legend(speed),
+    LEGEND,
+    ...(isLive ? [LIVE_LEGEND] : []),
+    '',
+    ...about,
   ].join('\n');
 }
 
-/** A line on each policy but the first: how much sooner or later its programs ended, and what became of the caches. */
+/** How far the means of live runs lie from those of the same runs simulated, as a sentence and a table. */
+export function agreement(simulated: readonly Summary[], live: readonly Summary[], about: readonly string[]): string {
+  const of = (summary: Summary) => simulated.find(({ policy }) => policy === summary.policy);
+  const far = live.map((summary) => Math.abs(summary.meanSeconds / (of(summary)?.meanSeconds ?? NaN) - 1));
+  const overhead = Math.max(...live.map(({ overheadShare }) => overheadShare));
+  return [
+    `Live check: mean program times within ${percent(Math.max(...far))} of simulated ones;`,
+    `up to ${percent(overhead)} of the live times is overhead of this machine.`,
+    '',
+    ...table(live, [
+      ['policy', ({ policy }) => policy],
+      ['live s', ({ meanSeconds }) => number(meanSeconds)],
+      ['simulated s', (summary) => number(of(summary)?.meanSeconds ?? NaN)],
+      ['cached', ({ hitRate }) => percent(hitRate)],
+      ['simulated', (summary) => percent(of(summary)?.hitRate ?? null)],
+      ...LIVE_COLUMNS,
+    ]),
+    '',
+    LIVE_LEGEND,
+    '',
+    ...about,
+  ].join('\n');
+}
+
+/** Two lines on each policy but the first: how much sooner or later its programs ended, and its use of the caches. */
 function verdicts(summaries: readonly Summary[]): string[] {
   const [base] = summaries;
-  return compare(summaries).map(({ policy, against, mean: ofMeans, p99 }) => {
+  return compare(summaries).flatMap(({ policy, against, mean: ofMeans, p99 }) => {
     const own = summaries.find((summary) => summary.policy === policy);
-    const cached = `cached ${percent(base?.hitRate ?? null)} -> ${percent(own?.hitRate ?? null)}`;
+    const cached = `prompt tokens in cache: ${percent(base?.hitRate ?? null)} -> ${percent(own?.hitRate ?? null)}`;
     const slowest = Math.abs(p99 - 1) <= MARGIN ? 'slowest the same' : `slowest ${changeOf(p99)}`;
-    if (Math.abs(ofMeans - 1) <= MARGIN)
-      return `${policy}: programs at most ${100 * MARGIN} % different from ${against}; ${cached}`;
-    return `${policy}: programs ${changeOf(ofMeans)} than ${against}, ${slowest}; ${cached}`;
+    const change =
+      Math.abs(ofMeans - 1) <= MARGIN
+        ? `programs at most ${100 * MARGIN} % different from ${against}`
+        : `programs ${changeOf(ofMeans)} than ${against}, ${slowest}`;
+    return [`${policy}: ${change}`, `${' '.repeat(policy.length)}  ${cached}`];
   });
 }
 
@@ -170,12 +203,12 @@ function bars(summaries: readonly Summary[]): string[] {
   });
 }
 
-export function table(summaries: readonly Summary[]): string[] {
+export function table(summaries: readonly Summary[], columns: readonly Column[]): string[] {
   const rows = [
-    COLUMNS.map(([title]) => title),
-    ...summaries.map((summary) => COLUMNS.map(([, cell]) => cell(summary))),
+    columns.map(([title]) => title),
+    ...summaries.map((summary) => columns.map(([, cell]) => cell(summary))),
   ];
-  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const align = (cell: string, column: number) =>
     column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
   return rows.map((row) => row.map(align).join('  ').trimEnd());

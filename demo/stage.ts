@@ -1,10 +1,10 @@
-import { POLICY_NAMES } from '../src/index.js';
-import { PRESETS } from '../sim/index.js';
+import { type PolicyName, POLICY_NAMES } from '../src/index.js';
 import { startStandIns, type Engines } from '../processes/engines.js';
-import { estimateSeconds } from './estimate.js';
-import { readEngines, readModel, startGateway } from '../processes/gateway.js';
+import { configure, readEngines, readModel, startGateway } from '../processes/gateway.js';
 import { get } from '../processes/http.js';
 import { UsageError, type DemoOptions } from './options.js';
+import type { Run } from './report.js';
+import { simulate } from './simulate.js';
 import { recordedWorkload, smallWorkload, syntheticWorkload, type Demand, type Workload } from './workload.js';
 
 /** The engines, the programs, and the pace of a demo. */
@@ -15,8 +15,8 @@ export interface Stage {
   workload(seed: number): Promise<Workload>;
   engines(demand: Demand): Promise<Engines>;
   describe(demand: Demand): string;
-  /** Estimated waiting time for one policy; undefined: unknown. */
-  estimateSeconds(workload: Workload): number | undefined;
+  /** One policy in virtual time; absent: the engines are real ones, of unknown speed. */
+  readonly simulate?: (policy: PolicyName, seed: number, workload: Workload) => Run;
 }
 
 const PROGRAMS = 30;
@@ -29,13 +29,13 @@ const CONTEXT_SHARE = 0.7;
 /** Mean largest context in tokens, for an engine that does not report its cache. */
 const CONTEXT_TOKENS = 2600;
 
-type Say = (text: string) => void;
+export type Say = (text: string) => void;
 
 export const makeStage = (options: DemoOptions, say: Say): Promise<Stage> =>
   options.engine.length > 0 ? realStage(options, say) : Promise.resolve(standInStage(options, say));
 
 function standInStage(options: DemoOptions, say: Say): Stage {
-  const { engines: count, preset, speed, kvShare, gapScale = GAP_SCALE, gapMax } = options;
+  const { engines: count, preset, speed, kvShare, gapScale = GAP_SCALE, gapMax, balancer, config: file } = options;
   // Each engine must hold at least the largest context alone, with the chat template's marks; otherwise it would cut
   // the answer.
   const kvTokens = ({ largestTokens, peakTokens }: Demand) =>
@@ -45,10 +45,15 @@ function standInStage(options: DemoOptions, say: Say): Stage {
     gapScale,
     workload: (seed) => standInWorkload(options, seed, say),
     engines: (demand) => startStandIns({ count, preset, speed, kvTokens: kvTokens(demand) }),
-    describe: (demand) =>
-      `${count} stand-in engines (${preset}) of ${thousands(kvTokens(demand))} KV tokens, ${speed} times as fast as real`,
-    estimateSeconds: ({ programs }) =>
-      estimateSeconds(programs, { engines: count, preset: PRESETS[preset], gapScale, gapMsMax: gapMax * 1000 }) / speed,
+    describe: (demand) => `${count} stand-in engines (${preset}) of ${thousands(kvTokens(demand))} KV tokens`,
+    simulate: (policy, seed, { programs, demand }) =>
+      simulate(
+        policy,
+        seed,
+        programs,
+        { engines: count, preset, kvTokens: kvTokens(demand), gapScale, gapMsMax: gapMax * 1000 },
+        configure({ policy, balancer, file, engines: [], speed: 1 }),
+      ),
   };
 }
 
@@ -81,7 +86,6 @@ async function realStage(options: DemoOptions, say: Say): Promise<Stage> {
     engines: () => Promise.resolve({ urls, stop: () => Promise.resolve() }),
     describe: () =>
       `${urls.join(', ')}: ${capacityTokens === undefined ? 'unknown' : thousands(capacityTokens)} KV tokens`,
-    estimateSeconds: () => undefined,
   };
 }
 

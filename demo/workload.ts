@@ -19,6 +19,8 @@ export interface Workload {
   readonly name: string;
   readonly programs: readonly AgentProgram[];
   readonly demand: Demand;
+  /** Of the engines' tokenizer, for their texts. */
+  readonly bytesPerToken: number;
 }
 
 /** Demand of the programs on a KV cache, in tokens. */
@@ -80,6 +82,17 @@ export function smallWorkload(count: number, seed: number, largestTokens: number
   return describe(`synthetic small agents (seed ${seed})`, programs, bytesPerToken);
 }
 
+/** The first calls of the first programs. */
+export const excerpt = (
+  { name, programs, bytesPerToken }: Workload,
+  { programsMax, callsMax }: { readonly programsMax: number; readonly callsMax: number },
+): Workload =>
+  describe(
+    name,
+    programs.slice(0, programsMax).map(({ calls, ...program }) => ({ ...program, calls: calls.slice(0, callsMax) })),
+    bytesPerToken,
+  );
+
 function describe(name: string, programs: readonly AgentProgram[], bytesPerToken: number): Workload {
   const demand = { calls: 0, largestTokens: 0, meanTokens: 0, peakTokens: 0 };
   for (const program of programs) {
@@ -92,5 +105,5 @@ function describe(name: string, programs: readonly AgentProgram[], bytesPerToken
     demand.meanTokens += contexts.reduce((sum, tokens) => sum + tokens, 0) / contexts.length;
     demand.peakTokens = Math.max(demand.peakTokens, largest);
   }
-  return { name, programs, demand };
+  return { name, programs, demand, bytesPerToken };
 }

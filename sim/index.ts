@@ -36,7 +36,7 @@ export { stepMs } from './engine/roofline.js';
 export { rangeOf, readOptions } from './options.js';
 export { SIM_POLICIES, type SimPolicyName, makeSteps } from './policies/policies.js';
 export { parseFault } from './server/faults.js';
-export { hashText, mix } from './text/tokens.js';
+export { hashText, mix, tokensOf } from './text/tokens.js';
 export { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from './virtual/conditions.js';
 export type { ClusterOptions } from './virtual/cluster.js';
 export { hurried, misidentified, noisyService, untimed } from './virtual/lenses.js';

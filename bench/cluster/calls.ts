@@ -48,13 +48,13 @@ Added: less the gateway without a cluster in the same round. Medians of interlea
 async function measure(stage: Stage, cases: readonly Case[], quick: boolean): Promise<Map<string, Sample[]>> {
   const samples = new Map<string, Sample[]>(cases.map(({ label }) => [label, []]));
   const load = { type: 'paced', bytes: 2048, stream: false, perSecond: PER_SECOND, programs: PROGRAMS } as const;
-  for (let round = 0; round <= (quick ? 2 : 9); round += 1)
+  for (let round = 0; round <= (quick ? 1 : 9); round += 1)
     for (const { label, gateways } of cases) {
       const [url = '', ...others] = gateways.map((gateway) => gateway.url);
       const cpuMs = () => gateways.reduce((sum, gateway) => sum + (gateway.cpuMs() ?? NaN), 0);
       const before = cpuMs();
       const headers = { 'x-delay-ms': `${DELAY_MS}` };
-      const latency = await stage.latency({ ...load, url, others, headers, seconds: quick ? 2 : 4 });
+      const latency = await stage.latency({ ...load, url, others, headers, seconds: quick ? 1 : 4 });
       if (latency.bad > 0) throw new Error(`${label}: ${latency.bad} bad answers`);
       const { wholeP50, wholeP99, requests } = latency;
       // The first round only warms up.

@@ -3,8 +3,8 @@ import { engineId, programId, tenantId, type Millis, type Tokens } from '../../s
 import { percentile, printTable, say, show } from '../numbers.js';
 import { startServer } from './server.js';
 
-const GATEWAYS = [1, 4, 16];
-const IN_FLIGHT = [1, 32];
+const FULL = { gateways: [1, 4, 16], inFlight: [1, 32], count: 20_000 };
+const QUICK = { gateways: [1, 4], inFlight: [32], count: 1000 };
 const PROGRAMS = 10_000;
 
 /** Cost of the operations on a shared store, which is on this machine. */
@@ -13,11 +13,11 @@ export async function benchStore(quick: boolean): Promise<void> {
   if (store === undefined) return say('redis-server is not installed: skipped.');
   say(`One redis-server on this machine. Time from the call to its answer; CPU of this process, all gateways in it. "claim": of one
 engine that so many gateways share, each of which hears of every claim. "take": a program over from another gateway, with its record.\n`);
+  const size = quick ? QUICK : FULL;
   const rows: string[][] = [];
   try {
-    for (const gateways of GATEWAYS)
-      for (const inFlight of IN_FLIGHT)
-        rows.push(...(await measured(store.path, gateways, inFlight, quick ? 2000 : 20_000)));
+    for (const gateways of size.gateways)
+      for (const inFlight of size.inFlight) rows.push(...(await measured(store.path, gateways, inFlight, size.count)));
   } finally {
     await store.stop();
   }

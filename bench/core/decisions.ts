@@ -6,33 +6,33 @@ import { arrived, CAPACITY, type Desk, ENGINES, finished, joined, Load, WINDOW }
 import { ScanDesk } from './scan.js';
 import { settings } from './settings.js';
 
-const QUEUED = [1, 1000, 100_000];
-const PINNED = 100_000;
 const ROWS = 1_000_000;
 const TENANTS = 300;
-const TENANT_CALLS = 10_000;
+/** Lengths of the queue, decisions measured, and decisions before them. */
+const FULL = { queued: [1, 1000, 100_000], pinned: 100_000, tenantCalls: 10_000, decisions: 50_000, warmUp: 20_000 };
+const QUICK = { queued: [1, 5000], pinned: 10_000, tenantCalls: 1000, decisions: 2000, warmUp: 2000 };
 
 /** Cost of a decision, by the length of the queue. */
 export function benchDecisions(quick: boolean): void {
+  const { queued: lengths, pinned: pins, tenantCalls, decisions, warmUp } = quick ? QUICK : FULL;
   say(`${ENGINES} engines with a window of ${WINDOW}, all full; policy and balancer by default. Microseconds of one decision: an
 answer ends, the next call is dispatched, a new one arrives, due timers fire. Gate: ${show(CAPACITY)} KV tokens an engine, so
 that tokens are what is short. "scan" is a plain array searched from end to end, without most of the rules.\n`);
   const rows: string[][] = [];
   for (const gate of [true, false]) {
-    for (const queued of QUEUED) {
-      const decisions = quick ? 5000 : 50_000;
+    for (const queued of lengths) {
       const name = `${show(queued)} queued, gate ${gate ? 'on' : 'off'}`;
-      rows.push([name, 'maitred', ...timesOf(newScheduler(), gate, queued, 2 * queued + 20_000, decisions)]);
+      rows.push([name, 'maitred', ...timesOf(newScheduler(), gate, queued, 2 * queued + warmUp, decisions)]);
       const few = queued < 10_000 ? decisions : decisions / 100;
       rows.push([name, 'scan', ...timesOf(new ScanDesk(), gate, queued, few, few)]);
     }
   }
-  rows.push([`${show(PINNED)} pinned to a full engine`, 'maitred', ...summary(pinned(quick ? 5000 : 50_000))]);
-  for (const gate of [true, false])
+  rows.push([`${show(pins)} pinned to a full engine`, 'maitred', ...summary(pinned(pins, decisions))]);
+  for (const gate of quick ? [true] : [true, false])
     for (const tenants of TENANTS_NAMES) {
       const desk = new Scheduler(settings(ROWS, { tenants }), makeBalancer(loadConfig({}).balancer));
-      const times = timesOf(desk, gate, TENANT_CALLS, 40_000, quick ? 5000 : 50_000, TENANTS);
-      const name = `${show(TENANT_CALLS)} queued of ${TENANTS} tenants, gate ${gate ? 'on' : 'off'}`;
+      const times = timesOf(desk, gate, tenantCalls, 2 * warmUp, decisions, TENANTS);
+      const name = `${show(tenantCalls)} queued of ${TENANTS} tenants, gate ${gate ? 'on' : 'off'}`;
       rows.push([name, `maitred, ${tenants}`, ...times]);
     }
   printTable(['queue', 'scheduler', 'p50 µs', 'p99 µs', 'p99.9 µs', 'mean µs'], rows);
@@ -50,17 +50,17 @@ function timesOf(desk: Desk, gate: boolean, queued: number, warmUp: number, deci
 }
 
 /** Calls flow over three engines, while very many wait for the cache of a fourth engine, which is full. */
-function pinned(decisions: number): number[] {
+function pinned(pins: number, decisions: number): number[] {
   const scheduler = newScheduler();
   let nowMs = 0;
   const tell = (event: Event): Command[] => scheduler.step(event, millis((nowMs += 0.01)));
   tell(joined('full', false));
-  for (let i = 0; i < PINNED; i += 1) {
+  for (let i = 0; i < pins; i += 1) {
     tell(arrived(`first${i}`, `p${i}`, 4000));
     tell(finished(`first${i}`, 4000));
   }
   for (let i = 0; i < WINDOW; i += 1) tell(arrived(`holds${i}`, `h${i}`, 4000));
-  for (let i = 0; i < PINNED; i += 1) tell(arrived(`waits${i}`, `p${i}`, 4000));
+  for (let i = 0; i < pins; i += 1) tell(arrived(`waits${i}`, `p${i}`, 4000));
   for (let i = 1; i < ENGINES; i += 1) tell(joined(`open${i}`, false));
   return Array.from({ length: decisions }, (_, i) => {
     const startedAt = performance.now();

@@ -3,15 +3,16 @@ import { median, printTable, say, show } from '../numbers.js';
 import { Stage, type Proxy } from './stage.js';
 
 const KB = 1024;
-const STREAMS = 5000;
+const FULL = { streams: 5000, seconds: 10 };
+const QUICK = { streams: 250, seconds: 2 };
 const BODY_BYTES = 2 * KB;
 const GAP_MS = 1000;
 
 /** Resident memory while thousands of streams are open. */
 export async function benchStreams(quick: boolean): Promise<void> {
-  const streams = quick ? STREAMS / 10 : STREAMS;
+  const { streams, seconds } = quick ? QUICK : FULL;
   say(`${streams} streams open at once, a chunk of each every ${GAP_MS} ms. Resident memory of the proxy's process: idle (after a
-hundred streams that have ended), and the median of ten seconds while all are open. http-proxy opens 128 connections by
+hundred streams that have ended), and the median of ${seconds} seconds while all are open. http-proxy opens 128 connections by
 default and could not hold them.\n`);
   const rows: string[][] = [];
   for (const name of ['maitred', 'pass-through'] as const) {
@@ -33,8 +34,8 @@ default and could not hold them.\n`);
       const cpuBefore = proxy.cpuMs() ?? NaN;
       await hold(stage, proxy, streams);
       const opened = (proxy.cpuMs() ?? NaN) - cpuBefore;
-      const during = median(await watch(proxy, quick ? 3 : 10));
-      const kept = ((proxy.cpuMs() ?? NaN) - cpuBefore - opened) / (quick ? 3 : 10) / streams;
+      const during = median(await watch(proxy, seconds));
+      const kept = ((proxy.cpuMs() ?? NaN) - cpuBefore - opened) / seconds / streams;
       rows.push([
         name,
         show(before / KB / KB),

@@ -8,7 +8,6 @@ import { Tracing } from '../../sidecar/tracing/tracing.js';
 import { percentile, say, show } from '../numbers.js';
 
 const CALLS = 5000;
-const ROUNDS = 30;
 const PROGRAMS = 50;
 /** Calls between two turns of the event loop, in which batches are encoded and sent. */
 const BATCH = 500;
@@ -31,7 +30,8 @@ const TENANT = 'default' as TenantId;
  * Processor time that watching adds to a call, each part by itself in a hot loop. Unlike throughput it can be told on a
  * busy machine: the lowest tenth of the rounds had the processor to themselves.
  */
-export async function benchWatching(collector: string): Promise<void> {
+export async function benchWatching(collector: string, quick: boolean): Promise<void> {
+  const rounds = quick ? 3 : 30;
   const rows: [string, (metrics: Metrics) => () => void][] = [
     ['counted (always)', (metrics) => () => count(metrics)],
     ['not sampled (sampleShare: 0)', (metrics) => tracer(metrics, collector, 0)],
@@ -47,7 +47,7 @@ export async function benchWatching(collector: string): Promise<void> {
     });
     const once = make(metrics);
     const micros: number[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) micros.push(await microsOf(once));
+    for (let round = 0; round < rounds; round += 1) micros.push(await microsOf(once));
     say(
       `${title.padEnd(30)} ${show(percentile(micros, 0.1)).padStart(6)} ${show(percentile(micros, 0.5)).padStart(6)}`,
     );

@@ -89,7 +89,7 @@ function startTarget({ load: { speed }, target, router }: RunChoice, engines: re
 
 /** All targets get the same identity of programs, in the router's own header and field. */
 const loadArgs = (load: Load, url: string, seed: number): string[] => [
-  ...['load', '--target', `${url}/v1`, ...load.args, '--gap-max', '60s', '--time-scale', `${load.speed}`],
+  ...['load', '--target', `${url}/v1`, ...load.args, '--gap-max', '60s', '--speed', `${load.speed}`],
   ...['--identity', 'vllm-router', '--seed', `${seed}`, '--quiet', '--json', '-'],
 ];
 

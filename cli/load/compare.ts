@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { plain, tableWidth } from '../../text/index.js';
 import { compareDocuments, ComparisonError, comparisonHtmlOf, summaryOf } from '../../loadtest/report/index.js';
 import { checkReadable, checkWritable } from '../files.js';
+import { jsonOption } from './flags.js';
 import { marginOption } from '../margin.js';
 import { complain } from '../trace-file.js';
 
@@ -22,7 +23,7 @@ export function addCompareCommand(load: Command): void {
     .argument('<first>', 'document of one target')
     .argument('<other>', 'document of one target')
     .addOption(marginOption())
-    .option('--json <file>', 'write the comparison as JSON; - is stdout, where the summary then goes to stderr')
+    .addOption(jsonOption('the comparison'))
     .option('--html <file>', 'write a page')
     .action(async (first: string, other: string, { margin, json, html }: CompareFlags) => {
       for (const file of [json, html]) if (file !== undefined && file !== '-') checkWritable(compare, file);

@@ -12,7 +12,9 @@ export interface LoadFlags extends SourceFlags {
   readonly duration?: number;
   readonly repeat?: number;
   readonly margin: number;
-  readonly timeScale: number;
+  readonly speed: number;
+  /** The earlier name of `speed`. */
+  readonly timeScale?: number;
   readonly api: ApiName;
   readonly stream: boolean;
   readonly identity: IdentityName;
@@ -40,6 +42,8 @@ Examples:
   maitred load --target URL --trace programs.jsonl --slo 'program_seconds.p99 < 60'
   maitred load compare before.json after.json`;
 
+/** As of `maitred engine --speed`. */
+const factor = numberFrom(1e-3, 1e6);
 const SEED_MAX = 2 ** 32 - 1;
 const TARGETS_MAX = 2;
 
@@ -55,7 +59,8 @@ export function addLoadOptions(command: Command): Command {
       numberFrom(1, 100, 'a whole number'),
     ) // prettier-ignore
     .addOption(marginOption())
-    .option('--time-scale <factor>', 'divides gaps and times between arrivals', numberFrom(1e-3, 1e6), 1)
+    .option('--speed <factor>', 'times as fast as real: gaps and times between arrivals are divided by it', factor, 1)
+    .addOption(new Option('--time-scale <factor>').argParser(factor).hideHelp().conflicts('speed'))
     .optionsGroup('Calls:')
     .addOption(choice('--api <name>', 'API to call', API_NAMES).default('chat'))
     .option('--no-stream', 'request answers without streaming')
@@ -83,12 +88,16 @@ export function addLoadOptions(command: Command): Command {
     .optionsGroup('Measures and output:')
     .option('--no-baseline', 'skip the measurement of single calls, on which slowdowns are based')
     .option('--slo <expression>', 'exit 1 if it is missed, such as "program_seconds.p99 < 60"; repeatable', collect, []) // prettier-ignore
-    .option('--json <file>', 'write all figures as JSON; - is stdout')
+    .addOption(jsonOption('all figures'))
     .option('--html <file>', 'write a page')
     .option('--quiet', 'no progress', false)
     .option('--i-own-this-target', 'allow a target that is not on a private network', false)
     .addHelpText('after', EXAMPLES);
 }
+
+/** As of other commands, it prints; a file may be named too. */
+export const jsonOption = (what: string): Option =>
+  new Option('--json [file]', `write ${what} as JSON, to stdout if there is no file; the summary then goes to stderr`).preset('-'); // prettier-ignore
 
 function target(text: string, before: readonly string[] = []): readonly string[] {
   if (before.length === TARGETS_MAX) throw new InvalidArgumentError('Two targets can be compared, not more.');

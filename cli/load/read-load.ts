@@ -23,7 +23,8 @@ export interface Load {
  * The run that the flags describe; ends the command if they are inconsistent.
  * @throws ConfigError, TraceError or Error about the files that they name
  */
-export async function readLoad(command: Command, flags: LoadFlags, faults: Faults): Promise<Load> {
+export async function readLoad(command: Command, given: LoadFlags, faults: Faults): Promise<Load> {
+  const flags = { ...given, speed: given.timeScale ?? given.speed };
   if (flags.hangUp > 0 && !flags.stream) command.error('--hang-up applies to streams: drop --no-stream');
   if (flags.recordedAnswers && flags.trace === undefined) command.error('--recorded-answers needs a --trace');
   const { target: targets = [], label: labels } = flags;
@@ -72,7 +73,7 @@ function optionsOf(
     runs: flags.repeat,
     durationMs: flags.duration ?? Infinity,
     arrivals,
-    timeScale: flags.timeScale,
+    timeScale: flags.speed,
     gapMsMax: flags.gapMax ?? Infinity,
     api: flags.api,
     stream: flags.stream,
@@ -102,8 +103,8 @@ function slo(command: Command, text: string, targets: number) {
 
 function titleOf(flags: LoadFlags, source: ProgramSource, arrivals: Arrivals): string {
   const of = source.type === 'workload' ? source.workload : `${source.file} (${source.format})`;
-  const scale = flags.timeScale === 1 ? [] : [`times ${flags.timeScale} as fast`];
-  return [of, comesHow(arrivals), ...scale, `seed ${flags.seed}`, `${flags.api} API`, `identity ${flags.identity}`].join(', '); // prettier-ignore
+  const speed = flags.speed === 1 ? [] : [`${flags.speed} times as fast as real`];
+  return [of, comesHow(arrivals), ...speed, `seed ${flags.seed}`, `${flags.api} API`, `identity ${flags.identity}`].join(', '); // prettier-ignore
 }
 
 function comesHow(arrivals: Arrivals): string {
@@ -113,7 +114,7 @@ function comesHow(arrivals: Arrivals): string {
     case 'closed':
       return arrivals.concurrency === 1 ? 'one program at a time' : `${arrivals.concurrency} programs at a time`;
     case 'trace':
-      return 'arrivals of the trace';
+      return arrivals.speed === 1 ? 'arrivals of the trace' : `arrivals of the trace, ${arrivals.speed} times as fast`;
   }
 }
 
@@ -128,7 +129,8 @@ function settingsOf(flags: LoadFlags, source: ProgramSource, arrivals: Arrivals,
     duration_seconds: flags.duration === undefined ? null : flags.duration / 1000,
     repeat: flags.repeat ?? null,
     margin: flags.margin,
-    time_scale: flags.timeScale,
+    trace_speed: arrivals.type === 'trace' ? arrivals.speed : null,
+    speed: flags.speed,
     gap_max_seconds: flags.gapMax === undefined ? null : flags.gapMax / 1000,
     api: flags.api,
     stream: flags.stream,

@@ -41,7 +41,6 @@ export interface SimFlags extends SourceFlags<readonly number[]> {
 
 export function addSimOptions(command: Command): Command {
   addSourceOptions(command, { several: true })
-    .option('--trace-speed <factor>', 'speed-up of recorded arrival times (default: 1)', numberFrom(1e-6, 1e6))
     .optionsGroup('Engines:')
     .option('--engines <counts>', 'engine replicas; several with commas (default: those of --config, else 1)', numbersFrom(1, 4096, 'a whole number'))
     .addOption(presetsOption('model and machine of each engine'))

@@ -42,7 +42,8 @@ export function headlines(document: SimDocument, recommendation = document.recom
   const isTold = document.settings.varied === undefined || shownAxes(document).length === 1;
   return [
     ...(recommendation === undefined ? [] : [recommendation]),
-    ...(isTold ? document.ratios.map(({ outcome }) => outcome) : []),
+    // A recommendation repeats the outcome that it follows.
+    ...(isTold ? document.ratios.map(({ outcome }) => outcome).filter((outcome) => recommendation?.includes(outcome) !== true) : []), // prettier-ignore
   ];
 }
 

@@ -35,7 +35,6 @@ Examples:
 
 export function addTuneOptions(command: Command): Command {
   return addSourceOptions(command)
-    .option('--trace-speed <factor>', 'speed-up of recorded arrival times (default: 1)', numberFrom(1e-6, 1e6))
     .optionsGroup('Engines:')
     .option('--engines <count>', 'engine replicas (default: those of --config, else 1)', whole(1, 4096))
     .addOption(presetOption('model and machine of each engine'))

@@ -1,17 +1,41 @@
 import type { Block, Chart } from '../experiments/experiment.js';
-import { code, figures, folded, html, page, paragraph, section, table, type Figure, type Markup } from './page.js';
+import {
+  code,
+  contents,
+  figures,
+  folded,
+  html,
+  page,
+  paragraph,
+  section,
+  table,
+  type Figure,
+  type Markup,
+} from './page.js';
 import { missingText, textOf, type Chapter, type Report } from './report.js';
 
 /** Chart width above which a chart gets a row of its own. */
 const FIGURE_WIDTH = 500;
 
-/** The report as one self-contained page. */
-export function htmlOf({ title, notes, chapters, commands }: Report, charts: ReadonlyMap<string, string>): string {
+/** Longer tables beside charts are behind a click, since the charts show what is in them. */
+const ROWS_MAX = 16;
+
+/**
+ * The report as one self-contained page.
+ * @param policies a sentence about each policy
+ */
+export function htmlOf(
+  { title, notes, chapters, commands }: Report,
+  charts: ReadonlyMap<string, string>,
+  policies: Readonly<Record<string, string>>,
+): string {
   return page({
     title,
     subtitle: notes.join(' '),
     content: [
+      contents([...chapters.map(({ experiment }) => experiment.title), 'Policies', 'Commands']),
       ...chapters.map((chapter) => chapterOf(chapter, charts)),
+      section('Policies', html`<ul>${Object.entries(policies).map(([name, sentence]) => html`<li><strong>${name}</strong>: ${sentence}</li>`)}</ul>`), // prettier-ignore
       section('Commands', folded(`${commands.length} to repeat the runs`, code(commands))),
     ],
     foot: 'maitred sim report',
@@ -28,7 +52,9 @@ function chapterOf(chapter: Chapter, charts: ReadonlyMap<string, string>): Marku
 }
 
 function contentOf(blocks: readonly Block[], charts: ReadonlyMap<string, string>): Markup[] {
+  const hasCharts = blocks.some(({ type }) => type === 'chart');
   return blocks.flatMap((block, at) => {
+    if (block.type === 'table' && block.rows.length > ROWS_MAX && hasCharts) return folded(block.caption, table(block));
     if (block.type !== 'chart') return blockOf(block);
     if (blocks[at - 1]?.type === 'chart') return [];
     return figures(leadingCharts(blocks.slice(at)).map((chart) => figureOf(chart, charts)));

@@ -25,6 +25,8 @@ p{margin:.6rem 0;max-width:75ch}
 .tiles dt{color:var(--soft);font-size:.82rem}
 .tiles dd{margin:.15rem 0 0;font-size:1.35rem;font-weight:600;line-height:1.25;font-variant-numeric:tabular-nums}
 .tiles small{display:block;font-size:.8rem;font-weight:400;color:var(--soft)}
+nav ul{columns:2 22rem;padding-left:1.2rem}
+a{color:var(--series-1)}
 .scroll{overflow-x:auto;max-width:100%}
 pre{overflow-x:auto}
 .wide svg.chart{min-width:460px}

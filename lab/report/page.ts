@@ -87,10 +87,16 @@ export const folded = (summary: string, ...content: readonly Markup[]): Markup =
 export const paragraph = (...content: readonly Content[]): Markup => html`<p>${content}</p> `;
 
 export const section = (heading: string, ...content: readonly Markup[]): Markup =>
-  html`<section>
+  html`<section id="${idOf(heading)}">
     <h2>${heading}</h2>
     ${content}
   </section> `;
+
+/** Links to sections by their headings, for a long page. */
+export const contents = (headings: readonly string[]): Markup =>
+  html`<nav aria-label="Contents"><ul>${headings.map((heading) => html`<li><a href="#${idOf(heading)}">${heading}</a></li>`)}</ul></nav> `; // prettier-ignore
+
+const idOf = (heading: string): string => heading.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 
 export interface Page {
   readonly title: string;

@@ -153,12 +153,17 @@ export async function distributionChart({ series, x, ...rest }: DistributionChar
   const marks = series.map(({ name, values }, index) => {
     const [stroke, dash] = strokeOf(index);
     const options = { x: 'x', y: 'y', stroke, strokeWidth: 2, strokeDasharray: dash, curve: 'step-after' } as const;
-    return plot.lineY(stepsOf(values, lowest), { ...options, title: () => name });
+    const median = nearestRank(Float64Array.from(values).sort(), 0.5);
+    const middle = Number.isNaN(median) ? [] : [{ x: Math.max(lowest, median), y: 50 }];
+    return [
+      plot.lineY(stepsOf(values, lowest), { ...options, title: () => name }),
+      plot.dot(middle, { x: 'x', y: 'y', fill: stroke, r: 4 }),
+    ];
   });
   const options = {
     x: { ...axis(x), label: x.label },
     y: { label: '% of all', domain: [0, 100], grid: true },
-    marks: [plot.axisY({ ticks: 5 }), plot.axisX(ticksOf(x)), ...marks],
+    marks: [plot.axisY({ ticks: 5 }), plot.axisX(ticksOf(x)), ...marks.flat()],
   };
   return draw(plot, options, rest, linesOf(series));
 }

@@ -50,7 +50,7 @@ export async function distributionFigures(targets: readonly Target[]): Promise<F
       ...series.map(({ values }) => number(rankOf(values, share))),
     ]);
     const table = { caption: `${unit}, by the share of ${items} that took at most so long`, columns: ['share', ...series.map(({ name }) => name)], rows }; // prettier-ignore
-    return [{ svg, caption: `${what}: the share of ${items} that took at most so long.`, table }];
+    return [{ svg, caption: `${what}: the share of ${items} that took at most so long. Further left is better; dots mark medians.`, table }]; // prettier-ignore
   });
   return (await Promise.all(drawn)).flat();
 }
@@ -80,7 +80,7 @@ export async function sizeFigures(targets: readonly TargetReport[]): Promise<Fig
     if (series.every(({ values }) => values.every((value) => value === null))) return [];
     const description = series.map(({ name, values }) => `${name}: ${values.map(number).join(', ')}`).join('. ');
     const svg = await barChart({ title: what, description: `${label}, from small programs to large. ${description}.`, groups, series, y: { label } }); // prettier-ignore
-    return [{ svg, caption: `${what} in each quarter of the programs by their tokens.` }];
+    return [{ svg, caption: `${what} in each quarter of the programs by their tokens; lower is better.` }];
   };
   const totals = targets.flatMap(({ by_size }) => by_size.map((size) => TIME_KINDS.reduce((sum, { of }) => sum + (size[of] ?? 0), 0))); // prettier-ignore
   const splits = targets.map(async ({ name, by_size }): Promise<Figure> => {

@@ -2,6 +2,7 @@ import {
   callout,
   type Distribution,
   figures,
+  folded,
   html,
   type Markup,
   page,
@@ -14,7 +15,7 @@ import {
   type Table,
   tiles,
 } from '../../lab/index.js';
-import { counted, integer, number, percent } from '../../text/index.js';
+import { counted, integer, number, percent, rate, time } from '../../text/index.js';
 // prettier-ignore
 import { distributionFigures, laneSection, sizeFigures } from './charts.js';
 import type { LoadDocument } from './document.js';
@@ -61,12 +62,16 @@ export async function htmlOf(source: PageSource): Promise<string> {
     subtitle: `${title}. ${complete ? 'Ran' : 'Stopped after'} ${number(elapsed_seconds)} s.`,
     content: [
       ...findings(document),
-      ...(isNoneCompleted(targets)
-        ? [section('Results', paragraph(targetLines(targets)), paragraph(NONE_COMPLETED))]
-        : await results(source)),
-      ...(errors.rows.length > 0 ? [section('What failed', table(asTable('Calls by class of error', errors)), ...errorExamples(targets).map((line) => paragraph([`First ${line}`])), cancelled(targets))] : []), // prettier-ignore
+      paragraph(targetLines(targets)),
+      ...(isNoneCompleted(targets) ? [paragraph(NONE_COMPLETED)] : [tiles(tilesOf(targets)), whereTime(targets)]),
       await laneSection(source.targets, source.lanes),
-      section('How it was measured', table(settingsTable(document)), table(generatorTable(document))),
+      ...(isNoneCompleted(targets) ? [] : await results(source)),
+      ...(errors.rows.length > 0 ? [section('What failed', table(asTable('Calls by class of error', errors)), ...errorExamples(targets).map((line) => paragraph([`First ${line}`])), cancelled(targets))] : []), // prettier-ignore
+      section(
+        'How it was measured',
+        table(generatorTable(document)),
+        folded('Settings', table(settingsTable(document))),
+      ),
     ],
     foot: `Made by maitred load, begun ${document.started_at}.`,
   });
@@ -77,11 +82,9 @@ async function results(source: PageSource): Promise<Markup[]> {
   const { targets } = document;
   const many = workloadRows(targets);
   return [
-    tiles(tilesOf(targets)),
-    section('Results', paragraph(targetLines(targets)), table(resultTable(targets)), ...comparison(document)),
     section('How long it takes', figures(await distributionFigures(source.targets))),
     section('By program size', figures(await sizeFigures(targets)), table(asTable('Quarters of the programs by prompt and output tokens', sizeRows(targets)))), // prettier-ignore
-    section('Where the time went', table(asTable('Mean seconds of a program, along its critical path', splitRows(targets))), waits(targets)), // prettier-ignore
+    section('All results', table(resultTable(targets)), ...comparison(document)),
     ...(many.rows.length > 0 ? [section('By workload', table(asTable('Kinds of programs', many)))] : []),
   ];
 }
@@ -95,11 +98,12 @@ export function comparisonHtmlOf(title: string, compared: Summarized): Promise<s
       subtitle: `${title}.`,
       content: [
         ...findings(compared),
+        paragraph(targetLines(targets)),
         tiles(tilesOf(targets)),
-        section('Results', paragraph(targetLines(targets)), table(resultTable(targets)), ...ratios(compared)),
+        whereTime(targets),
         section('By program size', figures(sizes), table(asTable('Quarters of the programs by prompt and output tokens', sizeRows(targets)))), // prettier-ignore
-        section('Where the time went', table(asTable('Mean seconds of a program, along its critical path', splitRows(targets))), waits(targets)), // prettier-ignore
-        section('How it was measured', table(settingsTable(compared))),
+        section('All results', table(resultTable(targets)), ...ratios(compared)),
+        section('How it was measured', folded('Settings', table(settingsTable(compared)))),
       ],
       foot: 'Made by maitred load compare.',
     }),
@@ -116,24 +120,22 @@ function findings(document: Summarized): Markup[] {
 }
 
 function tilesOf(targets: readonly TargetReport[]) {
-  const each = (of: (target: TargetReport) => number | null) =>
-    targets.map((target) => number(of(target))).join('\u00a0| ');
+  const each = (of: (target: TargetReport) => number | null, show = number) =>
+    targets.map((target) => show(of(target)).replaceAll(' ', '\u00a0')).join('\u00a0| ');
   const two = targets.length > 1 ? `: ${targets.map(({ name }) => name).join(' | ')}` : '';
   const tail = (of: (target: TargetReport) => Distribution) => {
     const name = tailOf(targets.map(of));
-    return `${name} ${each((target) => of(target)[name])}`;
+    return `${name} ${each((target) => of(target)[name], time)}`;
   };
   return [
-    { name: `Program, mean seconds${two}`, value: each((target) => target.program_seconds.mean), note: tail((target) => target.program_seconds) }, // prettier-ignore
-    { name: `First token, median seconds${two}`, value: each((target) => target.ttft_seconds.p50), note: tail((target) => target.ttft_seconds) }, // prettier-ignore
-    { name: `Prompts cached${two}`, value: targets.map((target) => percent(cachedShare(target))).join('\u00a0| '), note: 'of prompt tokens' }, // prettier-ignore
+    { name: `Program, mean${two}`, value: each((target) => target.program_seconds.mean, time), note: tail((target) => target.program_seconds) }, // prettier-ignore
+    { name: `First token, median${two}`, value: each((target) => target.ttft_seconds.p50, time), note: tail((target) => target.ttft_seconds) }, // prettier-ignore
+    { name: `Prompts cached${two}`, value: each(cachedShare, percent), note: 'of prompt tokens' }, // prettier-ignore
     { name: `Slowdown, mean${two}`, value: each((target) => target.slowdown.mean), note: `Jain’s index ${each((target) => target.jain_index)}` }, // prettier-ignore
-    { name: `Output tokens a second${two}`, value: each((target) => target.output_tokens_per_second), note: `programs ${each((target) => target.programs_per_second)}` }, // prettier-ignore
+    { name: `Output tokens a second${two}`, value: each((target) => target.output_tokens_per_second), note: `programs ${each((target) => target.programs_per_second, rate)}` }, // prettier-ignore
     { name: `Programs failed${two}`, value: each((target) => target.failed), note: `of ${each((target) => target.programs)}` }, // prettier-ignore
   ];
 }
-
-const seconds = (value: number | null): string => (value === null ? '-' : `${number(value)} s`);
 
 const targetLines = (targets: readonly TargetReport[]): Markup[] =>
   targets.map((target, index) => {
@@ -187,11 +189,20 @@ const ratioTable = (ab: NonNullable<Summarized['ab']>) => ({
   rows: RATIOS.map(([name, of]) => [name, ...RATIO_STATISTICS.map((statistic) => ratioText(of(ab)[statistic]))]),
 });
 
+/** The cause of a difference: queue, engine or tools, and what the cache saved. */
+const whereTime = (targets: readonly TargetReport[]): Markup =>
+  section(
+    'Where the time went',
+    table(asTable('Mean seconds of a program, along its critical path', splitRows(targets))),
+    paragraph(`Prompt tokens from the engine’s cache: ${targets.map((target) => `${target.name} ${percent(cachedShare(target))}`).join(', ')}.`), // prettier-ignore
+    waits(targets),
+  );
+
 const waits = (targets: readonly TargetReport[]): Markup =>
   paragraph(
     targets.flatMap(
       ({ name, worst_waiting }) =>
-      worst_waiting === null ? [] : [`The longest wait of one call at ${name} was ${seconds(worst_waiting.seconds)}, of ${worst_waiting.program}. `], // prettier-ignore
+      worst_waiting === null ? [] : [`The longest wait of one call at ${name} was ${time(worst_waiting.seconds)}, of ${worst_waiting.program}. `], // prettier-ignore
     ),
   );
 
@@ -208,7 +219,7 @@ const asTable = (caption: string, { groups, rows }: Rows): Table => ({
 const settingsTable = ({ settings }: Pick<LoadDocument, 'settings'>): Table => ({
   caption: 'Settings',
   columns: ['setting', 'value'],
-  rows: Object.entries(settings).map(([name, value]) => [name, value === null ? '-' : String(value)]),
+  rows: Object.entries(settings).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]])),
 });
 
 function generatorTable({ generator, targets }: LoadDocument): Table {

@@ -113,19 +113,19 @@ const PASS_THROUGH: PolicyName = 'pass-through';
 
 /** What the load itself leaves unanswered, and the load that would answer it. */
 export function adviceOf({ targets, settings }: Pick<LoadDocument, 'targets' | 'settings'>): string[] {
-  const { rate_per_second: rate, time_scale: scale, arrivals, concurrency } = settings;
+  const { rate_per_second: rate, speed, arrivals, concurrency } = settings;
   const lines = targets.flatMap(({ name, queue_grew, programs_per_second }) => {
     if (queue_grew !== true) return [];
     const slower =
       typeof rate === 'number' && programs_per_second !== null
-        ? `--rate below ${number(programs_per_second / Number(scale ?? 1))}`
-        : 'a lower --time-scale';
+        ? `--rate below ${number(programs_per_second / Number(speed ?? 1))}`
+        : 'a lower --speed';
     return [`${targets.length > 1 ? `${name}: a` : 'A'} drain, not a steady state: the queue grew throughout. Its times grow with the number of programs; try ${slower}.`]; // prettier-ignore
   });
   // At a pass-through, no call ever waits, whatever the load.
   const queues = targets.filter(({ policy }) => policy !== PASS_THROUGH).map(({ queue_seconds }) => queue_seconds);
   if (queues.length > 0 && queues.every(hasFewWaits)) {
-    const more = typeof rate === 'number' ? `--rate above ${number(rate)}` : arrivals === 'closed' ? `--concurrency above ${String(concurrency)}` : 'a higher --time-scale'; // prettier-ignore
+    const more = typeof rate === 'number' ? `--rate above ${number(rate)}` : arrivals === 'closed' ? `--concurrency above ${String(concurrency)}` : 'a higher --speed'; // prettier-ignore
     const found = queues.every(({ max }) => max === 0)
       ? 'No call waited at the gateway, so its policy changed nothing'
       : 'At least 95 of 100 calls never waited at the gateway, so its policy could change little';

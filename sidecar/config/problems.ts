@@ -56,6 +56,8 @@ function messageOf(issue: z.core.$ZodIssue): string {
     const words = issue.values.map(String);
     return `must be one of ${words.join(', ')}${typeof issue.input === 'string' ? didYouMean(issue.input, words) : ''}`;
   }
+  // A schema's own words begin as ours do; the library's do not.
+  if (issue.message.startsWith('must ')) return issue.message;
   if (issue.code === 'too_small') return `must ${SIZES[issue.origin] ?? 'be'} at least ${issue.minimum}`;
   if (issue.code === 'too_big') return `must ${SIZES[issue.origin] ?? 'be'} at most ${issue.maximum}`;
   return issue.message;

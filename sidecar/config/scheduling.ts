@@ -125,7 +125,7 @@ export const admission = z
     gate: z
       .number()
       .min(0)
-      .max(10)
+      .max(2, 'must be at most 2: a share of the KV capacity, such as 0.9 for 90 %; 0 means no gate')
       .default(defaults.admission.gate)
       .meta(note('Share of an engine’s KV capacity that the working set may take; 0: no gate.', MEASURED)),
     batching: z

@@ -8,7 +8,7 @@ import { fileOf, folderOf } from '../support/folder.js';
 import { chain, serve } from '../support/load.js';
 import { Maitred } from '../support/maitred.js';
 
-const CHAT = ['--workload', 'chat', '--rate', '500', '--programs', '4', '--time-scale', '100', '--no-baseline'];
+const CHAT = ['--workload', 'chat', '--rate', '500', '--programs', '4', '--speed', '100', '--no-baseline'];
 
 /** Runs `maitred load` as it is installed. */
 async function load(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -120,17 +120,18 @@ describe('maitred load', () => {
   it('sends one program at a time where nothing says when they arrive', async () => {
     const { url } = await engine();
     const args = ['--target', url, '--workload', 'chat', '--programs', '2', '--time-scale', '100', '--no-baseline'];
-    const { code, out } = await load([...args, '--identity', 'NONE', '--quiet', '--json', '-']);
+    const { code, out } = await load([...args, '--identity', 'NONE', '--quiet', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
-      settings: { arrivals: 'closed', concurrency: 1, identity: 'none' },
+      // By its earlier name.
+      settings: { arrivals: 'closed', concurrency: 1, identity: 'none', speed: 100 },
       targets: [{ completed: 2 }],
     });
   });
 
   it('ends with the report so far at a signal', async () => {
     const handle = await engine({ speed: 50 });
-    const endless = ['--workload', 'chat', '--concurrency', '4', '--time-scale', '100', '--duration', '1h'];
+    const endless = ['--workload', 'chat', '--concurrency', '4', '--speed', '100', '--duration', '1h'];
     const maitred = new Maitred(['load', '--target', handle.url, ...endless, '--no-baseline', '--json', '-']);
     await expect.poll(() => handle.stats().requests, { timeout: 50_000 }).toBeGreaterThan(60);
     maitred.kill('SIGINT');
@@ -168,7 +169,9 @@ describe('a wrong command line', () => {
     `${HERE} --rate 1 --duration 0`,
     `${HERE} --rate 1 --duration soon`,
     `${HERE} --rate 1 --duration 1000h`,
-    `${HERE} --rate 1 --time-scale 0`,
+    `${HERE} --rate 1 --speed 0`,
+    `${HERE} --rate 1 --speed 2 --time-scale 2`,
+    `${HERE} --rate 1 --trace-speed 2`,
     `${HERE} --rate 1 --hang-up 1.5`,
     `${HERE} --rate 1 --hang-up 0.5 --no-stream`,
     `${HERE} --rate 1 --recorded-answers`,

@@ -9,6 +9,7 @@ describe('maitred sim with wrong usage', () => {
     ['--workload mixed --rate 1 --balancer stiky', 'sticky'],
     ['--workload mixed --rate 1 --preset tiny-cp', 'tiny-cpu'],
     ['--workload mixed --rte 1', '--rate'],
+    ['repotr --out x', 'report'],
   ])('%s tells what may be meant', async (line, meant) => {
     const { code, out, errors } = await sim(...line.split(' '));
     expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -48,6 +49,7 @@ describe('maitred sim with wrong usage', () => {
     ['--workload mixed --rate 1,1.0'],
     ['--workload mixed --rate 1, --window 8'],
     ['--workload mixed --rate 1 --gate 0.5,-1'],
+    ['--workload mixed --rate 1 --gate 0.5,7'],
     ['--workload mixed --rate 1 --gate 0.9,0.90'],
     ['--workload mixed --rate 1 --preset tiny-cpu,tiny-cpu'],
     ['--workload mixed --rate 1 --html -'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProgramOutcome } from '../../demo/replay.js';
-import { compare, summarize, table, text, type Run } from '../../demo/report.js';
+import { agreement, compare, summarize, text, type Run } from '../../demo/report.js';
 
 const outcome = (id: string, seconds: number, more: Partial<ProgramOutcome> = {}): ProgramOutcome => ({
   id,
@@ -22,9 +22,16 @@ const run = (outcomes: readonly ProgramOutcome[], more: Partial<Run> = {}): Run 
 });
 
 /** The table's cells by title, a row each. */
-function cells(lines: readonly string[]): Record<string, string>[] {
-  const [titles, ...rest] = lines.map((line) => line.trim().split(/ {2,}/));
-  return rest.map((row) => Object.fromEntries(titles!.map((title, column) => [title, row[column] ?? ''])));
+function cells(page: string): Record<string, string>[] {
+  const lines = page.split('\n').map((line) => line.trim().split(/ {2,}/));
+  const start = lines.findIndex(([first]) => first === 'policy');
+  const [titles, ...rest] = lines.slice(start);
+  return rest
+    .slice(
+      0,
+      rest.findIndex(([first]) => first === ''),
+    )
+    .map((row) => Object.fromEntries(titles!.map((title, column) => [title, row[column] ?? ''])));
 }
 
 describe('a summary', () => {
@@ -80,7 +87,7 @@ describe('a summary', () => {
     const summary = summarize('plas', [run([outcome('a', 10)], { prefix: { queries: 0, hits: 0 }, view })]);
     expect(summary.hitRate).toBeNull();
     expect(summary.gateway.hitRate).toBeNull();
-    expect(cells(table([summary]))[0]).toMatchObject({ cached: '-' });
+    expect(cells(text([summary], [], 'live'))[0]).toMatchObject({ cached: '-' });
   });
 });
 
@@ -91,7 +98,7 @@ describe('the table', () => {
   const plas = summarize('plas', [run([outcome('a', 500), outcome('b', 1000, { failure: 'late' })])]);
 
   it('has a row for each policy', () => {
-    expect(cells(table([passThrough, plas]))).toMatchObject([
+    expect(cells(text([passThrough, plas], [], 'live'))).toMatchObject([
       {
         policy: 'pass-through',
         'mean s': '1,500',
@@ -114,13 +121,27 @@ describe('the table', () => {
 
   it('comes after the verdict and its picture, in 80 columns', () => {
     const window = summarize('fcfs-window', [run([outcome('a', 1010), outcome('b', 2010)], { policy: 'fcfs-window' })]);
-    const lines = text([passThrough, window, plas], 20).split('\n');
-    expect(lines.slice(0, 2)).toEqual([
-      'fcfs-window: programs at most 2 % different from pass-through; cached 25 % -> 25 %',
-      'plas: programs 2.00x sooner than pass-through, slowest 2.00x sooner; cached 25 % -> 25 %',
+    const lines = text([passThrough, window, plas], ['about it'], 'live').split('\n');
+    expect(lines.slice(0, 4)).toEqual([
+      'fcfs-window: programs at most 2 % different from pass-through',
+      '             prompt tokens in cache: 25 % -> 25 %',
+      'plas: programs 2.00x sooner than pass-through, slowest 2.00x sooner',
+      '      prompt tokens in cache: 25 % -> 25 %',
     ]);
+    expect(lines.at(-1)).toBe('about it');
     const bars = lines.filter((line) => line.includes('█')).map((line) => line.match(/█/g)!.length);
     expect(bars).toEqual([50, 50, 25]);
-    expect(lines.filter((line) => line.length > 88)).toEqual([]);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it('leaves out of simulated runs what only a gateway can know', () => {
+    expect(Object.keys(cells(text([plas], [], 'simulated'))[0]!)).not.toContain('overhead');
+  });
+
+  it('tells how far live runs lie from simulated ones', () => {
+    const live = summarize('plas', [run([outcome('a', 600), outcome('b', 1200)])]);
+    const page = agreement([plas], [live], []);
+    expect(page).toMatch(/^Live check: mean program times within 20 % of /);
+    expect(cells(page)).toMatchObject([{ policy: 'plas', 'live s': '900', 'simulated s': '750' }]);
   });
 });

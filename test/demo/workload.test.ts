@@ -1,9 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { estimateSeconds } from '../../demo/estimate.js';
-import { recordedWorkload, smallWorkload, syntheticWorkload } from '../../demo/workload.js';
-import { PRESETS } from '../../sim/index.js';
+import { excerpt, recordedWorkload, smallWorkload, syntheticWorkload } from '../../demo/workload.js';
 import type { TraceError } from '../../workloads/index.js';
 import { folderOf } from '../support/folder.js';
 import { jsonLines, trajectory } from '../support/trajectory.js';
@@ -69,14 +67,14 @@ describe('what programs ask of a cache', () => {
   });
 });
 
-describe('the estimate', () => {
-  const terms = { engines: 2, preset: PRESETS['llama-3.1-8b-a100'], gapScale: 1, gapMsMax: 60_000 };
-  const { programs } = syntheticWorkload(4, 1);
-
-  it('grows with the tool times, and with the programs once the engines are busy', () => {
-    expect(estimateSeconds(programs, { ...terms, gapScale: 2 })).toBeGreaterThan(estimateSeconds(programs, terms));
-    const many = syntheticWorkload(400, 1).programs;
-    expect(estimateSeconds(many, terms)).toBeGreaterThan(2 * estimateSeconds(programs, terms));
-    expect(estimateSeconds(many, { ...terms, engines: 4 })).toBeLessThan(estimateSeconds(many, terms));
+describe('an excerpt', () => {
+  it('has the first calls of the first programs, and their demand', () => {
+    const whole = syntheticWorkload(6, 1);
+    const { programs, demand } = excerpt(whole, { programsMax: 2, callsMax: 3 });
+    expect(programs.map(({ calls }) => calls)).toEqual(
+      whole.programs.slice(0, 2).map(({ calls }) => calls.slice(0, 3)),
+    );
+    expect(demand.calls).toBe(6);
+    expect(demand.largestTokens).toBeLessThan(whole.demand.largestTokens / 3);
   });
 });

@@ -4,7 +4,7 @@ import { demo } from '../../support/demo.js';
 
 describe('npm run demo', () => {
   it('prints JSON in which the gateway saw each program as one, and engines and gateway count the same hits', async () => {
-    const { code, out, err } = await demo('--synthetic', '--programs', '2', '--speed', '500', '--json');
+    const { code, out, err } = await demo('--full', '--synthetic', '--programs', '2', '--speed', '500', '--json');
     expect(code, err).toBe(0);
     const { workloads, summaries, comparisons } = JSON.parse(out) as {
       workloads: string[];
@@ -47,6 +47,7 @@ describe('npm run demo', () => {
       '1',
       '--policies',
       'plas',
+      '--full',
       '--json',
     ];
     const { code, out, err } = await demo(...args);
