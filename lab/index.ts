@@ -30,7 +30,6 @@ export {
   statisticsOf,
   tailOf,
 } from './measure/sample.js';
-export { integer, number, percent, ratio } from '../text/index.js';
 export { headline, type Change } from './report/headline.js';
 export { htmlOf } from './report/html.js';
 export { markdownOf } from './report/markdown.js';
@@ -50,8 +49,6 @@ export {
   tiles,
 } from './report/page.js';
 export { colour } from './report/palette.js';
-export { plain } from '../text/index.js';
 export { barChart, distributionChart, lineChart, lowestOf } from './report/plot.js';
 export { type Report, drawCharts } from './report/report.js';
 export { type Lane, type Span, type SpanKind, swimLanes } from './report/swim-lanes.js';
-export { type ColumnGroup, tableWidth, textTable } from '../text/index.js';

@@ -91,12 +91,11 @@ const scrape: Watch = (url) => {
 
 const readPage: Watch = (url) => {
   const end = new AbortController();
-  void (async () => {
-    const { body } = await fetch(`${url}${PAGE}`, { signal: end.signal });
-    for await (const part of body ?? []) void part;
-  })().catch((error: unknown) => {
-    if (!end.signal.aborted) throw error;
-  });
+  fetch(`${url}${PAGE}`, { signal: end.signal })
+    .then(({ body }) => body?.pipeTo(new WritableStream()))
+    .catch((error: unknown) => {
+      if (!end.signal.aborted) throw error;
+    });
   return () => end.abort();
 };
 

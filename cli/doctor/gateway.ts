@@ -55,7 +55,11 @@ function engineStates(engines: Engines['engines']): Finding[] {
   const findings: Finding[] = [
     serving.length === 0
       ? { level: 'broken', subject: 'gateway', found: 'none of its engines is up', advice: 'see its log for "engine ejected" and "engine is not ready"' } // prettier-ignore
-      : { level: 'ok', subject: 'gateway', found: `${serving.length} of ${engines.length} engines up: ${named}${more}` },
+      : {
+          level: 'ok',
+          subject: 'gateway',
+          found: `${serving.length} of ${engines.length} engines up: ${named}${more}`,
+        },
   ];
   for (const { id, state, capacity_tokens } of engines) {
     const subject = `gateway’s ${id}`;
