@@ -21,42 +21,48 @@ import { benchSimulator } from './simulator/speed.js';
 
 interface Bench {
   readonly run: (quick: boolean) => void | Promise<void>;
-  /** Estimated seconds of a quick run on two idle cores. */
+  /** Seconds of a quick run on two idle cores. Long ones run by name only. */
   readonly quickSeconds: number;
 }
 
 /** All benches by name, in their usual order. docs/EXPERIMENTS-DETAILS.md has their results. */
 const BENCHES: Readonly<Record<string, Bench>> = {
-  core: { run: benchDecisions, quickSeconds: 12 },
+  core: { run: benchDecisions, quickSeconds: 11 },
   memory: { run: benchProgramBytes, quickSeconds: 3 },
   history: { run: benchHistory, quickSeconds: 1 },
   identity: { run: benchIdentity, quickSeconds: 4 },
   engine: { run: benchSteps, quickSeconds: 2 },
-  simulator: { run: benchSimulator, quickSeconds: 6 },
-  latency: { run: benchLatency, quickSeconds: 9 },
-  streams: { run: benchStreams, quickSeconds: 10 },
-  relay: { run: benchRelay, quickSeconds: 10 },
-  bodies: { run: benchLargeBodies, quickSeconds: 11 },
-  throughput: { run: benchThroughput, quickSeconds: 9 },
-  observed: { run: benchObserved, quickSeconds: 12 },
+  simulator: { run: benchSimulator, quickSeconds: 8 },
+  latency: { run: benchLatency, quickSeconds: 13 },
+  streams: { run: benchStreams, quickSeconds: 13 },
+  relay: { run: benchRelay, quickSeconds: 17 },
+  bodies: { run: benchLargeBodies, quickSeconds: 16 },
+  throughput: { run: benchThroughput, quickSeconds: 12 },
+  observed: { run: benchObserved, quickSeconds: 24 },
   load: { run: benchLoad, quickSeconds: 11 },
   store: { run: benchStore, quickSeconds: 2 },
-  cluster: { run: benchCluster, quickSeconds: 8 },
-  pressure: { run: benchPressure, quickSeconds: 4 },
+  cluster: { run: benchCluster, quickSeconds: 14 },
+  pressure: { run: benchPressure, quickSeconds: 1 },
   gateways: { run: benchGateways, quickSeconds: 4 },
 };
+
+const QUICK_SECONDS_MAX = 15;
 
 const command = new Command('bench')
   .description('Measures what the gateway, the scheduler and the load tester cost, against other proxies.')
   .addArgument(new Argument('[names...]', 'what to run; absent: all').choices(Object.keys(BENCHES)))
-  .option('--quick', 'fewer and shorter rounds, whose times are rough: all of them within two minutes', false)
+  .option('--quick', 'fewer and shorter rounds, whose times are rough: short benches in two minutes', false)
   .showHelpAfterError()
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .parse();
 const { quick } = command.opts<{ readonly quick: boolean }>();
 
 ensurePackages();
-const chosen = Object.entries(BENCHES).filter(([name]) => command.args.length === 0 || command.args.includes(name));
+const isLong = ({ quickSeconds }: Bench) => quick && quickSeconds > QUICK_SECONDS_MAX;
+const chosen = Object.entries(BENCHES).filter(([name, bench]) =>
+  command.args.length === 0 ? !isLong(bench) : command.args.includes(name),
+);
+const left = Object.keys(BENCHES).filter((name) => !chosen.some(([other]) => other === name));
 const sum = (benches: typeof chosen) => benches.reduce((seconds, [, { quickSeconds }]) => seconds + quickSeconds, 0);
 const startedAt = performance.now();
 
@@ -73,6 +79,7 @@ say(
     ? `Node ${process.versions.node}, quick run, whose times are rough: about ${sum(chosen)} s, longer on a busy machine`
     : `Node ${process.versions.node}, full run: an hour or more for all benches, see --quick`,
 );
+if (command.args.length === 0 && left.length > 0) say(`Only by name: ${left.join(', ')}`);
 for (const [index, [name, { run }]] of chosen.entries()) {
   say(`\n=== ${name} (${index + 1} of ${chosen.length}, ${timeAt(index)}) ===\n`);
   await run(quick);

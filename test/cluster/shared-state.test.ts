@@ -6,6 +6,8 @@ import { claimOf, Desk } from '../support/shared-desk.js';
 import { noRedis, RedisServer } from '../support/redis.js';
 
 const GATEWAYS = ['g0', 'g1', 'g2', 'g3'].map(gatewayId);
+/** A machine that stands still for seconds takes no gateway from the store. */
+const PATIENT = { limitMs: 60_000, leaseMs: 120_000 };
 const RUNS = Number(process.env['TEST_SEQUENCES'] ?? 40);
 
 const engine = fc.constantFrom('e0', 'e1');
@@ -90,7 +92,7 @@ describe.skipIf(noRedis !== undefined)('a store in memory and one in Redis', () 
   beforeAll(async () => {
     server = await RedisServer.start();
     const connection = { url: server.path };
-    redis = await Promise.all(GATEWAYS.map((gateway) => Desk.inRedis({ connection, pool: 'p', gateway })));
+    redis = await Promise.all(GATEWAYS.map((gateway) => Desk.inRedis({ connection, pool: 'p', gateway, ...PATIENT })));
   });
 
   afterAll(async () => {
