@@ -38,7 +38,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   relay: { run: benchRelay, quickSeconds: 17 },
   bodies: { run: benchLargeBodies, quickSeconds: 16 },
   throughput: { run: benchThroughput, quickSeconds: 12 },
-  observed: { run: benchObserved, quickSeconds: 24 },
+  observed: { run: benchObserved, quickSeconds: 30 },
   load: { run: benchLoad, quickSeconds: 11 },
   store: { run: benchStore, quickSeconds: 2 },
   cluster: { run: benchCluster, quickSeconds: 14 },

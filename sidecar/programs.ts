@@ -63,14 +63,16 @@ export function findProgramByBeginning(context: Context, id: string, tenant: Ten
     );
     const [first, ...others] = found;
     if (first === undefined) throw error;
-    if (others.length === 0) return first;
-    const named = found
-      .slice(0, CANDIDATES_MAX)
-      .map((row) => JSON.stringify(labelOf(row.id).slice(0, CANDIDATE_CHARS)));
-    const more = found.length - named.length;
-    const candidates = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-    throw new GatewayError('bad_request', `${found.length} programs begin like this: ${candidates}.`, { param: 'id' });
+    if (others.length > 0) throw ambiguous(found);
+    return first;
   }
+}
+
+function ambiguous(found: readonly ProgramView[]): GatewayError {
+  const named = found.slice(0, CANDIDATES_MAX).map(({ id }) => JSON.stringify(labelOf(id).slice(0, CANDIDATE_CHARS)));
+  const more = found.length > named.length ? ` and ${found.length - named.length} more` : '';
+  const message = `${found.length} programs begin like this: ${named.join(', ')}${more}.`;
+  return new GatewayError('bad_request', message, { param: 'id' });
 }
 
 function unknownProgram(id: string): GatewayError {

@@ -31,9 +31,10 @@ interface Observed {
 /** Price of being watched: gateways that are scraped, looked at or traced against one that is not, in interleaved rounds. */
 export async function benchObserved(quick: boolean): Promise<void> {
   say(`${CONDITIONS}
-Plain: tracing off, nothing scrapes. Scraped: /metrics is read every second. Page: one page is open, whose stream is read.
-Traced: scraped, and every call and program is traced, to a collector on the load's core. ${CONNECTIONS} connections, as many requests as possible. Ratios are medians of the
-rounds' ratios to plain.\n`);
+Plain: tracing off, nothing scrapes. Again: a second one of these, which shows the noise. Scraped: /metrics is read every
+second. Page: one page is open, whose stream is read. Traced: scraped, and every call and program is traced, to a
+collector on the load's core. ${CONNECTIONS} connections, as many requests as possible. Each round begins with the next gateway;
+ratios are medians of the rounds' ratios to plain.\n`);
   const stage = new Stage();
   await stage.open();
   try {
@@ -41,7 +42,8 @@ rounds' ratios to plain.\n`);
     await benchWatching(url, quick);
     say('');
     const gateways: Observed[] = [
-      { name: 'plain', watch: () => () => undefined, proxy: await stage.startGateway() },
+      { name: 'plain', watch: nobody, proxy: await stage.startGateway() },
+      { name: 'again', watch: nobody, proxy: await stage.startGateway() },
       { name: 'scraped', watch: scrape, proxy: await stage.startGateway() },
       { name: 'page', watch: readPage, proxy: await stage.startGateway() },
       { name: 'traced', watch: scrape, proxy: await stage.startGateway({ tracing: { otlp: { url } } }) },
@@ -64,7 +66,8 @@ async function measure(stage: Stage, gateways: readonly Observed[], stream: bool
   const samples = new Map<string, Sample[]>(gateways.map(({ name }) => [name, []]));
   // The first round of a quick run only warms up, in place of `warmUp`.
   for (let round = quick ? -1 : 0; round < (quick ? 1 : 11); round += 1) {
-    for (const gateway of gateways) {
+    const first = round % gateways.length;
+    for (const gateway of [...gateways.slice(first), ...gateways.slice(0, first)]) {
       const sample = await run(stage, gateway, stream, quick ? 0.5 : 2);
       if (round >= 0) samples.get(gateway.name)?.push(sample);
     }
@@ -83,6 +86,8 @@ async function run(stage: Stage, { proxy, watch }: Observed, stream: boolean, se
   if (result.bad > 0) throw new Error(`${result.bad} bad answers`);
   return { perSecond: result.requests / result.seconds, cpuMicros: (cpuMs * 1000) / result.requests };
 }
+
+const nobody: Watch = () => () => undefined;
 
 const scrape: Watch = (url) => {
   const timer = setInterval(() => void fetch(`${url}/metrics`).then((answer) => answer.text()), SCRAPE_MS);
