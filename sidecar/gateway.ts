@@ -66,7 +66,9 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
     listeners.push(await listen(config, main, shared ? { ...routes, ...adminRoutes(context) } : routes, ports));
     if (admin.port !== null) {
       const own = { ...adminRoutes(context), ...programRoutes(context, true) };
-      listeners.push(await listen(config, { host: admin.host, port: admin.port }, own, ports));
+      // Each worker of `serve --workers` has its own.
+      const address = { host: admin.host, port: admin.port, exclusive: true };
+      listeners.push(await listen(config, address, own, ports));
     }
     await asked;
   } catch (error) {
@@ -100,7 +102,8 @@ class RunningGateway implements Gateway {
     const { context } = this;
     const workflows = readWorkflows(config);
     findEngines(context, config);
-    if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config, () => context);
+    if (memoryOf(config) !== memoryOf(context.config))
+      context.identifier = makeIdentifier(config, context.join, () => context);
     const balancer = context.balancer.for(config.balancer);
     context.driver.configure(config, balancer);
     context.readsPrefix = balancer.readsPrefix;
@@ -197,13 +200,12 @@ function listenerPorts(context: Context): ListenerPorts {
 }
 
 /** Loads the shared state only if it is on. */
-async function joinCluster({ config, driver, log }: Context): Promise<Cluster | undefined> {
-  const { cluster, limits } = config;
-  if (cluster.url === null) return undefined;
-  const { openCluster } = await import('./cluster/open.js');
+async function joinCluster({ config, driver, join, log }: Context): Promise<Cluster | undefined> {
+  if (join === undefined) return undefined;
+  const { Cluster } = await import('./cluster/cluster.js');
   const { views } = driver.scheduler;
   const emit = (event: Event): void => driver.emit(event);
-  return openCluster(cluster, cluster.url, { emit, views, programsMax: limits.programsMax, log });
+  return Cluster.open({ emit, views, programsMax: config.limits.programsMax, log }, join);
 }
 
 /** Loads OpenTelemetry only if tracing is on. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gatewayId, MemoryStore } from '../../cluster/index.js';
+import { gatewayId, MemoryStore, StateHost } from '../../cluster/index.js';
 import { engineId, programId, tenantId, type Millis, type Tokens } from '../../src/index.js';
 import { claimOf, Desk } from '../support/shared-desk.js';
 import { noRedis, RedisServer } from '../support/redis.js';
@@ -83,36 +83,55 @@ const STEPS: Readonly<Record<string, fc.Arbitrary<Step>>> = {
   ),
 };
 
-describe.skipIf(noRedis !== undefined)('a store in memory and one in Redis', () => {
-  let server: RedisServer;
-  let redis: readonly Desk[];
-  const store = new MemoryStore({ programsMax: 1e6, keysMax: 1e6 });
-  const memory = GATEWAYS.map((gateway) => Desk.inMemory(store, gateway));
+/** Any two stores hear the same, in their own time. */
+function agree(
+  what: string,
+  open: () => Promise<{ readonly desks: readonly Desk[]; readonly close: () => unknown }>,
+): void {
+  describe(`a store in memory and ${what}`, () => {
+    let others: Awaited<ReturnType<typeof open>>;
+    const store = new MemoryStore({ programsMax: 1e6, keysMax: 1e6 });
+    const memory = GATEWAYS.map((gateway) => Desk.inMemory(store, gateway));
 
-  beforeAll(async () => {
-    server = await RedisServer.start();
-    const connection = { url: server.path };
-    redis = await Promise.all(GATEWAYS.map((gateway) => Desk.inRedis({ connection, pool: 'p', gateway, ...PATIENT })));
-  });
-
-  afterAll(async () => {
-    await Promise.all(redis.map(({ shared }) => shared.leave()));
-    await server.stop();
-  });
-
-  it.each(Object.keys(STEPS))('give the same answers and messages in any sequence about %s', async (about) => {
-    let runs = 0;
-    const sequence = fc.array(fc.tuple(fc.nat(GATEWAYS.length - 1), STEPS[about]!), { maxLength: 30, size: 'max' });
-    const property = fc.asyncProperty(sequence, async (steps) => {
-      const run = `${about}${runs++}`;
-      for (const [at, act] of steps) {
-        expect(await act(redis[at]!, run)).toEqual(await act(memory[at]!, run));
-        await redis[at]!.settled();
-      }
-      await Promise.all(redis.map((desk) => desk.settled()));
-      const heard = (desks: readonly Desk[]) => desks.map(({ engines, movedAway }) => ({ engines, movedAway }));
-      expect(heard(redis)).toEqual(heard(memory));
+    beforeAll(async () => {
+      others = await open();
     });
-    await fc.assert(property, { numRuns: RUNS, seed: 1 });
+
+    afterAll(async () => {
+      await Promise.all(others.desks.map(({ shared }) => shared.leave()));
+      await others.close();
+    });
+
+    it.each(Object.keys(STEPS))('give the same answers and messages in any sequence about %s', async (about) => {
+      const { desks } = others;
+      let runs = 0;
+      const sequence = fc.array(fc.tuple(fc.nat(GATEWAYS.length - 1), STEPS[about]!), { maxLength: 30, size: 'max' });
+      const property = fc.asyncProperty(sequence, async (steps) => {
+        const run = `${about}${runs++}`;
+        for (const [at, act] of steps) {
+          expect(await act(desks[at]!, run)).toEqual(await act(memory[at]!, run));
+          await desks[at]!.settled();
+        }
+        await Promise.all(desks.map((desk) => desk.settled()));
+        const heard = (all: readonly Desk[]) => all.map(({ engines, movedAway }) => ({ engines, movedAway }));
+        expect(heard(desks)).toEqual(heard(memory));
+      });
+      await fc.assert(property, { numRuns: RUNS, seed: 1 });
+    });
   });
+}
+
+describe.skipIf(noRedis !== undefined)('shared state', () => {
+  agree('one in Redis', async () => {
+    const server = await RedisServer.start();
+    const connection = { url: server.path };
+    const opened = GATEWAYS.map((gateway) => Desk.inRedis({ connection, pool: 'p', gateway, ...PATIENT }));
+    return { desks: await Promise.all(opened), close: () => server.stop() };
+  });
+});
+
+agree('one of another process', () => {
+  const host = new StateHost({ programsMax: 1e6, keysMax: 1e6 });
+  const desks = GATEWAYS.map((gateway) => Desk.elsewhere(host, gateway));
+  return Promise.resolve({ desks, close: () => undefined });
 });
