@@ -1,10 +1,16 @@
 import { readFileSync } from 'node:fs';
 
-/** Milliseconds of processor time that a process took so far, all its threads, user and system; undefined without /proc. */
+/**
+ * Milliseconds of processor time that a process and its children took so far, all threads, user and system; undefined
+ * without /proc.
+ */
 export function cpuMsOf(pid: number): number | undefined {
   // Fields 14 and 15 in hundredths of a second; the second field, the name, may hold spaces.
   const fields = read(pid, 'stat')?.split(') ').at(-1)?.split(' ');
-  return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) * 10;
+  if (fields === undefined) return undefined;
+  const children = (read(pid, `task/${pid}/children`) ?? '').split(' ').filter((child) => child !== '');
+  const own = (Number(fields[11]) + Number(fields[12])) * 10;
+  return children.reduce((sum, child) => sum + (cpuMsOf(Number(child)) ?? 0), own);
 }
 
 /** Resident memory of a process; undefined without /proc. */

@@ -2,7 +2,7 @@
 export { Directory, elsewhereOf, type Taken } from './directory.js';
 export { EngineLedger } from './engine-ledger.js';
 export { Member } from './member.js';
-export { MemoryStore, type MemoryOptions } from './memory-state.js';
+export { MemoryStore } from './memory-state.js';
 export { gatewayId, type EngineClaim, type EnginePart, type GatewayId } from './messages.js';
 export { REDIS_DEFAULTS, RedisState, type RedisOptions } from './redis/redis-state.js';
 export { RemoteState, StateHost, type StoreMessage, type StoreRequest } from './remote-state.js';

@@ -34,7 +34,7 @@ export const ready = z
     reason: z.enum(['draining', 'no_engine']).optional(),
     cluster: say(
       z.enum(['shared', 'alone', 'split']).optional(),
-      'Absent: `cluster.url` is null. `alone`: its server is away; `split`: so it is, and others may go on with it.',
+      'Absent: no state is shared. `alone`: its server is away; `split`: so it is, and others may go on with it.',
     ),
   })
   .meta({ id: 'Ready' });

@@ -308,7 +308,7 @@ export const gatewayState = z
       z.strictObject({ ended: whole, total: whole }).nullable(),
       'Programs of the demo fleet under way; null: none is.',
     ),
-    cluster: say(clusterState.nullable(), 'Null: `cluster.url` is null.'),
+    cluster: say(clusterState.nullable(), 'Null: no state is shared.'),
   })
   .meta({ id: 'GatewayState' });
 
