@@ -92,7 +92,8 @@ export class Workers {
         if (message.type === 'store') this.#host.handle(name, message.request);
         else if (message.type === 'join')
           this.#host.join(name, (said) => channel.send({ type: 'store', message: said }));
-        else if (message.type === 'loaded') channel.send({ type: 'start', config: configOf(this.config, index) });
+        else if (message.type === 'loaded')
+          channel.send(this.#isOpen ? { type: 'start', config: configOf(this.config, index) } : { type: 'drain' });
         else if (message.type === 'listening') resolve(message);
         else reject(Object.assign(new Error(message.error.message), message.error));
       });

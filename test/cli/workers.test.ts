@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startEngine } from '../../sim/index.js';
@@ -22,6 +22,9 @@ const workersOf = ({ logs }: Maitred): Worker[] =>
   logs
     .filter(({ msg }) => msg === 'listening')
     .map(({ pid, admin_url }) => ({ pid: pid as number, admin: admin_url as string }));
+
+const childrenOf = ({ process: { pid } }: Maitred): string[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await sleep(20);
@@ -99,6 +102,11 @@ describe('maitred serve --workers', () => {
     expect((await chat(url, { messages: question('Hello') })).status).toBe(200);
     await until(() => workersOf(maitred).length === 3);
     for (let i = 0; i < 4; i += 1) expect((await chat(url, { messages: question(`${i}`) })).status).toBe(200);
+
+    // One that has not loaded yet hears of the end too.
+    process.kill(other.pid, 'SIGKILL');
+    await until(() => childrenOf(maitred).length === 1);
+    await until(() => childrenOf(maitred).length === 2);
     maitred.kill('SIGTERM');
     expect(await maitred.ended).toBe(0);
   });
