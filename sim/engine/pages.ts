@@ -1,3 +1,4 @@
+import type { Eviction } from './engine.js';
 import type { KvCache } from './kv-cache.js';
 import type { Sequence, Work } from './sequence.js';
 
@@ -6,7 +7,7 @@ export class Pages {
   constructor(
     private readonly kv: KvCache,
     private readonly blockSize: number,
-    private readonly keepsSessions: boolean,
+    private readonly eviction: Eviction = 'lru',
   ) {}
 
   /** Leading tokens found in the cache. At least one is left to compute: it yields the next token. */
@@ -41,8 +42,10 @@ export class Pages {
     this.kv.release(hold, work.blockHashes, this.#fullBlocks(work, until), this.#sessionOf(work));
   }
 
-  #sessionOf({ session }: Work): string | undefined {
-    return this.keepsSessions ? session : undefined;
+  /** What the cache is to keep its blocks for. */
+  #sessionOf(work: Work): string | undefined {
+    if (this.eviction === 'steps') return work.context;
+    return this.eviction === 'sessions' ? work.session : undefined;
   }
 
   /** Number of full blocks, which have a hash, among the first `tokens` tokens. */

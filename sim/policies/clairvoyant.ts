@@ -1,19 +1,13 @@
 import type { CallId, Policy, ProgramId } from '../../src/index.js';
-import type { Oracle } from '../virtual/options.js';
-
-/** Knowledge of a call before it has run. */
-interface Foreseen {
-  readonly callMs: number;
-  readonly programMs: number;
-}
+import type { Foreseen, Oracle } from '../virtual/options.js';
 
 /** The world's knowledge of each call, kept while the call is in the system. */
 export class Foresight implements Oracle {
   readonly #calls = new Map<CallId, Foreseen>();
   #answered: { readonly program: ProgramId; readonly thread: string; readonly returns: boolean } | undefined;
 
-  arrives(id: CallId, callMs: number, programMs: number): void {
-    this.#calls.set(id, { callMs, programMs });
+  arrives(id: CallId, foreseen: Foreseen): void {
+    this.#calls.set(id, foreseen);
   }
 
   ended(id: CallId): void {
@@ -43,6 +37,32 @@ export const srpt = (foresight: Foreseeing): Policy => byForesight('srpt', fores
 
 /** Shortest job first, of single calls: the benefit of knowing calls, but not programs. */
 export const sjf = (foresight: Foreseeing): Policy => byForesight('sjf', foresight, (call) => call.callMs);
+
+/**
+ * The Gittins index: the best order by attained service alone, where the distribution of sizes is known. The bound for
+ * policies that learn sizes. The rank is the least of all (expected service until the program ends or has got r more) /
+ * (chance that it ends by then).
+ * @param sizesMs all programs of the run
+ */
+export const gittins = (foresight: Foreseeing, sizesMs: readonly number[]): Policy =>
+  byForesight('gittins', foresight, ({ attainedMs }) => {
+    const [first = 0, ...others] = costsOfEnds(sizesMs, attainedMs);
+    return others.reduce((least, cost) => Math.min(least, cost), first);
+  });
+
+/** Mean rest first, given attained service: the index for a program that is not put back before its end. */
+export const meanRest = (foresight: Foreseeing, sizesMs: readonly number[]): Policy =>
+  byForesight('mean-rest', foresight, ({ attainedMs }) => costsOfEnds(sizesMs, attainedMs).at(-1) ?? 0);
+
+/** Mean service for each end of a program, if each gets what the shortest, the two shortest ... of them still need. */
+function costsOfEnds(sizesMs: readonly number[], attainedMs: number): number[] {
+  const rests = sizesMs.map((size) => size - attainedMs).filter((rest) => rest > 0).sort((a, b) => a - b);
+  let ended = 0;
+  return rests.map((rest, index) => {
+    ended += rest;
+    return (ended + (rests.length - 1 - index) * rest) / (index + 1);
+  });
+}
 
 /** Least first, with the core's window, gate and promotions; an unknown call goes before all others. */
 function byForesight(name: string, foresight: Foreseeing, rankOf: (call: Foreseen) => number): Policy {
