@@ -32,7 +32,12 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       arrivals: { type: 'open', ratePerSecond: scenario.ratePerSecond, cv: 1 },
       seed,
       engines: scenario.engines,
-      engine: { preset: presetOf(scenario.machine), blockSize: BLOCK_TOKENS, scheduling: 'fcfs', ...(eviction && { eviction }) },
+      engine: {
+        preset: presetOf(scenario.machine),
+        blockSize: BLOCK_TOKENS,
+        scheduling: 'fcfs',
+        ...(eviction && { eviction }),
+      },
       ...(scenario.cluster && { cluster: scenario.cluster }),
       scheduler: (sizesMs) => makeSteps(policy, config, makeBalancer(balancer), { isBelady: belady === true, sizesMs }),
       alone: scenario.alone === true,

@@ -56,7 +56,10 @@ export const meanRest = (foresight: Foreseeing, sizesMs: readonly number[]): Pol
 
 /** Mean service for each end of a program, if each gets what the shortest, the two shortest ... of them still need. */
 function costsOfEnds(sizesMs: readonly number[], attainedMs: number): number[] {
-  const rests = sizesMs.map((size) => size - attainedMs).filter((rest) => rest > 0).sort((a, b) => a - b);
+  const rests = sizesMs
+    .map((size) => size - attainedMs)
+    .filter((rest) => rest > 0)
+    .sort((a, b) => a - b);
   let ended = 0;
   return rests.map((rest, index) => {
     ended += rest;

@@ -1,4 +1,11 @@
-import { POLICY_NAMES, Scheduler, type Balancer, type Policy, type PolicyName, type SchedulerConfig } from '../../src/index.js';
+import {
+  POLICY_NAMES,
+  Scheduler,
+  type Balancer,
+  type Policy,
+  type PolicyName,
+  type SchedulerConfig,
+} from '../../src/index.js';
 import type { Steps } from '../virtual/options.js';
 import { belady } from './belady.js';
 import { Foresight, gittins, meanRest, sjf, srpt } from './clairvoyant.js';

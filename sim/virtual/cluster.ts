@@ -54,7 +54,9 @@ export class Cluster {
   readonly #losses: Dice;
 
   constructor(
-    private readonly options: Pick<GatewayOptions, 'scheduler' | 'lens' | 'seed'> & { readonly cluster: ClusterOptions },
+    private readonly options: Pick<GatewayOptions, 'scheduler' | 'lens' | 'seed'> & {
+      readonly cluster: ClusterOptions;
+    },
     private readonly agenda: Agenda,
     ports: GatewayPorts,
   ) {

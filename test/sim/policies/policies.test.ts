@@ -45,8 +45,9 @@ describe('clairvoyant retention', () => {
 });
 
 describe('the policies that can be compared', () => {
-  it('are those of the core and four more', () => {
-    expect(SIM_POLICIES).toEqual([...POLICY_NAMES, 'srpt', 'srpt-promoted', 'sjf', 'mru-pause']);
+  it('are those of the core and six more', () => {
+    const more = ['srpt', 'srpt-promoted', 'sjf', 'gittins', 'mean-rest', 'mru-pause'];
+    expect(SIM_POLICIES).toEqual([...POLICY_NAMES, ...more]);
   });
 
   it.each([
@@ -89,6 +90,35 @@ describe('the policies that can be compared', () => {
     const { callRecords } = play(programs, { engines: 1, scheduler: stepsOf(policy, NARROW) });
     const last = callRecords.filter(({ program, call }) => program === 'new' || call === 1);
     expect(last.map(({ program }) => program)[0]).toBe(first);
+  });
+});
+
+describe('bounds for learning', () => {
+  const call = (outputTokens: number) => ({ promptTokens: 100, outputTokens });
+  /** Of a program with 300 tokens behind it and a new one, the program that goes first, in a run with such others. */
+  function first(policy: 'gittins' | 'mean-rest' | 'srpt', others: readonly number[]): string | undefined {
+    const config = configSchema.parse(NARROW);
+    const programs = [
+      programOf('begun', 0, [call(300), { ...call(100), gapMs: 2000 }]),
+      programOf('holds', 1, [call(500)]),
+      programOf('new', 4000, [call(90)]),
+      ...others.map((outputTokens, index) => programOf(`${index}`, 1e5 * (index + 1), [call(outputTokens)])),
+    ];
+    const { callRecords } = play(programs, {
+      engines: 1,
+      scheduler: (sizesMs) => makeSteps(policy, config, makeBalancer(config.balancer), { sizesMs }),
+    });
+    return callRecords.find(({ program, call: index }) => program === 'new' || index === 1)?.program;
+  }
+
+  it.each([
+    // Others that got 300 tokens are about to end; have long to go; or, equally many, either.
+    ['begun', 'begun', [310, 310, 310, 310, 310, 310, 310, 310]],
+    ['new', 'new', [50, 50, 50, 3000, 3000, 3000, 3000, 3000, 3000, 3000, 3000]],
+    ['begun', 'new', [50, 50, 50, 310, 310, 310, 310, 6000, 6000, 6000, 6000]],
+  ])('go by the sizes of all programs: first comes %s by index, %s by mean rest', (byIndex, byRest, others) => {
+    expect([first('gittins', others), first('mean-rest', others)]).toEqual([byIndex, byRest]);
+    expect(first('srpt', others)).toBe('new');
   });
 });
 
