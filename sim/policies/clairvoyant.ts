@@ -39,10 +39,10 @@ export const srpt = (foresight: Foreseeing): Policy => byForesight('srpt', fores
 export const sjf = (foresight: Foreseeing): Policy => byForesight('sjf', foresight, (call) => call.callMs);
 
 /**
- * The Gittins index: the best order by attained service alone, where the distribution of sizes is known. The bound for
- * policies that learn sizes. The rank is the least of all (expected service until the program ends or has got r more) /
- * (chance that it ends by then).
- * @param sizesMs all programs of the run
+ * Gittins' index: what a policy could reach that has learnt the distribution of sizes, and of each program knows its
+ * attained service alone. The rank is the least of (expected service until it ends or has got x more) / (chance that it
+ * ends by then), over all x.
+ * @param sizesMs of all programs of the run
  */
 export const gittins = (foresight: Foreseeing, sizesMs: readonly number[]): Policy =>
   byForesight('gittins', foresight, ({ attainedMs }) => {
@@ -50,11 +50,14 @@ export const gittins = (foresight: Foreseeing, sizesMs: readonly number[]): Poli
     return others.reduce((least, cost) => Math.min(least, cost), first);
   });
 
-/** Mean rest first, given attained service: the index for a program that is not put back before its end. */
+/** The same by the mean rest: the index of a program that keeps its turn to the end. */
 export const meanRest = (foresight: Foreseeing, sizesMs: readonly number[]): Policy =>
   byForesight('mean-rest', foresight, ({ attainedMs }) => costsOfEnds(sizesMs, attainedMs).at(-1) ?? 0);
 
-/** Mean service for each end of a program, if each gets what the shortest, the two shortest ... of them still need. */
+/**
+ * Service per program that ends, of programs with that attained service: if each gets at most what the first of them
+ * still needs, what the second needs, and so on.
+ */
 function costsOfEnds(sizesMs: readonly number[], attainedMs: number): number[] {
   const rests = sizesMs
     .map((size) => size - attainedMs)

@@ -26,8 +26,11 @@ const NEVER = 1e12;
 
 export type SimPolicyName = PolicyName | keyof typeof SIM_ONLY;
 
+/** What no gateway knows. */
 interface Truths {
+  /** Whether a policy of the core holds idle contexts by clairvoyance, instead of `admission.retention`; absent: no. */
   readonly isBelady?: boolean;
+  /** Sizes of the run's programs, as the world gives them; absent: none, so that `gittins` goes by arrival. */
   readonly sizesMs?: () => readonly number[];
 }
 
@@ -37,8 +40,6 @@ export const SIM_POLICIES = [...POLICY_NAMES, ...Object.keys(SIM_ONLY)] as reado
 /**
  * A fresh scheduler of that policy. The queue and meter settings of `config.policy` apply to policies that have them.
  * @param balancer fresh as well; `mru-pause` places programs by itself and does not ask it
- * @param truths whether a policy of the core holds idle contexts by clairvoyance, instead of `admission.retention`; and
- *   the sizes of the run's programs, as the world gives them; absent: none, so that `gittins` goes by arrival
  * @throws RangeError when a setting is out of range
  */
 export function makeSteps(
