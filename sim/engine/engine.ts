@@ -1,7 +1,7 @@
 import { Decoders } from './decoders.js';
 import { SequenceHeap } from './heap.js';
 import { KvCache } from './kv-cache.js';
-import { Pages } from './pages.js';
+import { Pages, type Eviction } from './pages.js';
 import type { Preset } from './presets.js';
 import { contextMs, stepMs, type StepWork } from './roofline.js';
 import { goesBefore, Sequence, type Work } from './sequence.js';
@@ -10,12 +10,6 @@ import { noTotals } from './totals.js';
 
 export type { EngineTotals } from './totals.js';
 export type EngineScheduling = 'fcfs' | 'priority';
-/**
- * What goes first: `lru` what was given back first, as by vLLM itself; `sessions` what no open session has used, as by
- * our scheduler for vLLM; `steps` what its program needs the most steps later, after KVFlow, where the driver foresees.
- */
-export const EVICTIONS = ['lru', 'sessions', 'steps'] as const;
-export type Eviction = (typeof EVICTIONS)[number];
 
 export interface EngineSettings {
   readonly preset: Preset;

@@ -27,8 +27,8 @@ export class KvHold {
  * out, before it. Content is never stored twice: a sequence that fills a block with findable content shares that block.
  *
  * Runs that an open session has used are handed out after all others. A session that has used a run has used all runs
- * before it, so the order within a prefix stays. Of runs that open sessions have used, those that none needs for the
- * most steps go first.
+ * before it, so the order within a prefix stays. Of runs that open sessions have used, those needed the most steps
+ * later go first.
  *
  * An operation costs O(runs + hashes compared), consecutive ones at once.
  */
@@ -41,7 +41,7 @@ export class KvCache {
   readonly #kept = new FreeRuns();
   /** The runs that each open session has used, if any are left. */
   readonly #sessions = new Map<string, Set<Run>>();
-  /** Steps until an open session is needed, above 0. */
+  /** Steps until a session is needed; absent: 0. */
   readonly #steps = new Map<string, number>();
   #free: number;
   #freed = 0;
@@ -130,7 +130,7 @@ export class KvCache {
     hold.blocks = 0;
   }
 
-  /** The session is needed in this many steps; until then, at once. */
+  /** The session is needed in this many steps. */
   foresee(session: string, steps: number): void {
     if (steps > 0) this.#steps.set(session, steps);
     else this.#steps.delete(session);

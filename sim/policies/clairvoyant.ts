@@ -42,7 +42,7 @@ export const sjf = (foresight: Foreseeing): Policy => byForesight('sjf', foresig
  * Gittins' index: what a policy could reach that has learnt the distribution of sizes, and of each program knows its
  * attained service alone. The rank is the least of (expected service until it ends or has got x more) / (chance that it
  * ends by then), over all x.
- * @param sizesMs of all programs of the run
+ * @param sizesMs of all programs of the run, smallest first
  */
 export const gittins = (foresight: Foreseeing, sizesMs: readonly number[]): Policy =>
   byForesight('gittins', foresight, ({ attainedMs }) => {
@@ -59,10 +59,7 @@ export const meanRest = (foresight: Foreseeing, sizesMs: readonly number[]): Pol
  * still needs, what the second needs, and so on.
  */
 function costsOfEnds(sizesMs: readonly number[], attainedMs: number): number[] {
-  const rests = sizesMs
-    .map((size) => size - attainedMs)
-    .filter((rest) => rest > 0)
-    .sort((a, b) => a - b);
+  const rests = sizesMs.map((size) => size - attainedMs).filter((rest) => rest > 0);
   let ended = 0;
   return rests.map((rest, index) => {
     ended += rest;

@@ -57,7 +57,7 @@ export interface WorldOptions {
   readonly engine: EngineSettings;
   /**
    * Makes a fresh scheduler, at the start and whenever the gateway restarts.
-   * @param sizesMs the true service of every program of the run, for bounds; to be asked at the start
+   * @param sizesMs the true service of every program of the run, smallest first; to be asked at the start
    */
   readonly scheduler: (sizesMs: () => readonly number[]) => Steps;
   /** Faults and client behaviour; absent: nothing fails, and clients wait without limit. */

@@ -1,4 +1,5 @@
 import type { Sequence } from '../engine/sequence.js';
+import type { AgentProgram } from '../../workloads/index.js';
 import type { CallOutcome } from './records.js';
 import { Agenda, Appointment, RANK } from './agenda.js';
 import { Alone } from './alone.js';
@@ -47,7 +48,8 @@ class World {
     const { engine, alone = true } = options;
     this.#source = new Source(options);
     let sizes: readonly number[] | undefined;
-    const sizesMs = () => (sizes ??= this.#source.all().map((program) => sizeMs(engine.preset, program)));
+    const sizesOf = (all: readonly AgentProgram[]) => all.map((program) => sizeMs(engine.preset, program)).sort((a, b) => a - b); // prettier-ignore
+    const sizesMs = () => (sizes ??= sizesOf(this.#source.all()));
     this.#calls = new Calls({ ...options, scheduler: () => options.scheduler(sizesMs) }, this.#agenda, {
       retried: (reason) => this.#tally.retried(reason),
       ended: (job, outcome, sequence) => this.#callEnded(job, outcome, sequence),

@@ -4,7 +4,7 @@ import { configSchema } from '../../../sidecar/config/schema.js';
 import { makeSteps, SIM_POLICIES, type SimPolicyName } from '../../../sim/policies/policies.js';
 import { POLICY_NAMES } from '../../../src/index.js';
 import type { AgentProgram } from '../../../workloads/program.js';
-import { agentProgram, play, programOf, recorded, stepsOf } from '../../support/sim-play.js';
+import { agentProgram, play, programOf, recorded, stepsOf, type PlayOptions } from '../../support/sim-play.js';
 
 const small = { promptTokens: 100, outputTokens: 10 };
 /** Room for one call at a time, and nobody moved to the front. */
@@ -120,6 +120,22 @@ describe('bounds for learning', () => {
     expect([first('gittins', others), first('mean-rest', others)]).toEqual([byIndex, byRest]);
     expect(first('srpt', others)).toBe('new');
   });
+});
+
+it('a scheduler that asks is told the sizes of the programs that are to run, and no others', () => {
+  const programs = [30, 10, 20].map((outputTokens, index) =>
+    programOf(`${index}`, index, [{ ...small, outputTokens }]),
+  );
+  let sizes: readonly number[] = [];
+  const scheduler: PlayOptions['scheduler'] = (sizesMs) => {
+    sizes = sizesMs();
+    return stepsOf('plas');
+  };
+  const { callRecords } = play(programs.values(), { maxPrograms: 2, scheduler });
+  expect(callRecords.map(({ program }) => program)).toEqual(['1', '0']);
+  const aloneMs = callRecords.map(({ dispatchedMs, endedMs }) => endedMs - dispatchedMs);
+  expect(sizes).toHaveLength(2);
+  expect(sizes[1]! / sizes[0]!).toBeCloseTo(aloneMs[1]! / aloneMs[0]!, 0);
 });
 
 describe.each(SIM_POLICIES)('the policy %s', (policy) => {

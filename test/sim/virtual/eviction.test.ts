@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Eviction } from '../../../sim/engine/engine.js';
+import type { Eviction } from '../../../sim/engine/pages.js';
 import { Job, type Played } from '../../../sim/virtual/job.js';
 import { ProgramRun } from '../../../sim/virtual/program-run.js';
 import { play, PRESET, programOf, type CallFacts } from '../../support/sim-play.js';
