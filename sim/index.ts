@@ -22,6 +22,7 @@ export { readPreset } from './engine/preset-file.js';
 export { DEFAULT_PRESET, PRESET_NAMES, PRESETS, type Preset, type PresetName } from './engine/presets.js';
 export { HashList, type BlockHashes } from './engine/blocks.js';
 export { Engine, type EngineScheduling, type EngineSettings, type EngineTotals } from './engine/engine.js';
+export { EVICTIONS, type Eviction } from './engine/pages.js';
 export type { Sequence, Work } from './engine/sequence.js';
 export type { CallOutcome, CallRecord, Observer, ProgramRecord } from './virtual/records.js';
 export type { EngineOptions } from './options.js';

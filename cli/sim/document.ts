@@ -1,4 +1,4 @@
-import type { Conditions } from '../../sim/index.js';
+import type { Conditions, Eviction } from '../../sim/index.js';
 import { type Axis, isChoice, type Lists, type Values, valuesText } from './axes.js';
 import { comparisonsOf, type Ratios, ratiosOf, sentenceOf } from './comparison.js';
 import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
@@ -46,7 +46,7 @@ export interface Settings extends Pick<Plan, 'programs' | 'seeds' | 'margin'> {
   readonly gap_max_seconds: number | null;
   readonly kv_tokens?: number | undefined;
   readonly engine_priority: boolean;
-  readonly engine_sessions: boolean;
+  readonly engine_eviction: Eviction;
   readonly announced_ends: boolean;
   /** The conditions, with their name or file. */
   readonly conditions: { readonly name: string } & Conditions;
@@ -137,7 +137,7 @@ function settingsOf(plan: Plan): Settings {
       ? engine.preset.kvTokens
       : undefined,
     engine_priority: engine.scheduling === 'priority',
-    engine_sessions: engine.sessions === true,
+    engine_eviction: engine.eviction ?? 'lru',
     announced_ends: announceEnds,
     conditions: { name: conditions.name, ...conditions.conditions },
     policies: lists.policy,

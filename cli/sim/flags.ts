@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
 import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
-import { SIM_POLICIES, type SimPolicyName } from '../../sim/index.js';
+import { EVICTIONS, SIM_POLICIES, type Eviction, type SimPolicyName } from '../../sim/index.js';
 import { presentPolicy } from '../../sidecar/config/renamed.js';
 import { FORESIGHT_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
+import { choice } from '../choice.js';
 import { explainChoices } from '../choices-help.js';
 import { names, numbersFrom, seeds, settings } from '../lists.js';
 import { marginOption } from '../margin.js';
@@ -20,7 +21,7 @@ export interface SimFlags extends SourceFlags<readonly number[]> {
   readonly preset?: readonly ChosenPreset[];
   readonly kvTokens?: number;
   readonly enginePriority: boolean;
-  readonly engineSessions: boolean;
+  readonly engineEviction: Eviction;
   readonly announceEnds: boolean;
   readonly conditions: ChosenConditions;
   readonly policy?: readonly SimPolicyName[];
@@ -46,7 +47,8 @@ export function addSimOptions(command: Command): Command {
     .addOption(presetsOption('model and machine of each engine'))
     .addOption(numeric('--kv-tokens <tokens>', 'tokens in the KV cache of each engine; absent: the preset’s', 16, 1e8))
     .option('--engine-priority', 'engines serve by a call’s gateway queue, not in order of arrival', false)
-    .option('--engine-sessions', 'engines evict contexts of no open session first, as our scheduler for vLLM does', false)
+    .addOption(choice('--engine-eviction <order>', 'contexts that engines evict first: idle for longest; of no open session, as by our scheduler for vLLM; or needed the most steps later, by the future', EVICTIONS).default('lru'))
+    .addOption(new Option('--engine-sessions').hideHelp().implies({ engineEviction: 'sessions' }))
     .option('--announce-ends', 'clients say that their programs have ended', false)
     .addOption(conditionsOption())
     .optionsGroup('Scheduling:')

@@ -124,7 +124,7 @@ export function variantOf(
       preset: { ...preset, kvTokens: flags.kvTokens ?? preset.kvTokens },
       blockSize: 16,
       scheduling: flags.enginePriority ? 'priority' : 'fcfs',
-      sessions: flags.engineSessions,
+      eviction: flags.engineEviction,
     },
     config,
     isBelady: retention === BELADY,

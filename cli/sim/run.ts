@@ -26,7 +26,8 @@ export function runOne(plan: Plan, { variant: index, seed }: Combination, hooks:
       engine,
       conditions: plan.conditions.conditions,
       announceEnds: plan.announceEnds,
-      scheduler: () => makeSteps(policy, config, makeBalancer({ ...config.balancer, name: balancer }), isBelady),
+      scheduler: (sizesMs) =>
+        makeSteps(policy, config, makeBalancer({ ...config.balancer, name: balancer }), { isBelady, sizesMs }),
     },
     hooks,
   );

@@ -63,7 +63,7 @@ export function simFlagsOf({ rate, concurrency, engines, preset, seed, ...others
     ...(engines === undefined ? {} : { engines: [engines] }),
     preset: [preset],
     enginePriority: false,
-    engineSessions: false,
+    engineEviction: 'lru',
     announceEnds: false,
     policy: [policy.name],
     balancer: [balancer.name],

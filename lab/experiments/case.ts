@@ -1,5 +1,5 @@
 import type { BalancerName } from '../../loadbalancer/index.js';
-import type { ClusterOptions, ConditionsName, PresetName, SimPolicyName } from '../../sim/index.js';
+import type { ClusterOptions, ConditionsName, Eviction, PresetName, SimPolicyName } from '../../sim/index.js';
 import type { WorkloadName } from '../../workloads/index.js';
 import type { Deception } from './deceptions.js';
 
@@ -39,6 +39,8 @@ export interface Setup {
   readonly settings?: Settings;
   /** Whether idle contexts are held by clairvoyance, instead of `admission.retention`. Absent: no. */
   readonly belady?: true;
+  /** Order in which engines evict. Absent: the default, `lru`. */
+  readonly eviction?: Eviction;
   /** False information given to the scheduler. Absent: none. */
   readonly deception?: Deception;
 }

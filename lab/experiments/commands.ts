@@ -51,6 +51,7 @@ function commonOf({ scenario, setup }: Case, traces: string): string | undefined
     `maitred sim ${source} --rate ${ratePerSecond} --programs ${count} --engines ${engines} --preset ${machine}`,
     ...(conditions === undefined ? [] : [`--conditions ${conditions}`]),
     ...settings.map(([key, value]) => `${FLAGS[key] ?? ''} ${value}`),
+    ...(setup.eviction === undefined ? [] : [`--engine-eviction ${setup.eviction}`]),
     ...(setup.belady ? ['--retention belady'] : []),
   ].join(' ');
 }

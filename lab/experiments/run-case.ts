@@ -22,7 +22,7 @@ const BLOCK_TOKENS = 16;
 export function runCase({ scenario, setup }: Case, seed: number, around: Surroundings, hooks: RunHooks): RunMeasures {
   const config = configOf(around.config, setup.settings);
   const balancer = { ...config.balancer, name: setup.balancer ?? config.balancer.name };
-  const { policy, deception, belady } = setup;
+  const { policy, deception, belady, eviction } = setup;
   const given = programsOf(scenario, around, seed);
   const told: Partial<WorldOptions> = deception === undefined ? {} : DECEPTIONS[deception](seed);
   return measureRun(
@@ -32,9 +32,14 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       arrivals: { type: 'open', ratePerSecond: scenario.ratePerSecond, cv: 1 },
       seed,
       engines: scenario.engines,
-      engine: { preset: presetOf(scenario.machine), blockSize: BLOCK_TOKENS, scheduling: 'fcfs' },
+      engine: {
+        preset: presetOf(scenario.machine),
+        blockSize: BLOCK_TOKENS,
+        scheduling: 'fcfs',
+        ...(eviction && { eviction }),
+      },
       ...(scenario.cluster && { cluster: scenario.cluster }),
-      scheduler: () => makeSteps(policy, config, makeBalancer(balancer), belady),
+      scheduler: (sizesMs) => makeSteps(policy, config, makeBalancer(balancer), { isBelady: belady === true, sizesMs }),
       alone: scenario.alone === true,
       ...told,
       conditions: { ...CONDITIONS[scenario.conditions ?? 'none'], ...told.conditions },

@@ -22,8 +22,14 @@ const DEFAULT: Setup = { policy: 'plas' };
 const WHOLE: Readonly<Record<string, Setup>> = {
   'pass-through, least-loaded': { policy: 'pass-through', balancer: 'least-loaded' },
   'pass-through, prefix-aware (prefix caching with affinity)': { policy: 'pass-through', balancer: 'prefix-aware' },
+  'pass-through, prefix-aware, eviction by steps (KVFlow)': {
+    policy: 'pass-through',
+    balancer: 'prefix-aware',
+    eviction: 'steps',
+  },
   'pass-through, program-affinity': { policy: 'pass-through' },
   'plas (default)': DEFAULT,
+  'plas (default), eviction by steps': { ...DEFAULT, eviction: 'steps' },
   'all of it, learnt': plas({ ...LEARNT, ...HELD }),
   'all of it, declared': WITH_ALL,
 };
@@ -74,7 +80,7 @@ export const saga: Experiment = {
   name: 'saga',
   title: 'The parts of SAGA, one by one, in a kind world',
   about:
-    'What are foresight, retention by the time of tools, and affinity worth? The tables are those of SAGA, as far as a gateway has the switches. Coding agents arrive at random, with contexts that outgrow the caches; clients declare the true rest of their programs where that is used. Left out are prefetching, WA-LRU and KVFlow’s order of eviction, which move or keep what an engine holds; tenants have a chapter of their own. Missed are prompt tokens that no cache had. `belady` knows which threads call again, and holds their contexts alone.',
+    'What are foresight, retention by the time of tools, and affinity worth? The tables are those of SAGA, as far as a gateway has the switches. Coding agents arrive at random, with contexts that outgrow the caches; clients declare the true rest of their programs where that is used. Left out are prefetching and WA-LRU, which move or keep what an engine holds; tenants have a chapter of their own. Engines evict what was idle for longest, or by steps as in KVFlow: the context that its program’s true graph needs the most steps later. No gateway can have that. Missed are prompt tokens that no cache had. `belady` knows which threads call again, and holds their contexts alone.',
   recordings: ['mini-swe-agent'],
   plan(scale) {
     const loads = [coding(scale), ...recorded('mini-swe-agent', scale)];

@@ -1,7 +1,7 @@
 import { Decoders } from './decoders.js';
 import { SequenceHeap } from './heap.js';
 import { KvCache } from './kv-cache.js';
-import { Pages } from './pages.js';
+import { Pages, type Eviction } from './pages.js';
 import type { Preset } from './presets.js';
 import { contextMs, stepMs, type StepWork } from './roofline.js';
 import { goesBefore, Sequence, type Work } from './sequence.js';
@@ -15,8 +15,8 @@ export interface EngineSettings {
   readonly preset: Preset;
   readonly blockSize: number;
   readonly scheduling: EngineScheduling;
-  /** Whether contexts of no open session are evicted first; absent: no, as by vLLM itself. */
-  readonly sessions?: boolean;
+  /** Order in which free blocks lose their content; absent: `lru`. */
+  readonly eviction?: Eviction;
 }
 
 /**
@@ -60,7 +60,7 @@ export class Engine<W extends Work = Work> {
     this.#contextMs = contextMs(settings.preset);
     this.#decoders = new Decoders(settings.blockSize);
     this.kv = new KvCache(Math.floor(settings.preset.kvTokens / settings.blockSize));
-    this.#pages = new Pages(this.kv, settings.blockSize, settings.sessions === true);
+    this.#pages = new Pages(this.kv, settings.blockSize, settings.eviction);
     // The longest request allowed always fits alone, so the first in order of service never gets stuck.
     this.maxModelLen = Math.min(settings.preset.maxModelLen, this.kv.size * settings.blockSize);
   }
@@ -109,6 +109,13 @@ export class Engine<W extends Work = Work> {
   closeSession(session: string, now: number): void {
     this.advance(now);
     this.kv.close(session);
+  }
+
+  /** The context is used next in this many steps of its program; Infinity: never. */
+  foresee(context: string, steps: number, now: number): void {
+    this.advance(now);
+    if (steps === Infinity) this.kv.close(context);
+    else this.kv.foresee(context, steps);
   }
 
   /**

@@ -27,7 +27,8 @@ export class KvHold {
  * out, before it. Content is never stored twice: a sequence that fills a block with findable content shares that block.
  *
  * Runs that an open session has used are handed out after all others. A session that has used a run has used all runs
- * before it, so the order within a prefix stays.
+ * before it, so the order within a prefix stays. Of runs that open sessions have used, those needed the most steps
+ * later go first.
  *
  * An operation costs O(runs + hashes compared), consecutive ones at once.
  */
@@ -40,6 +41,8 @@ export class KvCache {
   readonly #kept = new FreeRuns();
   /** The runs that each open session has used, if any are left. */
   readonly #sessions = new Map<string, Set<Run>>();
+  /** Steps until a session is needed; absent: 0. */
+  readonly #steps = new Map<string, number>();
   #free: number;
   #freed = 0;
   /**
@@ -77,7 +80,7 @@ export class KvCache {
     if (count > this.#free) throw new RangeError(`${count} KV blocks wanted, ${this.#free} are free`);
     this.#free -= count;
     for (let left = count; left > 0;) {
-      const run = (this.#loose.oldest ?? this.#kept.oldest) as Run;
+      const run = this.#loose.oldest ?? this.#furthest();
       const taken = Math.min(left, run.size);
       left -= taken;
       if (taken === run.size) {
@@ -127,8 +130,15 @@ export class KvCache {
     hold.blocks = 0;
   }
 
+  /** The session is needed in this many steps. */
+  foresee(session: string, steps: number): void {
+    if (steps > 0) this.#steps.set(session, steps);
+    else this.#steps.delete(session);
+  }
+
   /** Nothing more of the session is needed: what no other one has used stays no longer than anything else. */
   close(session: string): void {
+    this.#steps.delete(session);
     const used = this.#sessions.get(session);
     if (used === undefined) return;
     this.#sessions.delete(session);
@@ -151,6 +161,24 @@ export class KvCache {
     (run.sessions ??= new Set()).add(session);
     const used = this.#sessions.get(session) ?? new Set();
     this.#sessions.set(session, used.add(run));
+  }
+
+  /** The free run of open sessions that is needed the most steps later; of several, the one given back first. */
+  #furthest(): Run {
+    let furthest = this.#kept.oldest as Run;
+    if (this.#steps.size === 0) return furthest;
+    let most = this.#stepsTo(furthest);
+    for (let run = furthest.newer; run !== undefined; run = run.newer) {
+      const steps = this.#stepsTo(run);
+      if (steps > most) [furthest, most] = [run, steps];
+    }
+    return furthest;
+  }
+
+  #stepsTo({ sessions = new Set() }: Run): number {
+    let least = Infinity;
+    for (const session of sessions) least = Math.min(least, this.#steps.get(session) ?? 0);
+    return least;
   }
 
   #listOf(run: Run): FreeRuns {

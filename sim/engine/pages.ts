@@ -1,12 +1,19 @@
 import type { KvCache } from './kv-cache.js';
 import type { Sequence, Work } from './sequence.js';
 
+/**
+ * Content that free blocks lose first: `lru` what was given back first, as by vLLM itself; `sessions` what no open session has used, as by
+ * our scheduler for vLLM; `steps` what its program needs the most steps later, after KVFlow, where the driver foresees.
+ */
+export const EVICTIONS = ['lru', 'sessions', 'steps'] as const;
+export type Eviction = (typeof EVICTIONS)[number];
+
 /** The sequences' view of the KV cache, in tokens instead of blocks. */
 export class Pages {
   constructor(
     private readonly kv: KvCache,
     private readonly blockSize: number,
-    private readonly keepsSessions: boolean,
+    private readonly eviction: Eviction = 'lru',
   ) {}
 
   /** Leading tokens found in the cache. At least one is left to compute: it yields the next token. */
@@ -41,8 +48,10 @@ export class Pages {
     this.kv.release(hold, work.blockHashes, this.#fullBlocks(work, until), this.#sessionOf(work));
   }
 
-  #sessionOf({ session }: Work): string | undefined {
-    return this.keepsSessions ? session : undefined;
+  /** What the cache is to keep its blocks for. */
+  #sessionOf(work: Work): string | undefined {
+    if (this.eviction === 'steps') return work.context;
+    return this.eviction === 'sessions' ? work.session : undefined;
   }
 
   /** Number of full blocks, which have a hash, among the first `tokens` tokens. */

@@ -12,6 +12,8 @@ export interface Work {
   readonly priority: number;
   /** The session that it belongs to, which counts on an engine that keeps sessions; absent: none. */
   readonly session?: string | undefined;
+  /** The context that it continues and leaves behind, which counts on an engine that evicts by steps; absent: none. */
+  readonly context?: string | undefined;
 }
 
 /**

@@ -1,19 +1,13 @@
 import type { CallId, Policy, ProgramId } from '../../src/index.js';
-import type { Oracle } from '../virtual/options.js';
-
-/** Knowledge of a call before it has run. */
-interface Foreseen {
-  readonly callMs: number;
-  readonly programMs: number;
-}
+import type { Foreseen, Oracle } from '../virtual/options.js';
 
 /** The world's knowledge of each call, kept while the call is in the system. */
 export class Foresight implements Oracle {
   readonly #calls = new Map<CallId, Foreseen>();
   #answered: { readonly program: ProgramId; readonly thread: string; readonly returns: boolean } | undefined;
 
-  arrives(id: CallId, callMs: number, programMs: number): void {
-    this.#calls.set(id, { callMs, programMs });
+  arrives(id: CallId, foreseen: Foreseen): void {
+    this.#calls.set(id, foreseen);
   }
 
   ended(id: CallId): void {
@@ -43,6 +37,35 @@ export const srpt = (foresight: Foreseeing): Policy => byForesight('srpt', fores
 
 /** Shortest job first, of single calls: the benefit of knowing calls, but not programs. */
 export const sjf = (foresight: Foreseeing): Policy => byForesight('sjf', foresight, (call) => call.callMs);
+
+/**
+ * Gittins' index: what a policy could reach that has learnt the distribution of sizes, and of each program knows its
+ * attained service alone. The rank is the least of (expected service until it ends or has got x more) / (chance that it
+ * ends by then), over all x.
+ * @param sizesMs of all programs of the run, smallest first
+ */
+export const gittins = (foresight: Foreseeing, sizesMs: readonly number[]): Policy =>
+  byForesight('gittins', foresight, ({ attainedMs }) => {
+    const [first = 0, ...others] = costsOfEnds(sizesMs, attainedMs);
+    return others.reduce((least, cost) => Math.min(least, cost), first);
+  });
+
+/** The same by the mean rest: the index of a program that keeps its turn to the end. */
+export const meanRest = (foresight: Foreseeing, sizesMs: readonly number[]): Policy =>
+  byForesight('mean-rest', foresight, ({ attainedMs }) => costsOfEnds(sizesMs, attainedMs).at(-1) ?? 0);
+
+/**
+ * Service per program that ends, of programs with that attained service: if each gets at most what the first of them
+ * still needs, what the second needs, and so on.
+ */
+function costsOfEnds(sizesMs: readonly number[], attainedMs: number): number[] {
+  const rests = sizesMs.map((size) => size - attainedMs).filter((rest) => rest > 0);
+  let ended = 0;
+  return rests.map((rest, index) => {
+    ended += rest;
+    return (ended + (rests.length - 1 - index) * rest) / (index + 1);
+  });
+}
 
 /** Least first, with the core's window, gate and promotions; an unknown call goes before all others. */
 function byForesight(name: string, foresight: Foreseeing, rankOf: (call: Foreseen) => number): Policy {

@@ -1,7 +1,14 @@
-import { POLICY_NAMES, Scheduler, type Balancer, type PolicyName, type SchedulerConfig } from '../../src/index.js';
+import {
+  POLICY_NAMES,
+  Scheduler,
+  type Balancer,
+  type Policy,
+  type PolicyName,
+  type SchedulerConfig,
+} from '../../src/index.js';
 import type { Steps } from '../virtual/options.js';
 import { belady } from './belady.js';
-import { Foresight, sjf, srpt } from './clairvoyant.js';
+import { Foresight, gittins, meanRest, sjf, srpt } from './clairvoyant.js';
 import { MruPause } from './mru-pause.js';
 
 /** Policies that exist only in the simulator: clairvoyant bounds, and another gateway's rule. */
@@ -9,13 +16,23 @@ const SIM_ONLY = {
   srpt: (config, balancer) => clairvoyant(srpt, unpromoted(config), balancer),
   'srpt-promoted': (config, balancer) => clairvoyant(srpt, config, balancer),
   sjf: (config, balancer) => clairvoyant(sjf, config, balancer),
+  gittins: (config, balancer, sizesMs) => clairvoyant(gittins, unpromoted(config), balancer, sizesMs()),
+  'mean-rest': (config, balancer, sizesMs) => clairvoyant(meanRest, unpromoted(config), balancer, sizesMs()),
   'mru-pause': (config) => new MruPause(config),
-} satisfies Record<string, (config: SchedulerConfig, balancer: Balancer) => Steps>;
+} satisfies Record<string, (config: SchedulerConfig, balancer: Balancer, sizesMs: () => readonly number[]) => Steps>;
 
 /** Beyond any run, in milliseconds or as a ratio. */
 const NEVER = 1e12;
 
 export type SimPolicyName = PolicyName | keyof typeof SIM_ONLY;
+
+/** What no gateway knows. */
+interface Truths {
+  /** Whether a policy of the core holds idle contexts by clairvoyance, instead of `admission.retention`; absent: no. */
+  readonly isBelady?: boolean;
+  /** Sizes of the run's programs, as the world gives them; absent: none, so that `gittins` goes by arrival. */
+  readonly sizesMs?: () => readonly number[];
+}
 
 /** Every policy that can be compared: the core's, then those of the simulator alone. */
 export const SIM_POLICIES = [...POLICY_NAMES, ...Object.keys(SIM_ONLY)] as readonly SimPolicyName[];
@@ -23,11 +40,15 @@ export const SIM_POLICIES = [...POLICY_NAMES, ...Object.keys(SIM_ONLY)] as reado
 /**
  * A fresh scheduler of that policy. The queue and meter settings of `config.policy` apply to policies that have them.
  * @param balancer fresh as well; `mru-pause` places programs by itself and does not ask it
- * @param isBelady whether a policy of the core holds idle contexts by clairvoyance, instead of `admission.retention`
  * @throws RangeError when a setting is out of range
  */
-export function makeSteps(name: SimPolicyName, config: SchedulerConfig, balancer: Balancer, isBelady = false): Steps {
-  if (name in SIM_ONLY) return SIM_ONLY[name as keyof typeof SIM_ONLY](config, balancer);
+export function makeSteps(
+  name: SimPolicyName,
+  config: SchedulerConfig,
+  balancer: Balancer,
+  { isBelady = false, sizesMs = () => [] }: Truths = {},
+): Steps {
+  if (name in SIM_ONLY) return SIM_ONLY[name as keyof typeof SIM_ONLY](config, balancer, sizesMs);
   const named = { ...config, policy: { ...config.policy, name: name as PolicyName } };
   if (!isBelady) return steps(new Scheduler(named, balancer), config, balancer);
   const oracle = new Foresight();
@@ -49,12 +70,13 @@ function unpromoted(config: SchedulerConfig): SchedulerConfig {
 }
 
 function clairvoyant(
-  make: (foresight: Foresight) => ReturnType<typeof srpt>,
+  make: (foresight: Foresight, sizesMs: readonly number[]) => Policy,
   config: SchedulerConfig,
   balancer: Balancer,
+  sizesMs: readonly number[] = [],
 ): Steps {
   const oracle = new Foresight();
-  return { ...steps(new Scheduler(config, balancer, make(oracle)), config, balancer), oracle };
+  return { ...steps(new Scheduler(config, balancer, make(oracle, sizesMs)), config, balancer), oracle };
 }
 
 function steps(scheduler: Scheduler, { policy }: SchedulerConfig, { readsPrefix }: Balancer): Steps {

@@ -68,7 +68,7 @@ export class EngineServer implements CallHost {
       preset,
       blockSize: settings.blockSize,
       scheduling: settings.scheduling,
-      sessions: settings.sessions,
+      eviction: settings.sessions ? 'sessions' : 'lru',
     });
     this.runner = new Runner(this.#engine, settings.speed);
     this.#metrics = new EngineMetrics(this.#engine, settings, this.#models[0] ?? preset.model);

@@ -10,7 +10,7 @@ import { Fleet } from './fleet.js';
 import { Cluster } from './cluster.js';
 import { Gateway, type GatewayPorts } from './gateway.js';
 import type { Job } from './job.js';
-import type { WorldOptions } from './options.js';
+import type { GatewayOptions } from './options.js';
 import { Warms } from './warms.js';
 import { serviceMs } from './service.js';
 import { callArrived, callBroken, callCancelled, callFinished, callLost, callProgressed, callRefused, callSentBack, callStarted, toolStarted } from './told.js'; // prettier-ignore
@@ -48,7 +48,7 @@ export class Calls {
   #requests = 0;
 
   constructor(
-    private readonly options: WorldOptions,
+    private readonly options: GatewayOptions,
     private readonly agenda: Agenda,
     private readonly ports: CallPorts,
   ) {
@@ -60,7 +60,7 @@ export class Calls {
       cancelWarm: (command) => this.#warms.cancel(command),
       programGone: ({ program }) => {
         this.#warms.forget(program);
-        if (options.engine.sessions === true) this.fleet.closeSession(program);
+        if (options.engine.eviction === 'sessions') this.fleet.closeSession(program);
       },
     };
     const { cluster } = options;
@@ -111,7 +111,9 @@ export class Calls {
     const refusal = this.#refusal(job);
     if (refusal !== undefined) return this.#end(job, refusal);
     this.#open.set(id, job);
-    scheduler.oracle?.arrives(id, serviceMs(options.engine.preset, job.call), job.played.leftMs);
+    const { sizeMs, leftMs } = job.played;
+    const callMs = serviceMs(options.engine.preset, job.call);
+    scheduler.oracle?.arrives(id, { callMs, programMs: leftMs, attainedMs: sizeMs - leftMs });
     this.#leavesAfter(job, this.#clients.timeoutMs(job), 'client_timeout');
     this.#leavesAfter(job, this.#clients.cancelAfterMs(job), 'cancelled');
     const remaining = scheduler.readsRemaining === true ? this.#declarations.remaining(job) : undefined;

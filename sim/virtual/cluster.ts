@@ -3,7 +3,7 @@ import type { CallArrived, CallId, Event, ProgramId, ProgramRecord } from '../..
 import { Dice } from '../../workloads/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { Gateway, type GatewayPorts } from './gateway.js';
-import type { Steps, WorldOptions } from './options.js';
+import type { Steps, GatewayOptions } from './options.js';
 
 const PROGRAMS_MAX = 100_000;
 /** Time after which a gateway gives up a question, beyond that of an answer. */
@@ -54,7 +54,9 @@ export class Cluster {
   readonly #losses: Dice;
 
   constructor(
-    private readonly options: Pick<WorldOptions, 'scheduler' | 'lens' | 'seed'> & { readonly cluster: ClusterOptions },
+    private readonly options: Pick<GatewayOptions, 'scheduler' | 'lens' | 'seed'> & {
+      readonly cluster: ClusterOptions;
+    },
     private readonly agenda: Agenda,
     ports: GatewayPorts,
   ) {

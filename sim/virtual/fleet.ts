@@ -2,7 +2,7 @@ import type { Dice } from '../../workloads/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { exponential, type Draws } from './draws.js';
 import type { Gateway } from './gateway.js';
-import type { Job } from './job.js';
+import { contextOf, type Job, type Played } from './job.js';
 import type { EngineResult, WorldOptions } from './options.js';
 import { Replica, type ReplicaPorts } from './replica.js';
 import { wholeFrom } from './source.js';
@@ -87,6 +87,14 @@ export class Fleet {
   /** The gateway has forgotten the program, and tells engines that keep sessions. */
   closeSession(program: string): void {
     for (const { engine } of this.#replicas) engine.closeSession(program, this.agenda.nowMs);
+  }
+
+  /** A call of the program has ended: engines are told in how many steps each of its contexts is used next. */
+  foresee(played: Played): void {
+    const steps = played.run.stepsToUse();
+    for (const thread of new Set(played.run.program.calls.map((call) => call.thread)))
+      for (const { engine } of this.#replicas)
+        engine.foresee(contextOf(played, thread), steps.get(thread) ?? Infinity, this.agenda.nowMs);
   }
 
   results(): EngineResult[] {

@@ -9,7 +9,7 @@ import {
   type Warm,
 } from '../../src/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
-import type { Steps, WorldOptions } from './options.js';
+import type { Steps, GatewayOptions } from './options.js';
 
 /** Carries out the scheduler's decisions. */
 export interface GatewayPorts {
@@ -31,7 +31,7 @@ export class Gateway {
   #telling = false;
 
   constructor(
-    private readonly options: Pick<WorldOptions, 'scheduler' | 'lens'>,
+    private readonly options: Pick<GatewayOptions, 'scheduler' | 'lens'>,
     private readonly agenda: Agenda,
     private readonly ports: GatewayPorts,
     /** Called after its steps. */

@@ -15,9 +15,13 @@ export interface Played {
   readonly index: number;
   readonly run: ProgramRun;
   readonly layout: Layout;
-  /** Service of its remaining calls, when an oracle is told. */
+  /** Service of all its calls, and of those that remain, when an oracle is told. */
+  readonly sizeMs: number;
   leftMs: number;
 }
+
+/** Name of what a thread's calls leave in a cache. */
+export const contextOf = ({ id }: Played, thread: string): string => `${id}/${thread}`;
 
 /** One call from its arrival to its end, as its engine and the world see it, over all its requests. */
 export class Job implements Work {
@@ -71,6 +75,12 @@ export class Job implements Work {
   /** Each program is a session of its own. */
   get session(): string {
     return this.played.id;
+  }
+
+  /** None, where no call of its program is to use it: that of a warm in vain. */
+  get context(): string | undefined {
+    const { played, call } = this;
+    return played.run.stepsToUse().has(call.thread) ? contextOf(played, call.thread) : undefined;
   }
 
   /** An engine accepts the call. */

@@ -25,10 +25,18 @@ export interface Steps {
   readonly memory?: MemoryTotals;
 }
 
-/** Receives the true service of each call and program, from their true lengths (see `service.ts`). */
+/** The true service of a call and its program, from their true lengths (see `service.ts`). */
+export interface Foreseen {
+  readonly callMs: number;
+  /** All unfinished calls of its program, itself included, and all ended ones. */
+  readonly programMs: number;
+  readonly attainedMs: number;
+}
+
+/** Receives what no gateway can know. */
 export interface Oracle {
-  /** A call is about to arrive. @param programMs service of all unfinished calls of its program, itself included */
-  arrives(id: CallId, callMs: number, programMs: number): void;
+  /** A call is about to arrive. */
+  arrives(id: CallId, foreseen: Foreseen): void;
   /** The call has ended. */
   ended(id: CallId): void;
   /** A call is about to be answered. @param returns whether its thread calls again */
@@ -47,8 +55,11 @@ export interface WorldOptions {
   readonly engines: number;
   /** Under `priority` scheduling, a call's priority on the engine is the queue that it ran from, 0 first. */
   readonly engine: EngineSettings;
-  /** Makes a fresh scheduler, at the start and whenever the gateway restarts. */
-  readonly scheduler: () => Steps;
+  /**
+   * Makes a fresh scheduler, at the start and whenever the gateway restarts.
+   * @param sizesMs the true service of every program of the run, smallest first; to be asked at the start
+   */
+  readonly scheduler: (sizesMs: () => readonly number[]) => Steps;
   /** Faults and client behaviour; absent: nothing fails, and clients wait without limit. */
   readonly conditions?: Conditions;
   readonly observer: Observer;
@@ -64,6 +75,11 @@ export interface WorldOptions {
   readonly alone?: boolean;
   /** Polled every now and then; true ends the run, dropping programs that have not ended. */
   readonly shouldStop?: () => boolean;
+}
+
+/** The same, with schedulers that have what they asked for. */
+export interface GatewayOptions extends Omit<WorldOptions, 'scheduler'> {
+  readonly scheduler: () => Steps;
 }
 
 export type Lens = (event: Event) => Event;

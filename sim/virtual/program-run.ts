@@ -16,7 +16,7 @@ export class ProgramRun {
   #cancelled = 0;
   #promptTokens = 0;
   #outputTokens = 0;
-  /** For each call, the number of its unfinished predecessors; -1 once it is cancelled. */
+  /** For each call, the number of its unfinished predecessors; -1 once it has ended or is cancelled. */
   readonly #missing: Int32Array;
   /** For each call, the start of its successors in `#behind`; the next call's start is their end. */
   readonly #behindFrom: Int32Array;
@@ -67,6 +67,7 @@ export class ProgramRun {
   /** The call has its answer. Returns the calls that waited only for it. */
   completed(call: number, promptTokens: number, outputTokens: number): number[] {
     this.open -= 1;
+    this.#missing[call] = -1;
     this.#promptTokens += promptTokens;
     this.#outputTokens += outputTokens;
     const ready: number[] = [];
@@ -85,6 +86,7 @@ export class ProgramRun {
   /** The call has failed: its successors, direct or indirect, are never made. Returns their number. */
   failed(call: number, outcome: CallOutcome): number {
     this.open -= 1;
+    this.#missing[call] = -1;
     // A fault of the system outweighs a cancellation by the client.
     if (this.outcome === 'completed' || this.outcome === 'cancelled') this.outcome = outcome;
     const before = this.#cancelled;
@@ -97,6 +99,24 @@ export class ProgramRun {
     }
     this.open -= this.#cancelled - before;
     return this.#cancelled - before;
+  }
+
+  /**
+   * By thread, how many calls must end one after the other before the next that uses its context: one of that thread,
+   * or one that continues a call of it. Threads without such a call are left out.
+   */
+  stepsToUse(): Map<string, number> {
+    const { calls } = this.program;
+    const uses = new Map<string, number>();
+    const steps: number[] = [];
+    calls.forEach(({ after, thread, prefix }, call) => {
+      if (this.#missing[call] === -1) return;
+      const before = after.reduce((most, earlier) => Math.max(most, (steps[earlier] ?? -1) + 1), 0);
+      steps[call] = before;
+      const source = prefix !== undefined && 'call' in prefix ? calls[prefix.call]?.thread : undefined;
+      for (const used of [thread, source ?? thread]) uses.set(used, Math.min(before, uses.get(used) ?? Infinity));
+    });
+    return uses;
   }
 
   record(endedMs: number, aloneMs: number): ProgramRecord {

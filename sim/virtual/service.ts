@@ -1,7 +1,11 @@
 import type { Preset } from '../engine/presets.js';
 import { stepMs } from '../engine/roofline.js';
-import type { AgentCall } from '../../workloads/index.js';
+import type { AgentCall, AgentProgram } from '../../workloads/index.js';
 import { keptTokensOf } from './declared.js';
+
+/** Service of all calls of a program. */
+export const sizeMs = (preset: Preset, { calls }: AgentProgram): number =>
+  calls.reduce((sum, call) => sum + serviceMs(preset, call), 0);
 
 /**
  * Service of a call by itself: the prefill of its prompt beyond the shared prefix, and a step for each token of its

@@ -1,4 +1,5 @@
 import type { Sequence } from '../engine/sequence.js';
+import type { AgentProgram } from '../../workloads/index.js';
 import type { CallOutcome } from './records.js';
 import { Agenda, Appointment, RANK } from './agenda.js';
 import { Alone } from './alone.js';
@@ -7,7 +8,7 @@ import { Texts } from './content.js';
 import { Job, type Played } from './job.js';
 import type { WorldOptions, WorldResult } from './options.js';
 import { ProgramRun } from './program-run.js';
-import { serviceMs } from './service.js';
+import { sizeMs } from './service.js';
 import { Source, type Arrival } from './source.js';
 import { Tally } from './tally.js';
 import { programEnded } from './told.js';
@@ -46,7 +47,10 @@ class World {
   constructor(private readonly options: WorldOptions) {
     const { engine, alone = true } = options;
     this.#source = new Source(options);
-    this.#calls = new Calls(options, this.#agenda, {
+    let sizes: readonly number[] | undefined;
+    const sizesOf = (all: readonly AgentProgram[]) => all.map((program) => sizeMs(engine.preset, program)).sort((a, b) => a - b); // prettier-ignore
+    const sizesMs = () => (sizes ??= sizesOf(this.#source.all()));
+    this.#calls = new Calls({ ...options, scheduler: () => options.scheduler(sizesMs) }, this.#agenda, {
       retried: (reason) => this.#tally.retried(reason),
       ended: (job, outcome, sequence) => this.#callEnded(job, outcome, sequence),
     });
@@ -83,11 +87,10 @@ class World {
     const { nowMs } = this.#agenda;
     const run = new ProgramRun(program, nowMs);
     const index = this.#arrivals++;
-    const leftMs =
-      this.#calls.gateway.scheduler.oracle === undefined
-        ? 0
-        : program.calls.reduce((sum, call) => sum + serviceMs(this.options.engine.preset, call), 0);
-    const played: Played = { id: `p${index}`, index, run, layout: this.#texts.layOut(program), leftMs };
+    const isForeseen = this.#calls.gateway.scheduler.oracle !== undefined;
+    const size = isForeseen ? sizeMs(this.options.engine.preset, program) : 0;
+    const layout = this.#texts.layOut(program);
+    const played: Played = { id: `p${index}`, index, run, layout, sizeMs: size, leftMs: size };
     this.#tally.arrived(nowMs);
     for (const call of run.opening()) this.#plan(played, call);
     if (this.#source.concurrency === 0) this.#expect();
@@ -111,6 +114,7 @@ class World {
     this.#observe(job, outcome, sequence?.firstTokenAt ?? NaN, sequence?.cachedTokens ?? 0);
     if (sequence === undefined) this.#tally.cancelled(run.failed(index, outcome));
     else for (const next of run.completed(index, promptTokens, outputTokens)) this.#plan(played, next, job);
+    if (this.options.engine.eviction === 'steps') this.#calls.fleet.foresee(played);
     if (run.open === 0) this.#endProgram(played);
   }
 

@@ -22,7 +22,7 @@ it('a demo fleet ends within two minutes on two embedded engines, and waits for 
       engine: { preset: PRESETS[DEFAULT_PRESET], blockSize: 16, scheduling: 'fcfs' },
       conditions: {},
       announceEnds: true,
-      scheduler: () => makeSteps(config.policy.name, config, makeBalancer(balancer), false),
+      scheduler: () => makeSteps(config.policy.name, config, makeBalancer(balancer)),
     },
     { shouldStop: () => false, onProgress: () => undefined },
   );

@@ -261,8 +261,18 @@ describe('maitred sim', () => {
     const { document } = await json(...CHAT, '--engine-priority', '--kv-tokens', '100000', '--preset', 'llama-3.1-8b-h100'); // prettier-ignore
     expect(document.settings).toMatchObject({
       engine_priority: true,
+      engine_eviction: 'lru',
       kv_tokens: 100_000,
       preset: 'llama-3.1-8b-h100',
     });
+  });
+
+  it('lets engines evict in other orders, and takes the former name of one', async () => {
+    const args = ['--workload', 'coding', '--rate', '0.5', '--programs', '6', '--kv-tokens', '60000'];
+    const told = async (...flags: string[]) => (await json(...args, '--policy', 'pass-through', ...flags)).document;
+    const [lru, steps] = [await told(), await told('--engine-eviction', 'steps')];
+    expect(steps.settings.engine_eviction).toBe('steps');
+    expect(steps.runs[0]!.prefix_hit_rate).toBeGreaterThan(lru.runs[0]!.prefix_hit_rate!);
+    expect((await told('--engine-sessions')).settings.engine_eviction).toBe('sessions');
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
-import { sjf, srpt } from '../../sim/policies/clairvoyant.js';
+import { gittins, meanRest, sjf, srpt } from '../../sim/policies/clairvoyant.js';
 import { coreConfig } from '../support/core-config.js';
 import { millis, type PolicyName } from '../../src/index.js';
 import type { CoreChanges } from '../support/core-config.js';
@@ -12,12 +12,21 @@ import { openEngines } from '../support/core-standing.js';
 const SEEDS = Array.from({ length: 60 }, (_, index) => 10_000 + index);
 
 /** Forecasts for ranking: a different one for each call, or none at all. */
-const SEEING = { of: (id: unknown) => ({ callMs: spread(id), programMs: spread(`${String(id)}'s`) }) };
+const SEEING = {
+  of: (id: unknown) => ({ callMs: spread(id), programMs: spread(`${String(id)}'s`), attainedMs: spread(`of ${String(id)}`) }), // prettier-ignore
+};
 const BLIND = { of: () => undefined };
 
 const spread = (id: unknown): number => Buffer.from(String(id)).reduce((sum, byte) => (sum * 31 + byte) % 997, 7);
 
-const OWN = { srpt, sjf };
+const SIZES_MS = [100, 200, 2000];
+type Foreseeing = Parameters<typeof srpt>[0];
+const OWN = {
+  srpt,
+  sjf,
+  gittins: (foresight: Foreseeing) => gittins(foresight, SIZES_MS),
+  'mean-rest': (foresight: Foreseeing) => meanRest(foresight, SIZES_MS),
+};
 const NAMES = [...POLICIES, ...(Object.keys(OWN) as (keyof typeof OWN)[])];
 
 describe.each(NAMES)('the policy %s', (name) => {

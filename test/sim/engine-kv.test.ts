@@ -17,6 +17,7 @@ class BlockCache {
   }));
   readonly free = [...this.blocks];
   freed = 0;
+  readonly steps = new Map<string, number>();
 
   match(hashes: readonly number[]): number {
     const missing = hashes.findIndex((hash) => this.#find(hash) === undefined);
@@ -36,8 +37,8 @@ class BlockCache {
   }
 
   take(hold: BlockHold): void {
-    const loose = this.free.findIndex(({ sessions }) => sessions.size === 0);
-    const [block] = this.free.splice(Math.max(0, loose), 1) as [Block];
+    const steps = this.free.map(({ sessions }) => Math.min(...[...sessions].map((each) => this.steps.get(each) ?? 0)));
+    const [block] = this.free.splice(steps.indexOf(Math.max(...steps)), 1) as [Block];
     block.holders = 1;
     block.sessions.clear();
     delete block.hash;
@@ -55,7 +56,12 @@ class BlockCache {
     for (const block of [...hold.own.splice(0), ...hold.found.splice(0).reverse()]) this.#giveBack(block);
   }
 
+  foresee(session: string, steps: number): void {
+    this.steps.set(session, steps);
+  }
+
   close(session: string): void {
+    this.steps.delete(session);
     const kept = this.free.filter(({ sessions }) => sessions.size > 0);
     for (const { sessions } of this.blocks) sessions.delete(session);
     const freed = kept.filter(({ sessions }) => sessions.size === 0);
@@ -159,6 +165,15 @@ const operations = fc.array(
         session: fc.constantFrom(...SESSIONS),
       }),
     },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        type: fc.constant('foresee' as const),
+        which: fc.constant(0),
+        session: fc.constantFrom(...SESSIONS),
+        steps: fc.nat(2),
+      }),
+    },
     { weight: 1, arbitrary: fc.constant({ type: 'reset' as const, which: 0 }) },
   ),
   { maxLength: 60 },
@@ -169,7 +184,7 @@ const texts = fc.array(fc.array(fc.constantFrom(0, 0, 0, 0, 1, 2), { minLength: 
   maxLength: 8,
 });
 
-it('the cache of runs does what one of single blocks does: no open session’s go first, then the least recently freed', () => {
+it('the cache of runs does what one of single blocks does: no open session’s go first, then those needed the most steps later, then the least recently freed', () => {
   fc.assert(
     fc.property(texts, operations, fc.constantFrom(...READINGS), (many, script, { read, tell }) => {
       const [cache, model] = [new KvCache(SIZE), new BlockCache()];
@@ -202,6 +217,9 @@ it('the cache of runs does what one of single blocks does: no open session’s g
         } else if (operation.type === 'close') {
           cache.close(operation.session);
           model.close(operation.session);
+        } else if (operation.type === 'foresee') {
+          cache.foresee(operation.session, operation.steps);
+          model.foresee(operation.session, operation.steps);
         } else if (operation.type === 'reset') {
           cache.reset();
           model.reset();
@@ -217,4 +235,31 @@ it('the cache of runs does what one of single blocks does: no open session’s g
 it('refuses to hand out more than is free', () => {
   const cache = new KvCache(2);
   expect(() => cache.take(3)).toThrow(RangeError);
+});
+
+it('hands out of open sessions’ blocks those first that are needed the most steps later', () => {
+  const cache = new KvCache(12);
+  const give = (session: string, ...hashes: number[]) => {
+    const hold = new KvHold();
+    cache.grow(hold, new HashList(hashes), hashes.length, hashes.length);
+    cache.release(hold, new HashList(hashes), hashes.length, session);
+  };
+  const left = (...hashes: number[]) => cache.match(new HashList(hashes));
+  give('older', 1, 2, 3, 4);
+  give('newer', 1, 2, 5, 6, 7, 8);
+  give('last', 11, 12, 13, 14);
+  cache.foresee('newer', 2);
+  cache.foresee('last', 1);
+  cache.take(5);
+  // What the other session shares is as near as that one; of the next one the end goes first.
+  expect([left(1, 2, 3, 4), left(1, 2, 5, 6, 7, 8), left(11, 12, 13, 14)]).toEqual([4, 2, 3]);
+  cache.foresee('last', 0);
+  cache.take(1);
+  expect([left(1, 2, 3, 4), left(11, 12, 13, 14)]).toEqual([3, 3]);
+  cache.foresee('last', 3);
+  cache.close('last');
+  give('last', 11, 12, 13);
+  cache.foresee('older', 1);
+  cache.take(1);
+  expect([left(1, 2, 3), left(11, 12, 13)]).toEqual([2, 3]);
 });

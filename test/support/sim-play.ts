@@ -19,7 +19,7 @@ export type PlayOptions = Partial<Omit<WorldOptions, 'scheduler'>> & {
   readonly policy?: SimPolicyName;
   readonly kvTokens?: number;
   /** Replaces the policy's scheduler; a function makes a new one at each restart of the gateway. */
-  readonly scheduler?: Steps | (() => Steps);
+  readonly scheduler?: Steps | WorldOptions['scheduler'];
 };
 
 /** The policy with the gateway's defaults, and these settings over them. */

@@ -4,7 +4,7 @@ import { configSchema } from '../../../sidecar/config/schema.js';
 import { makeSteps, SIM_POLICIES, type SimPolicyName } from '../../../sim/policies/policies.js';
 import { POLICY_NAMES } from '../../../src/index.js';
 import type { AgentProgram } from '../../../workloads/program.js';
-import { agentProgram, play, programOf, recorded, stepsOf } from '../../support/sim-play.js';
+import { agentProgram, play, programOf, recorded, stepsOf, type PlayOptions } from '../../support/sim-play.js';
 
 const small = { promptTokens: 100, outputTokens: 10 };
 /** Room for one call at a time, and nobody moved to the front. */
@@ -27,7 +27,7 @@ describe('clairvoyant retention', () => {
   /** How long a second program waits whose context does not fit beside the first's. */
   function waitedMs(first: AgentProgram, isBelady: boolean): number {
     const config = configSchema.parse({});
-    const scheduler = () => makeSteps('plas', config, makeBalancer(config.balancer), isBelady);
+    const scheduler = () => makeSteps('plas', config, makeBalancer(config.balancer), { isBelady });
     // An engine with nothing to do takes any call.
     const busy = programOf('busy', 0, [{ promptTokens: 100, outputTokens: 2_500 }]);
     const programs = [busy, first, programOf('second', 5_000, [call])];
@@ -45,8 +45,9 @@ describe('clairvoyant retention', () => {
 });
 
 describe('the policies that can be compared', () => {
-  it('are those of the core and four more', () => {
-    expect(SIM_POLICIES).toEqual([...POLICY_NAMES, 'srpt', 'srpt-promoted', 'sjf', 'mru-pause']);
+  it('are those of the core and six more', () => {
+    const more = ['srpt', 'srpt-promoted', 'sjf', 'gittins', 'mean-rest', 'mru-pause'];
+    expect(SIM_POLICIES).toEqual([...POLICY_NAMES, ...more]);
   });
 
   it.each([
@@ -90,6 +91,51 @@ describe('the policies that can be compared', () => {
     const last = callRecords.filter(({ program, call }) => program === 'new' || call === 1);
     expect(last.map(({ program }) => program)[0]).toBe(first);
   });
+});
+
+describe('bounds for learning', () => {
+  const call = (outputTokens: number) => ({ promptTokens: 100, outputTokens });
+  /** Of a program with 300 tokens behind it and a new one, the program that goes first, in a run with such others. */
+  function first(policy: 'gittins' | 'mean-rest' | 'srpt', others: readonly number[]): string | undefined {
+    const config = configSchema.parse(NARROW);
+    const programs = [
+      programOf('begun', 0, [call(300), { ...call(100), gapMs: 2000 }]),
+      programOf('holds', 1, [call(500)]),
+      programOf('new', 4000, [call(90)]),
+      ...others.map((outputTokens, index) => programOf(`${index}`, 1e5 * (index + 1), [call(outputTokens)])),
+    ];
+    const { callRecords } = play(programs, {
+      engines: 1,
+      scheduler: (sizesMs) => makeSteps(policy, config, makeBalancer(config.balancer), { sizesMs }),
+    });
+    return callRecords.find(({ program, call: index }) => program === 'new' || index === 1)?.program;
+  }
+
+  it.each([
+    // Others that got 300 tokens are about to end; have long to go; or, equally many, either.
+    ['begun', 'begun', [310, 310, 310, 310, 310, 310, 310, 310]],
+    ['new', 'new', [50, 50, 50, 3000, 3000, 3000, 3000, 3000, 3000, 3000, 3000]],
+    ['begun', 'new', [50, 50, 50, 310, 310, 310, 310, 6000, 6000, 6000, 6000]],
+  ])('go by the sizes of all programs: first comes %s by index, %s by mean rest', (byIndex, byRest, others) => {
+    expect([first('gittins', others), first('mean-rest', others)]).toEqual([byIndex, byRest]);
+    expect(first('srpt', others)).toBe('new');
+  });
+});
+
+it('a scheduler that asks is told the sizes of the programs that are to run, and no others', () => {
+  const programs = [30, 10, 20].map((outputTokens, index) =>
+    programOf(`${index}`, index, [{ ...small, outputTokens }]),
+  );
+  let sizes: readonly number[] = [];
+  const scheduler: PlayOptions['scheduler'] = (sizesMs) => {
+    sizes = sizesMs();
+    return stepsOf('plas');
+  };
+  const { callRecords } = play(programs.values(), { maxPrograms: 2, scheduler });
+  expect(callRecords.map(({ program }) => program)).toEqual(['1', '0']);
+  const aloneMs = callRecords.map(({ dispatchedMs, endedMs }) => endedMs - dispatchedMs);
+  expect(sizes).toHaveLength(2);
+  expect(sizes[1]! / sizes[0]!).toBeCloseTo(aloneMs[1]! / aloneMs[0]!, 0);
 });
 
 describe.each(SIM_POLICIES)('the policy %s', (policy) => {
