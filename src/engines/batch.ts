@@ -7,18 +7,25 @@ const CALL_TOKENS = 128;
 interface InFlight {
   readonly promptTokens: number;
   readonly serviceAtArrivalMs: number;
+  readonly expectedTotalMs: number;
   areaAtStart: number;
 }
 
 /** Load of one call on a step, in tokens. */
 export const loadOf = ({ promptTokens }: Pick<InFlight, 'promptTokens'>): number => promptTokens + CALL_TOKENS;
 
-/** The calls in flight on an engine: their load on a step, and their programs' attained service by class. */
+/** A call's weight where its program's rest is declared: the order is by rest too. Undefined: attained service gives it. */
+export const declaredWeightOf = (call: Pick<InFlight, 'serviceAtArrivalMs' | 'expectedTotalMs'>): number | undefined =>
+  call.expectedTotalMs === 0 ? undefined : 1 / Math.max(1, call.expectedTotalMs - call.serviceAtArrivalMs);
+
+/** The calls in flight on an engine: their load on a step, and their weights or their programs' attained service by class. */
 export class Batch {
   loadTokens = 0;
   /** Part of the load that other gateways' calls are. */
   #othersTokens = 0;
   readonly #byClass: number[] = [];
+  #declaredCalls = 0;
+  #declaredWeight = 0;
   #areaTokenMs = 0;
   #nowMs = 0;
 
@@ -54,15 +61,25 @@ export class Batch {
     return this.#areaTokenMs;
   }
 
-  /** Sum of the calls' completion indices. O(classes). */
+  /** Sum of the calls' weights: completion indices, but for declared ones. O(classes). */
   weight(index: Pick<CompletionIndex, 'of'>): number {
-    return this.#byClass.reduce((sum, calls, kind) => (calls === 0 ? sum : sum + calls * index.of(kind)), 0);
+    return this.#byClass.reduce(
+      (sum, calls, kind) => (calls === 0 ? sum : sum + calls * index.of(kind)),
+      this.#declaredWeight,
+    );
   }
 
   #change(call: InFlight, change: 1 | -1): void {
+    this.loadTokens += change * loadOf(call);
+    const declared = declaredWeightOf(call);
+    if (declared !== undefined) {
+      this.#declaredCalls += change;
+      // Rounding must not outlast the calls.
+      this.#declaredWeight = this.#declaredCalls === 0 ? 0 : this.#declaredWeight + change * declared;
+      return;
+    }
     const kind = serviceClassOf(call.serviceAtArrivalMs);
     while (this.#byClass.length <= kind) this.#byClass.push(0);
     this.#byClass[kind] = (this.#byClass[kind] ?? 0) + change;
-    this.loadTokens += change * loadOf(call);
   }
 }

@@ -1,5 +1,5 @@
 import type { SchedulerConfig } from '../config.js';
-import { loadOf } from '../engines/batch.js';
+import { declaredWeightOf, loadOf } from '../engines/batch.js';
 import type { Engine } from '../engines/engine.js';
 import type { Joining } from '../policies/admission.js';
 import type { Call } from '../programs/call.js';
@@ -21,7 +21,7 @@ export function joiningOf(
   const { batch, stepTime } = engine;
   if (stepTime.emptyMs === undefined || !completionIndex.isLearnt || engine.inFlightAnywhere === 0) return undefined;
   return {
-    index: completionIndex.of(serviceClassOf(call.serviceAtArrivalMs)),
+    index: declaredWeightOf(call) ?? completionIndex.of(serviceClassOf(call.serviceAtArrivalMs)),
     serviceMs: Math.max(call.serviceAtArrivalMs, SERVICE_QUANTA_MIN * policy.firstQuantumMs),
     waitedMs: call.waitingMs(nowMs),
     loadTokens: loadOf(call),
