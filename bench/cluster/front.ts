@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 import { makeRandom } from '../numbers.js';
 
-export interface Front {
+interface Front {
   readonly url: string;
   stop(): Promise<void>;
 }
