@@ -45,7 +45,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   cluster: { run: benchCluster, quickSeconds: 14 },
   pressure: { run: benchPressure, quickSeconds: 1 },
   gateways: { run: benchGateways, quickSeconds: 4 },
-  fleet: { run: benchFleet, quickSeconds: 100 },
+  fleet: { run: benchFleet, quickSeconds: 60 },
 };
 
 const QUICK_SECONDS_MAX = 15;

@@ -14,8 +14,6 @@ import { cpuMsOf } from '../proc.js';
 import { openFront } from './front.js';
 import type { Store } from './server.js';
 
-/** As fast as the live runs that agree with simulated ones. */
-export const SPEED = 10;
 /** Names the program of a call by Claude Code. */
 const PROGRAM_HEADER = 'x-claude-code-session-id';
 
@@ -29,6 +27,8 @@ export interface LiveArm {
 }
 
 interface Load {
+  /** Speed-up over real time. */
+  readonly speed: number;
   readonly seed: number;
   readonly count: number;
   readonly ratePerSecond: number;
@@ -53,9 +53,9 @@ export interface LiveFigures {
 
 /** Plays the programs once, on engines and gateways of their own. */
 export async function play(arm: LiveArm, load: Load): Promise<LiveFigures> {
-  const { engines: count, machine, store } = load;
+  const { engines: count, machine, store, speed } = load;
   const { kvTokens } = PRESETS[machine];
-  const engines = await startStandIns({ count, preset: machine, kvTokens, speed: SPEED });
+  const engines = await startStandIns({ count, preset: machine, kvTokens, speed });
   const gateways: Server[] = [];
   const folder = await mkdtemp(join(tmpdir(), 'maitred-fleet-'));
   try {
@@ -64,14 +64,14 @@ export async function play(arm: LiveArm, load: Load): Promise<LiveFigures> {
       arm.gateways > 1 ? { url: store.path, gateways: arm.gateways, pool: `${arm.cluster?.routing}-${load.seed}` } : {};
     await writeFile(file, JSON.stringify({ cluster }));
     for (let i = 0; i < arm.gateways; i += 1)
-      gateways.push(await startGateway({ policy: arm.policy, file, engines: engines.urls, speed: SPEED }));
+      gateways.push(await startGateway({ policy: arm.policy, file, engines: engines.urls, speed }));
     if (arm.gateways > 1) await untilReady(() => whoIsAlone(gateways));
     const pids = [gateways.map(({ pid }) => pid), engines.pids, [store.pid], [process.pid]];
     const cpuMs = () => pids.map((each) => each.map((pid) => cpuMsOf(pid) ?? NaN));
     const [before, cpuBefore, startedAt] = [await readCounters(engines.urls), cpuMs(), performance.now()];
     const played = await playAll(arm, load, gateways);
     const [after, cpuAfter, tookMs] = [await readCounters(engines.urls), cpuMs(), performance.now() - startedAt];
-    const seconds = played.programs.map(({ arrivedMs, endedMs }) => ((endedMs - arrivedMs) * SPEED) / 1000);
+    const seconds = played.programs.map(({ arrivedMs, endedMs }) => ((endedMs - arrivedMs) * speed) / 1000);
     const rows = arm.gateways > 1 ? await Promise.all(gateways.map(clusterOf)) : [];
     return {
       meanS: seconds.reduce((sum, each) => sum + each, 0) / seconds.length,
@@ -93,7 +93,7 @@ export async function play(arm: LiveArm, load: Load): Promise<LiveFigures> {
 
 async function playAll(
   { cluster }: LiveArm,
-  { seed, count, ratePerSecond, recorded }: Load,
+  { seed, count, speed, ratePerSecond, recorded }: Load,
   gateways: readonly Server[],
 ): Promise<{ readonly programs: readonly LoadProgramRecord[]; readonly failed: number }> {
   const urls = gateways.map(({ url }) => url);
@@ -109,7 +109,7 @@ async function playAll(
         runs: 1,
         durationMs: Infinity,
         arrivals: { type: 'open', ratePerSecond, cv: 1 },
-        timeScale: SPEED,
+        timeScale: speed,
         gapMsMax: Infinity,
         api: 'chat',
         stream: false,
