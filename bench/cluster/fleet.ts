@@ -55,7 +55,7 @@ a redis-server. Times as they would really be. "affinity": all calls of a progra
         const row = rows[index]!;
         row.live.push(figures);
         row.simulatedS.push(simulatedMeanS(arm, count, seed, around));
-        say(`seed ${seed}, ${arm.name}, ${arm.policy}: mean ${show(figures.meanS)} s, ${show(figures.tookS)} s live`);
+        say(`seed ${seed}, ${arm.name}, ${arm.policy}: ${lineOf(figures)}`);
       }
   } finally {
     await store.stop();
@@ -63,6 +63,12 @@ a redis-server. Times as they would really be. "affinity": all calls of a progra
   say('');
   print(rows);
 }
+
+const lineOf = ({ meanS, p99S, hitShare, tookS, failed, late, cores }: LiveFigures): string =>
+  `mean ${show(meanS)} s, p99 ${show(p99S)} s, cached ${percent(hitShare, 1)}, failed ${failed}, late ${late}, CPU ${coresOf(cores)}; ${show(tookS)} s live`;
+
+const percent = (share: number, digits = 0): string => `${(100 * share).toFixed(digits)} %`;
+const coresOf = (cores: readonly number[]): string => cores.map((each) => percent(each)).join(', ');
 
 function simulatedMeanS(
   { policy, cluster }: (typeof ARMS)[number],
@@ -87,10 +93,13 @@ function print(rows: readonly Row[]): void {
       ratio(of(row, ({ meanS }) => meanS) / of(one, ({ meanS }) => meanS)),
       ratio(of(row, ({ p99S }) => p99S) / of(one, ({ p99S }) => p99S)),
       ratio(mean(row.simulatedS) / mean(one.simulatedS)),
-      `${(100 * of(row, ({ hitShare }) => hitShare)).toFixed(1)} %`,
+      percent(
+        of(row, ({ hitShare }) => hitShare),
+        1,
+      ),
       `${row.live.reduce((sum, { failed }) => sum + failed, 0)}`,
       `${row.live.reduce((sum, { late }) => sum + late, 0)}`,
-      [0, 1, 2, 3].map((part) => `${(100 * of(row, ({ cores }) => cores[part] ?? NaN)).toFixed(0)} %`).join(', '),
+      coresOf([0, 1, 2, 3].map((part) => of(row, ({ cores }) => cores[part] ?? NaN))),
     ]),
   );
 }
