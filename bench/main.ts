@@ -1,5 +1,6 @@
 import { Argument, Command } from 'commander';
 import { benchCluster } from './cluster/calls.js';
+import { benchFleet } from './cluster/fleet.js';
 import { benchPressure } from './cluster/pressure.js';
 import { benchGateways } from './cluster/scale.js';
 import { benchStore } from './cluster/store.js';
@@ -44,6 +45,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   cluster: { run: benchCluster, quickSeconds: 14 },
   pressure: { run: benchPressure, quickSeconds: 1 },
   gateways: { run: benchGateways, quickSeconds: 4 },
+  fleet: { run: benchFleet, quickSeconds: 60 },
 };
 
 const QUICK_SECONDS_MAX = 15;

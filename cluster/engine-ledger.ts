@@ -7,6 +7,38 @@ export interface Holding {
   slots: number;
 }
 
+/** What all gateways together have of an engine. */
+interface Sums {
+  readonly window: number;
+  /** An equal share of the window. */
+  readonly share: number;
+  slots: number;
+  inFlight: number;
+  loadTokens: number;
+  activeTokens: number;
+  claimTokens: number;
+  cachedTokens: number;
+  waitingGateways: number;
+  /** The two best levels of gateways' next calls; equal if two have the best. */
+  firstLevel: number;
+  secondLevel: number;
+  /** The best level among the gateways with less than an equal share. */
+  shortLevel: number;
+}
+
+const EMPTY = {
+  slots: 0,
+  inFlight: 0,
+  loadTokens: 0,
+  activeTokens: 0,
+  claimTokens: 0,
+  cachedTokens: 0,
+  waitingGateways: 0,
+  firstLevel: Infinity,
+  secondLevel: Infinity,
+  shortLevel: Infinity,
+};
+
 /**
  * One engine's window, divided among gateways. Each holds slots: a lease on so many calls in flight. The sum of all
  * slots exceeds the window only after the window has shrunk below them, or after a lease ended whose gateway lived on,
@@ -48,39 +80,53 @@ export class EngineLedger {
 
   /** Each gateway's part. */
   parts(): Map<GatewayId, EnginePart> {
-    return new Map([...this.#holdings].map(([gateway, holding]) => [gateway, this.#partOf(holding)]));
+    const sums = this.#sums();
+    return new Map([...this.#holdings].map(([gateway, holding]) => [gateway, this.#partOf(holding, sums)]));
   }
 
   /** The gateway's part; undefined: it holds none. */
   partOf(gateway: GatewayId): EnginePart | undefined {
     const holding = this.#holdings.get(gateway);
-    return holding && this.#partOf(holding);
+    return holding && this.#partOf(holding, this.#sums());
   }
 
-  #partOf(own: Holding): EnginePart {
-    let [inFlight, loadTokens, activeTokens, claimTokens, cachedTokens, waitingLevel] = [0, 0, 0, 0, 0, Infinity];
-    let waitingGateways = 0;
+  #sums(): Sums {
+    const window = this.#window;
+    const sums = { ...EMPTY, window, share: Math.floor(window / this.#holdings.size) };
     for (const holding of this.#holdings.values()) {
-      const { claim } = holding;
-      if (holding !== own) {
-        inFlight += claim.inFlight;
-        loadTokens += claim.loadTokens;
-        activeTokens += claim.activeTokens;
-        claimTokens += claim.claimTokens;
-        cachedTokens += claim.cachedTokens;
-        waitingLevel = Math.min(waitingLevel, nextLevel(holding));
-        if (claim.waiting.some((calls) => calls > 0)) waitingGateways += 1;
-      }
+      const { claim, slots } = holding;
+      sums.inFlight += claim.inFlight;
+      sums.loadTokens += claim.loadTokens;
+      sums.activeTokens += claim.activeTokens;
+      sums.claimTokens += claim.claimTokens;
+      sums.cachedTokens += claim.cachedTokens;
+      sums.waitingGateways += waits(claim);
+      sums.slots += slots;
+      const level = nextLevel(holding);
+      sums.secondLevel = Math.min(sums.secondLevel, Math.max(sums.firstLevel, level));
+      sums.firstLevel = Math.min(sums.firstLevel, level);
+      if (slots < sums.share) sums.shortLevel = Math.min(sums.shortLevel, level);
     }
+    return sums;
+  }
+
+  #partOf(own: Holding, sums: Sums): EnginePart {
+    const { claim, slots } = own;
+    const { window, share, firstLevel, secondLevel } = sums;
+    const ownLevel = nextLevel(own);
+    const waitingLevel = ownLevel === firstLevel ? secondLevel : firstLevel;
+    // More are held than the window has, or another gateway has fewer, and a call as good that waits. Then a gateway
+    // starts no call above an equal share: busy ones would otherwise hold their slots for ever.
+    const isBounded = sums.slots > window || (sums.shortLevel < Infinity && sums.shortLevel <= ownLevel);
     return {
       engine: this.engine,
-      ...(this.#window < Infinity && { slots: Math.min(own.slots, this.#mostSlots(own)) }),
-      inFlight,
-      loadTokens: loadTokens as Tokens,
-      activeTokens: activeTokens as Tokens,
-      claimTokens: claimTokens as Tokens,
-      cachedTokens: cachedTokens as Tokens,
-      waitingGateways,
+      ...(window < Infinity && { slots: isBounded ? Math.min(slots, share) : slots }),
+      inFlight: sums.inFlight - claim.inFlight,
+      loadTokens: (sums.loadTokens - claim.loadTokens) as Tokens,
+      activeTokens: (sums.activeTokens - claim.activeTokens) as Tokens,
+      claimTokens: (sums.claimTokens - claim.claimTokens) as Tokens,
+      cachedTokens: (sums.cachedTokens - claim.cachedTokens) as Tokens,
+      waitingGateways: sums.waitingGateways - waits(claim),
       ...(waitingLevel < Infinity && { waitingLevel }),
     };
   }
@@ -88,23 +134,6 @@ export class EngineLedger {
   /** The smallest window that a gateway reports; Infinity: none limits the calls in flight, so there are no slots to divide. */
   get #window(): number {
     return Math.min(...[...this.#holdings.values()].map(({ claim }) => claim.window));
-  }
-
-  /**
-   * Most slots that the gateway hears of: an equal share, while more are held than the window has, or another gateway
-   * has fewer and a call as good that waits. It starts no call above that until enough have ended. Busy gateways would
-   * otherwise hold their slots for ever.
-   */
-  #mostSlots(own: Holding): number {
-    const share = Math.floor(this.#window / this.#holdings.size);
-    const level = Math.min(nextLevel(own), Number.MAX_VALUE);
-    let held = 0;
-    let isWanted = false;
-    for (const holding of this.#holdings.values()) {
-      held += holding.slots;
-      isWanted ||= holding.slots < share && nextLevel(holding) <= level;
-    }
-    return held > this.#window || isWanted ? share : Infinity;
   }
 
   #give(): void {
@@ -123,6 +152,8 @@ export function giveSlots(holdings: readonly Holding[], window: number): void {
   }
   for (; free > 0; free -= 1) holdings.reduce((a, b) => (unused(b) < unused(a) ? b : a)).slots += 1;
 }
+
+const waits = ({ waiting }: EngineClaim): number => (waiting.some((calls) => calls > 0) ? 1 : 0);
 
 const unused = ({ claim, slots }: Holding): number => slots - claim.inFlight;
 

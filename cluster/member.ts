@@ -105,5 +105,9 @@ function keptSlots({ inFlight, waiting }: EngineDemand, part: EnginePart | undef
 
 /** Equality of flat records whose lists hold numbers. */
 function isEqual<T extends object>(a: T, b: T | undefined): boolean {
-  return b !== undefined && JSON.stringify(a) === JSON.stringify(b);
+  const names = Object.keys(a) as (keyof T)[];
+  return b !== undefined && names.length === Object.keys(b).length && names.every((name) => isSame(a[name], b[name]));
 }
+
+const isSame = (a: unknown, b: unknown): boolean =>
+  a === b || (Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((value, i) => value === b[i]));

@@ -20,7 +20,12 @@ export interface StandIns {
 }
 
 /** Stand-in engines, each in a process of its own. */
-export async function startStandIns({ count, preset, kvTokens, speed }: StandIns): Promise<Engines> {
+export async function startStandIns({
+  count,
+  preset,
+  kvTokens,
+  speed,
+}: StandIns): Promise<Engines & { readonly pids: readonly number[] }> {
   const args = ['--port', '0', '--preset', preset, '--kv-tokens', `${kvTokens}`, '--speed', `${speed}`];
   const started = await Promise.allSettled(Array.from({ length: count }, () => serve(['engine', ...args])));
   const servers = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -28,7 +33,7 @@ export async function startStandIns({ count, preset, kvTokens, speed }: StandIns
     await Promise.all(servers.map((server) => server.stop()));
   };
   const failed = started.find((result) => result.status === 'rejected');
-  if (failed === undefined) return { urls: servers.map(({ url }) => url), stop };
+  if (failed === undefined) return { urls: servers.map(({ url }) => url), pids: servers.map(({ pid }) => pid), stop };
   await stop();
   throw failed.reason;
 }

@@ -33,7 +33,7 @@ export interface ProgramRecord {
   readonly root: RootThread;
 }
 
-export function demandView(engine: Engine, { rules, accounts }: Placement): EngineDemand {
+export function demandView(engine: Engine, { rules, accounts, waiting }: Placement): EngineDemand {
   const { workingSet } = engine;
   return {
     engine: engine.id,
@@ -43,7 +43,7 @@ export function demandView(engine: Engine, { rules, accounts }: Placement): Engi
     activeTokens: wholeTokens(workingSet.activeCountedTokens),
     cachedTokens: wholeTokens(workingSet.cachedTokens),
     claimTokens: wholeTokens(workingSet.workingSetTokens - workingSet.activeCountedTokens),
-    waiting: waitingFor(engine, accounts),
+    waiting: waiting === 0 ? [] : waitingFor(engine, accounts),
   };
 }
 

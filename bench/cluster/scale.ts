@@ -10,96 +10,116 @@ import {
 } from '../../sim/index.js';
 import { programs, WORKLOADS } from '../../workloads/index.js';
 import { mostInFlight } from './in-flight.js';
-import { percentile, printTable, ratio, say } from '../numbers.js';
+import { percentile, ratio, say, show } from '../numbers.js';
 
-const WINDOW = 64;
-/** Programs a second for each engine: more than it serves at once, fewer than it serves in the end. */
-const RATE = 0.5;
-/** Programs for each engine, and seeds. */
-interface Size {
-  readonly programs: number;
-  readonly seeds: readonly number[];
+/** Few slots, so that most calls wait, and 64 gateways have less than a slot each. */
+const WINDOW = 4;
+/** Programs of each engine, and how many of them come in a second: twice as many as it has slots, almost at once. */
+const PROGRAMS = 8;
+const RATE = 8;
+
+const WAYS = {
+  any: { routing: 'call', shares: true },
+  affinity: { routing: 'program', shares: true },
+} as const satisfies Record<string, Pick<ClusterOptions, 'routing' | 'shares'>>;
+type Way = keyof typeof WAYS;
+
+/** Gateways before so many engines. Few engines have few programs, so they run with more seeds. */
+interface Shape {
+  readonly engines: number;
+  readonly seeds: number;
+  /** Runs of each number of gateways: calls, and the time of a message to the store and of one back. */
+  readonly runs: readonly (readonly [gateways: readonly number[], way: Way, delaysMs: readonly number[]])[];
 }
-const FULL: Size = { programs: 100, seeds: [1, 2, 3] };
-const QUICK: Size = { programs: 3, seeds: [1] };
-/** The shape of a quick run. */
-const isQuick = ({ gateways, delayMs }: Shape) => gateways === 4 && delayMs === 5;
 
-type Shape = Pick<ClusterOptions, 'gateways' | 'delayMs'> & { readonly engines: number };
-
+const ALL = [4, 16, 64];
+const BOTH = [
+  [ALL, 'any', [5]],
+  [ALL, 'affinity', [5]],
+] as const;
 const SHAPES: readonly Shape[] = [
-  ...[4, 16, 64].flatMap((gateways) => [0.5, 5, 50].map((delayMs) => ({ engines: 8, gateways, delayMs }))),
-  ...[4, 16, 64].map((gateways) => ({ engines: 32, gateways, delayMs: 5 })),
+  { engines: 8, seeds: 4, runs: BOTH },
+  { engines: 32, seeds: 1, runs: [[ALL, 'any', [0.25, 25]], ...BOTH] },
+  { engines: 128, seeds: 1, runs: BOTH },
+  { engines: 512, seeds: 1, runs: [[ALL, 'any', [5]]] },
 ];
+const QUICK: readonly Shape[] = [{ engines: 8, seeds: 1, runs: BOTH.map(([, ...rest]) => [[4], ...rest]) }];
+
+const COLUMNS = ['gateways', 'engines', 'staleness ms', 'calls', 'mean', 'p99', 'slower', 'wait s', 'most'];
+
+/** Time of each program, by seed and name. */
+type Times = ReadonlyMap<string, number>;
 
 interface Figures {
-  readonly meanMs: number;
-  readonly p99Ms: number;
+  readonly times: Times;
+  readonly longestWaitMs: number;
   /** Most calls of one engine in flight. */
   readonly most: number;
 }
 
 /** Gateways that share a store, against one that has all calls, in virtual time: the same on any machine. */
 export function benchGateways(quick: boolean): void {
-  const size = quick ? QUICK : FULL;
-  const run = (engines: number, cluster?: ClusterOptions, policy?: SimPolicyName) =>
-    meanOf(size, engines, cluster, policy);
-  say(`Workload "mixed", ${size.programs} programs an engine, ${RATE} a second for each, ${size.seeds.length} seeds, window ${WINDOW}; virtual time. Staleness: a message to
-the store and one back. Ratios of program times to those of one gateway. "most": calls of one engine in flight.
-"any": each call comes to any gateway; "affinity": all of a program to one; "apart": the same, and nothing is shared.\n`);
-  const rows: string[][] = [];
-  for (const engines of quick ? [8] : [8, 32]) {
-    const one = run(engines);
-    const through = run(engines, undefined, 'pass-through');
-    rows.push(
-      rowOf(['1', `${engines}`, '-', 'plas'], one, one),
-      rowOf(['1', `${engines}`, '-', 'pass-through'], through, one),
-    );
-    for (const shape of SHAPES.filter((each) => each.engines === engines && (!quick || isQuick(each)))) {
-      const { gateways, delayMs } = shape;
-      const head = (name: string) => [`${gateways}`, `${engines}`, `${2 * delayMs}`, name];
-      const ways = { any: { routing: 'call', shares: true }, affinity: { routing: 'program', shares: true } } as const;
-      for (const [name, way] of Object.entries(ways))
-        rows.push(rowOf(head(name), run(engines, { gateways, delayMs, ...way }), one));
-      if (delayMs === 5)
-        rows.push(rowOf(head('apart'), run(engines, { gateways, delayMs, routing: 'program', shares: false }), one));
-    }
+  say(`Workload "react", ${PROGRAMS} programs an engine, ${RATE} a second for each, window ${WINDOW}; virtual time. Staleness: a message to the store
+and one back. Times of programs over those with one gateway: mean, p99, and the program that 1 % exceed ("slower").
+"wait": the longest of a call. "most": calls of one engine in flight. "any": each call comes to any gateway; "affinity":
+all of a program to one.\n`);
+  printRow(COLUMNS);
+  for (const shape of quick ? QUICK : SHAPES) {
+    const { engines } = shape;
+    const one = runAll(shape, 'plas');
+    const head = (gateways: number, staleness: string, way: string) => [`${gateways}`, `${engines}`, staleness, way];
+    printRow([...head(1, '-', 'plas'), ...cellsOf(one, one)]);
+    printRow([...head(1, '-', 'fcfs-window'), ...cellsOf(runAll(shape, 'fcfs-window'), one)]);
+    for (const [counts, way, delaysMs] of shape.runs)
+      for (const gateways of counts)
+        for (const delayMs of delaysMs)
+          printRow([
+            ...head(gateways, `${2 * delayMs}`, way),
+            ...cellsOf(runAll(shape, 'plas', { gateways, delayMs, ...WAYS[way] }), one),
+          ]);
   }
-  printTable(['gateways', 'engines', 'staleness ms', 'calls', 'mean', 'p99', 'most'], rows);
 }
 
-const rowOf = (head: readonly string[], { meanMs, p99Ms, most }: Figures, one: Figures): string[] => [
-  ...head,
-  ratio(meanMs / one.meanMs),
-  ratio(p99Ms / one.p99Ms),
-  `${most}`,
-];
+/** Rows are printed as they come: some take minutes. */
+const printRow = (cells: readonly string[]): void =>
+  say(cells.map((cell, i) => cell.padStart(Math.max(12, COLUMNS[i]?.length ?? 0))).join(''));
 
-/** Means over the seeds; the largest `most`. */
-function meanOf(size: Size, engines: number, cluster?: ClusterOptions, policy: SimPolicyName = 'plas'): Figures {
-  const each = size.seeds.map((seed) => runOnce(size.programs * engines, engines, cluster, policy, seed));
-  const mean = (of: (figures: Figures) => number) => each.reduce((sum, one) => sum + of(one), 0) / each.length;
-  return {
-    meanMs: mean(({ meanMs }) => meanMs),
-    p99Ms: mean(({ p99Ms }) => p99Ms),
-    most: Math.max(...each.map(({ most }) => most)),
-  };
+function cellsOf({ times, longestWaitMs, most }: Figures, one: Figures): string[] {
+  const mean = (of: Times) => [...of.values()].reduce((sum, ms) => sum + ms, 0) / of.size;
+  const p99 = (of: Times) => percentile(of.values(), 0.99);
+  const slower = [...times].map(([program, ms]) => ms / (one.times.get(program) ?? NaN));
+  const ratios = [mean(times) / mean(one.times), p99(times) / p99(one.times), percentile(slower, 0.99)];
+  return [...ratios.map(ratio), show(longestWaitMs / 1000), `${most}`];
+}
+
+function runAll({ engines, seeds }: Shape, policy: SimPolicyName, cluster?: ClusterOptions): Figures {
+  const times = new Map<string, number>();
+  let [longestWaitMs, most] = [0, 0];
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    const calls: CallRecord[] = [];
+    runOnce(engines, policy, seed, cluster, calls, times);
+    longestWaitMs = calls.reduce(
+      (longest, call) => Math.max(longest, call.dispatchedMs - call.arrivedMs),
+      longestWaitMs,
+    );
+    most = Math.max(most, mostInFlight(calls));
+  }
+  return { times, longestWaitMs, most };
 }
 
 function runOnce(
-  count: number,
   engines: number,
-  cluster: ClusterOptions | undefined,
   policy: SimPolicyName,
   seed: number,
-): Figures {
+  cluster: ClusterOptions | undefined,
+  calls: CallRecord[],
+  times: Map<string, number>,
+): void {
   const base = loadConfig({});
   const config = { ...base, admission: { ...base.admission, window: WINDOW } };
-  const times: number[] = [];
-  const calls: CallRecord[] = [];
   runWorld({
-    programs: programs(WORKLOADS.mixed, seed),
-    maxPrograms: count,
+    programs: programs(WORKLOADS.react, seed),
+    maxPrograms: PROGRAMS * engines,
     arrivals: { type: 'open', ratePerSecond: RATE * engines, cv: 1 },
     seed,
     engines,
@@ -108,10 +128,8 @@ function runOnce(
     ...(cluster && { cluster }),
     observer: {
       callEnded: (call) => calls.push(call),
-      programEnded: ({ arrivedMs, endedMs }) => times.push(endedMs - arrivedMs),
+      programEnded: ({ program, arrivedMs, endedMs }) => times.set(`${seed} ${program}`, endedMs - arrivedMs),
     },
     alone: false,
   });
-  const meanMs = times.reduce((sum, ms) => sum + ms, 0) / times.length;
-  return { meanMs, p99Ms: percentile(times, 0.99), most: mostInFlight(calls) };
 }

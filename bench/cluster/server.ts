@@ -6,10 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+export interface Store {
+  /** Its socket. */
+  readonly path: string;
+  readonly pid: number;
+  readonly stop: () => Promise<void>;
+}
+
 /** Starts a redis-server of its own, on a socket. Undefined: it is not installed. */
-export async function startServer(): Promise<
-  { readonly path: string; readonly stop: () => Promise<void> } | undefined
-> {
+export async function startServer(): Promise<Store | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'maitred-bench-'));
   const path = join(folder, 'redis.sock');
   const child = spawn('redis-server', ['--port', '0', '--unixsocket', path, '--save', '', '--appendonly', 'no'], {
@@ -32,7 +37,7 @@ export async function startServer(): Promise<
     const accepts = await Promise.race([connected, ended]);
     socket.destroy();
     if (accepts === undefined) return undefined;
-    if (accepts === 'yes') return { path, stop };
+    if (accepts === 'yes') return { path, pid: child.pid ?? NaN, stop };
     await sleep(10);
   }
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { elsewhereOf, Member } from '../../cluster/index.js';
+import { elsewhereOf, Member, Rounds } from '../../cluster/index.js';
 import type { EngineClaim, EnginePart, SharedListener, SharedState, StoreState, Taken } from '../../cluster/index.js';
 import type { Elsewhere, Event, ProgramId, ProgramRecord, TenantId, Views } from '../../src/index.js';
 import type { Log } from '../engines/index.js';
@@ -21,14 +21,6 @@ export type Join = (listener: SharedListener) => Promise<SharedState>;
 export const TAKES = ['new', 'kept', 'moved', 'unanswered'] as const;
 
 /**
- * Least time between two rounds of claims, for each live gateway and for each engine, in milliseconds. Every gateway
- * hears of all claims, and each round looks at all engines.
- */
-const ROUND_MS = { gateway: 1, engine: 1 / 32 };
-/** The same while no call waits at any gateway: others learn only of loads and homes. */
-const CALM_ROUND_MS = 25;
-
-/**
  * This gateway's part in its cluster: it reports every step's changes to the store, and the others' changes to the scheduler.
  *
  *     after a step        claims of engines, homes of programs     ──▶ store
@@ -46,10 +38,8 @@ export class Cluster implements SharedListener {
   readonly #taking = new Map<ProgramId, Promise<Taken | undefined>>();
   /** Programs with a call dispatched since their records were last written. */
   readonly #changed = new Set<ProgramId>();
+  readonly #rounds = new Rounds();
   #timer: NodeJS.Timeout | undefined;
-  #roundAtMs = -Infinity;
-  /** The round that the timer is set for. */
-  #next: 'none' | 'calm' | 'urgent' = 'none';
   #isOpen = true;
   /** Programs asked for, by result. */
   readonly takes: Record<(typeof TAKES)[number], number> = { new: 0, kept: 0, moved: 0, unanswered: 0 };
@@ -92,13 +82,12 @@ export class Cluster implements SharedListener {
 
   /** The scheduler has made a step. */
   stepped(): void {
-    const wanted = this.#member.isWanted || this.ports.views.waiting > 0 ? 'urgent' : 'calm';
-    if (!this.#isOpen || this.#next === wanted || this.#next === 'urgent') return;
-    this.#next = wanted;
-    const leastMs = this.#shared.state.live * ROUND_MS.gateway + this.#member.engines * ROUND_MS.engine;
-    const roundMs = wanted === 'urgent' ? leastMs : Math.max(leastMs, CALM_ROUND_MS);
+    if (!this.#isOpen) return;
+    const isUrgent = this.#member.isWanted || this.ports.views.waiting > 0;
+    const atMs = this.#rounds.plan(isUrgent, this.#shared.state.live, this.#member.engines);
+    if (atMs === undefined) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#exchange(), Math.max(0, this.#roundAtMs + roundMs - performance.now()));
+    this.#timer = setTimeout(() => this.#exchange(), Math.max(0, atMs - performance.now()));
   }
 
   /** A call of the program was dispatched. */
@@ -213,8 +202,7 @@ export class Cluster implements SharedListener {
   }
 
   #exchange(): void {
-    this.#next = 'none';
-    this.#roundAtMs = performance.now();
+    this.#rounds.begin(performance.now());
     for (const program of this.#changed) this.#put(program);
     this.#changed.clear();
     const { claims, released, returned } = this.#member.changes();

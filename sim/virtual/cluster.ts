@@ -1,4 +1,4 @@
-import { Directory, elsewhereOf, EngineLedger, gatewayId, Member, type EngineClaim, type EnginePart, type GatewayId } from '../../cluster/index.js'; // prettier-ignore
+import { Directory, elsewhereOf, EngineLedger, gatewayId, Member, Rounds, type EngineClaim, type EnginePart, type GatewayId } from '../../cluster/index.js'; // prettier-ignore
 import type { CallArrived, CallId, Event, ProgramId, ProgramRecord } from '../../src/index.js';
 import { Dice } from '../../workloads/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
@@ -29,14 +29,17 @@ class Node {
   readonly member: Member;
   /** Programs whose last call ran here. */
   readonly owned = new Set<ProgramId>();
-  /** Whether it is about to tell the store of its last steps. */
-  isDue = false;
+  readonly rounds = new Rounds();
+  /** Tells the store of its last steps. */
+  readonly round: Appointment;
 
   constructor(
     readonly id: GatewayId,
     readonly gateway: Gateway,
+    exchange: (node: Node) => void,
   ) {
     this.member = new Member(() => viewsOf(gateway).demands());
+    this.round = new Appointment(RANK.report, () => exchange(this));
   }
 }
 
@@ -49,7 +52,6 @@ export class Cluster {
   readonly #underWay = new Set<CallId>();
   readonly #ledgers = new Map<string, EngineLedger>();
   readonly #directory = new Directory(PROGRAMS_MAX);
-  readonly #told = new Map<Node, Map<string, string>>();
   readonly #dice: Dice;
   readonly #losses: Dice;
 
@@ -64,8 +66,7 @@ export class Cluster {
     this.#losses = Dice.of(options.seed, LOSSES);
     this.#nodes = Array.from({ length: options.cluster.gateways }, (_, index) => {
       const gateway = new Gateway(options, agenda, ports, (event) => this.#stepped(node, event));
-      const node: Node = new Node(gatewayId(`g${index}`), gateway);
-      this.#told.set(node, new Map());
+      const node: Node = new Node(gatewayId(`g${index}`), gateway, (each) => this.#exchange(each));
       return node;
     });
   }
@@ -140,53 +141,53 @@ export class Cluster {
       const record = viewsOf(node.gateway).record(program);
       if (record !== undefined) this.#after(this.options.cluster.delayMs, () => this.#directory.put(program, node.id, record)); // prettier-ignore
     }
-    if (node.isDue) return;
-    node.isDue = true;
-    this.#after(0, () => {
-      node.isDue = false;
-      this.#exchange(node);
-    });
+    this.#plan(node);
+  }
+
+  #plan(node: Node): void {
+    const isUrgent = node.member.isWanted || viewsOf(node.gateway).waiting > 0;
+    const atMs = node.rounds.plan(isUrgent, this.#nodes.length, node.member.engines);
+    if (atMs !== undefined) this.agenda.set(node.round, Math.max(this.agenda.nowMs, atMs));
   }
 
   /** What has changed goes to the store. What it does not answer is claimed anew; a release is always heard. */
   #exchange(node: Node): void {
+    node.rounds.begin(this.agenda.nowMs);
     const { claims, released, returned } = node.member.changes();
     for (const event of returned) node.gateway.tell(event);
     for (const engine of released)
       this.#after(this.options.cluster.delayMs, () => this.#ledgers.get(engine)?.leave(node.id));
     if (claims.length === 0) return;
     this.#ask(
-      () => claims.flatMap((claim) => this.#claim(node, claim) ?? []),
+      () => this.#claim(node, claims),
       (parts) => {
         node.member.settled(new Set(parts.map(({ engine }) => engine)));
-        for (const event of node.member.received(parts)) node.gateway.tell(event);
-        this.#exchange(node);
+        this.#hear(node, parts);
+        this.#plan(node);
       },
       () => {
         node.member.settled(new Set());
-        this.#exchange(node);
+        this.#plan(node);
       },
     );
   }
 
-  /** Returns the gateway's part, and tells the others of theirs. */
-  #claim(node: Node, claim: EngineClaim): EnginePart | undefined {
-    let ledger = this.#ledgers.get(claim.engine);
-    if (ledger === undefined) this.#ledgers.set(claim.engine, (ledger = new EngineLedger(claim.engine)));
-    ledger.claim(node.id, claim);
-    for (const [id, part] of ledger.parts())
-      if (id !== node.id) this.#send(this.#nodes.find((each) => each.id === id) as Node, part);
-    return ledger.partOf(node.id);
+  /** Returns the gateway's parts, and tells the others of theirs. */
+  #claim(node: Node, claims: readonly EngineClaim[]): readonly EnginePart[] {
+    const news = new Map<GatewayId, EnginePart[]>(this.#nodes.map(({ id }) => [id, []]));
+    for (const claim of claims) {
+      let ledger = this.#ledgers.get(claim.engine);
+      if (ledger === undefined) this.#ledgers.set(claim.engine, (ledger = new EngineLedger(claim.engine)));
+      ledger.claim(node.id, claim);
+      for (const [id, part] of ledger.parts()) news.get(id)?.push(part);
+    }
+    for (const other of this.#nodes)
+      if (other !== node) this.#after(this.options.cluster.delayMs, () => this.#hear(other, news.get(other.id) ?? []));
+    return news.get(node.id) ?? [];
   }
 
-  #send(node: Node, part: EnginePart): void {
-    const told = this.#told.get(node) as Map<string, string>;
-    const text = JSON.stringify(part);
-    if (told.get(part.engine) === text) return;
-    told.set(part.engine, text);
-    this.#after(this.options.cluster.delayMs, () => {
-      for (const event of node.member.received([part])) node.gateway.tell(event);
-    });
+  #hear({ member, gateway }: Node, parts: readonly EnginePart[]): void {
+    for (const event of member.received(parts)) gateway.tell(event);
   }
 
   /** Asks the store. Its answer may be lost, and so may the question. */

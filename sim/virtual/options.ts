@@ -19,7 +19,7 @@ export interface Steps {
   /** For clairvoyant policies: receives facts that no gateway can know. */
   readonly oracle?: Oracle;
   /** What other gateways need to know of it; absent: it cannot share engines. */
-  readonly views?: Pick<Views, 'demands' | 'record'>;
+  readonly views?: Pick<Views, 'demands' | 'record' | 'waiting'>;
   /** Running totals, if it keeps them. */
   readonly totals?: { readonly promotions: number };
   readonly memory?: MemoryTotals;

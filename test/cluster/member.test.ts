@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { Member } from '../../cluster/index.js';
+import { engineId, tokens, type EngineDemand } from '../../src/index.js';
+
+const ENGINE = engineId('e');
+const demandOf = (waiting: readonly number[]): EngineDemand => ({
+  engine: ENGINE,
+  window: 8,
+  inFlight: 0,
+  loadTokens: tokens(0),
+  activeTokens: tokens(0),
+  claimTokens: tokens(0),
+  cachedTokens: tokens(0),
+  waiting,
+});
+
+it('a gateway claims an engine again when its waiting calls change, and only then', () => {
+  let demand = demandOf([0, 1]);
+  const member = new Member(() => [demand]);
+  const claimed = () => {
+    const { claims } = member.changes();
+    member.settled(new Set(claims.map(({ engine }) => engine)));
+    return claims.map(({ waiting }) => waiting);
+  };
+  expect(claimed()).toEqual([[0, 1]]);
+  demand = demandOf([0, 1]);
+  expect(claimed()).toEqual([]);
+  demand = demandOf([1, 1]);
+  expect(claimed()).toEqual([[1, 1]]);
+  demand = demandOf([1]);
+  expect(claimed()).toEqual([[1]]);
+});
