@@ -14,9 +14,14 @@ interface InFlight {
 /** Load of one call on a step, in tokens. */
 export const loadOf = ({ promptTokens }: Pick<InFlight, 'promptTokens'>): number => promptTokens + CALL_TOKENS;
 
-/** A call's weight where its program's rest is declared: the order is by rest too. Undefined: attained service gives it. */
-export const declaredWeightOf = (call: Pick<InFlight, 'serviceAtArrivalMs' | 'expectedTotalMs'>): number | undefined =>
-  call.expectedTotalMs === 0 ? undefined : 1 / Math.max(1, call.expectedTotalMs - call.serviceAtArrivalMs);
+/** A call's weight: the completion index of its program's attained service, or 1 / its declared rest if that is more. */
+export function weightOf(
+  { serviceAtArrivalMs, expectedTotalMs }: Pick<InFlight, 'serviceAtArrivalMs' | 'expectedTotalMs'>,
+  index: Pick<CompletionIndex, 'of'>,
+): number {
+  const attained = index.of(serviceClassOf(serviceAtArrivalMs));
+  return expectedTotalMs === 0 ? attained : Math.max(attained, 1 / Math.max(1, expectedTotalMs - serviceAtArrivalMs));
+}
 
 /** The calls in flight on an engine: their load on a step, and their weights or their programs' attained service by class. */
 export class Batch {
@@ -24,8 +29,7 @@ export class Batch {
   /** Part of the load that other gateways' calls are. */
   #othersTokens = 0;
   readonly #byClass: number[] = [];
-  #declaredCalls = 0;
-  #declaredWeight = 0;
+  readonly #declared = new Set<InFlight>();
   #areaTokenMs = 0;
   #nowMs = 0;
 
@@ -63,19 +67,16 @@ export class Batch {
 
   /** Sum of the calls' weights: completion indices, but for declared ones. O(classes). */
   weight(index: Pick<CompletionIndex, 'of'>): number {
-    return this.#byClass.reduce(
-      (sum, calls, kind) => (calls === 0 ? sum : sum + calls * index.of(kind)),
-      this.#declaredWeight,
-    );
+    let sum = this.#byClass.reduce((total, calls, kind) => (calls === 0 ? total : total + calls * index.of(kind)), 0);
+    for (const call of this.#declared) sum += weightOf(call, index);
+    return sum;
   }
 
   #change(call: InFlight, change: 1 | -1): void {
     this.loadTokens += change * loadOf(call);
-    const declared = declaredWeightOf(call);
-    if (declared !== undefined) {
-      this.#declaredCalls += change;
-      // Rounding must not outlast the calls.
-      this.#declaredWeight = this.#declaredCalls === 0 ? 0 : this.#declaredWeight + change * declared;
+    if (call.expectedTotalMs > 0) {
+      if (change === 1) this.#declared.add(call);
+      else this.#declared.delete(call);
       return;
     }
     const kind = serviceClassOf(call.serviceAtArrivalMs);

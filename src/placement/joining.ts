@@ -1,9 +1,9 @@
 import type { SchedulerConfig } from '../config.js';
-import { declaredWeightOf, loadOf } from '../engines/batch.js';
+import { loadOf, weightOf } from '../engines/batch.js';
 import type { Engine } from '../engines/engine.js';
 import type { Joining } from '../policies/admission.js';
 import type { Call } from '../programs/call.js';
-import { serviceClassOf, type CompletionIndex } from '../programs/completion-index.js';
+import type { CompletionIndex } from '../programs/completion-index.js';
 
 /** Lower bound on the service that a wait is compared with, in first quanta: 2 s by default. */
 const SERVICE_QUANTA_MIN = 16;
@@ -21,7 +21,7 @@ export function joiningOf(
   const { batch, stepTime } = engine;
   if (stepTime.emptyMs === undefined || !completionIndex.isLearnt || engine.inFlightAnywhere === 0) return undefined;
   return {
-    index: declaredWeightOf(call) ?? completionIndex.of(serviceClassOf(call.serviceAtArrivalMs)),
+    index: weightOf(call, completionIndex),
     serviceMs: Math.max(call.serviceAtArrivalMs, SERVICE_QUANTA_MIN * policy.firstQuantumMs),
     waitedMs: call.waitingMs(nowMs),
     loadTokens: loadOf(call),

@@ -19,7 +19,7 @@ const ACTIVE_SHARE_MAX = 0.5;
  *     weight x (1 + 10 x waited / attained)  >=  1/2 x (sum of the batch's weights) x (its share of the step)
  *
  * The left side is its program's gain from running now; the right side is the running programs' loss from the longer
- * step. Weights are completion indices (`completion-index.ts`). Equal calls never hold each other back, since the share
+ * step. Weights are completion indices, or 1 / a declared rest (`weightOf`). Equal calls never hold each other back, since the share
  * of one of n in the step is below 1/n. A call's weight grows with its wait, so no call is held for ever.
  *
  * The constants are the best of those tried on the standing workloads (docs/EXPERIMENTS-DETAILS.md, "The engine's knee").

@@ -1,12 +1,12 @@
 /** A call that has a slot and room, and the batch that it would join. */
 export interface Joining {
-  /** Completion index of its program, per millisecond, and its attained service, at least some first quanta. */
+  /** Its weight, per millisecond, and its program's attained service, at least some first quanta. */
   readonly index: number;
   readonly serviceMs: number;
   /** The call's wait so far. */
   readonly waitedMs: number;
   readonly loadTokens: number;
-  /** Sum of the completion indices of the calls in the batch, and their load. */
+  /** Sum of the weights of the calls in the batch, and their load. */
   readonly batchIndex: number;
   readonly batchTokens: number;
   /** Time of an empty step, and the further time for each token of load. */

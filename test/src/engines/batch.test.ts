@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Batch } from '../../../src/engines/batch.js';
+import { Batch, weightOf } from '../../../src/engines/batch.js';
 
 const index = { of: (kind: number) => 1 / (kind + 1) };
 const call = fc.record({
@@ -10,15 +10,16 @@ const call = fc.record({
   areaAtStart: fc.constant(0),
 });
 
-it('weighs calls by what their programs declare to be left, others by attained service', () => {
-  const batch = new Batch();
-  batch.add({ promptTokens: 0, serviceAtArrivalMs: 100, expectedTotalMs: 150, areaAtStart: 0 }, 0);
-  expect(batch.weight(index)).toBe(1 / 50);
-  // A program that has outrun its declaration has little left, and not less than nothing.
-  batch.add({ promptTokens: 0, serviceAtArrivalMs: 100, expectedTotalMs: 90, areaAtStart: 0 }, 0);
-  expect(batch.weight(index)).toBe(1 / 50 + 1);
-  batch.add({ promptTokens: 0, serviceAtArrivalMs: 0, expectedTotalMs: 0, areaAtStart: 0 }, 0);
-  expect(batch.weight(index)).toBe(1 / 50 + 1 + 1);
+it('weighs a call by attained service, and more if its program declares that little is left', () => {
+  const falling = { of: (kind: number) => 1 / (100 * (kind + 1)) };
+  const weight = (serviceAtArrivalMs: number, expectedTotalMs: number) =>
+    weightOf({ serviceAtArrivalMs, expectedTotalMs }, falling);
+  const attained = weight(1000, 0);
+  expect(attained).toBe(1 / 1100);
+  expect(weight(1000, 1050)).toBe(1 / 50);
+  expect(weight(1000, 100_000)).toBe(attained);
+  // It has outrun its declaration: little is left, and not less than nothing.
+  expect(weight(1000, 900)).toBe(1);
 });
 
 it('weighs the calls in flight, and nothing once they have ended', () => {
@@ -29,6 +30,10 @@ it('weighs the calls in flight, and nothing once they have ended', () => {
       for (const each of calls.slice(kept)) rest.add(each, 0);
       for (const each of calls.slice(0, kept)) batch.remove(each, 0);
       expect(batch.weight(index)).toBeCloseTo(rest.weight(index), 9);
+      expect(rest.weight(index)).toBeCloseTo(
+        calls.slice(kept).reduce((sum, each) => sum + weightOf(each, index), 0),
+        9,
+      );
       for (const each of calls.slice(kept)) batch.remove(each, 0);
       expect(batch.weight(index)).toBe(0);
       expect(batch.loadTokens).toBe(0);
