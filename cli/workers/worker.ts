@@ -30,7 +30,8 @@ async function start(config: Config): Promise<Gateway | undefined> {
   } catch (error) {
     const { message, code, address, port } = error as WorkerError;
     channel.send({ type: 'failed', error: { message, code, address, port } });
-    // Node sends what is queued before the channel closes.
+    channel.flush();
+    // Node sends what is queued before the connection closes.
     process.disconnect();
     return undefined;
   }
@@ -42,12 +43,14 @@ async function drain(): Promise<void> {
   process.exit();
 }
 
-process.on('message', (message: ToWorker) => {
+function hear(message: ToWorker): void {
   if (message.type === 'store') state?.hear(message.message);
   else if (message.type === 'start') gateway = start(message.config);
   else if (message.type === 'reload') void gateway.then((started) => started?.reload(message.config));
   else void drain();
-});
+}
+
+process.on('message', (batch: readonly ToWorker[]) => batch.forEach(hear));
 // Without the first process nobody accepts connections. Node would end this one at once, with its calls.
 if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
 process.on('disconnect', () => void drain());

@@ -88,7 +88,7 @@ export class Workers {
     const channel = new Channel(process.process, canMiss);
     this.#running.set(index, { process, channel, exited });
     return new Promise((resolve, reject) => {
-      process.on('message', (message: FromWorker) => {
+      const hear = (message: FromWorker) => {
         if (message.type === 'store') this.#host.handle(name, message.request);
         else if (message.type === 'join')
           this.#host.join(name, (said) => channel.send({ type: 'store', message: said }));
@@ -96,7 +96,8 @@ export class Workers {
           channel.send(this.#isOpen ? { type: 'start', config: configOf(this.config, index) } : { type: 'drain' });
         else if (message.type === 'listening') resolve(message);
         else reject(Object.assign(new Error(message.error.message), message.error));
-      });
+      };
+      process.on('message', (batch: readonly FromWorker[]) => batch.forEach(hear));
       process.once('exit', (code, signal: string | null) => {
         this.#running.delete(index);
         this.#host.leave(name);
