@@ -1,7 +1,8 @@
 import 'ioredis';
 import pino from 'pino';
 import { Network, type Door } from './platform.js';
-// Loaded beforehand: the gateway loads both only when it needs them, which takes real time.
+// Loaded beforehand: the gateway loads them only when it needs them, which takes real time.
+import '../../sidecar/cluster/cluster.js';
 import '../../sidecar/cluster/open.js';
 import { startGateway, type Gateway } from '../../sidecar/index.js';
 import type { Command, Event, Millis } from '../../src/index.js';

@@ -13,7 +13,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   text: [],
   lab: ['text', 'src', 'loadbalancer', 'workloads', 'sim'],
   loadtest: ['text', 'src', 'workloads', 'sim', 'lab'],
-  cli: ['text', 'src', 'loadbalancer', 'sidecar', 'workloads', 'sim', 'lab', 'loadtest'],
+  cli: ['text', 'src', 'loadbalancer', 'cluster', 'sidecar', 'workloads', 'sim', 'lab', 'loadtest'],
   processes: ['src', 'sidecar', 'sim'],
   // The types of the admin API only, see below.
   ui: ['sidecar'],
