@@ -74,6 +74,7 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
     await embedded.close();
   }
 }
+
 interface One {
   readonly version: string;
   readonly log: Logger;

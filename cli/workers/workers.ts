@@ -103,7 +103,7 @@ export class Workers {
         this.#host.leave(name);
         reject(new Error(`worker ${index + 1} ended: ${signal ?? code}`));
         const isShort = performance.now() - startedAtMs < SHORT_LIFE_MS;
-        if (this.#isOpen) this.#startAgain(index, isShort ? shortLives + 1 : 0, { code, signal });
+        if (this.#isOpen) this.#startAgain(index, isShort ? shortLives : 0, { code, signal });
       });
     });
   }
@@ -113,7 +113,7 @@ export class Workers {
     this.log.error({ worker: index + 1, ...end, again_ms: waitMs }, 'a worker ended, and is started again');
     const timer = setTimeout(() => {
       this.#again.delete(timer);
-      this.#start(index, shortLives).catch((err: unknown) =>
+      this.#start(index, shortLives + 1).catch((err: unknown) =>
         this.log.error({ worker: index + 1, err }, 'a worker did not start'),
       );
     }, waitMs);
