@@ -1,27 +1,15 @@
-import { Command } from 'commander';
-import { join } from 'node:path';
-import { readRecordings } from '../../cli/sim-report/recordings.js';
 import { runCase, type Surroundings } from '../../lab/index.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 import type { ClusterOptions } from '../../sim/index.js';
 import { printTable, ratio, say, show } from '../numbers.js';
+import { HOOKS, readAgents, RECORDING, SCENARIO, shared } from './agents.js';
 import { play, type LiveArm, type LiveFigures } from './play.js';
 import { startServer } from './server.js';
 
-const RECORDING = 'mini-swe-agent';
-const TRACES = join('..', 'shared', 'traces');
-const SCENARIO = {
-  programs: { recording: RECORDING },
-  ratePerSecond: 0.25,
-  engines: 2,
-  machine: 'llama-3.1-8b-a100',
-} as const;
 /** In full, as fast as the live runs that agree with simulated ones. */
 const FULL = { count: 100, speed: 10, seeds: [1, 2, 3] };
 const QUICK = { count: 4, speed: 40, seeds: [1] };
-const HOOKS = { shouldStop: () => false, onProgress: () => undefined };
 
-const shared = (routing: ClusterOptions['routing']) => ({ gateways: 3, delayMs: 0.5, routing, shares: true });
 const ARMS: readonly (LiveArm & { readonly cluster?: ClusterOptions })[] = [
   { name: 'one', policy: 'plas', gateways: 1 },
   { name: 'three, affinity', policy: 'plas', gateways: 3, cluster: shared('program') },
@@ -36,8 +24,9 @@ interface Row {
 
 /** Recorded coding agents over three gateways and a real store, in real time. */
 export async function benchFleet(quick: boolean): Promise<void> {
-  const recordings = await readRecordings(new Command('bench'), TRACES, new Set([RECORDING]));
-  if (recordings[RECORDING] === undefined) return say(`There is no recording in ${TRACES}: skipped.`);
+  const agents = await readAgents();
+  if (agents === undefined) return;
+  const { recordings, recorded } = agents;
   const store = await startServer();
   if (store === undefined) return say('redis-server is not installed: skipped.');
   const { count, speed, seeds } = quick ? QUICK : FULL;
@@ -51,7 +40,7 @@ a redis-server. Times as they would really be. "affinity": all calls of a progra
       // Arms take turns in going first.
       for (const index of ARMS.map((_, i) => (i + round) % ARMS.length)) {
         const arm = ARMS[index]!;
-        const figures = await play(arm, { seed, count, speed, store, recorded: recordings[RECORDING], ...SCENARIO });
+        const figures = await play(arm, { seed, count, speed, store, recorded, ...SCENARIO });
         const row = rows[index]!;
         row.live.push(figures);
         row.simulatedS.push(simulatedMeanS(arm, count, seed, around));

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
+import { forward } from '../gateway/forward.js';
 import { makeRandom } from '../numbers.js';
 
 interface Front {
@@ -24,20 +25,8 @@ export async function openFront(urls: readonly string[], seed: number, header?: 
     return pool;
   };
   const server = createServer({ noDelay: true }, (request, response) => {
-    const headers = { ...request.headers };
-    delete headers.connection;
-    delete headers.host;
-    const program = header === undefined ? undefined : headers[header];
-    const pool = typeof program === 'string' ? poolOf(program) : anyPool();
-    pool
-      .stream(
-        { method: request.method ?? 'GET', path: request.url ?? '/', headers, body: request },
-        ({ statusCode, headers: answered }) => {
-          delete answered['transfer-encoding'];
-          return response.writeHead(statusCode, answered);
-        },
-      )
-      .catch(() => response.destroy());
+    const program = header === undefined ? undefined : request.headers[header];
+    forward(typeof program === 'string' ? poolOf(program) : anyPool(), request, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,24 +1,12 @@
-import { Command } from 'commander';
-import { join } from 'node:path';
-import { readRecordings } from '../../cli/sim-report/recordings.js';
 import { runCase, type Case } from '../../lab/index.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 import type { ClusterOptions } from '../../sim/index.js';
 import { printTable, ratio, say, show } from '../numbers.js';
+import { HOOKS, readAgents, RECORDING, SCENARIO, shared } from './agents.js';
 
-const RECORDING = 'mini-swe-agent';
-const TRACES = join('..', 'shared', 'traces');
-const SCENARIO = {
-  programs: { recording: RECORDING },
-  ratePerSecond: 0.25,
-  engines: 2,
-  machine: 'llama-3.1-8b-a100',
-} as const;
 const COUNT = { quick: 10, full: 150 };
 const SEEDS = [1, 2, 3];
-const HOOKS = { shouldStop: () => false, onProgress: () => undefined };
 
-const shared = (routing: ClusterOptions['routing']) => ({ gateways: 3, delayMs: 0.5, routing, shares: true });
 const WAYS: readonly (readonly [name: string, policy: Case['setup']['policy'], cluster?: ClusterOptions])[] = [
   ['one', 'plas'],
   ['three, affinity', 'plas', shared('program')],
@@ -30,13 +18,13 @@ const WAYS: readonly (readonly [name: string, policy: Case['setup']['policy'], c
 
 /** Recorded coding agents whose contexts do not fit the engines' caches, over three gateways, in virtual time. */
 export async function benchPressure(quick: boolean): Promise<void> {
-  const recordings = await readRecordings(new Command('bench'), TRACES, new Set([RECORDING]));
-  if (recordings[RECORDING] === undefined) return say(`There is no recording in ${TRACES}: skipped.`);
+  const agents = await readAgents();
+  if (agents === undefined) return;
   const count = quick ? COUNT.quick : COUNT.full;
   const seeds = quick ? SEEDS.slice(0, 1) : SEEDS;
   say(`Recording "${RECORDING}", ${count} programs, ${SCENARIO.ratePerSecond} a second, ${SCENARIO.engines} engines, means of ${seeds.length} seeds; virtual time. A message to the
 store takes ${shared('call').delayMs} ms, and one back as long. "affinity": all calls of a program come to one gateway; "apart": the same, and nothing is shared.\n`);
-  const around = { config: loadConfig({}), recordings };
+  const around = { config: loadConfig({}), recordings: agents.recordings };
   const rows = WAYS.map(([name, policy, cluster]) => {
     const scenario = { ...SCENARIO, count, ...(cluster && { cluster }) };
     const runs = seeds.map((seed) => runCase({ scenario, setup: { policy } }, seed, around, HOOKS));
