@@ -1,4 +1,3 @@
-import type { ProgramGone } from '../src/index.js';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { BalancerInUse } from '../loadbalancer/index.js';
@@ -7,6 +6,7 @@ import { watchPorts } from './admin/watch.js';
 import { Auth } from './auth.js';
 import { HeldBytes } from './bodies/held.js';
 import { BodyReader } from './bodies/reader.js';
+import { Observers, type Observer } from './calls/observers.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Join } from './cluster/cluster.js';
 import { Sessions } from './calls/sessions.js';
@@ -19,8 +19,7 @@ import { createFleet } from './engines/index.js';
 import { Identified } from './identified.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
 import { Returning } from './identity/returning.js';
-import { holderKey } from './identity/shared-keys.js';
-import { logCall, makeLog } from './log.js';
+import { CallLog, makeLog } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
 import { endProgram } from './programs.js';
@@ -56,15 +55,14 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     idle: () => driver.scheduler.views.idle(),
     now: () => driver.now(),
   });
-  const threads = new Threads();
-  const totals = new Totals();
+  const observers = new Observers();
   const balancerInUse = new BalancerInUse();
   const balancer = balancerInUse.for(config.balancer);
   const join = options.join ?? joinOf(config);
   // Every step may change state that other gateways need.
   const told = { step: () => context.cluster?.stepped(), configured: () => context.cluster?.stepped() };
   const driver = new Driver(config, balancer, {
-    programGone: (gone) => forgetProgram(context, gone),
+    programGone: (gone) => observers.tell('programGone', gone, driver.now()),
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
     recorders: [options.recorder, options.shadow, join && told].filter((recorder) => recorder !== undefined),
     memory: { start: (command) => warms.start(command), cancel: (command) => warms.cancel(command) },
@@ -101,38 +99,69 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     active: new ActiveSet(),
     sessions,
     warms,
-    threads,
+    threads: new Threads(),
     identified: new Identified(),
     pastCalls: new PastCalls(config.limits.pastCalls),
-    totals,
+    totals: new Totals(),
     watchers: new Watchers(watchPorts(() => context)),
     demo: options.demo,
     shadow: options.shadow,
-    callPorts: { ...portsOf(() => context), driver, fleet, sessions },
+    observers,
+    callPorts: { ...portsOf(() => context), driver, fleet, sessions, observers },
     join,
     cluster: undefined,
     kvEvents: undefined,
     tracing: undefined,
   };
+  observers.add(...observersOf(() => context));
   context.workflows.configure(readWorkflows(config));
   registerGauges(context);
   return context;
 }
 
-/** The program's row has left the scheduler's table. */
-function forgetProgram(
-  { cluster, driver, metrics, sessions, threads, totals, tracing, warms }: Context,
-  gone: ProgramGone,
-): void {
-  metrics.programGone(gone);
-  totals.programGone(gone, driver.now());
-  threads.gone(gone.program);
-  warms.prompts.forget(gone.program);
-  if (gone.cause === 'ended' || cluster?.owns(gone.program) !== false) sessions.close(gone.program);
-  else sessions.forget(gone.program);
-  cluster?.gone(gone.program);
-  // An ended program was reported when it ended, because its id may be in use again by now.
-  if (gone.cause !== 'ended') tracing?.programOver(gone.program, gone.cause);
+/** The parts that hear of calls and programs. The context is read late, because it holds these observers itself. */
+function observersOf(context: () => Context): Observer[] {
+  const { active, identified, log, metrics, pastCalls, responses, sessions, threads, tokens, totals, warms } =
+    context();
+  return [
+    { accepted: (call) => active.add(call), ended: (call) => active.delete(call) },
+    metrics,
+    totals,
+    pastCalls,
+    new CallLog(log),
+    threads,
+    identified,
+    {
+      madeResponse: (id, { tenant, promptTokens }, engine, usage) => {
+        const contextTokens = usage === undefined ? promptTokens : usage.promptTokens + usage.outputTokens;
+        responses.hold(tenant, id, { engine, contextTokens });
+      },
+    },
+    {
+      answered: ({ tenant, identity }, answer) => context().identifier.answered(identity, { tenant }, answer),
+      programEnded: (program) => context().identifier.ended(program),
+    },
+    {
+      answered: ({ facts }, _answer, usage) => {
+        // The engine's prompt includes the earlier response, so it is longer than the request's text.
+        if (usage === undefined || facts.previousResponseId !== undefined) return;
+        tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);
+      },
+    },
+    {
+      answered: (spec) => {
+        if (context().config.policy.prefetch === 'on' && spec.api.oneToken !== undefined) warms.prompts.keep(spec);
+      },
+      programGone: ({ program }) => warms.prompts.forget(program),
+    },
+    {
+      programGone: ({ program, cause }) => {
+        // Another gateway may have the program now.
+        if (cause === 'ended' || context().cluster?.owns(program) !== false) sessions.close(program);
+        else sessions.forget(program);
+      },
+    },
+  ];
 }
 
 /** The context is read late, because it holds these warms itself. */
@@ -186,35 +215,10 @@ export function makeIdentifier(
   });
 }
 
-/** The gateway's reactions to its calls. The context is read late, because it holds these ports itself. */
-function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet' | 'sessions'> {
+/** Services for calls. The context is read late, because it holds these ports itself. */
+function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet' | 'sessions' | 'observers'> {
   return {
     config: () => context().config,
-    refused: (spec, code) => {
-      spec.held.release();
-      const { driver, metrics, pastCalls, tracing } = context();
-      metrics.rejected(code, spec.tenant);
-      pastCalls.refused(spec, code, driver.now());
-      tracing?.refused(spec, code, driver.scheduler.views.program(spec.identity.program) !== undefined);
-      context().log.info({ request_id: spec.requestId, call: spec.id, tenant: spec.tenant, code }, 'refused');
-    },
-    accepted: (call) => {
-      const { program, thread, source } = call.spec.identity;
-      context().threads.accepted(program, thread);
-      context().identified.note(source);
-      context().metrics.accepted(call.spec.tenant);
-      context().active.add(call);
-    },
-    dispatched: (spec, dispatch, retry) => {
-      spec.trace?.dispatched(dispatch);
-      context().metrics.dispatched(dispatch, retry);
-      context().cluster?.placed(spec.identity.program);
-    },
-    engineFailed: (spec, engine, cause) => {
-      spec.trace?.sentBack(engine, cause);
-      context().metrics.engineFailed(engine, cause);
-    },
-    commented: () => context().metrics.commented(),
     forecast: ({ declared, identity }) => {
       const { config, driver } = context();
       const isOff = config.policy.foresight === 'none';
@@ -225,32 +229,6 @@ function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet' | '
       const { returning, config } = context();
       returning.expect(tenant, fingerprint, identity, config.timeouts.ghostMs);
     },
-    madeResponse: (id, { tenant, promptTokens }, engine, usage) => {
-      const contextTokens = usage === undefined ? promptTokens : usage.promptTokens + usage.outputTokens;
-      context().responses.hold(tenant, id, { engine, contextTokens });
-      context().cluster?.remember(tenant, holderKey(id), engine);
-    },
-    answered: (spec, answer, usage) => {
-      const { tenant, identity, facts } = spec;
-      const { config, identifier, tokens, warms } = context();
-      identifier.answered(identity, { tenant }, answer);
-      if (config.policy.prefetch === 'on' && spec.api.oneToken !== undefined) warms.prompts.keep(spec);
-      // The engine's prompt includes the earlier response, so it is longer than the request's text.
-      if (usage === undefined || facts.previousResponseId !== undefined) return;
-      tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);
-    },
-    ended: (call, report) => {
-      const { active, cluster, driver, log, metrics, pastCalls, totals, tracing } = context();
-      const now = driver.now();
-      active.delete(call);
-      call.spec.held.release();
-      metrics.ended(call.spec.tenant, report);
-      totals.callEnded(report, now);
-      pastCalls.ended(call.spec, report, now);
-      logCall(log, call.spec, report);
-      tracing?.ended(call.spec, report);
-      cluster?.ran(call.spec.identity.program);
-      if (call.spec.identity.final) endProgram(context(), call.spec.identity.program);
-    },
+    endProgram: (program) => endProgram(context(), program),
   };
 }

@@ -5,6 +5,7 @@ import type { Auth } from './auth.js';
 import type { HeldBytes } from './bodies/held.js';
 import type { BodyReader } from './bodies/reader.js';
 import type { Cluster, Join } from './cluster/cluster.js';
+import type { Observers } from './calls/observers.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Sessions } from './calls/sessions.js';
 import type { Warms } from './calls/warms.js';
@@ -74,6 +75,7 @@ export interface Context {
   readonly watchers: Watchers<WatchedView>;
   readonly demo: Demo | undefined;
   readonly shadow: Shadow | undefined;
+  readonly observers: Observers;
   readonly callPorts: CallPorts;
   /** Undefined: no state is shared. */
   readonly join: Join | undefined;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Event } from '../src/index.js';
+import type { Event, ProgramId } from '../src/index.js';
 import { adminRoutes, probeRoutes } from './admin/admin.js';
 import { programRoutes } from './admin/program-routes.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
@@ -9,6 +9,7 @@ import type { Cluster } from './cluster/cluster.js';
 import type { Config } from './config/schema.js';
 import type { Context } from './context.js';
 import { labelOf } from './config/discovery.js';
+import { holderKey } from './identity/shared-keys.js';
 import { requestIdOf } from './http/headers.js';
 import {
   listen,
@@ -200,20 +201,32 @@ function listenerPorts(context: Context): ListenerPorts {
 }
 
 /** Loads the shared state only if it is on. */
-async function joinCluster({ config, driver, join, log }: Context): Promise<Cluster | undefined> {
+async function joinCluster({ config, driver, join, log, observers }: Context): Promise<Cluster | undefined> {
   if (join === undefined) return undefined;
   const { Cluster } = await import('./cluster/cluster.js');
   const { views } = driver.scheduler;
   const emit = (event: Event): void => driver.emit(event);
-  return Cluster.open({ emit, views, programsMax: config.limits.programsMax, log }, join);
+  const cluster = await Cluster.open({ emit, views, programsMax: config.limits.programsMax, log }, join);
+  observers.add({
+    dispatched: ({ identity }) => cluster.placed(identity.program),
+    madeResponse: (id, { tenant }, engine) => cluster.remember(tenant, holderKey(id), engine),
+    ended: ({ spec }) => cluster.ran(spec.identity.program),
+    programEnded: (program) => cluster.ended(program),
+    programGone: ({ program }) => cluster.gone(program),
+  });
+  return cluster;
 }
 
 /** Loads OpenTelemetry only if tracing is on. */
-async function startTracing({ config, fleet, metrics, log }: Context): Promise<Tracing | undefined> {
+async function startTracing({ config, driver, fleet, metrics, log, observers }: Context): Promise<Tracing | undefined> {
   const { url, ...otlp } = config.tracing.otlp;
   if (url === null) return undefined;
   const { Tracing } = await import('./tracing/tracing.js');
-  return new Tracing({ otlp: { ...otlp, url }, programsMax: config.limits.programsMax, fleet, metrics, log });
+  const hasProgram = (program: ProgramId) => driver.scheduler.views.program(program) !== undefined;
+  const { programsMax } = config.limits;
+  const tracing = new Tracing({ otlp: { ...otlp, url }, programsMax, fleet, hasProgram, metrics, log });
+  observers.add(tracing);
+  return tracing;
 }
 
 /**

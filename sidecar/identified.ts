@@ -1,13 +1,16 @@
+import type { Observer } from './calls/observers.js';
+import type { CallSpec } from './calls/ports.js';
+
 /** Calls whose source is remembered: enough for a share, and few enough to forget a client's old settings soon. */
 const CALLS = 512;
 
 /** The sources that named the programs of the last calls, for operators to see. */
-export class Identified {
+export class Identified implements Observer {
   readonly #sources: string[] = [];
   #next = 0;
 
-  note(source: string): void {
-    this.#sources[this.#next] = source;
+  accepted({ spec }: { readonly spec: { readonly identity: Pick<CallSpec['identity'], 'source'> } }): void {
+    this.#sources[this.#next] = spec.identity.source;
     this.#next = (this.#next + 1) % CALLS;
   }
 

@@ -1,6 +1,8 @@
 import pino, { type Logger } from 'pino';
-import type { CallReport, CallSpec } from './calls/ports.js';
+import type { Observer } from './calls/observers.js';
+import type { CallHandle, CallReport, CallSpec } from './calls/ports.js';
 import type { Config } from './config/schema.js';
+import type { ErrorCode } from './errors.js';
 
 /** Bytes of lines, or time, after which the lines are written together. */
 const WRITE_BYTES = 65_536;
@@ -20,37 +22,45 @@ export function makeLog(config: Config): Logger {
 const asBytes = (line: string): string => Buffer.from(line) as unknown as string;
 
 /** Logs one line per call: its program, place, times and end, never a word of its prompt or answer. */
-export function logCall(log: Logger, spec: CallSpec, report: CallReport): void {
-  if (!log.isLevelEnabled('info')) return;
+export class CallLog implements Observer {
+  constructor(private readonly log: Logger) {}
+
+  refused({ requestId, id, tenant }: CallSpec, code: ErrorCode): void {
+    this.log.info({ request_id: requestId, call: id, tenant, code }, 'refused');
+  }
+
+  ended({ spec }: CallHandle, report: CallReport): void {
+    if (this.log.isLevelEnabled('info')) this.log.info(lineOf(spec, report), 'call');
+  }
+}
+
+function lineOf(spec: CallSpec, report: CallReport): Record<string, unknown> {
   const { identity, facts } = spec;
   const { dispatch, usage } = report;
-  log.info(
-    {
-      request_id: spec.requestId,
-      call: spec.id,
-      program: identity.label,
-      thread: identity.thread === '' ? undefined : identity.thread,
-      identified_by: identity.source,
-      tenant: spec.tenant,
-      api: spec.api.kind,
-      model: facts.model,
-      stream: facts.stream,
-      engine: dispatch?.engine,
-      // Not `level`, which is the line's own field.
-      queue_level: dispatch?.level,
-      reason: dispatch?.reason,
-      placement: dispatch?.placement,
-      attempts: report.attempts,
-      queue_ms: Math.round(report.queueMs),
-      ttft_ms: report.ttftMs === undefined ? undefined : Math.round(report.ttftMs),
-      duration_ms: Math.round(report.durationMs),
-      prompt_tokens: usage?.promptTokens,
-      cached_tokens: usage?.cachedTokens,
-      output_tokens: usage?.outputTokens,
-      status: report.status,
-      code: report.code,
-      outcome: report.outcome,
-    },
-    'call',
-  );
+  return {
+    request_id: spec.requestId,
+    call: spec.id,
+    program: identity.label,
+    thread: identity.thread === '' ? undefined : identity.thread,
+    identified_by: identity.source,
+    tenant: spec.tenant,
+    api: spec.api.kind,
+    model: facts.model,
+    stream: facts.stream,
+    engine: dispatch?.engine,
+    // Not `level`, which is the line's own field.
+    queue_level: dispatch?.level,
+    reason: dispatch?.reason,
+    placement: dispatch?.placement,
+    attempts: report.attempts,
+    queue_ms: Math.round(report.queueMs),
+    ttft_ms: report.ttftMs === undefined ? undefined : Math.round(report.ttftMs),
+    duration_ms: Math.round(report.durationMs),
+    prompt_tokens: usage?.promptTokens,
+    cached_tokens: usage?.cachedTokens,
+    output_tokens: usage?.outputTokens,
+    status: report.status,
+    code: report.code,
+    outcome: report.outcome,
+  };
 }

@@ -7,11 +7,9 @@ import { readJsonBody } from './http/body.js';
 import { cleanId, labelOf, madeProgram } from './identity/names.js';
 
 /** Ends a program: its running calls finish, and the next call with its id is a new program. */
-export function endProgram(context: Context, program: ProgramId): void {
-  context.cluster?.ended(program);
-  context.driver.emit({ type: 'programEnded', program });
-  context.identifier.ended(program);
-  context.tracing?.programOver(program, 'ended');
+export function endProgram({ driver, observers }: Pick<Context, 'driver' | 'observers'>, program: ProgramId): void {
+  observers.tell('programEnded', program);
+  driver.emit({ type: 'programEnded', program });
 }
 
 /**

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import type { Dispatch, EngineId, Millis, ProgramId, TenantId } from '../../src/index.js';
-import type { CallReport, CallSpec } from '../../sidecar/calls/ports.js';
+import type { CallHandle, CallReport } from '../../sidecar/calls/ports.js';
 import type { Fleet } from '../../sidecar/engines/index.js';
 import type { Identity } from '../../sidecar/identity/identity.js';
 import { Metrics } from '../../sidecar/metrics/metrics.js';
@@ -55,16 +55,24 @@ export async function benchWatching(collector: string, quick: boolean): Promise<
 }
 
 function count(metrics: Metrics): void {
-  metrics.accepted(TENANT);
-  metrics.dispatched(DISPATCH, false);
-  metrics.ended(TENANT, REPORT);
+  const call = { spec: { tenant: TENANT } };
+  metrics.accepted(call);
+  metrics.dispatched(call.spec, DISPATCH, false);
+  metrics.ended(call, REPORT);
 }
 
 function tracer(metrics: Metrics, url: string, sampleShare: number): () => void {
   const fleet = { get: () => ({ adapter: { kind: 'vllm' }, url: new URL('http://10.0.0.1:8000') }) };
   const otlp = { url: `${url}/v1/traces`, headers: {}, sampleShare, queueMax: 4 * CALLS };
   const log = pino({ level: 'silent' });
-  const tracing = new Tracing({ otlp, programsMax: 1000, fleet: fleet as unknown as Fleet, metrics, log });
+  const tracing = new Tracing({
+    otlp,
+    programsMax: 1000,
+    fleet: fleet as unknown as Fleet,
+    hasProgram: () => true,
+    metrics,
+    log,
+  });
   let calls = 0;
   return () => {
     calls += 1;
@@ -74,7 +82,7 @@ function tracer(metrics: Metrics, url: string, sampleShare: number): () => void 
     trace?.dispatched(DISPATCH);
     const spec = { id: `c-${calls}`, requestId: `r-${calls}`, api: { kind: 'chat' }, tenant: TENANT, identity, trace };
     tracing.ended(
-      { ...spec, facts: { model: 'm', stream: true }, engine: '' as EngineId } as unknown as CallSpec,
+      { spec: { ...spec, facts: { model: 'm', stream: true }, engine: '' as EngineId } } as unknown as CallHandle,
       REPORT,
     );
   };

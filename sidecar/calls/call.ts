@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { millis, modelId, tokens } from '../../src/index.js';
+import { millis, tokens } from '../../src/index.js';
 import type { Dispatch, Event, Millis, ProgramId, Reject, Usage } from '../../src/index.js';
 import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import type { CallOwner } from '../driver.js';
@@ -9,13 +9,14 @@ import { GatewayError } from '../errors.js';
 import { retryAfterSeconds, toClient, toEngine } from '../http/headers.js';
 import { spliceFields } from '../http/splice.js';
 import type { Fault } from '../http/exchange.js';
+import { arrivalOf } from './arrival.js';
 import { Attempt, type AttemptSink } from './attempt.js';
 import { pauseMs, unreachedRestMs } from './pause.js';
 import { KEEPS_PLACE, RETRY_AFTER, outcomeOf, refusalError, unstreamable } from './endings.js';
 import { secretsOf } from './refusal.js';
 import { dispatchedComment, queuedComment } from './comments.js';
 import { callHeaders } from './headers.js';
-import type { CallHandle, CallPorts, CallSpec, Outcome } from './ports.js';
+import type { CallHandle, CallPorts, CallReport, CallSpec, Outcome } from './ports.js';
 import { Reply } from './reply.js';
 import { toolNames } from '../tools.js';
 
@@ -78,30 +79,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   /** Hands the call to the scheduler. */
   start(): void {
-    const { id, tenant, identity, facts, engine, promptTokens, declared, prefix, family, fingerprint, isRetry } =
-      this.spec;
-    this.ports.driver.arrive(
-      {
-        type: 'callArrived',
-        call: id,
-        program: identity.program,
-        tenant,
-        thread: identity.thread,
-        model: modelId(facts.model),
-        ...(engine !== undefined && { engine }),
-        promptTokens,
-        ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
-        ...(declared?.remaining !== undefined && { remaining: declared.remaining }),
-        ...(this.spec.deadlineAtMs !== undefined && { deadlineAtMs: this.spec.deadlineAtMs }),
-        ...(prefix !== undefined && { prefix }),
-        request: fingerprint,
-        ...(facts.stream && { patient: true }),
-        ...(isRetry && { retry: true }),
-        ...(family !== undefined && { family }),
-        ...(this.spec.elsewhere !== undefined && { elsewhere: this.spec.elsewhere }),
-      },
-      this,
-    );
+    this.ports.driver.arrive(arrivalOf(this.spec), this);
     if (this.#state === 'arriving') this.#queue();
     if (this.#state !== 'ended') this.#accept();
     if (this.#reply.alreadyGone) this.#clientGone();
@@ -125,7 +103,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#dispatch = dispatch;
     this.#dispatchedAt = this.ports.driver.now();
     this.#attempts += 1;
-    this.ports.dispatched(this.spec, dispatch, this.#attempts > 1);
+    this.ports.observers.tell('dispatched', this.spec, dispatch, this.#attempts > 1);
     if (this.#reply.streaming) this.#comment();
     const engine = this.ports.fleet.get(dispatch.engine);
     this.#attempt = engine && this.#try(engine, dispatch.level);
@@ -138,7 +116,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     if (this.#accepted) return this.#end({ outcome: outcomeOf(error), error });
     this.#state = 'ended';
     this.#reply.fail(error, this.#headers(error.code));
-    this.ports.refused(this.spec, error.code);
+    this.spec.held.release();
+    this.ports.observers.tell('refused', this.spec, error.code, this.ports.driver.now());
   }
 
   // Events of the attempt.
@@ -195,7 +174,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const seconds = retryAfterSeconds(headers['retry-after'], new Date());
     const engine = this.#attempt?.engine;
     const restMs = engine?.refused(this.#program, status, seconds);
-    if (engine !== undefined) this.ports.engineFailed(this.spec, engine.id, 'busy');
+    if (engine !== undefined) this.ports.observers.tell('engineFailed', this.spec, engine.id, 'busy');
     this.#busySinceMs ??= now;
     if (restMs === undefined || now + restMs - this.#busySinceMs > config().timeouts.busyMs)
       return this.answered(status, headers, body, undefined);
@@ -208,7 +187,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const { driver, fleet } = this.ports;
     // The engine of the attempt, because another one may have its id by now.
     const engine = this.#attempt?.engine;
-    if (engine !== undefined) this.ports.engineFailed(this.spec, engine.id, fault);
+    if (engine !== undefined) this.ports.observers.tell('engineFailed', this.spec, engine.id, fault);
     if (engine !== undefined && fault === 'answer') {
       this.#doubted.push(engine);
       engine.misanswered(this.#program);
@@ -231,7 +210,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #accept(): void {
     if (this.#accepted) return;
     this.#accepted = true;
-    this.ports.accepted(this);
+    this.ports.observers.tell('accepted', this);
   }
 
   #queue(): void {
@@ -278,12 +257,12 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         ? dispatchedComment(this.#dispatch)
         : queuedComment(driver.now() - this.#arrivedAt, driver.waiting, driver.waitOf(this.spec.id));
     this.#reply.comment(text, () => this.#headers('queued'));
-    this.ports.commented();
+    this.ports.observers.tell('commented');
   }
 
   #noteResponse(facts: AnswerFacts, usage?: Usage): void {
     if (facts.responseId !== undefined && this.#dispatch !== undefined)
-      this.ports.madeResponse(facts.responseId, this.spec, this.#dispatch.engine, usage);
+      this.ports.observers.tell('madeResponse', facts.responseId, this.spec, this.#dispatch.engine, usage);
   }
 
   get #program(): ProgramId {
@@ -302,7 +281,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const usage = adapter?.readUsage?.(usageObject ?? {}) ?? facts.usage;
     const { serviceMs, queueMs } = adapter?.readTimings(usageObject ?? {}) ?? {};
     this.#noteResponse(facts, usage);
-    this.ports.answered(this.spec, facts, usage);
+    this.ports.observers.tell('answered', this.spec, facts, usage);
     const tools = toolNames(facts.tools.length > 0 ? facts.tools : [this.spec.toldTool]);
     const event: Event = {
       type: 'callFinished',
@@ -332,7 +311,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     if (event !== undefined) ports.driver.emit(event);
     if (error !== undefined) this.#reply.fail(error, this.#headers(error.code), this.#attempt?.reader);
     const now = ports.driver.now();
-    ports.ended(this, {
+    const report: CallReport = {
       outcome,
       status: outcome === 'cancelled' ? 499 : this.#reply.status,
       code: outcome === 'cancelled' ? 'client_gone' : error?.code,
@@ -343,7 +322,10 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       serviceMs: this.#dispatchedAt === undefined ? undefined : now - this.#dispatchedAt,
       durationMs: now - this.#arrivedAt,
       usage,
-    });
+    };
+    this.spec.held.release();
+    ports.observers.tell('ended', this, report, now);
+    if (this.spec.identity.final) ports.endProgram(this.#program);
   }
 
   #headers(reason?: string): OutgoingHttpHeaders {

@@ -6,12 +6,13 @@ import type {
   EngineId,
   Family,
   Millis,
+  ProgramId,
   TenantId,
   Tokens,
   Usage,
 } from '../../src/index.js';
 import type { Active } from '../active.js';
-import type { AnswerFacts, Api, JsonObject, RequestFacts } from '../apis/api.js';
+import type { Api, JsonObject, RequestFacts } from '../apis/api.js';
 import type { HeldBody } from '../bodies/held.js';
 import type { Config } from '../config/schema.js';
 import type { Driver } from '../driver.js';
@@ -19,6 +20,7 @@ import type { Fleet } from '../engines/fleet.js';
 import type { ErrorCode } from '../errors.js';
 import type { Fault } from '../http/exchange.js';
 import type { Identity } from '../identity/identity.js';
+import type { Observers } from './observers.js';
 import type { Sessions } from './sessions.js';
 import type { CallTrace } from '../tracing/call-trace.js';
 import type { Declared } from '../workflows/registry.js';
@@ -94,27 +96,17 @@ export interface CallHandle extends Active {
   readonly spec: CallSpec;
 }
 
-/** Services of the gateway that calls use, and the reports that calls make to it. */
+/** Services of the gateway that calls use. */
 export interface CallPorts {
   readonly driver: Driver;
   readonly fleet: Fleet;
   readonly sessions: Sessions;
+  readonly observers: Observers;
   /** The current configuration. */
   readonly config: () => Config;
-  /** The scheduler refused the call before accepting it. */
-  readonly refused: (spec: CallSpec, code: ErrorCode) => void;
-  readonly accepted: (call: CallHandle) => void;
-  readonly dispatched: (spec: CallSpec, dispatch: Dispatch, retry: boolean) => void;
-  /** An engine failed an attempt, or had no room for it. */
-  readonly engineFailed: (spec: CallSpec, engine: EngineId, cause: FailureCause) => void;
-  readonly commented: () => void;
   /** Value of `x-maitred-forecast`; undefined: not for this call. */
   readonly forecast: (spec: CallSpec) => string | undefined;
   /** The call left the queue unserved, and its client may ask again. */
   readonly mayReturn: (spec: CallSpec) => void;
-  /** An engine gave its response this id; reported again with its usage. */
-  readonly madeResponse: (id: string, spec: CallSpec, engine: EngineId, usage?: Usage) => void;
-  /** A whole answer was read. */
-  readonly answered: (spec: CallSpec, facts: AnswerFacts, usage: Usage | undefined) => void;
-  readonly ended: (call: CallHandle, report: CallReport) => void;
+  readonly endProgram: (program: ProgramId) => void;
 }

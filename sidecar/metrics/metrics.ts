@@ -1,6 +1,7 @@
 import { Counter, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Dispatch, EngineId, ProgramGone, TenantId } from '../../src/index.js';
-import { OUTCOMES, type CallReport, type FailureCause } from '../calls/ports.js';
+import type { Observer } from '../calls/observers.js';
+import { OUTCOMES, type CallReport, type CallSpec, type FailureCause } from '../calls/ports.js';
 import type { ErrorCode } from '../errors.js';
 import { Completions, type CompletionPorts } from './completions.js';
 import { Histogram } from './histogram.js';
@@ -19,6 +20,8 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 /** Refusals for lack of room, which alerts watch. */
 const NO_ROOM = ['queue_full', 'overloaded', 'bodies_full', 'no_engine'] satisfies ErrorCode[];
 
+/** The tenant's part of a call. */
+type OfTenant = Pick<CallSpec, 'tenant'>;
 type Tokens = Record<'promptTokens' | 'cachedTokens' | 'outputTokens', number>;
 
 export interface MetricsPorts extends CompletionPorts {
@@ -35,7 +38,7 @@ export interface MetricsPorts extends CompletionPorts {
  *
  * Accepted calls = ended calls of all outcomes + calls in the system, at any moment.
  */
-export class Metrics {
+export class Metrics implements Observer {
   readonly registry = new Registry();
   readonly #accepted = this.#counter('calls_accepted_total', 'Calls that the scheduler took in.');
   readonly #ended = this.#counter('calls_ended_total', 'Accepted calls that have ended, by outcome.', 'outcome');
@@ -74,9 +77,13 @@ export class Metrics {
     for (const cause of ['ended', 'expired', 'evicted']) this.#programsEnded.inc({ cause }, 0);
   }
 
-  accepted(tenant: TenantId): void {
+  accepted({ spec }: { readonly spec: OfTenant }): void {
     this.#accepted.inc();
-    this.tenants.of(tenant).accepted += 1;
+    this.tenants.of(spec.tenant).accepted += 1;
+  }
+
+  refused({ tenant }: OfTenant, code: ErrorCode): void {
+    this.rejected(code, tenant);
   }
 
   /** @param tenant absent: the request was not read far enough to be a call */
@@ -85,13 +92,13 @@ export class Metrics {
     if (tenant !== undefined) this.tenants.of(tenant).rejected += 1;
   }
 
-  dispatched(dispatch: Dispatch, retry: boolean): void {
+  dispatched(_spec: unknown, dispatch: Dispatch, isRetry: boolean): void {
     this.#queue.observe(dispatch.queueMs / 1000, dispatch.level);
     this.#engines.of(dispatch.engine).dispatches += 1;
-    if (retry) this.#retries.inc();
+    if (isRetry) this.#retries.inc();
   }
 
-  engineFailed(engine: EngineId, cause: FailureCause): void {
+  engineFailed(_spec: unknown, engine: EngineId, cause: FailureCause): void {
     this.#engines.of(engine)[cause] += 1;
   }
 
@@ -99,11 +106,11 @@ export class Metrics {
     this.#comments.inc();
   }
 
-  ended(tenant: TenantId, report: CallReport): void {
+  ended({ spec }: { readonly spec: OfTenant }, report: CallReport): void {
     const { outcome, ttftMs, serviceMs, durationMs } = report;
     this.#ended.inc({ outcome });
     if (ttftMs !== undefined) this.#ttft.observe(ttftMs / 1000);
-    const row = this.tenants.of(tenant);
+    const row = this.tenants.of(spec.tenant);
     row[outcome] += 1;
     row.queueSeconds += report.queueMs / 1000;
     row.serviceSeconds += (serviceMs ?? 0) / 1000;

@@ -1,8 +1,9 @@
 import { SpanKind, TraceFlags, type Attributes, type SpanContext } from '@opentelemetry/api';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
-import type { ProgramGone, ProgramId, TenantId } from '../../src/index.js';
-import type { CallReport, CallSpec } from '../calls/ports.js';
+import type { Dispatch, EngineId, ProgramGone, ProgramId, TenantId } from '../../src/index.js';
+import type { Observer } from '../calls/observers.js';
+import type { CallHandle, CallReport, CallSpec, FailureCause } from '../calls/ports.js';
 import type { Config } from '../config/schema.js';
 import type { Fleet } from '../engines/index.js';
 import type { ErrorCode } from '../errors.js';
@@ -30,7 +31,9 @@ interface TracingOptions {
   readonly otlp: Config['tracing']['otlp'] & { readonly url: string };
   /** Most programs to remember. */
   readonly programsMax: number;
-  readonly fleet: Fleet;
+  readonly fleet: Pick<Fleet, 'get'>;
+  /** Whether the scheduler has a row of the program. */
+  readonly hasProgram: (program: ProgramId) => boolean;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
@@ -41,7 +44,7 @@ interface TracingOptions {
  * A call with a `traceparent` is a child of its client's span. The others are children of their program's span, which is
  * sent when the program leaves: its ids are chosen with its first call, so its children need not wait for it.
  */
-export class Tracing {
+export class Tracing implements Observer {
   readonly #collector: Collector;
   readonly #clock = new WallClock();
   readonly #programs = new Map<ProgramId, ProgramTrace>();
@@ -60,8 +63,15 @@ export class Tracing {
     return new CallTrace({ traceId, spanId, traceFlags, isRemote: remote !== undefined }, newSpanId());
   }
 
-  /** An accepted call has ended. */
-  ended(spec: CallSpec, report: CallReport): void {
+  dispatched({ trace }: CallSpec, dispatch: Dispatch): void {
+    trace?.dispatched(dispatch);
+  }
+
+  engineFailed({ trace }: CallSpec, engine: EngineId, cause: FailureCause): void {
+    trace?.sentBack(engine, cause);
+  }
+
+  ended({ spec }: CallHandle, report: CallReport): void {
     const { trace } = spec;
     const known = this.#programs.get(spec.identity.program);
     if (known !== undefined) known.endedMs = performance.now();
@@ -75,14 +85,23 @@ export class Tracing {
     this.#send(spec, trace, reportAttributes(report, engine), marks, error);
   }
 
-  /** The scheduler refused a call before accepting it. @param isKnown whether its program has a row */
-  refused(spec: CallSpec, code: ErrorCode, isKnown: boolean): void {
+  refused(spec: CallSpec, code: ErrorCode): void {
     if (spec.trace?.isSampled === true) this.#send(spec, spec.trace, refusalAttributes(code), spec.trace.events, code);
-    if (!isKnown) this.programOver(spec.identity.program, 'refused');
+    const { program } = spec.identity;
+    if (!this.options.hasProgram(program)) this.#programOver(program, 'refused');
   }
 
-  /** A program was ended; running calls may still end after its span. */
-  programOver(program: ProgramId, cause: ProgramGone['cause'] | 'refused' | 'shutdown'): void {
+  /** Running calls may still end after the program's span. */
+  programEnded(program: ProgramId): void {
+    this.#programOver(program, 'ended');
+  }
+
+  programGone({ program, cause }: ProgramGone): void {
+    // An ended program was reported when it ended, because its id may be in use again by now.
+    if (cause !== 'ended') this.#programOver(program, cause);
+  }
+
+  #programOver(program: ProgramId, cause: ProgramGone['cause'] | 'refused' | 'shutdown'): void {
     const trace = this.#programs.get(program);
     if (trace === undefined) return;
     this.#programs.delete(program);
@@ -108,7 +127,7 @@ export class Tracing {
 
   /** Ends the spans of programs that are still known, and sends the rest for at most `ms` milliseconds. */
   close(ms: number): Promise<void> {
-    for (const program of [...this.#programs.keys()]) this.programOver(program, 'shutdown');
+    for (const program of [...this.#programs.keys()]) this.#programOver(program, 'shutdown');
     return this.#collector.close(ms);
   }
 
@@ -138,7 +157,7 @@ export class Tracing {
     let trace = this.#programs.get(program);
     if (trace === undefined) {
       const oldest = this.#programs.keys().next().value;
-      if (oldest !== undefined && this.#programs.size >= this.options.programsMax) this.programOver(oldest, 'evicted');
+      if (oldest !== undefined && this.#programs.size >= this.options.programsMax) this.#programOver(oldest, 'evicted');
       const isSampled = Math.random() < this.options.otlp.sampleShare;
       const traceFlags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
       const startedMs = performance.now();

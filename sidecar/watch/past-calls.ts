@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { ProgramId } from '../../src/index.js';
-import type { CallReport, CallSpec } from '../calls/ports.js';
+import type { Millis, ProgramId } from '../../src/index.js';
+import type { Observer } from '../calls/observers.js';
+import type { CallHandle, CallReport, CallSpec } from '../calls/ports.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
 
 /** Latest calls of one program to remember. */
@@ -23,7 +24,7 @@ export interface PastCall {
  * The latest calls of each program, for operators to see. The oldest programs are forgotten first, so a few busy
  * programs cannot displace the history of all others. A program's calls outlive its row in the process table.
  */
-export class PastCalls {
+export class PastCalls implements Observer {
   readonly #programs: LRUCache<ProgramId, PastCall[]> | undefined;
   #size = 0;
 
@@ -32,12 +33,12 @@ export class PastCalls {
     if (callsMax > 0) this.#programs = new LRUCache({ max: callsMax });
   }
 
-  ended(spec: CallSpec, report: CallReport, endedAtMs: number): void {
-    this.#add(spec, report, endedAtMs);
+  ended({ spec }: CallHandle, report: CallReport, nowMs: Millis): void {
+    this.#add(spec, report, nowMs);
   }
 
-  refused(spec: CallSpec, code: ErrorCode, endedAtMs: number): void {
-    this.#add(spec, { ...REFUSED, status: ERRORS[code].status, code }, endedAtMs);
+  refused(spec: CallSpec, code: ErrorCode, nowMs: Millis): void {
+    this.#add(spec, { ...REFUSED, status: ERRORS[code].status, code }, nowMs);
   }
 
   /** Oldest first. */

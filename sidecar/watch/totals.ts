@@ -1,4 +1,5 @@
 import type { Millis, ProgramGone } from '../../src/index.js';
+import type { Observer } from '../calls/observers.js';
 import type { CallReport } from '../calls/ports.js';
 
 /** Length of a step, and the number of steps that are kept. */
@@ -92,12 +93,12 @@ interface TotalsView {
 const NOTHING = new Step(NaN);
 
 /** Sums over the last five minutes, in steps of five seconds. Times are milliseconds on the driver's clock. */
-export class Totals {
+export class Totals implements Observer {
   /** Those in which something happened, oldest first. */
   readonly #steps: Step[] = [];
 
-  callEnded({ queueMs, dispatch, usage }: CallReport, now: Millis): void {
-    const step = this.#at(now);
+  ended(_call: unknown, { queueMs, dispatch, usage }: CallReport, nowMs: Millis): void {
+    const step = this.#at(nowMs);
     step.queues.add(queueMs);
     if (dispatch?.reason === 'promoted') step.promoted += 1;
     if (usage === undefined) return;
@@ -107,8 +108,8 @@ export class Totals {
     if (dispatch !== undefined) step.engine(dispatch.engine).add(usage.promptTokens, usage.cachedTokens);
   }
 
-  programGone({ durationMs }: ProgramGone, now: Millis): void {
-    this.#at(now).completions.add(durationMs);
+  programGone({ durationMs }: ProgramGone, nowMs: Millis): void {
+    this.#at(nowMs).completions.add(durationMs);
   }
 
   /** The steps up to `now`, oldest first and without gaps, and their sum. */

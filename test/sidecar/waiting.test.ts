@@ -41,7 +41,8 @@ it('reads why calls wait afresh, but within a hundredth of the time', () => {
 
 it('remembers the sources of the last calls only', () => {
   const identified = new Identified();
-  for (let call = 0; call < 1_000; call += 1) identified.note(call < 700 ? 'none' : 'history');
+  for (let call = 0; call < 1_000; call += 1)
+    identified.accepted({ spec: { identity: { source: call < 700 ? 'none' : 'history' } } });
   expect(identified.counts()).toEqual([
     ['history', 300],
     ['none', 212],

@@ -45,7 +45,7 @@ describe('totals', () => {
         usage: { promptTokens: 100, outputTokens: 1, ...(cachedTokens !== undefined && { cachedTokens }) },
       }) as unknown as CallReport;
     for (const each of [report('a', 50), report('a', 100), report('b', 0), report('c')])
-      totals.callEnded(each, millis(0));
+      totals.ended(undefined, each, millis(0));
     const { sum } = totals.read(millis(0));
     expect([...sum.byEngine].map(([engine, { cachedShare }]) => [engine, cachedShare])).toEqual([
       ['a', 0.75],

@@ -1,0 +1,26 @@
+import { modelId, tokens, type CallArrived } from '../../src/index.js';
+import type { CallSpec } from './ports.js';
+
+/** The call's facts for the scheduler. */
+export function arrivalOf(spec: CallSpec): CallArrived {
+  const { id, tenant, identity, facts, engine, promptTokens, declared, prefix, family, isRetry } = spec;
+  return {
+    type: 'callArrived',
+    call: id,
+    program: identity.program,
+    tenant,
+    thread: identity.thread,
+    model: modelId(facts.model),
+    ...(engine !== undefined && { engine }),
+    promptTokens,
+    ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
+    ...(declared?.remaining !== undefined && { remaining: declared.remaining }),
+    ...(spec.deadlineAtMs !== undefined && { deadlineAtMs: spec.deadlineAtMs }),
+    ...(prefix !== undefined && { prefix }),
+    request: spec.fingerprint,
+    ...(facts.stream && { patient: true }),
+    ...(isRetry && { retry: true }),
+    ...(family !== undefined && { family }),
+    ...(spec.elsewhere !== undefined && { elsewhere: spec.elsewhere }),
+  };
+}

@@ -1,0 +1,41 @@
+import type { Dispatch, EngineId, Millis, ProgramGone, ProgramId, Usage } from '../../src/index.js';
+import type { AnswerFacts } from '../apis/api.js';
+import type { ErrorCode } from '../errors.js';
+import type { CallHandle, CallReport, CallSpec, FailureCause } from './ports.js';
+
+/** A part of the gateway that hears of calls and programs. Times are on the driver's clock. */
+export interface Observer {
+  /** The scheduler refused the call before accepting it. */
+  refused?(spec: CallSpec, code: ErrorCode, nowMs: Millis): void;
+  accepted?(call: CallHandle): void;
+  dispatched?(spec: CallSpec, dispatch: Dispatch, isRetry: boolean): void;
+  /** An engine failed an attempt, or had no room for it. */
+  engineFailed?(spec: CallSpec, engine: EngineId, cause: FailureCause): void;
+  /** The client of a waiting call was sent a comment. */
+  commented?(): void;
+  /** An engine gave its response this id; told again with its usage. */
+  madeResponse?(id: string, spec: CallSpec, engine: EngineId, usage?: Usage): void;
+  /** A whole answer was read. */
+  answered?(spec: CallSpec, facts: AnswerFacts, usage: Usage | undefined): void;
+  /** An accepted call has ended. */
+  ended?(call: CallHandle, report: CallReport, nowMs: Millis): void;
+  /** The client, or an operator, ended the program. */
+  programEnded?(program: ProgramId): void;
+  /** The program's row has left the scheduler's table. */
+  programGone?(gone: ProgramGone, nowMs: Millis): void;
+}
+
+type Arguments<K extends keyof Observer> = Parameters<NonNullable<Observer[K]>>;
+
+/** All observers, told in the order in which they joined. */
+export class Observers {
+  readonly #observers: Observer[] = [];
+
+  add(...observers: readonly Observer[]): void {
+    this.#observers.push(...observers);
+  }
+
+  tell<K extends keyof Observer>(event: K, ...args: Arguments<K>): void {
+    for (const observer of this.#observers) (observer[event] as ((...args: Arguments<K>) => void) | undefined)?.apply(observer, args); // prettier-ignore
+  }
+}
