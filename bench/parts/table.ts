@@ -83,8 +83,8 @@ export async function benchParts(isQuick: boolean): Promise<void> {
 function rowOf(part: Part, load: LoadName, without: readonly RunMeasures[], own: readonly RunMeasures[]): string[] {
   const ratios = Object.values(FIGURES).map((figure) => {
     const pairs = without.flatMap((run, at) => {
-      const [a, b] = overSamePrograms(run, own[at] as RunMeasures).map(figure);
-      return a == null || b == null ? [] : [[a, b] as const];
+      const [a, b] = overSamePrograms(run, own[at] as RunMeasures).map(figure) as [number | null, number | null];
+      return a === null || b === null ? [] : [[a, b] as const];
     });
     return pairedRatio(pairs).ratio?.toFixed(2) ?? '-';
   });
