@@ -78,7 +78,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   /** Hands the call to the scheduler. */
   start(): void {
-    const { id, tenant, identity, facts, engine, promptTokens, declared, prefix, family, fingerprint, isRetry } =
+    const { id, tenant, identity, facts, engine, promptTokens, declared, family, fingerprint, isRetry } =
       this.spec;
     this.ports.driver.arrive(
       {
@@ -93,7 +93,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
         ...(declared?.remaining !== undefined && { remaining: declared.remaining }),
         ...(this.spec.deadlineAtMs !== undefined && { deadlineAtMs: this.spec.deadlineAtMs }),
-        ...(prefix !== undefined && { prefix }),
         request: fingerprint,
         ...(facts.stream && { patient: true }),
         ...(isRetry && { retry: true }),

@@ -112,7 +112,6 @@ export class Call implements Waiting, Timed {
   readonly promptTokens: number;
   /** Prompt and reserved output: its share of an engine's KV cache. */
   readonly needTokens: number;
-  readonly prefix: readonly number[];
   readonly family: Family | undefined;
 
   /** @param reserveTokens upper bound on the output that room is kept for */
@@ -129,7 +128,6 @@ export class Call implements Waiting, Timed {
     this.onlyOn = event.engine;
     this.promptTokens = event.promptTokens;
     this.needTokens = event.promptTokens + Math.min(event.maxTokens ?? Infinity, reserveTokens);
-    this.prefix = event.prefix ?? [];
     this.family = event.family;
     this.isPatient = event.patient === true;
     this.request = event.request;

@@ -283,18 +283,13 @@ function forecastOf(row: Program | undefined, { foresees = false }: Policy): For
 }
 
 function programView({ policy, nowMs }: State & Moment, row: Program): ProgramView {
-  const { fadingTokens, fadingAtMs, outlook } = row;
   const threads = row.activeCalls.toSorted((a, b) => a.seq - b.seq).map((call) => threadView(call, nowMs));
   const running = threads.flatMap((thread) => (thread.state === 'running' && thread.engine ? [thread.engine] : []));
   const waitingNow = row.activeCalls.reduce((sum, call) => sum + call.waitingMs(nowMs) - call.waitedMs, 0);
   return {
     id: row.id,
     tenant: row.tenant,
-    level: policy.stand(
-      { serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs },
-      { fadingTokens, fadingAtMs, outlook },
-      nowMs,
-    ).level,
+    level: policy.stand({ serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs }, row, nowMs).level,
     serviceMs: row.serviceMs as Millis,
     waitingMs: (row.waitingMs + waitingNow) as Millis,
     waitMsMax: threads.reduce((most, thread) => Math.max(most, thread.waitingMs), row.waitMsMax) as Millis,
