@@ -13,7 +13,6 @@ it('the service charged is the service used, along the longest chain; promotions
     const rows = new Map<string, Row>();
     const chains = new Map<string, { row: Row; service0Ms: number; dispatchedAtMs: number }>();
     return {
-      without: ['tokens'],
       // Rows stay until their programs end.
       adjust: (config) => ({
         ...config,
