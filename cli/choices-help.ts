@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import { BALANCER_SENTENCES, POLICY_SENTENCES } from '../sidecar/config/choices.js';
-import type { SimPolicyName } from '../sim/index.js';
+import type { BalancerName } from '../loadbalancer/index.js';
+import type { SimBalancerName, SimPolicyName } from '../sim/index.js';
 import type { PolicyName } from '../src/index.js';
 
 /** A sentence about each policy that only the simulator has. */
 const SIM_SENTENCES: Readonly<Record<Exclude<SimPolicyName, PolicyName>, string>> = {
+  'las-decayed': 'Least attained service that fades with time (llm-d): a program’s past work counts for less and less.',
   srpt: 'Knows the future: the program with the least work left goes first, and waiting promotes nothing. A bound.',
   'srpt-promoted': 'The same with the gateway’s own promotions and timeouts.',
   sjf: 'Knows the future of calls only: the shortest call goes first. A bound.',
@@ -14,14 +16,22 @@ const SIM_SENTENCES: Readonly<Record<Exclude<SimPolicyName, PolicyName>, string>
   'mru-pause': 'The rule of vLLM Router: pauses whole programs, and resumes the most recently used first.',
 };
 
+/** A sentence about each balancer that only the simulator has. */
+const SIM_BALANCER_SENTENCES: Readonly<Record<Exclude<SimBalancerName, BalancerName>, string>> = {
+  'round-robin': 'Each call goes to the next engine in turn.',
+  'prefix-aware':
+    'Each call goes to the engine that has most of its prompt in cache, unless that engine is overloaded.',
+};
+
 /** A sentence about each policy of the simulator. */
 export const SIM_POLICY_SENTENCES: Readonly<Record<SimPolicyName, string>> = { ...POLICY_SENTENCES, ...SIM_SENTENCES };
 
 /** Adds a sentence about each policy and balancer to the end of the command's help. */
 export function explainChoices(command: Command, { ofSimulator = false } = {}): Command {
   const policies = ofSimulator ? SIM_POLICY_SENTENCES : POLICY_SENTENCES;
+  const balancers = ofSimulator ? { ...BALANCER_SENTENCES, ...SIM_BALANCER_SENTENCES } : BALANCER_SENTENCES;
   return command.addHelpText('after', () =>
-    [['Policies:', policies] as const, ['Balancers:', BALANCER_SENTENCES] as const]
+    [['Policies:', policies] as const, ['Balancers:', balancers] as const]
       .map(([title, sentences]) => `\n${title}\n${rows(command, sentences)}`)
       .join('\n'),
   );

@@ -4,18 +4,14 @@
  */
 import type { Balancer } from '../src/index.js';
 import { leastLoaded } from './least-loaded.js';
-import { prefixAware } from './prefix-aware.js';
 import { programAffinity, type ProgramAffinityOptions } from './program-affinity.js';
-import { roundRobin } from './round-robin.js';
 import { sticky } from './sticky.js';
 
 /** All balancers. A new one is a file here and a line below. */
 const BALANCERS = {
   'program-affinity': programAffinity,
-  'round-robin': roundRobin,
   'least-loaded': leastLoaded,
   sticky,
-  'prefix-aware': prefixAware,
 } satisfies Record<string, (options: ProgramAffinityOptions) => Balancer>;
 
 export type BalancerName = keyof typeof BALANCERS;

@@ -16,7 +16,6 @@ export function leastLoaded(): Balancer {
   return {
     name: 'least-loaded',
     spills: true,
-    readsPrefix: false,
     place: () => undefined,
     choose: (_call, open) => leastLoadedOf(open),
     binds: () => false,

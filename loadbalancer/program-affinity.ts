@@ -48,7 +48,6 @@ export function programAffinity(options: ProgramAffinityOptions): Balancer {
   return {
     name: 'program-affinity',
     spills: true,
-    readsPrefix: false,
     place: (call, home) => (isLong(call, home) ? home : undefined),
     choose: (_call, open) => leastLoadedOf(open),
     binds: isLong,

@@ -9,7 +9,6 @@ export function sticky(): Balancer {
   return {
     name: 'sticky',
     spills: false,
-    readsPrefix: false,
     place: (_call, home) => home,
     choose: (_call, open) => leastLoadedOf(open),
     binds: () => true,

@@ -15,7 +15,6 @@ import { requestIdOf } from './http/headers.js';
 import { splitTarget } from './http/target.js';
 import { toldTool } from './identity/fields.js';
 import { fingerprintOf, saysRetry } from './identity/returning.js';
-import { prefixHashes } from './prefix.js';
 import { endProgram } from './programs.js';
 import { deadlineOf } from './workflows/deadline.js';
 import { readDeclaration } from './workflows/declaration.js';
@@ -91,7 +90,6 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     declared,
     toldTool: toldTool(body),
     deadlineAtMs: deadlineOf(deadline, declared?.dueAfterMs, row, driver.now()),
-    prefix: context.readsPrefix ? prefixHashes(facts.conversation()) : undefined,
     fingerprint,
     isRetry: saysRetry(headers),
     headers,

@@ -83,7 +83,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     identifier: makeIdentifier(config, join, () => context),
     balancer: balancerInUse,
     returning: new Returning(() => driver.now()),
-    readsPrefix: balancer.readsPrefix,
     workflows: new Workflows(() => context.config.limits),
     draining: false,
     driver,

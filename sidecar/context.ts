@@ -51,8 +51,6 @@ export interface Context {
   identifier: Identifier;
   readonly balancer: BalancerInUse;
   readonly returning: Returning;
-  /** Whether the balancer in use wants prefix hashes. */
-  readsPrefix: boolean;
   readonly workflows: Workflows;
   draining: boolean;
   readonly driver: Driver;

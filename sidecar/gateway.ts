@@ -105,9 +105,7 @@ class RunningGateway implements Gateway {
     findEngines(context, config);
     if (memoryOf(config) !== memoryOf(context.config))
       context.identifier = makeIdentifier(config, context.join, () => context);
-    const balancer = context.balancer.for(config.balancer);
-    context.driver.configure(config, balancer);
-    context.readsPrefix = balancer.readsPrefix;
+    context.driver.configure(config, context.balancer.for(config.balancer));
     if (config.policy.prefetch === 'off') context.warms.prompts.clear();
     // The new keys and token must admit every watcher.
     const { admin, auth } = context.config;

@@ -170,13 +170,12 @@ class Aliases {
   }
 
   #inArrival(event: CallArrived): Event {
-    const { program, tenant, thread, prefix, family, request } = event;
+    const { program, tenant, thread, family, request } = event;
     return {
       ...event,
       program: this.#program(program),
       tenant: this.#tenant(tenant),
       thread: this.#thread(thread),
-      ...(prefix !== undefined && { prefix: prefix.map((hash) => this.#mix(hash)) }),
       ...(request !== undefined && { request: this.#name('r', request) }),
       ...(family !== undefined && { family: { ...family, id: this.#mix(family.id) } }),
     };

@@ -35,6 +35,7 @@ export { type Served, type TrafficFit, fitTraffic } from './calibrate/traffic.js
 export { isGood, verdictOf } from './calibrate/verdict.js';
 export { stepMs } from './engine/roofline.js';
 export { rangeOf, readOptions } from './options.js';
+export { makeSimBalancer, SIM_BALANCERS, type SimBalancerName, type SimBalancerOptions } from './policies/balancers.js';
 export { SIM_POLICIES, type SimPolicyName, makeSteps } from './policies/policies.js';
 export { parseFault } from './server/faults.js';
 export { hashText, mix, tokensOf } from './text/tokens.js';

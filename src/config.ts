@@ -1,7 +1,7 @@
 import type { RetentionPolicy } from './policies/retention.js';
 
 /** The policies that settings can name; `policies/by-name.ts` has them. */
-export const POLICY_NAMES = ['plas', 'pass-through', 'fcfs-window', 'las-decayed'] as const;
+export const POLICY_NAMES = ['plas', 'pass-through', 'fcfs-window'] as const;
 export const ADMISSION_NAMES = ['knee', 'none'] as const;
 export const RETENTION_NAMES = ['learnt', 'half-life', 'saga', 'lru'] as const;
 export const FORESIGHT_NAMES = ['none', 'learnt', 'declared'] as const;
@@ -24,10 +24,9 @@ export interface PolicySettings {
   readonly quantumRatio: number;
   /** Whether a program's first call stands as if its prompt, at `msPerPromptToken`, had been served already. */
   readonly countPrompt: boolean;
-  /** `time`: engine milliseconds. `tokens`: uncached prompt and output tokens by the two weights below. */
-  readonly service: 'time' | 'tokens';
-  /** Prefill time of a prompt token: of `countPrompt`, of `service: tokens`, and of an engine before its first measurement. */
+  /** Prefill milliseconds of a prompt token: of `countPrompt`, of declared work, and of an engine not yet measured. */
   readonly msPerPromptToken: number;
+  /** Decode milliseconds of an output token, of declared work. */
   readonly msPerOutputToken: number;
   /**
    * Knowledge of what programs will do: none, learnt by agent type, or that and what clients declare. `plas` ranks by
@@ -180,7 +179,6 @@ export function checkConfig(config: SchedulerConfig): void {
 function checkNames({ policy, admission }: SchedulerConfig): void {
   const oneOf: readonly (readonly [string, unknown, readonly unknown[]])[] = [
     ['policy.countPrompt', policy.countPrompt, [true, false]],
-    ['policy.service', policy.service, ['time', 'tokens']],
     ['policy.foresight', policy.foresight, FORESIGHT_NAMES],
     ['policy.prefetch', policy.prefetch, PREFETCH_NAMES],
     ['policy.tenants', policy.tenants, TENANTS_NAMES],

@@ -11,7 +11,6 @@ export const defaults = {
     firstQuantumMs: 125,
     quantumRatio: 2,
     countPrompt: true,
-    service: 'time',
     msPerPromptToken: 0.1,
     msPerOutputToken: 20,
     foresight: 'none',

@@ -33,9 +33,9 @@ export type { AdmissionPolicy } from './policies/admission.js';
 export type { RetentionPolicy } from './policies/retention.js';
 export { Scheduler } from './scheduler.js';
 export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
-export type { CallView, ObstacleView, WaitView, WaitingCall } from './wait-views.js';
+export type { CallView, ObstacleView, WaitView, WaitingCall } from './views/wait-views.js';
 export type { MemoryTotals } from './memory/memory.js';
 export type { TenantView } from './programs/accounts.js';
 export type { NextCall } from './foresight/thread-path.js';
-export type { EngineDemand, ProgramRecord } from './shared-views.js';
-export type { EngineView, ForecastView, IdleProgram, ProgramView, QueueView, ThreadView, Views } from './views.js'; // prettier-ignore
+export type { EngineDemand, ProgramRecord } from './views/shared-views.js';
+export type { EngineView, ForecastView, IdleProgram, ProgramView, QueueView, ThreadView, Views } from './views/views.js'; // prettier-ignore

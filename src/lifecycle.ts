@@ -135,8 +135,6 @@ export class Lifecycle {
     proved(engine, this.placement);
     const left = this.accounting.finished(call, engine, event, nowMs);
     this.placement.vacate(call, engine, left, nowMs);
-    const { promptTokens, outputTokens } = event.usage ?? call;
-    this.policy.charge?.(call.program, promptTokens, outputTokens, nowMs);
     if (event.usage !== undefined) this.placement.rules.balancer.finished?.(call, event.usage, warm);
     this.placement.completed(call, engine, nowMs);
     this.memory.finished(call, engine, event.usage);
@@ -175,7 +173,6 @@ export class Lifecycle {
   #abandon(call: Call, engine: Engine): void {
     const { nowMs } = this.step;
     this.accounting.abandoned(call, nowMs);
-    this.policy.charge?.(call.program, call.promptTokens, call.outputTokens, nowMs);
     this.placement.vacate(call, engine, 'unknown', nowMs);
     this.placement.completed(call, engine, nowMs);
     this.#end(call);

@@ -11,7 +11,7 @@ import { Accounting } from './programs/accounting.js';
 import { makePolicy } from './policies/by-name.js';
 import type { Policy } from './policies/policy.js';
 import type { Step } from './step.js';
-import { Views } from './views.js';
+import { Views } from './views/views.js';
 import type { Millis } from './protocol/units.js';
 
 /**

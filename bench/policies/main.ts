@@ -12,15 +12,15 @@
  */
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { loadConfig } from '../../sidecar/config/load.js';
-import { CONDITIONS, PRESETS, type ProgramRecord, runWorld } from '../../sim/index.js';
+import { CONDITIONS, makeSteps, PRESETS, type ProgramRecord, runWorld, type SimPolicyName } from '../../sim/index.js';
 import type { AgentProgram } from '../../workloads/index.js';
-import { Scheduler, type PolicyName, type SchedulerConfig } from '../../src/index.js';
+import type { SchedulerConfig } from '../../src/index.js';
 import { percentile } from '../numbers.js';
 import { agents, chat, mixed, oneShot } from './workloads.js';
 
 interface Row {
   readonly label: string;
-  readonly policy: PolicyName;
+  readonly policy: SimPolicyName;
   readonly admission?: Partial<SchedulerConfig['admission']>;
 }
 
@@ -52,7 +52,6 @@ function run(row: Row, { programs, count, ratePerSecond, engines, kvTokens }: Lo
   const base = loadConfig({});
   const config = {
     ...base,
-    policy: { ...base.policy, name: row.policy },
     admission: { ...base.admission, ...row.admission },
   };
   const records: ProgramRecord[] = [];
@@ -64,7 +63,7 @@ function run(row: Row, { programs, count, ratePerSecond, engines, kvTokens }: Lo
     engines,
     conditions,
     engine: { preset: { ...PRESETS['llama-3.1-8b-a100'], kvTokens }, blockSize: 16, scheduling: 'fcfs' },
-    scheduler: () => new Scheduler(config, makeBalancer(base.balancer)),
+    scheduler: () => makeSteps(row.policy, config, makeBalancer(base.balancer)),
     observer: { programEnded: (record) => void records.push(record) },
     alone: false,
   });

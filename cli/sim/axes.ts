@@ -1,5 +1,4 @@
-import type { BalancerName } from '../../loadbalancer/index.js';
-import type { SimPolicyName } from '../../sim/index.js';
+import type { SimBalancerName, SimPolicyName } from '../../sim/index.js';
 
 /** Settings that may have several values, in the order of a table's columns. */
 export const AXES = [
@@ -26,7 +25,7 @@ export interface Values {
   readonly engines?: number;
   readonly preset?: string;
   readonly policy?: SimPolicyName;
-  readonly balancer?: BalancerName;
+  readonly balancer?: SimBalancerName;
   readonly window?: Value;
   readonly gate?: Value;
   readonly foresight?: string;

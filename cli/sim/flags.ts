@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
-import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
-import { EVICTIONS, SIM_POLICIES, type Eviction, type SimPolicyName } from '../../sim/index.js';
+import { EVICTIONS, SIM_BALANCERS, SIM_POLICIES, type Eviction, type SimBalancerName, type SimPolicyName } from '../../sim/index.js';
 import { presentPolicy } from '../../sidecar/config/renamed.js';
 import { FORESIGHT_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { choice } from '../choice.js';
@@ -25,7 +24,7 @@ export interface SimFlags extends SourceFlags<readonly number[]> {
   readonly announceEnds: boolean;
   readonly conditions: ChosenConditions;
   readonly policy?: readonly SimPolicyName[];
-  readonly balancer?: readonly BalancerName[];
+  readonly balancer?: readonly SimBalancerName[];
   readonly config?: string;
   readonly window?: readonly Value[];
   readonly gate?: readonly Value[];
@@ -53,7 +52,7 @@ export function addSimOptions(command: Command): Command {
     .addOption(conditionsOption())
     .optionsGroup('Scheduling:')
     .addOption(names('--policy <names>', 'which call runs next; several with commas (default: pass-through,fcfs-window,plas)', SIM_POLICIES, policyMeant))
-    .addOption(names('--balancer <names>', 'where a call runs; several with commas', BALANCER_NAMES))
+    .addOption(names('--balancer <names>', 'where a call runs; several with commas', SIM_BALANCERS))
     .option('-c, --config <file>', 'the gateway’s YAML file; its scheduling settings apply')
     .option('--window <calls>', 'calls in flight per engine: numbers, auto or adaptive (admission.window)', settings)
     .addOption(names('--foresight <uses>', 'knowledge of the work ahead (policy.foresight)', FORESIGHT_NAMES))

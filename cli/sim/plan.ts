@@ -1,5 +1,5 @@
-import type { BalancerName, BalancerOptions } from '../../loadbalancer/index.js';
-import type { EngineSettings, SimPolicyName } from '../../sim/index.js';
+import type { BalancerOptions } from '../../loadbalancer/index.js';
+import type { EngineSettings, SimBalancerName, SimPolicyName } from '../../sim/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import type { ProgramSource } from '../program-source.js';
@@ -18,7 +18,7 @@ export interface Plan {
   /** All combinations of the settings, those of the same circumstances together, in the same order each time. */
   readonly variants: readonly Variant[];
   /** Values of the policies, the balancers, and every other setting that the command line names. */
-  readonly lists: Lists & { readonly policy: readonly SimPolicyName[]; readonly balancer: readonly BalancerName[] };
+  readonly lists: Lists & { readonly policy: readonly SimPolicyName[]; readonly balancer: readonly SimBalancerName[] };
   readonly seeds: readonly number[];
   /** Whether seeds change nothing: programs arrive at recorded times, and nothing fails. */
   readonly isExact: boolean;
@@ -29,7 +29,7 @@ export interface Plan {
 /** What the runs of one combination of settings share. They differ in their seed alone. */
 export interface Variant {
   readonly policy: SimPolicyName;
-  readonly balancer: BalancerName;
+  readonly balancer: SimBalancerName;
   /** Values of all axes in the plan's lists. */
   readonly values: Values;
   readonly arrivals: Arrivals;

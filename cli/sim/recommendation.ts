@@ -1,4 +1,5 @@
 import { verdictOf } from '../../lab/index.js';
+import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, type Values, valuesText } from './axes.js';
 import { pooledComparisonsOf, ratiosOf, sentenceOf } from './comparison.js';
@@ -65,4 +66,7 @@ const ratioIn = ({ ratios }: { readonly ratios: ReturnType<typeof ratiosOf> }): 
 
 /** Whether a gateway can be set to it: some policies know the future. */
 const isPossible = (variant: Variant | undefined): boolean =>
-  variant !== undefined && variant.values.retention !== BELADY && POLICY_NAMES.some((name) => name === variant.policy);
+  variant !== undefined &&
+  variant.values.retention !== BELADY &&
+  POLICY_NAMES.some((name) => name === variant.policy) &&
+  BALANCER_NAMES.some((name) => name === variant.balancer);

@@ -1,6 +1,5 @@
-import { makeBalancer, type BalancerName } from '../../loadbalancer/index.js';
 import { measureRun, type RunHooks, type RunMeasures } from '../../lab/index.js';
-import { makeSteps, type SimPolicyName } from '../../sim/index.js';
+import { makeSimBalancer, makeSteps, type SimBalancerName, type SimPolicyName } from '../../sim/index.js';
 import { withShortGaps } from '../../workloads/index.js';
 import type { Combination, Plan } from './plan.js';
 import { programsOf } from '../program-source.js';
@@ -8,7 +7,7 @@ import { programsOf } from '../program-source.js';
 /** One run. `--json` prints all but its variant and completions; docs/SIMULATOR.md explains every field. */
 export interface RunReport extends Combination, RunMeasures {
   readonly policy: SimPolicyName;
-  readonly balancer: BalancerName;
+  readonly balancer: SimBalancerName;
   readonly engines: number;
 }
 
@@ -26,8 +25,8 @@ export function runOne(plan: Plan, { variant: index, seed }: Combination, hooks:
       engine,
       conditions: plan.conditions.conditions,
       announceEnds: plan.announceEnds,
-      scheduler: (sizesMs) =>
-        makeSteps(policy, config, makeBalancer({ ...config.balancer, name: balancer }), { isBelady, sizesMs }),
+      scheduler: (sizesMs, prefixOf) =>
+        makeSteps(policy, config, makeSimBalancer({ ...config.balancer, name: balancer }, prefixOf), { isBelady, sizesMs }), // prettier-ignore
     },
     hooks,
   );

@@ -7,8 +7,8 @@ export type Setting = Values & Pick<Variant, 'policy' | 'balancer'>;
 
 /** Values that a search tries. Those of the present setting are added. */
 const RANGES = {
-  policy: ['plas', 'fcfs-window', 'las-decayed', 'pass-through'],
-  balancer: ['program-affinity', 'prefix-aware', 'least-loaded'],
+  policy: ['plas', 'fcfs-window', 'pass-through'],
+  balancer: ['program-affinity', 'least-loaded'],
   window: ['auto', 16, 32, 64, 128, 256],
   gate: [0, 0.5, 0.6, 0.75, 0.9, 1],
 } as const;

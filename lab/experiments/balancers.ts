@@ -1,4 +1,4 @@
-import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
+import { SIM_BALANCERS, type SimBalancerName } from '../../sim/index.js';
 import { number, ratio } from '../../text/index.js';
 import { cross, type Setup } from './case.js';
 import type { Block, Experiment } from './experiment.js';
@@ -12,8 +12,8 @@ const THRESHOLD_ENGINES = 4;
 const FLEET_PER_ENGINE = 100;
 const RECORDED_ENGINES_MAX = 16;
 
-const setupOf = (balancer: BalancerName): Setup => ({ policy: 'plas', balancer });
-const SETUPS = BALANCER_NAMES.map(setupOf);
+const setupOf = (balancer: SimBalancerName): Setup => ({ policy: 'plas', balancer });
+const SETUPS = SIM_BALANCERS.map(setupOf);
 
 /** The default adapts its threshold; the others keep theirs fixed. */
 const ADAPTIVE: Setup = { policy: 'plas', balancer: 'program-affinity' };

@@ -1,5 +1,4 @@
-import type { BalancerName } from '../../loadbalancer/index.js';
-import type { ClusterOptions, ConditionsName, Eviction, PresetName, SimPolicyName } from '../../sim/index.js';
+import type { ClusterOptions, ConditionsName, Eviction, PresetName, SimBalancerName, SimPolicyName } from '../../sim/index.js';
 import type { WorkloadName } from '../../workloads/index.js';
 import type { Deception } from './deceptions.js';
 
@@ -35,7 +34,7 @@ export type Settings = Readonly<Record<string, number | string | boolean>>;
 export interface Setup {
   readonly policy: SimPolicyName;
   /** Absent: the default. */
-  readonly balancer?: BalancerName;
+  readonly balancer?: SimBalancerName;
   readonly settings?: Settings;
   /** Whether idle contexts are held by clairvoyance, instead of `admission.retention`. Absent: no. */
   readonly belady?: true;

@@ -10,7 +10,6 @@ const RIGHT: Setup = { policy: 'plas' };
 const WRONG = {
   'service ± 50 %': { ...RIGHT, deception: 'service-noise' },
   'engine queueing counted as service': { ...RIGHT, deception: 'queueing-counted' },
-  'service in tokens': { ...RIGHT, settings: { 'policy.service': 'tokens' } },
   '5 % of programs split': { ...RIGHT, deception: 'split-programs' },
   '5 % of programs merged': { ...RIGHT, deception: 'merged-programs' },
   'load reports 1 s late': { ...RIGHT, deception: 'stale-reports' },

@@ -1,6 +1,6 @@
-import { makeBalancer, type BalancerOptions } from '../../loadbalancer/index.js';
+import type { BalancerOptions } from '../../loadbalancer/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
-import { CONDITIONS, makeSteps, type Preset, PRESETS, type WorldOptions } from '../../sim/index.js';
+import { CONDITIONS, makeSimBalancer, makeSteps, type Preset, PRESETS, type WorldOptions } from '../../sim/index.js';
 import { type AgentProgram, programs, recordedPrograms, WORKLOADS } from '../../workloads/index.js';
 import { measureRun, type RunHooks, type RunMeasures } from '../measure/run.js';
 import type { Case, Machine, RecordingName, Scenario, Settings } from './case.js';
@@ -39,7 +39,8 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
         ...(eviction && { eviction }),
       },
       ...(scenario.cluster && { cluster: scenario.cluster }),
-      scheduler: (sizesMs) => makeSteps(policy, config, makeBalancer(balancer), { isBelady: belady === true, sizesMs }),
+      scheduler: (sizesMs, prefixOf) =>
+        makeSteps(policy, config, makeSimBalancer(balancer, prefixOf), { isBelady: belady === true, sizesMs }),
       alone: scenario.alone === true,
       ...told,
       conditions: { ...CONDITIONS[scenario.conditions ?? 'none'], ...told.conditions },

@@ -3,7 +3,7 @@ import type { CallSpec } from './ports.js';
 
 /** The call's facts for the scheduler. */
 export function arrivalOf(spec: CallSpec): CallArrived {
-  const { id, tenant, identity, facts, engine, promptTokens, declared, prefix, family, isRetry } = spec;
+  const { id, tenant, identity, facts, engine, promptTokens, declared, family, isRetry } = spec;
   return {
     type: 'callArrived',
     call: id,
@@ -16,7 +16,6 @@ export function arrivalOf(spec: CallSpec): CallArrived {
     ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
     ...(declared?.remaining !== undefined && { remaining: declared.remaining }),
     ...(spec.deadlineAtMs !== undefined && { deadlineAtMs: spec.deadlineAtMs }),
-    ...(prefix !== undefined && { prefix }),
     request: spec.fingerprint,
     ...(facts.stream && { patient: true }),
     ...(isRetry && { retry: true }),

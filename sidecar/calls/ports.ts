@@ -50,7 +50,6 @@ export interface CallSpec {
   readonly toldTool: string;
   /** When its program is to be done, on the driver's clock; undefined: the client does not say. */
   readonly deadlineAtMs: Millis | undefined;
-  readonly prefix: readonly number[] | undefined;
   /** Equal for repetitions of the same request. */
   readonly fingerprint: string;
   /** Whether the client marks the request as a retry. */

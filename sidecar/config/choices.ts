@@ -7,16 +7,12 @@ export const POLICY_SENTENCES: Readonly<Record<PolicyName, string>> = {
   'pass-through': 'No scheduling: every call goes to an engine at once, and the engine’s own order applies.',
   'fcfs-window':
     'First come, first served, with the same window and gate as plas: what the gate gains without the order.',
-  'las-decayed': 'Least attained service that fades with time (llm-d): a program’s past work counts for less and less.',
 };
 
 /** A sentence about each balancer. */
 export const BALANCER_SENTENCES: Readonly<Record<BalancerName, string>> = {
   'program-affinity':
     'Long calls stay on the engine that holds their program’s context, and short ones go where least runs (Autellix).',
-  'round-robin': 'Each call goes to the next engine in turn.',
   'least-loaded': 'Each call goes to the engine with the fewest tokens of work, whatever its program.',
   sticky: 'All calls of a program go to the engine of its first call.',
-  'prefix-aware':
-    'Each call goes to the engine that has most of its prompt in cache, unless that engine is overloaded.',
 };

@@ -2,7 +2,7 @@ import { readConfigFile } from './file.js';
 import { FILE_VARIABLE, applyOverrides, readEnvironment, type Override } from './overrides.js';
 import { readOtelEnvironment } from './otel.js';
 import { ConfigError, pathText, problemsOf, type ConfigProblem, type Path } from './problems.js';
-import { replaceRenamed } from './renamed.js';
+import { problemsOfRemoved, replaceRenamed } from './renamed.js';
 import { configSchema, type Config } from './schema.js';
 import { resolveSecrets } from './secrets.js';
 
@@ -36,7 +36,8 @@ export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): 
   applyOverrides(values, [...environment.overrides, ...flags]);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
   const renamed = replaceRenamed(values, originOf);
-  const problems = [...environment.problems, ...resolveSecrets(values, env, originOf)];
+  const removed = problemsOfRemoved(values, originOf);
+  const problems = [...environment.problems, ...removed, ...resolveSecrets(values, env, originOf)];
   const result = configSchema.safeParse(values, { reportInput: true });
   for (const { path, message } of problemsOf(result.error?.issues ?? []))
     if (problems.every((known) => known.path !== pathText(path)))

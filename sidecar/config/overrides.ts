@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CONFIG_KEYS, unwrap, type ConfigKey } from './keys.js';
 import type { ConfigProblem } from './problems.js';
+import { removedVariable } from './renamed.js';
 import { didYouMean } from './similar.js';
 
 /** A key set outside the file. Its text is converted to the key's type. */
@@ -39,7 +40,8 @@ export function readEnvironment(env: Environment): { overrides: Override[]; prob
     if (!variable.startsWith('MAITRED_') || variable === FILE_VARIABLE || isServiceLink(variable, text)) continue;
     const key = BY_VARIABLE.get(variable);
     if (key === undefined) {
-      problems.push({ path: '', message: `is not a known variable${meantBy(variable)}`, origin: variable });
+      const message = removedVariable(variable) ?? `is not a known variable${meantBy(variable)}`;
+      problems.push({ path: '', message, origin: variable });
     } else if (text !== undefined && text.trim() !== '') {
       overrides.push({ path: key.path, text: isList(key) ? splitList(text) : text, origin: variable });
     }

@@ -28,24 +28,18 @@ export const policy = z.strictObject({
         PROMPT,
       ),
     ),
-  service: z
-    .enum(['time', 'tokens'])
-    .default(defaults.policy.service)
-    .meta(note('Meter of attained service: engine time, or weighted tokens.', 'Autellix')),
   msPerPromptToken: z
     .number()
     .min(0)
     .max(1e4)
     .default(defaults.policy.msPerPromptToken)
-    .meta(
-      note('Milliseconds per uncached prompt token: for `countPrompt`, and charged with `service: tokens`.', STARTING),
-    ),
+    .meta(note('Milliseconds per prompt token: of `countPrompt` and of declared work.', STARTING)),
   msPerOutputToken: z
     .number()
     .min(0)
     .max(1e4)
     .default(defaults.policy.msPerOutputToken)
-    .meta(note('Of `service: tokens` and of declared work: milliseconds per output token.', STARTING)),
+    .meta(note('Milliseconds per output token of declared work.', STARTING)),
   foresight: z
     .enum(FORESIGHT_NAMES)
     .default(defaults.policy.foresight)

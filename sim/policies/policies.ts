@@ -9,10 +9,12 @@ import {
 import type { Steps } from '../virtual/options.js';
 import { belady } from './belady.js';
 import { Foresight, gittins, meanRest, sjf, srpt } from './clairvoyant.js';
+import { LasDecayed } from './las-decayed.js';
 import { MruPause } from './mru-pause.js';
 
-/** Policies that exist only in the simulator: clairvoyant bounds, and another gateway's rule. */
+/** Policies that exist only in the simulator: other gateways' rules, and clairvoyant bounds. */
 const SIM_ONLY = {
+  'las-decayed': forgetting,
   srpt: (config, balancer) => clairvoyant(srpt, unpromoted(config), balancer),
   'srpt-promoted': (config, balancer) => clairvoyant(srpt, config, balancer),
   sjf: (config, balancer) => clairvoyant(sjf, config, balancer),
@@ -50,10 +52,10 @@ export function makeSteps(
 ): Steps {
   if (name in SIM_ONLY) return SIM_ONLY[name as keyof typeof SIM_ONLY](config, balancer, sizesMs);
   const named = { ...config, policy: { ...config.policy, name: name as PolicyName } };
-  if (!isBelady) return steps(new Scheduler(named, balancer), config, balancer);
+  if (!isBelady) return steps(new Scheduler(named, balancer), config);
   const oracle = new Foresight();
   const held = { ...named, admission: { ...named.admission, retention: () => belady(oracle.returns) } };
-  return { ...steps(new Scheduler(held, balancer), config, balancer), oracle };
+  return { ...steps(new Scheduler(held, balancer), config), oracle };
 }
 
 /**
@@ -76,17 +78,26 @@ function clairvoyant(
   sizesMs: readonly number[] = [],
 ): Steps {
   const oracle = new Foresight();
-  return { ...steps(new Scheduler(config, balancer, make(oracle, sizesMs)), config, balancer), oracle };
+  return { ...steps(new Scheduler(config, balancer, make(oracle, sizesMs)), config), oracle };
 }
 
-function steps(scheduler: Scheduler, { policy }: SchedulerConfig, { readsPrefix }: Balancer): Steps {
+function forgetting(config: SchedulerConfig, balancer: Balancer): Steps {
+  const policy = new LasDecayed();
+  const scheduler = new Scheduler(config, balancer, policy);
+  const step: Steps['step'] = (event, now) => {
+    const commands = scheduler.step(event, now);
+    policy.stepped(event, commands, now);
+    return commands;
+  };
+  return { ...steps(scheduler, config), step };
+}
+
+function steps(scheduler: Scheduler, { policy }: SchedulerConfig): Steps {
   return {
     step: (event, now) => scheduler.step(event, now),
     totals: scheduler.totals,
     memory: scheduler.memory,
     views: scheduler.views,
-    readsPrefix,
-    readsProgress: policy.service === 'tokens',
     readsRemaining: policy.foresight === 'declared',
     warms: policy.prefetch === 'on',
   };

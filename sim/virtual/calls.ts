@@ -13,7 +13,7 @@ import type { Job } from './job.js';
 import type { GatewayOptions } from './options.js';
 import { Warms } from './warms.js';
 import { serviceMs } from './service.js';
-import { callArrived, callBroken, callCancelled, callFinished, callLost, callProgressed, callRefused, callSentBack, callStarted, toolStarted } from './told.js'; // prettier-ignore
+import { callArrived, callBroken, callCancelled, callFinished, callLost, callRefused, callSentBack, callStarted, toolStarted } from './told.js'; // prettier-ignore
 
 /** Time in which an engine, or its machine, answers with an error. */
 const ANSWER_MS = 5;
@@ -68,10 +68,6 @@ export class Calls {
     this.fleet = new Fleet(options, agenda, this.gateway, {
       started: ({ id, streams }) => streams && this.gateway.tell(callStarted(id)),
       finished: (job, sequence) => this.#finish(job, sequence),
-      progressed:
-        this.gateway.scheduler.readsProgress === true
-          ? ({ id, streams }, count) => streams && this.gateway.tell(callProgressed(id, count))
-          : undefined,
       dropped: (jobs) => this.#drop(jobs),
     });
     this.#warms = new Warms(agenda, this.gateway, () => this.fleet);
@@ -85,6 +81,12 @@ export class Calls {
     this.fleet.open(this.#draws);
     for (const atMs of this.options.conditions?.gatewayRestarts?.atMs ?? [])
       this.agenda.set(new Appointment(RANK.fault, () => this.#restartGateway()), atMs);
+  }
+
+  /** Hashes of the beginning of an open call's prompt, as a gateway could read them; none of any other. */
+  prefixOf(id: CallId): readonly number[] {
+    const job = this.#open.get(id);
+    return job?.played.layout.prefix(job.index, job.promptTokens) ?? [];
   }
 
   /** The tools before a call begin; a client that declares says how long they take. */
@@ -118,7 +120,7 @@ export class Calls {
     this.#leavesAfter(job, this.#clients.cancelAfterMs(job), 'cancelled');
     const remaining = scheduler.readsRemaining === true ? this.#declarations.remaining(job) : undefined;
     const deadlineAtMs = this.#declarations.deadlineAtMs(job);
-    gateway.tell(callArrived(job, scheduler.readsPrefix ?? false, { remaining, deadlineAtMs }));
+    gateway.tell(callArrived(job, { remaining, deadlineAtMs }));
   }
 
   /**

@@ -7,8 +7,8 @@ import { Spans } from './spans.js';
  */
 const NAMES_MAX = 65_536;
 /**
- * Tokens in each block whose hash a gateway passes to its balancer, and most such blocks (`sidecar/prefix.ts`: at 4
- * characters a token).
+ * Tokens in each block of a prompt's beginning that a balancer may compare, and most such blocks: as in the prefix trees
+ * of routers.
  */
 const PREFIX_TOKENS = 256;
 const PREFIX_BLOCKS_MAX = 256;

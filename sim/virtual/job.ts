@@ -45,10 +45,8 @@ export class Job implements Work {
   askedTokens: number;
   engine: string | undefined;
   priority = 0;
-  /** Whether its first token was reported; then the tokens reported last, and when. */
+  /** Whether its first token was reported. */
   started = false;
-  toldTokens = 0;
-  toldMs = -Infinity;
   readonly outputTokens: number;
   /** Set only while an engine has the call, as very many may wait. */
   blockHashes = NO_BLOCKS;
@@ -86,8 +84,6 @@ export class Job implements Work {
   /** An engine accepts the call. */
   begin(): void {
     this.started = false;
-    this.toldTokens = 0;
-    this.toldMs = -Infinity;
     this.blockHashes = this.played.layout.blocks(this.index, this.promptTokens + this.outputTokens);
   }
 

@@ -2,16 +2,13 @@ import type { CallId, Command, Event, MemoryTotals, Millis, ProgramId, Views } f
 import type { EngineSettings, EngineTotals } from '../engine/engine.js';
 import type { ClusterOptions } from './cluster.js';
 import type { Conditions } from './conditions.js';
+import type { PrefixOf } from '../policies/prefix-aware.js';
 import type { Observer } from './records.js';
 import type { AgentProgram, Arrivals } from '../../workloads/index.js';
 
 /** The core's scheduler, or a stand-in with the same interface. */
 export interface Steps {
   step(event: Event, now: Millis): Command[];
-  /** Whether it needs the hashes of each prompt's leading blocks; absent: no. */
-  readonly readsPrefix?: boolean;
-  /** Whether it needs the progress of running calls; absent: no, as a scheduler that measures time ignores it. */
-  readonly readsProgress?: boolean;
   /** Whether it uses what clients declare of their programs' remaining work; absent: no. */
   readonly readsRemaining?: boolean;
   /** Whether it may command warms, so that prompts are kept for them; absent: no. */
@@ -58,8 +55,9 @@ export interface WorldOptions {
   /**
    * Makes a fresh scheduler, at the start and whenever the gateway restarts.
    * @param sizesMs the true service of every program of the run, smallest first; to be asked at the start
+   * @param prefixOf hashes of the beginning of an open call's prompt
    */
-  readonly scheduler: (sizesMs: () => readonly number[]) => Steps;
+  readonly scheduler: (sizesMs: () => readonly number[], prefixOf: PrefixOf) => Steps;
   /** Faults and client behaviour; absent: nothing fails, and clients wait without limit. */
   readonly conditions?: Conditions;
   readonly observer: Observer;

@@ -5,18 +5,10 @@ import { Appointment, RANK, type Agenda } from './agenda.js';
 import type { Job } from './job.js';
 import type { EngineResult } from './options.js';
 
-/** Intervals of the gateway's progress reports: at most this many tokens, or this long. */
-const PROGRESS_TOKENS = 64;
-const PROGRESS_MS = 1000;
-/** Steps between two looks at the engine when progress is reported. */
-const PROGRESS_STEPS = 16;
-
 /** Receives events of a replica's calls. */
 export interface ReplicaPorts {
   started(job: Job): void;
   finished(job: Job, sequence: Sequence<Job>): void;
-  /** Reports the progress of a running call; absent: not needed. */
-  readonly progressed?: ((job: Job, outputTokens: number) => void) | undefined;
 }
 
 /** One engine in virtual time: runs stretches of steps while it has work, until it is lost. */
@@ -130,7 +122,7 @@ export class Replica {
 
   #beginStretch(): void {
     const nowMs = this.#begin.atMs;
-    const endMs = this.engine.begin(nowMs, this.ports.progressed === undefined ? Infinity : PROGRESS_STEPS);
+    const endMs = this.engine.begin(nowMs, Infinity);
     if (endMs === undefined) return;
     this.#begunMs = nowMs;
     this.#heldBlocks = this.#held();
@@ -160,17 +152,6 @@ export class Replica {
         this.ports.finished(work, sequence);
       }
     }
-    if (this.ports.progressed !== undefined) this.#tellProgress(nowMs, this.ports.progressed);
     this.agenda.set(this.#begin, nowMs);
-  }
-
-  #tellProgress(nowMs: number, progressed: NonNullable<ReplicaPorts['progressed']>): void {
-    for (const [job, { generated }] of this.#sequences) {
-      if (generated - job.toldTokens < PROGRESS_TOKENS && nowMs - job.toldMs < PROGRESS_MS) continue;
-      if (generated === job.toldTokens) continue;
-      job.toldTokens = generated;
-      job.toldMs = nowMs;
-      progressed(job, generated);
-    }
   }
 }

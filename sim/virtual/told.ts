@@ -27,7 +27,7 @@ interface Declared {
   readonly deadlineAtMs: Millis | undefined;
 }
 
-export function callArrived(job: Job, readsPrefix: boolean, { remaining, deadlineAtMs }: Declared): Event {
+export function callArrived(job: Job, { remaining, deadlineAtMs }: Declared): Event {
   const family = job.played.layout.family(job.call.thread);
   return {
     type: 'callArrived',
@@ -42,7 +42,6 @@ export function callArrived(job: Job, readsPrefix: boolean, { remaining, deadlin
     ...(family !== undefined && { family }),
     ...(remaining !== undefined && { remaining }),
     ...(deadlineAtMs !== undefined && { deadlineAtMs }),
-    ...(readsPrefix && { prefix: job.played.layout.prefix(job.index, job.promptTokens) }),
   };
 }
 
@@ -63,12 +62,6 @@ export const toolStarted = (
 });
 
 export const callStarted = (call: CallId): Event => ({ type: 'callStarted', call });
-
-export const callProgressed = (call: CallId, count: number): Event => ({
-  type: 'callProgressed',
-  call,
-  outputTokens: tokens(count),
-});
 
 export function callFinished(job: Job, { scheduledAt, endedAt, cachedTokens }: Sequence<Job>): Event {
   const { id, call, promptTokens, outputTokens, dispatchedMs } = job;

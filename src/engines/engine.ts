@@ -1,7 +1,7 @@
 import type { Call } from '../programs/call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { CallFinished, Capability, EngineJoined, EngineReported, EngineShared } from '../protocol/events.js';
-import type { Headroom } from '../queues/lane.js';
+import type { Headroom } from '../queues/wait-queue.js';
 import { WaitQueue } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import type { Context } from '../kv/context.js';

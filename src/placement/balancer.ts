@@ -1,5 +1,5 @@
 import type { Usage } from '../protocol/events.js';
-import type { EngineId, ProgramId } from '../protocol/units.js';
+import type { CallId, EngineId, ProgramId } from '../protocol/units.js';
 
 /** A balancer's view of an engine. All counts are the scheduler's own, never a stale scrape. */
 export interface Candidate {
@@ -15,10 +15,9 @@ export interface Candidate {
 
 /** A balancer's view of a call. */
 export interface Placeable {
+  readonly id: CallId;
   readonly program: { readonly id: ProgramId };
   readonly promptTokens: number;
-  /** Chained hashes of the prompt's leading blocks. */
-  readonly prefix: readonly number[];
 }
 
 /**
@@ -29,8 +28,6 @@ export interface Balancer {
   readonly name: string;
   /** Whether a call may leave its engine when that stays full or the call is overdue. */
   readonly spills: boolean;
-  /** Whether it needs `prefix`, which costs the driver a pass over the prompt. */
-  readonly readsPrefix: boolean;
   /**
    * A call starts to wait. Returns the engine that must run it; undefined: any, chosen when it runs.
    * @param home the live engine that its program is bound to

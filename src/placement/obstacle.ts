@@ -2,7 +2,7 @@ import type { Accounts } from '../programs/accounts.js';
 import type { Call } from '../programs/call.js';
 import type { CompletionIndex } from '../programs/completion-index.js';
 import type { Engine } from '../engines/engine.js';
-import type { Headroom } from '../queues/lane.js';
+import type { Headroom } from '../queues/wait-queue.js';
 import { admissionOf } from '../policies/by-name.js';
 import { joiningOf } from './joining.js';
 import type { PlacementRules } from './rules.js';

@@ -2,7 +2,7 @@ import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { EngineJoined, EngineShared } from '../protocol/events.js';
-import type { Headroom } from '../queues/lane.js';
+import type { Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import type { Left } from '../kv/footprint.js';
 import { maySpill } from '../programs/escalation.js';
@@ -18,7 +18,7 @@ import { Settling } from './settling.js';
 import type { CompletionIndex } from '../programs/completion-index.js';
 import { EngineTable } from '../engines/engine-table.js';
 import type { EngineId, ModelId, TenantId } from '../protocol/units.js';
-import { WaitQueues } from '../queues/wait-queues.js';
+import { WaitingCalls } from '../queues/waiting-calls.js';
 
 /**
  * Placement: engines, and the calls that wait for them. It knows each call's place and each engine's room. It knows
@@ -30,7 +30,7 @@ import { WaitQueues } from '../queues/wait-queues.js';
 export class Placement {
   readonly engineTable = new EngineTable();
   readonly accounts: Accounts;
-  readonly #queues: WaitQueues;
+  readonly #queues: WaitingCalls;
   /** Engines on which a waiting call may now have room. An array, not a Set, as it is emptied in every step. */
   readonly #touched: Engine[] = [];
   readonly #settling = new Settling();
@@ -43,7 +43,7 @@ export class Placement {
     readonly completionIndex: CompletionIndex,
   ) {
     this.accounts = new Accounts(rules.config);
-    this.#queues = new WaitQueues(this.engineTable, this.accounts);
+    this.#queues = new WaitingCalls(this.engineTable, this.accounts);
   }
 
   /** Number of waiting calls. */

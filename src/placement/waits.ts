@@ -1,6 +1,6 @@
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
-import type { Headroom } from '../queues/lane.js';
+import type { Headroom } from '../queues/wait-queue.js';
 import { closedBy, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
 import type { Placement } from './placement.js';
 

@@ -10,7 +10,6 @@ import {
 import { kneeAdmission } from './admission-knee.js';
 import type { AdmissionPolicy } from './admission.js';
 import { passThrough, fcfsWindow } from './fcfs.js';
-import { lasDecayed } from './las-decayed.js';
 import { plas } from './plas.js';
 import type { Policy } from './policy.js';
 import { halfLifeRetention } from './retention-half-life.js';
@@ -27,7 +26,6 @@ const POLICIES: Readonly<Record<PolicyName, (settings: PolicySettings) => Policy
   plas,
   'pass-through': () => passThrough,
   'fcfs-window': () => fcfsWindow,
-  'las-decayed': () => lasDecayed,
 };
 
 const ADMISSIONS: Readonly<Record<AdmissionName, AdmissionPolicy>> = {

@@ -1,6 +1,9 @@
-import type { CallId } from '../protocol/units.js';
+import type { CallId, ProgramId } from '../protocol/units.js';
 
-/** Position of a call in the order: lower level first, then lower rank, then the earlier arrival. */
+/**
+ * Position of a call in the order: lower level first, then lower rank, then the earlier arrival. A rank has the unit of
+ * its policy, as only calls of one policy compare: milliseconds, tokens or a ratio. It may be any finite number.
+ */
 export interface Standing {
   readonly level: number;
   readonly rank: number;
@@ -16,18 +19,16 @@ export interface Arrival {
   readonly newPromptTokens?: number;
 }
 
-/** What policies remember of a program, in its row. */
-export interface ProgramMemory {
-  /** Tokens that fade with time, as of `fadingAtMs`. */
-  fadingTokens: number;
-  fadingAtMs: number;
+/** The facts of its program that decide a call's standing. */
+export interface ProgramFacts {
+  readonly id: ProgramId;
   /** What is expected of it (`foresight/`); undefined without foresight. */
   readonly outlook?: { rankMs(serviceMs: number, attainedMs: number): number | undefined } | undefined;
 }
 
 /**
  * Answers the question "which waiting call runs next?".
- * Stateless: a policy keeps its memory of a program in the program's row, and all time comes as an argument.
+ * The core's policies are stateless: rows keep what programs have used, and all time comes as an argument.
  *
  * test/conformance/policy.test.ts holds every policy to two promises. Calls that it has no reason to tell apart run in
  * order of arrival. A promoted call stands at level 0 with rank 0 and runs before younger ones whatever their rank.
@@ -43,8 +44,9 @@ export interface Policy {
   readonly foresees?: boolean;
   /** Number of queues. */
   readonly levels: number;
-  /** Standing of a call that arrived at this time, with this attained service of its program. */
-  stand(arrival: Arrival, program: Readonly<ProgramMemory>, nowMs: number): Standing;
-  /** Notes that a call of the program has ended with this many prompt and output tokens. */
-  charge?(program: ProgramMemory, promptTokens: number, outputTokens: number, nowMs: number): void;
+  /**
+   * Standing of a call that arrived at this time, with this attained service of its program.
+   * @param nowMs the present on the driver's clock: the arrival, or later where it waits again or a view asks
+   */
+  stand(arrival: Arrival, program: ProgramFacts, nowMs: number): Standing;
 }

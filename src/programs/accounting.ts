@@ -108,7 +108,7 @@ export class Accounting {
     const outputTokens = usage?.outputTokens ?? call.outputTokens;
     const elapsedMs = nowMs - call.dispatchedAtMs;
     const timeMs = event.serviceMs ?? elapsedMs - (event.queueMs ?? 0);
-    this.#charge(call, this.#byTokens(promptTokens - cachedTokens, outputTokens) ?? Math.max(0, timeMs));
+    this.#charge(call, Math.max(0, timeMs));
     program.lastEngine = engine;
     if (call.isFirst && usage?.cachedTokens !== undefined) this.#sharedPrefixes.began(call.family, cachedTokens);
     program.promptTokens += promptTokens;
@@ -140,13 +140,8 @@ export class Accounting {
 
   /** The running call ends without an answer: it is charged what it used. */
   abandoned(call: Call, nowMs: number): void {
-    this.#charge(call, this.runningServiceMs(call, nowMs));
+    this.#charge(call, nowMs - call.dispatchedAtMs);
     call.program.outputTokens += call.outputTokens;
-  }
-
-  /** Service of a running call so far, T_c. */
-  runningServiceMs(call: Call, nowMs: number): number {
-    return this.#byTokens(call.promptTokens, call.outputTokens) ?? nowMs - call.dispatchedAtMs;
   }
 
   /** The call is over. Returns its program when that is over as well. */
@@ -213,12 +208,6 @@ export class Accounting {
     this.completionIndex.served(program.serviceMs, attainedMs);
     program.outlook?.served(program.serviceMs, attainedMs);
     program.serviceMs = attainedMs;
-  }
-
-  /** Token-weighted service, for engines whose clock is wrong; undefined when time is the meter. */
-  #byTokens(promptTokens: number, outputTokens: number): number | undefined {
-    const { service, msPerPromptToken, msPerOutputToken } = this.#config.policy;
-    return service === 'time' ? undefined : promptTokens * msPerPromptToken + outputTokens * msPerOutputToken;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Engine } from '../engines/engine.js';
 import type { CallArrived, Dispatch, Family, Reason } from '../protocol/events.js';
-import type { AdmissionClass, Waiting } from '../queues/lane.js';
+import type { AdmissionClass, Waiting } from '../queues/wait-queue.js';
 import type { Turn } from './account.js';
 import type { Program } from './process-table.js';
 import type { Timed } from '../queues/timer-heap.js';
@@ -83,7 +83,7 @@ export class Call implements Waiting, Timed {
   /** Predicted size of its context (`ContextForecast`), and the tokens that it counts in a working set. */
   forecastTokens = 0;
   countedTokens = 0;
-  /** Tokens that it adds to the working set where it waits, and its admission class (`queues/lane.ts`). */
+  /** Tokens that it adds to the working set where it waits, and its admission class (`queues/wait-queue.ts`). */
   extraTokens = 0;
   admissionClass: AdmissionClass = 'new';
   /** The engine that keeps room for it. */
@@ -112,7 +112,6 @@ export class Call implements Waiting, Timed {
   readonly promptTokens: number;
   /** Prompt and reserved output: its share of an engine's KV cache. */
   readonly needTokens: number;
-  readonly prefix: readonly number[];
   readonly family: Family | undefined;
 
   /** @param reserveTokens upper bound on the output that room is kept for */
@@ -129,7 +128,6 @@ export class Call implements Waiting, Timed {
     this.onlyOn = event.engine;
     this.promptTokens = event.promptTokens;
     this.needTokens = event.promptTokens + Math.min(event.maxTokens ?? Infinity, reserveTokens);
-    this.prefix = event.prefix ?? [];
     this.family = event.family;
     this.isPatient = event.patient === true;
     this.request = event.request;

@@ -53,10 +53,6 @@ export class Program {
   /** Its expected future; undefined without foresight, and before its first call with it. */
   outlook: Outlook | undefined;
 
-  /** Tokens that fade with time, for policies that forget (`las-decayed`), as of `fadingAtMs`. */
-  fadingTokens = 0;
-  fadingAtMs = 0;
-
   /** When it is to be done, as its client declared it; undefined: nothing was declared. */
   deadlineAtMs: number | undefined;
   /** Time between its calls in which it had none: that of tools and people. */

@@ -1,4 +1,4 @@
-import { CAPABILITIES, type CallFailed, type CallFinished, type Command, type Elsewhere, type Event, type Family, type RootThread, type Usage, type Work } from './events.js'; // prettier-ignore
+import { CAPABILITIES, type CallArrived, type CallFailed, type CallFinished, type Command, type Elsewhere, type Event, type Family, type RootThread, type Usage, type Work } from './events.js'; // prettier-ignore
 import { EVENT_LOG_VERSION, type LogLine } from './event-log.js';
 
 /** A fault of a line: its path, such as `event.promptTokens` or '' for the whole line, and the problem. */
@@ -74,7 +74,8 @@ const FAILURE: Shape = {
   'pauseMs?': number,
 };
 
-const EVENTS: ShapesOf<Exclude<Event, CallFailed | CallFinished>> & {
+const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished>> & {
+  readonly callArrived: ShapeOf<CallArrived> & { readonly 'prefix?': Rule };
   readonly callFinished: ShapeOf<CallFinished> & { readonly 'calledTool?': Rule };
   readonly callFailed: Shape;
 } = {
@@ -87,6 +88,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed | CallFinished>> & {
     'engine?': text,
     promptTokens: count,
     'maxTokens?': count,
+    // Until the balancer `prefix-aware` left the gateway. Nothing reads it.
     'prefix?': numbers,
     'patient?': yes,
     'request?': text,

@@ -41,8 +41,6 @@ export interface CallArrived {
   readonly promptTokens: Tokens;
   /** The client's own limit on the answer, in tokens; absent when it gave none. */
   readonly maxTokens?: Tokens;
-  /** Hashes of the prompt's leading blocks, first block first, for prefix-aware placement. Absent: no prefix known. */
-  readonly prefix?: readonly number[];
   /**
    * The client receives keep-alive comments and waits without limit: no queue timeout, unless engines send the call
    * back.

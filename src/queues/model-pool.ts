@@ -1,7 +1,7 @@
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import { DrainRate } from './drain-rate.js';
-import { StealableQueue } from './stealable.js';
+import { TurnQueue } from './turn-queue.js';
 import { WaitQueue } from './wait-queue.js';
 import type { ModelId } from '../protocol/units.js';
 
@@ -23,7 +23,7 @@ export class ModelPool {
   /** The engines that are up. */
   live: readonly Engine[] = [];
   readonly unbound = new WaitQueue<Call>();
-  readonly stealable = new StealableQueue<Call>();
+  readonly stealable = new TurnQueue<Call>((call) => call.countedTokens);
   readonly paused = new WaitQueue<Call>();
   /** Number of waiting calls for the model, in all queues. */
   waiting = 0;

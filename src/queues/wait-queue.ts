@@ -1,76 +1,81 @@
 import type { Accounts } from '../programs/accounts.js';
-import { type AdmissionClass, Lane, type Headroom, type Waiting } from './lane.js';
-import { Lanes } from './lanes.js';
+import { TurnQueue, type Queued } from './turn-queue.js';
 
-/** Waiting calls with the same choice of engines: a lane for each turn. */
+/** The rule by which a waiting call is admitted. */
+export type AdmissionClass =
+  | 'resident' // its own context is still cached: idle contexts make way
+  | 'aged' // has waited `reserveMs`: idle contexts make way, for one such call each `turnMs`
+  | 'new'; // takes only room that is neither in flight nor claimed by idle contexts
+
+/** KV tokens that an engine's gate now allows a call of each admission class. */
+export type Headroom = Readonly<Record<AdmissionClass, number>>;
+
+/** A call that waits. */
+export interface Waiting extends Queued {
+  readonly admissionClass: AdmissionClass;
+  readonly isAged: boolean;
+}
+
+/** Waiting calls with the same choice of engines, by admission class. */
 export class WaitQueue<T extends Waiting> {
-  readonly #lanes = new Lanes<Lane<T>>(() => new Lane());
-  /** No call of the class needs less. With it, a queue where nothing fits is not searched. Undefined: to be read anew. */
-  #least: Record<AdmissionClass, number> | undefined;
-  /** Calls that have waited `reserveMs`: none as a rule. */
-  #aged = 0;
+  readonly #classes: Readonly<Record<AdmissionClass, TurnQueue<T>>> = {
+    resident: new TurnQueue((call) => call.extraTokens),
+    aged: new TurnQueue((call) => call.extraTokens),
+    new: new TurnQueue((call) => call.extraTokens),
+  };
+  /** Calls that have waited `reserveMs`, of any admission class: none as a rule. */
+  readonly #aged = new TurnQueue<T>(() => 0);
 
   get size(): number {
-    let size = 0;
-    for (const lane of this.#lanes) size += lane.size;
-    return size;
+    const { resident, aged, new: fresh } = this.#classes;
+    return resident.size + aged.size + fresh.size;
   }
 
   insert(call: T): void {
-    this.#lanes.of(call.turn).insert(call);
-    if (call.isAged) this.#aged += 1;
-    const { admissionClass, extraTokens } = call;
-    if (this.#least !== undefined) this.#least[admissionClass] = Math.min(this.#least[admissionClass], extraTokens);
+    this.#classes[call.admissionClass].insert(call);
+    if (call.isAged) this.#aged.insert(call);
   }
 
   delete(call: T): void {
-    this.#lanes.of(call.turn).delete(call);
-    this.#lanes.tidy(call.turn);
-    if (call.isAged) this.#aged -= 1;
-    if (this.#least !== undefined && call.extraTokens <= this.#least[call.admissionClass]) this.#least = undefined;
+    this.#classes[call.admissionClass].delete(call);
+    if (call.isAged) this.#aged.delete(call);
   }
 
-  /** Recomputes each call's need. */
-  refresh(needOf: (call: T) => number): void {
-    for (const lane of this.#lanes) lane.refresh(needOf);
-    this.#least = undefined;
+  /** Some calls' `extraTokens` have changed. O(calls). */
+  refresh(): void {
+    for (const queue of Object.values(this.#classes)) queue.refresh();
+    this.#aged.refresh();
   }
 
   /** Adds the number of waiting calls at each level to `sums`. */
   countLevels(sums: number[]): void {
-    for (const lane of this.#lanes) lane.countLevels(sums);
+    for (const queue of Object.values(this.#classes)) queue.countLevels(sums);
   }
 
-  /** Number of waiting calls of its own turn at levels up to `level` that this call, the last to arrive, cannot pass. */
+  /** Number of waiting calls of its turn and class at levels up to `level` that this one, the last, cannot pass. */
   ahead(call: T, level: number): number {
-    return this.#lanes.of(call.turn).ahead(call, level);
+    return this.#classes[call.admissionClass].ahead(call, level);
   }
 
   /** The first call, in order, that fits. */
   firstFit(room: Headroom, accounts: Accounts): T | undefined {
-    return this.#mayFit(room) ? this.#lanes.first(accounts, (lane) => lane.firstFit(room)) : undefined;
-  }
-
-  #mayFit(room: Headroom): boolean {
-    if (this.#least === undefined) {
-      this.#least = { resident: Infinity, aged: Infinity, new: Infinity };
-      for (const lane of this.#lanes) lane.lower(this.#least);
-    }
-    const { resident, aged, new: fresh } = this.#least;
-    return resident <= room.resident || aged <= room.aged || fresh <= room.new;
+    const { resident, aged, new: fresh } = this.#classes;
+    const held = accounts.firstOf(resident.firstFit(room.resident, accounts), aged.firstFit(room.aged, accounts));
+    return accounts.firstOf(held, fresh.firstFit(room.new, accounts));
   }
 
   /** The first call, in order. */
   first(accounts: Accounts): T | undefined {
-    return this.#lanes.first(accounts, (lane) => lane.first);
+    const { resident, aged, new: fresh } = this.#classes;
+    return accounts.firstOf(accounts.firstOf(resident.first(accounts), aged.first(accounts)), fresh.first(accounts));
   }
 
   /** The first call that may reserve room, whether it fits or not. */
   firstAged(accounts: Accounts): T | undefined {
-    return this.#aged === 0 ? undefined : this.#lanes.first(accounts, (lane) => lane.firstAged);
+    return this.#aged.first(accounts);
   }
 
   *[Symbol.iterator](): IterableIterator<T> {
-    for (const lane of this.#lanes) yield* lane;
+    for (const queue of Object.values(this.#classes)) yield* queue;
   }
 }

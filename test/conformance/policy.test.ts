@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
+import { LasDecayed } from '../../sim/policies/las-decayed.js';
 import { gittins, meanRest, sjf, srpt } from '../../sim/policies/clairvoyant.js';
 import { coreConfig } from '../support/core-config.js';
-import { millis, type PolicyName } from '../../src/index.js';
+import { millis, POLICY_NAMES, type PolicyName } from '../../src/index.js';
 import type { CoreChanges } from '../support/core-config.js';
-import { POLICIES, play } from '../support/core-play.js';
+import type { WatchingPolicy } from '../support/core-moment.js';
+import { play } from '../support/core-play.js';
 import { Desk, balancerNamed, sentOut } from '../support/core-desk.js';
 import { ended } from '../support/core-events.js';
 import { openEngines } from '../support/core-standing.js';
@@ -21,20 +23,22 @@ const spread = (id: unknown): number => Buffer.from(String(id)).reduce((sum, byt
 
 const SIZES_MS = [100, 200, 2000];
 type Foreseeing = Parameters<typeof srpt>[0];
-const OWN = {
+/** Policies of the simulator, made afresh. */
+const PEERS: Readonly<Record<string, (foresight: Foreseeing) => WatchingPolicy>> = {
+  'las-decayed': () => new LasDecayed(),
   srpt,
   sjf,
-  gittins: (foresight: Foreseeing) => gittins(foresight, SIZES_MS),
-  'mean-rest': (foresight: Foreseeing) => meanRest(foresight, SIZES_MS),
+  gittins: (foresight) => gittins(foresight, SIZES_MS),
+  'mean-rest': (foresight) => meanRest(foresight, SIZES_MS),
 };
-const NAMES = [...POLICIES, ...(Object.keys(OWN) as (keyof typeof OWN)[])];
 
-describe.each(NAMES)('the policy %s', (name) => {
-  const policy = name in OWN ? OWN[name as keyof typeof OWN](SEEING) : (name as PolicyName);
+describe.each([...POLICY_NAMES, ...Object.keys(PEERS)])('the policy %s', (name) => {
+  const peer = PEERS[name];
+  const policy = peer === undefined ? (name as PolicyName) : () => peer(SEEING);
   const deskOf = (changes: CoreChanges = {}): Desk =>
-    name in OWN
-      ? new Desk(changes, 'program-affinity', OWN[name as keyof typeof OWN](BLIND))
-      : new Desk({ ...changes, policy: { name: name as PolicyName } });
+    peer === undefined
+      ? new Desk({ ...changes, policy: { name: name as PolicyName } })
+      : new Desk(changes, 'program-affinity', peer(BLIND));
   const desk = (window = 2): Desk => {
     const made = deskOf();
     made.join('A', { window });
@@ -44,7 +48,7 @@ describe.each(NAMES)('the policy %s', (name) => {
   it('is what its name says, also after a change of settings', () => {
     const { scheduler, ...made } = desk();
     expect(scheduler.views.policyName).toBe(name);
-    const config = coreConfig(name in OWN ? {} : { policy: { name: name as PolicyName } });
+    const config = coreConfig(peer === undefined ? { policy: { name: name as PolicyName } } : {});
     scheduler.configure(config, balancerNamed('sticky'), millis(made.nowMs));
     expect(scheduler.views.policyName).toBe(name);
   });

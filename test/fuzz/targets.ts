@@ -15,7 +15,6 @@ import { spliceFields } from '../../sidecar/http/splice.js';
 import { SseSplitter } from '../../sidecar/http/sse.js';
 import { originForm, readingsOf, splitTarget, withoutExtraSlashes } from '../../sidecar/http/target.js';
 import { createIdentifier } from '../../sidecar/identity/index.js';
-import { prefixHashes } from '../../sidecar/prefix.js';
 import { sampleTrace } from '../support/sample-trace.js';
 import { readTrace } from '../support/traces.js';
 import { FORMAT_NAMES } from '../../workloads/index.js';
@@ -68,7 +67,6 @@ function body(path: string, input: Buffer): void {
     checkShape(shapeOf(input), SHAPE);
     const { raw, body } = parseJsonBody(input);
     const facts = api(path).readRequest(body);
-    prefixHashes(facts.conversation());
     readOpening(facts.model, body);
     assert.ok(facts.promptBytes >= 0 && facts.choices >= 1);
     const identity = identifier.identify({ tenant: tenantId('t'), headers: {}, body, facts });

@@ -13,7 +13,6 @@ it('the service charged is the service used, along the longest chain; promotions
     const rows = new Map<string, Row>();
     const chains = new Map<string, { row: Row; service0Ms: number; dispatchedAtMs: number }>();
     return {
-      without: ['tokens'],
       // Rows stay until their programs end.
       adjust: (config) => ({
         ...config,
@@ -51,5 +50,5 @@ it('the service charged is the service used, along the longest chain; promotions
       },
     };
   });
-  assert.ok(promotions > 200, `only ${promotions} promotions`);
+  assert.ok(promotions > 60, `only ${promotions} promotions`);
 });

@@ -5,14 +5,12 @@ import { playMany } from '../support/core-many.js';
 import { mayRetry } from '../support/core-book.js';
 import { standings } from '../support/core-standing.js';
 
-const RANKED_BY_LEVEL = POLICIES.filter((name) => name !== 'las-decayed');
-
 it('where no gate interferes, the first call in order of queue and arrival that may use the engine goes first', () => {
   let passed = 0;
   playMany((seed) => {
     let before = new Map<string, string | undefined>();
     return {
-      policy: RANKED_BY_LEVEL[seed % RANKED_BY_LEVEL.length]!,
+      policy: POLICIES[seed % POLICIES.length]!,
       adjust: (config) => ({ ...config, admission: { ...config.admission, gate: 0, batching: 'none' } }),
       onMoment({ book, scheduler, event, nowMs, config }) {
         const waiting = standings(book, scheduler);

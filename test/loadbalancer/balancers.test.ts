@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { makeBalancer } from '../../loadbalancer/index.js';
-import { engineId, programId, tokens, type Candidate, type Placeable, type Usage } from '../../src/index.js';
+import { BalancerInUse, defaults, makeBalancer } from '../../loadbalancer/index.js';
+import { callId, engineId, programId, tokens, type Candidate, type Placeable, type Usage } from '../../src/index.js';
 import { balancerNamed, Desk, sentOut } from '../support/core-desk.js';
 import { lost } from '../support/core-events.js';
 
@@ -10,8 +10,8 @@ function engine(index: number, loadTokens = 0, inFlight = 0, capacityTokens?: nu
   return { id: engineId(`E${index}`), index, inFlight, loadTokens, capacityTokens };
 }
 
-function call(promptTokens: number, prefix: readonly number[] = []): Placeable {
-  return { program: { id: programId('p') }, promptTokens, prefix };
+function call(promptTokens: number): Placeable {
+  return { id: callId('c'), program: { id: programId('p') }, promptTokens };
 }
 
 describe('program-affinity', () => {
@@ -152,25 +152,6 @@ describe('least-loaded', () => {
   });
 });
 
-describe('round-robin', () => {
-  it('takes the engines in turn, passing over those that are not open', () => {
-    const balancer = balancerNamed('round-robin');
-    const [a, b, c] = [engine(0), engine(1), engine(5)];
-    const taken = [[a, b, c], [a, b, c], [a, b, c], [a, b, c], [a, c], [a, b], [b], [b], [a, c]].map(
-      (open) => balancer.choose(call(1), open).index,
-    );
-    expect(taken).toEqual([0, 1, 5, 0, 5, 0, 1, 1, 5]);
-  });
-
-  it('spreads over engines whatever their load', () => {
-    const desk = new Desk({}, 'round-robin');
-    desk.join('A', { window: 4 });
-    desk.join('B', { window: 4 });
-    for (let n = 0; n < 4; n += 1) desk.arrive(`c${n}`, { prompt: n % 2 === 0 ? 9_000 : 1 });
-    expect(sentOut(desk.log)).toEqual(['c0@A', 'c1@B', 'c2@A', 'c3@B']);
-  });
-});
-
 describe('sticky', () => {
   it('keeps every call of a program, short ones too, on the engine of its first', () => {
     const desk = new Desk({}, 'sticky');
@@ -213,69 +194,16 @@ describe('sticky', () => {
   });
 });
 
-describe('prefix-aware', () => {
-  const [a, b] = [engine(0, 100), engine(1, 5)];
-  const blocks = (n: number, from = 0) => Array.from({ length: n }, (_, index) => from + index);
-
-  it('asks its driver for prefixes', () => {
-    expect(balancerNamed('prefix-aware').readsPrefix).toBe(true);
-  });
-
-  it('goes where the longest prefix was sent, else to the least loaded', () => {
-    const balancer = balancerNamed('prefix-aware');
-    balancer.dispatched?.(call(1, blocks(10)), a);
-    balancer.dispatched?.(call(1, blocks(6)), b);
-    expect(balancer.place(call(1, blocks(10)), undefined, [a, b])).toBe(a);
-    expect(balancer.place(call(1, blocks(10, 500)), undefined, [a, b])).toBeUndefined();
-    expect(balancer.choose(call(1, blocks(10, 500)), [a, b])).toBe(b);
-  });
-
-  it('counts leading blocks only, and wants at least half of the prompt', () => {
-    const balancer = balancerNamed('prefix-aware');
-    balancer.dispatched?.(call(1, blocks(5)), a);
-    expect(balancer.place(call(1, [...blocks(5), ...blocks(5, 100)]), undefined, [a, b])).toBe(a);
-    expect(balancer.place(call(1, [...blocks(5), ...blocks(6, 100)]), undefined, [a, b])).toBeUndefined();
-    expect(balancer.place(call(1, [99, ...blocks(5)]), undefined, [a, b])).toBeUndefined();
-    expect(balancer.place(call(1, []), undefined, [a, b])).toBeUndefined();
-  });
-
-  it('gives up on the prefix while engines are out of balance: by more than 16 calls and half as many again', () => {
-    const balancer = balancerNamed('prefix-aware');
-    balancer.dispatched?.(call(1, blocks(5)), a);
-    const place = (inFlightA: number, inFlightB: number) =>
-      balancer.place(call(1, blocks(5)), undefined, [engine(0, 0, inFlightA), engine(1, 0, inFlightB)])?.index;
-    expect([place(16, 0), place(17, 0), place(50, 34), place(60, 40), place(61, 40)]).toEqual([
-      0,
-      undefined,
-      0,
-      0,
-      undefined,
-    ]);
-  });
-
-  it('forgets what a lost engine held', () => {
-    const balancer = balancerNamed('prefix-aware');
-    balancer.dispatched?.(call(1, blocks(5)), a);
-    balancer.lost?.(a);
-    expect(balancer.place(call(1, blocks(5)), undefined, [a, b])).toBeUndefined();
-  });
-
-  it('remembers a bounded number of blocks for each engine', () => {
-    const balancer = balancerNamed('prefix-aware');
-    balancer.dispatched?.(call(1, blocks(5)), a);
-    balancer.dispatched?.(call(1, blocks(65_536, 1_000)), a);
-    expect(balancer.place(call(1, blocks(5)), undefined, [a, b])).toBeUndefined();
-    expect(balancer.place(call(1, blocks(5, 1_000)), undefined, [a, b])).toBe(a);
-  });
-
-  it('works through the scheduler: programs with one prefix meet on one engine', () => {
-    const desk = new Desk({}, 'prefix-aware');
-    desk.join('A', { window: 8 });
-    desk.join('B', { window: 8 });
-    desk.arrive('a1', { prefix: [1, 2, 3], prompt: 900 });
-    desk.arrive('b1', { prefix: [7, 8, 9], prompt: 900 });
-    desk.arrive('a2', { prefix: [1, 2, 3, 4], prompt: 900 });
-    desk.arrive('a3', { prefix: [1, 2, 3], prompt: 900 });
-    expect(sentOut(desk.log)).toEqual(['a1@A', 'b1@B', 'a2@A', 'a3@A']);
+describe('the balancer in use', () => {
+  it('keeps what it has learnt until its own options change', () => {
+    const inUse = new BalancerInUse();
+    const first = inUse.for(defaults);
+    expect(inUse.for({ ...defaults, ...{ spillMs: 1 } })).toBe(first);
+    const changes = [{ name: 'sticky' }, { thresholdTokens: 1 }, { adaptThreshold: false }] as const;
+    for (const change of changes) {
+      const before = inUse.for(defaults);
+      expect(inUse.for({ ...defaults, ...change })).not.toBe(before);
+    }
+    expect(inUse.for(defaults)).not.toBe(first);
   });
 });

@@ -10,7 +10,6 @@ const QUIET: SchedulerConfig = {
     firstQuantumMs: 1_000,
     quantumRatio: 2,
     countPrompt: false,
-    service: 'time',
     msPerPromptToken: 0.1,
     msPerOutputToken: 10,
     foresight: 'none',

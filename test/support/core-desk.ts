@@ -11,11 +11,11 @@ import {
   type Dispatch,
   type EngineView,
   type Event,
-  type Policy,
   type ProgramView,
   type Reject,
 } from '../../src/index.js';
 import { coreConfig, type CoreChanges } from './core-config.js';
+import type { WatchingPolicy } from './core-moment.js';
 import {
   arrived,
   failed,
@@ -39,7 +39,11 @@ export class Desk {
   nowMs = 0;
   wakeAtMs = Infinity;
 
-  constructor(changes: CoreChanges = {}, balancer: BalancerName | Balancer = 'program-affinity', policy?: Policy) {
+  constructor(
+    changes: CoreChanges = {},
+    balancer: BalancerName | Balancer = 'program-affinity',
+    private readonly policy?: WatchingPolicy,
+  ) {
     this.scheduler = new Scheduler(
       coreConfig(changes),
       typeof balancer === 'string' ? balancerNamed(balancer) : balancer,
@@ -49,7 +53,9 @@ export class Desk {
 
   /** Applies the event now. Returns the commands except `wakeAt`. */
   tell(event: Event): Command[] {
-    return this.#heed(this.scheduler.step(event, millis(this.nowMs)));
+    const commands = this.scheduler.step(event, millis(this.nowMs));
+    this.policy?.stepped?.(event, commands, this.nowMs);
+    return this.#heed(commands);
   }
 
   configure(changes: CoreChanges, balancer: BalancerName = 'program-affinity'): Command[] {
@@ -121,4 +127,23 @@ export class Desk {
 /** The dispatches among these commands, in order, as `call@engine`. */
 export function sentOut(commands: readonly Command[]): string[] {
   return commands.flatMap((command) => (command.type === 'dispatch' ? [`${command.call}@${command.engine}`] : []));
+}
+
+/** The program makes a call of this time and these sizes, and it ends. */
+export function use(desk: Desk, program: string, durationMs: number, prompt: number, output: number): void {
+  const call = `${program}-${desk.nowMs}`;
+  desk.arrive(call, { program, prompt });
+  desk.pass(durationMs);
+  desk.finish(call, { prompt, output });
+}
+
+/** The order in which waiting calls go out, one at a time. */
+export function orderFrom(desk: Desk, running: string): string[] {
+  const order: string[] = [];
+  for (let call: string | undefined = running; call !== undefined;) {
+    const [next] = sentOut(desk.finish(call));
+    call = next?.split('@')[0];
+    if (call !== undefined) order.push(call);
+  }
+  return order;
 }

@@ -23,7 +23,6 @@ export interface ArrivalFacts {
   readonly model?: string;
   readonly prompt?: number;
   readonly max?: number;
-  readonly prefix?: readonly number[];
   readonly request?: string;
   readonly retry?: true;
   readonly patient?: true;
@@ -72,7 +71,6 @@ export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
     model: modelId(facts.model ?? 'm'),
     promptTokens: tokens(facts.prompt ?? 100),
     ...(facts.max !== undefined && { maxTokens: tokens(facts.max) }),
-    ...(facts.prefix !== undefined && { prefix: facts.prefix }),
     ...(facts.request !== undefined && { request: facts.request }),
     ...(facts.retry !== undefined && { retry: facts.retry }),
     ...(facts.patient !== undefined && { patient: facts.patient }),

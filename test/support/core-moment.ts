@@ -1,5 +1,6 @@
 import type { BalancerName } from '../../loadbalancer/index.js';
-import type { Command, Event, Policy, PolicyName, Scheduler, SchedulerConfig } from '../../src/index.js';
+import type { LasDecayed } from '../../sim/policies/las-decayed.js';
+import type { Balancer, Command, Event, Policy, PolicyName, Scheduler, SchedulerConfig } from '../../src/index.js';
 import type { Book } from './core-book.js';
 
 /** One step of a random run, after it was taken. */
@@ -13,17 +14,20 @@ export interface Moment {
   readonly config: SchedulerConfig;
 }
 
+/** A policy, some of which are told each step. */
+export type WatchingPolicy = Policy & Partial<Pick<LasDecayed, 'stepped'>>;
+
 export interface PlayOptions {
   readonly seed: number;
   /** Random events before the world is closed down; 40. */
   readonly steps?: number;
-  /** A policy's name, or a policy of the test's own. */
-  readonly policy?: PolicyName | Policy;
-  readonly balancer?: BalancerName;
+  /** A policy's name, or what makes a policy of the test's own; likewise the balancer. */
+  readonly policy?: PolicyName | (() => WatchingPolicy);
+  readonly balancer?: BalancerName | (() => Balancer);
   /** Settings laid over the random ones. */
   readonly adjust?: (config: SchedulerConfig) => SchedulerConfig;
   /** Leaves out events that a statement does not cover. */
-  readonly without?: readonly ('configure' | 'trouble' | 'tokens' | 'cached')[];
+  readonly without?: readonly ('configure' | 'trouble' | 'cached')[];
   /** Whether clients whose calls are cancelled may return, and do. */
   readonly ghosts?: true;
   readonly onMoment?: (moment: Moment) => void;

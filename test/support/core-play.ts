@@ -32,7 +32,7 @@ import {
   toolStarted,
   woke,
 } from './core-events.js';
-import type { Moment, PlayOptions } from './core-moment.js';
+import type { Moment, PlayOptions, WatchingPolicy } from './core-moment.js';
 import { Dice } from './dice.js';
 
 /** All policies and balancers: a new one in its table is covered automatically. */
@@ -52,6 +52,7 @@ export function play(options: PlayOptions): Command[] {
 class Player {
   readonly #dice: Dice;
   readonly #scheduler: Scheduler;
+  readonly #policy: WatchingPolicy | undefined;
   readonly #book = new Book();
   readonly #log: Command[] = [];
   readonly #engines: readonly string[];
@@ -65,8 +66,8 @@ class Player {
     const dice = (this.#dice = new Dice(options.seed));
     this.#config = this.#randomConfig();
     const { policy } = options;
-    const own = typeof policy === 'object' ? policy : undefined;
-    this.#scheduler = new Scheduler(this.#config, this.#randomBalancer(), own);
+    this.#policy = typeof policy === 'function' ? policy() : undefined;
+    this.#scheduler = new Scheduler(this.#config, this.#randomBalancer(), this.#policy);
     this.#engines = ['A', 'B', 'C'].slice(0, dice.int(1, 3));
     this.#nowMs = dice.pick([0, 12.5, 1_000_000]);
   }
@@ -93,7 +94,6 @@ class Player {
         firstQuantumMs: dice.int(20, 400),
         quantumRatio: dice.pick([1, 2, 3]),
         countPrompt: dice.chance(0.5),
-        service: this.#may('tokens') && dice.chance(0.2) ? 'tokens' : 'time',
         foresight: FORESIGHT_NAMES[this.options.seed % FORESIGHT_NAMES.length]!,
         tenants: TENANTS_NAMES[Math.floor(this.options.seed / 3) % TENANTS_NAMES.length]!,
         tenantWeights: this.options.seed % 2 === 0 ? { s: 3 } : {},
@@ -133,11 +133,13 @@ class Player {
   }
 
   #randomBalancer() {
-    const name = this.options.balancer ?? this.#dice.pick(BALANCERS);
+    const { balancer } = this.options;
+    if (typeof balancer === 'function') return balancer();
+    const name = balancer ?? this.#dice.pick(BALANCERS);
     return makeBalancer({ name, thresholdTokens: 200, adaptThreshold: this.#dice.chance(0.3) });
   }
 
-  #may(what: 'configure' | 'trouble' | 'tokens'): boolean {
+  #may(what: 'configure' | 'trouble'): boolean {
     return this.options.without?.includes(what) !== true;
   }
 
@@ -214,7 +216,6 @@ class Player {
   #arrive(): void {
     const dice = this.#dice;
     const tenant = dice.pick(['s', 't']);
-    const stem = dice.int(0, 3);
     const number = dice.int(0, 7);
     const make = number % 4;
     const prompt = dice.chance(0.5) ? dice.int(1, 200) : dice.int(201, 1_500);
@@ -225,7 +226,6 @@ class Player {
         thread: dice.pick(['', '', 'sub']),
         model: dice.chance(0.85) ? 'm' : 'n',
         prompt,
-        prefix: Array.from({ length: prompt >> 7 }, (_, block) => stem * 100 + Math.min(block, dice.int(0, 9))),
         ...(dice.chance(0.5) && { max: dice.int(0, 150) }),
         ...(this.options.ghosts && { request: 'x' }),
         // Six of eight programs belong to three families.
@@ -299,7 +299,9 @@ class Player {
   }
 
   #tell(event: Event): void {
-    this.#heed(event, this.#scheduler.step(event, millis(this.#nowMs)));
+    const commands = this.#scheduler.step(event, millis(this.#nowMs));
+    this.#policy?.stepped?.(event, commands, this.#nowMs);
+    this.#heed(event, commands);
   }
 
   #heed(event: Event | undefined, commands: Command[]): void {

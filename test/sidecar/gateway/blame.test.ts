@@ -39,7 +39,7 @@ describe('answers that are too slow', () => {
       ...QUICK,
       health: { ...QUICK.health, intervalMs: 60_000 },
       timeouts: { firstByteMs: 100 },
-      balancer: { name: 'round-robin' },
+      balancer: { name: 'least-loaded' },
     });
     for (let i = 0; i < 8 && ejections(all) === 0; i++) {
       expect((await chat(all.url, {}, asProgram(`p${i}`))).status).toBe(200);

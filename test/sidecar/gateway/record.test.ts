@@ -109,7 +109,7 @@ describe('an event log', () => {
   it('keeps what is the same the same, and nothing that tells what it was', async () => {
     const file = newLog();
     const { recorder } = await eventLog(file);
-    const facts = { tenant: 'acme', thread: 'reader', prefix: [7, 4_294_967_295, 7, 0] };
+    const facts = { tenant: 'acme', thread: 'reader', family: { id: 4_294_967_295, tokens: 9 } };
     recorder.step(arrived('c1', { ...facts, program: 'acme:one' }), millis(1), []);
     recorder.step(arrived('c2', { ...facts, program: 'acme:two', thread: '' }), millis(2), []);
     const gone = { calls: 1, serviceMs: millis(1), waitingMs: millis(0), durationMs: millis(9) };
@@ -125,10 +125,7 @@ describe('an event log', () => {
     expect(two.event['thread']).toBe('');
     expect(end.event['program']).toBe(one.event['program']);
     expect(end.commands[0]?.program).toBe(one.event['program']);
-    const prefix = one.event['prefix'] as number[];
-    expect(prefix).toEqual(two.event['prefix']);
-    expect(prefix[0]).toBe(prefix[2]);
-    expect(new Set(prefix).size).toBe(3);
+    expect(one.event['family']).toEqual(two.event['family']);
   });
 
   it('is packed by its name, and what was written can be read before its end', async () => {

@@ -47,7 +47,7 @@ const ENDS: Record<Path, readonly [RegExp, RegExp]> = {
 
 describe('in front of the stand-in engine', () => {
   // Only the engine that made a response holds it; calls that continued it on another engine were answered 404.
-  it.each(['round-robin', 'least-loaded', 'program-affinity'])(
+  it.each(['least-loaded', 'program-affinity', 'sticky'])(
     'a call goes on from a response where that was made, whatever %s says',
     async (name) => {
       const { url } = await world([await engine(), await engine()], { balancer: { name } });
@@ -88,7 +88,7 @@ describe('in front of the stand-in engine', () => {
 
   it('a call that goes on from a response of an engine which is gone is refused', async () => {
     const [gone, stays] = [await engine(), await engine()];
-    const { url, adminUrl } = await world([gone, stays], { balancer: { name: 'round-robin' } });
+    const { url, adminUrl } = await world([gone, stays], { balancer: { name: 'least-loaded' } });
     const made = await post(url, '/v1/responses');
     const { id } = JSON.parse(made.text) as { id: string };
     await fetch(`${adminUrl}/engines/${String(made.headers['x-maitred-engine'])}`, { method: 'DELETE' });

@@ -45,8 +45,8 @@ describe('clairvoyant retention', () => {
 });
 
 describe('the policies that can be compared', () => {
-  it('are those of the core and six more', () => {
-    const more = ['srpt', 'srpt-promoted', 'sjf', 'gittins', 'mean-rest', 'mru-pause'];
+  it('are those of the core and seven more', () => {
+    const more = ['las-decayed', 'srpt', 'srpt-promoted', 'sjf', 'gittins', 'mean-rest', 'mru-pause'];
     expect(SIM_POLICIES).toEqual([...POLICY_NAMES, ...more]);
   });
 

@@ -7,7 +7,6 @@ import {
   programOf,
   recorded,
   stepsOf,
-  type Played,
   type PlayOptions,
   type Step,
 } from '../../support/sim-play.js';
@@ -52,29 +51,6 @@ describe('what the scheduler is told', () => {
   it('is told of ends, where clients announce them', () => {
     const { log } = told([agentProgram('p', 0)], { announceEnds: true });
     expect(log.at(-1)!.event).toEqual({ type: 'programEnded', program: of(log, 'callArrived')[0]!.program });
-  });
-
-  it('is told the beginnings of prompts, where the balancer reads them', () => {
-    const balanced = (name: string) => told([agentProgram('p', 0)], {}, stepsOf('plas', { balancer: { name } })).log;
-    expect(of(balanced('prefix-aware'), 'callArrived')[1]!.prefix).toHaveLength(17);
-    expect(of(balanced('sticky'), 'callArrived')[1]).not.toHaveProperty('prefix');
-  });
-
-  it('is told how far calls are where service is counted in tokens, which changes nothing where it is time', () => {
-    const programs = Array.from({ length: 8 }, (_, index) => agentProgram(`p${index}`, index * 50));
-    const options = { kvTokens: 20_000 };
-    const counted = told(programs, options, stepsOf('plas', { policy: { service: 'tokens' } }));
-    const progress = of(counted.log, 'callProgressed');
-    expect(progress.length).toBeGreaterThan(80);
-    for (const event of progress) expect(event.outputTokens).toBeLessThan(100);
-
-    const timed = told(programs, options);
-    const both = told(programs, options, { ...stepsOf(), readsProgress: true });
-    expect(of(timed.log, 'callProgressed')).toEqual([]);
-    expect(of(both.log, 'callProgressed').length).toBeGreaterThan(0);
-    // Sums over fewer steps at a time are rounded elsewhere.
-    const rounded = ({ callRecords }: Played) => callRecords.map((record) => [record.call, record.endedMs.toFixed(3)]);
-    expect(rounded(both.played)).toEqual(rounded(timed.played));
   });
 
   it('is told of load as often as engines are asked, and as late', () => {

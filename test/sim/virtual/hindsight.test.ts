@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SIM_POLICIES } from '../../../sim/policies/policies.js';
+import type { WorldOptions } from '../../../sim/virtual/options.js';
 import type { AgentProgram } from '../../../workloads/program.js';
 import { Dice } from '../../../workloads/dice.js';
 import { play, programOf, recorded, stepsOf, type Step } from '../../support/sim-play.js';
@@ -35,8 +36,8 @@ const before = (log: readonly Step[], atMs: number) => log.filter(({ now }) => n
 const arrivals = (log: readonly Step[]) => log.flatMap(({ event }) => (event.type === 'callArrived' ? [event] : []));
 const namesOf = (log: readonly Step[]): string[] => arrivals(log).map(({ call }) => call);
 /** From each hash of a prompt to the next, and from one prompt to the other: block numbers would lie close together. */
-function gaps(log: readonly Step[]): number[] {
-  const hashes = arrivals(log).flatMap(({ prefix = [] }) => prefix);
+function gaps(prefixes: readonly (readonly number[])[]): number[] {
+  const hashes = prefixes.flat();
   return hashes.slice(1).map((hash, at) => hash - (hashes[at] ?? NaN));
 }
 
@@ -59,17 +60,24 @@ describe('what a policy knows', () => {
   it('names of calls and hashes of prompts say nothing of it either', () => {
     const size = { promptTokens: 2000, outputTokens: 100 };
     const [short, long] = [0, 30].map((more) => {
-      const deaf = stepsOf('plas');
-      const { steps, log } = recorded({ readsPrefix: true, step: (event, now) => deaf.step(event, now) });
+      const { steps, log } = recorded(stepsOf('plas'));
+      const prefixes: (readonly number[])[] = [];
+      const scheduler: WorldOptions['scheduler'] = (_sizesMs, prefixOf) => ({
+        ...steps,
+        step(event, now) {
+          if (event.type === 'callArrived' && now < 20_000) prefixes.push(prefixOf(event.call));
+          return steps.step(event, now);
+        },
+      });
       // Of the first program, calls a minute later stand before one that comes soon, and its last answer is longer.
       const later = Array.from({ length: more }, () => ({ ...size, after: [0], gapMs: 60_000 }));
       const soon = { ...size, outputTokens: size.outputTokens + 20 * more, after: [0], gapMs: 5000 };
-      play([programOf('first', 0, [size, ...later, soon]), programOf('second', 1, [size])], { scheduler: steps });
-      return before(log, 20_000);
+      play([programOf('first', 0, [size, ...later, soon]), programOf('second', 1, [size])], { scheduler });
+      return { log: before(log, 20_000), prefixes };
     });
-    expect(arrivals(long!).map(({ prefix }) => prefix?.length)).toEqual([7, 7, 7]);
-    expect(namesOf(long!)).toEqual(namesOf(short!));
-    for (const log of [short!, long!]) expect(gaps(log).every((gap) => Math.abs(gap) > 1e6)).toBe(true);
+    expect(long!.prefixes.map((prefix) => prefix.length)).toEqual([7, 7, 7]);
+    expect(namesOf(long!.log)).toEqual(namesOf(short!.log));
+    for (const { prefixes } of [short!, long!]) expect(gaps(prefixes).every((gap) => Math.abs(gap) > 1e6)).toBe(true);
   });
 
   it('clairvoyant policies see it with the oracle', () => {

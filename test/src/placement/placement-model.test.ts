@@ -13,7 +13,6 @@ const QUANTA = [100, 200, 400];
 const simplest: Balancer = {
   name: 'simplest',
   spills: false,
-  readsPrefix: false,
   place: (call, home) => (call.promptTokens > LONG ? home : undefined),
   choose: (_call, open) => open.reduce((a, b) => (b.index < a.index ? b : a)),
   binds: (call) => call.promptTokens > LONG,

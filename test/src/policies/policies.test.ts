@@ -1,30 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { Desk, sentOut } from '../../support/core-desk.js';
-import { cancelled } from '../../support/core-events.js';
+import type { PolicyName } from '../../../src/index.js';
+import { Desk, orderFrom, sentOut, use } from '../../support/core-desk.js';
 
 /** One slot, so that everything after the first call waits. */
-function narrowDesk(name: 'plas' | 'pass-through' | 'fcfs-window' | 'las-decayed', changes = {}): Desk {
+function narrowDesk(name: PolicyName, changes = {}): Desk {
   const desk = new Desk({ ...changes, policy: { name } });
   desk.join('A', { window: 1 });
   return desk;
-}
-
-function use(desk: Desk, program: string, durationMs: number, prompt: number, output: number): void {
-  const call = `${program}-${desk.nowMs}`;
-  desk.arrive(call, { program, prompt });
-  desk.pass(durationMs);
-  desk.finish(call, { prompt, output });
-}
-
-/** The order in which waiting calls go out, one at a time. */
-function orderFrom(desk: Desk, running: string): string[] {
-  const order: string[] = [];
-  for (let call: string | undefined = running; call !== undefined;) {
-    const [next] = sentOut(desk.finish(call));
-    call = next?.split('@')[0];
-    if (call !== undefined) order.push(call);
-  }
-  return order;
 }
 
 describe('plas', () => {
@@ -127,64 +109,5 @@ describe('fcfs-window', () => {
     desk.arrive('h', { program: 'heavy' });
     desk.arrive('n');
     expect(orderFrom(desk, 'run')).toEqual(['h', 'n']);
-  });
-});
-
-describe('las-decayed', () => {
-  it('ranks by prompt plus twice the output of what the program has had', () => {
-    const desk = narrowDesk('las-decayed');
-    use(desk, 'reader', 0, 10_000, 100);
-    use(desk, 'writer', 0, 1_000, 6_000);
-    use(desk, 'small', 0, 1_000, 100);
-    desk.arrive('run');
-    desk.arrive('w', { program: 'writer' });
-    desk.arrive('r', { program: 'reader' });
-    desk.arrive('s', { program: 'small' });
-    expect(orderFrom(desk, 'run')).toEqual(['s', 'r', 'w']);
-  });
-
-  it('forgets half of it every 60 s', () => {
-    const desk = narrowDesk('las-decayed');
-    use(desk, 'once-heavy', 0, 40_000, 0);
-    desk.pass(180_000); // 5,000 are left.
-    use(desk, 'now-lighter', 0, 10_000, 0);
-    desk.arrive('run');
-    desk.arrive('l', { program: 'now-lighter' });
-    desk.arrive('h', { program: 'once-heavy' });
-    expect(orderFrom(desk, 'run')).toEqual(['h', 'l']);
-  });
-
-  it('weighs waiting: what came much earlier goes first though its program had somewhat more', () => {
-    const desk = narrowDesk('las-decayed');
-    use(desk, 'p', 0, 4_000, 0); // 0.8 x 4,000 / 32,768, worth some 29 s of waiting.
-    desk.arrive('run');
-    desk.arrive('p1', { program: 'p' });
-    desk.pass(20_000);
-    desk.arrive('n20');
-    desk.pass(20_000);
-    desk.arrive('n40');
-    expect(orderFrom(desk, 'run')).toEqual(['n20', 'p1', 'n40']);
-  });
-
-  it('charges calls that were cancelled as well', () => {
-    const desk = narrowDesk('las-decayed');
-    desk.arrive('gone', { program: 'p', prompt: 30_000 });
-    desk.tell(cancelled('gone'));
-    desk.arrive('run');
-    desk.arrive('p1', { program: 'p' });
-    desk.arrive('n1');
-    expect(orderFrom(desk, 'run')).toEqual(['n1', 'p1']);
-  });
-
-  it('keeps its first queue for promotions', () => {
-    const desk = narrowDesk('las-decayed', { starvation: { beta: 1, floorMs: 1_000 } });
-    use(desk, 'p', 0, 30_000, 0);
-    desk.arrive('run');
-    desk.arrive('p1', { program: 'p' });
-    desk.pass(1_000);
-    desk.arrive('n1');
-    expect(orderFrom(desk, 'run')).toEqual(['p1', 'n1']);
-    expect(desk.dispatchOf('p1')).toMatchObject({ level: 0, reason: 'promoted' });
-    expect(desk.dispatchOf('n1')?.level).toBe(1);
   });
 });

@@ -89,18 +89,6 @@ describe('attained service', () => {
     expect(desk.program('p').serviceMs).toBe(100);
   });
 
-  it('can be measured in tokens: uncached prompt and output, each by its weight', () => {
-    const desk = openDesk({ policy: { service: 'tokens', msPerPromptToken: 0.5, msPerOutputToken: 10 } });
-    desk.arrive('a', { program: 'p', prompt: 100 });
-    desk.pass(9_999);
-    desk.finish('a', { prompt: 120, cached: 100, output: 3 });
-    expect(desk.program('p').serviceMs).toBe(40);
-    desk.arrive('b', { program: 'p', prompt: 100 });
-    desk.tell(progressed('b', 7));
-    desk.finish('b');
-    expect(desk.program('p').serviceMs).toBe(40 + 50 + 70);
-  });
-
   it.each(['cancelled', 'lost'])('charges a %s call what it used', (how) => {
     const desk = openDesk();
     desk.arrive('a', { program: 'p' });

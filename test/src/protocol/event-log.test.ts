@@ -28,8 +28,11 @@ describe('a line of an event log', () => {
     expect(again({ now, event, commands: [] })).toEqual({ now, event, commands: [] });
   });
 
-  it('of an older version is read, whose answers told only whether they call a tool', () => {
-    const line = { now, event: { ...finished('c'), calledTool: true }, commands: [] };
+  it.each([
+    ['told only whether an answer calls a tool', { ...finished('c'), calledTool: true }],
+    ['had the beginnings of prompts', { ...arrived('c'), prefix: [1, 2] }],
+  ])('of an older version is read, which %s', (_, event) => {
+    const line = { now, event, commands: [] };
     expect(readLogLine(structuredClone(line))).toEqual(line);
   });
 

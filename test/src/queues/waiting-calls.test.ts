@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Accounts } from '../../../src/programs/accounts.js';
 import { modelId, tenantId } from '../../../src/protocol/units.js';
 import { WaitQueue } from '../../../src/queues/wait-queue.js';
-import type { Waiting } from '../../../src/queues/lane.js';
+import type { Waiting } from '../../../src/queues/wait-queue.js';
 import { coreConfig } from '../../support/core-config.js';
 import { Dice } from '../../support/dice.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
@@ -136,12 +136,28 @@ it('a queue of several tenants gives the first call that fits, as a search throu
         model = model.filter((call) => call !== gone);
         if (dice.chance(0.2)) accounts.began(gone.turn);
       }
-      if (dice.chance(0.1)) queue.refresh((call) => ((call as { extraTokens: number }).extraTokens = dice.int(0, 30)));
+      if (dice.chance(0.1)) {
+        for (const call of model) (call as { extraTokens: number }).extraTokens = dice.int(0, 30);
+        queue.refresh();
+      }
       const room = { resident: dice.int(-1, 30), aged: dice.int(-1, 30), new: dice.int(-1, 10) };
       const firstOf = (calls: Waiting[]) => calls.reduce<Waiting | undefined>((a, b) => accounts.firstOf(a, b), undefined); // prettier-ignore
       const fitting = model.filter((call) => call.extraTokens <= room[call.admissionClass]);
       assert.equal(queue.firstFit(room, accounts), firstOf(fitting));
       assert.equal(queue.firstAged(accounts), firstOf(model.filter(({ isAged }) => isAged)));
+      assert.equal(queue.first(accounts), firstOf(model));
+      assert.equal(queue.size, model.length);
+      assert.deepEqual(new Set(queue), new Set(model));
+      const atLevel = (level: number) => model.filter((call) => call.level === level).length;
+      const counts: number[] = [];
+      queue.countLevels(counts);
+      assert.deepEqual([0, 1, 2].map((level) => counts[level] ?? 0), [0, 1, 2].map(atLevel)); // prettier-ignore
+      const last = model.at(-1);
+      if (last === undefined) continue;
+      const others = model.filter(({ turn, admissionClass, level }) => turn === last.turn && admissionClass === last.admissionClass && level <= 1); // prettier-ignore
+      const calls = others.filter((call) => call !== last);
+      const larger = calls.reduce((sum, call) => sum + call.extraTokens, 0) > calls.length * last.extraTokens;
+      assert.equal(queue.ahead(last, 1), larger ? 0 : calls.length);
     }
   }
 });

@@ -2,8 +2,7 @@ import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { Accounts } from '../programs/accounts.js';
-import type { AdmissionClass, Headroom } from './lane.js';
-import type { WaitQueue } from './wait-queue.js';
+import type { AdmissionClass, Headroom, WaitQueue } from './wait-queue.js';
 import type { ModelPool } from './model-pool.js';
 import type { EngineTable } from '../engines/engine-table.js';
 import type { TenantId } from '../protocol/units.js';
@@ -13,7 +12,7 @@ const SIBLINGS_MAX = 64;
 const NO_CALLS: readonly Call[] = [];
 
 /** All waiting calls, each in the queue of the engine that it is bound to, or else of its model's pool. */
-export class WaitQueues {
+export class WaitingCalls {
   #size = 0;
   readonly #ofTenant = new Map<TenantId, number>();
 
@@ -85,13 +84,11 @@ export class WaitQueues {
    * Returns the engines that may have room now.
    */
   resize(engine: Engine, pools: readonly ModelPool[]): Engine[] {
-    const needOf = (call: Call): number => readNeeds(call, this.#pool(call)).extraTokens;
-    engine.bound.refresh(needOf);
-    for (const { unbound, paused, stealable } of pools) {
-      unbound.refresh(needOf);
-      paused.refresh(needOf);
-      stealable.refresh();
+    for (const queue of [engine.bound, ...pools.flatMap(({ unbound, paused }) => [unbound, paused])]) {
+      for (const call of queue) readNeeds(call, this.#pool(call));
+      queue.refresh();
     }
+    for (const { stealable } of pools) stealable.refresh();
     return pools.flatMap((pool) => pool.live);
   }
 
@@ -108,9 +105,11 @@ export class WaitQueues {
 
   /** Moves the call to its present place in its queue. */
   #reseat(call: Call): void {
-    const queue = this.#queueOf(call);
-    queue.delete(call);
-    queue.insert(read(call, this.#pool(call)));
+    const pool = this.#pool(call);
+    const queues = call.isStealable ? [this.#queueOf(call), pool.stealable] : [this.#queueOf(call)];
+    for (const queue of queues) queue.delete(call);
+    read(call, pool);
+    for (const queue of queues) queue.insert(call);
   }
 
   /** Number of waiting calls at levels up to `level` that this one, the last to arrive, cannot pass. */

@@ -1,4 +1,4 @@
-import type { Balancer, Candidate } from '../src/index.js';
+import type { Balancer, Candidate } from '../../src/index.js';
 
 /** Sends each call to the next engine in order of joining, regardless of its cost. */
 export function roundRobin(): Balancer {
@@ -6,7 +6,6 @@ export function roundRobin(): Balancer {
   return {
     name: 'round-robin',
     spills: true,
-    readsPrefix: false,
     place: () => undefined,
     choose<E extends Candidate>(_call: unknown, open: readonly E[]): E {
       const next = open.reduce((best, engine) => (turn(engine, last) < turn(best, last) ? engine : best));

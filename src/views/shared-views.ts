@@ -1,9 +1,9 @@
-import type { Engine } from './engines/engine.js';
-import type { Placement } from './placement/placement.js';
-import type { Accounts } from './programs/accounts.js';
-import type { Program } from './programs/process-table.js';
-import type { RootThread } from './protocol/events.js';
-import type { EngineId, Millis, Tokens } from './protocol/units.js';
+import type { Engine } from '../engines/engine.js';
+import type { Placement } from '../placement/placement.js';
+import type { Accounts } from '../programs/accounts.js';
+import type { Program } from '../programs/process-table.js';
+import type { RootThread } from '../protocol/events.js';
+import type { EngineId, Millis, Tokens } from '../protocol/units.js';
 
 /*
  * What gateways that share engines tell each other.

@@ -1,11 +1,11 @@
-import type { Call } from './programs/call.js';
-import { deadlinesOf } from './programs/escalation.js';
-import type { TenantView } from './programs/accounts.js';
-import type { Placement } from './placement/placement.js';
-import { strandedAtMs } from './placement/eligible.js';
-import { Waits, type Obstacle, type WaitCause } from './placement/waits.js';
-import type { Dispatch } from './protocol/events.js';
-import type { CallId, EngineId, Millis, ProgramId } from './protocol/units.js';
+import type { Call } from '../programs/call.js';
+import { deadlinesOf } from '../programs/escalation.js';
+import type { TenantView } from '../programs/accounts.js';
+import type { Placement } from '../placement/placement.js';
+import { strandedAtMs } from '../placement/eligible.js';
+import { Waits, type Obstacle, type WaitCause } from '../placement/waits.js';
+import type { Dispatch } from '../protocol/events.js';
+import type { CallId, EngineId, Millis, ProgramId } from '../protocol/units.js';
 
 /** Why a waiting call is not dispatched. Times are on the driver's clock. */
 export interface WaitView extends ObstacleView {

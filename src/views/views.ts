@@ -1,16 +1,16 @@
-import type { Accuracy } from './foresight/accuracy.js';
-import type { Forecast } from './foresight/outlook.js';
-import type { NextCall } from './foresight/thread-path.js';
-import type { Call } from './programs/call.js';
-import type { Engine } from './engines/engine.js';
-import type { TenantView } from './programs/accounts.js';
-import { durationMsOf } from './programs/accounting.js';
-import type { ProcessTable, Program } from './programs/process-table.js';
-import type { Placement } from './placement/placement.js';
-import type { Policy } from './policies/policy.js';
-import { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
-import type { Dispatch } from './protocol/events.js';
-import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from './protocol/units.js';
+import type { Accuracy } from '../foresight/accuracy.js';
+import type { Forecast } from '../foresight/outlook.js';
+import type { NextCall } from '../foresight/thread-path.js';
+import type { Call } from '../programs/call.js';
+import type { Engine } from '../engines/engine.js';
+import type { TenantView } from '../programs/accounts.js';
+import { durationMsOf } from '../programs/accounting.js';
+import type { ProcessTable, Program } from '../programs/process-table.js';
+import type { Placement } from '../placement/placement.js';
+import type { Policy } from '../policies/policy.js';
+import { WAIT_CAUSES, type WaitCause } from '../placement/waits.js';
+import type { Dispatch } from '../protocol/events.js';
+import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from '../protocol/units.js';
 import { demandView, recordView, type EngineDemand, type ProgramRecord } from './shared-views.js';
 import { callViews, causes, waitViews, type CallView, type Moment, type WaitView } from './wait-views.js';
 
@@ -283,18 +283,13 @@ function forecastOf(row: Program | undefined, { foresees = false }: Policy): For
 }
 
 function programView({ policy, nowMs }: State & Moment, row: Program): ProgramView {
-  const { fadingTokens, fadingAtMs, outlook } = row;
   const threads = row.activeCalls.toSorted((a, b) => a.seq - b.seq).map((call) => threadView(call, nowMs));
   const running = threads.flatMap((thread) => (thread.state === 'running' && thread.engine ? [thread.engine] : []));
   const waitingNow = row.activeCalls.reduce((sum, call) => sum + call.waitingMs(nowMs) - call.waitedMs, 0);
   return {
     id: row.id,
     tenant: row.tenant,
-    level: policy.stand(
-      { serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs },
-      { fadingTokens, fadingAtMs, outlook },
-      nowMs,
-    ).level,
+    level: policy.stand({ serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs }, row, nowMs).level,
     serviceMs: row.serviceMs as Millis,
     waitingMs: (row.waitingMs + waitingNow) as Millis,
     waitMsMax: threads.reduce((most, thread) => Math.max(most, thread.waitingMs), row.waitMsMax) as Millis,

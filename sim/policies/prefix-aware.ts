@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Balancer, Candidate, EngineId, Placeable } from '../src/index.js';
-import { leastLoadedOf } from './least-loaded.js';
+import type { Balancer, CallId, Candidate, EngineId } from '../../src/index.js';
+import { leastLoadedOf } from '../../loadbalancer/least-loaded.js';
 
 /** Prefix blocks remembered for each engine. A bound on size, unlike one on entries, allocates nothing up front. */
 const BLOCKS = { maxSize: 65_536, sizeCalculation: () => 1 };
@@ -10,6 +10,9 @@ const MATCH_SHARE_MIN = 0.5;
 const IMBALANCE_CALLS = 16;
 const IMBALANCE_RATIO = 1.5;
 
+/** Chained hashes of the leading blocks of a waiting call's prompt, first block first. */
+export type PrefixOf = (call: CallId) => readonly number[];
+
 /**
  * Cache-aware routing as in SGLang's model gateway: the engine that was sent the longest matching prefix. The
  * least-loaded engine is chosen instead if less than half of the prompt matches, or if engines are out of balance.
@@ -17,14 +20,14 @@ const IMBALANCE_RATIO = 1.5;
  * Block hashes are chained (each covers the whole prefix before it), so one flat LRU set an engine is its prefix tree.
  * The engine's actual cache is unknown; the sets hold the prompts that it was sent.
  */
-export function prefixAware(): Balancer {
+export function prefixAware(prefixOf: PrefixOf): Balancer {
   const sent = new Map<EngineId, LRUCache<number, true>>();
 
-  function matchedBlocks(call: Placeable, engine: Candidate): number {
+  function matchedBlocks(prefix: readonly number[], engine: Candidate): number {
     const blocks = sent.get(engine.id);
     if (blocks === undefined) return 0;
-    const miss = call.prefix.findIndex((hash) => !blocks.has(hash));
-    return miss < 0 ? call.prefix.length : miss;
+    const miss = prefix.findIndex((hash) => !blocks.has(hash));
+    return miss < 0 ? prefix.length : miss;
   }
 
   function balanced(live: readonly Candidate[]): boolean {
@@ -34,11 +37,11 @@ export function prefixAware(): Balancer {
     return most - least <= IMBALANCE_CALLS || most <= least * IMBALANCE_RATIO;
   }
 
-  function bestMatch<E extends Candidate>(call: Placeable, live: readonly E[]): E | undefined {
+  function bestMatch<E extends Candidate>(prefix: readonly number[], live: readonly E[]): E | undefined {
     let best: E | undefined;
-    let most = call.prefix.length * MATCH_SHARE_MIN;
+    let most = prefix.length * MATCH_SHARE_MIN;
     for (const engine of live) {
-      const blocks = matchedBlocks(call, engine);
+      const blocks = matchedBlocks(prefix, engine);
       if (blocks > most || (blocks === most && blocks > 0 && best === undefined)) [best, most] = [engine, blocks];
     }
     return best;
@@ -47,14 +50,13 @@ export function prefixAware(): Balancer {
   return {
     name: 'prefix-aware',
     spills: true,
-    readsPrefix: true,
-    place: (call, _home, live) => (balanced(live) ? bestMatch(call, live) : undefined),
+    place: (call, _home, live) => (balanced(live) ? bestMatch(prefixOf(call.id), live) : undefined),
     choose: (_call, open) => leastLoadedOf(open),
     binds: () => false,
     dispatched(call, engine) {
       let blocks = sent.get(engine.id);
       if (blocks === undefined) sent.set(engine.id, (blocks = new LRUCache(BLOCKS)));
-      for (const hash of call.prefix) blocks.set(hash, true);
+      for (const hash of prefixOf(call.id)) blocks.set(hash, true);
     },
     lost: (engine) => void sent.delete(engine.id),
   };

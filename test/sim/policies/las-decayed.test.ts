@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { LasDecayed } from '../../../sim/policies/las-decayed.js';
+import type { CoreChanges } from '../../support/core-config.js';
+import { Desk, orderFrom, use } from '../../support/core-desk.js';
+import { cancelled, ended } from '../../support/core-events.js';
+
+/** One slot, so that everything after the first call waits. */
+function narrowDesk(changes: CoreChanges = {}): Desk {
+  const desk = new Desk(changes, 'program-affinity', new LasDecayed());
+  desk.join('A', { window: 1 });
+  return desk;
+}
+
+describe('las-decayed', () => {
+  it('ranks by prompt plus twice the output of what the program has had', () => {
+    const desk = narrowDesk();
+    use(desk, 'reader', 0, 10_000, 100);
+    use(desk, 'writer', 0, 1_000, 6_000);
+    use(desk, 'small', 0, 1_000, 100);
+    desk.arrive('run');
+    desk.arrive('w', { program: 'writer' });
+    desk.arrive('r', { program: 'reader' });
+    desk.arrive('s', { program: 'small' });
+    expect(orderFrom(desk, 'run')).toEqual(['s', 'r', 'w']);
+  });
+
+  it('forgets half of it every 60 s', () => {
+    const desk = narrowDesk();
+    use(desk, 'once-heavy', 0, 40_000, 0);
+    desk.pass(180_000); // 5,000 are left.
+    use(desk, 'now-lighter', 0, 10_000, 0);
+    desk.arrive('run');
+    desk.arrive('l', { program: 'now-lighter' });
+    desk.arrive('h', { program: 'once-heavy' });
+    expect(orderFrom(desk, 'run')).toEqual(['h', 'l']);
+  });
+
+  it('weighs waiting: what came much earlier goes first though its program had somewhat more', () => {
+    const desk = narrowDesk();
+    use(desk, 'p', 0, 4_000, 0); // 0.8 x 4,000 / 32,768, worth some 29 s of waiting.
+    desk.arrive('run');
+    desk.arrive('p1', { program: 'p' });
+    desk.pass(20_000);
+    desk.arrive('n20');
+    desk.pass(20_000);
+    desk.arrive('n40');
+    expect(orderFrom(desk, 'run')).toEqual(['n20', 'p1', 'n40']);
+  });
+
+  it('charges calls that were cancelled as well', () => {
+    const desk = narrowDesk();
+    desk.arrive('gone', { program: 'p', prompt: 30_000 });
+    desk.tell(cancelled('gone'));
+    desk.arrive('run');
+    desk.arrive('p1', { program: 'p' });
+    desk.arrive('n1');
+    expect(orderFrom(desk, 'run')).toEqual(['n1', 'p1']);
+  });
+
+  it.each(['refused', 'lost', 'busy', 'waiting'] as const)(
+    'charges a call without an answer only if an engine worked on it: %s',
+    (how) => {
+      const desk = narrowDesk();
+      if (how === 'waiting') desk.arrive('first');
+      desk.arrive('gone', { program: 'p', prompt: 30_000 });
+      if (how === 'busy') desk.fail('gone', 'busy', 10);
+      if (how === 'refused' || how === 'lost') desk.fail('gone', how);
+      else desk.tell(cancelled('gone'));
+      desk.pass(10);
+      if (how !== 'waiting') desk.arrive('first');
+      desk.arrive('p1', { program: 'p' });
+      desk.arrive('n1');
+      expect(orderFrom(desk, 'first')).toEqual(how === 'lost' ? ['n1', 'p1'] : ['p1', 'n1']);
+    },
+  );
+
+  it('forgets a program that has ended', () => {
+    const desk = narrowDesk();
+    use(desk, 'p', 0, 30_000, 0);
+    desk.tell(ended('p'));
+    desk.arrive('run');
+    desk.arrive('p1', { program: 'p' });
+    desk.arrive('n1');
+    expect(orderFrom(desk, 'run')).toEqual(['p1', 'n1']);
+  });
+
+  it('keeps its first queue for promotions', () => {
+    const desk = narrowDesk({ starvation: { beta: 1, floorMs: 1_000 } });
+    use(desk, 'p', 0, 30_000, 0);
+    desk.arrive('run');
+    desk.arrive('p1', { program: 'p' });
+    desk.pass(1_000);
+    desk.arrive('n1');
+    expect(orderFrom(desk, 'run')).toEqual(['p1', 'n1']);
+    expect(desk.dispatchOf('p1')).toMatchObject({ level: 0, reason: 'promoted' });
+    expect(desk.dispatchOf('n1')?.level).toBe(1);
+  });
+});
