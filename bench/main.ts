@@ -3,10 +3,8 @@ import { benchCluster } from './cluster/calls.js';
 import { benchFleet } from './cluster/fleet.js';
 import { benchPressure } from './cluster/pressure.js';
 import { benchGateways } from './cluster/scale.js';
-import { benchStore } from './cluster/store.js';
 import { benchDecisions } from './core/decisions.js';
 import { benchProgramBytes } from './core/program-bytes.js';
-import { benchSteps } from './engine/steps.js';
 import { benchLatency } from './gateway/latency.js';
 import { benchLargeBodies } from './gateway/large-bodies.js';
 import { benchObserved } from './gateway/observed.js';
@@ -15,7 +13,6 @@ import { benchStreams } from './gateway/streams.js';
 import { benchThroughput } from './gateway/throughput.js';
 import { benchHistory } from './history/identify.js';
 import { benchIdentity } from './identity/table.js';
-import { benchLoad } from './load/generator.js';
 import { say } from './numbers.js';
 import { ensurePackages } from './packages.js';
 import { benchParts } from './parts/table.js';
@@ -33,7 +30,6 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   memory: { run: benchProgramBytes, quickSeconds: 3 },
   history: { run: benchHistory, quickSeconds: 1 },
   identity: { run: benchIdentity, quickSeconds: 4 },
-  engine: { run: benchSteps, quickSeconds: 2 },
   simulator: { run: benchSimulator, quickSeconds: 8 },
   latency: { run: benchLatency, quickSeconds: 13 },
   streams: { run: benchStreams, quickSeconds: 13 },
@@ -41,8 +37,6 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   bodies: { run: benchLargeBodies, quickSeconds: 16 },
   throughput: { run: benchThroughput, quickSeconds: 12 },
   observed: { run: benchObserved, quickSeconds: 30 },
-  load: { run: benchLoad, quickSeconds: 11 },
-  store: { run: benchStore, quickSeconds: 2 },
   cluster: { run: benchCluster, quickSeconds: 14 },
   pressure: { run: benchPressure, quickSeconds: 1 },
   gateways: { run: benchGateways, quickSeconds: 4 },
@@ -53,7 +47,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
 const QUICK_SECONDS_MAX = 15;
 
 const command = new Command('bench')
-  .description('Measures what the gateway, the scheduler and the load tester cost, against other proxies.')
+  .description('Measures what the gateway and the scheduler cost, against other proxies.')
   .addArgument(new Argument('[names...]', 'what to run; absent: all').choices(Object.keys(BENCHES)))
   .option('--quick', 'fewer and shorter rounds, whose times are rough: short benches in two minutes', false)
   .showHelpAfterError()

@@ -13,7 +13,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version
   trace: async () => (await import('./trace.js')).addTraceCommand,
   workflow: async () => (await import('./workflow.js')).addWorkflowCommand,
   sim: async () => (await import('./sim.js')).addSimCommand,
-  tune: async () => (await import('./tune.js')).addTuneCommand,
   load: async () => (await import('./load.js')).addLoadCommand,
   replay: async () => (await import('./replay.js')).addReplayCommand,
   why: async () => (await import('./why.js')).addWhyCommand,

@@ -18,8 +18,7 @@ import {
 } from '../lab/index.js';
 import { makeFolder } from './files.js';
 import { names, seeds } from './lists.js';
-import { Pool } from './sim/pool.js';
-import { untilEnded } from './sim/progress.js';
+import { Pool, untilEnded } from './sim/pool.js';
 import { jobsOption } from './sim/flags.js';
 import { SIM_POLICY_SENTENCES } from './choices-help.js';
 import { readScheduling } from './sim/scheduling.js';

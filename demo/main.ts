@@ -1,7 +1,7 @@
 /**
- * `npm run demo`: what scheduling does for agent programs, simulated at once and checked live. Reading guide:
+ * `npm run demo`: what scheduling does for agent programs, simulated or live. Reading guide:
  * - `program.ts`: what is simulated, played and printed. `simulate.ts`: programs in virtual time.
- * - `live.ts`: the live runs, and their order. `replay.ts`: the client, which plays programs through a base URL.
+ * - `live.ts`: a live run. `replay.ts`: the client, which plays programs through a base URL.
  * - `../processes/`: the gateway and the engines behind the URL, in processes of their own.
  * - `workload.ts`: the source of the programs. `report.ts`: the figures of their times.
  */

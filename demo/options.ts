@@ -22,7 +22,7 @@ export interface DemoOptions {
   /** Absent: 0.3, or 1 on a real engine, whose programs have short gaps. */
   readonly gapScale?: number;
   readonly gapMax: number;
-  /** All programs live, instead of simulated with a short live check. */
+  /** Live instead of simulated. */
   readonly full: boolean;
   readonly timeLimit: number;
   readonly json: boolean;
@@ -39,8 +39,8 @@ const STAND_IN = ['engines', 'preset', 'speed', 'synthetic', 'traces'];
 export function makeCommand(): Command {
   return new Command('demo')
     .description(
-      'Compares policies by how long agent programs take: all of them in virtual time, then a few live, through a ' +
-        'gateway and stand-in engines. With --full, or on real engines, all of them live.',
+      'Compares policies by how long agent programs take: in virtual time, or with --full and on ' +
+        'real engines live, through a gateway.',
     )
     .addOption(
       new Option('--policies <names>', 'policies, the first to compare each other one with')

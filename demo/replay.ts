@@ -20,14 +20,7 @@ export interface Pace {
   readonly cacheSalt: string;
   /** Ends the replay early; programs under way then count as failed. */
   readonly signal: AbortSignal;
-  readonly watcher: Watcher;
-}
-
-/** Receives the progress of the replay. */
-export interface Watcher {
-  answered(): void;
-  /** A program has ended, successfully or not. */
-  ended(): void;
+  readonly onAnswer: () => void;
 }
 
 /** The outcome of one program. Times are scaled to real time. */
@@ -56,7 +49,7 @@ export function replay(programs: readonly AgentProgram[], pace: Pace): Promise<P
 }
 
 async function play(program: AgentProgram, pace: Pace): Promise<ProgramOutcome> {
-  const { speed, gapScale, gapMsMax, signal, watcher } = pace;
+  const { speed, gapScale, gapMsMax, signal, onAnswer } = pace;
   const conversation: ChatMessage[] = [];
   const seenAs = new Set<string>();
   let calls = 0;
@@ -69,7 +62,7 @@ async function play(program: AgentProgram, pace: Pace): Promise<ProgramOutcome> 
       conversation.push(...(call.messages ?? []));
       const answer = await ask(conversation, call, pace);
       calls += 1;
-      watcher.answered();
+      onAnswer();
       seenAs.add(answer.program);
       overheadMs += answer.overheadMs;
       conversation.push({ role: 'assistant', content: answer.content });
@@ -77,7 +70,6 @@ async function play(program: AgentProgram, pace: Pace): Promise<ProgramOutcome> 
   } catch (error) {
     failure = `call ${calls + 1} of ${program.calls.length}: ${error instanceof Error ? error.message : String(error)}`;
   }
-  watcher.ended();
   const toSeconds = (ms: number) => (ms * speed) / 1000;
   return {
     id: program.id,

@@ -1,5 +1,7 @@
+import { MARGIN, nearestRank } from '../lab/index.js';
 import type { PrefixCounters } from '../processes/engines.js';
 import type { GatewayView } from '../processes/gateway.js';
+import { integer, number, percent, textTable } from '../text/index.js';
 import type { ProgramOutcome } from './replay.js';
 
 /** One policy's run. */
@@ -50,8 +52,8 @@ export function summarize(policy: string, runs: readonly Run[]): Summary {
     policy,
     programs: outcomes.length,
     meanSeconds: mean(seconds),
-    p50Seconds: quantile(seconds, 0.5),
-    p99Seconds: quantile(seconds, 0.99),
+    p50Seconds: nearestRank(seconds, 0.5),
+    p99Seconds: nearestRank(seconds, 0.99),
     makespanSeconds: mean(makespans),
     hitRate: share(
       sum(({ prefix }) => prefix.hits),
@@ -101,31 +103,14 @@ export function compare(summaries: readonly Summary[]): Comparison[] {
   }));
 }
 
-type Column = readonly [title: string, cell: (summary: Summary) => string];
-
-const COLUMNS: readonly Column[] = [
-  ['policy', ({ policy }) => policy],
-  ['mean s', ({ meanSeconds }) => number(meanSeconds)],
-  ['p50 s', ({ p50Seconds }) => number(p50Seconds)],
-  ['p99 s', ({ p99Seconds }) => number(p99Seconds)],
-  ['cached', ({ hitRate }) => percent(hitRate)],
-  ['queued s', ({ gateway }) => number(gateway.queuedSecondsMean)],
-  ['failed', ({ failures }) => String(failures)],
-];
-/** Columns that only a real gateway can fill. */
-const LIVE_COLUMNS: readonly Column[] = [
-  ['right', ({ gateway, programs }) => `${gateway.programsRight}/${programs}`],
-  ['overhead', ({ overheadShare }) => percent(overheadShare)],
-];
-
 const LEGEND = `Times are seconds of the real machine. p99: of fewer than 100 programs, the
 slowest. cached: share of prompt tokens that the engines had in cache. queued:
 time of a program’s calls in the gateway’s queue.`;
 const LIVE_LEGEND = `right: programs whose calls the gateway recognised as one program’s.
 overhead: share of program time that this machine adds.`;
 
-/** Difference up to which a demo, which is one run, shows nothing. */
-const MARGIN = 0.02;
+/** In 80 columns. */
+const WIDTH = 80;
 const BAR_WIDTH = 50;
 
 /** Where the figures come from: virtual time, or a gateway and engines. */
@@ -143,34 +128,10 @@ export function text(summaries: readonly Summary[], about: readonly string[], ho
     `Mean program time, s (${how}): shorter is better`,
     ...bars(summaries),
     '',
-    ...table(summaries, isLive ? [...COLUMNS, ...LIVE_COLUMNS] : COLUMNS),
+    ...table(summaries, isLive),
     '',
     LEGEND,
     ...(isLive ? [LIVE_LEGEND] : []),
-    '',
-    ...about,
-  ].join('\n');
-}
-
-/** How far the means of live runs lie from those of the same runs simulated, as a sentence and a table. */
-export function agreement(simulated: readonly Summary[], live: readonly Summary[], about: readonly string[]): string {
-  const of = (summary: Summary) => simulated.find(({ policy }) => policy === summary.policy);
-  const far = live.map((summary) => Math.abs(summary.meanSeconds / (of(summary)?.meanSeconds ?? NaN) - 1));
-  const overhead = Math.max(...live.map(({ overheadShare }) => overheadShare));
-  return [
-    `Live check: mean program times within ${percent(Math.max(...far))} of simulated ones;`,
-    `up to ${percent(overhead)} of the live times is overhead of this machine.`,
-    '',
-    ...table(live, [
-      ['policy', ({ policy }) => policy],
-      ['live s', ({ meanSeconds }) => number(meanSeconds)],
-      ['simulated s', (summary) => number(of(summary)?.meanSeconds ?? NaN)],
-      ['cached', ({ hitRate }) => percent(hitRate)],
-      ['simulated', (summary) => percent(of(summary)?.hitRate ?? null)],
-      ...LIVE_COLUMNS,
-    ]),
-    '',
-    LIVE_LEGEND,
     '',
     ...about,
   ].join('\n');
@@ -203,27 +164,28 @@ function bars(summaries: readonly Summary[]): string[] {
   });
 }
 
-export function table(summaries: readonly Summary[], columns: readonly Column[]): string[] {
-  const rows = [
-    columns.map(([title]) => title),
-    ...summaries.map((summary) => columns.map(([, cell]) => cell(summary))),
+/** Columns that only a real gateway can fill come last. */
+function table(summaries: readonly Summary[], isLive: boolean): string[] {
+  const columns = [
+    'mean s',
+    'p50 s',
+    'p99 s',
+    'cached',
+    'queued s',
+    'failed',
+    ...(isLive ? ['right', 'overhead'] : []),
   ];
-  const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const align = (cell: string, column: number) =>
-    column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
-  return rows.map((row) => row.map(align).join('  ').trimEnd());
+  const rows = summaries.map(({ policy, gateway, programs, ...own }) => [
+    policy,
+    ...[own.meanSeconds, own.p50Seconds, own.p99Seconds].map(number),
+    percent(own.hitRate),
+    number(gateway.queuedSecondsMean),
+    integer(own.failures),
+    ...(isLive ? [`${gateway.programsRight}/${programs}`, percent(own.overheadShare)] : []),
+  ]);
+  return textTable('policy', [{ heading: '', columns }], rows, WIDTH);
 }
 
-const number = (value: number) => (value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en-US'));
-const percent = (part: number | null) => (part === null ? '-' : `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`);
 const share = (part: number, whole: number) => (whole > 0 ? part / whole : null);
 const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 const mean = (values: readonly number[]) => total(values) / values.length;
-
-/**
- * Nearest-rank percentile: the least value such that this share of all is not above it. For few values, p99 is the
- * largest.
- */
-function quantile(sorted: readonly number[], part: number): number {
-  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? NaN;
-}

@@ -9,7 +9,6 @@ import {
   syntheticAgents,
   TraceError,
 } from '../workloads/index.js';
-import { textTokens } from './tokens.js';
 
 /** Bytes per token of the stand-in's tokenizer, for any text. */
 const STAND_IN_BYTES_PER_TOKEN = 4;
@@ -19,8 +18,6 @@ export interface Workload {
   readonly name: string;
   readonly programs: readonly AgentProgram[];
   readonly demand: Demand;
-  /** Of the engines' tokenizer, for their texts. */
-  readonly bytesPerToken: number;
 }
 
 /** Demand of the programs on a KV cache, in tokens. */
@@ -82,17 +79,6 @@ export function smallWorkload(count: number, seed: number, largestTokens: number
   return describe(`synthetic small agents (seed ${seed})`, programs, bytesPerToken);
 }
 
-/** The first calls of the first programs. */
-export const excerpt = (
-  { name, programs, bytesPerToken }: Workload,
-  { programsMax, callsMax }: { readonly programsMax: number; readonly callsMax: number },
-): Workload =>
-  describe(
-    name,
-    programs.slice(0, programsMax).map(({ calls, ...program }) => ({ ...program, calls: calls.slice(0, callsMax) })),
-    bytesPerToken,
-  );
-
 function describe(name: string, programs: readonly AgentProgram[], bytesPerToken: number): Workload {
   const demand = { calls: 0, largestTokens: 0, meanTokens: 0, peakTokens: 0 };
   for (const program of programs) {
@@ -105,5 +91,19 @@ function describe(name: string, programs: readonly AgentProgram[], bytesPerToken
     demand.meanTokens += contexts.reduce((sum, tokens) => sum + tokens, 0) / contexts.length;
     demand.peakTokens = Math.max(demand.peakTokens, largest);
   }
-  return { name, programs, demand, bytesPerToken };
+  return { name, programs, demand };
+}
+
+/**
+ * Tokens of each call's prompt on an engine with this many bytes of text per token: the conversation so far, with its
+ * answers. (A recording's own counts are those of its model's tokenizer.)
+ */
+function textTokens(program: AgentProgram, bytesPerToken: number): number[] {
+  let tokens = 0;
+  return program.calls.map(({ messages = [], answer, outputTokens }) => {
+    for (const { content } of messages) tokens += Buffer.byteLength(content) / bytesPerToken;
+    const prompt = tokens;
+    tokens += answer === undefined ? outputTokens : Buffer.byteLength(answer) / bytesPerToken;
+    return prompt;
+  });
 }

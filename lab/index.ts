@@ -30,6 +30,21 @@ export {
   statisticsOf,
   tailOf,
 } from './measure/sample.js';
+export {
+  type Column,
+  type Columns,
+  type Grid,
+  gridLines,
+  gridOf,
+  gridTable,
+  intervalText,
+  meanOf,
+  ratioText,
+  scaled,
+  seriesTable,
+  seriesText,
+  spread,
+} from './report/grid.js';
 export { headline, type Change } from './report/headline.js';
 export { htmlOf } from './report/html.js';
 export { markdownOf } from './report/markdown.js';

@@ -1,6 +1,6 @@
 import { Stage, CONDITIONS, type Proxy } from '../gateway/stage.js';
-import type { Latency } from '../gateway/load.js';
-import { median, printTable, ratio, say, show } from '../numbers.js';
+import { Comparison, costOf, inRounds } from '../gateway/rounds.js';
+import { printTable, say, show } from '../numbers.js';
 import { startServer } from './server.js';
 
 const IN_FLIGHT = 32;
@@ -11,10 +11,9 @@ const PROGRAMS = 33;
 const KEYS = ['wholeP50', 'wholeP99', 'cpuMicros'] as const;
 
 interface Case {
-  readonly label: string;
+  readonly name: 'off' | 'own' | 'moved' | 'workers';
   readonly gateways: readonly Proxy[];
 }
-type Sample = Pick<Latency, 'wholeP50' | 'wholeP99'> & { readonly cpuMicros: number };
 
 /** Latency and processor time that the shared state adds to a call. */
 export async function benchCluster(quick: boolean): Promise<void> {
@@ -32,14 +31,22 @@ Added: less the gateway without a cluster in the same round. Medians of interlea
     const cluster = { url: server.path, gateways: 2 };
     const [a, b] = [await stage.startGateway({ cluster }), await stage.startGateway({ cluster })];
     const cases: Case[] = [
-      { label: 'off', gateways: [off] },
-      { label: 'own', gateways: [a] },
-      { label: 'moved', gateways: [a, b] },
-      { label: 'workers', gateways: [await stage.startGateway({ workers: 2, admin: { port: 0 } })] },
+      { name: 'off', gateways: [off] },
+      { name: 'own', gateways: [a] },
+      { name: 'moved', gateways: [a, b] },
+      { name: 'workers', gateways: [await stage.startGateway({ workers: 2, admin: { port: 0 } })] },
     ];
-    const samples = await measure(stage, cases, quick);
-    const base = samples.get('off') ?? [];
-    const rows = cases.map(({ label }) => rowOf(label, samples.get(label) ?? [], base));
+    const compared = await measure(stage, cases, quick);
+    const rows = cases.map(({ name }) => [
+      name,
+      ...KEYS.map((key) => show(compared.middle(name, key))),
+      ...(name === 'off'
+        ? []
+        : [
+            ...(['wholeP50', 'wholeP99'] as const).map((key) => compared.added(name, key, 'off')),
+            compared.ratio(name, 'cpuMicros', 'off'),
+          ]),
+    ]);
     printTable(['program', 'p50 ms', 'p99 ms', 'CPU µs', 'added p50', 'added p99', 'CPU ratio'], rows);
   } finally {
     await stage.close();
@@ -47,32 +54,16 @@ Added: less the gateway without a cluster in the same round. Medians of interlea
   }
 }
 
-async function measure(stage: Stage, cases: readonly Case[], quick: boolean): Promise<Map<string, Sample[]>> {
-  const samples = new Map<string, Sample[]>(cases.map(({ label }) => [label, []]));
+async function measure(stage: Stage, cases: readonly Case[], quick: boolean) {
   const load = { type: 'paced', bytes: 2048, stream: false, perSecond: PER_SECOND, programs: PROGRAMS } as const;
-  for (let round = 0; round <= (quick ? 1 : 9); round += 1)
-    for (const { label, gateways } of cases) {
-      const [url = '', ...others] = gateways.map((gateway) => gateway.url);
-      const cpuMs = () => gateways.reduce((sum, gateway) => sum + (gateway.cpuMs() ?? NaN), 0);
-      const before = cpuMs();
-      const headers = { 'x-delay-ms': `${DELAY_MS}` };
-      const latency = await stage.latency({ ...load, url, others, headers, seconds: quick ? 1 : 4 });
-      if (latency.bad > 0) throw new Error(`${label}: ${latency.bad} bad answers`);
-      const { wholeP50, wholeP99, requests } = latency;
-      // The first round only warms up.
-      if (round > 0)
-        samples.get(label)?.push({ wholeP50, wholeP99, cpuMicros: ((cpuMs() - before) * 1000) / requests });
-    }
-  return samples;
-}
-
-function rowOf(label: string, own: readonly Sample[], base: readonly Sample[]): string[] {
-  const added = (key: (typeof KEYS)[number]) =>
-    show(median(own.map((sample, round) => sample[key] - (base[round]?.[key] ?? NaN))));
-  const cpu = ratio(median(own.map(({ cpuMicros }, round) => cpuMicros / (base[round]?.cpuMicros ?? NaN))));
-  return [
-    label,
-    ...KEYS.map((key) => show(median(own.map((sample) => sample[key])))),
-    ...(label === 'off' ? ['', '', ''] : [added('wholeP50'), added('wholeP99'), cpu]),
-  ];
+  const headers = { 'x-delay-ms': `${DELAY_MS}` };
+  const samples = await inRounds(cases, { warm: 1, rounds: quick ? 1 : 9 }, async ({ name, gateways }) => {
+    const [url = '', ...others] = gateways.map((gateway) => gateway.url);
+    const all = { cpuMs: () => gateways.reduce((sum, gateway) => sum + (gateway.cpuMs() ?? NaN), 0) };
+    const job = { ...load, url, others, headers, seconds: quick ? 1 : 4 };
+    const { result, cpuMs } = await costOf(all, () => stage.latency(job));
+    if (result.bad > 0) throw new Error(`${name}: ${result.bad} bad answers`);
+    return { ...result, cpuMicros: (cpuMs * 1000) / result.requests };
+  });
+  return new Comparison<Case['name'], (typeof KEYS)[number]>(samples);
 }

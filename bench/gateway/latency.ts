@@ -1,6 +1,6 @@
-import { median, printTable, say, show } from '../numbers.js';
-import type { Latency } from './load.js';
-import { CONDITIONS, Stage, TARGETS, type Proxy, type TargetName } from './stage.js';
+import { printTable, say, show } from '../numbers.js';
+import { Comparison, costOf, inRounds } from './rounds.js';
+import { CONDITIONS, Stage, TARGETS, type Proxy } from './stage.js';
 
 const KB = 1024;
 const PER_SECOND = 500;
@@ -23,8 +23,15 @@ latency of the same round. Medians of interleaved rounds.\n`);
     for (const name of TARGETS) proxies.push(await stage.start(name));
     const rows: string[][] = [];
     for (const one of quick ? CASES.filter(({ bytes }) => bytes === 2 * KB) : CASES) {
-      const samples = await measure(stage, proxies, one, quick);
-      for (const { name } of proxies) rows.push(rowOf(one.label, name, samples));
+      const compared = await measure(stage, proxies, one, quick);
+      for (const { name } of proxies)
+        rows.push([
+          one.label,
+          name,
+          ...KEYS.map((key) => show(compared.middle(name, key))),
+          ...KEYS.map((key) => (name === 'direct' ? '' : compared.added(name, key, 'direct'))),
+          show(compared.middle(name, 'cpuMicros')),
+        ]);
     }
     printTable(['case', 'through', 'first p50', 'first p99', 'whole p50', 'whole p99', ...ADDED, 'CPU µs'], rows);
   } finally {
@@ -32,40 +39,21 @@ latency of the same round. Medians of interleaved rounds.\n`);
   }
 }
 
-type Sample = Latency & { readonly cpuMicros: number };
-type Samples = ReadonlyMap<TargetName, readonly Sample[]>;
-
-async function measure(stage: Stage, proxies: readonly Proxy[], one: (typeof CASES)[number], quick: boolean) {
-  const samples = new Map<TargetName, Sample[]>(TARGETS.map((name) => [name, []]));
-  for (let round = 0; round <= (quick ? 1 : 5); round += 1) {
-    for (const proxy of proxies) {
-      const { url, name } = proxy;
-      const cpuBefore = proxy.cpuMs() ?? NaN;
-      const { bytes, stream } = one;
-      const seconds = quick ? 0.5 : 4;
-      const latency = await stage.latency({ type: 'paced', url, bytes, stream, perSecond: PER_SECOND, seconds });
-      if (latency.bad > 0) throw new Error(`${name}: ${latency.bad} bad answers`);
-      const cpuMicros = (((proxy.cpuMs() ?? NaN) - cpuBefore) * 1000) / latency.requests;
-      // The first round only warms up.
-      if (round > 0) samples.get(name)?.push({ ...latency, cpuMicros });
-    }
-  }
-  return samples;
+async function measure(
+  stage: Stage,
+  proxies: readonly Proxy[],
+  { bytes, stream }: (typeof CASES)[number],
+  quick: boolean,
+) {
+  const seconds = quick ? 0.5 : 4;
+  const samples = await inRounds(proxies, { warm: 1, rounds: quick ? 1 : 5 }, async (proxy) => {
+    const job = { type: 'paced', url: proxy.url, bytes, stream, perSecond: PER_SECOND, seconds } as const;
+    const { result, cpuMs } = await costOf(proxy, () => stage.latency(job));
+    if (result.bad > 0) throw new Error(`${proxy.name}: ${result.bad} bad answers`);
+    return { ...result, cpuMicros: (cpuMs * 1000) / result.requests };
+  });
+  return new Comparison(samples);
 }
 
 const KEYS = ['firstP50', 'firstP99', 'wholeP50', 'wholeP99'] as const;
 const ADDED = ['added first p50', 'p99', 'added whole p50', 'p99'];
-
-function rowOf(label: string, name: TargetName, samples: Samples): string[] {
-  const own = samples.get(name) ?? [];
-  const direct = samples.get('direct') ?? [];
-  return [
-    label,
-    name,
-    ...KEYS.map((key) => show(median(own.map((sample) => sample[key])))),
-    ...KEYS.map((key) =>
-      name === 'direct' ? '' : show(median(own.map((sample, round) => sample[key] - (direct[round]?.[key] ?? NaN)))),
-    ),
-    show(median(own.map((sample) => sample.cpuMicros))),
-  ];
-}

@@ -1,4 +1,5 @@
-import { median, printTable, ratio, say, show } from '../numbers.js';
+import { printTable, say, show } from '../numbers.js';
+import { Comparison, costOf } from './rounds.js';
 import { CONDITIONS, Stage, type Proxy } from './stage.js';
 import { warmUp } from './throughput.js';
 import { benchWatching } from './watching.js';
@@ -11,10 +12,8 @@ const BYTES = 2048;
 const CONNECTIONS = 32;
 const SCRAPE_MS = 1000;
 
-interface Sample {
-  readonly perSecond: number;
-  readonly cpuMicros: number;
-}
+const KEYS = ['perSecond', 'cpuMicros'] as const;
+type Sample = Readonly<Record<(typeof KEYS)[number], number>>;
 
 /** The page's own request at its first look (`/ui`). */
 const PAGE = '/stream?offset=0&limit=60';
@@ -51,9 +50,13 @@ ratios are medians of the rounds' ratios to plain.\n`);
     if (!quick) for (const { proxy } of gateways) await warmUp(stage, proxy);
     const rows: string[][] = [];
     for (const { label, stream } of CELLS) {
-      const samples = await measure(stage, gateways, stream, quick);
-      const plain = samples.get('plain') ?? [];
-      for (const { name } of gateways) rows.push([label, name, ...cells(samples.get(name) ?? [], plain)]);
+      const compared = new Comparison(await measure(stage, gateways, stream, quick));
+      for (const { name } of gateways)
+        rows.push([
+          label,
+          name,
+          ...KEYS.flatMap((key) => [show(compared.middle(name, key)), compared.ratio(name, key, 'plain')]),
+        ]);
     }
     printTable(['calls', 'gateway', 'calls/s', 'of plain', 'CPU µs', 'of plain'], rows);
     say(`\nSpans: ${await spansOf(gateways.at(-1)?.proxy.url ?? '')}`);
@@ -78,10 +81,8 @@ async function measure(stage: Stage, gateways: readonly Observed[], stream: bool
 async function run(stage: Stage, { proxy, watch }: Observed, stream: boolean, seconds: number): Promise<Sample> {
   const { url } = proxy;
   const stop = watch(url);
-  const cpuBefore = proxy.cpuMs() ?? NaN;
   const job = { type: 'throughput', url, bytes: BYTES, connections: CONNECTIONS, seconds, stream } as const;
-  const result = await stage.throughput(job);
-  const cpuMs = (proxy.cpuMs() ?? NaN) - cpuBefore;
+  const { result, cpuMs } = await costOf(proxy, () => stage.throughput(job));
   stop();
   if (result.bad > 0) throw new Error(`${result.bad} bad answers`);
   return { perSecond: result.requests / result.seconds, cpuMicros: (cpuMs * 1000) / result.requests };
@@ -103,14 +104,6 @@ const readPage: Watch = (url) => {
     });
   return () => end.abort();
 };
-
-function cells(samples: readonly Sample[], plain: readonly Sample[]): string[] {
-  const keys = ['perSecond', 'cpuMicros'] as const;
-  return keys.flatMap((key) => [
-    show(median(samples.map((sample) => sample[key]))),
-    ratio(median(samples.map((sample, round) => sample[key] / (plain[round]?.[key] ?? NaN)))),
-  ]);
-}
 
 /** What became of the spans, by the gateway's own counters. */
 async function spansOf(url: string): Promise<string> {

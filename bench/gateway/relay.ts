@@ -1,4 +1,5 @@
-import { median, printTable, ratio, say, show } from '../numbers.js';
+import { printTable, say, show } from '../numbers.js';
+import { Comparison, costOf, inRounds, rateText } from './rounds.js';
 import { CONDITIONS, Stage, type Proxy, type TargetName } from './stage.js';
 
 const KB = 1024;
@@ -12,15 +13,6 @@ const CASES = [
 ];
 const PROXIES = ['maitred', 'http-proxy', 'pass-through'] as const;
 const CONNECTIONS = 1024;
-/** Share of its core below which a proxy keeps up: it relays the full load, and only CPU distinguishes proxies. */
-const BUSY_MIN = 0.9;
-
-interface Sample {
-  readonly perSecond: number;
-  readonly cpuMicros: number;
-  /** Share of one core. */
-  readonly busy: number;
-}
 
 /** Events relayed a second and processor time an event: many streams, each at the pace of a model's tokens. */
 export async function benchRelay(quick: boolean): Promise<void> {
@@ -44,25 +36,15 @@ is the median of the rounds' ratios. ~ marks proxies that had idle time.\n`);
 }
 
 async function measure(stage: Stage, proxies: readonly Proxy[], one: (typeof CASES)[number], quick: boolean) {
-  const samples = new Map<TargetName, Sample[]>(PROXIES.map((name) => [name, []]));
-  // The first round only warms up.
-  for (let round = 0; round <= (quick ? 1 : 5); round += 1) {
-    for (const proxy of proxies) {
-      const { url, name } = proxy;
-      const { open } = await stage.hold({ type: 'hold', url, bytes: 2 * KB, stream: true, ...one });
-      if (open !== one.streams) throw new Error(`${name} opened ${open} of ${one.streams} streams`);
-      const cpuBefore = proxy.cpuMs() ?? NaN;
-      const { events, seconds } = await stage.count({ type: 'count', seconds: quick ? 1 : 4 });
-      const cpuMs = (proxy.cpuMs() ?? NaN) - cpuBefore;
-      if (round === 0) continue;
-      samples.get(name)?.push({
-        perSecond: events / seconds,
-        cpuMicros: (cpuMs * 1000) / events,
-        busy: cpuMs / seconds / 1000,
-      });
-    }
-  }
-  return samples;
+  const samples = await inRounds(proxies, { warm: 1, rounds: quick ? 1 : 5 }, async (proxy) => {
+    const { url, name } = proxy;
+    const { open } = await stage.hold({ type: 'hold', url, bytes: 2 * KB, stream: true, ...one });
+    if (open !== one.streams) throw new Error(`${name} opened ${open} of ${one.streams} streams`);
+    const { result, cpuMs } = await costOf(proxy, () => stage.count({ type: 'count', seconds: quick ? 1 : 4 }));
+    const { events, seconds } = result;
+    return { perSecond: events / seconds, cpuMicros: (cpuMs * 1000) / events, busy: cpuMs / seconds / 1000 };
+  });
+  return new Comparison<TargetName, 'perSecond' | 'cpuMicros' | 'busy'>(samples);
 }
 
 const HEADINGS = [
@@ -74,17 +56,13 @@ const HEADINGS = [
   'of http-proxy',
 ];
 
-function rowOf({ streams, gapMs }: (typeof CASES)[number], samples: ReadonlyMap<TargetName, readonly Sample[]>) {
-  const of = (name: TargetName) => samples.get(name) ?? [];
-  const middle = (name: TargetName, key: keyof Sample) => median(of(name).map((sample) => sample[key]));
-  const against = (key: keyof Sample, base: TargetName) =>
-    ratio(median(of('maitred').map((sample, round) => sample[key] / (of(base)[round]?.[key] ?? NaN))));
+function rowOf({ streams, gapMs }: (typeof CASES)[number], compared: Awaited<ReturnType<typeof measure>>): string[] {
   return [
     `${streams}, ${show((streams * 1000) / gapMs)}`,
-    ...PROXIES.map((name) => `${middle(name, 'busy') < BUSY_MIN ? '~' : ''}${show(middle(name, 'perSecond'))}`),
-    against('perSecond', 'http-proxy'),
-    against('perSecond', 'pass-through'),
-    ...PROXIES.map((name) => show(middle(name, 'cpuMicros'))),
-    against('cpuMicros', 'http-proxy'),
+    ...PROXIES.map((name) => rateText(compared, name)),
+    compared.ratio('maitred', 'perSecond', 'http-proxy'),
+    compared.ratio('maitred', 'perSecond', 'pass-through'),
+    ...PROXIES.map((name) => show(compared.middle(name, 'cpuMicros'))),
+    compared.ratio('maitred', 'cpuMicros', 'http-proxy'),
   ];
 }

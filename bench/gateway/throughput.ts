@@ -1,23 +1,15 @@
-import { median, printTable, ratio, say, show } from '../numbers.js';
+import { printTable, say, show } from '../numbers.js';
+import { Comparison, costOf, inRounds, rateText, type RateSample } from './rounds.js';
 import { CONDITIONS, Stage, TARGETS, type Proxy, type TargetName } from './stage.js';
 
 const KB = 1024;
 const BODIES = [2 * KB, 64 * KB, 512 * KB];
 const CONNECTIONS = [1, 32, 1000];
-/** Share of its core below which a proxy waited for the load, so that its throughput means little. */
-const BUSY_MIN = 0.9;
 
 interface Cell {
   readonly stream: boolean;
   readonly bytes: number;
   readonly connections: number;
-}
-
-interface Sample {
-  readonly perSecond: number;
-  readonly cpuMicros: number;
-  /** Share of one core. */
-  readonly busy: number;
 }
 
 /** Requests a second and processor time a request: the gateway against other proxies, in interleaved rounds. */
@@ -69,63 +61,38 @@ async function measure(stage: Stage, proxies: readonly Proxy[], cell: Cell, quic
   const rounds = large || quick ? 1 : 3;
   // A thousand streams at once take seconds: in a shorter round none would end.
   const seconds = quick ? 0.5 : large ? (5 * cell.bytes) / (64 * KB) : many ? 5 : 1;
-  const samples = new Map<TargetName, Sample[]>(TARGETS.map((name) => [name, []]));
   // The first round only warms up: each path of each proxy has been compiled after it.
-  for (let round = large ? 1 : 0; round <= rounds; round += 1) {
-    for (const proxy of proxies) {
-      const cpuBefore = proxy.cpuMs() ?? NaN;
-      const startedAt = performance.now();
-      const result = await stage.throughput({ type: 'throughput', url: proxy.url, ...cell, seconds });
-      const cpuMs = (proxy.cpuMs() ?? NaN) - cpuBefore;
-      if (result.bad > 0) throw new Error(`${proxy.name}: ${result.bad} bad answers with ${JSON.stringify(cell)}`);
-      if (round === 0) continue;
-      samples.get(proxy.name)?.push({
-        perSecond: result.requests / result.seconds,
-        cpuMicros: (cpuMs * 1000) / result.requests,
-        busy: cpuMs / (performance.now() - startedAt),
-      });
-    }
-  }
-  return samples;
+  const samples = await inRounds(proxies, { warm: large ? 0 : 1, rounds }, async (proxy) => {
+    const job = { type: 'throughput', url: proxy.url, ...cell, seconds } as const;
+    const { result, cpuMs, tookMs } = await costOf(proxy, () => stage.throughput(job));
+    if (result.bad > 0) throw new Error(`${proxy.name}: ${result.bad} bad answers with ${JSON.stringify(cell)}`);
+    return {
+      perSecond: result.requests / result.seconds,
+      cpuMicros: (cpuMs * 1000) / result.requests,
+      busy: cpuMs / tookMs,
+    };
+  });
+  return new Comparison<TargetName, keyof RateSample>(samples);
 }
 
+const CPU_OF = ['http-proxy', 'pass-through', 'maitred'] as const;
 const HEADINGS = [
   'body, connections',
-  'direct/s',
-  'http-proxy/s',
-  'pass-through/s',
-  'maitred/s',
+  ...['direct', ...CPU_OF].map((name) => `${name}/s`),
   'of http-proxy',
   'of pass-through',
-  'CPU µs: http-proxy',
-  'pass-through',
-  'maitred',
+  ...CPU_OF.map((name, i) => (i === 0 ? `CPU µs: ${name}` : name)),
   'of http-proxy',
 ];
 
-function rowOf(cell: Cell, samples: ReadonlyMap<TargetName, readonly Sample[]>): string[] {
-  const of = (name: TargetName) => samples.get(name) ?? [];
-  const rate = (name: TargetName) => {
-    const idle = median(of(name).map((sample) => sample.busy)) < BUSY_MIN ? '~' : '';
-    return idle + show(median(of(name).map((sample) => sample.perSecond)));
-  };
-  const cpu = (name: TargetName) => show(median(of(name).map((sample) => sample.cpuMicros)));
-  const against = (key: 'perSecond' | 'cpuMicros', base: TargetName) => {
-    const rounds = of('maitred').map((sample, round) => sample[key] / (of(base)[round]?.[key] ?? NaN));
-    return ratio(median(rounds));
-  };
+function rowOf(cell: Cell, compared: Awaited<ReturnType<typeof measure>>): string[] {
   return [
     `${cell.bytes / KB} KB, ${cell.connections}`,
-    rate('direct'),
-    rate('http-proxy'),
-    rate('pass-through'),
-    rate('maitred'),
-    against('perSecond', 'http-proxy'),
-    against('perSecond', 'pass-through'),
-    cpu('http-proxy'),
-    cpu('pass-through'),
-    cpu('maitred'),
-    against('cpuMicros', 'http-proxy'),
+    ...(['direct', ...CPU_OF] as const).map((name) => rateText(compared, name)),
+    compared.ratio('maitred', 'perSecond', 'http-proxy'),
+    compared.ratio('maitred', 'perSecond', 'pass-through'),
+    ...CPU_OF.map((name) => show(compared.middle(name, 'cpuMicros'))),
+    compared.ratio('maitred', 'cpuMicros', 'http-proxy'),
   ];
 }
 

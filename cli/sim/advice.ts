@@ -2,11 +2,11 @@ import type { Arrivals } from '../../workloads/index.js';
 import { isChoice, valuesText } from './axes.js';
 import { isUnloaded, type Search } from './load-search.js';
 import { axesOf, choicesOf, isSweep, nameOf, type Plan, type Variant } from './plan.js';
-import { Pool } from './pool.js';
-import { untilEnded } from './progress.js';
+import { Pool, untilEnded } from './pool.js';
 import type { RunReport } from './run.js';
+import type { SimTask } from './worker.js';
 
-const WORKER = new URL('./search-worker.js', import.meta.url);
+const WORKER = new URL('./worker.js', import.meta.url);
 
 /** What the runs leave unanswered because of their load, and the load that would answer it: sentences, if any. */
 export async function adviceOf(plan: Plan, runs: readonly RunReport[], signal: AbortSignal): Promise<string[]> {
@@ -17,7 +17,7 @@ export async function adviceOf(plan: Plan, runs: readonly RunReport[], signal: A
 
 async function tooLow(plan: Plan, runs: readonly RunReport[], signal: AbortSignal): Promise<string[]> {
   const search = await untilEnded(
-    new Pool<Plan, Search>(WORKER, { ...plan, variants: [mostLoaded(plan)] }, 1, 1),
+    new Pool<SimTask, Search>(WORKER, { search: { ...plan, variants: [mostLoaded(plan)] } }, 1, 1),
     plan.programs,
     signal,
   );

@@ -3,13 +3,13 @@ import {
   type Distribution,
   type Figure,
   lineChart,
+  meanOf,
+  seriesTable,
+  seriesText,
   type Statistic,
-  type Table,
   tailOf,
 } from '../../lab/index.js';
-import { number } from '../../text/index.js'; // prettier-ignore
 import { type Axis, isChoice, type Value, type Values, valuesText } from './axes.js';
-import { meanOf } from './comparison.js';
 import type { PrintedRun, SimDocument } from './document.js';
 import { listsOf, shownAxes, type ShownVariant, variantsOf } from './variants.js';
 
@@ -86,32 +86,24 @@ function latenciesOf(runs: readonly PrintedRun[]): Latency[] {
 async function figureOf(
   { name, of }: Latency,
   across: Axis,
-  {
-    series,
-    only,
-    variants,
-  }: { readonly series: readonly Series[]; readonly only: string; readonly variants: readonly ShownVariant[] },
+  drawn: { readonly series: readonly Series[]; readonly only: string; readonly variants: readonly ShownVariant[] },
 ): Promise<Figure> {
-  const valuesAt = (own: Series, place: Value) =>
-    own.variants.filter(({ values }) => (values[across] ?? '') === place).flatMap(({ runs }) => runs.map(of).filter((value) => value !== null)); // prettier-ignore
   const isLoad = across === 'rate' || across === 'concurrency';
-  const given = [...new Set(variants.map(({ values }) => values[across] ?? ''))];
+  const given = [...new Set(drawn.variants.map(({ values }) => values[across] ?? ''))];
   const places = isLoad ? given.sort((a, b) => Number(a) - Number(b)) : given;
   const unit = isLoad ? LOADS[across] : across;
-  const text = {
-    title: name,
-    description: `Seconds, by ${unit}. ${series.map((own) => `${own.name}: ${places.map((place) => number(meanOf(valuesAt(own, place)))).join(', ')}`).join('. ')}.`,
-  };
-  const y = { label: 'seconds' };
+  const at = (place: Value, own: Series) => own.variants.filter(({ values }) => (values[across] ?? '') === place);
+  const series = drawn.series.map((own) => ({
+    name: own.name,
+    values: places.map((place) => meanOf(at(place, own).flatMap(({ runs }) => runs.map(of)))),
+  }));
+  const text = { title: name, description: `Seconds, by ${unit}. ${seriesText(series)}.`, y: { label: 'seconds' } };
+  const points = (values: readonly (number | null)[]) => places.map((place, index) => ({ x: Number(place), y: values[index] ?? null })); // prettier-ignore
   const svg = isLoad
-    ? await lineChart({ ...text, x: { label: unit }, y, series: series.map((own) => ({ name: own.name, points: places.map((place) => ({ x: Number(place), y: meanOf(valuesAt(own, place)) })) })) }) // prettier-ignore
-    : await barChart({ ...text, y, groups: places.map(String), series: series.map((own) => ({ name: own.name, values: places.map((place) => meanOf(valuesAt(own, place))) })) }); // prettier-ignore
-  const table: Table = {
-    caption: `${name}, seconds`,
-    columns: [unit, ...series.map((own) => own.name)],
-    rows: places.map((place) => [String(place), ...series.map((own) => number(meanOf(valuesAt(own, place))))]),
-  };
-  return { svg, table, caption: `${name}, by ${unit}; lower is better.${only}` };
+    ? await lineChart({ ...text, x: { label: unit }, series: series.map((own) => ({ name: own.name, points: points(own.values) })) }) // prettier-ignore
+    : await barChart({ ...text, groups: places.map(String), series });
+  const table = seriesTable(`${name}, seconds`, unit, places.map(String), series);
+  return { svg, table, caption: `${name}, by ${unit}; lower is better.${drawn.only}` };
 }
 
 const LOADS = { rate: 'programs a second', concurrency: 'programs at a time' } as const;

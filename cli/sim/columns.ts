@@ -1,26 +1,8 @@
-import { type Distribution, statisticsOf, tailOf } from '../../lab/index.js';
-import { type ColumnGroup, integer, number, percent } from '../../text/index.js';
-import { meanOf } from './comparison.js';
+import { type Columns, scaled, spread, tailOf } from '../../lab/index.js';
+import { integer, percent } from '../../text/index.js';
 import type { PrintedRun } from './document.js';
 
-/** A figure of a run, and its format. For several seeds, their mean is shown. */
-interface Column {
-  readonly heading: string;
-  readonly of: (run: PrintedRun) => number | null;
-  readonly show?: (value: number | null) => string;
-}
-
-export interface Group {
-  readonly heading: string;
-  readonly columns: readonly Column[];
-}
-
-const spread = (
-  runs: readonly PrintedRun[],
-  of: (run: PrintedRun) => Distribution,
-  scale = 1,
-  statistics = statisticsOf(runs.map(of)),
-): Column[] => statistics.map((heading) => ({ heading, of: (run) => times(of(run)[heading], scale) }));
+export type Group = Columns<PrintedRun>;
 
 function quarters(runs: readonly PrintedRun[]): Group[] {
   const statistics = ['mean', tailOf(runs.flatMap(({ by_size }) => by_size.map(({ slowdown }) => slowdown)))] as const;
@@ -32,7 +14,6 @@ function quarters(runs: readonly PrintedRun[]): Group[] {
     })),
   }));
 }
-const times = (value: number | null, scale: number): number | null => (value === null ? null : value * scale);
 
 /** One table each. */
 export const tables = (runs: readonly PrintedRun[]): readonly (readonly Group[])[] => [
@@ -113,19 +94,12 @@ export function kindsOf(runs: readonly PrintedRun[]): Group[] {
   return kinds.map((kind) => ({
     heading: kind,
     columns: [
-      { heading: 'ms/token', of: (run) => times(run.by_workload[kind]?.seconds_per_token.mean ?? null, 1000) },
+      { heading: 'ms/token', of: (run) => scaled(run.by_workload[kind]?.seconds_per_token.mean ?? null, 1000) },
       { heading: 'mean, s', of: (run) => run.by_workload[kind]?.program_seconds.mean ?? null },
       { heading: `${tail}, s`, of: (run) => run.by_workload[kind]?.program_seconds[tail] ?? null },
     ],
   }));
 }
-
-/** The cells of a row. */
-export const cellsOf = (groups: readonly Group[], runs: readonly PrintedRun[]): string[] =>
-  groups.flatMap(({ columns }) => columns.map(({ of, show = number }) => show(meanOf(runs.map(of)))));
-
-export const headingsOf = (groups: readonly Group[]): ColumnGroup[] =>
-  groups.map(({ heading, columns }) => ({ heading, columns: columns.map((column) => column.heading) }));
 
 const total = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);

@@ -1,4 +1,4 @@
-import { type Change, type Distribution, headline, overSamePrograms, type Pair, pairedRatio, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
+import { type Change, type Distribution, headline, meanOf, overSamePrograms, type Pair, pairedRatio, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
 import { choicesOf, type Plan } from './plan.js';
 import type { RunReport } from './run.js';
 
@@ -67,12 +67,6 @@ export function sentenceOf(
     },
     margin,
   );
-}
-
-/** Mean of the known values; null without any. */
-export function meanOf(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
 }
 
 /**

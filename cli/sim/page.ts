@@ -1,11 +1,11 @@
-import { callout, code, figures, folded, page, paragraph, section, table, type Markup } from '../../lab/index.js';
+import { callout, code, figures, folded, gridOf, gridTable, page, paragraph, section, table } from '../../lab/index.js';
 import { valuesText } from './axes.js';
 import { latencyFigures } from './charts.js';
-import { cellsOf, headingsOf, overview } from './columns.js';
+import { overview } from './columns.js';
 import type { SimDocument } from './document.js';
-import { fragmentOf } from './fragment.js';
 import type { Recommendation } from './recommendation.js';
-import { headlines, ratioRows, titleOf } from './tables.js';
+import { fragmentOf } from './scheduling.js';
+import { headlines, ratioGrid, titleOf } from './tables.js';
 import { shownAxes, valuesOf, variantsOf } from './variants.js';
 
 /**
@@ -18,6 +18,12 @@ export async function pageOf(
   command: string,
 ): Promise<string> {
   const { advice, complete, settings } = document;
+  const rows = variantsOf(document).map(({ name, runs }) => [name, runs] as const);
+  const all = gridTable('Seconds, means over the seeds', gridOf('', overview(document.runs), rows));
+  const names = document.ratios.map((each) => valuesText(valuesOf(each), shownAxes(document)));
+  const { grid, against, note } = ratioGrid(document, names);
+  const ratios =
+    names.length === 0 ? [] : [table(gridTable(`As multiples of ${against}: below 1 is less. ${note}`, grid))];
   const isBetter = recommendation !== undefined && recommendation.choice > 0;
   return page({
     title: 'Simulation',
@@ -28,7 +34,7 @@ export async function pageOf(
       ...(complete ? [] : [callout('warning', 'Stopped: some runs are missing or not whole.')]),
       section('Latency', figures(await latencyFigures(document, recommendation?.values))),
       ...(isBetter ? [section('To set it', paragraph('In the gateway’s YAML file:'), code(fragmentOf(recommendation.values)))] : []), // prettier-ignore
-      section('All settings', overviewTable(document), ...ratioTable(document)),
+      section('All settings', table(all), ...ratios),
       section(
         'How it was simulated',
         paragraph('Figures are model time of the simulator: the same on every machine. docs/SIMULATOR.md says what the model leaves out.'), // prettier-ignore
@@ -38,28 +44,4 @@ export async function pageOf(
     ],
     foot: 'Made by maitred sim.',
   });
-}
-
-function overviewTable(document: SimDocument): Markup {
-  const groups = headingsOf(overview(document.runs));
-  return table({
-    caption: 'Seconds, means over the seeds',
-    columns: ['', ...groups.flatMap(({ columns }) => columns)],
-    groups,
-    rows: variantsOf(document).map(({ name, runs }) => [name, ...cellsOf(overview(document.runs), runs)]),
-  });
-}
-
-function ratioTable(document: SimDocument): Markup[] {
-  if (document.ratios.length === 0) return [];
-  const { groups, rows, against, note } = ratioRows(document);
-  const names = document.ratios.map((each) => valuesText(valuesOf(each), shownAxes(document)));
-  return [
-    table({
-      caption: `As multiples of ${against}: below 1 is less. ${note}`,
-      columns: ['', ...groups.flatMap(({ columns }) => columns)],
-      groups,
-      rows: rows.map((row, at) => [names[at] ?? '', ...row]),
-    }),
-  ];
 }

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { Signals } from './thread-signals.js';
+
+const DRAW_MS = 200;
 
 /** The data with which a thread starts. */
 export interface WorkerData<Task> {
@@ -81,3 +82,78 @@ export class Pool<Task, Report extends Progress> {
     }).finally(() => worker.terminate());
   }
 }
+
+/**
+ * Memory shared by the threads and their starter, because a thread in the middle of a run receives no messages: `[stop,
+ * programs ended in run 0, in run 1, ...]`.
+ */
+export class Signals {
+  readonly #cells: Int32Array;
+
+  constructor(readonly buffer: SharedArrayBuffer) {
+    this.#cells = new Int32Array(buffer);
+  }
+
+  static forRuns(runs: number): Signals {
+    return new Signals(new SharedArrayBuffer((1 + runs) * Int32Array.BYTES_PER_ELEMENT));
+  }
+
+  get isStopped(): boolean {
+    return Atomics.load(this.#cells, 0) !== 0;
+  }
+
+  stop(): void {
+    Atomics.store(this.#cells, 0, 1);
+  }
+
+  tell(run: number, programs: number): void {
+    Atomics.store(this.#cells, 1 + run, programs);
+  }
+
+  /** Ended programs of all runs together. */
+  get programs(): number {
+    return this.#cells.reduce((sum, count, at) => (at === 0 ? 0 : sum + count), 0);
+  }
+}
+
+/**
+ * The pool's reports when it is done, or when the signal has stopped it. Meanwhile, if stderr is a terminal, a line
+ * shows the progress.
+ * @param programs number of programs of all its runs together
+ */
+export function untilEnded<Task, Report extends Progress>(
+  pool: Pool<Task, Report>,
+  programs: number,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, Report>> {
+  const hideProgress = showProgress(pool, programs);
+  const stop = () => pool.stop();
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  return pool.ended.finally(() => {
+    signal.removeEventListener('abort', stop);
+    hideProgress();
+  });
+}
+
+/** Shows the progress. Returns a function that removes the line. */
+function showProgress(
+  pool: { readonly runs: number; readonly runsDone: number; readonly programsDone: number },
+  programs: number,
+): () => void {
+  if (!process.stderr.isTTY) return () => undefined;
+  const draw = (text: string) => process.stderr.write(`\r\u001B[K${text}`);
+  const beganMs = performance.now();
+  const timer = setInterval(() => {
+    const { programsDone } = pool;
+    const leftMs = ((performance.now() - beganMs) * (programs - programsDone)) / programsDone;
+    const left = programsDone > 0 ? `, about ${leftText(leftMs)} left` : '';
+    draw(`${pool.runsDone} of ${pool.runs} runs, ${programsDone} of ${programs} programs (${Math.floor((100 * programsDone) / programs)} %)${left}`); // prettier-ignore
+  }, DRAW_MS);
+  return () => {
+    clearInterval(timer);
+    draw('');
+  };
+}
+
+const leftText = (ms: number): string => (ms < 90_000 ? `${Math.ceil(ms / 1000)} s` : `${Math.ceil(ms / 60_000)} min`);

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import { stringify } from 'yaml';
 import type { BalancerOptions } from '../../loadbalancer/index.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 import type { Override } from '../../sidecar/config/overrides.js';
 import type { Config } from '../../sidecar/config/schema.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import { warnOfConfig } from '../config-options.js';
-import type { Axis, Values } from './axes.js';
+import { AXES, type Axis, type Values } from './axes.js';
 
 /** Clairvoyant retention, which no gateway can be set to. */
 export const BELADY = 'belady';
@@ -63,3 +64,14 @@ const SOME_SECRETS: Readonly<Record<string, string | undefined>> = new Proxy(
   {},
   { get: (_, name) => createHash('sha256').update(String(name)).digest('hex') },
 );
+
+/** The values as lines of the gateway's YAML file. */
+export function fragmentOf(values: Values): string[] {
+  const sections: Record<string, Record<string, unknown>> = {};
+  for (const axis of AXES) {
+    if (!(axis in KEYS) || values[axis] === undefined) continue;
+    const [section = '', key = ''] = KEYS[axis as keyof typeof KEYS].split('.');
+    sections[section] = { ...sections[section], [key]: values[axis] };
+  }
+  return stringify(sections).trimEnd().split('\n');
+}

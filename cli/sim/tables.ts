@@ -1,7 +1,7 @@
-import { type Ratio, tailOf } from '../../lab/index.js';
-import { type ColumnGroup, integer, number, ratio, textTable } from '../../text/index.js';
+import { type Grid, gridLines, gridOf, intervalText, ratioText, tailOf } from '../../lab/index.js';
+import { integer, number } from '../../text/index.js';
 import { type Axis, isChoice, type Value, valuesText } from './axes.js';
-import { cellsOf, headingsOf, kindsOf, overview, tables } from './columns.js';
+import { kindsOf, overview, tables } from './columns.js';
 import type { PrintedRun, SimDocument } from './document.js';
 import { labelsOf, listsOf, shownAxes, valuesOf, variantsOf } from './variants.js';
 
@@ -18,10 +18,12 @@ export function tablesOf(document: SimDocument, width: number): string {
     [...headlines(document), ...advice],
     [titleOf(document)],
     ...(isSweep ? [overview(runs)] : [...tables(runs), kindsOf(runs)]).map((groups) =>
-      textTable(
-        corner,
-        headingsOf(groups),
-        variants.map((variant, at) => [labels[at] ?? '', ...cellsOf(groups, variant.runs)]),
+      gridLines(
+        gridOf(
+          corner,
+          groups,
+          variants.map((variant, at) => [labels[at] ?? '', variant.runs]),
+        ),
         width,
       ),
     ),
@@ -90,30 +92,25 @@ function refusals(runs: readonly PrintedRun[]): string[] {
 function ratioTable(document: SimDocument, width: number): string[] {
   const { ratios, settings } = document;
   if (ratios.length === 0) return [];
-  const { groups, rows, against, note } = ratioRows(document);
   const [corner = '', ...labels] = labelsOf(document, ratios.map(valuesOf));
+  const { grid, against, note } = ratioGrid(document, labels);
+  const isSweep = settings.varied !== undefined;
   return [
-    ...textTable(settings.varied === undefined ? `times ${against}` : corner, groups, rows.map((row, at) => [labels[at] ?? '', ...row]), width), // prettier-ignore
-    ...(settings.varied === undefined ? [] : [`As multiples of ${against}.`]),
+    ...gridLines({ ...grid, corner: isSweep ? corner : `times ${against}` }, width),
+    ...(isSweep ? [`As multiples of ${against}.`] : []),
     note,
   ];
 }
 
-interface RatioRows {
-  readonly groups: readonly ColumnGroup[];
-  /** One for each of the document's ratios. */
-  readonly rows: readonly (readonly string[])[];
-  /** The setting of 1. */
-  readonly against: string;
-  /** How sure they are. */
-  readonly note: string;
-}
-
-/** The ratios of a document that has any. */
-export function ratioRows(document: SimDocument): RatioRows {
+/**
+ * The ratios of a document that has any, with the setting of 1 and how sure they are.
+ * @param labels one for each of the ratios
+ */
+export function ratioGrid(
+  document: SimDocument,
+  labels: readonly string[],
+): { readonly grid: Grid; readonly against: string; readonly note: string } {
   const { ratios, runs, settings } = document;
-  const of = (each: Ratio): string =>
-    ratio(each.ratio) + (each.low === null ? '' : ` (${ratio(each.low)}–${ratio(each.high)})`);
   const compared = [
     ['per output token', 'seconds_per_token', 'mean'],
     ['program', 'program_seconds', 'mean'],
@@ -123,20 +120,20 @@ export function ratioRows(document: SimDocument): RatioRows {
   // Where settings are compared in several circumstances, these are not of its name.
   const named = settings.varied !== undefined && axes.some(isChoice) ? axes.filter(isChoice) : axes;
   const pairs = Math.max(0, ...ratios.map(({ program_seconds }) => program_seconds.mean.pairs));
+  const groups = [
+    ...compared.map(([heading, name, middle]) => ({ heading, columns: [middle, tailOf(runs.map((run) => run[name]))] })), // prettier-ignore
+    { heading: '', columns: ['makespan'] },
+  ];
+  const rows = ratios.map((each, at) => [
+    labels[at] ?? '',
+    ...compared.flatMap(([, name, middle]) => [ratioText(each[name][middle]), ratioText(each[name].p99)]),
+    ratioText(each.makespan_seconds),
+  ]);
   return {
-    groups: [
-      ...compared.map(([heading, name, middle]) => ({ heading, columns: [middle, tailOf(runs.map((run) => run[name]))] })), // prettier-ignore
-      { heading: '', columns: ['makespan'] },
-    ],
-    rows: ratios.map((each) => [
-      ...compared.flatMap(([, name, middle]) => [of(each[name][middle]), of(each[name].p99)]),
-      of(each.makespan_seconds),
-    ]),
+    grid: { corner: '', groups, rows },
     against: ratios[0] === undefined ? '' : valuesText(valuesOf(ratios[0].against), named),
     note: settings.exact
       ? 'Exact: programs arrive at recorded times, so that chance plays no part.'
-      : pairs > 1
-        ? `In brackets: 95 % confidence over ${pairs} seeds.`
-        : 'No confidence interval: it takes several seeds.',
+      : intervalText(pairs, 'seeds'),
   };
 }

@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { RunHooks } from '../../lab/index.js';
-import type { WorkerData, WorkerMessage } from './pool.js';
-import { Signals } from './thread-signals.js';
+import { Signals, type WorkerData, type WorkerMessage } from './pool.js';
 
 /** The thread's side of a `Pool`: makes the runs whose indexes it receives. */
 export function serveRuns(prepare: (task: unknown) => (index: number, hooks: RunHooks) => unknown): void {

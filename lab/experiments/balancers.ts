@@ -1,6 +1,6 @@
 import { SIM_BALANCERS, type SimBalancerName } from '../../sim/index.js';
 import { number, ratio } from '../../text/index.js';
-import { cross, type Setup } from './case.js';
+import { cross, type Case, type Setup } from './case.js';
 import type { Block, Experiment } from './experiment.js';
 import { fleet, recorded, type Load } from './loads.js';
 import { HITS, LOST, REFUSED, perToken, programTime, ratioText, type Results } from './results.js';
@@ -69,21 +69,21 @@ function tellSweep(loads: readonly Load[], results: Results): Block[] {
         })),
       },
     },
-    {
-      type: 'table',
-      caption: `${name}: balancers`,
-      columns: ['engines, balancer', ...COLUMNS.map(({ label }) => label), 'mean, times program-affinity'],
-      rows: loads.flatMap(({ scenario }) =>
-        SETUPS.map((setup) => [
-          `${scenario.engines}, ${setup.balancer ?? ''}`,
-          ...COLUMNS.map((each) => results.shown({ scenario, setup }, each)),
-          ratioText(results.ratio({ scenario, setup: ADAPTIVE }, { scenario, setup }, measure)),
-        ]),
+    results.table(
+      `${name}: balancers`,
+      'engines, balancer',
+      COLUMNS,
+      loads.flatMap(({ scenario }) =>
+        SETUPS.map((setup) => [`${scenario.engines}, ${setup.balancer ?? ''}`, { scenario, setup }] as const),
       ),
-    },
+      [['mean, times program-affinity', toAdaptive(results)]],
+    ),
     { type: 'findings', sentences: loads.flatMap((load) => sentence(load, figureOf)) },
   ];
 }
+
+const toAdaptive = (results: Results) => (one: Case) =>
+  ratioText(results.ratio({ ...one, setup: ADAPTIVE }, one, programTime('mean')));
 
 function sentence(load: Load, figureOf: (load: Load, setup: Setup) => number | null): string[] {
   const own = figureOf(load, ADAPTIVE);
@@ -104,16 +104,13 @@ function tellThresholds({ name, scenario }: Load, setups: readonly Setup[], resu
   const means = setups.slice(1).flatMap((setup) => results.mean({ scenario, setup }, programTime('mean')) ?? []);
   const own = results.mean({ scenario, setup: ADAPTIVE }, programTime('mean'));
   return [
-    {
-      type: 'table',
-      caption: `${name}, ${scenario.engines} engines: threshold of program-affinity, tokens`,
-      columns: ['threshold', ...COLUMNS.map((measure) => measure.label), 'mean, times default'],
-      rows: setups.map((setup) => [
-        label(setup),
-        ...COLUMNS.map((measure) => results.shown({ scenario, setup }, measure)),
-        ratioText(results.ratio({ scenario, setup: ADAPTIVE }, { scenario, setup }, programTime('mean'))),
-      ]),
-    },
+    results.table(
+      `${name}, ${scenario.engines} engines: threshold of program-affinity, tokens`,
+      'threshold',
+      COLUMNS,
+      setups.map((setup) => [label(setup), { scenario, setup }]),
+      [['mean, times default', toAdaptive(results)]],
+    ),
     ...(own === null || means.length === 0
       ? []
       : [

@@ -48,30 +48,16 @@ function tellOf(load: Load, results: Results): Block[] {
   });
   const worst = known.sort((a, b) => a.value - b.value)[0];
   return [
-    {
-      type: 'table',
-      caption: `${load.name}: told wrongly`,
-      columns: [
-        'what is wrong',
-        mean.label,
-        LOST.label,
-        REFUSED.label,
-        p99.label,
-        HITS.label,
-        'mean, times told rightly',
-        'gain that is left',
+    results.table(
+      `${load.name}: told wrongly`,
+      'what is wrong',
+      [mean, LOST, REFUSED, p99, HITS],
+      rows.map(([label, setup]) => [label, caseOf(load, setup)]),
+      [
+        ['mean, times told rightly', (one) => ratioText(results.ratio(caseOf(load, RIGHT), one, mean))],
+        ['gain that is left', ({ setup }) => percent(kept(setup))],
       ],
-      rows: rows.map(([label, setup]) => [
-        label,
-        results.shown(caseOf(load, setup), mean),
-        results.shown(caseOf(load, setup), LOST),
-        results.shown(caseOf(load, setup), REFUSED),
-        results.shown(caseOf(load, setup), p99),
-        results.shown(caseOf(load, setup), HITS),
-        ratioText(results.ratio(caseOf(load, RIGHT), caseOf(load, setup), mean)),
-        percent(kept(setup)),
-      ]),
-    },
+    ),
     ...(worst === undefined || !passed || !right
       ? []
       : [

@@ -90,16 +90,13 @@ function tellOf(load: Load, results: Results): Block[] {
   const { scenario } = load;
   const first = { scenario, setup: SETUPS['pass-through'] };
   return [
-    {
-      type: 'table',
-      caption: `${titleOf(load)}: ${scenario.count} programs at ${scenario.ratePerSecond} a second`,
-      columns: ['policy', ...COLUMNS.map(({ label }) => label), 'mean, times pass-through'],
-      rows: Object.entries<Setup>(setupsOf(scenario)).map(([name, setup]) => [
-        name,
-        ...COLUMNS.map((measure) => results.shown({ scenario, setup }, measure)),
-        ratioText(results.ratio(first, { scenario, setup }, programTime('mean'))),
-      ]),
-    },
+    results.table(
+      `${titleOf(load)}: ${scenario.count} programs at ${scenario.ratePerSecond} a second`,
+      'policy',
+      COLUMNS,
+      Object.entries<Setup>(setupsOf(scenario)).map(([name, setup]) => [name, { scenario, setup }]),
+      [['mean, times pass-through', (one) => ratioText(results.ratio(first, one, programTime('mean')))]],
+    ),
     { type: 'findings', sentences: sentences(load, results) },
   ];
 }

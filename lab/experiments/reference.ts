@@ -20,64 +20,30 @@ const perTokenOf = (mean: string, p99?: string) => [
 ];
 const NO_PUSH = { 'admission.turnMs': 86_400_000, 'admission.reserveMs': 86_400_000 };
 
+const lineOf = (load: Line['load'], name: string, setup: Setup, figures: Line['figures']): Line => ({
+  load,
+  name,
+  setup,
+  figures,
+});
+const programsOf = (mean: string) => [programTime('mean'), mean] as const;
+
+// prettier-ignore
 const LINES: readonly Line[] = [
-  {
-    load: 'mixed',
-    name: 'fcfs-window, window 64',
-    setup: { policy: 'fcfs-window', settings: window },
-    figures: perTokenOf('95', '507'),
-  },
-  { load: 'mixed', name: 'pass-through, no window', setup: { policy: 'pass-through' }, figures: perTokenOf('-', '-') },
-  { load: 'mixed', name: 'plas, defaults', setup: { policy: 'plas' }, figures: perTokenOf('-', '-') },
-  {
-    load: 'mixed',
-    name: 'plas, window 64',
-    setup: { policy: 'plas', settings: window },
-    figures: perTokenOf('24.5', '77'),
-  },
-  {
-    load: 'mixed',
-    name: 'srpt, window 64',
-    setup: { policy: 'srpt', settings: window },
-    figures: perTokenOf('20.4', '40'),
-  },
-  {
-    load: 'mini-swe-agent',
-    name: 'pass-through',
-    setup: { policy: 'pass-through' },
-    figures: [
-      [programTime('mean'), '3,620–4,150'],
-      [programTime('p99'), '7,300–10,200'],
-      [HITS, '24–34 %'],
-    ],
-  },
-  {
-    load: 'mini-swe-agent',
-    name: 'plas, no gate',
-    setup: { policy: 'plas', settings: ungated },
-    figures: [[programTime('mean'), '3,690–4,120']],
-  },
-  {
-    load: 'mini-swe-agent',
-    name: 'plas + gate',
-    setup: { policy: 'plas' },
-    figures: [
-      [programTime('mean'), '1,030–1,160'],
-      [programTime('p99'), '3,400–3,500'],
-      [HITS, '95 %'],
-    ],
-  },
-  {
-    load: 'mini-swe-agent',
-    name: 'srpt + gate',
-    setup: { policy: 'srpt' },
-    figures: [[programTime('mean'), '815–876']],
-  },
-  { load: 'fleet', name: 'pass-through', setup: { policy: 'pass-through' }, figures: perTokenOf('80') },
-  { load: 'fleet', name: 'fcfs-window + gate', setup: { policy: 'fcfs-window' }, figures: perTokenOf('48') },
-  { load: 'fleet', name: 'plas, no gate', setup: { policy: 'plas', settings: ungated }, figures: perTokenOf('61') },
-  { load: 'fleet', name: 'plas + gate', setup: { policy: 'plas' }, figures: perTokenOf('39') },
-  { load: 'fleet', name: 'srpt + gate', setup: { policy: 'srpt' }, figures: perTokenOf('34') },
+  lineOf('mixed', 'fcfs-window, window 64', { policy: 'fcfs-window', settings: window }, perTokenOf('95', '507')),
+  lineOf('mixed', 'pass-through, no window', { policy: 'pass-through' }, perTokenOf('-', '-')),
+  lineOf('mixed', 'plas, defaults', { policy: 'plas' }, perTokenOf('-', '-')),
+  lineOf('mixed', 'plas, window 64', { policy: 'plas', settings: window }, perTokenOf('24.5', '77')),
+  lineOf('mixed', 'srpt, window 64', { policy: 'srpt', settings: window }, perTokenOf('20.4', '40')),
+  lineOf('mini-swe-agent', 'pass-through', { policy: 'pass-through' }, [programsOf('3,620–4,150'), [programTime('p99'), '7,300–10,200'], [HITS, '24–34 %']]),
+  lineOf('mini-swe-agent', 'plas, no gate', { policy: 'plas', settings: ungated }, [programsOf('3,690–4,120')]),
+  lineOf('mini-swe-agent', 'plas + gate', { policy: 'plas' }, [programsOf('1,030–1,160'), [programTime('p99'), '3,400–3,500'], [HITS, '95 %']]),
+  lineOf('mini-swe-agent', 'srpt + gate', { policy: 'srpt' }, [programsOf('815–876')]),
+  lineOf('fleet', 'pass-through', { policy: 'pass-through' }, perTokenOf('80')),
+  lineOf('fleet', 'fcfs-window + gate', { policy: 'fcfs-window' }, perTokenOf('48')),
+  lineOf('fleet', 'plas, no gate', { policy: 'plas', settings: ungated }, perTokenOf('61')),
+  lineOf('fleet', 'plas + gate', { policy: 'plas' }, perTokenOf('39')),
+  lineOf('fleet', 'srpt + gate', { policy: 'srpt' }, perTokenOf('34')),
 ];
 
 /** Expected ratio between two lines of a load. */
@@ -89,36 +55,13 @@ interface Goal {
   readonly bound: { readonly atLeast: number } | { readonly atMost: number };
 }
 
+// prettier-ignore
 const GOALS: readonly Goal[] = [
-  {
-    load: 'mixed',
-    of: 'fcfs-window, window 64',
-    over: 'plas, window 64',
-    measure: perToken('mean'),
-    bound: { atLeast: 3.5 },
-  },
+  { load: 'mixed', of: 'fcfs-window, window 64', over: 'plas, window 64', measure: perToken('mean'), bound: { atLeast: 3.5 } },
   { load: 'mixed', of: 'plas, window 64', over: 'srpt, window 64', measure: perToken('mean'), bound: { atMost: 1.25 } },
-  {
-    load: 'mini-swe-agent',
-    of: 'pass-through',
-    over: 'plas + gate',
-    measure: programTime('mean'),
-    bound: { atLeast: 3.2 },
-  },
-  {
-    load: 'mini-swe-agent',
-    of: 'plas + gate',
-    over: 'srpt + gate',
-    measure: programTime('mean'),
-    bound: { atMost: 1.3 },
-  },
-  {
-    load: 'mini-swe-agent',
-    of: 'plas + gate',
-    over: 'pass-through',
-    measure: programTime('p99'),
-    bound: { atMost: 0.5 },
-  },
+  { load: 'mini-swe-agent', of: 'pass-through', over: 'plas + gate', measure: programTime('mean'), bound: { atLeast: 3.2 } },
+  { load: 'mini-swe-agent', of: 'plas + gate', over: 'srpt + gate', measure: programTime('mean'), bound: { atMost: 1.3 } },
+  { load: 'mini-swe-agent', of: 'plas + gate', over: 'pass-through', measure: programTime('p99'), bound: { atMost: 0.5 } },
 ];
 
 /** Our setup, and setups without a feature that may explain a difference. */

@@ -3,6 +3,7 @@ import { integer, number, percent, ratio } from '../../text/index.js';
 import type { RunMeasures } from '../measure/run.js';
 import { overSamePrograms } from '../measure/same-programs.js';
 import { keyOf, type Case } from './case.js';
+import type { Table } from './experiment.js';
 
 /** A figure of a run, and its format. */
 export interface Measure {
@@ -84,6 +85,26 @@ export class Results {
       return one === null || two === null ? [] : [[one, two]];
     });
     return pairedRatio(pairs);
+  }
+
+  /** A row for each case, a column for each measure. @param more cells that follow them in each row, under their labels */
+  table(
+    caption: string,
+    corner: string,
+    measures: readonly Measure[],
+    rows: readonly (readonly [label: string, one: Case])[],
+    more: readonly (readonly [label: string, of: (one: Case) => string])[] = [],
+  ): Table {
+    return {
+      type: 'table',
+      caption,
+      columns: [corner, ...measures.map(({ label }) => label), ...more.map(([label]) => label)],
+      rows: rows.map(([label, one]) => [
+        label,
+        ...measures.map((measure) => this.shown(one, measure)),
+        ...more.map(([, of]) => of(one)),
+      ]),
+    };
   }
 
   /** @throws RangeError for an unplanned case, which would otherwise look like a stopped one */

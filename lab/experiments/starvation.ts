@@ -60,15 +60,12 @@ function tellPolicies(load: Load, results: Results): Block[] {
   const wait = (setup: Setup) => results.most(caseOf(load, setup), WORST_WAIT);
   const [passed, plas, longest] = [p99(PASS_THROUGH), p99(PLAS), wait(PLAS)];
   return [
-    {
-      type: 'table',
-      caption: `${load.name}: who waits`,
-      columns: ['policy', ...COLUMNS.map(({ label }) => label)],
-      rows: POLICIES.map((setup) => [
-        setup.policy,
-        ...COLUMNS.map((measure) => results.shown(caseOf(load, setup), measure)),
-      ]),
-    },
+    results.table(
+      `${load.name}: who waits`,
+      'policy',
+      COLUMNS,
+      POLICIES.map((setup) => [setup.policy, caseOf(load, setup)]),
+    ),
     ...(!passed || !plas || !longest
       ? []
       : [

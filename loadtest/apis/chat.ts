@@ -2,16 +2,23 @@ import type { Answer, JsonObject, LoadApi, Message, Step, ToolCall } from './api
 import {
   bodyOf,
   countOf,
-  exactly,
   FUNCTION_PARAMETERS,
   growCall,
   isObject,
   listOf,
   objectOf,
+  openaiEvent,
+  openaiFields,
   quoted,
   takeUsage,
   textOf,
 } from './json.js';
+
+const event = (data: JsonObject, answer: Answer): Step =>
+  openaiEvent(data, answer, ({ delta }) => {
+    if (!isObject(delta)) return 'alien';
+    return takeDelta(delta, answer) ? 'part' : 'other';
+  });
 
 /** POST /v1/chat/completions */
 export const chat: LoadApi = {
@@ -21,11 +28,7 @@ export const chat: LoadApi = {
   body: (ask) =>
     bodyOf(
       {
-        model: ask.model,
-        max_tokens: ask.outputTokens,
-        temperature: 0,
-        ...exactly(ask),
-        ...(ask.stream && { stream: true, stream_options: { include_usage: true } }),
+        ...openaiFields(ask),
         ...(ask.tools.length > 0 && { tools: ask.tools.map(tool) }),
         ...ask.fields,
       },
@@ -45,18 +48,6 @@ function item({ role, toolCalls = [], toolId, ...message }: Message): string {
   }
   const of = toolId === undefined ? '' : `,"tool_call_id":${JSON.stringify(toolId)}`;
   return `{"role":"${role}"${of},"content":${quoted(message)}}`;
-}
-
-function event(data: JsonObject, answer: Answer): Step {
-  if (data['error'] !== undefined && data['error'] !== null) return 'error';
-  if (data['usage'] !== undefined) takeUsage(data['usage'], answer);
-  const { choices } = data;
-  if (!Array.isArray(choices)) return data['usage'] === undefined ? 'alien' : 'other';
-  const [choice] = choices as unknown[];
-  if (choice === undefined) return 'other';
-  const delta = objectOf(choice)['delta'];
-  if (!isObject(delta)) return 'alien';
-  return takeDelta(delta, answer) ? 'part' : 'other';
 }
 
 /** Returns true when the delta has a part of the answer, reasoning included. */

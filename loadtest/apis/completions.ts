@@ -1,5 +1,12 @@
 import type { Answer, JsonObject, LoadApi, Message, Step } from './api.js';
-import { bodyOf, exactly, isObject, listOf, quoted, takeUsage, textOf } from './json.js';
+import { bodyOf, isObject, listOf, openaiEvent, openaiFields, quoted, takeUsage } from './json.js';
+
+const event = (data: JsonObject, answer: Answer): Step =>
+  openaiEvent(data, answer, ({ text }) => {
+    if (typeof text !== 'string') return 'alien';
+    answer.text += text;
+    return text === '' ? 'other' : 'part';
+  });
 
 /** POST /v1/completions: a conversation is one text, in which each answer directly follows its prompt. */
 export const completions: LoadApi = {
@@ -9,11 +16,7 @@ export const completions: LoadApi = {
   body: (ask) =>
     bodyOf(
       {
-        model: ask.model,
-        max_tokens: ask.outputTokens,
-        temperature: 0,
-        ...exactly(ask),
-        ...(ask.stream && { stream: true, stream_options: { include_usage: true } }),
+        ...openaiFields(ask),
         ...ask.fields,
       },
       'prompt',
@@ -31,22 +34,10 @@ function said({ role, text, toolCalls = [] }: Message): Message {
   return { role, text: [text, ...toolCalls.map((call) => `${call.name}(${call.arguments})`)].join('\n') };
 }
 
-function event(data: JsonObject, answer: Answer): Step {
-  if (data['error'] !== undefined && data['error'] !== null) return 'error';
-  if (data['usage'] !== undefined) takeUsage(data['usage'], answer);
-  const { choices } = data;
-  if (!Array.isArray(choices)) return data['usage'] === undefined ? 'alien' : 'other';
-  const [choice] = choices as unknown[];
-  if (choice === undefined) return 'other';
-  if (!isObject(choice) || typeof choice['text'] !== 'string') return 'alien';
-  answer.text += choice['text'];
-  return choice['text'] === '' ? 'other' : 'part';
-}
-
 function whole(body: JsonObject, answer: Answer): boolean {
   const [choice] = listOf(body['choices']);
   if (!isObject(choice) || typeof choice['text'] !== 'string') return false;
-  answer.text = textOf(choice['text']);
+  answer.text = choice['text'];
   takeUsage(body['usage'], answer);
   return true;
 }

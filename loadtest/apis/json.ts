@@ -1,4 +1,4 @@
-import type { Answer, Ask, JsonObject, Message, ToolCall } from './api.js';
+import type { Answer, Ask, JsonObject, Message, Step, ToolCall } from './api.js';
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -43,4 +43,23 @@ export function growCall(answer: Answer, at: number, part: Partial<ToolCall>): v
     name: part.name ?? name,
     arguments: json + (part.arguments ?? ''),
   };
+}
+
+/** Fields of a request that chat and completions spell alike. */
+export const openaiFields = (ask: Ask): JsonObject => ({
+  model: ask.model,
+  max_tokens: ask.outputTokens,
+  temperature: 0,
+  ...exactly(ask),
+  ...(ask.stream && { stream: true, stream_options: { include_usage: true } }),
+});
+
+/** An event of chat or completions. @param take reads its choice */
+export function openaiEvent(data: JsonObject, answer: Answer, take: (choice: JsonObject) => Step): Step {
+  if (data['error'] !== undefined && data['error'] !== null) return 'error';
+  if (data['usage'] !== undefined) takeUsage(data['usage'], answer);
+  const { choices } = data;
+  if (!Array.isArray(choices)) return data['usage'] === undefined ? 'alien' : 'other';
+  const [choice] = choices as unknown[];
+  return choice === undefined ? 'other' : take(objectOf(choice));
 }

@@ -10,12 +10,14 @@ import {
   paragraph,
   section,
   lowestOf,
+  seriesTable,
+  seriesText,
   type SpanKind,
   swimLanes,
 } from '../../lab/index.js';
 import { integer, number } from '../../text/index.js';
 import { ENGINE, FAILED, QUEUE, TOOL, type Lanes } from './lanes.js';
-import { quarterName } from './rows.js';
+import { quarterName } from './grids.js';
 import type { Target, TargetReport } from './target.js';
 
 /** Ratio of a range above which its axis is logarithmic. */
@@ -45,11 +47,12 @@ export async function distributionFigures(targets: readonly Target[]): Promise<F
       x: { label: `${unit}${log ? ', logarithmic' : ''}`, log },
       series,
     });
-    const rows = SHARES.map((share) => [
-      `${100 * share} %`,
-      ...series.map(({ values }) => number(rankOf(values, share))),
-    ]);
-    const table = { caption: `${unit}, by the share of ${items} that took at most so long`, columns: ['share', ...series.map(({ name }) => name)], rows }; // prettier-ignore
+    const table = seriesTable(
+      `${unit}, by the share of ${items} that took at most so long`,
+      'share',
+      SHARES.map((share) => `${100 * share} %`),
+      series.map(({ name, values }) => ({ name, values: SHARES.map((share) => rankOf(values, share)) })),
+    );
     return [{ svg, caption: `${what}: the share of ${items} that took at most so long. Further left is better; dots mark medians.`, table }]; // prettier-ignore
   });
   return (await Promise.all(drawn)).flat();
@@ -78,16 +81,14 @@ export async function sizeFigures(targets: readonly TargetReport[]): Promise<Fig
   ): Promise<Figure[]> => {
     const series = targets.map(({ name, by_size }) => ({ name, values: by_size.map(of) }));
     if (series.every(({ values }) => values.every((value) => value === null))) return [];
-    const description = series.map(({ name, values }) => `${name}: ${values.map(number).join(', ')}`).join('. ');
-    const svg = await barChart({ title: what, description: `${label}, from small programs to large. ${description}.`, groups, series, y: { label } }); // prettier-ignore
+    const svg = await barChart({ title: what, description: `${label}, from small programs to large. ${seriesText(series)}.`, groups, series, y: { label } }); // prettier-ignore
     return [{ svg, caption: `${what} in each quarter of the programs by their tokens; lower is better.` }];
   };
   const totals = targets.flatMap(({ by_size }) => by_size.map((size) => TIME_KINDS.reduce((sum, { of }) => sum + (size[of] ?? 0), 0))); // prettier-ignore
   const splits = targets.map(async ({ name, by_size }): Promise<Figure> => {
     const series = TIME_KINDS.map((kind) => ({ name: kind.name, fill: kind.fill, values: by_size.map((size) => size[kind.of]) })); // prettier-ignore
     const what = targets.length > 1 ? `Where program time went at ${name}` : 'Where program time went';
-    const description = series.map((each) => `${each.name}: ${each.values.map(number).join(', ')}`).join('. ');
-    const svg = await barChart({ title: what, description: `Mean seconds, from small programs to large. ${description}.`, groups, series, y: { label: 'mean seconds', max: Math.max(...totals) }, stacked: true }); // prettier-ignore
+    const svg = await barChart({ title: what, description: `Mean seconds, from small programs to large. ${seriesText(series)}.`, groups, series, y: { label: 'mean seconds', max: Math.max(...totals) }, stacked: true }); // prettier-ignore
     return { svg, caption: `${what}, by size, along the critical path.` };
   });
   return [

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { pairedRatio, type Distribution, type Ratio } from '../../lab/index.js';
+import type { Distribution, Ratio } from '../../lab/index.js';
 import type { LoadDocument } from './document.js';
-import { sentenceOf, type Ratios } from './pairs.js';
+import { ratiosOf, sentenceOf, type Ratios } from './pairs.js';
 import type { Summarized } from './summary.js';
 import type { RunReport, TargetReport } from './target.js';
 
@@ -43,8 +43,15 @@ export function compareDocuments(
   const differing = differenceOf(a.document.settings, b.document.settings);
   const isSame = differing.length === 0;
   const pairs = a.runs.flatMap((run, index) => (b.runs[index] === undefined ? [] : [[run, b.runs[index]] as const]));
-  const program_seconds = ratiosOf(pairs, (run) => run.program_seconds, isSame);
-  const ttft_seconds = ratiosOf(pairs, (run) => run.ttft_seconds, isSame);
+  const ratios = (of: (run: RunReport) => Distribution): Ratios => {
+    const found = ratiosOf(pairs.map(([run, other]) => [of(run), of(other)]));
+    const bare = (ratio: Ratio): Ratio => ({ ...ratio, low: null, high: null });
+    return isSame
+      ? found
+      : { mean: bare(found.mean), p50: bare(found.p50), p95: bare(found.p95), p99: bare(found.p99) };
+  };
+  const program_seconds = ratios((run) => run.program_seconds);
+  const ttft_seconds = ratios((run) => run.ttft_seconds);
   const counts = {
     programs: Math.min(...pairs.flat().map((run) => run.program_seconds.count)),
     calls: Math.min(...pairs.flat().map((run) => run.ttft_seconds.count)),
@@ -90,21 +97,4 @@ function differenceOf(first: LoadDocument['settings'], other: LoadDocument['sett
   return names
     .filter((name) => !isDeepStrictEqual(first[name], other[name]))
     .map((name) => `${name} ${String(first[name] ?? '-')} -> ${String(other[name] ?? '-')}`);
-}
-
-function ratiosOf(
-  pairs: readonly (readonly [RunReport, RunReport])[],
-  of: (run: RunReport) => Distribution,
-  isSame: boolean,
-): Ratios {
-  // prettier-ignore
-  const ratio = (statistic: 'mean' | 'p50' | 'p95' | 'p99'): Ratio => {
-    const known = pairs.flatMap(([a, b]) => {
-      const [first, other] = [of(a)[statistic], of(b)[statistic]];
-      return first === null || other === null ? [] : [[first, other] as const];
-    });
-    const found = pairedRatio(known);
-    return isSame ? found : { ...found, low: null, high: null };
-  };
-  return { mean: ratio('mean'), p50: ratio('p50'), p95: ratio('p95'), p99: ratio('p99') };
 }

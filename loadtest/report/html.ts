@@ -3,44 +3,36 @@ import {
   type Distribution,
   figures,
   folded,
+  type Grid,
+  gridTable,
   html,
+  intervalText,
   type Markup,
   page,
   paragraph,
   section,
-  type Statistic,
-  statisticsOf,
   tailOf,
   table,
   type Table,
   tiles,
 } from '../../lab/index.js';
 import { counted, integer, number, percent, rate, time } from '../../text/index.js';
-// prettier-ignore
 import { distributionFigures, laneSection, sizeFigures } from './charts.js';
 import type { LoadDocument } from './document.js';
-import type { Lanes } from './lanes.js';
 import {
   errorExamples,
-  errorRows,
+  errorGrid,
+  figureGrids,
   isNoneCompleted,
   NONE_COMPLETED,
-  sizeRows,
-  splitRows,
+  ratioGrid,
+  sizeGrid,
+  splitGrid,
   targetText,
-  workloadRows,
-  type Rows,
-} from './rows.js';
-import {
-  adviceOf,
-  intervalsText,
-  RATIO_STATISTICS,
-  ratioName,
-  RATIOS,
-  ratioText,
-  sloText,
-  type Summarized,
-} from './summary.js';
+  workloadGrid,
+} from './grids.js';
+import type { Lanes } from './lanes.js';
+import { adviceOf, sloText, type Summarized } from './summary.js';
 import { cachedShare, type Target, type TargetReport } from './target.js';
 
 /** Source of the page: the document, and data that no document holds. */
@@ -53,62 +45,67 @@ export interface PageSource {
 }
 
 /** The document as one self-contained page. Its size does not grow with the number of calls. */
-export async function htmlOf(source: PageSource): Promise<string> {
-  const { title, document } = source;
-  const { targets, complete, elapsed_seconds } = document;
-  const errors = errorRows(targets);
+export async function htmlOf({ title, document, targets, lanes }: PageSource): Promise<string> {
+  const { targets: reports, complete, elapsed_seconds } = document;
+  const distributions = isNoneCompleted(reports) ? [] : await distributionFigures(targets);
   return page({
     title: 'Load test',
     subtitle: `${title}. ${complete ? 'Ran' : 'Stopped after'} ${number(elapsed_seconds)} s.`,
     content: [
-      ...findings(document),
-      paragraph(targetLines(targets)),
-      ...(isNoneCompleted(targets) ? [paragraph(NONE_COMPLETED)] : [tiles(tilesOf(targets)), whereTime(targets)]),
-      await laneSection(source.targets, source.lanes),
-      ...(isNoneCompleted(targets) ? [] : await results(source)),
-      ...(errors.rows.length > 0 ? [section('What failed', table(asTable('Calls by class of error', errors)), ...errorExamples(targets).map((line) => paragraph([`First ${line}`])), cancelled(targets))] : []), // prettier-ignore
-      section(
-        'How it was measured',
-        table(generatorTable(document)),
-        folded('Settings', table(settingsTable(document))),
-      ),
+      ...head(document),
+      await laneSection(targets, lanes),
+      ...(distributions.length > 0 ? [section('How long it takes', figures(distributions))] : []),
+      ...(await results(document)),
+      ...failures(reports),
+      section('How it was measured', table(generatorTable(document)), settings(document)),
     ],
     foot: `Made by maitred load, begun ${document.started_at}.`,
   });
 }
 
-async function results(source: PageSource): Promise<Markup[]> {
-  const { document } = source;
-  const { targets } = document;
-  const many = workloadRows(targets);
+/** The page of two runs that were made one after the other. @param title names of both */
+export async function comparisonHtmlOf(title: string, compared: Summarized): Promise<string> {
+  return page({
+    title: 'Load tests compared',
+    subtitle: `${title}.`,
+    content: [...head(compared), ...(await results(compared)), section('How it was measured', settings(compared))],
+    foot: 'Made by maitred load compare.',
+  });
+}
+
+const head = (document: Summarized): Markup[] => [
+  ...findings(document),
+  paragraph(targetLines(document.targets)),
+  ...(isNoneCompleted(document.targets)
+    ? [paragraph(NONE_COMPLETED)]
+    : [tiles(tilesOf(document.targets)), whereTime(document.targets)]),
+];
+
+async function results({ targets, ab }: Summarized): Promise<Markup[]> {
+  if (isNoneCompleted(targets)) return [];
+  const kinds = workloadGrid(targets);
+  const ratios = ab === null ? [] : [ratioGrid(ab, targets)];
   return [
-    section('How long it takes', figures(await distributionFigures(source.targets))),
-    section('By program size', figures(await sizeFigures(targets)), table(asTable('Quarters of the programs by prompt and output tokens', sizeRows(targets)))), // prettier-ignore
-    section('All results', table(resultTable(targets)), ...comparison(document)),
-    ...(many.rows.length > 0 ? [section('By workload', table(asTable('Kinds of programs', many)))] : []),
+    section('By program size', figures(await sizeFigures(targets)), shown('Quarters of the programs by prompt and output tokens', sizeGrid(targets))), // prettier-ignore
+    section(
+      'All results',
+      ...figureGrids(targets).map((grid) => shown('Of programs and calls that completed', grid)),
+      ...ratios.map((grid) => shown(`${grid.corner}. ${intervalText(ab?.runs ?? 0, 'runs')}`, grid)),
+    ),
+    ...(kinds.rows.length > 0 ? [section('By workload', shown('Kinds of programs', kinds))] : []),
   ];
 }
 
-/** The page of two runs that were made one after the other. @param title names of both */
-export function comparisonHtmlOf(title: string, compared: Summarized): Promise<string> {
-  const { targets } = compared;
-  return sizeFigures(targets).then((sizes) =>
-    page({
-      title: 'Load tests compared',
-      subtitle: `${title}.`,
-      content: [
-        ...findings(compared),
-        paragraph(targetLines(targets)),
-        tiles(tilesOf(targets)),
-        whereTime(targets),
-        section('By program size', figures(sizes), table(asTable('Quarters of the programs by prompt and output tokens', sizeRows(targets)))), // prettier-ignore
-        section('All results', table(resultTable(targets)), ...ratios(compared)),
-        section('How it was measured', folded('Settings', table(settingsTable(compared)))),
-      ],
-      foot: 'Made by maitred load compare.',
-    }),
-  );
+function failures(targets: readonly TargetReport[]): Markup[] {
+  const errors = errorGrid(targets);
+  if (errors.rows.length === 0) return [];
+  const examples = errorExamples(targets).map((line) => paragraph([`First ${line}`]));
+  return [section('What failed', shown('Calls by class of error', errors), ...examples, cancelled(targets))];
 }
+
+const shown = (caption: string, grid: Grid): Markup => table(gridTable(caption, grid));
+
+const settings = (document: Summarized): Markup => folded('Settings', table(settingsTable(document)));
 
 function findings(document: Summarized): Markup[] {
   const { ab, slo, warnings, targets, complete } = document;
@@ -143,57 +140,11 @@ const targetLines = (targets: readonly TargetReport[]): Markup[] =>
     return html`${index > 0 ? html`<br>` : ''}<strong>${target.name}</strong> ${targetText(target)}: ${ended}`; // prettier-ignore
   });
 
-const METRICS: readonly (readonly [string, (target: TargetReport) => Distribution, number])[] = [
-  ['Program, s', (target) => target.program_seconds, 1],
-  ['Slowdown', (target) => target.slowdown, 1],
-  ['Time to first token, s', (target) => target.ttft_seconds, 1],
-  ['Between tokens, ms', (target) => target.inter_token_seconds, 1000],
-  ['Call in gateway queue, s', (target) => target.queue_seconds, 1],
-  ['Program an output token, ms', (target) => target.seconds_per_token, 1000],
-];
-
-function resultTable(targets: readonly TargetReport[]): Table {
-  const statistics = ['mean', 'p50', 'p95', 'p99', 'max'] as const;
-  const groups = targets.map(({ name }) => ({ heading: targets.length > 1 ? name : '', columns: statistics }));
-  const rows = METRICS.map(([name, of, scale]) => [
-    name,
-    ...targets.flatMap((target) =>
-      statistics.map((statistic) => (isToldOf(of(target), statistic) ? scaled(of(target)[statistic], scale) : '')),
-    ),
-  ]);
-  return { caption: 'Of programs and calls that completed', columns: ['', ...groups.flatMap(({ columns }) => columns)], groups, rows }; // prettier-ignore
-}
-
-/** Few values have no p95 or p99 of their own: the maximum is beside them. */
-const isToldOf = (distribution: Distribution, statistic: Statistic): boolean =>
-  statistic === 'max' || statisticsOf([distribution]).includes(statistic);
-
-const scaled = (value: number | null, scale: number): string => number(value === null ? null : value * scale);
-
-function comparison({ ab, targets }: LoadDocument): Markup[] {
-  if (ab === null) return [];
-  return [
-    table({
-      caption: `${ratioName(targets)}; ${integer(ab.pairs)} pairs of programs, ${integer(ab.left_out)} left out. ${intervalsText(ab)}`,
-      ...ratioTable(ab),
-    }),
-  ];
-}
-
-function ratios({ ab, targets }: Summarized): Markup[] {
-  return ab === null ? [] : [table({ caption: `${ratioName(targets)}. ${intervalsText(ab)}`, ...ratioTable(ab) })];
-}
-
-const ratioTable = (ab: NonNullable<Summarized['ab']>) => ({
-  columns: ['times', ...RATIO_STATISTICS],
-  rows: RATIOS.map(([name, of]) => [name, ...RATIO_STATISTICS.map((statistic) => ratioText(of(ab)[statistic]))]),
-});
-
 /** The cause of a difference: queue, engine or tools, and what the cache saved. */
 const whereTime = (targets: readonly TargetReport[]): Markup =>
   section(
     'Where the time went',
-    table(asTable('Mean seconds of a program, along its critical path', splitRows(targets))),
+    shown('Mean seconds of a program, along its critical path', splitGrid(targets)),
     paragraph(`Prompt tokens from the engine’s cache: ${targets.map((target) => `${target.name} ${percent(cachedShare(target))}`).join(', ')}.`), // prettier-ignore
     waits(targets),
   );
@@ -208,13 +159,6 @@ const waits = (targets: readonly TargetReport[]): Markup =>
 
 const cancelled = (targets: readonly TargetReport[]): Markup =>
   paragraph(targets.map(({ name, calls_cancelled }) => `At ${name}, ${integer(calls_cancelled)} calls were never made because one before them failed. `)); // prettier-ignore
-
-const asTable = (caption: string, { groups, rows }: Rows): Table => ({
-  caption,
-  columns: ['', ...groups.flatMap(({ columns }) => columns)],
-  groups,
-  rows,
-});
 
 const settingsTable = ({ settings }: Pick<LoadDocument, 'settings'>): Table => ({
   caption: 'Settings',

@@ -1,4 +1,12 @@
-import { type Change, headline, pairedRatio, type Ratio, Sample, verdictOf } from '../../lab/index.js';
+import {
+  type Change,
+  type Distribution,
+  headline,
+  pairedRatio,
+  type Ratio,
+  Sample,
+  verdictOf,
+} from '../../lab/index.js';
 import { RUNS } from '../load.js';
 import type { LoadCallRecord, LoadProgramRecord } from '../records.js';
 import { cachedShare, type TargetReport } from './target.js';
@@ -94,8 +102,8 @@ export class Pairs {
   report(targets: readonly TargetReport[], whole: number): AbReport {
     const all = [...this.#runs.values()];
     const runs = [...this.#runs].filter(([index]) => index < Math.max(1, whole)).map(([, run]) => run);
-    const program_seconds = ratiosOf(runs.map(({ programs }) => programs));
-    const ttft_seconds = ratiosOf(runs.map(({ firstTokens }) => firstTokens));
+    const program_seconds = ratiosOf(runs.map(({ programs: [a, b] }) => [a.distribution(), b.distribution()]));
+    const ttft_seconds = ratiosOf(runs.map(({ firstTokens: [a, b] }) => [a.distribution(), b.distribution()]));
     const { mean } = program_seconds;
     const isSingle = mean.low === null && mean.ratio !== null;
     const counts = {
@@ -139,9 +147,13 @@ export function sentenceOf(
   );
 }
 
-function ratiosOf(runs: readonly Two[]): Ratios {
-  const of = (statistic: (sample: Sample) => number): Ratio =>
-    pairedRatio(runs.map(([a, b]) => [statistic(a), statistic(b)] as const).filter(([a, b]) => !Number.isNaN(a + b)));
-  const percentile = (share: number) => of((sample) => sample.percentile(share));
-  return { mean: of((sample) => sample.mean), p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99) };
+/** Of each pair of runs, the second over the first. */
+export function ratiosOf(pairs: readonly (readonly [Distribution, Distribution])[]): Ratios {
+  const of = (statistic: keyof Ratios): Ratio =>
+    pairedRatio(
+      pairs.flatMap(([{ [statistic]: first }, { [statistic]: other }]) =>
+        first === null || other === null ? [] : [[first, other] as const],
+      ),
+    );
+  return { mean: of('mean'), p50: of('p50'), p95: of('p95'), p99: of('p99') };
 }

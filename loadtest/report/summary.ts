@@ -1,11 +1,10 @@
-import { hasFewWaits, type Ratio } from '../../lab/index.js';
+import { gridLines, hasFewWaits, intervalText } from '../../lab/index.js';
 import type { PolicyName } from '../../src/index.js';
-import { type ColumnGroup, counted, integer, number, ratio, textTable } from '../../text/index.js';
+import { counted, integer, number } from '../../text/index.js';
 import type { LoadDocument } from './document.js';
 import type { AbReport } from './pairs.js';
 import type { SloResult } from './slo.js';
-import type { TargetReport } from './target.js';
-import { columnGroups, errorExamples, errorRows, isNoneCompleted, NONE_COMPLETED, sizeRows, splitRows, targetText, workloadRows } from './rows.js'; // prettier-ignore
+import { errorExamples, errorGrid, figureGrids, isNoneCompleted, NONE_COMPLETED, ratioGrid, sizeGrid, splitGrid, targetText, workloadGrid } from './grids.js'; // prettier-ignore
 
 /** Parts of a document that its summary reads. */
 export type Summarized = Omit<
@@ -23,41 +22,21 @@ type Compared = Pick<AbReport, 'runs' | 'program_seconds' | 'ttft_seconds' | 'ou
  */
 export function summaryOf(document: Summarized, width: number): string {
   const { targets, ab, warnings, slo } = document;
+  const figures = [...figureGrids(targets), splitGrid(targets), sizeGrid(targets), workloadGrid(targets)];
   const blocks = [
     [...(ab === null ? [] : [ab.outcome]), ...adviceOf(document)],
     headOf(document),
-    ...(isNoneCompleted(targets) ? [[NONE_COMPLETED]] : figureTables(targets, width)),
-    [...grid(errorRows(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
+    ...(isNoneCompleted(targets) ? [[NONE_COMPLETED]] : figures.map((grid) => gridLines(grid, width))),
+    [...gridLines(errorGrid(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
     targets.flatMap(
       ({ name, worst_waiting }) =>
       worst_waiting === null ? [] : [`Longest wait${targets.length > 1 ? ` at ${name}` : ''}: ${number(worst_waiting.seconds)} s, of ${worst_waiting.program}`], // prettier-ignore
     ),
-    ab === null ? [] : ratioLines(ab, targets, width),
+    ab === null ? [] : [...gridLines(ratioGrid(ab, targets), width), intervalText(ab.runs, 'runs')],
     slo.map((result) => sloText(result, targets.length > 1, document.complete)),
     warnings.map((warning) => `Warning: ${warning}`),
   ];
   return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
-}
-
-/** Figures of completed programs and their calls. */
-function figureTables(targets: readonly TargetReport[], width: number): string[][] {
-  const corner = targets.length > 1 ? 'target' : '';
-  return [
-    ...columnGroups(targets).map((groups) =>
-      textTable(
-        corner,
-        groups.map(({ heading, columns }) => ({ heading, columns: columns.map((column) => column.heading) })),
-        targets.map((target) => [
-          targets.length > 1 ? target.name : 'all',
-          ...groups.flatMap(({ columns }) => columns.map(({ of, show = number }) => show(of(target)))),
-        ]),
-        width,
-      ),
-    ),
-    grid(splitRows(targets), width),
-    grid(sizeRows(targets), width),
-    grid(workloadRows(targets), width),
-  ];
 }
 
 function headOf({ targets, complete, elapsed_seconds, programs_unfinished }: Summarized): string[] {
@@ -76,38 +55,6 @@ function aligned(texts: readonly string[]): string[] {
   const width = Math.max(...texts.map((text) => text.length));
   return texts.map((text) => text.padEnd(width));
 }
-
-interface Grid {
-  readonly corner: string;
-  readonly groups: readonly ColumnGroup[];
-  readonly rows: readonly (readonly string[])[];
-}
-
-const grid = ({ corner, groups, rows }: Grid, width: number): string[] =>
-  rows.length === 0 ? [] : textTable(corner, groups, rows, width);
-
-function ratioLines(ab: Compared, targets: readonly TargetReport[], width: number): string[] {
-  const rows = RATIOS.map(([name, of]) => [name, ...RATIO_STATISTICS.map((statistic) => ratioText(of(ab)[statistic]))]);
-  return [
-    ...textTable(ratioName(targets), [{ heading: '', columns: RATIO_STATISTICS }], rows, width),
-    intervalsText(ab),
-  ];
-}
-
-/** How the ratios of two targets are to be read. */
-export const ratioName = ([a, b]: readonly TargetReport[]): string => `${b?.name ?? ''} / ${a?.name ?? ''}`;
-
-export const RATIO_STATISTICS = ['mean', 'p50', 'p95', 'p99'] as const;
-/** Compared times of two targets. */
-export const RATIOS = [
-  ['program', (ab: Compared) => ab.program_seconds],
-  ['to first token', (ab: Compared) => ab.ttft_seconds],
-] as const;
-
-export const intervalsText = ({ runs }: Pick<AbReport, 'runs'>): string =>
-  runs > 1
-    ? `In brackets: 95 % confidence over ${integer(runs)} runs.`
-    : 'No confidence interval: it takes several runs.';
 
 const PASS_THROUGH: PolicyName = 'pass-through';
 
@@ -133,9 +80,6 @@ export function adviceOf({ targets, settings }: Pick<LoadDocument, 'targets' | '
   }
   return lines;
 }
-
-export const ratioText = (value: Ratio): string =>
-  ratio(value.ratio) + (value.low === null ? '' : ` (${ratio(value.low)}–${ratio(value.high)})`);
 
 /** @param complete whether the run was; the verdict on a stopped run covers only programs that had ended */
 export function sloText({ expression, target, value, met }: SloResult, several: boolean, complete: boolean): string {

@@ -2,6 +2,7 @@ import {
   Backlog,
   type Distribution,
   Gathering,
+  meanOf,
   type Measures,
   Reservoir,
   Sample,
@@ -204,10 +205,4 @@ export class Target {
 
 function addKnown(sample: Sample, value: number): void {
   if (!Number.isNaN(value)) sample.add(value);
-}
-
-/** Mean of known values; null without any. */
-function meanOf(values: readonly number[]): number | null {
-  const known = values.filter((value) => !Number.isNaN(value));
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
 }

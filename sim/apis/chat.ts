@@ -2,20 +2,10 @@ import { hashText } from '../text/tokens.js';
 import type { Delta } from '../text/answer.js';
 import type { ToolChoice } from '../text/choose.js';
 import { renderPrompt, type Message, type Tool, type ToolCall } from '../text/conversation.js';
-import {
-  finishOf,
-  optional,
-  readTerms,
-  sse,
-  type Api,
-  type Ask,
-  type Choice,
-  type Formatter,
-  type Reply,
-} from './api.js';
+import { finishOf, optional, readTerms, type Api, type Ask, type Choice, type Reply } from './api.js';
 import { ApiError, invalidBody, openaiError } from './errors.js';
 import { array, boolean, integer, isObject, object, string, type JsonObject } from './fields.js';
-import { closingChunks, FINGERPRINT, openaiUsage, usageSoFar } from './openai.js';
+import { OpenaiFormatter, usageSoFar } from './openai.js';
 
 /** POST /v1/chat/completions */
 export const chat: Api = {
@@ -123,20 +113,9 @@ function readFormat(value: unknown): unknown {
   return value['type'] === 'json_schema' && isObject(value['json_schema']) ? value['json_schema']['schema'] : undefined;
 }
 
-class ChatFormatter implements Formatter {
-  readonly #base: JsonObject;
-
-  constructor(private readonly reply: Reply) {
-    this.#base = {
-      id: `chatcmpl-${reply.id}`,
-      object: 'chat.completion.chunk',
-      created: reply.createdAt,
-      model: reply.model,
-    };
-  }
-
-  opening(): string[] {
-    return [];
+class ChatFormatter extends OpenaiFormatter {
+  constructor(reply: Reply) {
+    super(reply, { prefix: 'chatcmpl', stream: 'chat.completion.chunk', whole: 'chat.completion' });
   }
 
   delta(choice: Choice, deltas: readonly Delta[], tokenIds: readonly number[]): string[] {
@@ -159,29 +138,13 @@ class ChatFormatter implements Formatter {
     return events;
   }
 
-  /** The last token's chunk carries the finish reason. */
-  finish(): string[] {
-    return [];
+  protected choiceOf(choice: Choice): JsonObject {
+    return chatChoice(choice, this.reply.terms.returnTokenIds);
   }
 
-  closing(): string[] {
-    return closingChunks(this.reply, this.#base);
-  }
-
-  whole(): JsonObject {
-    const { terms } = this.reply;
-    const usage = this.reply.usage();
-    return {
-      ...this.#base,
-      object: 'chat.completion',
-      choices: this.reply.choices.map((choice) => chatChoice(choice, terms.returnTokenIds)),
-      service_tier: null,
-      ...FINGERPRINT,
-      ...optional('usage', usage && openaiUsage(usage)),
-      prompt_logprobs: null,
-      ...(terms.returnTokenIds ? { prompt_token_ids: this.reply.choices[0]?.promptIds } : {}),
-      metrics: this.reply.metrics() ?? null,
-    };
+  protected override rest(): JsonObject {
+    const { terms, choices } = this.reply;
+    return { prompt_logprobs: null, ...(terms.returnTokenIds ? { prompt_token_ids: choices[0]?.promptIds } : {}) };
   }
 
   #chunk(
@@ -192,10 +155,7 @@ class ChatFormatter implements Formatter {
     ofChunk: JsonObject = {},
   ): string {
     const entry = { index: choice.index, delta, logprobs: null, finish_reason: finish, ...ofChoice };
-    const usage = usageSoFar(this.reply, choice);
-    if (finish === null) return sse({ ...this.#base, choices: [entry], ...usage, ...ofChunk });
-    const fingerprint = this.reply.terms.includeUsage ? {} : FINGERPRINT;
-    return sse({ ...this.#base, choices: [{ ...entry, stop_reason: null }], ...fingerprint, ...usage });
+    return this.chunk(choice, finish === null ? entry : { ...entry, stop_reason: null }, finish !== null, ofChunk);
   }
 }
 

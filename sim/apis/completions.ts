@@ -1,20 +1,9 @@
 import type { Delta } from '../text/answer.js';
 import { decode, encode } from '../text/tokens.js';
-import {
-  finishOf,
-  optional,
-  readTerms,
-  sse,
-  type Api,
-  type Ask,
-  type Choice,
-  type Formatter,
-  type Prompt,
-  type Reply,
-} from './api.js';
+import { finishOf, readTerms, type Api, type Ask, type Choice, type Prompt, type Reply } from './api.js';
 import { invalidBody, openaiError } from './errors.js';
 import { integer, isObject, type JsonObject } from './fields.js';
-import { closingChunks, FINGERPRINT, openaiUsage, usageSoFar } from './openai.js';
+import { OpenaiFormatter } from './openai.js';
 
 /** OpenAI's default on this API. */
 const MAX_TOKENS_DEFAULT = 16;
@@ -58,15 +47,9 @@ export function isTokenId(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-class CompletionFormatter implements Formatter {
-  readonly #base: JsonObject;
-
-  constructor(private readonly reply: Reply) {
-    this.#base = { id: `cmpl-${reply.id}`, object: 'text_completion', created: reply.createdAt, model: reply.model };
-  }
-
-  opening(): string[] {
-    return [];
+class CompletionFormatter extends OpenaiFormatter {
+  constructor(reply: Reply) {
+    super(reply, { prefix: 'cmpl', stream: 'text_completion', whole: 'text_completion' });
   }
 
   delta(choice: Choice, deltas: readonly Delta[], tokenIds: readonly number[]): string[] {
@@ -77,42 +60,26 @@ class CompletionFormatter implements Formatter {
     const ids = returnTokenIds ? { token_ids: tokenIds, prompt_token_ids: promptIds } : {};
     const finish = finishOf(choice);
     if (text === '' && echoed === '' && finish === null && !returnTokenIds) return [];
-    return [this.#chunk(choice, echoed + text, finish, ids)];
-  }
-
-  /** The last token's chunk carries the finish reason. */
-  finish(): string[] {
-    return [];
-  }
-
-  closing(): string[] {
-    return closingChunks(this.reply, this.#base);
-  }
-
-  whole(): JsonObject {
-    const { returnTokenIds, body } = this.reply.terms;
-    const usage = this.reply.usage();
-    const choices = this.reply.choices.map((choice) => ({
+    const entry = {
       index: choice.index,
-      text: (body['echo'] === true ? decode(choice.promptIds) : '') + choice.narrator.text,
+      text: echoed + text,
       logprobs: null,
-      finish_reason: choice.answer.finish,
+      finish_reason: finish,
       stop_reason: null,
-      ...(returnTokenIds ? { prompt_token_ids: choice.promptIds, token_ids: choice.answer.ids } : {}),
-    }));
-    return {
-      ...this.#base,
-      choices,
-      service_tier: null,
-      ...FINGERPRINT,
-      ...optional('usage', usage && openaiUsage(usage)),
-      metrics: this.reply.metrics() ?? null,
+      ...ids,
     };
+    return [this.chunk(choice, entry, finish !== null)];
   }
 
-  #chunk(choice: Choice, text: string, finish: string | null, ids: JsonObject): string {
-    const entry = { index: choice.index, text, logprobs: null, finish_reason: finish, stop_reason: null, ...ids };
-    const fingerprint = finish === null || this.reply.terms.includeUsage ? {} : FINGERPRINT;
-    return sse({ ...this.#base, choices: [entry], ...fingerprint, ...usageSoFar(this.reply, choice) });
+  protected choiceOf({ index, answer, narrator, promptIds }: Choice): JsonObject {
+    const { returnTokenIds, body } = this.reply.terms;
+    return {
+      index,
+      text: (body['echo'] === true ? decode(promptIds) : '') + narrator.text,
+      logprobs: null,
+      finish_reason: answer.finish,
+      stop_reason: null,
+      ...(returnTokenIds ? { prompt_token_ids: promptIds, token_ids: answer.ids } : {}),
+    };
   }
 }

@@ -1,4 +1,5 @@
-import { optional, sse, type Choice, type Reply, type Usage } from './api.js';
+import type { Delta } from '../text/answer.js';
+import { optional, sse, type Choice, type Formatter, type Reply, type Usage } from './api.js';
 import type { JsonObject } from './fields.js';
 
 /** Fields shared by the answers of chat and completions. */
@@ -7,7 +8,7 @@ import type { JsonObject } from './fields.js';
  * Identifies the server, alike on all answers. A stream carries it on its last chunk before usage, or else on its
  * usage.
  */
-export const FINGERPRINT = { system_fingerprint: 'vllm-0.32.0-sim' };
+const FINGERPRINT = { system_fingerprint: 'vllm-0.32.0-sim' };
 
 /** Usage on each chunk of a stream with `continuous_usage_stats`. */
 export function usageSoFar({ terms }: Reply, { promptTokens, narrator }: Choice, told = narrator.told): JsonObject {
@@ -15,19 +16,74 @@ export function usageSoFar({ terms }: Reply, { promptTokens, narrator }: Choice,
   return { usage: { prompt_tokens: promptTokens, total_tokens: promptTokens + told, completion_tokens: told } };
 }
 
-/** The end of an OpenAI stream: usage if requested, then the end mark. @param base fields of every chunk */
-export function closingChunks(reply: Reply, base: JsonObject): string[] {
-  const usage = reply.usage();
-  const events = ['data: [DONE]\n\n'];
-  if (reply.terms.includeUsage && usage !== undefined) {
-    const metrics = optional('metrics', reply.metrics());
-    events.unshift(sse({ ...base, choices: [], usage: openaiUsage(usage), ...FINGERPRINT, ...metrics }));
+/** Answers of chat and completions, which differ in their choices alone. */
+export abstract class OpenaiFormatter implements Formatter {
+  readonly #base: JsonObject;
+  readonly #whole: string;
+
+  constructor(
+    protected readonly reply: Reply,
+    kinds: { readonly prefix: string; readonly stream: string; readonly whole: string },
+  ) {
+    this.#whole = kinds.whole;
+    this.#base = {
+      id: `${kinds.prefix}-${reply.id}`,
+      object: kinds.stream,
+      created: reply.createdAt,
+      model: reply.model,
+    };
   }
-  return events;
+
+  abstract delta(choice: Choice, deltas: readonly Delta[], tokenIds: readonly number[]): string[];
+  protected abstract choiceOf(choice: Choice): JsonObject;
+  /** Fields of a whole answer besides its choices. */
+  protected rest(): JsonObject {
+    return {};
+  }
+
+  opening(): string[] {
+    return [];
+  }
+
+  /** The last token's chunk carries the finish reason. */
+  finish(): string[] {
+    return [];
+  }
+
+  /** Usage if requested, then the end mark. */
+  closing(): string[] {
+    const usage = this.reply.usage();
+    const events = ['data: [DONE]\n\n'];
+    if (this.reply.terms.includeUsage && usage !== undefined) {
+      const metrics = optional('metrics', this.reply.metrics());
+      events.unshift(sse({ ...this.#base, choices: [], usage: openaiUsage(usage), ...FINGERPRINT, ...metrics }));
+    }
+    return events;
+  }
+
+  whole(): JsonObject {
+    const usage = this.reply.usage();
+    return {
+      ...this.#base,
+      object: this.#whole,
+      choices: this.reply.choices.map((choice) => this.choiceOf(choice)),
+      service_tier: null,
+      ...FINGERPRINT,
+      ...optional('usage', usage && openaiUsage(usage)),
+      ...this.rest(),
+      metrics: this.reply.metrics() ?? null,
+    };
+  }
+
+  /** A chunk with one entry. @param more fields beside its choices */
+  protected chunk(choice: Choice, entry: JsonObject, isLast: boolean, more: JsonObject = {}): string {
+    const fingerprint = isLast && !this.reply.terms.includeUsage ? FINGERPRINT : {};
+    return sse({ ...this.#base, choices: [entry], ...fingerprint, ...usageSoFar(this.reply, choice), ...more });
+  }
 }
 
 /** Usage as chat and completions spell it. */
-export function openaiUsage({ prompt, cached, output }: Usage): JsonObject {
+function openaiUsage({ prompt, cached, output }: Usage): JsonObject {
   return {
     prompt_tokens: prompt,
     total_tokens: prompt + output,

@@ -7,31 +7,34 @@ import { jsonLines, trajectory } from '../support/trajectory.js';
 const TINY = ['one', 'two', 'three'].map((id) => trajectory(id, ['look', 'edit', 'done']));
 
 describe('npm run demo', () => {
-  it('simulates recorded programs under each policy, and then plays them live', async () => {
-    const traces = fileOf('a.jsonl', `${jsonLines(TINY)}{"instance_id":"cut","messages":[{"role":"us`);
-    const { code, out, err } = await demo(
-      '--traces',
-      traces,
-      '--speed',
-      '100',
-      '--engines',
-      '1',
-      '--policies',
-      'pass-through,plas',
-    );
-    expect(code, err).toBe(0);
-    expect(out).toMatch(/^plas: (programs \d+\.\d\dx (sooner|later) than|no difference from) /);
-    expect(out).toContain(
-      '\nSimulated, in virtual time, with the gateway’s scheduler:\n3 recorded mini-swe-agent programs',
-    );
-    const tables = out.split(/^policy /m).slice(1);
-    expect(tables.map((table) => table.trim().split(/ {2,}/)[0])).toEqual(['mean s', 'live s']);
-    for (const table of tables)
-      expect([...table.matchAll(/^(pass-through|plas) /gm)].map(([, name]) => name)).toHaveLength(2);
-    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    expect(err).toContain(`left out: ${traces}, line 4`);
-    expect(err).toContain('9 of 9 calls answered, 3 of 3 programs done');
-  }, 180_000);
+  it.each([
+    ['simulates recorded programs under each policy', [], 'Simulated, in virtual time'],
+    ['plays them live', ['--full', '--speed', '100'], 'Live, 100 times as fast as real'],
+  ])(
+    '%s',
+    async (_, how, said) => {
+      const traces = fileOf('a.jsonl', `${jsonLines(TINY)}{"instance_id":"cut","messages":[{"role":"us`);
+      const { code, out, err } = await demo(
+        '--traces',
+        traces,
+        '--engines',
+        '1',
+        '--policies',
+        'pass-through,plas',
+        ...how,
+      );
+      expect(code, err).toBe(0);
+      expect(out).toMatch(/^plas: programs (\d+\.\d\dx (sooner|later) than|at most 2 % different from) pass-through/);
+      expect(out).toContain(`\n${said}`);
+      expect(out).toContain(':\n3 recorded mini-swe-agent programs');
+      const [, table = ''] = out.split(/^policy /m);
+      expect([...table.matchAll(/^(pass-through|plas) /gm)].map(([, name]) => name)).toEqual(['pass-through', 'plas']);
+      expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+      expect(err).toContain(`left out: ${traces}, line 4`);
+      if (how.length > 0) expect(err).toContain('plas: 9 of 9 calls answered');
+    },
+    180_000,
+  );
 
   it('fails when no engine is there', async () => {
     const engine = await startEngine();

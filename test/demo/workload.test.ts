@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { excerpt, recordedWorkload, smallWorkload, syntheticWorkload } from '../../demo/workload.js';
+import { recordedWorkload, smallWorkload, syntheticWorkload } from '../../demo/workload.js';
 import type { TraceError } from '../../workloads/index.js';
 import { folderOf } from '../support/folder.js';
 import { jsonLines, trajectory } from '../support/trajectory.js';
@@ -64,17 +64,5 @@ describe('what programs ask of a cache', () => {
     expect(demand.largestTokens).toBeGreaterThan(24 * 1600 * 0.92);
     expect(demand.largestTokens).toBeLessThan(24 * 1600 * 1.08);
     expect(programs.flatMap(({ calls }) => calls).every(({ answer }) => answer === undefined)).toBe(true);
-  });
-});
-
-describe('an excerpt', () => {
-  it('has the first calls of the first programs, and their demand', () => {
-    const whole = syntheticWorkload(6, 1);
-    const { programs, demand } = excerpt(whole, { programsMax: 2, callsMax: 3 });
-    expect(programs.map(({ calls }) => calls)).toEqual(
-      whole.programs.slice(0, 2).map(({ calls }) => calls.slice(0, 3)),
-    );
-    expect(demand.calls).toBe(6);
-    expect(demand.largestTokens).toBeLessThan(whole.demand.largestTokens / 3);
   });
 });
