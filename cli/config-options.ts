@@ -36,7 +36,7 @@ export function addConfigOptions(command: Command): Command {
   return explainChoices(command);
 }
 
-/** The words are for help and completion; the schema refuses others. */
+/** The words are for the help; the schema refuses others. */
 const oneOf = (flags: string, description: string, words: readonly string[]): Option =>
   new Option(flags, description).choices(words).argParser((word) => word);
 

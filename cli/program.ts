@@ -20,7 +20,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version
   doctor: async () => (await import('./doctor.js')).addDoctorCommand,
   init: async () => (await import('./init.js')).addInitCommand,
   top: async () => (await import('./top.js')).addTopCommand,
-  completion: async () => (await import('./completion.js')).addCompletionCommand,
 };
 
 /**
@@ -55,7 +54,7 @@ interface ListenFault {
 }
 
 /** The program with the named sub-command, or with all of them for help and suggestions. */
-export async function createProgram(name: string): Promise<Command> {
+async function createProgram(name: string): Promise<Command> {
   const { version } = createRequire(import.meta.url)('maitred/package.json') as { readonly version: string };
   const program = new Command('maitred')
     .description('Schedules whole agent programs in front of LLM engines.')
