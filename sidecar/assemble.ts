@@ -111,7 +111,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     callPorts: { ...portsOf(() => context), driver, fleet, sessions },
     join,
     cluster: undefined,
-    kvEvents: undefined,
     tracing: undefined,
   };
   context.workflows.configure(readWorkflows(config));

@@ -16,7 +16,6 @@ import { GatewayError } from './errors.js';
 import type { Identified } from './identified.js';
 import type { Identifier } from './identity/index.js';
 import type { Returning } from './identity/returning.js';
-import type { KvEvents } from './kv-events/index.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { Responses } from './responses.js';
 import type { Threads } from './threads.js';
@@ -79,8 +78,6 @@ export interface Context {
   readonly join: Join | undefined;
   /** Undefined: off, or not joined yet. */
   cluster: Cluster | undefined;
-  /** Undefined: off. */
-  kvEvents: KvEvents | undefined;
   /** Undefined: off. */
   tracing: Tracing | undefined;
 }

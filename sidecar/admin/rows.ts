@@ -206,15 +206,7 @@ export function engineRow(
     engine_running: engine.load.running ?? null,
     engine_waiting: engine.load.waiting ?? null,
     kv_usage: engine.load.kvUsage ?? null,
-    kv_events: kvEventsRow(context, engine),
   };
-}
-
-function kvEventsRow({ kvEvents }: Context, { id }: Engine): Answers.Engine['kv_events'] {
-  const resident = kvEvents?.of(id);
-  if (resident === undefined) return null;
-  const { blocks, tokens, lastSeq, gaps, isComplete } = resident;
-  return { blocks, tokens, last_seq: lastSeq, gaps, complete: isComplete };
 }
 
 export function queueRow(context: Context): Answers.Queue {

@@ -80,7 +80,7 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
 
 /** Each worker has an admin listener of its own, and not all parts can be divided. */
 function checkWorkers(
-  { workers, admin, listen, kvEvents, shadow }: Config,
+  { workers, admin, listen, shadow }: Config,
   report: (path: (string | number)[], message: string) => void,
 ): void {
   const last = (admin.port ?? 0) + workers - 1;
@@ -90,7 +90,6 @@ function checkWorkers(
     report(['admin', 'port'], `must be at most ${PORT_MAX - workers + 1} with ${workers} workers`);
   else if (admin.port > 0 && admin.port < listen.port && listen.port <= last && admin.host === listen.host)
     report(['admin', 'port'], `must leave out listen.port: workers take ${admin.port} to ${last}`);
-  if (kvEvents.port !== null) report(['kvEvents', 'port'], 'must be null with several workers');
   if (shadow.enabled) report(['shadow', 'enabled'], 'must be false with several workers');
 }
 

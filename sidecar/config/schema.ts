@@ -7,7 +7,6 @@ import { discovery } from './discovery.js';
 import { engine } from './engine.js';
 import { attemptsMax, busyMs, enginesFailedMax, noEngineMs } from './faults.js';
 import { health } from './health.js';
-import { kvEvents } from './kv-events.js';
 import { DAY_MS, NONE, STARTING, bearer, count, ms, name, note } from './note.js';
 import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
@@ -276,7 +275,6 @@ export const configKeys = z.strictObject({
   limits: limits.prefault({}),
   timeouts: timeouts.prefault({}),
   health: health.prefault({}),
-  kvEvents: kvEvents.prefault({}),
   workflows,
   cluster: cluster.prefault({}),
   identity: identity.prefault({}),
