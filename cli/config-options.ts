@@ -1,9 +1,7 @@
 import { Option, type Command } from 'commander';
 import { BALANCER_NAMES } from '../loadbalancer/index.js';
 import { explainChoices } from './choices-help.js';
-import type { ConfigInputs } from '../sidecar/config/load.js';
-import type { Override } from '../sidecar/config/overrides.js';
-import { problemText, type ConfigProblem } from '../sidecar/config/problems.js';
+import { problemText, type ConfigInputs, type ConfigProblem, type Override } from '../sidecar/config/index.js';
 import { POLICY_NAMES } from '../src/index.js';
 
 export interface ConfigFlags {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
-import { ConfigError, problemText } from '../sidecar/config/problems.js';
+import { ConfigError, problemText } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, urlAt } from './advice.js';
 import { Interrupted } from './signals.js';

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { configure } from '../processes/gateway.js';
-import { ConfigError } from '../sidecar/config/problems.js';
+import { ConfigError } from '../sidecar/config/index.js';
 import { liveSeconds, playAll, simulateAll, type Round } from './live.js';
 import { makeCommand, UsageError, type DemoOptions } from './options.js';
 import { agreement, compare, summarize, text, type Run, type Summary } from './report.js';

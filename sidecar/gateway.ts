@@ -6,9 +6,8 @@ import { programRoutes } from './admin/program-routes.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { Auth } from './auth.js';
 import type { Cluster } from './cluster/cluster.js';
-import type { Config } from './config/schema.js';
+import { labelOf, type Config } from './config/index.js';
 import type { Context } from './context.js';
-import { labelOf } from './config/discovery.js';
 import { requestIdOf } from './http/headers.js';
 import {
   listen,

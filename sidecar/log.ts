@@ -1,6 +1,6 @@
 import pino, { type Logger } from 'pino';
 import type { CallReport, CallSpec } from './calls/ports.js';
-import type { Config } from './config/schema.js';
+import type { Config } from './config/index.js';
 
 /** Bytes of lines, or time, after which the lines are written together. */
 const WRITE_BYTES = 65_536;

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
 import { BALANCER_NAMES, type BalancerName } from '../../loadbalancer/index.js';
 import { EVICTIONS, SIM_POLICIES, type Eviction, type SimPolicyName } from '../../sim/index.js';
-import { presentPolicy } from '../../sidecar/config/renamed.js';
+import { presentPolicy } from '../../sidecar/config/index.js';
 import { FORESIGHT_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { choice } from '../choice.js';
 import { explainChoices } from '../choices-help.js';

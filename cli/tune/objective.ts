@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { didYouMean } from '../../sidecar/config/similar.js';
+import { didYouMean } from '../../sidecar/config/index.js';
 import type { RunReport } from '../sim/run.js';
 
 /** An upper bound on a time that users feel, such as `ttft p99 < 5s`. */

@@ -2,7 +2,6 @@ import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { cluster } from './cluster.js';
 import { defaults } from '../../src/index.js';
-import { checkConsistency } from './consistency.js';
 import { discovery } from './discovery.js';
 import { engine } from './engine.js';
 import { attemptsMax, busyMs, enginesFailedMax, noEngineMs } from './faults.js';
@@ -12,8 +11,7 @@ import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
 import { shadow } from './shadow.js';
 import { tracing } from './tracing.js';
-import { NODES_MAX } from '../workflows/schema.js';
-import { workflows } from './workflows.js';
+import { WORKFLOW_NODES_MAX, workflows } from './workflows.js';
 
 const { limits: shipped } = defaults;
 
@@ -152,7 +150,7 @@ const limits = z
       .default(100)
       .meta(note('Tenants with metrics of their own; further ones are counted together as `(other)`.', STARTING)),
     workflowsPerTenantMax: count(0, 10_000).default(100).meta(note('Declared workflows of one tenant.', STARTING)),
-    workflowNodesMax: count(1, NODES_MAX)
+    workflowNodesMax: count(1, WORKFLOW_NODES_MAX)
       .default(256)
       .meta(note('Nodes of a declared workflow; its check takes their number cubed.', STARTING)),
     workflowBytes: count(1024, 1_048_576).default(65_536).meta(note('Largest declared workflow, as JSON.', STARTING)),
@@ -293,8 +291,6 @@ export type EngineConfig = z.output<typeof engine>;
 export function hasNoEngine({ engines, embedded, discovery: sources }: Config): boolean {
   return engines.length + embedded + sources.length === 0;
 }
-
-export const configSchema = configKeys.superRefine(checkConsistency);
 
 /** Memory of this machine or its container. A container without a limit reports 0 or an absurd value. */
 function memoryBytes(): number {

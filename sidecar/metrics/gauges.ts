@@ -1,6 +1,7 @@
 import { Counter, Gauge } from 'prom-client';
 import { tenantId, type EngineView, type TenantView } from '../../src/index.js';
-import { isServing, type Context } from '../context.js';
+import type { Context } from '../context.js';
+import { isServing } from '../engines/index.js';
 import type { SourceState } from '../discovery/index.js';
 import { ENGINE_STATES, type Engine } from '../engines/index.js';
 import { VERSION } from '../version.js';

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
 import type { ProgramGone, ProgramId, TenantId } from '../../src/index.js';
 import type { CallReport, CallSpec } from '../calls/ports.js';
-import type { Config } from '../config/schema.js';
+import type { Config } from '../config/index.js';
 import type { Fleet } from '../engines/index.js';
 import type { ErrorCode } from '../errors.js';
 import { readTraceparent } from '../http/traceparent.js';

@@ -7,7 +7,7 @@ import { halvesOf, search } from '../../cli/tune/search.js';
 import type { Plan, Variant } from '../../cli/sim/plan.js';
 import type { RunReport } from '../../cli/sim/run.js';
 import type * as CommandLine from '../../cli/program.js';
-import { configSchema } from '../../sidecar/config/schema.js';
+import { configSchema } from '../../sidecar/config/index.js';
 import type { AgentProgram } from '../../workloads/index.js';
 import { run } from '../support/command-line.js';
 import { fileOf } from '../support/folder.js';
