@@ -13,11 +13,6 @@ RUN npm run build \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
  && find dist node_modules -type f \( -name '*.map' -o -name '*.d.[cm]ts' -o -name '*.d.ts' \) -delete \
  && mkdir bin && ln -s /app/dist/cli/main.js bin/maitred
-# Optional packages, such as zeromq@6 for KV events; whoever builds the image names their versions.
-ARG EXTRA_PACKAGES
-# hadolint ignore=DL3016
-RUN mkdir -p extra/node_modules \
- && if [ -n "${EXTRA_PACKAGES}" ]; then npm install --prefix extra --ignore-scripts --no-audit --no-fund ${EXTRA_PACKAGES}; fi
 
 FROM node:${NODE_VERSION}-trixie-slim AS node
 
@@ -28,8 +23,6 @@ WORKDIR /app
 COPY --from=build /app/package.json /app/LICENSE ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-# Outside of /app, where no version of a package that both need can clash.
-COPY --from=build /app/extra/node_modules /node_modules
 COPY --from=build /app/bin/ /usr/local/bin/
 # A container's loopback is its own. Variables override the file, so its `listen` has no effect here.
 ENV NODE_ENV=production MAITRED_LISTEN_HOST=0.0.0.0 MAITRED_LISTEN_PORT=8080

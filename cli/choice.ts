@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { didYouMean } from '../sidecar/config/similar.js';
+import { didYouMean } from '../sidecar/config/index.js';
 
 /** An option with a fixed set of lower-case words, read in any case. A wrong word gets a suggestion. */
 export function choice(flags: string, description: string, words: readonly string[]): Option {

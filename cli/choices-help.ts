@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { BALANCER_SENTENCES, POLICY_SENTENCES } from '../sidecar/config/choices.js';
+import { BALANCER_SENTENCES, POLICY_SENTENCES } from '../sidecar/config/index.js';
 import type { BalancerName } from '../loadbalancer/index.js';
 import type { SimBalancerName, SimPolicyName } from '../sim/index.js';
 import type { PolicyName } from '../src/index.js';

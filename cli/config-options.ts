@@ -1,9 +1,7 @@
 import { Option, type Command } from 'commander';
 import { BALANCER_NAMES } from '../loadbalancer/index.js';
 import { explainChoices } from './choices-help.js';
-import type { ConfigInputs } from '../sidecar/config/load.js';
-import type { Override } from '../sidecar/config/overrides.js';
-import { problemText, type ConfigProblem } from '../sidecar/config/problems.js';
+import { problemText, type ConfigInputs, type ConfigProblem, type Override } from '../sidecar/config/index.js';
 import { POLICY_NAMES } from '../src/index.js';
 
 export interface ConfigFlags {
@@ -36,7 +34,7 @@ export function addConfigOptions(command: Command): Command {
   return explainChoices(command);
 }
 
-/** The words are for help and completion; the schema refuses others. */
+/** The words are for the help; the schema refuses others. */
 const oneOf = (flags: string, description: string, words: readonly string[]): Option =>
   new Option(flags, description).choices(words).argParser((word) => word);
 

@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
-import { loadConfig } from '../sidecar/config/load.js';
-import { hasNoEngine } from '../sidecar/config/schema.js';
-import { redact } from '../sidecar/config/secrets.js';
+import { hasNoEngine, loadConfig, redact } from '../sidecar/config/index.js';
 import { readWorkflows } from '../sidecar/workflows/files.js';
 import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
 

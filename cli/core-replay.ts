@@ -1,5 +1,5 @@
 import { BalancerInUse } from '../loadbalancer/index.js';
-import { problemsOfRemoved, replaceRenamed } from '../sidecar/config/renamed.js';
+import { problemsOfRemoved, replaceRenamed } from '../sidecar/config/index.js';
 import { settingsSchema } from '../sidecar/settings.js';
 import { LogFault, readLogLine, Scheduler, type Command, type LogLine } from '../src/index.js';
 

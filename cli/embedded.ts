@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { EngineConfig } from '../sidecar/config/schema.js';
+import type { EngineConfig } from '../sidecar/config/index.js';
 import type { Ready } from './embedded-worker.js';
 
 /** Calls in flight of each: few, so that a fleet on one's own machine has something to wait for. */

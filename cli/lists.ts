@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { didYouMean } from '../sidecar/config/similar.js';
+import { didYouMean } from '../sidecar/config/index.js';
 import { numberFrom } from './number.js';
 
 const SEED_MAX = 2 ** 32 - 1;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
-import { didYouMean } from '../sidecar/config/similar.js';
+import { didYouMean } from '../sidecar/config/index.js';
 import { DEFAULT_PRESET, type Preset, PRESET_NAMES, PRESETS, readPreset } from '../sim/index.js';
 import { eachOnce } from './lists.js';
 

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { duration } from './duration.js';
-import { ConfigError } from '../sidecar/config/problems.js';
-import { didYouMean } from '../sidecar/config/similar.js';
+import { ConfigError, didYouMean } from '../sidecar/config/index.js';
 import {
   type AgentProgram,
   type Arrivals,

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
-import { ConfigError, problemText } from '../sidecar/config/problems.js';
+import { ConfigError, problemText } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, urlAt } from './advice.js';
 import { Interrupted } from './signals.js';
@@ -19,7 +19,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version
   doctor: async () => (await import('./doctor.js')).addDoctorCommand,
   init: async () => (await import('./init.js')).addInitCommand,
   top: async () => (await import('./top.js')).addTopCommand,
-  completion: async () => (await import('./completion.js')).addCompletionCommand,
 };
 
 /**
@@ -54,7 +53,7 @@ interface ListenFault {
 }
 
 /** The program with the named sub-command, or with all of them for help and suggestions. */
-export async function createProgram(name: string): Promise<Command> {
+async function createProgram(name: string): Promise<Command> {
   const { version } = createRequire(import.meta.url)('maitred/package.json') as { readonly version: string };
   const program = new Command('maitred')
     .description('Schedules whole agent programs in front of LLM engines.')

@@ -1,10 +1,15 @@
 import type { Command } from 'commander';
 import { statSync } from 'node:fs';
 import type { Logger } from 'pino';
-import { configFileOf, loadConfig, type ConfigInputs } from '../sidecar/config/load.js';
-import { ConfigError } from '../sidecar/config/problems.js';
-import { keepRestartKeys } from '../sidecar/config/reload.js';
-import { hasNoEngine, type Config } from '../sidecar/config/schema.js';
+import {
+  ConfigError,
+  configFileOf,
+  hasNoEngine,
+  keepRestartKeys,
+  loadConfig,
+  type Config,
+  type ConfigInputs,
+} from '../sidecar/config/index.js';
 import { startGateway } from '../sidecar/index.js';
 import { makeLog } from '../sidecar/log.js';
 import { EventLog } from '../sidecar/record.js';

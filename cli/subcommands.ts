@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { didYouMean } from '../sidecar/config/similar.js';
+import { didYouMean } from '../sidecar/config/index.js';
 
 /**
  * A command that does something itself, and has subcommands too. Any other word gets a suggestion, and its own options

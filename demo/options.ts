@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { POLICY_SENTENCES } from '../sidecar/config/choices.js';
-import { presentPolicy } from '../sidecar/config/renamed.js';
+import { POLICY_SENTENCES, presentPolicy } from '../sidecar/config/index.js';
 import { type PolicyName, POLICY_NAMES } from '../src/index.js';
 import { DEFAULT_PRESET, PRESET_NAMES, type PresetName } from '../sim/index.js';
 

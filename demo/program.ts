@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { configure } from '../processes/gateway.js';
-import { ConfigError } from '../sidecar/config/problems.js';
+import { ConfigError } from '../sidecar/config/index.js';
 import { integer } from '../text/index.js';
 import { play } from './live.js';
 import { makeCommand, UsageError, type DemoOptions } from './options.js';

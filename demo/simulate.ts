@@ -1,5 +1,5 @@
 import { makeBalancer } from '../loadbalancer/index.js';
-import type { Config } from '../sidecar/config/schema.js';
+import type { Config } from '../sidecar/config/index.js';
 import { makeSteps, PRESETS, type PresetName, runWorld, tokensOf } from '../sim/index.js';
 import type { PolicyName } from '../src/index.js';
 import type { AgentProgram, Prefix } from '../workloads/index.js';

@@ -11,7 +11,7 @@ import type { CallPorts } from './calls/ports.js';
 import type { Join } from './cluster/cluster.js';
 import { Sessions } from './calls/sessions.js';
 import { Warms } from './calls/warms.js';
-import type { Config } from './config/schema.js';
+import type { Config } from './config/index.js';
 import type { Context, Demo, Shadow } from './context.js';
 import { Discovery, Membership } from './discovery/index.js';
 import { Driver, type Recorder } from './driver.js';
@@ -109,7 +109,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     callPorts: { ...portsOf(() => context), driver, fleet, sessions, observers },
     join,
     cluster: undefined,
-    kvEvents: undefined,
     tracing: undefined,
   };
   observers.add(...observersOf(() => context));

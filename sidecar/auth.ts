@@ -1,12 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { tenantId, type TenantId } from '../src/index.js';
-import type { Config } from './config/schema.js';
+import { DEFAULT_TENANT, type Config } from './config/index.js';
 import { GatewayError } from './errors.js';
 import { PageGuard, isLoopback } from './pages.js';
-
-/** Tenant of every call when no API keys are configured. */
-export const DEFAULT_TENANT = tenantId('default');
 
 /** Checks keys. It stores only their hashes, and compares in constant time. */
 export class Auth {

@@ -9,22 +9,21 @@ import type { Observers } from './calls/observers.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Sessions } from './calls/sessions.js';
 import type { Warms } from './calls/warms.js';
-import type { Config } from './config/schema.js';
+import type { Config } from './config/index.js';
 import type { Discovery, Membership } from './discovery/index.js';
 import type { Driver, Recorder } from './driver.js';
-import type { Engine, Fleet } from './engines/index.js';
+import type { Fleet } from './engines/index.js';
 import { GatewayError } from './errors.js';
 import type { Identified } from './identified.js';
 import type { Identifier } from './identity/index.js';
 import type { Returning } from './identity/returning.js';
-import type { KvEvents } from './kv-events/index.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { Responses } from './responses.js';
 import type { Threads } from './threads.js';
 import type { Tracing } from './tracing/tracing.js';
 import type { TokenEstimator } from './tokens.js';
 import type { ShadowAnswer } from './admin/answers.js';
-import type { WatchedView } from './admin/watch.js';
+import type { WatchedView } from './admin/query.js';
 import type { PastCalls } from './watch/past-calls.js';
 import type { Totals } from './watch/totals.js';
 import type { Watchers } from './watch/watchers.js';
@@ -80,14 +79,7 @@ export interface Context {
   /** Undefined: off, or not joined yet. */
   cluster: Cluster | undefined;
   /** Undefined: off. */
-  kvEvents: KvEvents | undefined;
-  /** Undefined: off. */
   tracing: Tracing | undefined;
-}
-
-/** Whether calls can go to the engine now. */
-export function isServing(engine: Engine): boolean {
-  return engine.state === 'up' || engine.state === 'probation';
 }
 
 /** Retry time for clients while the gateway drains: long enough for another gateway to replace it. */

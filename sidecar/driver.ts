@@ -15,7 +15,7 @@ import type {
   WaitView,
   Warm,
 } from '../src/index.js';
-import type { Config } from './config/schema.js';
+import type { Config } from './config/index.js';
 import { Waiting } from './waiting.js';
 
 /** Receives the scheduler's decisions on a call. */

@@ -6,9 +6,8 @@ import { programRoutes } from './admin/program-routes.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { Auth } from './auth.js';
 import type { Cluster } from './cluster/cluster.js';
-import type { Config } from './config/schema.js';
+import { labelOf, type Config } from './config/index.js';
 import type { Context } from './context.js';
-import { labelOf } from './config/discovery.js';
 import { holderKey } from './identity/shared-keys.js';
 import { requestIdOf } from './http/headers.js';
 import {
@@ -20,7 +19,6 @@ import {
   type Routes,
 } from './http/listener.js';
 import { clientRoutes, familyOf } from './routes.js';
-import { startKvEvents } from './kv-events/index.js';
 import type { Tracing } from './tracing/tracing.js';
 import { readWorkflows } from './workflows/files.js';
 
@@ -52,11 +50,6 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
   try {
     context.tracing = await startTracing(context);
     context.cluster = await joinCluster(context);
-    context.kvEvents = await startKvEvents({
-      config: () => context.config.kvEvents,
-      isEngine: (id) => context.fleet.get(id) !== undefined,
-      log: context.log,
-    });
     const { listen: main, admin } = config;
     findEngines(context, config);
     const shared = admin.port === null;
@@ -239,8 +232,8 @@ async function closeAll(context: Context, listeners: readonly Listener[], flushM
   await Promise.all(listeners.map((listener) => listener.close()));
   await context.reader.close();
   context.discovery.close();
-  const { cluster, fleet, kvEvents, tracing } = context;
-  await Promise.all([fleet.close(), cluster?.close(), kvEvents?.close(), tracing?.close(flushMs)]);
+  const { cluster, fleet, tracing } = context;
+  await Promise.all([fleet.close(), cluster?.close(), tracing?.close(flushMs)]);
   context.driver.close();
   context.log.info('closed');
   await new Promise<void>((resolve) => context.log.flush(() => resolve()));

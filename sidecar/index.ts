@@ -16,7 +16,6 @@
  *   engines/           the replicas
  *   discovery/         which replicas there are
  *   cluster/           state shared by gateways, loaded only when on: `cluster.ts` first
- *   kv-events/         their reports about KV caches, loaded only when on
  *   gateway.ts         start, reload, drain, close
  *   admin/, metrics/   the operators' view
  *   tracing/           spans for an OpenTelemetry collector, loaded only when on

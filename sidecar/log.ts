@@ -1,7 +1,7 @@
 import pino, { type Logger } from 'pino';
 import type { Observer } from './calls/observers.js';
 import type { CallHandle, CallReport, CallSpec } from './calls/ports.js';
-import type { Config } from './config/schema.js';
+import type { Config } from './config/index.js';
 import type { ErrorCode } from './errors.js';
 
 /** Bytes of lines, or time, after which the lines are written together. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TenantId } from '../src/index.js';
 import { passed, type Api } from './apis/index.js';
-import { isServing, type Context } from './context.js';
+import type { Context } from './context.js';
+import { isServing } from './engines/index.js';
 import type { Engine } from './engines/index.js';
 import { GatewayError } from './errors.js';
 import { checkMediaType, hasBody, isJson, readBody } from './http/body.js';

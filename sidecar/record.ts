@@ -22,7 +22,7 @@ import {
   type ProgramId,
   type TenantId,
 } from '../src/index.js';
-import type { Config } from './config/schema.js';
+import type { Config } from './config/index.js';
 import type { Recorder } from './driver.js';
 import { settingsSchema } from './settings.js';
 

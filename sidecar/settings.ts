@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { clientRetries, ghostMs } from './config/retries.js';
-import { count } from './config/note.js';
-import { enginesFailedMax, noEngineMs } from './config/faults.js';
-import { admission, balancer, policy, starvation } from './config/scheduling.js';
+import { configKeys } from './config/index.js';
 
-const limit = count(1, 1e9);
+const { policy, starvation, admission, balancer, limits, timeouts } = configKeys.shape;
+const { enginesFailedMax, clientRetries } = limits.unwrap().in.shape;
+const { noEngineMs, ghostMs } = timeouts.unwrap().shape;
+const limit = z.int().min(1).max(1e9);
 const time = z.number().positive();
 
 /**
@@ -12,10 +12,10 @@ const time = z.number().positive();
  * a whole configuration. Event logs from before a key existed get its default.
  */
 export const settingsSchema = z.object({
-  policy,
-  starvation,
-  admission,
-  balancer,
+  policy: policy.unwrap(),
+  starvation: starvation.unwrap(),
+  admission: admission.unwrap(),
+  balancer: balancer.unwrap(),
   limits: z.object({
     programsMax: limit,
     queuedMax: limit,

@@ -4,7 +4,7 @@ import { counted } from './format.js';
 import { ProgramView } from './program.js';
 import { Programs } from './programs.js';
 import { Queues } from './queues.js';
-import { announcement, connection, gateway, show, urlOf, view } from './state.js';
+import { announcement, connection, gateway, go, urlOf, view } from './state.js';
 import { post, useToken } from './stream.js';
 import { History, Totals } from './totals.js';
 
@@ -37,13 +37,6 @@ function Head() {
       <DemoButton />
     </header>
   );
-}
-
-/** Follows a link inside the page; with a modifier key the browser opens it elsewhere. */
-export function go(event: MouseEvent, change: Parameters<typeof show>[0]): void {
-  if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
-  event.preventDefault();
-  show(change);
 }
 
 function DemoButton() {

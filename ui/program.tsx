@@ -1,12 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import type { ActiveCall, PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
-import { go } from './app.js';
+import type { PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
 import { brief, clock, count, duration, percent, ratio, tokens } from './format.js';
-import { calls, program, urlOf, view } from './state.js';
+import { calls, go, program, urlOf, view } from './state.js';
 import { post } from './stream.js';
 import { TimeLine } from './time-line.js';
-import { figureWords, reasonWords } from './words.js';
+import { figureWords, levelBefore, reasonWords, type ThreadCall } from './words.js';
 
 /** One program: its figures, its calls on a time line, and the reasons of each decision. */
 export function ProgramView() {
@@ -44,8 +43,6 @@ export function ProgramView() {
     </section>
   );
 }
-
-export type ThreadCall = ActiveCall & { readonly thread: string };
 
 const activeCalls = (detail: ProgramDetail | undefined): ThreadCall[] =>
   detail?.threads.flatMap(({ thread, active }) => active.map((call) => ({ ...call, thread }))) ?? [];
@@ -180,7 +177,3 @@ const Thread = ({ name }: { readonly name: string }) =>
       thread {brief(name, 24)}
     </span>
   );
-
-/** Level of the program's last dispatched call before this one. */
-export const levelBefore = (past: readonly PastCall[], index: number): number | null =>
-  past.slice(0, index).findLast(({ level }) => level !== null)?.level ?? null;

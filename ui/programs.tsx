@@ -2,9 +2,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import type { Program } from '../sidecar/admin/answers.js';
-import { go } from './app.js';
 import { brief, count, counted, percent, ratio, short, tokens } from './format.js';
-import { engines, programs, rowWindow, show, urlOf, view, type View } from './state.js';
+import { engines, go, programs, rowWindow, show, urlOf, view, type View } from './state.js';
 import { WAITED_FOR } from './words.js';
 
 interface Column {

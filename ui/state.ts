@@ -88,6 +88,13 @@ export function show(change: Partial<View>): void {
   view.value = { ...view.peek(), ...change };
 }
 
+/** Follows a link inside the page; with a modifier key the browser opens it elsewhere. */
+export function go(event: MouseEvent, change: Partial<View>): void {
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+  event.preventDefault();
+  show(change);
+}
+
 export function followHistory(): void {
   addEventListener('popstate', () => {
     program.value = undefined;

@@ -1,8 +1,7 @@
 import type { PastCall } from '../sidecar/admin/answers.js';
 import { brief, clock, duration } from './format.js';
-import { levelBefore, type ThreadCall } from './program.js';
 import { show, view } from './state.js';
-import { callWords, levelMove } from './words.js';
+import { callWords, levelBefore, levelMove, type ThreadCall } from './words.js';
 
 const KINDS = ['queued', 'failed', 'prefill', 'decode', 'run'] as const;
 type Kind = (typeof KINDS)[number];

@@ -1,4 +1,4 @@
-import type { Engine, PastCall, Queue } from '../sidecar/admin/answers.js';
+import type { ActiveCall, Engine, PastCall, Queue } from '../sidecar/admin/answers.js';
 import { count, duration, percent, ratio, tokens } from './format.js';
 
 /** The scheduler's decisions in words. */
@@ -94,3 +94,10 @@ export function engineWords(engine: Engine): { readonly open: boolean; readonly 
     return closed('Its working set has reached the gate.');
   return { open: true, text: engine.state === 'probation' ? 'On probation: takes one call.' : 'Takes calls.' };
 }
+
+/** An active call, with the thread of its program that made it. */
+export type ThreadCall = ActiveCall & { readonly thread: string };
+
+/** Level of the program's last dispatched call before this one. */
+export const levelBefore = (past: readonly PastCall[], index: number): number | null =>
+  past.slice(0, index).findLast(({ level }) => level !== null)?.level ?? null;

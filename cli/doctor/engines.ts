@@ -1,5 +1,4 @@
-import { labelOf, type SourceConfig } from '../../sidecar/config/discovery.js';
-import { hasNoEngine, type Config, type EngineConfig } from '../../sidecar/config/schema.js';
+import { hasNoEngine, labelOf, type Config, type EngineConfig, type SourceConfig } from '../../sidecar/config/index.js';
 import { firstLook } from '../../sidecar/discovery/index.js';
 import { idOf } from '../../sidecar/engines/address.js';
 import { examine, type Examination } from '../../sidecar/engines/examine.js';

@@ -1,8 +1,6 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { plain } from '../../text/index.js';
-import { ConfigError } from '../../sidecar/config/problems.js';
-import { ENGINE_KINDS } from '../../sidecar/config/engine.js';
-import type { EngineConfig } from '../../sidecar/config/schema.js';
+import { ConfigError, ENGINE_KINDS, type EngineConfig } from '../../sidecar/config/index.js';
 import { Interrupted } from '../signals.js';
 import { check, ROLES, type Plan, type PlannedEngine } from './plan.js';
 import { probe } from './probe.js';

@@ -1,6 +1,5 @@
 import { Document, isPair, isScalar, isSeq, visit } from 'yaml';
-import { CONFIG_KEYS } from '../../sidecar/config/keys.js';
-import { configSchema } from '../../sidecar/config/schema.js';
+import { CONFIG_KEYS, configSchema } from '../../sidecar/config/index.js';
 import { wrapped } from '../text.js';
 
 const COMMENT_WIDTH = 100;

@@ -1,6 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { ConfigError, pathText, problemsOf } from '../../sidecar/config/problems.js';
-import { configSchema, type Config, type EngineConfig } from '../../sidecar/config/schema.js';
+import {
+  ConfigError,
+  configSchema,
+  pathText,
+  problemsOf,
+  type Config,
+  type EngineConfig,
+} from '../../sidecar/config/index.js';
 import { isLoopback } from '../../sidecar/pages.js';
 
 export const ROLES = ['sidecar', 'gateway'] as const;

@@ -1,4 +1,4 @@
-import type { EngineConfig } from '../../sidecar/config/schema.js';
+import type { EngineConfig } from '../../sidecar/config/index.js';
 import { examine } from '../../sidecar/engines/examine.js';
 
 const TIMEOUT_MS = 3000;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type LoadOptions, seedOfRun } from '../../loadtest/index.js';
 import { parseSlo, SloError, type ReporterOptions } from '../../loadtest/report/index.js';
-import { didYouMean } from '../../sidecar/config/similar.js';
+import { didYouMean } from '../../sidecar/config/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { checkWritable } from '../files.js';
 import { countOf, programsOf, readArrivals, readSource, type ProgramSource } from '../program-source.js';

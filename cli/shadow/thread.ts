@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { ShadowAnswer } from '../../sidecar/admin/answers.js';
-import type { Config } from '../../sidecar/config/schema.js';
+import type { Config } from '../../sidecar/config/index.js';
 import type { Shadow } from '../../sidecar/index.js';
 import type { Command, Event, Millis } from '../../src/index.js';
 import type { ShadowSettings } from './estimate.js';

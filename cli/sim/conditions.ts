@@ -1,7 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { readConfigFile } from '../../sidecar/config/file.js';
-import { ConfigError, pathText, problemsOf } from '../../sidecar/config/problems.js';
-import { didYouMean } from '../../sidecar/config/similar.js';
+import { ConfigError, didYouMean, pathText, problemsOf, readConfigFile } from '../../sidecar/config/index.js';
 import { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from '../../sim/index.js';
 
 /** Conditions and the name by which they were chosen. */

@@ -1,7 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
-import { EVICTIONS, SIM_BALANCERS, SIM_POLICIES, type Eviction, type SimBalancerName, type SimPolicyName } from '../../sim/index.js';
-import { presentPolicy } from '../../sidecar/config/renamed.js';
+import {
+  EVICTIONS,
+  SIM_BALANCERS,
+  SIM_POLICIES,
+  type Eviction,
+  type SimBalancerName,
+  type SimPolicyName,
+} from '../../sim/index.js';
+import { presentPolicy } from '../../sidecar/config/index.js';
 import { FORESIGHT_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { choice } from '../choice.js';
 import { explainChoices } from '../choices-help.js';

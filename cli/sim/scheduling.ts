@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { stringify } from 'yaml';
 import type { BalancerOptions } from '../../loadbalancer/index.js';
-import { loadConfig } from '../../sidecar/config/load.js';
-import type { Override } from '../../sidecar/config/overrides.js';
-import type { Config } from '../../sidecar/config/schema.js';
+import { loadConfig, type Config, type Override } from '../../sidecar/config/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import { warnOfConfig } from '../config-options.js';
 import { AXES, type Axis, type Values } from './axes.js';

@@ -1,8 +1,8 @@
+import { fitted, widthOf } from '../text.js';
 import { countText, shareText, timeText } from './figures.js';
-import type { ProgramRow } from './wire.js';
+import type { ProgramRow } from './snapshot.js';
 
-/** A column of the process table. */
-export interface Column {
+interface Column {
   readonly title: string;
   readonly width: number;
   /** Columns with greater ranks give way first on narrow terminals. */
@@ -13,53 +13,77 @@ export interface Column {
   readonly text: (row: ProgramRow) => string;
 }
 
-/** Behind the program's name, which takes what they leave. */
-export const COLUMNS: readonly Column[] = [
-  { title: 'TENANT', width: 10, rank: 9, align: 'left', text: ({ tenant }) => tenant },
+/** Behind the program's name, which takes what they leave. The same as on the page. */
+const COLUMNS: readonly Column[] = [
+  { title: 'TENANT', width: 10, rank: 10, align: 'left', text: ({ tenant }) => tenant },
   { title: 'STATE', width: 8, rank: 1, align: 'left', text: stateText },
-  { title: 'LVL', width: 3, rank: 2, sort: 'level', text: ({ level }) => String(level) },
-  { ...time('WAITS', 4, 'current_wait_seconds'), text: waitsText },
+  // Who waits must stand out.
+  { ...time('WAITS', 4, 'current_wait_seconds'), text: (row) => (row.current_wait_seconds > 0 ? timeText(row.current_wait_seconds) : '-') }, // prettier-ignore
   { title: 'FOR', width: 9, rank: 4, align: 'left', text: ({ current_wait_cause: cause }) => cause ?? '' },
+  { title: 'LVL', width: 3, rank: 2, sort: 'level', text: ({ level }) => String(level) },
+  time('QUEUED', 11, 'waiting_seconds'),
   time('SERVICE', 3, 'attained_service_seconds'),
-  { ...time('IDLE', 5, 'idle_seconds'), text: idleText },
-  time('QUEUED', 10, 'waiting_seconds'),
-  time('LONGEST', 13, 'longest_wait_seconds'),
-  { title: 'ENGINE', width: 12, rank: 8, align: 'left', text: ({ engine }) => engine ?? '-' },
+  { title: 'ENGINE', width: 12, rank: 9, align: 'left', text: ({ engine }) => engine ?? '-' },
+  count('ACTIVE', 13, 'active_calls'),
   count('CALLS', 6, 'calls'),
-  count('ACTIVE', 12, 'active_calls'),
-  count('PROMOTED', 14, 'promotions'),
-  count('CONTEXT', 12, 'context_tokens'),
-  count('PROMPT', 16, 'prompt_tokens'),
-  count('CACHED', 17, 'cached_tokens'),
-  { title: 'HITS', width: 4, rank: 7, text: (row) => shareText(row.cached_tokens, row.prompt_tokens) },
-  count('OUTPUT', 15, 'output_tokens'),
-  time('AGE', 11, 'age_seconds'),
+  count('PROMOTED', 15, 'promotions'),
+  count('CONTEXT', 14, 'context_tokens'),
+  { title: 'CACHED', width: 6, rank: 8, text: (row) => shareText(row.cached_tokens, row.prompt_tokens) },
+  { ...time('IDLE', 5, 'idle_seconds'), text: (row) => (row.state === 'idle' ? timeText(row.idle_seconds) : '-') },
+  time('AGE', 12, 'age_seconds'),
 ];
 
 /** What the table can be sorted by, in the order of its columns. */
 export const SORT_KEYS: readonly string[] = COLUMNS.flatMap(({ sort }) => sort ?? []);
 
-type TimeField = Extract<keyof ProgramRow, `${string}_seconds`>;
-type CountField = Extract<keyof ProgramRow, `${string}_tokens`> | 'calls' | 'active_calls' | 'promotions';
+/** Columns of rank up to this one may take from the name's width. */
+const TELLING_RANK = 4;
+const NAME_WIDTH_MIN = 12;
+/** Beyond this a name takes no room from other columns. */
+const NAME_WIDTH_WANTED = 23;
 
-function time(title: string, rank: number, sort: TimeField): Column {
+/** The titles, and a line for each row, each as wide as asked. @param sort key of the column, which always shows */
+export function tableLines(rows: readonly ProgramRow[], sort: string, width: number): string[] {
+  const key = sort.replace('-', '');
+  const columns = columnsFor(rows, key, width);
+  const name = width - columns.reduce((sum, column) => sum + column.width + 1, 0);
+  const line = (id: string, textOf: (column: Column) => string): string =>
+    fitted(id, name) + columns.map((column) => ` ${fitted(textOf(column), column.width, column.align ?? 'right')}`).join(''); // prettier-ignore
+  const arrow = sort === key ? '▴' : '▾';
+  const titles = line('PROGRAM', ({ title, sort: own }) => (own === key ? arrow + title : title));
+  return [titles, ...rows.map((row) => line(row.id, ({ text }) => text(row)))];
+}
+
+/** The columns that fit. */
+function columnsFor(rows: readonly ProgramRow[], key: string, width: number): readonly Column[] {
+  const hasTenants = rows.some(({ tenant }) => tenant !== 'default');
+  const isSorted = ({ sort }: Column): boolean => sort === key;
+  // The title of the column that the table is sorted by has an arrow.
+  const sized = COLUMNS.filter(({ title }) => hasTenants || title !== 'TENANT').map((column) =>
+    isSorted(column) ? { ...column, width: Math.max(column.width, column.title.length + 1) } : column,
+  );
+  const wanted = Math.max(NAME_WIDTH_MIN, ...rows.map(({ id }) => Math.min(NAME_WIDTH_WANTED, widthOf(id))));
+  const ranked = sized.toSorted((a, b) => Number(isSorted(b)) - Number(isSorted(a)) || a.rank - b.rank);
+  const taken = new Set<Column>();
+  let left = width;
+  for (const column of ranked) {
+    const name = column.rank <= TELLING_RANK || isSorted(column) ? NAME_WIDTH_MIN : wanted;
+    if (left - column.width - 1 < name) continue;
+    left -= column.width + 1;
+    taken.add(column);
+  }
+  return sized.filter((column) => taken.has(column));
+}
+
+function time(title: string, rank: number, sort: Extract<keyof ProgramRow, `${string}_seconds`>): Column {
   return { title, width: Math.max(6, title.length), rank, sort, text: (row) => timeText(row[sort]) };
+}
+
+function count(title: string, rank: number, sort: 'context_tokens' | 'calls' | 'active_calls' | 'promotions'): Column {
+  return { title, width: Math.max(5, title.length), rank, sort, text: (row) => countText(row[sort]) };
 }
 
 /** Some of a program's calls may wait while others run. */
 function stateText({ state, current_wait_seconds: waits }: ProgramRow): string {
   return state === 'running' && waits > 0 ? 'run+wait' : state;
-}
-
-/** Who waits must stand out. */
-function waitsText({ current_wait_seconds: seconds }: ProgramRow): string {
-  return seconds > 0 ? timeText(seconds) : '-';
-}
-
-function idleText({ state, idle_seconds: seconds }: ProgramRow): string {
-  return state === 'idle' ? timeText(seconds) : '-';
-}
-
-function count(title: string, rank: number, sort: CountField): Column {
-  return { title, width: Math.max(5, title.length), rank, sort, text: (row) => countText(row[sort]) };
 }

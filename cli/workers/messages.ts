@@ -1,5 +1,5 @@
 import type { StoreMessage, StoreRequest } from '../../cluster/index.js';
-import type { Config } from '../../sidecar/config/schema.js';
+import type { Config } from '../../sidecar/config/index.js';
 
 /** What the first process tells a worker. */
 export type ToWorker =

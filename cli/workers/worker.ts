@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { RemoteState } from '../../cluster/index.js';
 import { startGateway, type Gateway, type Join } from '../../sidecar/index.js';
 import { makeLog } from '../../sidecar/log.js';
-import type { Config } from '../../sidecar/config/schema.js';
+import type { Config } from '../../sidecar/config/index.js';
 import { Channel } from './channel.js';
 import type { FromWorker, ToWorker, WorkerError } from './messages.js';
 

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { gatewayId, StateHost } from '../../cluster/index.js';
-import type { Config } from '../../sidecar/config/schema.js';
+import type { Config } from '../../sidecar/config/index.js';
 import { readWorkflows } from '../../sidecar/workflows/files.js';
 import { Channel } from './channel.js';
 import type { FromWorker, Listening, ToWorker } from './messages.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { ConfigError } from '../../sidecar/config/problems.js';
+import { ConfigError } from '../../sidecar/config/index.js';
 import type { WorkflowInput } from '../../sidecar/workflows/schema.js';
 import { fromDag } from './dag-jsonl.js';
 import { isObject, type Sizes } from './json.js';

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { engineId, programId, type EngineId } from '../../src/index.js';
-import { problemsOf, pathText } from '../config/problems.js';
-import { configSchema, type EngineConfig } from '../config/schema.js';
-import { redact } from '../config/secrets.js';
-import { isServing, type Context } from '../context.js';
+import { configSchema, pathText, problemsOf, redact, type EngineConfig } from '../config/index.js';
+import type { Context } from '../context.js';
+import { isServing } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
@@ -13,7 +12,7 @@ import { findProgram } from '../programs.js';
 import { EVERY_ENGINE, postToEveryEngine } from './every-engine.js';
 import { explain } from './explain.js';
 import { pageRoutes } from './page.js';
-import { queryOf, readProgramQuery, selectPrograms, tenantIn } from './query.js';
+import { queryOf, readProgramQuery, selectPrograms, tenantIn, readView } from './query.js';
 import {
   engineRow,
   engineRows,
@@ -25,7 +24,7 @@ import {
   tenantRows,
   totalsRow,
 } from './rows.js';
-import { programPage, readView } from './watch.js';
+import { programPage } from './watch.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
 

@@ -223,18 +223,6 @@ export const engine = z
     engine_running: z.number().nullable(),
     engine_waiting: z.number().nullable(),
     kv_usage: z.number().nullable(),
-    kv_events: say(
-      z
-        .strictObject({
-          blocks: whole,
-          tokens: whole,
-          last_seq: whole,
-          gaps: whole,
-          complete: say(z.boolean(), 'Whether all events have come; otherwise blocks are missing from the count.'),
-        })
-        .nullable(),
-      'Its cache as its KV events tell; null: it has told nothing.',
-    ),
   })
   .meta({ id: 'Engine' });
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { tenantId, type ProgramView, type TenantId, type Views } from '../../src/index.js';
+import { tenantId, type ProgramId, type ProgramView, type TenantId, type Views } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
 import { splitTarget } from '../http/target.js';
-import { currentWaitMs, programState } from './rows.js';
+import { currentWaitMs, programState } from './wait-rows.js';
 
 const LIMIT = 100;
 const LIMIT_MAX = 1000;
@@ -65,6 +65,23 @@ export function readProgramQuery(search: URLSearchParams, alsoKnown: readonly st
     selection: JSON.stringify(SELECTING.map((name) => search.get(name))),
     matches: readFilter(search),
     compare: readSort(search.get('sort')),
+  };
+}
+
+/** The selection of one client: a page of the process table and, if one is open, a single program. */
+export interface WatchedView {
+  readonly query: ProgramQuery;
+  /** The scheduler's own id. */
+  readonly program: ProgramId | undefined;
+}
+
+const WATCH_PARAMETERS = [...PROGRAM_PARAMETERS, 'program'];
+
+/** @throws GatewayError `bad_request` with the invalid parameter */
+export function readView(search: URLSearchParams): WatchedView {
+  return {
+    query: readProgramQuery(search, WATCH_PARAMETERS),
+    program: (search.get('program') ?? undefined) as ProgramId | undefined,
   };
 }
 

@@ -8,7 +8,7 @@ import { labelOf } from '../identity/names.js';
 import { WallClock } from '../wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type * as Answers from './answers.js';
-import { seconds, shareRow, waitRow } from './wait-rows.js';
+import { longestWaiting, programState, seconds, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, type Setting } from './words.js';
 
 /** The scheduler's state in admin answers: base units, the same shape everywhere. */
@@ -25,20 +25,6 @@ function unixSeconds(ms: number): number {
 
 /** Calls of one program to show, the oldest first: thousands in every answer would help nobody. */
 export const CALLS_MAX = 100;
-
-export function programState({ threads }: ProgramView): Answers.Program['state'] {
-  if (threads.length === 0) return 'idle';
-  return threads.some(({ state }) => state === 'running') ? 'running' : 'waiting';
-}
-
-/** The call that waits longest now. */
-const longestWaiting = ({ threads }: ProgramView): ThreadView | undefined =>
-  threads.reduce<ThreadView | undefined>((longest, call) => {
-    if (call.state !== 'waiting') return longest;
-    return longest === undefined || call.waitingMs > longest.waitingMs ? call : longest;
-  }, undefined);
-
-export const currentWaitMs = (row: ProgramView): number => longestWaiting(row)?.waitingMs ?? 0;
 
 /** Rows of programs, each with the present cause of its longest wait. */
 export function programRows(rows: readonly ProgramView[], driver: Driver): Answers.Program[] {
@@ -206,15 +192,7 @@ export function engineRow(
     engine_running: engine.load.running ?? null,
     engine_waiting: engine.load.waiting ?? null,
     kv_usage: engine.load.kvUsage ?? null,
-    kv_events: kvEventsRow(context, engine),
   };
-}
-
-function kvEventsRow({ kvEvents }: Context, { id }: Engine): Answers.Engine['kv_events'] {
-  const resident = kvEvents?.of(id);
-  if (resident === undefined) return null;
-  const { blocks, tokens, lastSeq, gaps, isComplete } = resident;
-  return { blocks, tokens, last_seq: lastSeq, gaps, complete: isComplete };
 }
 
 export function queueRow(context: Context): Answers.Queue {

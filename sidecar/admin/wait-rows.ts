@@ -1,12 +1,35 @@
-import type { Dispatch, ObstacleView, TenantView, WaitView, WaitingCall } from '../../src/index.js';
+import type {
+  Dispatch,
+  ObstacleView,
+  ProgramView,
+  TenantView,
+  ThreadView,
+  WaitView,
+  WaitingCall,
+} from '../../src/index.js';
+import type { Program } from './answers.js';
 
-/** Why calls wait, in admin answers. */
+/** What waits, and why, in admin answers. */
 
 export const seconds = (ms: number): number => Math.round(ms) / 1000;
 
 /** Seconds until a time; null: never. */
 export const inSeconds = (atMs: number | undefined, now: number): number | null =>
   atMs === undefined ? null : seconds(Math.max(0, atMs - now));
+
+export function programState({ threads }: ProgramView): Program['state'] {
+  if (threads.length === 0) return 'idle';
+  return threads.some(({ state }) => state === 'running') ? 'running' : 'waiting';
+}
+
+/** The call that waits longest now. */
+export const longestWaiting = ({ threads }: ProgramView): ThreadView | undefined =>
+  threads.reduce<ThreadView | undefined>((longest, call) => {
+    if (call.state !== 'waiting') return longest;
+    return longest === undefined || call.waitingMs > longest.waitingMs ? call : longest;
+  }, undefined);
+
+export const currentWaitMs = (row: ProgramView): number => longestWaiting(row)?.waitingMs ?? 0;
 
 export function waitRow(wait: WaitView, now: number) {
   const { ahead, oldestAhead } = wait;

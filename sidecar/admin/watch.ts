@@ -1,7 +1,7 @@
 import type { ProgramId, ProgramView } from '../../src/index.js';
 import type { Context } from '../context.js';
 import type { Look, WatchPorts } from '../watch/watchers.js';
-import { PROGRAM_PARAMETERS, readProgramQuery, selectPrograms, type ProgramQuery } from './query.js';
+import { selectPrograms, type ProgramQuery, type WatchedView } from './query.js';
 import {
   INSTANCE,
   engineRows,
@@ -13,23 +13,6 @@ import {
   totalsRow,
 } from './rows.js';
 import type { ProgramPage } from './answers.js';
-
-/** The selection of one client: a page of the process table and, if one is open, a single program. */
-export interface WatchedView {
-  readonly query: ProgramQuery;
-  /** The scheduler's own id. */
-  readonly program: ProgramId | undefined;
-}
-
-export const WATCH_PARAMETERS = [...PROGRAM_PARAMETERS, 'program'];
-
-/** @throws GatewayError `bad_request` with the invalid parameter */
-export function readView(search: URLSearchParams): WatchedView {
-  return {
-    query: readProgramQuery(search, WATCH_PARAMETERS),
-    program: (search.get('program') ?? undefined) as ProgramId | undefined,
-  };
-}
 
 export function programPage({ driver }: Context, rows: readonly ProgramView[], query: ProgramQuery): ProgramPage {
   const { limit, offset } = query;

@@ -1,5 +1,5 @@
 import type { TenantId } from '../../src/index.js';
-import type { Config } from '../config/schema.js';
+import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 
 const RETRY_AFTER = { retryAfterSeconds: 5 };

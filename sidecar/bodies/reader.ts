@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Api } from '../apis/index.js';
-import type { Config } from '../config/schema.js';
+import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { fromSent, readBodyOf, type ReadBody } from './read.js';
 import { checkShape, shapeOf } from './shape.js';

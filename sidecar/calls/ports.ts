@@ -14,7 +14,7 @@ import type {
 import type { Active } from '../active.js';
 import type { Api, JsonObject, RequestFacts } from '../apis/api.js';
 import type { HeldBody } from '../bodies/held.js';
-import type { Config } from '../config/schema.js';
+import type { Config } from '../config/index.js';
 import type { Driver } from '../driver.js';
 import type { Fleet } from '../engines/fleet.js';
 import type { ErrorCode } from '../errors.js';

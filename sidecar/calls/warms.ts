@@ -10,7 +10,7 @@ import {
   type Warm,
 } from '../../src/index.js';
 import type { AnswerFacts } from '../apis/api.js';
-import type { Config } from '../config/schema.js';
+import type { Config } from '../config/index.js';
 import type { Engine, Fleet } from '../engines/fleet.js';
 import { toEngine } from '../http/headers.js';
 import { spliceFields, withoutField } from '../http/splice.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { gatewayId, REDIS_DEFAULTS, RedisState, type SharedListener, type SharedState } from '../../cluster/index.js';
-import type { Config } from '../config/schema.js';
+import type { Config } from '../config/index.js';
 
 /**
  * Joins the cluster that the configuration names. Waits for the server for up to a second, and goes on without it.

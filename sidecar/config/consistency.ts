@@ -1,17 +1,20 @@
 import type { z } from 'zod';
 import { queueMsLeast } from '../../src/index.js';
-import { DEFAULT_TENANT } from '../auth.js';
 import { idOf } from '../engines/address.js';
 import { labelOf } from './discovery.js';
-import type { Config } from './schema.js';
+import { configKeys, type Config } from './schema.js';
+import { tenantsOf } from './tenants.js';
 
 const PORT_MAX = 65_535;
+
+/** A configuration is complete and without contradictions. */
+export const configSchema = configKeys.superRefine(checkConsistency);
 
 /**
  * Checks keys against each other, for contradictions that no single key's range can catch. Each problem has the path of
  * the key to change.
  */
-export function checkConsistency(config: Config, context: z.core.$RefinementCtx): void {
+function checkConsistency(config: Config, context: z.core.$RefinementCtx): void {
   const report = (path: (string | number)[], message: string) => {
     context.addIssue({ code: 'custom', path, message });
   };
@@ -67,12 +70,12 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
     auth.keys.map((key) => key.sha256),
     (index) => report(['auth', 'keys', index, 'sha256'], 'is the hash of an earlier key'),
   );
-  const tenants = auth.keys.length === 0 ? [DEFAULT_TENANT] : auth.keys.map((key) => key.tenant);
+  const tenants = new Set<string>(tenantsOf(config));
   for (const tenant of Object.keys(policy.tenantWeights))
-    if (!tenants.some((name) => name === tenant))
+    if (!tenants.has(tenant))
       report(['policy', 'tenantWeights', tenant], 'has no key in auth.keys, so the weight would have no effect');
   config.workflows.forEach((entry, index) => {
-    if (typeof entry === 'object' && entry.tenant !== undefined && !tenants.includes(entry.tenant))
+    if (typeof entry === 'object' && entry.tenant !== undefined && !tenants.has(entry.tenant))
       report(['workflows', index, 'tenant'], 'has no key in auth.keys, so nobody could use the workflow');
   });
   reportTwice(config.identity.sources, (index) => report(['identity', 'sources', index], 'is named twice'));
@@ -80,7 +83,7 @@ export function checkConsistency(config: Config, context: z.core.$RefinementCtx)
 
 /** Each worker has an admin listener of its own, and not all parts can be divided. */
 function checkWorkers(
-  { workers, admin, listen, kvEvents, shadow }: Config,
+  { workers, admin, listen, shadow }: Config,
   report: (path: (string | number)[], message: string) => void,
 ): void {
   const last = (admin.port ?? 0) + workers - 1;
@@ -90,7 +93,6 @@ function checkWorkers(
     report(['admin', 'port'], `must be at most ${PORT_MAX - workers + 1} with ${workers} workers`);
   else if (admin.port > 0 && admin.port < listen.port && listen.port <= last && admin.host === listen.host)
     report(['admin', 'port'], `must leave out listen.port: workers take ${admin.port} to ${last}`);
-  if (kvEvents.port !== null) report(['kvEvents', 'port'], 'must be null with several workers');
   if (shadow.enabled) report(['shadow', 'enabled'], 'must be false with several workers');
 }
 

@@ -3,7 +3,8 @@ import { FILE_VARIABLE, applyOverrides, readEnvironment, type Override } from '.
 import { readOtelEnvironment } from './otel.js';
 import { ConfigError, pathText, problemsOf, type ConfigProblem, type Path } from './problems.js';
 import { problemsOfRemoved, replaceRenamed } from './renamed.js';
-import { configSchema, type Config } from './schema.js';
+import { configSchema } from './consistency.js';
+import type { Config } from './schema.js';
 import { resolveSecrets } from './secrets.js';
 
 /** Sources of a configuration, in rising precedence. */

@@ -2,19 +2,16 @@ import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { cluster } from './cluster.js';
 import { defaults } from '../../src/index.js';
-import { checkConsistency } from './consistency.js';
 import { discovery } from './discovery.js';
 import { engine } from './engine.js';
 import { attemptsMax, busyMs, enginesFailedMax, noEngineMs } from './faults.js';
 import { health } from './health.js';
-import { kvEvents } from './kv-events.js';
 import { DAY_MS, NONE, STARTING, bearer, count, ms, name, note } from './note.js';
 import { clientRetries, ghostMs } from './retries.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
 import { shadow } from './shadow.js';
 import { tracing } from './tracing.js';
-import { NODES_MAX } from '../workflows/schema.js';
-import { workflows } from './workflows.js';
+import { WORKFLOW_NODES_MAX, workflows } from './workflows.js';
 
 const { limits: shipped } = defaults;
 
@@ -153,7 +150,7 @@ const limits = z
       .default(100)
       .meta(note('Tenants with metrics of their own; further ones are counted together as `(other)`.', STARTING)),
     workflowsPerTenantMax: count(0, 10_000).default(100).meta(note('Declared workflows of one tenant.', STARTING)),
-    workflowNodesMax: count(1, NODES_MAX)
+    workflowNodesMax: count(1, WORKFLOW_NODES_MAX)
       .default(256)
       .meta(note('Nodes of a declared workflow; its check takes their number cubed.', STARTING)),
     workflowBytes: count(1024, 1_048_576).default(65_536).meta(note('Largest declared workflow, as JSON.', STARTING)),
@@ -276,7 +273,6 @@ export const configKeys = z.strictObject({
   limits: limits.prefault({}),
   timeouts: timeouts.prefault({}),
   health: health.prefault({}),
-  kvEvents: kvEvents.prefault({}),
   workflows,
   cluster: cluster.prefault({}),
   identity: identity.prefault({}),
@@ -295,8 +291,6 @@ export type EngineConfig = z.output<typeof engine>;
 export function hasNoEngine({ engines, embedded, discovery: sources }: Config): boolean {
   return engines.length + embedded + sources.length === 0;
 }
-
-export const configSchema = configKeys.superRefine(checkConsistency);
 
 /** Memory of this machine or its container. A container without a limit reports 0 or an absurd value. */
 function memoryBytes(): number {

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { name, NONE, note } from './note.js';
 
+/** Most nodes of any workflow: its check takes their number cubed. */
+export const WORKFLOW_NODES_MAX = 1000;
+
 const file = z.string().min(1);
 
 export const workflows = z

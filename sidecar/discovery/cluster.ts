@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { parseYaml } from '../config/file.js';
+import { parseYaml } from '../config/index.js';
 import type { Environment } from './source.js';
 
 /** Where Kubernetes puts the credentials of a pod's service account. */

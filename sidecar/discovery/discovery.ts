@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { engineDefaults, labelOf, type SourceConfig } from '../config/discovery.js';
-import type { EngineConfig } from '../config/schema.js';
+import { engineDefaults, labelOf, type EngineConfig, type SourceConfig } from '../config/index.js';
 import type { Log, SetTimer } from '../engines/index.js';
 import { setTimer } from '../timer.js';
 import { watchDns } from './dns.js';

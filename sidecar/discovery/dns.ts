@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { REFRESH_MS_MIN, type DnsConfig, type EngineDefaults } from '../config/discovery.js';
+import { REFRESH_MS_MIN, type DnsConfig, type EngineDefaults } from '../config/index.js';
 import { backoffMs, reasonOf, type Source, type SourcePorts } from './source.js';
 
 /** Time for the first try of a question to one server. The second try has twice as long. */

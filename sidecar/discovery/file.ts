@@ -1,12 +1,19 @@
 import { watch, type FSWatcher } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { EngineDefaults, FileConfig } from '../config/discovery.js';
-import type { EngineConfig } from '../config/schema.js';
-import { BYTES_MAX, parseYaml } from '../config/file.js';
-import { ConfigError, pathText, problemsOf, type Path } from '../config/problems.js';
-import { configSchema } from '../config/schema.js';
-import { resolveSecrets } from '../config/secrets.js';
+import {
+  BYTES_MAX,
+  ConfigError,
+  configSchema,
+  parseYaml,
+  pathText,
+  problemsOf,
+  resolveSecrets,
+  type EngineConfig,
+  type EngineDefaults,
+  type FileConfig,
+  type Path,
+} from '../config/index.js';
 import { reasonOf, type Environment, type Source, type SourcePorts } from './source.js';
 
 /** Time for a writer to finish after the first sign of a change. */

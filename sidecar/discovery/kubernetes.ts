@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { EngineDefaults, KubernetesConfig } from '../config/discovery.js';
-import type { EngineConfig } from '../config/schema.js';
+import type { EngineConfig, EngineDefaults, KubernetesConfig } from '../config/index.js';
 import { Refused, get, watch, type Ask } from './api-server.js';
 import { clusterOf, ownCluster, type Cluster } from './cluster.js';
 import { endpointsOf, sliceSchema, type Endpoint, type Slice } from './slices.js';

@@ -1,8 +1,8 @@
 import type { EngineId } from '../../src/index.js';
-import type { EngineConfig } from '../config/schema.js';
+import type { EngineConfig } from '../config/index.js';
 import { addressOf, byId, idOf } from '../engines/address.js';
 import type { Engine, Fleet, Log } from '../engines/index.js';
-import { isServing } from '../context.js';
+import { isServing } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 
 /** Origins of engines besides the sources of discovery. */

@@ -1,4 +1,4 @@
-import type { EngineConfig } from '../config/schema.js';
+import type { EngineConfig } from '../config/index.js';
 import type { SetTimer } from '../engines/index.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../apis/api.js';
-import type { ENGINE_KINDS } from '../config/engine.js';
+import type { ENGINE_KINDS } from '../config/index.js';
 import type { Capability, EngineReported, Usage } from '../../src/index.js';
 
 export type EngineKind = Exclude<(typeof ENGINE_KINDS)[number], 'auto'>;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EngineId } from '../../src/index.js';
-import type { EngineConfig } from '../config/schema.js';
+import type { EngineConfig } from '../config/index.js';
 import { addressOf, idOf } from './address.js';
 import type { Engine, Fleet, FleetPorts } from './fleet.js';
 import { Replica, type FleetConfig } from './replica.js';

@@ -1,4 +1,4 @@
-import type { EngineConfig } from '../config/schema.js';
+import type { EngineConfig } from '../config/index.js';
 import type { JsonObject } from '../apis/api.js';
 import { setTimer } from '../timer.js';
 import { addressOf, tlsOf } from './address.js';

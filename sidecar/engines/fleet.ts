@@ -1,7 +1,7 @@
 import type { Pool } from 'undici';
 import type { EngineId, Event, ProgramId } from '../../src/index.js';
 import type { JsonObject } from '../apis/api.js';
-import type { EngineConfig } from '../config/schema.js';
+import type { EngineConfig } from '../config/index.js';
 import type { EngineAdapter, LoadReport } from './adapter.js';
 
 /**
@@ -16,6 +16,9 @@ import type { EngineAdapter, LoadReport } from './adapter.js';
  */
 export const ENGINE_STATES = ['joining', 'up', 'probation', 'ejected', 'draining'] as const;
 export type EngineState = (typeof ENGINE_STATES)[number];
+
+/** Whether calls can go to the engine now. */
+export const isServing = ({ state }: Engine): boolean => state === 'up' || state === 'probation';
 
 /** One engine replica, as the gateway uses it. */
 export interface Engine {

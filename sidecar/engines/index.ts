@@ -3,5 +3,5 @@
  * then an adapter.
  */
 export { createFleet } from './create-fleet.js';
-export { ENGINE_STATES } from './fleet.js';
+export { ENGINE_STATES, isServing } from './fleet.js';
 export type { Engine, Fleet, Log, SetTimer } from './fleet.js';

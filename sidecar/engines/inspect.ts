@@ -1,5 +1,5 @@
 import type { JsonObject } from '../apis/api.js';
-import type { EngineConfig } from '../config/schema.js';
+import type { EngineConfig } from '../config/index.js';
 import type { EngineAdapter, Get, LoadReport } from './adapter.js';
 import { ADAPTERS, detect } from './adapters.js';
 import { MODELS_PATH, readModels } from './models.js';

@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import type { EngineId, ProgramId } from '../../src/index.js';
 import type { JsonObject } from '../apis/api.js';
-import type { Config, EngineConfig } from '../config/schema.js';
+import type { Config, EngineConfig } from '../config/index.js';
 import type { EngineAdapter, LoadReport } from './adapter.js';
 import { addressOf, idOf, tlsOf } from './address.js';
 import { joined, reported } from './announce.js';

@@ -9,7 +9,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Api } from '../apis/index.js';
-import type { Config } from '../config/schema.js';
+import type { Config } from '../config/index.js';
 import { GatewayError, type ErrorCode } from '../errors.js';
 import { asGatewayError, sendError } from './answer.js';
 import { answerBrokenRequest, noteRequest } from './broken.js';

@@ -1,6 +1,6 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { AnswerFacts, Turn } from '../apis/api.js';
-import type { IDENTITY_SOURCES } from '../config/schema.js';
+import type { IDENTITY_SOURCES } from '../config/index.js';
 import { Ends } from './ends.js';
 import type { Seat } from './ends.js';
 import { cacheKeyClaim, fieldClaim, programIdClaim } from './fields.js';

@@ -1,9 +1,9 @@
 import { Counter, Gauge } from 'prom-client';
 import { tenantId, type EngineView, type TenantView } from '../../src/index.js';
-import { isServing, type Context } from '../context.js';
+import type { Context } from '../context.js';
+import { isServing } from '../engines/index.js';
 import type { SourceState } from '../discovery/index.js';
 import { ENGINE_STATES, type Engine } from '../engines/index.js';
-import type { Resident } from '../kv-events/index.js';
 import { VERSION } from '../version.js';
 import { registerForecasts } from './forecasts.js';
 import { registerCluster } from './cluster.js';
@@ -84,7 +84,6 @@ export function registerGauges(context: Context): void {
   registerShareGauges(context);
   registerEngineGauges(context);
   registerSourceGauges(context);
-  registerKvEvents(context);
   registerForecasts(context);
   registerCluster(context);
 }
@@ -221,37 +220,6 @@ function registerEngineGauges(context: Context): void {
     collect() {
       this.reset();
       for (const engine of fleet.list()) this.inc({ engine: engine.id }, engine.ejections);
-    },
-  });
-}
-
-/** Series have samples only for engines that send events. */
-function registerKvEvents(context: Context): void {
-  const registers = [context.metrics.registry];
-  const ofEngine = (name: string, help: string, read: (resident: Resident) => number) => ({
-    name: `maitred_engine_kv_event_${name}`,
-    help,
-    labelNames: ['engine'] as const,
-    registers,
-    collect(this: Gauge<'engine'> | Counter<'engine'>) {
-      this.reset();
-      for (const { id } of context.fleet.list()) {
-        const resident = context.kvEvents?.of(id);
-        if (resident !== undefined) this.inc({ engine: id }, read(resident));
-      }
-    },
-  });
-  new Gauge(ofEngine('blocks', 'Blocks in the engine’s cache, by its KV events.', ({ blocks }) => blocks));
-  new Gauge(ofEngine('tokens', 'Tokens in the engine’s cache, by its KV events.', ({ tokens }) => tokens));
-  new Counter(ofEngine('gaps_total', 'Times that KV events of the engine were missing.', ({ gaps }) => gaps));
-  new Counter({
-    name: 'maitred_kv_events_refused_total',
-    help: 'Messages with KV events that were refused, by cause.',
-    labelNames: ['cause'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [cause, messages] of Object.entries(context.kvEvents?.refused ?? {})) this.inc({ cause }, messages);
     },
   });
 }

@@ -1,6 +1,5 @@
 import { TraceFlags, type Attributes, type SpanContext } from '@opentelemetry/api';
 import type { Dispatch, EngineId } from '../../src/index.js';
-import type { FailureCause } from '../calls/ports.js';
 import { writeTraceparent } from '../http/traceparent.js';
 
 /** Most events of one call's span; an attempt takes two. */
@@ -39,7 +38,7 @@ export class CallTrace {
   }
 
   /** The engine failed the call or had no room. */
-  sentBack(engine: EngineId, cause: FailureCause): void {
+  sentBack(engine: EngineId, cause: string): void {
     this.#add('maitred.sent_back', performance.now(), { 'maitred.engine': engine, 'maitred.cause': cause });
   }
 

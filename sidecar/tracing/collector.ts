@@ -4,7 +4,7 @@ import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Config } from '../config/schema.js';
+import type { Config } from '../config/index.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { VERSION } from '../version.js';
 import { EndedSpan, type SpanFacts } from './span.js';

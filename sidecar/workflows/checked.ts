@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { pathText, problemsOf, type Path } from '../config/problems.js';
+import { pathText, problemsOf, type Path } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 
 /**

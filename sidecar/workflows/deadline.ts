@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { millis, type Millis } from '../../src/index.js';
-import { DAY_MS } from '../config/note.js';
+import { DAY_MS } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 
 const AHEAD_MS_MAX = 30 * DAY_MS;

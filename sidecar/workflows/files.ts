@@ -1,10 +1,17 @@
 import { tenantId, type TenantId } from '../../src/index.js';
-import { DEFAULT_TENANT } from '../auth.js';
-import { readConfigFile } from '../config/file.js';
-import { ConfigError, pathText, problemsOf, type ConfigProblem, type Path } from '../config/problems.js';
-import type { Config } from '../config/schema.js';
+import {
+  ConfigError,
+  pathText,
+  problemsOf,
+  readConfigFile,
+  tenantsOf,
+  WORKFLOW_NODES_MAX,
+  type Config,
+  type ConfigProblem,
+  type Path,
+} from '../config/index.js';
 import { analyse, type NodeRest } from './analysis.js';
-import { NODES_MAX, workflowSchema, type Workflow } from './schema.js';
+import { workflowSchema, type Workflow } from './schema.js';
 
 /** A checked workflow, with the expected rest from each node. */
 export interface Analysed {
@@ -21,13 +28,17 @@ export interface Configured extends Analysed {
  * @param nodesMax most nodes: the check takes their number cubed
  * @throws ConfigError with all faults of the file, each with its field
  */
-export function readWorkflow(file: string, nodesMax = NODES_MAX): Analysed {
+export function readWorkflow(file: string, nodesMax = WORKFLOW_NODES_MAX): Analysed {
   const { values, originOf } = readConfigFile(file);
   return checkWorkflow(values, (path) => originOf(path) ?? file, nodesMax);
 }
 
 /** @throws ConfigError with all problems */
-export function checkWorkflow(values: unknown, originOf: (path: Path) => string, nodesMax = NODES_MAX): Analysed {
+export function checkWorkflow(
+  values: unknown,
+  originOf: (path: Path) => string,
+  nodesMax = WORKFLOW_NODES_MAX,
+): Analysed {
   const { data, error } = workflowSchema.safeParse(values, { reportInput: true });
   const tooMany = (data?.nodes.length ?? 0) > nodesMax;
   const { nodes, problems = [] } =
@@ -49,12 +60,11 @@ type Given = Pick<Config, 'workflows' | 'auth' | 'limits'>;
  * @throws ConfigError with the faults of all files
  */
 export function readWorkflows({ workflows, auth, limits }: Given): Configured[] {
-  const all = auth.keys.length === 0 ? [DEFAULT_TENANT] : auth.keys.map((key) => tenantId(key.tenant));
   const problems: ConfigProblem[] = [];
   const taken = new Set<string>();
   const configured = workflows.flatMap((entry): Configured[] => {
     const { file, tenant } = typeof entry === 'string' ? { file: entry, tenant: undefined } : entry;
-    const tenants = tenant === undefined ? [...new Set(all)] : [tenantId(tenant)];
+    const tenants = tenant === undefined ? [...new Set(tenantsOf({ auth }))] : [tenantId(tenant)];
     try {
       const analysed = readWorkflow(file, limits.workflowNodesMax);
       const names = tenants.map((own) => `${own} ${analysed.workflow.name}`);

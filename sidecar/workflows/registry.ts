@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TenantId, Work } from '../../src/index.js';
-import type { Config } from '../config/schema.js';
-import { pathText } from '../config/problems.js';
+import { pathText, type Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { analyse, type NodeRest } from './analysis.js';
 import { checked } from './checked.js';

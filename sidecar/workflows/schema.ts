@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, ms, name, DAY_MS } from '../config/note.js';
+import { countSchema, DAY_MS, msSchema, nameSchema, WORKFLOW_NODES_MAX } from '../config/index.js';
 import { deadlineSchema, secondsAhead } from './deadline.js';
 
 /** Bounds of declared work: far above any program, far below the loss of a token in a sum. */
@@ -7,14 +7,11 @@ const CALLS_MAX = 1e6;
 const TEXT_CHARS_MAX = 256;
 export const TOKENS_MAX = 1e9;
 
-/** Most nodes of any workflow: its check takes their number cubed. */
-export const NODES_MAX = 1000;
-
 /** The rest of a program. `calls` is for the client's own records; engine time follows from the tokens. */
 export const remainingSchema = z.strictObject({
-  calls: count(0, CALLS_MAX).optional(),
-  promptTokens: count(0, TOKENS_MAX),
-  outputTokens: count(0, TOKENS_MAX),
+  calls: countSchema(0, CALLS_MAX).optional(),
+  promptTokens: countSchema(0, TOKENS_MAX),
+  outputTokens: countSchema(0, TOKENS_MAX),
 });
 
 /** The body of `POST /programs/{id}/hint`. */
@@ -31,7 +28,7 @@ const toolFields = {
 
 /** The body of `POST /programs/{id}/events`. */
 export const toolEventSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('tool_started'), ...toolFields, expectedMs: ms(0, 30 * DAY_MS).optional() }),
+  z.strictObject({ type: z.literal('tool_started'), ...toolFields, expectedMs: msSchema(0, 30 * DAY_MS).optional() }),
   z.strictObject({ type: z.literal('tool_finished'), ...toolFields }),
 ]);
 
@@ -49,20 +46,20 @@ const nodeId = z
 
 /** A workflow as clients declare it: docs/WORKFLOWS.md. */
 export const workflowSchema = z.strictObject({
-  name,
+  name: nameSchema,
   start: nodeId.optional(),
   deadline: secondsAhead.optional(),
   nodes: z
     .array(
       z.strictObject({
         id: nodeId,
-        promptTokens: count(0, TOKENS_MAX).default(0),
-        outputTokens: count(0, TOKENS_MAX).default(0),
+        promptTokens: countSchema(0, TOKENS_MAX).default(0),
+        outputTokens: countSchema(0, TOKENS_MAX).default(0),
         model: z.string().min(1).max(256).optional(),
       }),
     )
     .min(1)
-    .max(NODES_MAX),
+    .max(WORKFLOW_NODES_MAX),
   edges: z
     .array(
       z.strictObject({
@@ -70,7 +67,7 @@ export const workflowSchema = z.strictObject({
         to: nodeId,
         probability: z.number().gt(0).max(1).optional(),
         tool: z.string().min(1).max(256).optional(),
-        ms: ms(0, 30 * DAY_MS).optional(),
+        ms: msSchema(0, 30 * DAY_MS).optional(),
       }),
     )
     .default([]),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Dice } from '../../workloads/dice.js';
-import { configSchema, type Config } from '../../sidecar/config/schema.js';
+import { configSchema, type Config } from '../../sidecar/config/index.js';
 
 /** What one seed is about, drawn before anything runs. */
 export interface Scenario {

@@ -3,7 +3,7 @@ import { fleetOf } from '../../cli/demo-fleet.js';
 import { WINDOW } from '../../cli/embedded.js';
 import { measureRun } from '../../lab/measure/run.js';
 import { makeBalancer } from '../../loadbalancer/index.js';
-import { configSchema } from '../../sidecar/config/schema.js';
+import { configSchema } from '../../sidecar/config/index.js';
 import { DEFAULT_PRESET, makeSteps, PRESETS } from '../../sim/index.js';
 import { withShortGaps } from '../../workloads/index.js';
 

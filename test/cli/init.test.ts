@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { main } from '../../cli/program.js';
 import { loadConfig } from '../../sidecar/config/load.js';
-import { configSchema } from '../../sidecar/config/schema.js';
+import { configSchema } from '../../sidecar/config/index.js';
 import { engine } from '../sim/client.js';
 import { folderOf } from '../support/folder.js';
 

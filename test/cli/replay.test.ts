@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { main } from '../../cli/program.js';
 import { makeBalancer } from '../../loadbalancer/index.js';
-import { configSchema } from '../../sidecar/config/schema.js';
+import { configSchema } from '../../sidecar/config/index.js';
 import { settingsSchema } from '../../sidecar/settings.js';
 import { logLine, millis, Scheduler, type Event, type LogLine, type PolicyName } from '../../src/index.js';
 import { arrived, finished, joined } from '../support/core-events.js';

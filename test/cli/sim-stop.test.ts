@@ -8,7 +8,7 @@ import { searchLoad } from '../../cli/sim/load-search.js';
 import type { Plan } from '../../cli/sim/plan.js';
 import type * as Pools from '../../cli/sim/pool.js';
 import type { RunReport } from '../../cli/sim/run.js';
-import { configSchema } from '../../sidecar/config/schema.js';
+import { configSchema } from '../../sidecar/config/index.js';
 import { PRESETS } from '../../sim/index.js';
 import { folderOf } from '../support/folder.js';
 import { Maitred } from '../support/maitred.js';

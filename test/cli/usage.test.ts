@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
-import { configSchema } from '../../sidecar/config/schema.js';
+import { configSchema } from '../../sidecar/config/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { run } from '../support/command-line.js';
 import { Maitred } from '../support/maitred.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { configSchema } from '../../sidecar/config/schema.js';
+import { configSchema } from '../../sidecar/config/index.js';
 import { ROOT, readText } from '../support/tree.js';
 
 const { version, engines } = JSON.parse(readText('package.json')) as { version: string; engines: { node: string } };

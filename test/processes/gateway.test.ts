@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configure } from '../../processes/gateway.js';
-import { configSchema } from '../../sidecar/config/schema.js';
+import { configSchema } from '../../sidecar/config/index.js';
 import { fileOf } from '../support/folder.js';
 
 const engines = ['http://127.0.0.1:9'];

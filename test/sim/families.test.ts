@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeBalancer } from '../../loadbalancer/index.js';
-import { configSchema } from '../../sidecar/config/schema.js';
+import { configSchema } from '../../sidecar/config/index.js';
 import { PRESETS, runWorld } from '../../sim/index.js';
 import { Scheduler } from '../../src/index.js';
 import type { AgentCall, AgentProgram } from '../../workloads/index.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { makeBalancer } from '../../loadbalancer/index.js';
-import { configSchema } from '../../sidecar/config/schema.js';
+import { configSchema } from '../../sidecar/config/index.js';
 import { makeSteps, PRESETS, runWorld } from '../../sim/index.js';
 import { programs, WORKLOADS, type WorkloadName } from '../../workloads/index.js';
 

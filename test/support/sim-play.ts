@@ -1,5 +1,5 @@
 import { makeBalancer } from '../../loadbalancer/index.js';
-import { configSchema } from '../../sidecar/config/schema.js';
+import { configSchema } from '../../sidecar/config/index.js';
 import { PRESETS } from '../../sim/index.js';
 import type { CallRecord, ProgramRecord } from '../../sim/virtual/records.js';
 import type { AgentCall, AgentProgram } from '../../workloads/program.js';

@@ -31,11 +31,6 @@
 {{- if and $shares .Values.engine.enabled -}}
 {{- fail "config.cluster.url: gateways cannot share an engine that each has in its own pod" -}}
 {{- end -}}
-{{- if eq (include "maitred.kvEvents" .) "network" -}}
-{{- if and .Values.networkPolicy.enabled (not .Values.networkPolicy.engines) -}}
-{{- fail "config.kvEvents: networkPolicy.engines must name the engines' pods, such as [{podSelector: {matchLabels: {app: vllm}}}]" -}}
-{{- end -}}
-{{- end -}}
 {{- if and (eq $access "network") (not $token) -}}
 {{- fail "config.admin.host is open to the network, so config.admin.token must name a secret: env:NAME, and secretEnv.NAME" -}}
 {{- end -}}

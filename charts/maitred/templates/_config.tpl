@@ -26,22 +26,6 @@ network
 {{- end -}}
 {{- end -}}
 
-{{/* Whether engines send KV events to this pod from the "network"; empty: they do not, or only from the pod itself. */}}
-{{- define "maitred.kvEvents" -}}
-{{- $kvEvents := .Values.config.kvEvents | default dict -}}
-{{- if and $kvEvents.port (ne (include "maitred.isLoopback" $kvEvents.host) "true") -}}
-network
-{{- end -}}
-{{- end -}}
-
-{{/* The ports of KV events, one for each data-parallel rank, each followed by a space. */}}
-{{- define "maitred.kvEventPorts" -}}
-{{- if eq (include "maitred.kvEvents" .) "network" -}}
-{{- $kvEvents := .Values.config.kvEvents -}}
-{{- range until (int ($kvEvents.ranks | default 1)) }}{{ add (int $kvEvents.port) . }} {{ end -}}
-{{- end -}}
-{{- end -}}
-
 {{/* Name of the variable that holds admin.token; empty: no token. */}}
 {{- define "maitred.adminTokenVariable" -}}
 {{- (.Values.config.admin).token | default "" | trimPrefix "env:" -}}

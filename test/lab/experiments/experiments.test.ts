@@ -8,7 +8,7 @@ import { configOf } from '../../../lab/experiments/run-case.js';
 import { withToolSpread } from '../../../lab/experiments/tool-spread.js';
 import { Scheduler } from '../../../src/index.js';
 import { makeBalancer } from '../../../loadbalancer/index.js';
-import { configSchema } from '../../../sidecar/config/schema.js';
+import { configSchema } from '../../../sidecar/config/index.js';
 
 const config = configSchema.parse({});
 const scales = {

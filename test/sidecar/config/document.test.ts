@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CONFIG_KEYS, SECRET_KEYS } from '../../../sidecar/config/keys.js';
-import { configSchema } from '../../../sidecar/config/schema.js';
+import { configSchema } from '../../../sidecar/config/index.js';
 import { CHART_SCHEMA, renderChartSchema } from '../../support/chart-schema.js';
 import { renderConfigDocument } from '../../support/config-document.js';
 import { ROOT } from '../../support/tree.js';

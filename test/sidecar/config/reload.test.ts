@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { keepRestartKeys } from '../../../sidecar/config/reload.js';
-import { configSchema } from '../../../sidecar/config/schema.js';
+import { configSchema } from '../../../sidecar/config/index.js';
 
 describe('keepRestartKeys', () => {
   const current = configSchema.parse({ listen: { port: 1 }, embedded: 2 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { configSchema } from '../../../sidecar/config/schema.js';
+import { configSchema } from '../../../sidecar/config/index.js';
 import { clusterOf, ownCluster } from '../../../sidecar/discovery/cluster.js';
 import { get } from '../../../sidecar/discovery/api-server.js';
 import { watchKubernetes } from '../../../sidecar/discovery/kubernetes.js';

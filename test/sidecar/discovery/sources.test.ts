@@ -2,7 +2,7 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { configSchema } from '../../../sidecar/config/schema.js';
+import { configSchema } from '../../../sidecar/config/index.js';
 import { watchDns } from '../../../sidecar/discovery/dns.js';
 import { watchFile } from '../../../sidecar/discovery/file.js';
 import { folderOf } from '../../support/folder.js';

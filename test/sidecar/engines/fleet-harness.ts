@@ -1,5 +1,5 @@
 import { afterEach, expect } from 'vitest';
-import { configSchema, type EngineConfig } from '../../../sidecar/config/schema.js';
+import { configSchema, type EngineConfig } from '../../../sidecar/config/index.js';
 import { Membership } from '../../../sidecar/discovery/index.js';
 import { createFleet, type Engine, type Fleet } from '../../../sidecar/engines/index.js';
 import { engineId, programId, type Event } from '../../../src/index.js';

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { Agent, request as httpRequest, type Dispatcher } from 'undici';
 import { afterEach } from 'vitest';
-import { configSchema } from '../../../sidecar/config/schema.js';
+import { configSchema } from '../../../sidecar/config/index.js';
 import { startGateway, type Gateway, type GatewayOptions } from '../../../sidecar/index.js';
 
 /** Gateways and engines for one test file; everything started is closed after each test. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { apiFor } from '../../../sidecar/apis/index.js';
-import { configSchema } from '../../../sidecar/config/schema.js';
+import { configSchema } from '../../../sidecar/config/index.js';
 import type { ErrorCode } from '../../../sidecar/errors.js';
 import { listen, type Handler, type Params, type Routes } from '../../../sidecar/http/listener.js';
 import { ask, errorCode, raw } from '../gateway/world.js';

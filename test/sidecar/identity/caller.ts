@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { tenantId } from '../../../src/index.js';
 import { apiFor } from '../../../sidecar/apis/index.js';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
-import { configSchema } from '../../../sidecar/config/schema.js';
+import { configSchema } from '../../../sidecar/config/index.js';
 import { createIdentifier } from '../../../sidecar/identity/index.js';
 import type { IdentifierOptions, Identity, IdentityRequest } from '../../../sidecar/identity/index.js';
 

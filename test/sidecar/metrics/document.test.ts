@@ -25,10 +25,6 @@ import {
 const UNCERTAIN = new Set([
   'nodejs_gc_duration_seconds',
   'nodejs_active_requests',
-  'maitred_engine_kv_event_blocks',
-  'maitred_engine_kv_event_tokens',
-  'maitred_engine_kv_event_gaps_total',
-  'maitred_kv_events_refused_total',
   'maitred_cluster_store_up',
   'maitred_cluster_gateways',
   'maitred_cluster_store_failures_total',

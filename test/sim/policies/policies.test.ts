@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeBalancer } from '../../../loadbalancer/index.js';
-import { configSchema } from '../../../sidecar/config/schema.js';
+import { configSchema } from '../../../sidecar/config/index.js';
 import { makeSteps, SIM_POLICIES, type SimPolicyName } from '../../../sim/policies/policies.js';
 import { POLICY_NAMES } from '../../../src/index.js';
 import type { AgentProgram } from '../../../workloads/program.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { mostInFlight } from '../../../bench/cluster/in-flight.js';
 import { makeBalancer } from '../../../loadbalancer/index.js';
-import { configSchema } from '../../../sidecar/config/schema.js';
+import { configSchema } from '../../../sidecar/config/index.js';
 import { makeSteps, PRESETS, runWorld, type CallRecord, type ClusterOptions } from '../../../sim/index.js';
 import { Dice, programs, WORKLOADS } from '../../../workloads/index.js';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { makeBalancer } from '../../../loadbalancer/index.js';
-import { configSchema } from '../../../sidecar/config/schema.js';
+import { configSchema } from '../../../sidecar/config/index.js';
 import { PRESETS, makeSteps, runWorld } from '../../../sim/index.js';
 import type { Command, TenantsName } from '../../../src/index.js';
 import { programs, WORKLOADS, type AgentProgram, type WorkloadName } from '../../../workloads/index.js';

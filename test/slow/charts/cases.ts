@@ -6,7 +6,6 @@ const watched = {
   secretEnv: { ADMIN_TOKEN: token },
 };
 const prometheus = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }];
-const vllm = [{ podSelector: { matchLabels: { app: 'vllm' } } }];
 
 /** An engine beside the gateway, as in the README. */
 export const BESIDE = {
@@ -63,11 +62,6 @@ export const ACCEPTED: Readonly<Record<string, object>> = {
     replicas: 3,
     podDisruptionBudget: { minAvailable: 2, maxUnavailable: null },
   },
-  'KV events of two ranks': {
-    config: { engines, kvEvents: { port: 5557, host: '0.0.0.0', ranks: 2 } },
-    networkPolicy: { engines: vllm },
-  },
-  'KV events of the engine in the pod': { ...BESIDE, config: { kvEvents: { port: 5557 } } },
   'numbers of every size': {
     config: {
       engines,
@@ -126,11 +120,6 @@ export const REFUSED: readonly (readonly [what: string, key: string, values: obj
     'replicas that would share an engine that each has',
     'config.cluster.url',
     { ...BESIDE, replicas: 2, config: { cluster: { url: 'redis://valkey:6379' } } },
-  ],
-  [
-    'KV events that the network policy blocks',
-    'networkPolicy.engines',
-    { config: { engines, kvEvents: { port: 5557, host: '0.0.0.0' } } },
   ],
   ['a listener on loopback', 'config.listen', { config: { engines, listen: { host: '127.0.0.1' } } }],
   ['a port by chance', 'config.listen', { config: { engines, listen: { port: 0 } } }],

@@ -118,27 +118,6 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
     expect(configIn(environmentOf(objectsOf(told)))).toMatchObject({ cluster: { gateways: 5 } });
   });
 
-  it('has a Service for KV events, which engines alone may send', () => {
-    const objects = objectsOf(ACCEPTED['KV events of two ranks']!);
-    const service = all(objects, 'Service').find(({ metadata }) => metadata.name === 'maitred-kv')!;
-    expect(service.spec.ports.map(({ port, targetPort }) => [port, targetPort])).toEqual([
-      [5557, 'kv-events-0'],
-      [5558, 'kv-events-1'],
-    ]);
-    const { ports } = gatewayOf(objects);
-    expect(ports.map(({ name, containerPort }) => [name, containerPort])).toEqual(
-      expect.arrayContaining([
-        ['kv-events-0', 5557],
-        ['kv-events-1', 5558],
-      ]),
-    );
-    expect(one(objects, 'NetworkPolicy').spec.ingress.at(-1)).toEqual({
-      ports: [{ port: 5557 }, { port: 5558 }],
-      from: [{ podSelector: { matchLabels: { app: 'vllm' } } }],
-    });
-    expect(all(objectsOf(IN_FRONT), 'Service')).toHaveLength(1);
-  });
-
   it('restarts the pods when the configuration changes, unless that is off', () => {
     const annotationsOf = (more: object) =>
       [IN_FRONT.config, { ...IN_FRONT.config, log: { level: 'debug' } }].map((config) =>

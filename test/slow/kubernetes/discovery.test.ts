@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { configSchema } from '../../../sidecar/config/schema.js';
+import { configSchema } from '../../../sidecar/config/index.js';
 import { watchKubernetes } from '../../../sidecar/discovery/kubernetes.js';
 import { until } from '../../sidecar/gateway/world.js';
 import { readText } from '../../support/tree.js';

@@ -12,7 +12,7 @@ import {
   type WaitView,
 } from '../../../src/index.js';
 import { PRESETS, runWorld } from '../../../sim/index.js';
-import { configSchema } from '../../../sidecar/config/schema.js';
+import { configSchema } from '../../../sidecar/config/index.js';
 import { programs, WORKLOADS } from '../../../workloads/index.js';
 import { mayRetry } from '../../support/core-book.js';
 import { Desk } from '../../support/core-desk.js';

@@ -1,0 +1,165 @@
+import { writeSync } from 'node:fs';
+import { emitKeypressEvents, type Key } from 'node:readline';
+import type { ReadStream } from 'node:tty';
+import { untilStopped } from '../signals.js';
+import { frame } from './frame.js';
+import type { Snapshot } from './snapshot.js';
+
+interface LiveOptions {
+  readonly read: (offset: number, limit: number) => Promise<Snapshot>;
+  readonly url: string;
+  readonly sort: string;
+  readonly intervalMs: number;
+  readonly input: ReadStream;
+  /** Has a descriptor, unlike other streams. */
+  readonly output: typeof process.stdout;
+}
+
+/** The alternate screen, without a cursor, and without wrapping: a name of unforeseen width must not scroll it. */
+const ENTER = '\u001B[?1049h\u001B[?25l\u001B[?7l';
+const LEAVE = '\u001B[0m\u001B[?7h\u001B[?25h\u001B[?1049l';
+/** Terminals that know them show what is between as one; others ignore them. */
+const BEGIN = '\u001B[?2026h\u001B[H';
+const END = '\u001B[?2026l';
+/** Lines above the first row: the head and the titles. */
+const HEAD_LINES = 2;
+
+/** The table on the whole terminal, until `q` or a signal. @throws AdminError if the first answer fails */
+export async function showLive(options: LiveOptions): Promise<void> {
+  // Before the screen changes: a wrong address or token is an error of usage.
+  const live = new Live(options, await options.read(0, rowsOf(options.output)));
+  await live.run();
+}
+
+class Live {
+  readonly #options: LiveOptions;
+  readonly #ended: Promise<void>;
+  #quit: () => void = () => undefined;
+  #snapshot: Snapshot;
+  #fault: string | undefined;
+  #offset = 0;
+  #isOpen = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** Whether a read is under way, and whether another must follow it at once. */
+  #isReading = false;
+  #readAgain = false;
+
+  constructor(options: LiveOptions, first: Snapshot) {
+    this.#options = options;
+    this.#snapshot = first;
+    this.#ended = new Promise((resolve) => (this.#quit = resolve));
+  }
+
+  async run(): Promise<void> {
+    const { input, output } = this.#options;
+    emitKeypressEvents(input);
+    input.on('keypress', this.#onKey).on('end', this.#quit).on('error', this.#quit);
+    output.on('resize', this.#onChange);
+    process.on('SIGCONT', this.#enter);
+    // Before the error is printed, which the alternate screen would hide.
+    process.on('uncaughtExceptionMonitor', this.#leave).on('exit', this.#leave);
+    this.#enter();
+    try {
+      await Promise.race([this.#ended, untilStopped({ stop: () => Promise.resolve(), until: this.#ended })]);
+    } finally {
+      this.#quit();
+      clearTimeout(this.#timer);
+      this.#leave();
+      input.off('keypress', this.#onKey).pause();
+      output.off('resize', this.#onChange);
+      process.off('SIGCONT', this.#enter).off('uncaughtExceptionMonitor', this.#leave).off('exit', this.#leave);
+    }
+  }
+
+  /** At the start, and back from the background, where the shell has changed the terminal. */
+  readonly #enter = (): void => {
+    this.#isOpen = true;
+    this.#options.input.setRawMode(true).resume();
+    this.#options.output.write(ENTER);
+    this.#onChange();
+  };
+
+  readonly #leave = (): void => {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    try {
+      this.#options.input.setRawMode(false);
+      // At once: the process may stop or exit before a stream would write it.
+      writeSync(this.#options.output.fd, LEAVE);
+    } catch {
+      // The terminal is gone.
+    }
+  };
+
+  readonly #onKey = (text: string | undefined, { name = text, ctrl }: Key): void => {
+    const move = MOVES[name ?? ''];
+    if (name === 'q' || (ctrl === true && name === 'c')) this.#quit();
+    else if (ctrl === true && name === 'z') this.#suspend();
+    else if (move !== undefined) {
+      const rows = rowsOf(this.#options.output);
+      this.#offset = Math.max(0, Math.min(this.#snapshot.total - rows, move(this.#offset, rows)));
+      void this.#read();
+    }
+  };
+
+  /** Stops the whole job, as Ctrl-Z does outside of raw mode. A job that no shell could continue goes on. */
+  #suspend(): void {
+    this.#leave();
+    process.kill(0, 'SIGTSTP');
+    setImmediate(this.#enter);
+  }
+
+  readonly #onChange = (): void => {
+    this.#draw();
+    void this.#read();
+  };
+
+  #draw(): void {
+    const { output, url, sort } = this.#options;
+    // A slow terminal misses a frame.
+    if (!this.#isOpen || output.writableNeedDrain) return;
+    const columns = output.columns || 80;
+    const height = HEAD_LINES + rowsOf(output);
+    const lines = frame({ url, sort, snapshot: this.#snapshot, fault: this.#fault }, columns);
+    const blank = Array.from({ length: Math.max(0, height - lines.length) }, () => ' '.repeat(columns));
+    const [head = '', titles = '', ...rows] = [...lines, ...blank].slice(0, height);
+    output.write(BEGIN + [head, `\u001B[7m${titles}\u001B[0m`, ...rows].join('\r\n') + END);
+  }
+
+  async #read(): Promise<void> {
+    if (this.#isReading) {
+      this.#readAgain = true;
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#isReading = true;
+    this.#readAgain = false;
+    try {
+      this.#snapshot = await this.#options.read(this.#offset, rowsOf(this.#options.output));
+      this.#fault = undefined;
+      // The programs there have ended.
+      if (this.#offset > 0 && this.#snapshot.programs.length === 0) {
+        this.#offset = 0;
+        this.#readAgain = true;
+      }
+    } catch (error) {
+      this.#fault = (error as Error).message;
+    }
+    this.#isReading = false;
+    this.#draw();
+    if (this.#isOpen) this.#timer = setTimeout(() => void this.#read(), this.#readAgain ? 0 : this.#options.intervalMs);
+  }
+}
+
+/** Rows of programs on the screen. Some terminals do not know their size. */
+const rowsOf = ({ rows }: LiveOptions['output']): number => Math.max(1, (rows || 24) - HEAD_LINES);
+
+/** The first row to show, by key. */
+const MOVES: Readonly<Record<string, (offset: number, rows: number) => number>> = {
+  up: (offset) => offset - 1,
+  down: (offset) => offset + 1,
+  pageup: (offset, rows) => offset - rows,
+  pagedown: (offset, rows) => offset + rows,
+  home: () => 0,
+  end: () => Infinity,
+};
