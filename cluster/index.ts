@@ -5,6 +5,5 @@ export { Member } from './member.js';
 export { MemoryStore } from './memory-state.js';
 export { gatewayId, type EngineClaim, type EnginePart, type GatewayId } from './messages.js';
 export { REDIS_DEFAULTS, RedisState, type RedisOptions } from './redis/redis-state.js';
-export { RemoteState, StateHost, type StoreMessage, type StoreRequest } from './remote-state.js';
 export { Rounds } from './rounds.js';
 export type { SharedListener, SharedState, StoreState } from './shared-state.js';

@@ -8,7 +8,6 @@ import { Auth } from './auth.js';
 import { HeldBytes } from './bodies/held.js';
 import { BodyReader } from './bodies/reader.js';
 import type { CallPorts } from './calls/ports.js';
-import type { Join } from './cluster/cluster.js';
 import { Sessions } from './calls/sessions.js';
 import { Warms } from './calls/warms.js';
 import type { Config } from './config/schema.js';
@@ -43,8 +42,6 @@ export interface GatewayOptions {
   readonly demo?: Demo | undefined;
   /** Its owner closes it. */
   readonly shadow?: Shadow | undefined;
-  /** Absent: the server that `cluster.url` names, if it names one. */
-  readonly join?: Join | undefined;
 }
 
 /** Creates the parts of a gateway and connects them. The fleet is still empty. */
@@ -60,13 +57,14 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const totals = new Totals();
   const balancerInUse = new BalancerInUse();
   const balancer = balancerInUse.for(config.balancer);
-  const join = options.join ?? joinOf(config);
   // Every step may change state that other gateways need.
   const told = { step: () => context.cluster?.stepped(), configured: () => context.cluster?.stepped() };
   const driver = new Driver(config, balancer, {
     programGone: (gone) => forgetProgram(context, gone),
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
-    recorders: [options.recorder, options.shadow, join && told].filter((recorder) => recorder !== undefined),
+    recorders: [options.recorder, options.shadow, config.cluster.url === null ? undefined : told].filter(
+      (recorder) => recorder !== undefined,
+    ),
     memory: { start: (command) => warms.start(command), cancel: (command) => warms.cancel(command) },
   });
   const fleet = createFleet(config, {
@@ -82,7 +80,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const context: Context = {
     config,
     auth: new Auth(config),
-    identifier: makeIdentifier(config, join, () => context),
+    identifier: makeIdentifier(config, () => context),
     balancer: balancerInUse,
     returning: new Returning(() => driver.now()),
     readsPrefix: balancer.readsPrefix,
@@ -109,7 +107,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     demo: options.demo,
     shadow: options.shadow,
     callPorts: { ...portsOf(() => context), driver, fleet, sessions },
-    join,
     cluster: undefined,
     kvEvents: undefined,
     tracing: undefined,
@@ -157,25 +154,15 @@ function logOnce(tell: (message: string) => void): (message: string) => void {
   };
 }
 
-/** The shared state's code is loaded only if it is on. */
-function joinOf({ cluster }: Config): Join | undefined {
-  const { url } = cluster;
-  if (url === null) return undefined;
-  return async (listener) => (await import('./cluster/open.js')).joinServer(cluster, url, listener);
-}
-
 /** @param context is read late, because it holds the identifier */
-export function makeIdentifier(
-  { identity, limits }: Config,
-  join: Join | undefined,
-  context: () => Context,
-): Identifier {
+export function makeIdentifier({ identity, limits, cluster }: Config, context: () => Context): Identifier {
   return createIdentifier({
     ...identity,
     conversationsMax: limits.conversationsMax,
     responsesMax: limits.responsesMax,
     newId: randomUUID,
-    share: join && ((tenant, key, program) => context().cluster?.remember(tenant, key, program)),
+    share:
+      cluster.url === null ? undefined : (tenant, key, program) => context().cluster?.remember(tenant, key, program),
     activityOf: (program) => {
       const { driver, cluster } = context();
       // Of a program that another gateway runs, little is known here.

@@ -4,7 +4,7 @@ import type { ActiveSet } from './active.js';
 import type { Auth } from './auth.js';
 import type { HeldBytes } from './bodies/held.js';
 import type { BodyReader } from './bodies/reader.js';
-import type { Cluster, Join } from './cluster/cluster.js';
+import type { Cluster } from './cluster/cluster.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Sessions } from './calls/sessions.js';
 import type { Warms } from './calls/warms.js';
@@ -75,9 +75,7 @@ export interface Context {
   readonly demo: Demo | undefined;
   readonly shadow: Shadow | undefined;
   readonly callPorts: CallPorts;
-  /** Undefined: no state is shared. */
-  readonly join: Join | undefined;
-  /** Undefined: off, or not joined yet. */
+  /** Undefined: off. */
   cluster: Cluster | undefined;
   /** Undefined: off. */
   kvEvents: KvEvents | undefined;

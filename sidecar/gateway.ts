@@ -66,9 +66,7 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
     listeners.push(await listen(config, main, shared ? { ...routes, ...adminRoutes(context) } : routes, ports));
     if (admin.port !== null) {
       const own = { ...adminRoutes(context), ...programRoutes(context, true) };
-      // Each worker of `serve --workers` has its own.
-      const address = { host: admin.host, port: admin.port, exclusive: true };
-      listeners.push(await listen(config, address, own, ports));
+      listeners.push(await listen(config, { host: admin.host, port: admin.port }, own, ports));
     }
     await asked;
   } catch (error) {
@@ -102,8 +100,7 @@ class RunningGateway implements Gateway {
     const { context } = this;
     const workflows = readWorkflows(config);
     findEngines(context, config);
-    if (memoryOf(config) !== memoryOf(context.config))
-      context.identifier = makeIdentifier(config, context.join, () => context);
+    if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config, () => context);
     const balancer = context.balancer.for(config.balancer);
     context.driver.configure(config, balancer);
     context.readsPrefix = balancer.readsPrefix;
@@ -200,12 +197,13 @@ function listenerPorts(context: Context): ListenerPorts {
 }
 
 /** Loads the shared state only if it is on. */
-async function joinCluster({ config, driver, join, log }: Context): Promise<Cluster | undefined> {
-  if (join === undefined) return undefined;
-  const { Cluster } = await import('./cluster/cluster.js');
+async function joinCluster({ config, driver, log }: Context): Promise<Cluster | undefined> {
+  const { cluster, limits } = config;
+  if (cluster.url === null) return undefined;
+  const { openCluster } = await import('./cluster/open.js');
   const { views } = driver.scheduler;
   const emit = (event: Event): void => driver.emit(event);
-  return Cluster.open({ emit, views, programsMax: config.limits.programsMax, log }, join);
+  return openCluster(cluster, cluster.url, { emit, views, programsMax: limits.programsMax, log });
 }
 
 /** Loads OpenTelemetry only if tracing is on. */

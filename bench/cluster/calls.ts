@@ -23,7 +23,6 @@ export async function benchCluster(quick: boolean): Promise<void> {
   say(`${CONDITIONS}
 ${PER_SECOND} calls a second at fixed times (open loop), each ${DELAY_MS} ms on the engine: ${IN_FLIGHT} in flight. ${PROGRAMS} programs in turns.
 "own": the gateway had the program's last call. "moved": two gateways on the one core, each call at the other one than the last.
-"workers": one of two workers on the one core, whichever has the connection.
 Added: less the gateway without a cluster in the same round. Medians of interleaved rounds.\n`);
   const stage = new Stage();
   await stage.open();
@@ -35,7 +34,6 @@ Added: less the gateway without a cluster in the same round. Medians of interlea
       { label: 'off', gateways: [off] },
       { label: 'own', gateways: [a] },
       { label: 'moved', gateways: [a, b] },
-      { label: 'workers', gateways: [await stage.startGateway({ workers: 2, admin: { port: 0 } })] },
     ];
     const samples = await measure(stage, cases, quick);
     const base = samples.get('off') ?? [];

@@ -14,9 +14,6 @@ export interface ClusterPorts {
   readonly log: Log;
 }
 
-/** Connects to the store, and registers the listener for its messages. */
-export type Join = (listener: SharedListener) => Promise<SharedState>;
-
 /** Results of asking for a program: `maitred_cluster_takes_total{result}`. */
 export const TAKES = ['new', 'kept', 'moved', 'unanswered'] as const;
 
@@ -44,7 +41,8 @@ export class Cluster implements SharedListener {
   /** Programs asked for, by result. */
   readonly takes: Record<(typeof TAKES)[number], number> = { new: 0, kept: 0, moved: 0, unanswered: 0 };
 
-  static async open(ports: ClusterPorts, join: Join): Promise<Cluster> {
+  /** @param join connects to the store, and registers this listener for the others' messages */
+  static async open(ports: ClusterPorts, join: (listener: SharedListener) => Promise<SharedState>): Promise<Cluster> {
     const cluster = new Cluster(ports);
     cluster.#shared = await join(cluster);
     return cluster;

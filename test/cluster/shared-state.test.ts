@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gatewayId, MemoryStore, StateHost } from '../../cluster/index.js';
+import { gatewayId, MemoryStore } from '../../cluster/index.js';
 import { engineId, programId, tenantId, type Millis, type Tokens } from '../../src/index.js';
 import { claimOf, Desk } from '../support/shared-desk.js';
 import { noRedis, RedisServer } from '../support/redis.js';
@@ -138,10 +138,4 @@ describe.skipIf(noRedis !== undefined)('shared state', () => {
     const opened = GATEWAYS.map((gateway) => Desk.inRedis({ connection, pool: 'p', gateway, ...PATIENT }));
     return { desks: await Promise.all(opened), close: () => server.stop() };
   });
-});
-
-agree('one of another process', () => {
-  const host = new StateHost({ programsMax: 1e6, keysMax: 1e6 });
-  const desks = GATEWAYS.map((gateway) => Desk.elsewhere(host, gateway));
-  return Promise.resolve({ desks, close: () => undefined });
 });
