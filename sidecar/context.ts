@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { BalancerInUse } from '../loadbalancer/index.js';
+import type { Participant } from '../cluster/index.js';
 import type { ActiveSet } from './active.js';
 import type { Auth } from './auth.js';
 import type { HeldBytes } from './bodies/held.js';
 import type { BodyReader } from './bodies/reader.js';
-import type { Cluster } from './cluster/cluster.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Sessions } from './calls/sessions.js';
 import type { Warms } from './calls/warms.js';
@@ -76,7 +76,7 @@ export interface Context {
   readonly shadow: Shadow | undefined;
   readonly callPorts: CallPorts;
   /** Undefined: off. */
-  cluster: Cluster | undefined;
+  cluster: Participant | undefined;
   /** Undefined: off. */
   kvEvents: KvEvents | undefined;
   /** Undefined: off. */

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { Participant } from '../cluster/index.js';
 import type { Event } from '../src/index.js';
 import { adminRoutes, probeRoutes } from './admin/admin.js';
 import { programRoutes } from './admin/program-routes.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { Auth } from './auth.js';
-import type { Cluster } from './cluster/cluster.js';
 import type { Config } from './config/schema.js';
 import type { Context } from './context.js';
 import { labelOf } from './config/discovery.js';
@@ -197,13 +197,13 @@ function listenerPorts(context: Context): ListenerPorts {
 }
 
 /** Loads the shared state only if it is on. */
-async function joinCluster({ config, driver, log }: Context): Promise<Cluster | undefined> {
-  const { cluster, limits } = config;
-  if (cluster.url === null) return undefined;
+async function joinCluster({ config, driver, log }: Context): Promise<Participant | undefined> {
+  const { url } = config.cluster;
+  if (url === null) return undefined;
   const { openCluster } = await import('./cluster/open.js');
   const { views } = driver.scheduler;
   const emit = (event: Event): void => driver.emit(event);
-  return openCluster(cluster, cluster.url, { emit, views, programsMax: limits.programsMax, log });
+  return openCluster(config, url, { emit, views, log });
 }
 
 /** Loads OpenTelemetry only if tracing is on. */
