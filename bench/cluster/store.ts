@@ -40,6 +40,8 @@ async function measured(path: string, gateways: number, inFlight: number, count:
     inFlight: i % 7,
     keeps: 10,
     loadTokens: (i * 100) as Tokens,
+    weight: i / 1024,
+    steps: [i, i * 100, i * 20, i * 1e4, i * 2000],
     activeTokens: tokens,
     claimTokens: tokens,
     cachedTokens: tokens,

@@ -139,6 +139,8 @@ const EVENTS: ShapesOf<Exclude<Event, CallFailed | CallFinished>> & {
     'slots?': count,
     inFlight: count,
     loadTokens: count,
+    weight: number,
+    steps: numbers,
     activeTokens: count,
     claimTokens: count,
     cachedTokens: count,

@@ -23,6 +23,8 @@ const demand = fc.record({
   window: fc.oneof({ weight: 19, arbitrary: fc.integer({ min: 9, max: 14 }) }, fc.constantFrom(0, 1, Infinity)),
   inFlight: few,
   loadTokens: tokens,
+  weight: count.map((value) => value / 1024),
+  steps: fc.array(count, { minLength: 5, maxLength: 5 }),
   activeTokens: tokens,
   claimTokens: tokens,
   cachedTokens: tokens,

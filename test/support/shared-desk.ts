@@ -1,6 +1,7 @@
 import { REDIS_DEFAULTS, RedisState, type EngineClaim, type EnginePart, type GatewayId, type MemoryStore, type RedisOptions, type SharedListener, type SharedState } from '../../cluster/index.js'; // prettier-ignore
 import {
   engineId,
+  NO_STEPS,
   tenantId,
   type EngineId,
   type Millis,
@@ -91,6 +92,8 @@ export const claimOf = (engine: string, said: Partial<EngineClaim> = {}): Engine
   window: 64,
   inFlight: 0,
   loadTokens: 0 as Tokens,
+  weight: 0,
+  steps: NO_STEPS,
   activeTokens: 0 as Tokens,
   claimTokens: 0 as Tokens,
   cachedTokens: 0 as Tokens,
