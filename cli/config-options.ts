@@ -10,7 +10,6 @@ export interface ConfigFlags {
   readonly port?: string;
   readonly engine?: readonly string[];
   readonly embedded?: string;
-  readonly workers?: string;
   readonly policy?: string;
   readonly balancer?: string;
 }
@@ -24,7 +23,6 @@ export function addConfigOptions(command: Command): Command {
     .option('-p, --port <port>', 'port to listen on, 0 picks a free one (listen.port)')
     .option('-e, --engine <url>', 'base URL of an engine replica; once for each (engines)', collect)
     .option('--embedded <count>', 'stand-in engines to start with the gateway (embedded)')
-    .option('--workers <count>', 'processes that share the port and one schedule (workers)')
     .addOption(oneOf('--policy <name>', 'which call runs next (policy.name)', POLICY_NAMES))
     .addOption(oneOf('--balancer <name>', 'where a call runs (balancer.name)', BALANCER_NAMES))
     .addHelpText(
@@ -49,7 +47,6 @@ export function configInputs(flags: ConfigFlags): ConfigInputs {
     ['listen.port', '--port', flags.port],
     ['engines', '--engine', flags.engine],
     ['embedded', '--embedded', flags.embedded],
-    ['workers', '--workers', flags.workers],
     ['policy.name', '--policy', flags.policy],
     ['balancer.name', '--balancer', flags.balancer],
   ];

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { statSync } from 'node:fs';
-import type { Logger } from 'pino';
 import {
   ConfigError,
   configFileOf,
@@ -10,7 +9,7 @@ import {
   type Config,
   type ConfigInputs,
 } from '../sidecar/config/index.js';
-import { startGateway } from '../sidecar/index.js';
+import { startGateway, type Gateway } from '../sidecar/index.js';
 import { makeLog } from '../sidecar/log.js';
 import { EventLog } from '../sidecar/record.js';
 import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
@@ -35,92 +34,41 @@ export function addServeCommand(program: Command, version: string): void {
     });
 }
 
-/** The gateway in this process, or several in others. */
-interface Served {
-  readonly url: string;
-  readonly adminUrls: readonly string[];
-  /** @throws ConfigError; nothing has changed then */
-  readonly reload: (config: Config) => void;
-  /** Refuses new calls, and resolves when the running ones have ended. */
-  readonly drain: () => Promise<void>;
-  /** After a drain, or instead of one. */
-  readonly end: () => Promise<void>;
-}
-
 async function serve(inputs: ConfigInputs, version: string, record: string | undefined): Promise<void> {
   let config = loadConfig(inputs);
-  if (config.workers > 1 && record !== undefined)
-    throw new ConfigError([{ path: 'workers', message: 'must be 1 with --record: each has a schedule of its own' }]);
   const log = makeLog(config);
+  const recorder = record === undefined ? undefined : await EventLog.open({ file: record, config, version, log });
   const embedded = await startEmbedded(config.embedded, (engine, error) => {
     log.error({ engine, err: error }, 'embedded engine stopped');
   });
+  const demo = await demoOf(config, (err) => log.error({ err }, 'the demo fleet failed'));
+  const shadow = config.shadow.enabled ? new ShadowThread(config, log) : undefined;
   const withEmbedded = (own: Config): Config => ({ ...own, engines: [...own.engines, ...embedded.configs] });
-  let served: Served | undefined;
   try {
-    const full = withEmbedded(config);
-    served = await (config.workers > 1 ? startWorkers(full, log) : startOne(full, config, { version, log, record }));
+    const gateway = await startGateway(withEmbedded(config), { log, recorder, demo, shadow });
+    if (demo !== undefined) demo.target = gateway.url;
     if (hasNoEngine(config)) log.warn('no engine is configured; add one by POST /engines');
-    if (config.embedded > 0 || process.stderr.isTTY) greet(served, config, embedded.model);
-    const { reload: apply, drain } = served;
+    if (config.embedded > 0 || process.stderr.isTTY) greet(gateway, config, embedded.model);
     const reload = () => {
       try {
         const next = keepRestartKeys(config, loadConfig(inputs));
-        apply(withEmbedded(next.config));
+        gateway.reload(withEmbedded(next.config));
         config = next.config;
         if (next.waiting.length > 0) log.warn({ keys: next.waiting }, 'these keys take effect at the next start');
       } catch (error) {
         log.error(error instanceof ConfigError ? { problems: error.problems } : { err: error }, 'reload refused');
       }
     };
-    await untilStopped(configFileOf(inputs) === undefined ? { stop: drain } : { stop: drain, reload });
-  } finally {
-    await served?.end();
-    await embedded.close();
-  }
-}
-
-interface One {
-  readonly version: string;
-  readonly log: Logger;
-  readonly record: string | undefined;
-}
-
-/** @param own without embedded engines */
-async function startOne(config: Config, own: Config, { version, log, record }: One): Promise<Served> {
-  const recorder = record === undefined ? undefined : await EventLog.open({ file: record, config: own, version, log });
-  const demo = await demoOf(own, (err) => log.error({ err }, 'the demo fleet failed'));
-  const shadow = own.shadow.enabled ? new ShadowThread(own, log) : undefined;
-  const end = async () => {
-    await shadow?.close();
-    await recorder?.close();
-  };
-  try {
-    const gateway = await startGateway(config, { log, recorder, demo, shadow });
-    if (demo !== undefined) demo.target = gateway.url;
-    const drain = async () => {
+    const stop = async () => {
       await demo?.stop();
       await gateway.drain();
     };
-    const { url, adminUrl } = gateway;
-    return { url, adminUrls: [adminUrl], reload: (next) => gateway.reload(next), drain, end };
-  } catch (error) {
-    await end();
-    throw error;
+    await untilStopped(configFileOf(inputs) === undefined ? { stop } : { stop, reload });
+  } finally {
+    await shadow?.close();
+    await embedded.close();
+    await recorder?.close();
   }
-}
-
-async function startWorkers(config: Config, log: Logger): Promise<Served> {
-  const { Workers } = await import('./workers/workers.js');
-  const workers = new Workers(config, log);
-  const { url, adminUrls } = await workers.start();
-  return {
-    url,
-    adminUrls,
-    reload: (next) => workers.reload(next),
-    drain: () => workers.drain(),
-    end: () => workers.kill(),
-  };
 }
 
 /** Loaded on demand, as a gateway before real engines needs neither it nor the simulator. */
@@ -132,14 +80,11 @@ async function demoOf({ embedded, auth }: Config, failed: (error: unknown) => vo
 }
 
 /** For people, so on stderr: stdout is a stream of JSON log lines. */
-function greet({ url, adminUrls }: Served, { auth }: Config, model: string | undefined): void {
+function greet({ url, adminUrl }: Gateway, { auth }: Config, model: string | undefined): void {
   const key = auth.keys.length > 0 ? ` -H "authorization: Bearer $KEY"` : '';
   const body = { model, messages: [{ role: 'user', content: 'Hello' }] };
   const chat = `/v1/chat/completions${key} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
   const call = model === undefined ? `/v1/models${key}` : chat;
-  const pages = adminUrls
-    .map((admin, index) => `Page${index === 0 ? '' : ` of worker ${index + 1}`}: ${admin}/ui`)
-    .join('\n');
-  const ready = `maitred is ready. Base URL for clients: ${url}/v1\n${pages}`;
+  const ready = `maitred is ready. Base URL for clients: ${url}/v1\nPage: ${adminUrl}/ui`;
   process.stderr.write(`\n${ready}\nTry: curl ${url}${call}\n\n`);
 }

@@ -1,4 +1,4 @@
-import type { EngineId, Tokens } from '../src/index.js';
+import { NO_STEPS, type EngineId, type Tokens } from '../src/index.js';
 import type { EngineClaim, EnginePart, GatewayId } from './messages.js';
 
 /** One gateway's part of the engine: its last claim, and the calls that it may have in flight from now on. */
@@ -10,11 +10,13 @@ export interface Holding {
 /** What all gateways together have of an engine. */
 interface Sums {
   readonly window: number;
-  /** An equal share of the window. */
+  /** An equal share of the window, which may be a fraction. */
   readonly share: number;
   slots: number;
   inFlight: number;
   loadTokens: number;
+  weight: number;
+  steps: readonly number[];
   activeTokens: number;
   claimTokens: number;
   cachedTokens: number;
@@ -22,14 +24,17 @@ interface Sums {
   /** The two best levels of gateways' next calls; equal if two have the best. */
   firstLevel: number;
   secondLevel: number;
-  /** The best level among the gateways with less than an equal share. */
+  /** The best level among the gateways with less than an equal share, and the number of those with a call of it. */
   shortLevel: number;
+  shortGateways: number;
 }
 
 const EMPTY = {
   slots: 0,
   inFlight: 0,
   loadTokens: 0,
+  weight: 0,
+  steps: NO_STEPS,
   activeTokens: 0,
   claimTokens: 0,
   cachedTokens: 0,
@@ -37,6 +42,7 @@ const EMPTY = {
   firstLevel: Infinity,
   secondLevel: Infinity,
   shortLevel: Infinity,
+  shortGateways: 0,
 };
 
 /**
@@ -45,16 +51,20 @@ const EMPTY = {
  * and only until enough calls have ended.
  *
  *     claim      a gateway reports its calls in flight, its waiting calls, and the slots that it keeps
- *     give       free slots go to waiting calls, best level first; those left over are spread evenly, for calls to come
+ *     give       free slots go to waiting calls, best level first; of equal levels to the gateway with fewer slots, then
+ *                to the one that was given none for longest. Those left over are spread evenly, for calls to come
  *     recall     gateways hear that better calls wait elsewhere, or as good ones of a gateway with less than an equal
  *                share, and keep fewer slots with their next claim
+ *     turns      where the window is no multiple of the gateways, a share is not a whole number of slots. As many as
+ *                wait for the slot above it are taken from those who were given it first, once they have used it
  *
  * Slots grow only here and shrink only by their holder's own claim, so that no two gateways use the same one.
  */
 export class EngineLedger {
+  /** In order of the last slot that was given to a waiting call, or of joining. */
   readonly #holdings: Map<GatewayId, Holding>;
 
-  /** @param holdings as another process has divided the engine, in order of joining */
+  /** @param holdings as another process has divided the engine, in their order */
   constructor(
     readonly engine: EngineId,
     holdings: ReadonlyMap<GatewayId, Holding> = new Map(),
@@ -81,22 +91,25 @@ export class EngineLedger {
   /** Each gateway's part. */
   parts(): Map<GatewayId, EnginePart> {
     const sums = this.#sums();
-    return new Map([...this.#holdings].map(([gateway, holding]) => [gateway, this.#partOf(holding, sums)]));
+    let turn = 0;
+    const part = (holding: Holding) => this.#partOf(holding, sums, holding.slots > sums.share ? turn++ : turn);
+    return new Map([...this.#holdings].map(([gateway, holding]) => [gateway, part(holding)]));
   }
 
   /** The gateway's part; undefined: it holds none. */
   partOf(gateway: GatewayId): EnginePart | undefined {
-    const holding = this.#holdings.get(gateway);
-    return holding && this.#partOf(holding, this.#sums());
+    return this.parts().get(gateway);
   }
 
   #sums(): Sums {
     const window = this.#window;
-    const sums = { ...EMPTY, window, share: Math.floor(window / this.#holdings.size) };
+    const sums = { ...EMPTY, window, share: window / this.#holdings.size };
     for (const holding of this.#holdings.values()) {
       const { claim, slots } = holding;
       sums.inFlight += claim.inFlight;
       sums.loadTokens += claim.loadTokens;
+      sums.weight += claim.weight;
+      sums.steps = sums.steps.map((sum, i) => sum + (claim.steps[i] ?? 0));
       sums.activeTokens += claim.activeTokens;
       sums.claimTokens += claim.claimTokens;
       sums.cachedTokens += claim.cachedTokens;
@@ -105,24 +118,26 @@ export class EngineLedger {
       const level = nextLevel(holding);
       sums.secondLevel = Math.min(sums.secondLevel, Math.max(sums.firstLevel, level));
       sums.firstLevel = Math.min(sums.firstLevel, level);
-      if (slots < sums.share) sums.shortLevel = Math.min(sums.shortLevel, level);
+      if (slots >= sums.share || level > sums.shortLevel) continue;
+      sums.shortGateways = level < sums.shortLevel ? 1 : sums.shortGateways + 1;
+      sums.shortLevel = level;
     }
     return sums;
   }
 
-  #partOf(own: Holding, sums: Sums): EnginePart {
+  /** @param turn number of gateways before it with more than an equal share */
+  #partOf(own: Holding, sums: Sums, turn: number): EnginePart {
     const { claim, slots } = own;
-    const { window, share, firstLevel, secondLevel } = sums;
-    const ownLevel = nextLevel(own);
-    const waitingLevel = ownLevel === firstLevel ? secondLevel : firstLevel;
-    // More are held than the window has, or another gateway has fewer, and a call as good that waits. Then a gateway
-    // starts no call above an equal share: busy ones would otherwise hold their slots for ever.
-    const isBounded = sums.slots > window || (sums.shortLevel < Infinity && sums.shortLevel <= ownLevel);
+    const { window, firstLevel, secondLevel } = sums;
+    const waitingLevel = nextLevel(own) === firstLevel ? secondLevel : firstLevel;
     return {
       engine: this.engine,
-      ...(window < Infinity && { slots: isBounded ? Math.min(slots, share) : slots }),
+      ...(window < Infinity && { slots: Math.min(slots, mostSlots(own, sums, turn)) }),
       inFlight: sums.inFlight - claim.inFlight,
       loadTokens: (sums.loadTokens - claim.loadTokens) as Tokens,
+      // Sums of fractions: the difference may be just below zero.
+      weight: Math.max(0, sums.weight - claim.weight),
+      steps: sums.steps.map((sum, i) => Math.max(0, sum - (claim.steps[i] ?? 0))),
       activeTokens: (sums.activeTokens - claim.activeTokens) as Tokens,
       claimTokens: (sums.claimTokens - claim.claimTokens) as Tokens,
       cachedTokens: (sums.cachedTokens - claim.cachedTokens) as Tokens,
@@ -137,20 +152,35 @@ export class EngineLedger {
   }
 
   #give(): void {
-    giveSlots([...this.#holdings.values()], this.#window);
+    giveSlots(this.#holdings, this.#window);
   }
 }
 
-/** Gives slots that nobody holds. @param window Infinity: there are none to divide */
-export function giveSlots(holdings: readonly Holding[], window: number): void {
+/**
+ * Most slots that a gateway hears of: no more than it may start calls in. Above an equal share it starts none while more
+ * are held than the window has, or while another gateway has less and a call as good that waits: busy gateways would
+ * otherwise hold their slots for ever.
+ */
+function mostSlots(own: Holding, { window, share, slots, shortLevel, shortGateways }: Sums, turn: number): number {
+  const least = Math.floor(share);
+  if (slots > window) return least;
+  if (shortLevel === Infinity || shortLevel > nextLevel(own)) return Infinity;
+  return turn < shortGateways && own.claim.inFlight > least ? least : Math.ceil(share);
+}
+
+/** Gives slots that nobody holds. A gateway that gets one for a waiting call is the last in order. @param window Infinity: there are none to divide */
+export function giveSlots(holdings: Map<GatewayId, Holding>, window: number): void {
   if (window === Infinity) return;
-  let free = holdings.reduce((left, { slots }) => left - slots, window);
+  let free = [...holdings.values()].reduce((left, { slots }) => left - slots, window);
   for (; free > 0; free -= 1) {
-    const neediest = holdings.reduce(needier);
+    const [gateway, neediest] = [...holdings].reduce((a, b) => (isNeedier(b[1], a[1]) ? b : a));
     if (nextLevel(neediest) === Infinity) break;
     neediest.slots += 1;
+    holdings.delete(gateway);
+    holdings.set(gateway, neediest);
   }
-  for (; free > 0; free -= 1) holdings.reduce((a, b) => (unused(b) < unused(a) ? b : a)).slots += 1;
+  const all = [...holdings.values()];
+  for (; free > 0; free -= 1) all.reduce((a, b) => (unused(b) < unused(a) ? b : a)).slots += 1;
 }
 
 const waits = ({ waiting }: EngineClaim): number => (waiting.some((calls) => calls > 0) ? 1 : 0);
@@ -167,8 +197,8 @@ function nextLevel(holding: Holding): number {
   return Infinity;
 }
 
-/** The one whose next call has the better level; of equal levels, the one that holds fewer slots. */
-function needier(a: Holding, b: Holding): Holding {
-  const difference = nextLevel(b) - nextLevel(a);
-  return difference < 0 || (difference === 0 && b.slots < a.slots) ? b : a;
+/** Whether its next call has a better level; of equal levels, whether it holds fewer slots. */
+function isNeedier(one: Holding, other: Holding): boolean {
+  const [level, otherLevel] = [nextLevel(one), nextLevel(other)];
+  return level < otherLevel || (level === otherLevel && one.slots < other.slots);
 }

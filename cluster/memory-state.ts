@@ -3,7 +3,7 @@ import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../src/index.
 import { Directory, type Taken } from './directory.js';
 import { EngineLedger } from './engine-ledger.js';
 import type { EngineClaim, EnginePart, GatewayId } from './messages.js';
-import type { SharedListener, SharedState, StoreState } from './shared-state.js';
+import type { Answer, SharedListener, SharedState, StoreState } from './shared-state.js';
 
 /** Tenants whose keys are kept. */
 const TENANTS_MAX = 10_000;
@@ -14,9 +14,19 @@ export interface MemoryOptions {
   readonly keysMax: number;
 }
 
-/** State shared by gateways in one process. It is always available. */
+/** One gateway's way to the store and back. Messages arrive in the order in which they were sent. */
+export interface Way {
+  carry(deliver: () => void): void;
+  /** Asks the store. @param missed stands for an answer that is late */
+  ask<T>(reach: () => T, missed: T): Answer<T>;
+}
+
+/** After the work at hand, so that no listener runs inside another's call. */
+const AT_ONCE: Way = { carry: queueMicrotask, ask: (reach) => Promise.resolve().then(reach) };
+
+/** State shared by gateways in one process. It is always available; the way to it may lose answers. */
 export class MemoryStore {
-  readonly listeners = new Map<GatewayId, SharedListener>();
+  readonly #gateways = new Map<GatewayId, { readonly listener: SharedListener; readonly way: Way }>();
   readonly ledgers = new Map<EngineId, EngineLedger>();
   readonly directory: Directory;
   /** Names by key, of each tenant; '': the key has several. */
@@ -26,9 +36,17 @@ export class MemoryStore {
     this.directory = new Directory(options.programsMax);
   }
 
-  join(gateway: GatewayId, listener: SharedListener): SharedState {
-    this.listeners.set(gateway, listener);
-    return new MemoryState(this, gateway);
+  get gateways(): GatewayId[] {
+    return [...this.#gateways.keys()];
+  }
+
+  join(gateway: GatewayId, listener: SharedListener, way = AT_ONCE): SharedState {
+    this.#gateways.set(gateway, { listener, way });
+    return new MemoryState(this, gateway, way);
+  }
+
+  leave(gateway: GatewayId): void {
+    this.#gateways.delete(gateway);
   }
 
   keysOf(tenant: TenantId): LRUCache<string, string> {
@@ -37,83 +55,107 @@ export class MemoryStore {
     return keys;
   }
 
-  /** Tells the gateway after the work at hand, so that no listener runs inside another's call. */
   tell(gateway: GatewayId | undefined, message: (listener: SharedListener) => void): void {
-    const listener = gateway && this.listeners.get(gateway);
-    if (listener) queueMicrotask(() => message(listener));
+    const { listener, way } = (gateway && this.#gateways.get(gateway)) ?? {};
+    if (listener) way?.carry(() => message(listener));
   }
 }
 
 class MemoryState implements SharedState {
   readonly #store: MemoryStore;
   readonly #gateway: GatewayId;
+  readonly #way: Way;
 
-  constructor(store: MemoryStore, gateway: GatewayId) {
+  constructor(store: MemoryStore, gateway: GatewayId, way: Way) {
     this.#store = store;
     this.#gateway = gateway;
+    this.#way = way;
   }
 
   get state(): StoreState {
-    const gateways = [...this.#store.listeners.keys()];
+    const { gateways } = this.#store;
     return { up: true, sinceMs: 0, live: gateways.length, gateways, failures: 0 };
   }
 
-  claim(claims: readonly EngineClaim[]): Promise<readonly EnginePart[]> {
-    const { ledgers } = this.#store;
-    const own = claims.flatMap((claim) => {
-      const ledger = ledgers.get(claim.engine) ?? new EngineLedger(claim.engine);
-      ledgers.set(claim.engine, ledger);
-      ledger.claim(this.#gateway, claim);
-      this.#tellOthers(ledger);
-      return ledger.partOf(this.#gateway) ?? [];
-    });
-    return Promise.resolve(own);
+  claim(claims: readonly EngineClaim[]): Answer<readonly EnginePart[]> {
+    return this.#way.ask(() => {
+      const { ledgers } = this.#store;
+      const claimed = claims.map((claim) => {
+        const ledger = ledgers.get(claim.engine) ?? new EngineLedger(claim.engine);
+        ledgers.set(claim.engine, ledger);
+        ledger.claim(this.#gateway, claim);
+        return ledger;
+      });
+      return this.#tell(claimed);
+    }, []);
   }
 
   release(engine: EngineId): void {
+    this.#way.carry(() => this.#release(engine));
+  }
+
+  take(program: ProgramId): Answer<Taken | undefined> {
+    return this.#way.ask((): Taken | undefined => {
+      const taken = this.#store.directory.take(program, this.#gateway);
+      this.#store.tell(taken.from, (listener) => listener.moved(program));
+      return taken;
+    }, undefined);
+  }
+
+  put(program: ProgramId, record: ProgramRecord): void {
+    this.#way.carry(() => {
+      const isOwner = this.#store.directory.put(program, this.#gateway, record);
+      if (!isOwner) this.#store.tell(this.#gateway, (listener) => listener.moved(program));
+    });
+  }
+
+  forget(program: ProgramId): void {
+    this.#way.carry(() => this.#store.directory.forget(program, this.#gateway));
+  }
+
+  remember(tenant: TenantId, key: string, name: string): void {
+    this.#way.carry(() => {
+      const keys = this.#store.keysOf(tenant);
+      const known = keys.get(key);
+      keys.set(key, known === undefined || known === name ? name : '');
+    });
+  }
+
+  find(tenant: TenantId, keys: readonly string[]): Answer<string | undefined> {
+    return this.#way.ask((): string | undefined => {
+      const names = this.#store.keysOf(tenant);
+      const known = keys.find((key) => names.has(key));
+      return (known !== undefined && names.get(known)) || undefined;
+    }, undefined);
+  }
+
+  leave(): Answer<void> {
+    return this.#way.ask(() => {
+      this.#store.leave(this.#gateway);
+      for (const engine of [...this.#store.ledgers.keys()]) this.#release(engine);
+    }, undefined);
+  }
+
+  #release(engine: EngineId): void {
     const ledger = this.#store.ledgers.get(engine);
     if (ledger === undefined) return;
     ledger.leave(this.#gateway);
     if (ledger.isEmpty) this.#store.ledgers.delete(engine);
-    this.#tellOthers(ledger);
+    this.#tell([ledger]);
   }
 
-  take(program: ProgramId): Promise<Taken> {
-    const taken = this.#store.directory.take(program, this.#gateway);
-    this.#store.tell(taken.from, (listener) => listener.moved(program));
-    return Promise.resolve(taken);
-  }
-
-  put(program: ProgramId, record: ProgramRecord): void {
-    const isOwner = this.#store.directory.put(program, this.#gateway, record);
-    if (!isOwner) this.#store.tell(this.#gateway, (listener) => listener.moved(program));
-  }
-
-  forget(program: ProgramId): void {
-    this.#store.directory.forget(program, this.#gateway);
-  }
-
-  remember(tenant: TenantId, key: string, name: string): void {
-    const keys = this.#store.keysOf(tenant);
-    const known = keys.get(key);
-    keys.set(key, known === undefined || known === name ? name : '');
-  }
-
-  find(tenant: TenantId, keys: readonly string[]): Promise<string | undefined> {
-    const names = this.#store.keysOf(tenant);
-    const known = keys.find((key) => names.has(key));
-    return Promise.resolve((known !== undefined && names.get(known)) || undefined);
-  }
-
-  leave(): Promise<void> {
-    this.#store.listeners.delete(this.#gateway);
-    for (const engine of this.#store.ledgers.keys()) this.release(engine);
-    return Promise.resolve();
-  }
-
-  #tellOthers(ledger: EngineLedger): void {
-    for (const [gateway, part] of ledger.parts())
-      if (gateway !== this.#gateway) this.#store.tell(gateway, (listener) => listener.parts([part]));
+  /** Tells the other gateways of their parts, and returns this one's. */
+  #tell(ledgers: readonly EngineLedger[]): EnginePart[] {
+    const news = new Map<GatewayId, EnginePart[]>();
+    for (const ledger of ledgers)
+      for (const [gateway, part] of ledger.parts()) {
+        const parts = news.get(gateway);
+        if (parts === undefined) news.set(gateway, [part]);
+        else parts.push(part);
+      }
+    for (const [gateway, parts] of news)
+      if (gateway !== this.#gateway) this.#store.tell(gateway, (listener) => listener.parts(parts));
+    return news.get(this.#gateway) ?? [];
   }
 }
 

@@ -2,6 +2,11 @@ import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../src/index.
 import type { Taken } from './directory.js';
 import type { EngineClaim, EnginePart, GatewayId } from './messages.js';
 
+/** A value to come: a promise, or its equal in virtual time. It never fails. */
+export interface Answer<T> {
+  then<R>(use: (value: T) => R): Answer<R>;
+}
+
 /**
  * State that gateways share: engines' slots, programs, and the program of each conversation. Each gateway has its own instance.
  *
@@ -15,7 +20,7 @@ export interface SharedState {
    * Reports the gateway's calls and needs on engines. Answers with its parts: alone, with an equal share. Empty: the
    * answer is late, and the listener will hear it.
    */
-  claim(claims: readonly EngineClaim[]): Promise<readonly EnginePart[]>;
+  claim(claims: readonly EngineClaim[]): Answer<readonly EnginePart[]>;
   /** The gateway uses the engine no more: others get its slots. */
   release(engine: EngineId): void;
 
@@ -23,7 +28,7 @@ export interface SharedState {
    * The gateway runs the program's calls from now on; its former owner hears of the move. Undefined: the store did not
    * answer. Then the program is still another's, and the next call must ask again.
    */
-  take(program: ProgramId): Promise<Taken | undefined>;
+  take(program: ProgramId): Answer<Taken | undefined>;
   /** Merges the gateway's record of a program with those of others. Batched: the last record counts. */
   put(program: ProgramId, record: ProgramRecord): void;
   /** The program is over. Changes nothing if another gateway owns it by now. */
@@ -35,10 +40,10 @@ export interface SharedState {
    */
   remember(tenant: TenantId, key: string, name: string): void;
   /** The program or engine of the first known key. @param keys the longest conversation first */
-  find(tenant: TenantId, keys: readonly string[]): Promise<string | undefined>;
+  find(tenant: TenantId, keys: readonly string[]): Answer<string | undefined>;
 
   /** The gateway ends: others get its slots. */
-  leave(): Promise<void>;
+  leave(): Answer<void>;
 }
 
 /** Messages of the store to a gateway, at any time. */

@@ -8,7 +8,6 @@ import { HeldBytes } from './bodies/held.js';
 import { BodyReader } from './bodies/reader.js';
 import { Observers, type Observer } from './calls/observers.js';
 import type { CallPorts } from './calls/ports.js';
-import type { Join } from './cluster/cluster.js';
 import { Sessions } from './calls/sessions.js';
 import { Warms } from './calls/warms.js';
 import type { Config } from './config/index.js';
@@ -42,8 +41,6 @@ export interface GatewayOptions {
   readonly demo?: Demo | undefined;
   /** Its owner closes it. */
   readonly shadow?: Shadow | undefined;
-  /** Absent: the server that `cluster.url` names, if it names one. */
-  readonly join?: Join | undefined;
 }
 
 /** Creates the parts of a gateway and connects them. The fleet is still empty. */
@@ -58,13 +55,14 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const observers = new Observers();
   const balancerInUse = new BalancerInUse();
   const balancer = balancerInUse.for(config.balancer);
-  const join = options.join ?? joinOf(config);
   // Every step may change state that other gateways need.
   const told = { step: () => context.cluster?.stepped(), configured: () => context.cluster?.stepped() };
   const driver = new Driver(config, balancer, {
     programGone: (gone) => observers.tell('programGone', gone, driver.now()),
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
-    recorders: [options.recorder, options.shadow, join && told].filter((recorder) => recorder !== undefined),
+    recorders: [options.recorder, options.shadow, config.cluster.url === null ? undefined : told].filter(
+      (recorder) => recorder !== undefined,
+    ),
     memory: { start: (command) => warms.start(command), cancel: (command) => warms.cancel(command) },
   });
   const fleet = createFleet(config, {
@@ -80,7 +78,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   const context: Context = {
     config,
     auth: new Auth(config),
-    identifier: makeIdentifier(config, join, () => context),
+    identifier: makeIdentifier(config, () => context),
     balancer: balancerInUse,
     returning: new Returning(() => driver.now()),
     workflows: new Workflows(() => context.config.limits),
@@ -107,7 +105,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     shadow: options.shadow,
     observers,
     callPorts: { ...portsOf(() => context), driver, fleet, sessions, observers },
-    join,
     cluster: undefined,
     tracing: undefined,
   };
@@ -184,25 +181,15 @@ function logOnce(tell: (message: string) => void): (message: string) => void {
   };
 }
 
-/** The shared state's code is loaded only if it is on. */
-function joinOf({ cluster }: Config): Join | undefined {
-  const { url } = cluster;
-  if (url === null) return undefined;
-  return async (listener) => (await import('./cluster/open.js')).joinServer(cluster, url, listener);
-}
-
 /** @param context is read late, because it holds the identifier */
-export function makeIdentifier(
-  { identity, limits }: Config,
-  join: Join | undefined,
-  context: () => Context,
-): Identifier {
+export function makeIdentifier({ identity, limits, cluster }: Config, context: () => Context): Identifier {
   return createIdentifier({
     ...identity,
     conversationsMax: limits.conversationsMax,
     responsesMax: limits.responsesMax,
     newId: randomUUID,
-    share: join && ((tenant, key, program) => context().cluster?.remember(tenant, key, program)),
+    share:
+      cluster.url === null ? undefined : (tenant, key, program) => context().cluster?.remember(tenant, key, program),
     activityOf: (program) => {
       const { driver, cluster } = context();
       // Of a program that another gateway runs, little is known here.

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { BalancerInUse } from '../loadbalancer/index.js';
+import type { Participant } from '../cluster/index.js';
 import type { ActiveSet } from './active.js';
 import type { Auth } from './auth.js';
 import type { HeldBytes } from './bodies/held.js';
 import type { BodyReader } from './bodies/reader.js';
-import type { Cluster, Join } from './cluster/cluster.js';
 import type { Observers } from './calls/observers.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Sessions } from './calls/sessions.js';
@@ -74,10 +74,8 @@ export interface Context {
   readonly shadow: Shadow | undefined;
   readonly observers: Observers;
   readonly callPorts: CallPorts;
-  /** Undefined: no state is shared. */
-  readonly join: Join | undefined;
-  /** Undefined: off, or not joined yet. */
-  cluster: Cluster | undefined;
+  /** Undefined: off. */
+  cluster: Participant | undefined;
   /** Undefined: off. */
   tracing: Tracing | undefined;
 }

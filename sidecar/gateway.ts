@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { Participant } from '../cluster/index.js';
 import type { Event, ProgramId } from '../src/index.js';
 import { adminRoutes, probeRoutes } from './admin/admin.js';
 import { programRoutes } from './admin/program-routes.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { Auth } from './auth.js';
-import type { Cluster } from './cluster/cluster.js';
 import { labelOf, type Config } from './config/index.js';
 import type { Context } from './context.js';
 import { holderKey } from './identity/shared-keys.js';
@@ -60,9 +60,7 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
     listeners.push(await listen(config, main, shared ? { ...routes, ...adminRoutes(context) } : routes, ports));
     if (admin.port !== null) {
       const own = { ...adminRoutes(context), ...programRoutes(context, true) };
-      // Each worker of `serve --workers` has its own.
-      const address = { host: admin.host, port: admin.port, exclusive: true };
-      listeners.push(await listen(config, address, own, ports));
+      listeners.push(await listen(config, { host: admin.host, port: admin.port }, own, ports));
     }
     await asked;
   } catch (error) {
@@ -96,8 +94,7 @@ class RunningGateway implements Gateway {
     const { context } = this;
     const workflows = readWorkflows(config);
     findEngines(context, config);
-    if (memoryOf(config) !== memoryOf(context.config))
-      context.identifier = makeIdentifier(config, context.join, () => context);
+    if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config, () => context);
     context.driver.configure(config, context.balancer.for(config.balancer));
     if (config.policy.prefetch === 'off') context.warms.prompts.clear();
     // The new keys and token must admit every watcher.
@@ -192,12 +189,13 @@ function listenerPorts(context: Context): ListenerPorts {
 }
 
 /** Loads the shared state only if it is on. */
-async function joinCluster({ config, driver, join, log, observers }: Context): Promise<Cluster | undefined> {
-  if (join === undefined) return undefined;
-  const { Cluster } = await import('./cluster/cluster.js');
+async function joinCluster({ config, driver, log, observers }: Context): Promise<Participant | undefined> {
+  const { url } = config.cluster;
+  if (url === null) return undefined;
+  const { openCluster } = await import('./cluster/open.js');
   const { views } = driver.scheduler;
   const emit = (event: Event): void => driver.emit(event);
-  const cluster = await Cluster.open({ emit, views, programsMax: config.limits.programsMax, log }, join);
+  const cluster = await openCluster(config, url, { emit, views, log });
   observers.add({
     dispatched: ({ identity }) => cluster.placed(identity.program),
     madeResponse: (id, { tenant }, engine) => cluster.remember(tenant, holderKey(id), engine),

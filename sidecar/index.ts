@@ -27,4 +27,3 @@ export { startGateway } from './gateway.js';
 export type { Gateway } from './gateway.js';
 export type { GatewayOptions } from './assemble.js';
 export type { Demo, Shadow } from './context.js';
-export type { Join } from './cluster/cluster.js';

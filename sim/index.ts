@@ -40,7 +40,7 @@ export { SIM_POLICIES, type SimPolicyName, makeSteps } from './policies/policies
 export { parseFault } from './server/faults.js';
 export { hashText, mix, tokensOf } from './text/tokens.js';
 export { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from './virtual/conditions.js';
-export type { ClusterOptions } from './virtual/cluster.js';
+export type { ClusterOptions } from './virtual/options.js';
 export { hurried, misidentified, noisyService, untimed } from './virtual/lenses.js';
 export type { EngineResult, WorldOptions, WorldResult } from './virtual/options.js';
 export { ProgramRun } from './virtual/program-run.js';

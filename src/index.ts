@@ -37,5 +37,6 @@ export type { CallView, ObstacleView, WaitView, WaitingCall } from './views/wait
 export type { MemoryTotals } from './memory/memory.js';
 export type { TenantView } from './programs/accounts.js';
 export type { NextCall } from './foresight/thread-path.js';
+export { NO_STEPS } from './engines/step-time.js';
 export type { EngineDemand, ProgramRecord } from './views/shared-views.js';
 export type { EngineView, ForecastView, IdleProgram, ProgramView, QueueView, ThreadView, Views } from './views/views.js'; // prettier-ignore

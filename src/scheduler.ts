@@ -151,8 +151,9 @@ export class Scheduler {
         return this.#memory.told(this.#accounting.table.get(event.program), event.thread);
       case 'programMoved': {
         const row = this.#accounting.table.get(event.program);
-        if (row !== undefined) handOver(row, this.#placement);
-        return;
+        if (row === undefined) return;
+        this.#accounting.moved(row);
+        return handOver(row, this.#placement);
       }
       case 'engineJoined':
         return this.#lifecycle.displaced(this.#placement.join(event));

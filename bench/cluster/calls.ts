@@ -22,7 +22,6 @@ export async function benchCluster(quick: boolean): Promise<void> {
   say(`${CONDITIONS}
 ${PER_SECOND} calls a second at fixed times (open loop), each ${DELAY_MS} ms on the engine: ${IN_FLIGHT} in flight. ${PROGRAMS} programs in turns.
 "own": the gateway had the program's last call. "moved": two gateways on the one core, each call at the other one than the last.
-"workers": one of two workers on the one core, whichever has the connection.
 Added: less the gateway without a cluster in the same round. Medians of interleaved rounds.\n`);
   const stage = new Stage();
   await stage.open();
@@ -34,7 +33,6 @@ Added: less the gateway without a cluster in the same round. Medians of interlea
       { name: 'off', gateways: [off] },
       { name: 'own', gateways: [a] },
       { name: 'moved', gateways: [a, b] },
-      { name: 'workers', gateways: [await stage.startGateway({ workers: 2, admin: { port: 0 } })] },
     ];
     const compared = await measure(stage, cases, quick);
     const rows = cases.map(({ name }) => [

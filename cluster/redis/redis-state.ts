@@ -8,7 +8,7 @@ import { makeClient, type Client, type Connection } from './client.js';
 import type { ScriptName } from './scripts.js';
 import { partAlone, Shares } from './shares.js';
 import { claimText, parseClaimed, parseFound, parseHeartbeat, parseLedgers, parsePrograms, parseTaken, recordArguments } from './wire.js'; // prettier-ignore
-import { within } from '../within.js';
+import { within } from './within.js';
 
 export interface RedisOptions {
   readonly connection: Connection;

@@ -14,7 +14,7 @@ local GATEWAYS, ENGINES = KEYS[1], KEYS[2]
 local gateway, channel, leaseMs, settleMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- A holding: gateway, slots, window (-1: none), calls in flight, waiting calls by level, and tokens of several kinds.
+-- A holding: gateway, slots, window (-1: none), calls in flight, waiting calls by level, their weight, sums over steps, and tokens of several kinds.
 local NAME, SLOTS, WINDOW, IN_FLIGHT, WAITING = 1, 2, 3, 4, 5
 local told, holders = {}, {}
 
@@ -27,7 +27,7 @@ local function nextLevel(holding)
   return math.huge
 end
 
--- The best level first; of equal levels, the one that holds fewer slots.
+-- The best level first; of equal levels, the one that holds fewer slots, and was given none for longest: it is last then.
 local function giveToWaiting(holdings, free)
   local levels = {}
   for i, holding in ipairs(holdings) do levels[i] = nextLevel(holding) end
@@ -39,8 +39,11 @@ local function giveToWaiting(holdings, free)
       end
     end
     if levels[best] == math.huge then break end
-    holdings[best][SLOTS] = holdings[best][SLOTS] + 1
-    levels[best] = nextLevel(holdings[best])
+    local given = table.remove(holdings, best)
+    given[SLOTS] = given[SLOTS] + 1
+    table.insert(holdings, given)
+    table.remove(levels, best)
+    table.insert(levels, nextLevel(given))
     free = free - 1
   end
   return free

@@ -1,4 +1,4 @@
-import type { EngineId, Tokens } from '../../src/index.js';
+import { NO_STEPS, type EngineId, type Tokens } from '../../src/index.js';
 import type { EngineLedger } from '../engine-ledger.js';
 import type { EngineClaim, EnginePart, GatewayId } from '../messages.js';
 
@@ -70,6 +70,8 @@ export function partAlone(claim: EngineClaim, live: number): EnginePart {
     ...(claim.window < Infinity && { slots: Math.ceil(claim.window / live) }),
     inFlight: of(claim.inFlight),
     loadTokens: of(claim.loadTokens) as Tokens,
+    weight: of(claim.weight),
+    steps: NO_STEPS,
     activeTokens: of(claim.activeTokens) as Tokens,
     claimTokens: of(claim.claimTokens) as Tokens,
     cachedTokens: of(claim.cachedTokens) as Tokens,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { CallView, NextCall, ProgramId, ProgramView, ThreadView, Views } from '../../src/index.js';
-import type { Cluster } from '../cluster/cluster.js';
+import type { Participant } from '../../cluster/index.js';
 import type { Context } from '../context.js';
 import type { Driver } from '../driver.js';
 import type { Engine } from '../engines/index.js';
@@ -258,7 +258,7 @@ export function gatewayRow({ cluster, config, driver, draining, demo }: Context)
   };
 }
 
-function clusterRow({ standing, state }: Cluster, pool: string): NonNullable<Answers.GatewayState['cluster']> {
+function clusterRow({ standing, state }: Participant, pool: string): NonNullable<Answers.GatewayState['cluster']> {
   const { sinceMs, live, gateways, failures, error } = state;
   return {
     pool,

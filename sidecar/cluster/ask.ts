@@ -1,9 +1,10 @@
-import { engineId, type Elsewhere, type TenantId } from '../../src/index.js';
+import type { Participant } from '../../cluster/index.js';
+import { engineId, type Elsewhere, type ProgramId, type TenantId } from '../../src/index.js';
 import type { RequestFacts } from '../apis/index.js';
 import { checkNotDraining, type Context } from '../context.js';
 import type { Identity } from '../identity/identity.js';
+import { labelOf } from '../identity/names.js';
 import { holderKey } from '../identity/shared-keys.js';
-import type { Cluster } from './cluster.js';
 
 /** A request, as far as this gateway alone has identified it. */
 interface Asked {
@@ -20,18 +21,30 @@ interface Asked {
  */
 export async function askOthers(
   context: Context,
-  cluster: Cluster,
+  cluster: Participant,
   { tenant, facts, identity: own, isRepeated }: Asked,
 ): Promise<{ readonly identity: Identity; readonly elsewhere?: Elsewhere | undefined }> {
   const { previousResponseId: id } = facts;
   const isHeld = id === undefined || context.responses.get(tenant, id) !== undefined;
   const [identity, holder] = await Promise.all([
-    cluster.identify(tenant, own),
-    isHeld ? undefined : cluster.find(tenant, holderKey(id)),
+    identify(cluster, tenant, own),
+    isHeld ? undefined : cluster.find(tenant, [holderKey(id)]),
   ]);
-  const elsewhere = await cluster.take(identity, own.source === 'none' && identity.source === 'none' && !isRepeated);
+  const isMade = own.source === 'none' && identity.source === 'none' && !isRepeated;
+  const elsewhere = await cluster.take(identity.program, identity.thread, isMade);
   if (!isHeld && holder !== undefined)
     context.responses.hold(tenant, id, { engine: engineId(holder), contextTokens: elsewhere?.contextTokens ?? 0 });
   checkNotDraining(context);
   return { identity, elsewhere };
+}
+
+/** The call's identity by another gateway's answers, if the call continues one; otherwise as given. */
+export async function identify(
+  cluster: Participant,
+  tenant: TenantId,
+  { sought, ...identity }: Identity,
+): Promise<Identity> {
+  if (sought === undefined) return identity;
+  const program = (await cluster.find(tenant, sought.keys)) as ProgramId | undefined;
+  return program === undefined ? identity : { ...identity, program, label: labelOf(program), source: sought.source };
 }

@@ -1,36 +1,67 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { gatewayId, REDIS_DEFAULTS, RedisState, type SharedListener, type SharedState } from '../../cluster/index.js';
+import { gatewayId, Participant, REDIS_DEFAULTS, RedisState, type Clock } from '../../cluster/index.js';
+import type { Event, Views } from '../../src/index.js';
 import type { Config } from '../config/index.js';
+import type { Log } from '../engines/index.js';
+
+export interface ClusterPorts {
+  readonly emit: (event: Event) => void;
+  readonly views: Views;
+  readonly log: Log;
+}
 
 /**
  * Joins the cluster that the configuration names. Waits for the server for up to a second, and goes on without it.
  * @throws Error if the package ioredis is not installed, or the file of authorities cannot be read
  */
-export async function joinServer(
-  config: Config['cluster'],
-  url: string,
-  listener: SharedListener,
-): Promise<SharedState> {
-  const { pool, gateways, username, password, caFile, limitMs, heartbeatMs, leaseMs, programsMax, keysMax } = config;
+export async function openCluster({ cluster, limits }: Config, url: string, ports: ClusterPorts): Promise<Participant> {
+  const { pool, gateways, username, password, caFile, limitMs, heartbeatMs, leaseMs, programsMax, keysMax } = cluster;
+  const { emit, views, log } = ports;
   const options = {
     ...(username !== null && { username }),
     ...(password !== null && { password }),
     ...(caFile !== null && { tls: { ca: await readFile(caFile) } }),
   };
-  return RedisState.open(
-    {
-      ...REDIS_DEFAULTS,
-      connection: { url, options },
-      pool,
-      gateway: gatewayId(`${config.gateway}.${randomBytes(4).toString('hex')}`),
-      gateways,
-      limitMs,
-      heartbeatMs,
-      leaseMs,
-      programsMax,
-      keysMax,
+  const participant = new Participant({
+    clock: realClock(),
+    emit,
+    views: () => views,
+    programsMax: limits.programsMax,
+    changed: ({ up, live, error }) => {
+      if (up) log.info({ gateways: live }, 'shared state is in use');
+      else log.warn({ gateways: live, cause: error }, 'no shared state: this gateway continues alone');
     },
-    listener,
+  });
+  participant.join(
+    await RedisState.open(
+      {
+        ...REDIS_DEFAULTS,
+        connection: { url, options },
+        pool,
+        gateway: gatewayId(`${cluster.gateway}.${randomBytes(4).toString('hex')}`),
+        gateways,
+        limitMs,
+        heartbeatMs,
+        leaseMs,
+        programsMax,
+        keysMax,
+      },
+      participant,
+    ),
   );
+  return participant;
+}
+
+export function realClock(): Clock {
+  let timer: NodeJS.Timeout | undefined;
+  const stop = () => clearTimeout(timer);
+  return {
+    nowMs: () => performance.now(),
+    wakeAt: (atMs, ring) => {
+      stop();
+      timer = setTimeout(ring, Math.max(0, atMs - performance.now()));
+    },
+    stop,
+  };
 }

@@ -5,8 +5,6 @@ import { labelOf } from './discovery.js';
 import { configKeys, type Config } from './schema.js';
 import { tenantsOf } from './tenants.js';
 
-const PORT_MAX = 65_535;
-
 /** A configuration is complete and without contradictions. */
 export const configSchema = configKeys.superRefine(checkConsistency);
 
@@ -59,7 +57,6 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
     report(['engines', index, 'id'], `"${id}" is the id of an earlier engine; ids must differ`);
   });
   checkSources(config, report);
-  if (config.workers > 1) checkWorkers(config, report);
   if (cluster.url !== null && config.embedded > 0)
     report(['cluster', 'url'], 'must be null with embedded engines, which other gateways do not have');
   if (cluster.caFile !== null && cluster.url?.startsWith('rediss:') !== true)
@@ -79,21 +76,6 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
       report(['workflows', index, 'tenant'], 'has no key in auth.keys, so nobody could use the workflow');
   });
   reportTwice(config.identity.sources, (index) => report(['identity', 'sources', index], 'is named twice'));
-}
-
-/** Each worker has an admin listener of its own, and not all parts can be divided. */
-function checkWorkers(
-  { workers, admin, listen, shadow }: Config,
-  report: (path: (string | number)[], message: string) => void,
-): void {
-  const last = (admin.port ?? 0) + workers - 1;
-  if (admin.port === null)
-    report(['admin', 'port'], 'must be set with several workers: the first listens there, each other on the next port');
-  else if (admin.port > 0 && last > PORT_MAX)
-    report(['admin', 'port'], `must be at most ${PORT_MAX - workers + 1} with ${workers} workers`);
-  else if (admin.port > 0 && admin.port < listen.port && listen.port <= last && admin.host === listen.host)
-    report(['admin', 'port'], `must leave out listen.port: workers take ${admin.port} to ${last}`);
-  if (shadow.enabled) report(['shadow', 'enabled'], 'must be false with several workers');
 }
 
 function checkSources({ discovery }: Config, report: (path: (string | number)[], message: string) => void): void {

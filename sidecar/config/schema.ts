@@ -259,13 +259,6 @@ export const configKeys = z.strictObject({
   embedded: count(0, 64)
     .default(0)
     .meta(note('Stand-in engines to start with the gateway.', NONE, { restart: true })),
-  workers: count(1, 256)
-    .default(1)
-    .meta(
-      note('Processes that share the main listener and one schedule, each on a core (CLUSTER.md).', 'one core', {
-        restart: true,
-      }),
-    ),
   policy: policy.prefault({}),
   starvation: starvation.prefault({}),
   admission: admission.prefault({}),

@@ -54,7 +54,7 @@ const PARAM_LENGTH_MAX = 1_048_576;
  */
 export async function listen(
   config: Config,
-  address: { readonly host: string; readonly port: number; readonly exclusive?: boolean },
+  address: { readonly host: string; readonly port: number },
   routes: Routes,
   ports: ListenerPorts,
 ): Promise<Listener> {
@@ -86,7 +86,7 @@ export async function listen(
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  await app.listen({ ...address, backlog: BACKLOG });
+  await app.listen({ host: address.host, port: address.port, backlog: BACKLOG });
   return {
     url: urlOf(server, address.host),
     configure: (changed) => applyTimes(server, changed),

@@ -1,11 +1,11 @@
 import { Counter, Gauge } from 'prom-client';
-import type { Cluster } from '../cluster/cluster.js';
+import type { Participant } from '../../cluster/index.js';
 import type { Context } from '../context.js';
 
 /** Metrics of state shared by gateways; no samples if sharing is off. */
 export function registerCluster(context: Context): void {
   const registers = [context.metrics.registry];
-  const each = (name: string, help: string, read: (cluster: Cluster) => number) => ({
+  const each = (name: string, help: string, read: (cluster: Participant) => number) => ({
     name: `maitred_cluster_${name}`,
     help,
     registers,

@@ -1,74 +1,58 @@
-import { Directory, elsewhereOf, EngineLedger, gatewayId, Member, Rounds, type EngineClaim, type EnginePart, type GatewayId } from '../../cluster/index.js'; // prettier-ignore
-import type { CallArrived, CallId, Event, ProgramId, ProgramRecord } from '../../src/index.js';
+import {
+  gatewayId,
+  MemoryStore,
+  Participant,
+  type Answer,
+  type Clock,
+  type GatewayId,
+  type Way,
+} from '../../cluster/index.js';
+import type { CallArrived, CallId, Event, ProgramId } from '../../src/index.js';
 import { Dice } from '../../workloads/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { Gateway, type GatewayPorts } from './gateway.js';
-import type { Steps, GatewayOptions } from './options.js';
+import type { ClusterOptions, GatewayOptions, Steps } from './options.js';
 
 const PROGRAMS_MAX = 100_000;
 /** Time after which a gateway gives up a question, beyond that of an answer. */
 const LIMIT_MS = 20;
 /** Stream of the losses. */
 const LOSSES = 11;
+type Options = Pick<GatewayOptions, 'scheduler' | 'lens' | 'seed'> & { readonly cluster: ClusterOptions };
 
-/** Several gateways in front of the same engines, and what they share. */
-export interface ClusterOptions {
-  readonly gateways: number;
-  /** Time of a message to the store, and of one back. */
-  readonly delayMs: number;
-  /** The gateway of a call: any, or always the same one of its program. */
-  readonly routing: 'call' | 'program';
-  /** Whether they share anything; otherwise each schedules alone. */
-  readonly shares: boolean;
-  /** Share of questions to the store without an answer in time; half of them never reach it. Absent: 0. */
-  readonly lossShare?: number;
+/** One gateway, and its part in the cluster; undefined: it schedules alone. */
+interface Node {
+  readonly gateway: Gateway;
+  readonly participant: Participant | undefined;
 }
 
-/** One gateway and its side of what is shared. */
-class Node {
-  readonly member: Member;
-  /** Programs whose last call ran here. */
-  readonly owned = new Set<ProgramId>();
-  readonly rounds = new Rounds();
-  /** Tells the store of its last steps. */
-  readonly round: Appointment;
-
-  constructor(
-    readonly id: GatewayId,
-    readonly gateway: Gateway,
-    exchange: (node: Node) => void,
-  ) {
-    this.member = new Member(() => viewsOf(gateway).demands());
-    this.round = new Appointment(RANK.report, () => exchange(this));
-  }
+interface Held {
+  readonly node: Node;
+  readonly program: ProgramId;
+  /** It waits for the store's answer, and its scheduler does not know it yet. */
+  isAsked: boolean;
 }
 
-/** Gateways that share a store with a delay. It passes for one gateway: each call's events go to the call's own. */
+/**
+ * Gateways that share a store with a delay, each through the same participant as a real gateway. It passes for one
+ * gateway: each call's events go to the call's own.
+ */
 export class Cluster {
   readonly #nodes: readonly Node[];
-  readonly #nodeOf = new Map<CallId, Node>();
-  readonly #programOf = new Map<CallId, ProgramId>();
-  /** Calls on their way from the store to the scheduler. */
-  readonly #underWay = new Set<CallId>();
-  readonly #ledgers = new Map<string, EngineLedger>();
-  readonly #directory = new Directory(PROGRAMS_MAX);
+  readonly #calls = new Map<CallId, Held>();
   readonly #dice: Dice;
-  readonly #losses: Dice;
+  readonly #way: Way;
 
   constructor(
-    private readonly options: Pick<GatewayOptions, 'scheduler' | 'lens' | 'seed'> & {
-      readonly cluster: ClusterOptions;
-    },
+    private readonly options: Options,
     private readonly agenda: Agenda,
-    ports: GatewayPorts,
+    private readonly ports: GatewayPorts,
   ) {
     this.#dice = new Dice(options.seed);
-    this.#losses = Dice.of(options.seed, LOSSES);
-    this.#nodes = Array.from({ length: options.cluster.gateways }, (_, index) => {
-      const gateway = new Gateway(options, agenda, ports, (event) => this.#stepped(node, event));
-      const node: Node = new Node(gatewayId(`g${index}`), gateway, (each) => this.#exchange(each));
-      return node;
-    });
+    const store = new MemoryStore({ programsMax: PROGRAMS_MAX, keysMax: 1 });
+    this.#way = new SlowWay(options.cluster, Dice.of(options.seed, LOSSES), agenda);
+    const { gateways } = options.cluster;
+    this.#nodes = Array.from({ length: gateways }, (_, index) => this.#open(store, gatewayId(`g${index}`)));
   }
 
   get scheduler(): Steps {
@@ -81,125 +65,124 @@ export class Cluster {
 
   restart(): void {
     for (const { gateway } of this.#nodes) gateway.restart();
+    this.#calls.clear();
   }
 
   tell(event: Event): void {
     if (event.type === 'callArrived') return this.#arrive(event);
     if (!('call' in event)) {
-      for (const { gateway, member } of this.#nodes) {
-        const isJoin = event.type === 'engineJoined' && this.options.cluster.shares;
-        if (isJoin) member.joined(event.engine);
-        gateway.tell(isJoin ? { ...event, shared: true } : event);
+      for (const { gateway, participant } of this.#nodes) {
+        if (event.type === 'programEnded') participant?.ended(event.program);
+        gateway.tell(participant?.announced(event) ?? event);
       }
       return;
     }
-    if (this.#underWay.has(event.call)) {
-      this.#underWay.delete(event.call);
-      return;
-    }
-    this.#nodeOf.get(event.call)?.gateway.tell(event);
+    const held = this.#calls.get(event.call);
+    if (held === undefined) return;
+    const { node, program, isAsked } = held;
+    if (!isAsked) node.gateway.tell(event);
+    if (!isAsked && !isEnd(event)) return;
+    this.#calls.delete(event.call);
+    if (!isAsked) node.participant?.ran(program);
   }
 
   #arrive(event: CallArrived): void {
-    const { gateways, routing, shares } = this.options.cluster;
-    const roll = routing === 'call' ? this.#dice.share() : Dice.of(7, Number(event.program.slice(1))).share();
+    const { gateways, routing } = this.options.cluster;
+    const { program } = event;
+    const roll = routing === 'call' ? this.#dice.share() : Dice.of(7, Number(program.slice(1))).share();
     const node = this.#nodes[Math.floor(roll * gateways)] as Node;
-    this.#nodeOf.set(event.call, node);
-    this.#programOf.set(event.call, event.program);
-    if (!shares || node.owned.has(event.program)) return node.gateway.tell(event);
-    this.#underWay.add(event.call);
-    const go = (record: ProgramRecord | undefined): void => {
-      const elsewhere = record && elsewhereOf(record, event.thread);
-      if (this.#underWay.delete(event.call)) node.gateway.tell({ ...event, ...(elsewhere && { elsewhere }) });
-    };
-    this.#ask(
-      () => this.#take(event.program, node),
-      (record) => {
-        node.owned.add(event.program);
-        go(record);
-      },
-      () => go(undefined),
-    );
-  }
-
-  #take(program: ProgramId, node: Node): ProgramRecord | undefined {
-    const { record, from } = this.#directory.take(program, node.id);
-    const former = this.#nodes.find(({ id }) => id === from);
-    if (former !== undefined)
-      this.#after(this.options.cluster.delayMs, () => {
-        former.owned.delete(program);
-        former.gateway.tell({ type: 'programMoved', program });
-      });
-    return record;
-  }
-
-  #stepped(node: Node, event: Event): void {
-    if (!this.options.cluster.shares) return;
-    if (event.type === 'callFinished') {
-      const program = this.#programOf.get(event.call) as ProgramId;
-      this.#programOf.delete(event.call);
-      const record = viewsOf(node.gateway).record(program);
-      if (record !== undefined) this.#after(this.options.cluster.delayMs, () => this.#directory.put(program, node.id, record)); // prettier-ignore
-    }
-    this.#plan(node);
-  }
-
-  #plan(node: Node): void {
-    const isUrgent = node.member.isWanted || viewsOf(node.gateway).waiting > 0;
-    const atMs = node.rounds.plan(isUrgent, this.#nodes.length, node.member.engines);
-    if (atMs !== undefined) this.agenda.set(node.round, Math.max(this.agenda.nowMs, atMs));
-  }
-
-  /** What has changed goes to the store. What it does not answer is claimed anew; a release is always heard. */
-  #exchange(node: Node): void {
-    node.rounds.begin(this.agenda.nowMs);
-    const { claims, released, returned } = node.member.changes();
-    for (const event of returned) node.gateway.tell(event);
-    for (const engine of released)
-      this.#after(this.options.cluster.delayMs, () => this.#ledgers.get(engine)?.leave(node.id));
-    if (claims.length === 0) return;
-    this.#ask(
-      () => this.#claim(node, claims),
-      (parts) => {
-        node.member.settled(new Set(parts.map(({ engine }) => engine)));
-        this.#hear(node, parts);
-        this.#plan(node);
-      },
-      () => {
-        node.member.settled(new Set());
-        this.#plan(node);
-      },
-    );
-  }
-
-  /** Returns the gateway's parts, and tells the others of theirs. */
-  #claim(node: Node, claims: readonly EngineClaim[]): readonly EnginePart[] {
-    const news = new Map<GatewayId, EnginePart[]>(this.#nodes.map(({ id }) => [id, []]));
-    for (const claim of claims) {
-      let ledger = this.#ledgers.get(claim.engine);
-      if (ledger === undefined) this.#ledgers.set(claim.engine, (ledger = new EngineLedger(claim.engine)));
-      ledger.claim(node.id, claim);
-      for (const [id, part] of ledger.parts()) news.get(id)?.push(part);
-    }
-    for (const other of this.#nodes)
-      if (other !== node) this.#after(this.options.cluster.delayMs, () => this.#hear(other, news.get(other.id) ?? []));
-    return news.get(node.id) ?? [];
-  }
-
-  #hear({ member, gateway }: Node, parts: readonly EnginePart[]): void {
-    for (const event of member.received(parts)) gateway.tell(event);
-  }
-
-  /** Asks the store. Its answer may be lost, and so may the question. */
-  #ask<T>(reach: () => T, answered: (answer: T) => void, missed: () => void): void {
-    const { delayMs, lossShare = 0 } = this.options.cluster;
-    const loss = lossShare === 0 ? 1 : this.#losses.share() / lossShare;
-    if (loss < 1) this.#after(2 * delayMs + LIMIT_MS, missed);
-    if (loss < 0.5) return;
-    this.#after(delayMs, () => {
-      const answer = reach();
-      if (loss >= 1) this.#after(delayMs, () => answered(answer));
+    const asked = node.participant?.take(program, event.thread);
+    const held: Held = { node, program, isAsked: asked !== undefined };
+    this.#calls.set(event.call, held);
+    if (asked === undefined) return node.gateway.tell(event);
+    void asked.then((elsewhere) => {
+      if (this.#calls.get(event.call) !== held) return;
+      held.isAsked = false;
+      node.gateway.tell({ ...event, ...(elsewhere && { elsewhere }) });
     });
+  }
+
+  #open(store: MemoryStore, id: GatewayId): Node {
+    const { options, agenda, ports } = this;
+    const dispatch: GatewayPorts['dispatch'] = (command) => {
+      ports.dispatch(command);
+      const program = this.#calls.get(command.call)?.program;
+      if (program !== undefined) participant?.placed(program);
+    };
+    const reject: GatewayPorts['reject'] = (command) => {
+      this.#calls.delete(command.call);
+      ports.reject(command);
+    };
+    const programGone: GatewayPorts['programGone'] = (command) => {
+      participant?.gone(command.program);
+      ports.programGone(command);
+    };
+    const own = { ...ports, dispatch, reject, programGone };
+    const gateway = new Gateway(options, agenda, own, () => participant?.stepped());
+    const participant = options.cluster.shares ? this.#join(gateway, store, id) : undefined;
+    return { gateway, participant };
+  }
+
+  #join(gateway: Gateway, store: MemoryStore, id: GatewayId): Participant {
+    const participant = new Participant({
+      clock: clockOf(this.agenda),
+      emit: (event) => gateway.tell(event),
+      views: () => viewsOf(gateway),
+      programsMax: PROGRAMS_MAX,
+      changed: () => undefined,
+    });
+    participant.join(store.join(id, participant, this.#way));
+    return participant;
+  }
+}
+
+function clockOf(agenda: Agenda): Clock {
+  let rings = (): void => undefined;
+  const alarm = new Appointment(RANK.report, () => rings());
+  return {
+    nowMs: () => agenda.nowMs,
+    wakeAt: (atMs, ring) => {
+      rings = ring;
+      agenda.set(alarm, Math.max(agenda.nowMs, atMs));
+    },
+    stop: () => undefined,
+  };
+}
+
+/** Whether the call is no more. A command can reject it, too. */
+const isEnd = (event: Event): boolean =>
+  event.type === 'callFinished' ||
+  event.type === 'callCancelled' ||
+  (event.type === 'callFailed' && (event.failure === 'refused' || event.failure === 'lost'));
+
+function viewsOf({ scheduler }: Gateway): NonNullable<Steps['views']> {
+  if (scheduler.views === undefined) throw new RangeError('this policy cannot share engines among gateways');
+  return scheduler.views;
+}
+
+/** Takes time, and may lose an answer, and with it the question. */
+class SlowWay implements Way {
+  constructor(
+    private readonly options: Pick<ClusterOptions, 'delayMs' | 'lossShare'>,
+    private readonly losses: Dice,
+    private readonly agenda: Agenda,
+  ) {}
+
+  carry(deliver: () => void): void {
+    this.#after(this.options.delayMs, deliver);
+  }
+
+  ask<T>(reach: () => T, missed: T): Answer<T> {
+    const { delayMs, lossShare = 0 } = this.options;
+    const answer = new Later<T>();
+    const loss = lossShare === 0 ? 1 : this.losses.share() / lossShare;
+    if (loss < 1) this.#after(2 * delayMs + LIMIT_MS, () => answer.come(missed));
+    if (loss < 0.5) return answer;
+    this.#after(delayMs, () => {
+      const value = reach();
+      if (loss >= 1) this.#after(delayMs, () => answer.come(value));
+    });
+    return answer;
   }
 
   #after(ms: number, happen: () => void): void {
@@ -207,7 +190,17 @@ export class Cluster {
   }
 }
 
-function viewsOf({ scheduler }: Gateway): NonNullable<Steps['views']> {
-  if (scheduler.views === undefined) throw new RangeError('this policy cannot share engines among gateways');
-  return scheduler.views;
+/** An answer that comes in virtual time: always later, so that those who wait for it are there. */
+class Later<T> implements Answer<T> {
+  readonly #uses: ((value: T) => void)[] = [];
+
+  come(value: T): void {
+    for (const use of this.#uses) use(value);
+  }
+
+  then<R>(use: (value: T) => R): Answer<R> {
+    const next = new Later<R>();
+    this.#uses.push((value) => next.come(use(value)));
+    return next;
+  }
 }

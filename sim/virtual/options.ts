@@ -1,6 +1,5 @@
 import type { CallId, Command, Event, MemoryTotals, Millis, ProgramId, Views } from '../../src/index.js';
 import type { EngineSettings, EngineTotals } from '../engine/engine.js';
-import type { ClusterOptions } from './cluster.js';
 import type { Conditions } from './conditions.js';
 import type { PrefixOf } from '../policies/prefix-aware.js';
 import type { Observer } from './records.js';
@@ -38,6 +37,19 @@ export interface Oracle {
   ended(id: CallId): void;
   /** A call is about to be answered. @param returns whether its thread calls again */
   answered(program: ProgramId, thread: string, returns: boolean): void;
+}
+
+/** Several gateways in front of the same engines, and what they share. */
+export interface ClusterOptions {
+  readonly gateways: number;
+  /** Time of a message to the store, and of one back. */
+  readonly delayMs: number;
+  /** The gateway of a call: any, or always the same one of its program. */
+  readonly routing: 'call' | 'program';
+  /** Whether they share anything; otherwise each schedules alone. */
+  readonly shares: boolean;
+  /** Share of questions to the store without an answer in time; half of them never reach it. Absent: 0. */
+  readonly lossShare?: number;
 }
 
 export interface WorldOptions {

@@ -28,6 +28,8 @@ export class Batch {
   loadTokens = 0;
   /** Part of the load that other gateways' calls are. */
   #othersTokens = 0;
+  /** Sum of the weights of their calls. */
+  #othersWeight = 0;
   readonly #byClass: number[] = [];
   readonly #declared = new Set<InFlight>();
   #areaTokenMs = 0;
@@ -48,8 +50,9 @@ export class Batch {
     return this.loadTokens - this.#othersTokens;
   }
 
-  /** Other gateways' calls put this load on a step. */
-  share(othersTokens: number, nowMs: number): void {
+  /** Load of other gateways' calls on a step, and the sum of their weights. */
+  share(othersTokens: number, othersWeight: number, nowMs: number): void {
+    this.#othersWeight = othersWeight;
     this.areaTokenMs(nowMs);
     this.loadTokens += othersTokens - this.#othersTokens;
     this.#othersTokens = othersTokens;
@@ -65,8 +68,13 @@ export class Batch {
     return this.#areaTokenMs;
   }
 
-  /** Sum of the calls' weights: completion indices, but for declared ones. O(classes). */
+  /** Sum of the weights of all gateways' calls. */
   weight(index: Pick<CompletionIndex, 'of'>): number {
+    return this.ownWeight(index) + this.#othersWeight;
+  }
+
+  /** Sum of the weights of this gateway's calls: completion indices, but for declared ones. O(classes). */
+  ownWeight(index: Pick<CompletionIndex, 'of'>): number {
     let sum = this.#byClass.reduce((total, calls, kind) => (calls === 0 ? total : total + calls * index.of(kind)), 0);
     for (const call of this.#declared) sum += weightOf(call, index);
     return sum;

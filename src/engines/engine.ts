@@ -128,7 +128,8 @@ export class Engine {
   share(event: EngineShared, nowMs: number): Context[] {
     const { slots = Infinity, inFlight, waitingGateways, waitingLevel = Infinity } = event;
     this.#others = { slots, inFlight, waitingGateways, waitingLevel };
-    this.batch.share(event.loadTokens, nowMs);
+    this.batch.share(event.loadTokens, event.weight, nowMs);
+    this.stepTime.share(event.steps);
     return this.workingSet.share(event);
   }
 

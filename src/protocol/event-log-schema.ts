@@ -141,6 +141,8 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished>> 
     'slots?': count,
     inFlight: count,
     loadTokens: count,
+    weight: number,
+    steps: numbers,
     activeTokens: count,
     claimTokens: count,
     cachedTokens: count,

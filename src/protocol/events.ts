@@ -288,6 +288,10 @@ export interface EngineShared {
   /** Calls of other gateways in flight there, and their load on a step. */
   readonly inFlight: number;
   readonly loadTokens: Tokens;
+  /** Sum of the weights of those calls (`weightOf`), per millisecond. */
+  readonly weight: number;
+  /** Sums over the times of steps that other gateways have measured (`StepSums`). */
+  readonly steps: readonly number[];
   /** The others' working set there: contexts in use, and claims of idle ones. */
   readonly activeTokens: Tokens;
   readonly claimTokens: Tokens;

@@ -9,6 +9,11 @@ import type { EngineId, Millis, Tokens } from '../protocol/units.js';
  * What gateways that share engines tell each other.
  */
 
+/** Significant digits of a reported weight: a smaller change is no news. */
+const WEIGHT_DIGITS = 3;
+/** The same of sums over steps, whose variance is a difference. */
+const STEPS_DIGITS = 9;
+
 /** What this gateway has on an engine and wants of it: all that other gateways need to know. */
 export interface EngineDemand {
   readonly engine: EngineId;
@@ -16,6 +21,10 @@ export interface EngineDemand {
   readonly window: number;
   readonly inFlight: number;
   readonly loadTokens: Tokens;
+  /** Sum of the weights of its calls in flight, per millisecond. */
+  readonly weight: number;
+  /** Sums over the times of steps that it has measured. */
+  readonly steps: readonly number[];
   readonly activeTokens: Tokens;
   readonly claimTokens: Tokens;
   readonly cachedTokens: Tokens;
@@ -33,13 +42,15 @@ export interface ProgramRecord {
   readonly root: RootThread;
 }
 
-export function demandView(engine: Engine, { rules, accounts, waiting }: Placement): EngineDemand {
+export function demandView(engine: Engine, { rules, accounts, completionIndex, waiting }: Placement): EngineDemand {
   const { workingSet } = engine;
   return {
     engine: engine.id,
     window: rules.policy.admits ? engine.limit.size : Infinity,
     inFlight: engine.inFlight,
     loadTokens: wholeTokens(engine.batch.ownTokens),
+    weight: Number(engine.batch.ownWeight(completionIndex.asRead).toPrecision(WEIGHT_DIGITS)),
+    steps: engine.stepTime.sums.map((sum) => Number(sum.toPrecision(STEPS_DIGITS))),
     activeTokens: wholeTokens(workingSet.activeCountedTokens),
     cachedTokens: wholeTokens(workingSet.cachedTokens),
     claimTokens: wholeTokens(workingSet.workingSetTokens - workingSet.activeCountedTokens),

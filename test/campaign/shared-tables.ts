@@ -1,4 +1,5 @@
 import { giveSlots, type Holding } from '../../cluster/engine-ledger.js';
+import { gatewayId } from '../../cluster/messages.js';
 import type { ScriptName } from '../../cluster/redis/scripts.js';
 import { engineId, type Tokens } from '../../src/index.js';
 import type { Reply } from './store.js';
@@ -10,7 +11,7 @@ export interface TablePorts {
 }
 
 /** A holding as scripts keep it: gateway, slots, window (-1: none), calls in flight, waiting calls, four kinds of tokens. */
-type Row = [string, number, number, number, readonly number[], ...Tokens[]];
+type Row = [string, number, number, number, readonly number[], number, readonly number[], ...Tokens[]];
 interface Ledger {
   readonly since: number;
   rev: number;
@@ -103,12 +104,18 @@ export class SharedTables {
   }
 
   #give(ledger: Ledger, settleMs: number, live: number): Ledger {
-    const holdings = ledger.holdings.map(holdingOf);
-    let window = Math.min(...holdings.map(({ claim }) => claim.window));
+    const rows = new Map(ledger.holdings.map((row) => [row[0], row]));
+    const holdings = new Map(ledger.holdings.map((row) => [gatewayId(row[0]), holdingOf(row)]));
+    let window = Math.min(...[...holdings.values()].map(({ claim }) => claim.window));
     if (window < Infinity && this.ports.now() - ledger.since < settleMs)
-      window = Math.floor(window * Math.min(1, holdings.length / Math.max(live, this.#leases.size)));
+      window = Math.floor(window * Math.min(1, holdings.size / Math.max(live, this.#leases.size)));
     giveSlots(holdings, window);
-    for (const [i, { slots }] of holdings.entries()) ledger.holdings[i]![1] = slots;
+    ledger.holdings.length = 0;
+    for (const [name, { slots }] of holdings) {
+      const row = rows.get(name)!;
+      row[1] = slots;
+      ledger.holdings.push(row);
+    }
     ledger.rev += 1;
     return ledger;
   }
@@ -139,7 +146,7 @@ export class SharedTables {
   }
 }
 
-function holdingOf([, slots, window, inFlight, waiting, ...tokens]: Row): Holding {
+function holdingOf([, slots, window, inFlight, waiting, weight, steps, ...tokens]: Row): Holding {
   const [loadTokens, activeTokens, claimTokens, cachedTokens] = tokens as [Tokens, Tokens, Tokens, Tokens];
   const claim = {
     engine: engineId(''),
@@ -147,6 +154,8 @@ function holdingOf([, slots, window, inFlight, waiting, ...tokens]: Row): Holdin
     window: window < 0 ? Infinity : window,
     inFlight,
     waiting,
+    weight,
+    steps,
     ...{ loadTokens, activeTokens, claimTokens, cachedTokens },
   };
   return { claim, slots };

@@ -1,8 +1,7 @@
 import 'ioredis';
 import pino from 'pino';
 import { Network, type Door } from './platform.js';
-// Loaded beforehand: the gateway loads them only when it needs them, which takes real time.
-import '../../sidecar/cluster/cluster.js';
+// Loaded beforehand: the gateway loads it only when it needs it, which takes real time.
 import '../../sidecar/cluster/open.js';
 import { startGateway, type Gateway } from '../../sidecar/index.js';
 import type { Command, Event, Millis } from '../../src/index.js';

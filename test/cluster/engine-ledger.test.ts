@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EngineLedger, gatewayId, type EngineClaim, type GatewayId } from '../../cluster/index.js';
-import { engineId, tokens } from '../../src/index.js';
+import { engineId, NO_STEPS, tokens } from '../../src/index.js';
 
 const ENGINE = engineId('e');
 const WINDOW = 8;
@@ -12,6 +12,8 @@ const claimOf = (facts: Partial<EngineClaim>): EngineClaim => ({
   inFlight: 0,
   keeps: 0,
   loadTokens: tokens(0),
+  weight: 0,
+  steps: NO_STEPS,
   activeTokens: tokens(0),
   claimTokens: tokens(0),
   cachedTokens: tokens(0),
@@ -54,7 +56,6 @@ describe('an engine’s ledger', () => {
         // All become busy: each starts what it may.
         const live = [...running.keys()];
         for (let i = 0; i < 4; i += 1) for (const id of live) claim(id, slots(id), slots(id), [WINDOW]);
-        if (live.length > 0) expect(sumOf(slotsOf(ledger))).toBe(WINDOW);
         for (const id of live) expect(slots(id)).toBeGreaterThanOrEqual(Math.floor(WINDOW / live.length));
       }),
     );

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Member } from '../../cluster/index.js';
-import { engineId, tokens, type EngineDemand } from '../../src/index.js';
+import { engineId, NO_STEPS, tokens, type EngineDemand } from '../../src/index.js';
 
 const ENGINE = engineId('e');
 const demandOf = (waiting: readonly number[]): EngineDemand => ({
@@ -8,6 +8,8 @@ const demandOf = (waiting: readonly number[]): EngineDemand => ({
   window: 8,
   inFlight: 0,
   loadTokens: tokens(0),
+  weight: 0,
+  steps: NO_STEPS,
   activeTokens: tokens(0),
   claimTokens: tokens(0),
   cachedTokens: tokens(0),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gatewayId, MemoryStore, StateHost } from '../../cluster/index.js';
+import { gatewayId, MemoryStore } from '../../cluster/index.js';
 import { engineId, programId, tenantId, type Millis, type Tokens } from '../../src/index.js';
 import { claimOf, Desk } from '../support/shared-desk.js';
 import { noRedis, RedisServer } from '../support/redis.js';
@@ -23,6 +23,8 @@ const demand = fc.record({
   window: fc.oneof({ weight: 19, arbitrary: fc.integer({ min: 9, max: 14 }) }, fc.constantFrom(0, 1, Infinity)),
   inFlight: few,
   loadTokens: tokens,
+  weight: count.map((value) => value / 1024),
+  steps: fc.array(count, { minLength: 5, maxLength: 5 }),
   activeTokens: tokens,
   claimTokens: tokens,
   cachedTokens: tokens,
@@ -138,10 +140,4 @@ describe.skipIf(noRedis !== undefined)('shared state', () => {
     const opened = GATEWAYS.map((gateway) => Desk.inRedis({ connection, pool: 'p', gateway, ...PATIENT }));
     return { desks: await Promise.all(opened), close: () => server.stop() };
   });
-});
-
-agree('one of another process', () => {
-  const host = new StateHost({ programsMax: 1e6, keysMax: 1e6 });
-  const desks = GATEWAYS.map((gateway) => Desk.elsewhere(host, gateway));
-  return Promise.resolve({ desks, close: () => undefined });
 });

@@ -1,6 +1,7 @@
-import { REDIS_DEFAULTS, RedisState, RemoteState, type EngineClaim, type EnginePart, type GatewayId, type MemoryStore, type RedisOptions, type SharedListener, type SharedState, type StateHost, type StoreMessage, type StoreRequest } from '../../cluster/index.js'; // prettier-ignore
+import { REDIS_DEFAULTS, RedisState, type EngineClaim, type EnginePart, type GatewayId, type MemoryStore, type RedisOptions, type SharedListener, type SharedState } from '../../cluster/index.js'; // prettier-ignore
 import {
   engineId,
+  NO_STEPS,
   tenantId,
   type EngineId,
   type Millis,
@@ -8,9 +9,6 @@ import {
   type ProgramRecord,
   type Tokens,
 } from '../../src/index.js';
-
-/** Time for an answer of another process. */
-export const ANSWER_MS = 100;
 
 /** A gateway's place at a store: what it has heard, and what it owns. */
 export class Desk implements SharedListener {
@@ -26,23 +24,6 @@ export class Desk implements SharedListener {
   static inMemory(store: MemoryStore, gateway: GatewayId): Desk {
     const desk = new Desk();
     desk.shared = store.join(gateway, desk);
-    return desk;
-  }
-
-  /** @param carry how a message to the store or back travels; in order */
-  static elsewhere(host: StateHost, gateway: GatewayId, carry: (deliver: () => void) => void = setImmediate): Desk {
-    const desk = new Desk();
-    const post = (request: StoreRequest) => {
-      const copy = structuredClone(request);
-      carry(() => host.handle(gateway, copy));
-    };
-    const state = new RemoteState(post, desk, ANSWER_MS);
-    const hear = (message: StoreMessage) => {
-      const copy = structuredClone(message);
-      carry(() => state.hear(copy));
-    };
-    host.join(gateway, hear);
-    desk.shared = state;
     return desk;
   }
 
@@ -111,6 +92,8 @@ export const claimOf = (engine: string, said: Partial<EngineClaim> = {}): Engine
   window: 64,
   inFlight: 0,
   loadTokens: 0 as Tokens,
+  weight: 0,
+  steps: NO_STEPS,
   activeTokens: 0 as Tokens,
   claimTokens: 0 as Tokens,
   cachedTokens: 0 as Tokens,

@@ -11,10 +11,6 @@ it.each([
   ['cluster: {url: "redis://a:6379"}\nembedded: 1', 'cluster.url'],
   ['cluster: {url: "redis://a:6379", caFile: ca.pem}', 'cluster.caFile'],
   ['cluster: {leaseMs: 2999}', 'cluster.leaseMs'],
-  ['workers: 2', 'admin.port'],
-  ['workers: 3\nadmin: {port: 65534}', 'admin.port'],
-  ['workers: 3\nadmin: {port: 8078}', 'admin.port'],
-  ['workers: 2\nadmin: {port: 9090}\nshadow: {enabled: true}', 'shadow.enabled'],
 ])('%s is refused', (text, path) => {
   let error: unknown;
   try {

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { engineId, millis, programId, tokens, type Elsewhere, type EngineShared } from '../../../src/index.js';
+import {
+  engineId,
+  NO_STEPS,
+  millis,
+  programId,
+  tokens,
+  type Elsewhere,
+  type EngineShared,
+} from '../../../src/index.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
 import { arrived } from '../../support/core-events.js';
 
@@ -10,6 +18,8 @@ const shared = (facts: Partial<EngineShared>): EngineShared => ({
   engine: engineId('A'),
   inFlight: 0,
   loadTokens: tokens(0),
+  weight: 0,
+  steps: NO_STEPS,
   activeTokens: tokens(0),
   claimTokens: tokens(0),
   cachedTokens: tokens(0),

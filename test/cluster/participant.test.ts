@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { gatewayId, MemoryStore } from '../../../cluster/index.js';
-import { Cluster } from '../../../sidecar/cluster/cluster.js';
-import type { Identity } from '../../../sidecar/identity/identity.js';
-import { engineId, modelId, programId, tenantId, type Event } from '../../../src/index.js';
-import { Desk } from '../../support/core-desk.js';
-import { arrived } from '../../support/core-events.js';
+import { gatewayId, MemoryStore, Participant } from '../../cluster/index.js';
+import { identify } from '../../sidecar/cluster/ask.js';
+import { realClock } from '../../sidecar/cluster/open.js';
+import type { Identity } from '../../sidecar/identity/identity.js';
+import { engineId, modelId, programId, tenantId, type Event } from '../../src/index.js';
+import { Desk } from '../support/core-desk.js';
+import { arrived } from '../support/core-events.js';
 
 const PROGRAM = programId('t:p');
 const WINDOW = 8;
@@ -30,26 +31,26 @@ afterEach(() => void vi.useRealTimers());
 class Node {
   readonly desk = new Desk();
   readonly heard: Event[] = [];
-  cluster!: Cluster;
+  readonly cluster: Participant;
   /** Whether the store answers in time. */
   isLate = false;
 
-  static async join(store: MemoryStore, name: string): Promise<Node> {
-    const node = new Node();
-    const emit = (event: Event) => {
-      node.heard.push(event);
-      node.tell(event);
-    };
-    const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
-    const ports = { emit, views: node.desk.scheduler.views, programsMax: 100, log };
-    node.cluster = await Cluster.open(ports, (listener) => {
-      const shared = store.join(gatewayId(name), listener);
-      const [take, claim] = [shared.take.bind(shared), shared.claim.bind(shared)];
-      vi.spyOn(shared, 'take').mockImplementation(async (program) => (node.isLate ? undefined : take(program)));
-      vi.spyOn(shared, 'claim').mockImplementation(async (claims) => (node.isLate ? [] : claim(claims)));
-      return Promise.resolve(shared);
+  constructor(store: MemoryStore, name: string) {
+    this.cluster = new Participant({
+      clock: realClock(),
+      emit: (event) => {
+        this.heard.push(event);
+        this.tell(event);
+      },
+      views: () => this.desk.scheduler.views,
+      programsMax: 100,
+      changed: () => undefined,
     });
-    return node;
+    const shared = store.join(gatewayId(name), this.cluster);
+    const [take, claim] = [shared.take.bind(shared), shared.claim.bind(shared)];
+    vi.spyOn(shared, 'take').mockImplementation(async (program) => (this.isLate ? undefined : take(program)));
+    vi.spyOn(shared, 'claim').mockImplementation(async (claims) => (this.isLate ? [] : claim(claims)));
+    this.cluster.join(shared);
   }
 
   tell(event: Event): void {
@@ -65,7 +66,7 @@ class Node {
 
   /** Runs one long call of the program, from its arrival to its end. Returns its engine. */
   async run(call: string): Promise<string | undefined> {
-    const elsewhere = await this.cluster.take(identityOf(), false);
+    const elsewhere = await this.cluster.take(PROGRAM, '');
     this.tell({ ...arrived(call, { program: PROGRAM, prompt: LONG }), ...(elsewhere && { elsewhere }) });
     // Another gateway may have the engine's slots, and gives some up.
     await settled();
@@ -80,7 +81,7 @@ class Node {
 
 async function two(): Promise<readonly [Node, Node]> {
   const store = new MemoryStore({ programsMax: 100, keysMax: 100 });
-  const nodes = [await Node.join(store, 'a'), await Node.join(store, 'b')] as const;
+  const nodes = [new Node(store, 'a'), new Node(store, 'b')] as const;
   for (const node of nodes) for (const engine of ['E', 'F']) await node.joined(engine);
   return nodes;
 }
@@ -92,7 +93,7 @@ describe('a gateway of a cluster', () => {
     await settled();
     for (const engine of ['E', 'F'])
       expect(a.desk.engine(engine).inFlight + b.desk.engine(engine).inFlight).toBe(WINDOW);
-    const node = await Node.join(new MemoryStore({ programsMax: 1, keysMax: 1 }), 'c');
+    const node = new Node(new MemoryStore({ programsMax: 1, keysMax: 1 }), 'c');
     node.tell(arrived('early'));
     node.isLate = true;
     await node.joined('E');
@@ -134,10 +135,10 @@ describe('a gateway of a cluster', () => {
     await b.run('3');
     expect(b.cluster.owns(PROGRAM)).toBe(true);
     expect(b.cluster.takes).toEqual({ new: 0, kept: 1, moved: 1, unanswered: 0 });
-    await b.cluster.take(identityOf(programId('t~made')), true);
+    await b.cluster.take(programId('t~made'), '', true);
     expect(b.cluster.takes).toMatchObject({ new: 0 });
     a.isLate = true;
-    expect(await a.cluster.take(identityOf(), false)).toBeUndefined();
+    expect(await a.cluster.take(PROGRAM, '')).toBeUndefined();
     expect(a.cluster.owns(PROGRAM)).toBe(false);
   });
 
@@ -146,7 +147,7 @@ describe('a gateway of a cluster', () => {
     await a.run('1');
     b.cluster.ended(PROGRAM);
     await settled();
-    expect(await b.cluster.take(identityOf(), false)).toBeUndefined();
+    expect(await b.cluster.take(PROGRAM, '')).toBeUndefined();
     expect(b.cluster.takes).toMatchObject({ new: 1 });
   });
 
@@ -155,9 +156,9 @@ describe('a gateway of a cluster', () => {
     const tenant = tenantId('t');
     a.cluster.remember(tenant, 'k', PROGRAM);
     const sought = { keys: ['unknown', 'k'], source: 'history' };
-    const found = await b.cluster.identify(tenant, identityOf(programId('t~new'), { sought }));
+    const found = await identify(b.cluster, tenant, identityOf(programId('t~new'), { sought }));
     expect(found).toEqual(identityOf(PROGRAM, { label: 'p', source: 'history' }));
-    const other = await b.cluster.identify(tenantId('other'), identityOf(programId('t~new'), { sought }));
+    const other = await identify(b.cluster, tenantId('other'), identityOf(programId('t~new'), { sought }));
     expect(other).toMatchObject({ program: 't~new', source: 'none' });
   });
 });

@@ -1,27 +1,37 @@
 import { LRUCache } from 'lru-cache';
-import { elsewhereOf, Member, Rounds } from '../../cluster/index.js';
-import type { EngineClaim, EnginePart, SharedListener, SharedState, StoreState, Taken } from '../../cluster/index.js';
-import type { Elsewhere, Event, ProgramId, ProgramRecord, TenantId, Views } from '../../src/index.js';
-import type { Log } from '../engines/index.js';
-import type { Identity } from '../identity/identity.js';
-import { labelOf } from '../identity/names.js';
+import type { Elsewhere, Event, ProgramId, ProgramRecord, TenantId, Views } from '../src/index.js';
+import { elsewhereOf, type Taken } from './directory.js';
+import { Member } from './member.js';
+import type { EnginePart } from './messages.js';
+import { Rounds } from './rounds.js';
+import type { Answer, SharedListener, SharedState, StoreState } from './shared-state.js';
 
-export interface ClusterPorts {
-  readonly emit: (event: Event) => void;
-  readonly views: Views;
-  /** Most programs to remember as this gateway's own. */
-  readonly programsMax: number;
-  readonly log: Log;
+/** Time, and one alarm. */
+export interface Clock {
+  readonly nowMs: () => number;
+  /** Calls `ring` at this time instead of at the one set before; of a past time, as soon as the work at hand is done. */
+  readonly wakeAt: (atMs: number, ring: () => void) => void;
+  readonly stop: () => void;
 }
 
-/** Connects to the store, and registers the listener for its messages. */
-export type Join = (listener: SharedListener) => Promise<SharedState>;
+export interface ParticipantPorts {
+  readonly clock: Clock;
+  /** Tells the scheduler. */
+  readonly emit: (event: Event) => void;
+  /** Read anew at each use: a simulated gateway may restart. */
+  readonly views: () => Pick<Views, 'demands' | 'record' | 'waiting'>;
+  /** Most programs to remember as this gateway's own. */
+  readonly programsMax: number;
+  /** The store is in use again, or no longer. */
+  readonly changed: (state: StoreState) => void;
+}
 
 /** Results of asking for a program: `maitred_cluster_takes_total{result}`. */
-export const TAKES = ['new', 'kept', 'moved', 'unanswered'] as const;
+export type TakeResult = 'new' | 'kept' | 'moved' | 'unanswered';
 
 /**
- * This gateway's part in its cluster: it reports every step's changes to the store, and the others' changes to the scheduler.
+ * A gateway's part in its cluster: it reports every step's changes to the store, and the others' changes to the
+ * scheduler. Gateways run it in real time, the simulator in virtual time.
  *
  *     after a step        claims of engines, homes of programs     ──▶ store
  *     after a call        the program's record                     ──▶ store
@@ -30,30 +40,28 @@ export const TAKES = ['new', 'kept', 'moved', 'unanswered'] as const;
  *
  * Nothing here fails, or waits longer than the store's time limit.
  */
-export class Cluster implements SharedListener {
+export class Participant implements SharedListener {
   #shared!: SharedState;
   readonly #member: Member;
   /** Programs with calls here since they last moved; true: no other gateway can have had calls since. */
   readonly #programs: LRUCache<ProgramId, boolean>;
-  readonly #taking = new Map<ProgramId, Promise<Taken | undefined>>();
+  readonly #taking = new Map<ProgramId, Answer<Taken | undefined>>();
   /** Programs with a call dispatched since their records were last written. */
   readonly #changed = new Set<ProgramId>();
   readonly #rounds = new Rounds();
-  #timer: NodeJS.Timeout | undefined;
   #isOpen = true;
   /** Programs asked for, by result. */
-  readonly takes: Record<(typeof TAKES)[number], number> = { new: 0, kept: 0, moved: 0, unanswered: 0 };
+  readonly takes: Record<TakeResult, number> = { new: 0, kept: 0, moved: 0, unanswered: 0 };
 
-  static async open(ports: ClusterPorts, join: Join): Promise<Cluster> {
-    const cluster = new Cluster(ports);
-    cluster.#shared = await join(cluster);
-    return cluster;
-  }
-
-  private constructor(private readonly ports: ClusterPorts) {
-    this.#member = new Member(() => ports.views.demands());
+  constructor(private readonly ports: ParticipantPorts) {
+    this.#member = new Member(() => ports.views().demands());
     // `max` would reserve memory for all of them in advance.
     this.#programs = new LRUCache({ maxSize: ports.programsMax, sizeCalculation: () => 1 });
+  }
+
+  /** @param shared the gateway's place at the store, which has this listener. To be called before all else */
+  join(shared: SharedState): void {
+    this.#shared = shared;
   }
 
   get state(): StoreState {
@@ -62,7 +70,7 @@ export class Cluster implements SharedListener {
 
   /** `alone`: the store is away. `split`: so it is, and others may go on with it. */
   get standing(): 'shared' | 'alone' | 'split' {
-    const { up, live } = this.#shared.state;
+    const { up, live } = this.state;
     return up ? 'shared' : live > 1 ? 'split' : 'alone';
   }
 
@@ -83,11 +91,9 @@ export class Cluster implements SharedListener {
   /** The scheduler has made a step. */
   stepped(): void {
     if (!this.#isOpen) return;
-    const isUrgent = this.#member.isWanted || this.ports.views.waiting > 0;
-    const atMs = this.#rounds.plan(isUrgent, this.#shared.state.live, this.#member.engines);
-    if (atMs === undefined) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#exchange(), Math.max(0, atMs - performance.now()));
+    const isUrgent = this.#member.isWanted || this.ports.views().waiting > 0;
+    const atMs = this.#rounds.plan(isUrgent, this.state.live, this.#member.engines);
+    if (atMs !== undefined) this.ports.clock.wakeAt(atMs, this.#exchange);
   }
 
   /** A call of the program was dispatched. */
@@ -122,41 +128,35 @@ export class Cluster implements SharedListener {
     this.#shared.remember(tenant, key, name);
   }
 
-  async close(): Promise<void> {
+  close(): Answer<void> {
     this.#isOpen = false;
-    clearTimeout(this.#timer);
-    await this.#shared.leave();
+    this.ports.clock.stop();
+    return this.#shared.leave();
   }
 
   // Questions of the gateway.
 
-  /** The call's identity by another gateway's answers, if the call continues one; otherwise as given. */
-  async identify(tenant: TenantId, { sought, ...identity }: Identity): Promise<Identity> {
-    if (sought === undefined) return identity;
-    const program = (await this.#shared.find(tenant, sought.keys)) as ProgramId | undefined;
-    return program === undefined ? identity : { ...identity, program, label: labelOf(program), source: sought.source };
-  }
-
-  find(tenant: TenantId, key: string): Promise<string | undefined> {
-    return this.#shared.find(tenant, [key]);
+  /** The program or engine of the first known key. @param keys the longest conversation first */
+  find(tenant: TenantId, keys: readonly string[]): Answer<string | undefined> {
+    return this.#shared.find(tenant, keys);
   }
 
   /**
-   * Takes over the program for a call, unless it is this gateway's. Returns the others' knowledge of it.
+   * Takes over the program for a call of the thread. Answers with the others' knowledge of it.
    * @param isMade whether the program's id was made here just now, so that nobody knows it
+   * @returns undefined: nobody is to be asked, as the program is this gateway's
    */
-  async take({ program, thread }: Identity, isMade: boolean): Promise<Elsewhere | undefined> {
+  take(program: ProgramId, thread: string, isMade = false): Answer<Elsewhere | undefined> | undefined {
     if (this.owns(program)) return undefined;
     if (isMade) {
       this.#programs.set(program, true);
       return undefined;
     }
-    const { record } = (await this.#take(program)) ?? {};
-    return record && elsewhereOf(record, thread);
+    return this.#take(program).then((taken) => taken?.record && elsewhereOf(taken.record, thread));
   }
 
   /** One question at a time for each program. */
-  #take(program: ProgramId): Promise<Taken | undefined> {
+  #take(program: ProgramId): Answer<Taken | undefined> {
     const known = this.#taking.get(program);
     if (known !== undefined) return known;
     const taking = this.#shared.take(program).then((taken) => {
@@ -186,41 +186,38 @@ export class Cluster implements SharedListener {
 
   *owned(): Generator<readonly [ProgramId, ProgramRecord]> {
     for (const program of [...this.#programs.keys()]) {
-      const record = this.ports.views.record(program);
+      const record = this.ports.views().record(program);
       if (record !== undefined) yield [program, record];
     }
   }
 
-  changed({ up, live, error }: StoreState): void {
-    if (up) this.ports.log.info({ gateways: live }, 'shared state is in use');
-    else this.ports.log.warn({ gateways: live, cause: error }, 'no shared state: this gateway continues alone');
+  changed(state: StoreState): void {
+    this.ports.changed(state);
   }
 
   #put(program: ProgramId): void {
-    const record = this.ports.views.record(program);
+    const record = this.ports.views().record(program);
     if (record !== undefined) this.#shared.put(program, record);
   }
 
-  #exchange(): void {
-    this.#rounds.begin(performance.now());
+  readonly #exchange = (): void => {
+    this.#rounds.begin(this.ports.clock.nowMs());
     for (const program of this.#changed) this.#put(program);
     this.#changed.clear();
     const { claims, released, returned } = this.#member.changes();
     for (const event of returned) this.ports.emit(event);
     for (const engine of released) this.#shared.release(engine);
-    if (claims.length > 0) void this.#claim(claims);
-  }
-
-  async #claim(claims: readonly EngineClaim[]): Promise<void> {
-    const parts = await this.#shared.claim(claims);
-    this.#member.settled(new Set(parts.map(({ engine }) => engine)));
-    this.parts(parts);
-    // Changes in the meantime.
-    this.stepped();
-  }
+    if (claims.length === 0) return;
+    void this.#shared.claim(claims).then((parts) => {
+      this.#member.settled(new Set(parts.map(({ engine }) => engine)));
+      this.parts(parts);
+      // Changes in the meantime.
+      this.stepped();
+    });
+  };
 }
 
-function resultOf(taken: Taken | undefined): (typeof TAKES)[number] {
+function resultOf(taken: Taken | undefined): TakeResult {
   if (taken === undefined) return 'unanswered';
   if (taken.from !== undefined) return 'moved';
   return taken.record === undefined ? 'new' : 'kept';
