@@ -141,6 +141,8 @@ export class Engine {
   /** A call has finished here, and its times tell what the engine can do. */
   finished(call: Call, event: CallFinished, nowMs: number): void {
     this.finishedAtMs = nowMs;
+    // Beside the window and the batch, its time and its work are no measure of either.
+    if (call.isOversized) return;
     const { usage } = event;
     const { promptTokens, outputTokens } = usage ?? call;
     const work = outputTokens + (promptTokens - (usage?.cachedTokens ?? 0)) * PROMPT_TOKEN_WORK;

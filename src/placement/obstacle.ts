@@ -43,6 +43,12 @@ export function needTokens(call: Call, { workingSet }: Engine): number {
   return workingSet.extraTokens(call) + workingSet.missingSharedTokens(call);
 }
 
+/** Whether the engine's headroom holds the call. Other calls may fit where one does not whose family's prefix is missing. */
+export const fitsInto =
+  (engine: Engine, room: Headroom) =>
+  (call: Call): boolean =>
+    needTokens(call, engine) <= room[call.admissionClass];
+
 /** Most tokens of the engine's working set. */
 export function gateOf(engine: Engine, { policy, config }: PlacementRules): number {
   return policy.admits ? engine.gateTokens(config.admission.gate) : Infinity;

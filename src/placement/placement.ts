@@ -2,7 +2,6 @@ import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { EngineJoined, EngineShared } from '../protocol/events.js';
-import type { Headroom } from '../queues/lane.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import type { Left } from '../kv/footprint.js';
 import { maySpill } from '../programs/escalation.js';
@@ -10,8 +9,8 @@ import type { IdleThread } from '../memory/idle-thread.js';
 import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
 import { isMoving, mayStay, retriersOf } from './eligible.js';
-import { closedBy, gateHolds, gateOf, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
-import { refuserFor } from './oversized.js';
+import { closedBy, gateHolds, gateOf, goesFirst, fitsInto, headroomOf, isOutranked, pays } from './obstacle.js';
+import { isOversized, nextOversized, resizedIn } from './oversized.js';
 import { agesEarly, reservationOf } from './reservation.js';
 import type { PlacementRules } from './rules.js';
 import { Settling } from './settling.js';
@@ -34,6 +33,8 @@ export class Placement {
   /** Engines on which a waiting call may now have room. An array, not a Set, as it is emptied in every step. */
   readonly #touched: Engine[] = [];
   readonly #settling = new Settling();
+  readonly #isOversized = (call: Call): boolean =>
+    this.rules.policy.admits && isOversized(call, this.#pool(call).live, this.rules.config.admission.gate);
 
   /** Number of the tenant's waiting calls. */
   readonly waitingOf = (tenant: TenantId): number => this.#queues.of(tenant);
@@ -52,7 +53,8 @@ export class Placement {
   }
 
   /** The call has left its engine for good. */
-  completed({ model, dispatchedAtMs }: Call, engine: Engine, nowMs: number): void {
+  completed({ model, dispatchedAtMs, isOversized }: Call, engine: Engine, nowMs: number): void {
+    if (isOversized) return;
     this.accounts.completed(nowMs - dispatchedAtMs);
     const pool = engine.pools.find((each) => each.model === model);
     pool?.drainRate.completed(pool.waiting > 0, nowMs);
@@ -104,8 +106,9 @@ export class Placement {
   /** The call starts to wait where the balancer says; its model is served. */
   enqueue(call: Call): void {
     call.state = 'waiting';
-    call.boundTo = call.isUnbound ? undefined : this.#bindingOf(call);
-    call.isPaused = call.failedOn.length > 0 && call.boundTo === undefined;
+    call.isOversized = this.#isOversized(call);
+    call.isPaused = call.failedOn.length > 0 && retriersOf(call, this.#pool(call).live).length === 0;
+    call.boundTo = call.isPaused || call.isOversized || call.isUnbound ? undefined : this.#bindingOf(call);
     this.#insert(call);
   }
 
@@ -129,10 +132,7 @@ export class Placement {
   #bindingOf(call: Call): Engine | undefined {
     const { balancer } = this.rules;
     const pool = this.#pool(call);
-    if (call.failedOn.length > 0) {
-      const engines = retriersOf(call, pool.live);
-      return engines.length === 0 ? undefined : balancer.choose(call, engines);
-    }
+    if (call.failedOn.length > 0) return balancer.choose(call, retriersOf(call, pool.live));
     if (call.onlyOn !== undefined) return this.engineTable.engines.get(call.onlyOn);
     const { home } = call.program;
     return balancer.place(call, home?.pools.includes(pool) === true ? home : undefined, pool.live);
@@ -197,12 +197,16 @@ export class Placement {
     this.#touched.push(engine);
   }
 
-  /** The call runs on the engine. */
+  /** The call runs on the engine: an over-long one outside of window, gate and working set. */
   occupy(call: Call, engine: Engine, nowMs: number): void {
     this.withdraw(call);
     call.state = 'running';
     call.engine = engine;
     engine.running.add(call);
+    if (!call.isOversized) this.#takeRoom(call, engine, nowMs);
+  }
+
+  #takeRoom(call: Call, engine: Engine, nowMs: number): void {
     engine.runningTokens += call.needTokens;
     if (call.admissionClass === 'aged' && call.extraTokens > engine.headroom(this.rules.config.admission.gate, 0).new)
       engine.takeTurn(nowMs, this.rules.config.admission.turnMs);
@@ -213,30 +217,12 @@ export class Placement {
     this.#queues.reread(engine, [call, ...dropped]);
   }
 
-  /**
-   * The engine that is to refuse a call too long for all of its model's engines: the open one with fewest calls in
-   * flight. Undefined when the call may fit one of them, or none is open.
-   */
-  refuserOf(call: Call, nowMs: number): Engine | undefined {
-    const able = this.#pool(call).live.filter(({ id }) => (call.onlyOn ?? id) === id);
-    return this.rules.policy.admits ? refuserFor(call, able, this.rules.config.admission.gate, nowMs) : undefined;
-  }
-
-  /** The call runs outside of window, gate and working set, because the engine will refuse it. */
-  passTo(call: Call, engine: Engine): void {
-    call.isOversized = true;
-    call.state = 'running';
-    call.engine = engine;
-    engine.running.add(call);
-  }
-
   /** The call no longer runs; `left` is its trace in the engine's cache. */
   vacate(call: Call, engine: Engine, left: Left, nowMs: number): void {
     call.engine = undefined;
     invariant(engine.running.delete(call), 'a call that ends runs on its engine');
     if (call.isOversized) this.#vacated(engine);
     else this.#makeRoom(call, engine, left, nowMs);
-    call.isOversized = false;
   }
 
   #makeRoom(call: Call, engine: Engine, left: Left, nowMs: number): void {
@@ -269,6 +255,8 @@ export class Placement {
    * the result is undefined.
    */
   next(nowMs: number): { call: Call; engine: Engine } | undefined {
+    const oversized = nextOversized(this.#touched, nowMs);
+    if (oversized !== undefined) return oversized;
     let first = this.#first(nowMs);
     while (first !== undefined && this.#sendHome(first.call, nowMs)) first = this.#first(nowMs);
     if (first === undefined || first.call.boundTo !== undefined) return first;
@@ -336,10 +324,11 @@ export class Placement {
   #pick(engine: Engine, nowMs: number): Call | undefined {
     if (!this.#hasSlot(engine, nowMs)) return undefined;
     const room = headroomOf(engine, this.rules, nowMs);
-    let fit = this.#queues.firstBound(engine, room);
+    const fits = fitsInto(engine, room);
+    let fit = this.#queues.firstBound(engine, room, fits);
     let head = engine.bound.firstAged(this.accounts);
     for (const pool of engine.pools) {
-      fit = this.accounts.firstOf(fit, pool.unbound.firstFit(room, this.accounts));
+      fit = this.accounts.firstOf(fit, pool.unbound.firstFit(room, this.accounts, fits));
       head = this.accounts.firstOf(head, pool.unbound.firstAged(this.accounts));
     }
     const early = agesEarly(engine, fit, this.accounts, this.rules.config.admission.reserveMs, nowMs);
@@ -348,20 +337,18 @@ export class Placement {
     if (goesFirst(reserved, fit, this.accounts)) return undefined;
     if (fit === undefined)
       for (const { stealable } of engine.pools)
-        fit = this.accounts.firstOf(fit, stealable.firstFit(room.new, this.accounts));
-    // A family's first call here also needs room for the shared prefix, and waits for it.
-    return fit !== undefined && this.#joins(fit, engine, room, nowMs) ? fit : undefined;
+        fit = this.accounts.firstOf(fit, stealable.firstFit(room.new, this.accounts, fits));
+    return fit !== undefined && this.#joins(fit, engine, nowMs) ? fit : undefined;
   }
 
   /** Whether the engine would now run this unbound call. */
   #takes(engine: Engine, call: Call, nowMs: number): boolean {
     if (!this.#hasSlot(engine, nowMs) || goesFirst(engine.reservedFor, call, this.accounts)) return false;
-    return this.#joins(call, engine, headroomOf(engine, this.rules, nowMs), nowMs);
+    return fitsInto(engine, headroomOf(engine, this.rules, nowMs))(call) && this.#joins(call, engine, nowMs);
   }
 
-  #joins(call: Call, engine: Engine, room: Headroom, nowMs: number): boolean {
-    const fits = needTokens(call, engine) <= room[call.admissionClass] && !isOutranked(call, engine, this.accounts);
-    return fits && pays(call, engine, this, nowMs);
+  #joins(call: Call, engine: Engine, nowMs: number): boolean {
+    return !isOutranked(call, engine, this.accounts) && pays(call, engine, this, nowMs);
   }
 
   #reservation(engine: Engine, head: Call | undefined, nowMs: number): Call | undefined {
@@ -389,16 +376,21 @@ export class Placement {
     for (const engine of this.#queues.insert(call)) this.touch(engine);
   }
 
-  /** Makes the engine's pools those of `models`. Returns, placed anew, the calls bound to it, and those that no engine is up for. */
+  /** Makes the engine's pools those of `models`. Returns, placed anew, the calls that it displaces, and those that no engine is up for. */
   #serve(engine: Engine, models: readonly ModelId[]): Call[] {
     const homeless = [...engine.bound].filter((call) => !mayStay(call, engine, models));
     for (const call of homeless) this.withdraw(call);
     this.#release(engine);
     const left = this.engineTable.serve(engine, models);
-    for (const other of this.#queues.resize(engine, [...left, ...engine.pools])) this.touch(other);
-    for (const call of homeless) this.enqueue(call);
+    const pools = [...left, ...engine.pools];
+    for (const other of this.#queues.resize(engine, pools)) this.touch(other);
+    const resized = resizedIn(pools, this.#isOversized);
+    for (const call of resized) this.withdraw(call);
+    for (const call of [...homeless, ...resized]) this.enqueue(call);
     this.touch(engine);
-    const stranding = [...left, ...engine.pools].filter((pool) => pool.live.length === 0);
-    return [...new Set([...homeless, ...stranding.flatMap(({ unbound, paused }) => [...unbound, ...paused])])];
+    const stranding = pools.filter((pool) => pool.live.length === 0);
+    return [
+      ...new Set([...homeless, ...resized, ...stranding.flatMap(({ unbound, paused }) => [...unbound, ...paused])]),
+    ];
   }
 }

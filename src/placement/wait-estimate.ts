@@ -14,12 +14,10 @@ export interface TurnedAway {
 }
 
 /**
- * Refuses a call that has just begun to wait if the queue is over a limit, or its wait is hopeless. An over-long call
- * waits only if its engine is refusing several already.
+ * Refuses a call that has just begun to wait if the queue is over a limit, or its wait is hopeless.
  */
 export function turnedAway(call: Call, placement: Placement, nowMs: number): TurnedAway | undefined {
   if (overflows(call, placement)) return { refusal: 'queue_full', retryAfterMs: placement.msPerCall(call, nowMs) };
-  if (placement.refuserOf(call, nowMs) !== undefined) return { refusal: 'overloaded', retryAfterMs: RETRY_MS_MIN };
   const afterMs = retryAfterMs(call, placement, nowMs);
   return afterMs === undefined ? undefined : { refusal: 'overloaded', retryAfterMs: afterMs };
 }
@@ -38,8 +36,8 @@ function overflows({ program }: Call, { waiting, waitingOf, rules }: Placement):
  * not promoted before `waitMsMax`, when they are all at the front as well.
  */
 function retryAfterMs(call: Call, placement: Placement, nowMs: number): number | undefined {
-  // A retry keeps its place in the queue.
-  if (call.isPatient || call.returns > 0) return undefined;
+  // A retry keeps its place in the queue, and an over-long call waits for no other.
+  if (call.isPatient || call.returns > 0 || call.isOversized) return undefined;
   const msPerCall = placement.msPerCall(call, nowMs);
   if (msPerCall === undefined) return undefined;
   const { config, balancer } = placement.rules;

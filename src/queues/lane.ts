@@ -73,10 +73,11 @@ export class Lane<T extends Waiting> {
     least.new = Math.min(least.new, this.#trees.new.least);
   }
 
-  /** The first call, in order, that fits. */
-  firstFit(room: Headroom): T | undefined {
+  /** The first call, in order, that fits by its own need, and in all (`fits`). */
+  firstFit(room: Headroom, fits: (call: T) => boolean): T | undefined {
     const { resident, aged, new: fresh } = this.#trees;
-    return firstOf(firstOf(resident.firstFit(room.resident), aged.firstFit(room.aged)), fresh.firstFit(room.new));
+    const early = firstOf(resident.firstFit(room.resident, fits), aged.firstFit(room.aged, fits));
+    return firstOf(early, fresh.firstFit(room.new, fits));
   }
 
   /** The first call, in order. */

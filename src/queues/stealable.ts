@@ -27,9 +27,9 @@ export class StealableQueue<T extends Stealable> {
     for (const lane of this.#lanes) lane.refresh((call) => call.countedTokens);
   }
 
-  /** The first call, in order, that fits. */
-  firstFit(room: number, accounts: Accounts): T | undefined {
-    return this.#lanes.first(accounts, (lane) => lane.firstFit(room));
+  /** The first call, in order, that fits by its own need, and in all (`fits`). */
+  firstFit(room: number, accounts: Accounts, fits: (call: T) => boolean): T | undefined {
+    return this.#lanes.first(accounts, (lane) => lane.firstFit(room, fits));
   }
 
   *[Symbol.iterator](): IterableIterator<T> {

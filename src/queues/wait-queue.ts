@@ -46,9 +46,9 @@ export class WaitQueue<T extends Waiting> {
     return this.#lanes.of(call.turn).ahead(call, level);
   }
 
-  /** The first call, in order, that fits. */
-  firstFit(room: Headroom, accounts: Accounts): T | undefined {
-    return this.#mayFit(room) ? this.#lanes.first(accounts, (lane) => lane.firstFit(room)) : undefined;
+  /** The first call, in order, that fits by its own need, and in all (`fits`). */
+  firstFit(room: Headroom, accounts: Accounts, fits: (call: T) => boolean): T | undefined {
+    return this.#mayFit(room) ? this.#lanes.first(accounts, (lane) => lane.firstFit(room, fits)) : undefined;
   }
 
   #mayFit(room: Headroom): boolean {

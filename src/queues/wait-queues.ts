@@ -64,9 +64,9 @@ export class WaitQueues {
   }
 
   /** The first call bound to the engine, in order, that fits. */
-  firstBound(engine: Engine, room: Headroom): Call | undefined {
-    let fit = engine.bound.firstFit(room, this.accounts);
-    for (; fit !== undefined && isStale(fit, engine); fit = engine.bound.firstFit(room, this.accounts))
+  firstBound(engine: Engine, room: Headroom, fits: (call: Call) => boolean): Call | undefined {
+    let fit = engine.bound.firstFit(room, this.accounts, fits);
+    for (; fit !== undefined && isStale(fit, engine); fit = engine.bound.firstFit(room, this.accounts, fits))
       this.#reseat(fit);
     return fit;
   }
@@ -87,9 +87,8 @@ export class WaitQueues {
   resize(engine: Engine, pools: readonly ModelPool[]): Engine[] {
     const needOf = (call: Call): number => readNeeds(call, this.#pool(call)).extraTokens;
     engine.bound.refresh(needOf);
-    for (const { unbound, paused, stealable } of pools) {
-      unbound.refresh(needOf);
-      paused.refresh(needOf);
+    for (const { unbound, paused, oversized, stealable } of pools) {
+      for (const queue of [unbound, paused, oversized]) queue.refresh(needOf);
       stealable.refresh();
     }
     return pools.flatMap((pool) => pool.live);
@@ -119,8 +118,8 @@ export class WaitQueues {
   }
 
   #queueOf(call: Call): WaitQueue<Call> {
-    const { unbound, paused } = this.#pool(call);
-    return call.boundTo?.bound ?? (call.isPaused ? paused : unbound);
+    const { unbound, paused, oversized } = this.#pool(call);
+    return call.boundTo?.bound ?? (call.isPaused ? paused : call.isOversized ? oversized : unbound);
   }
 
   #pool(call: Call): ModelPool {
