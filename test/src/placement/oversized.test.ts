@@ -160,3 +160,16 @@ it('takes nothing from the window when the engine says "no room" to it: it ran b
   desk.fail('a', 'busy', 100);
   expect(desk.engine('A').window).toBeLessThan(8);
 });
+
+it('tells nothing of how fast the queue drains when it is answered after all', () => {
+  const desk = new Desk({ timeouts: { queueMs: 1_000 } });
+  desk.join('A', { window: 1, contextMax: 1_000 });
+  for (let call = 0; call < 100; call += 1) desk.arrive(`c${call}`, { patient: true });
+  for (let call = 0; call < 70; call += 1) {
+    desk.arrive(`h${call}`, { prompt: 5_000 });
+    desk.pass(100);
+    desk.finish(`h${call}`);
+  }
+  desk.arrive('next');
+  expect(desk.refusalOf('next')).toBeUndefined();
+});
