@@ -211,8 +211,10 @@ export class Engine {
     return this.workingSet.activeAnywhereTokens / this.gateTokens(gate);
   }
 
-  /** An aged call displaces idle contexts: the next may after `turnMs`. Gateways whose calls wait take turns. */
-  takeTurn(nowMs: number, turnMs: number): void {
+  /**
+   * An aged call displaces idle contexts: the next may after `turnMs`, for each gateway whose calls wait.
+   */
+  noteDisplacement(nowMs: number, turnMs: number): void {
     this.evictableAtMs = nowMs + turnMs * (1 + this.#others.waitingGateways);
   }
 

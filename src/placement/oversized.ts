@@ -1,5 +1,7 @@
 import type { Engine } from '../engines/engine.js';
 import type { Call } from '../programs/call.js';
+import type { Accounts } from '../programs/accounts.js';
+import type { Headroom } from '../queues/lane.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import { retriersOf } from './eligible.js';
 
@@ -48,19 +50,23 @@ export function mayRefuse(engine: Engine, nowMs: number): boolean {
   return passing < PASSING_MAX;
 }
 
-/** An over-long call that one of these engines may be sent, and the engine with fewest calls in flight that may. */
+const ANY_ROOM: Headroom = { resident: Infinity, aged: Infinity, new: Infinity };
+
+/** The first over-long call of a touched engine's model that may be sent out, and the engine with fewest calls in flight that may refuse it. */
 export function nextOversized(
-  engines: readonly Engine[],
+  touched: readonly Engine[],
+  accounts: Accounts,
   nowMs: number,
 ): { readonly call: Call; readonly engine: Engine } | undefined {
-  for (const engine of engines)
-    for (const { oversized, live } of engine.pools)
-      if (oversized.size > 0 && mayRefuse(engine, nowMs))
-        for (const call of oversized) {
-          const refusers = refusersOf(call, live).filter((each) => mayRefuse(each, nowMs));
-          if (refusers.length === 0) continue;
-          return { call, engine: refusers.reduce((a, b) => (b.inFlight < a.inFlight ? b : a)) };
-        }
+  for (const { pools } of touched)
+    for (const { oversized, live } of pools) {
+      const open = oversized.size === 0 ? [] : live.filter((engine) => mayRefuse(engine, nowMs));
+      if (open.length === 0) continue;
+      const refusers = (call: Call): readonly Engine[] => refusersOf(call, live).filter((each) => open.includes(each));
+      const call = oversized.firstFit(ANY_ROOM, accounts, (each) => refusers(each).length > 0);
+      if (call !== undefined)
+        return { call, engine: refusers(call).reduce((a, b) => (b.inFlight < a.inFlight ? b : a)) };
+    }
   return undefined;
 }
 

@@ -9,10 +9,10 @@ import type { IdleThread } from '../memory/idle-thread.js';
 import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
 import { isMoving, mayStay, retriersOf } from './eligible.js';
-import { closedBy, gateHolds, gateOf, goesFirst, fitsInto, headroomOf, isOutranked, pays } from './obstacle.js';
-import { isOversized, nextOversized, resizedIn } from './oversized.js';
-import { agesEarly, reservationOf } from './reservation.js';
+import { gateHolds, gateOf } from './obstacle.js';
+import { isOversized, resizedIn } from './oversized.js';
 import type { PlacementRules } from './rules.js';
+import { Search } from './search.js';
 import { Settling } from './settling.js';
 import type { CompletionIndex } from '../programs/completion-index.js';
 import { EngineTable } from '../engines/engine-table.js';
@@ -23,15 +23,13 @@ import { WaitQueues } from '../queues/wait-queues.js';
  * Placement: engines, and the calls that wait for them. It knows each call's place and each engine's room. It knows
  * nothing of programs' service, of timers, or of how calls end.
  *
- * Between two events no waiting call can be placed. So only engines touched by an event are looked at (`#touched`),
- * each in O(pools x log n). A call that waits for a full engine costs the others nothing.
+ * `Search` finds the call that runs next. Between two events no waiting call can be placed.
  */
 export class Placement {
   readonly engineTable = new EngineTable();
   readonly accounts: Accounts;
   readonly #queues: WaitQueues;
-  /** Engines on which a waiting call may now have room. An array, not a Set, as it is emptied in every step. */
-  readonly #touched: Engine[] = [];
+  readonly #search: Search;
   readonly #settling = new Settling();
   readonly #isOversized = (call: Call): boolean =>
     this.rules.policy.admits && isOversized(call, this.#pool(call).live, this.rules.config.admission.gate);
@@ -45,6 +43,7 @@ export class Placement {
   ) {
     this.accounts = new Accounts(rules.config);
     this.#queues = new WaitQueues(this.engineTable, this.accounts);
+    this.#search = new Search(this, this.engineTable, this.#queues);
   }
 
   /** Number of waiting calls. */
@@ -180,9 +179,7 @@ export class Placement {
 
   /** The call has waited `reserveMs`: from now on idle contexts must make way for it. */
   age(call: Call): void {
-    this.#queues.delete(call);
-    call.isAged = true;
-    this.#insert(call);
+    this.#search.age(call);
   }
 
   /** The call has waited long enough to leave its engine. */
@@ -192,9 +189,7 @@ export class Placement {
 
   /** The engine changed in a way that may give a waiting call room. */
   touch(engine: Engine): void {
-    if (this.waiting === 0 || engine.touched) return;
-    engine.touched = true;
-    this.#touched.push(engine);
+    this.#search.touch(engine);
   }
 
   /** The call runs on the engine: an over-long one outside of window, gate and working set. */
@@ -209,7 +204,7 @@ export class Placement {
   #takeRoom(call: Call, engine: Engine, nowMs: number): void {
     engine.runningTokens += call.needTokens;
     if (call.admissionClass === 'aged' && call.extraTokens > engine.headroom(this.rules.config.admission.gate, 0).new)
-      engine.takeTurn(nowMs, this.rules.config.admission.turnMs);
+      engine.noteDisplacement(nowMs, this.rules.config.admission.turnMs);
     const dropped = engine.workingSet.enter(call, gateOf(engine, this.rules));
     engine.batch.add(call, nowMs);
     this.accounts.began(call.turn);
@@ -255,30 +250,14 @@ export class Placement {
    * the result is undefined.
    */
   next(nowMs: number): { call: Call; engine: Engine } | undefined {
-    const oversized = nextOversized(this.#touched, nowMs);
-    if (oversized !== undefined) return oversized;
-    let first = this.#first(nowMs);
-    while (first !== undefined && this.#sendHome(first.call, nowMs)) first = this.#first(nowMs);
-    if (first === undefined || first.call.boundTo !== undefined) return first;
+    let first = this.#search.first(nowMs);
+    while (first !== undefined && this.#sendHome(first.call, nowMs)) first = this.#search.first(nowMs);
+    if (first === undefined || first.call.boundTo !== undefined || first.call.isOversized) return first;
     const { call } = first;
-    const open = this.#pool(call).live.filter((engine) => this.#takes(engine, call, nowMs));
+    const open = this.#pool(call).live.filter((engine) => this.#search.takes(engine, call, nowMs));
     // An engine on probation comes first: while others have room, no balancer need ever choose it.
     const half = open.filter((engine) => engine.probation);
     return { call, engine: this.rules.balancer.choose(call, half.length > 0 ? half : open) };
-  }
-
-  #first(nowMs: number): { call: Call; engine: Engine } | undefined {
-    let first: { call: Call; engine: Engine } | undefined;
-    let kept = 0;
-    for (const engine of this.#touched) {
-      const call = this.#pick(engine, nowMs);
-      engine.touched = call !== undefined;
-      if (call === undefined) continue;
-      this.#touched[kept++] = engine;
-      if (first === undefined || this.accounts.before(call, first.call)) first = { call, engine };
-    }
-    while (this.#touched.length > kept) this.#touched.pop();
-    return first;
   }
 
   /**
@@ -286,9 +265,10 @@ export class Placement {
    * goes home only if it runs there at once: once bound, it would come after all calls of other engines.
    */
   #sendHome(call: Call, nowMs: number): boolean {
-    if (call.boundTo !== undefined || call.isUnbound || call.program.home === undefined) return false;
+    if (call.boundTo !== undefined || call.isUnbound || call.isOversized || call.program.home === undefined)
+      return false;
     const bound = this.#bindingOf(call);
-    if (bound === undefined || (call.isStealable && !this.#takes(bound, call, nowMs))) return false;
+    if (bound === undefined || (call.isStealable && !this.#search.takes(bound, call, nowMs))) return false;
     if (call.reservedOn !== undefined) this.#release(call.reservedOn);
     this.#queues.delete(call);
     call.boundTo = bound;
@@ -317,55 +297,12 @@ export class Placement {
     return this.#settling.nextMs(nowMs, this.rules.config.admission.halfLifeMs, holds);
   }
 
-  /**
-   * The first call, in order, that has room on the engine. Stealable calls come only after its own and its pools'
-   * calls.
-   */
-  #pick(engine: Engine, nowMs: number): Call | undefined {
-    if (!this.#hasSlot(engine, nowMs)) return undefined;
-    const room = headroomOf(engine, this.rules, nowMs);
-    const fits = fitsInto(engine, room);
-    let fit = this.#queues.firstBound(engine, room, fits);
-    let head = engine.bound.firstAged(this.accounts);
-    for (const pool of engine.pools) {
-      fit = this.accounts.firstOf(fit, pool.unbound.firstFit(room, this.accounts, fits));
-      head = this.accounts.firstOf(head, pool.unbound.firstAged(this.accounts));
-    }
-    const early = agesEarly(engine, fit, this.accounts, this.rules.config.admission.reserveMs, nowMs);
-    if (early !== undefined) return (this.age(early), this.#pick(engine, nowMs));
-    const reserved = head === fit ? engine.reservedFor : this.#reservation(engine, head, nowMs);
-    if (goesFirst(reserved, fit, this.accounts)) return undefined;
-    if (fit === undefined)
-      for (const { stealable } of engine.pools)
-        fit = this.accounts.firstOf(fit, stealable.firstFit(room.new, this.accounts, fits));
-    return fit !== undefined && this.#joins(fit, engine, nowMs) ? fit : undefined;
-  }
-
-  /** Whether the engine would now run this unbound call. */
-  #takes(engine: Engine, call: Call, nowMs: number): boolean {
-    if (!this.#hasSlot(engine, nowMs) || goesFirst(engine.reservedFor, call, this.accounts)) return false;
-    return fitsInto(engine, headroomOf(engine, this.rules, nowMs))(call) && this.#joins(call, engine, nowMs);
-  }
-
-  #joins(call: Call, engine: Engine, nowMs: number): boolean {
-    return !isOutranked(call, engine, this.accounts) && pays(call, engine, this, nowMs);
-  }
-
-  #reservation(engine: Engine, head: Call | undefined, nowMs: number): Call | undefined {
-    const roomOf = (other: Engine): number => headroomOf(other, this.rules, nowMs).aged;
-    return reservationOf(engine, head, head === undefined ? [] : this.#pool(head).live, roomOf, nowMs);
-  }
-
   /** Ends the engine's reservation: its call may find room elsewhere. */
   #release(engine: Engine): void {
     if (engine.reservedFor === undefined) return;
     engine.reservedFor.reservedOn = undefined;
     engine.reservedFor = undefined;
     this.touch(engine);
-  }
-
-  #hasSlot(engine: Engine, nowMs: number): boolean {
-    return closedBy(engine, this.rules.policy.admits, nowMs) === undefined;
   }
 
   #pool(call: Call): ModelPool {

@@ -68,7 +68,7 @@ export class Waits {
   readonly #lines = new Map<Iterable<Call>, Line>();
 
   constructor(
-    private readonly placement: Placement,
+    private readonly placement: Pick<Placement, 'rules' | 'accounts' | 'completionIndex' | 'engineTable'>,
     private readonly nowMs: number,
   ) {}
 
@@ -140,14 +140,16 @@ export class Waits {
     const ownRoom = room[admissionClass];
     const limit = engine.gateTokens(this.placement.rules.config.admission.gate);
     const short = (needs: number, free: number): Obstacle | undefined =>
-      needs <= free ? undefined : { cause: 'kv', engine, needs, free, limit, untilMs: this.#turnMs(call, engine) };
+      needs <= free
+        ? undefined
+        : { cause: 'kv', engine, needs, free, limit, untilMs: this.#displacesAtMs(call, engine) };
     // The trees hold the need as of the last change of its thread, and for a call of another engine its whole context.
     const recorded = isOwn ? short(extraTokens, ownRoom) : short(countedTokens, room.new);
     return short(needTokens(call, engine), ownRoom) ?? recorded;
   }
 
   /** When idle contexts may make way for another aged call, if that makes room. */
-  #turnMs(call: Call, engine: Engine): number | undefined {
+  #displacesAtMs(call: Call, engine: Engine): number | undefined {
     const { evictableAtMs } = engine;
     if (call.admissionClass !== 'aged' || this.nowMs >= evictableAtMs) return undefined;
     const { aged } = headroomOf(engine, this.placement.rules, evictableAtMs);
