@@ -2,7 +2,6 @@ import type { Engine } from './engines/engine.js';
 import type { Memory } from './memory/memory.js';
 import { adopt } from './placement/elsewhere.js';
 import { Escalator } from './placement/escalator.js';
-import { passesMany } from './placement/oversized.js';
 import type { Placement } from './placement/placement.js';
 import { proved, setBack } from './placement/retry.js';
 import { turnedAway } from './placement/wait-estimate.js';
@@ -11,7 +10,7 @@ import { type Accounting, clampUsage, goneNotice } from './programs/accounting.j
 import { Call } from './programs/call.js';
 import { Ghosts } from './programs/ghosts.js';
 import type { Program } from './programs/process-table.js';
-import type { CallArrived, CallCancelled, CallFailed, CallFinished, CallProgressed, Dispatch, Refusal } from './protocol/events.js'; // prettier-ignore
+import type { CallArrived, CallCancelled, CallFailed, CallFinished, CallProgressed, Refusal } from './protocol/events.js'; // prettier-ignore
 import type { CallId, Millis, ProgramId } from './protocol/units.js';
 import type { Step } from './step.js';
 
@@ -77,14 +76,8 @@ export class Lifecycle {
   wait(call: Call): void {
     call.turn = this.placement.accounts.turnOf(call);
     Object.assign(call, call.promoted ? { level: 0, rank: 0 } : this.policy.stand(call, call.program, this.step.nowMs));
-    const refuser = this.placement.refuserOf(call, this.step.nowMs);
-    if (refuser === undefined || passesMany(refuser)) {
-      this.placement.enqueue(call);
-      this.#escalator.watch(call);
-      return;
-    }
-    this.placement.passTo(call, refuser);
-    this.#send(call, refuser, 'spread');
+    this.placement.enqueue(call);
+    this.#escalator.watch(call);
   }
 
   /** Dispatches every call that has room. */
@@ -97,17 +90,13 @@ export class Lifecycle {
   #dispatch(call: Call, engine: Engine): void {
     const { balancer } = this.placement.rules;
     this.accounting.waited(call, this.step.nowMs);
-    const binds = balancer.binds(call, engine);
+    const binds = !call.isOversized && balancer.binds(call, engine);
     const { home } = call.program;
     const placement = !binds ? 'spread' : home === undefined ? 'bound' : home === engine ? 'home' : 'spilled';
     if (placement === 'spilled') this.totals.spilled += 1;
     this.placement.occupy(call, engine, this.step.nowMs);
     if (binds) call.program.bind(engine);
-    balancer.dispatched?.(call, engine);
-    this.#send(call, engine, placement);
-  }
-
-  #send(call: Call, engine: Engine, placement: Dispatch['placement']): void {
+    if (!call.isOversized) balancer.dispatched?.(call, engine);
     call.sent(this.step.nowMs);
     this.#escalator.forget(call);
     this.step.out.push(call.dispatchedTo(engine, placement));

@@ -50,7 +50,7 @@ export class EngineTable {
   /** Deletes pools without engines and without waiting calls. Only a change of served models creates them. */
   #forgetEmptyPools(): void {
     for (const [model, pool] of this.#pools)
-      if (pool.engines.length === 0 && pool.unbound.size + pool.paused.size === 0) this.#pools.delete(model);
+      if (pool.engines.length === 0 && pool.waiting === 0) this.#pools.delete(model);
   }
 
   /** Every call that its engine counts. */

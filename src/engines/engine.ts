@@ -142,6 +142,8 @@ export class Engine {
   /** A call has finished here, and its times tell what the engine can do. */
   finished(call: Call, event: CallFinished, nowMs: number): void {
     this.finishedAtMs = nowMs;
+    // Beside the window and the batch, its time and its work are no measure of either.
+    if (call.isOversized) return;
     const { usage } = event;
     const { promptTokens, outputTokens } = usage ?? call;
     const work = outputTokens + (promptTokens - (usage?.cachedTokens ?? 0)) * PROMPT_TOKEN_WORK;
@@ -210,8 +212,10 @@ export class Engine {
     return this.workingSet.activeAnywhereTokens / this.gateTokens(gate);
   }
 
-  /** An aged call displaces idle contexts: the next may after `turnMs`. Gateways whose calls wait take turns. */
-  takeTurn(nowMs: number, turnMs: number): void {
+  /**
+   * An aged call displaces idle contexts: the next may after `turnMs`, for each gateway whose calls wait.
+   */
+  noteDisplacement(nowMs: number, turnMs: number): void {
     this.evictableAtMs = nowMs + turnMs * (1 + this.#others.waitingGateways);
   }
 

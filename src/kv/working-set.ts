@@ -31,7 +31,8 @@ const GROWTH_SHARE_MAX = 1 / 16;
  *
  * A thread counts once however many of its calls run: parallel calls of a thread share their prefix. Sub-agents are
  * threads of their own and count apart. Fading costs O(buckets) a step however many contexts are idle. All else is O(1)
- * amortised: each context is reclaimed, judged and dropped at most once an idle spell.
+ * amortised: each context is reclaimed, judged and dropped at most once an idle spell. Reclaiming also passes over the
+ * contexts without a claim that fell idle in the same steps as some with one.
  *
  * Entering is undone for a call that left `nothing`. Displacing contexts only at the first token would be too late
  * without a stream. Such an answer's first token arrives with its last, and until then the gate would count contexts

@@ -62,7 +62,7 @@ export class Memory {
   #seq = 0;
 
   constructor(
-    private readonly placement: Placement,
+    private readonly placement: Pick<Placement, 'rules' | 'warmed'>,
     private readonly step: Step,
   ) {}
 

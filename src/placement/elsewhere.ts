@@ -4,7 +4,11 @@ import type { Elsewhere } from '../protocol/events.js';
 import type { Placement } from './placement.js';
 
 /** Other gateways have run the program's last calls: its home is theirs, and the thread's context is there. */
-export function adopt(call: Call, { home, contextTokens }: Elsewhere, { engineTable }: Placement): void {
+export function adopt(
+  call: Call,
+  { home, contextTokens }: Elsewhere,
+  { engineTable }: Pick<Placement, 'engineTable'>,
+): void {
   const engine = home === undefined ? undefined : engineTable.engines.get(home);
   if (engine?.state !== 'up') return;
   call.program.bind(engine);
@@ -12,7 +16,7 @@ export function adopt(call: Call, { home, contextTokens }: Elsewhere, { engineTa
 }
 
 /** Another gateway runs the program's next calls, and counts its contexts. */
-export function handOver(program: Program, placement: Placement): void {
+export function handOver(program: Program, placement: Pick<Placement, 'engineTable' | 'touch'>): void {
   for (const engine of placement.engineTable.engines.values())
     if (engine.workingSet.handOver(program)) placement.touch(engine);
 }

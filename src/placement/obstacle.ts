@@ -43,6 +43,12 @@ export function needTokens(call: Call, { workingSet }: Engine): number {
   return workingSet.extraTokens(call) + workingSet.missingSharedTokens(call);
 }
 
+/** Whether the engine's headroom holds the call. Other calls may fit where one does not whose family's prefix is missing. */
+export const fitsInto =
+  (engine: Engine, room: Headroom) =>
+  (call: Call): boolean =>
+    needTokens(call, engine) <= room[call.admissionClass];
+
 /** Most tokens of the engine's working set. */
 export function gateOf(engine: Engine, { policy, config }: PlacementRules): number {
   return policy.admits ? engine.gateTokens(config.admission.gate) : Infinity;
@@ -63,7 +69,7 @@ export function isOutranked(call: Call, engine: Engine, accounts: Accounts): boo
 }
 
 /** The knowledge by which a call is weighed against a batch. */
-interface Scales {
+export interface Scales {
   readonly rules: PlacementRules;
   readonly completionIndex: Pick<CompletionIndex, 'isLearnt' | 'of'>;
   readonly accounts: Accounts;

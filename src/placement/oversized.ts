@@ -1,17 +1,28 @@
 import type { Engine } from '../engines/engine.js';
 import type { Call } from '../programs/call.js';
+import type { Accounts } from '../programs/accounts.js';
+import type { Headroom } from '../queues/wait-queue.js';
+import type { ModelPool } from '../queues/model-pool.js';
+import { retriersOf } from './eligible.js';
+
+/*
+ * Prompts that exceed the limit of every engine. An engine refuses one at once; the agent must hear that at once, because
+ * it then shortens the prompt. So the call waits for neither slot nor room, only for an engine that is open, in a queue
+ * of its own: it reserves nothing and holds up nobody. If an engine answers it all the same, that teaches nothing of
+ * what the engine can do, since the call ran beside the window and the batch.
+ */
 
 /** Ratio to the limit from which a prompt is surely over-long: prompt lengths are estimates. */
 const SURELY_OVER = 1.25;
 /** Most calls that an engine is to refuse at once, beside its window: a padded prompt only looks over-long. */
-const PASSING_MAX = 2;
+export const PASSING_MAX = 2;
 
 /**
- * Whether the call's prompt exceeds the limit of every engine. An engine refuses it at once; the agent must hear that
- * at once, because it then shortens the prompt. So the call does not wait for room. A prompt that may be too long does
- * not wait either if no gate would ever admit it. No other call should make way for a call that may be refused.
+ * Whether the call's prompt exceeds the limit of every engine that may run it. A prompt that may be too long counts if
+ * no gate would ever admit it: no other call should make way for one that may be refused.
  */
-function isOversized(call: Call, engines: readonly Engine[], gate: number): boolean {
+export function isOversized(call: Call, live: readonly Engine[], gate: number): boolean {
+  const engines = named(call, live);
   let longest = 0;
   let widest = 0;
   for (const engine of engines) {
@@ -23,19 +34,45 @@ function isOversized(call: Call, engines: readonly Engine[], gate: number): bool
   return call.promptTokens > longest * SURELY_OVER || call.needTokens > widest;
 }
 
-/** Whether the engine has as many over-long calls as it may have at once. */
-export function passesMany({ running }: Engine): boolean {
+/** Engines that may be asked to refuse the call. */
+export const refusersOf = (call: Call, live: readonly Engine[]): readonly Engine[] =>
+  call.failedOn.length > 0 ? retriersOf(call, live) : named(call, live);
+
+const named = ({ onlyOn }: Call, live: readonly Engine[]): readonly Engine[] =>
+  onlyOn === undefined ? live : live.filter(({ id }) => id === onlyOn);
+
+/** Whether the engine may be sent one more over-long call. On probation it runs one call at a time. */
+export function mayRefuse(engine: Engine, nowMs: number): boolean {
+  if (!engine.isOpen(nowMs)) return false;
+  if (engine.probation) return engine.inFlight === 0;
   let passing = 0;
-  for (const call of running) if (call.isOversized) passing += 1;
-  return passing >= PASSING_MAX;
+  for (const call of engine.running) if (call.isOversized) passing += 1;
+  return passing < PASSING_MAX;
 }
 
-/**
- * The open engine with fewest calls in flight, for a call that none of these engines accepts; undefined: one may accept
- * it.
- */
-export function refuserFor(call: Call, engines: readonly Engine[], gate: number, nowMs: number): Engine | undefined {
-  if (!isOversized(call, engines, gate)) return undefined;
-  const open = engines.filter((each) => each.isOpen(nowMs) && !each.probation && !call.failedOn.includes(each));
-  return open.reduce<Engine | undefined>((a, b) => (a === undefined || b.inFlight < a.inFlight ? b : a), undefined);
+const ANY_ROOM: Headroom = { resident: Infinity, aged: Infinity, new: Infinity };
+
+/** The first over-long call of a touched engine's model that may be sent out, and the engine with fewest calls in flight that may refuse it. */
+export function nextOversized(
+  touched: readonly Engine[],
+  accounts: Accounts,
+  nowMs: number,
+): { readonly call: Call; readonly engine: Engine } | undefined {
+  for (const { pools } of touched)
+    for (const { oversized, live } of pools) {
+      const open = oversized.size === 0 ? [] : live.filter((engine) => mayRefuse(engine, nowMs));
+      if (open.length === 0) continue;
+      const refusers = (call: Call): readonly Engine[] => refusersOf(call, live).filter((each) => open.includes(each));
+      const call = oversized.firstFit(ANY_ROOM, accounts, (each) => refusers(each).length > 0);
+      if (call !== undefined)
+        return { call, engine: refusers(call).reduce((a, b) => (b.inFlight < a.inFlight ? b : a)) };
+    }
+  return undefined;
+}
+
+/** Waiting calls that the present engines of these pools make over-long, and all that were. */
+export function resizedIn(pools: readonly ModelPool[], isNow: (call: Call) => boolean): readonly Call[] {
+  const placed = pools.flatMap(({ unbound, live }) => [...unbound, ...live.flatMap(({ bound }) => [...bound])]);
+  const oversized = pools.flatMap((pool) => [...pool.oversized]);
+  return [...new Set([...placed.filter(isNow), ...oversized])];
 }

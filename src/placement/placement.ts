@@ -2,7 +2,6 @@ import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { EngineJoined, EngineShared } from '../protocol/events.js';
-import type { Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import type { Left } from '../kv/footprint.js';
 import { maySpill } from '../programs/escalation.js';
@@ -10,10 +9,10 @@ import type { IdleThread } from '../memory/idle-thread.js';
 import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
 import { isMoving, mayStay, retriersOf } from './eligible.js';
-import { closedBy, gateHolds, gateOf, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
-import { refuserFor } from './oversized.js';
-import { agesEarly, reservationOf } from './reservation.js';
+import { gateHolds, gateOf } from './obstacle.js';
+import { isOversized, resizedIn } from './oversized.js';
 import type { PlacementRules } from './rules.js';
+import { Search } from './search.js';
 import { Settling } from './settling.js';
 import type { CompletionIndex } from '../programs/completion-index.js';
 import { EngineTable } from '../engines/engine-table.js';
@@ -24,16 +23,16 @@ import { WaitingCalls } from '../queues/waiting-calls.js';
  * Placement: engines, and the calls that wait for them. It knows each call's place and each engine's room. It knows
  * nothing of programs' service, of timers, or of how calls end.
  *
- * Between two events no waiting call can be placed. So only engines touched by an event are looked at (`#touched`),
- * each in O(pools x log n). A call that waits for a full engine costs the others nothing.
+ * `Search` finds the call that runs next. Between two events no waiting call can be placed.
  */
 export class Placement {
   readonly engineTable = new EngineTable();
   readonly accounts: Accounts;
   readonly #queues: WaitingCalls;
-  /** Engines on which a waiting call may now have room. An array, not a Set, as it is emptied in every step. */
-  readonly #touched: Engine[] = [];
+  readonly #search: Search;
   readonly #settling = new Settling();
+  readonly #isOversized = (call: Call): boolean =>
+    this.rules.policy.admits && isOversized(call, this.#pool(call).live, this.rules.config.admission.gate);
 
   /** Number of the tenant's waiting calls. */
   readonly waitingOf = (tenant: TenantId): number => this.#queues.of(tenant);
@@ -44,6 +43,7 @@ export class Placement {
   ) {
     this.accounts = new Accounts(rules.config);
     this.#queues = new WaitingCalls(this.engineTable, this.accounts);
+    this.#search = new Search(this, this.engineTable, this.#queues);
   }
 
   /** Number of waiting calls. */
@@ -52,7 +52,8 @@ export class Placement {
   }
 
   /** The call has left its engine for good. */
-  completed({ model, dispatchedAtMs }: Call, engine: Engine, nowMs: number): void {
+  completed({ model, dispatchedAtMs, isOversized }: Call, engine: Engine, nowMs: number): void {
+    if (isOversized) return;
     this.accounts.completed(nowMs - dispatchedAtMs);
     const pool = engine.pools.find((each) => each.model === model);
     pool?.drainRate.completed(pool.waiting > 0, nowMs);
@@ -104,8 +105,9 @@ export class Placement {
   /** The call starts to wait where the balancer says; its model is served. */
   enqueue(call: Call): void {
     call.state = 'waiting';
-    call.boundTo = call.isUnbound ? undefined : this.#bindingOf(call);
-    call.isPaused = call.failedOn.length > 0 && call.boundTo === undefined;
+    call.isOversized = this.#isOversized(call);
+    call.isPaused = call.failedOn.length > 0 && retriersOf(call, this.#pool(call).live).length === 0;
+    call.boundTo = call.isPaused || call.isOversized || call.isUnbound ? undefined : this.#bindingOf(call);
     this.#insert(call);
   }
 
@@ -129,10 +131,7 @@ export class Placement {
   #bindingOf(call: Call): Engine | undefined {
     const { balancer } = this.rules;
     const pool = this.#pool(call);
-    if (call.failedOn.length > 0) {
-      const engines = retriersOf(call, pool.live);
-      return engines.length === 0 ? undefined : balancer.choose(call, engines);
-    }
+    if (call.failedOn.length > 0) return balancer.choose(call, retriersOf(call, pool.live));
     if (call.onlyOn !== undefined) return this.engineTable.engines.get(call.onlyOn);
     const { home } = call.program;
     return balancer.place(call, home?.pools.includes(pool) === true ? home : undefined, pool.live);
@@ -180,9 +179,7 @@ export class Placement {
 
   /** The call has waited `reserveMs`: from now on idle contexts must make way for it. */
   age(call: Call): void {
-    this.#queues.delete(call);
-    call.isAged = true;
-    this.#insert(call);
+    this.#search.age(call);
   }
 
   /** The call has waited long enough to leave its engine. */
@@ -192,42 +189,27 @@ export class Placement {
 
   /** The engine changed in a way that may give a waiting call room. */
   touch(engine: Engine): void {
-    if (this.waiting === 0 || engine.touched) return;
-    engine.touched = true;
-    this.#touched.push(engine);
+    this.#search.touch(engine);
   }
 
-  /** The call runs on the engine. */
+  /** The call runs on the engine: an over-long one outside of window, gate and working set. */
   occupy(call: Call, engine: Engine, nowMs: number): void {
     this.withdraw(call);
     call.state = 'running';
     call.engine = engine;
     engine.running.add(call);
+    if (!call.isOversized) this.#takeRoom(call, engine, nowMs);
+  }
+
+  #takeRoom(call: Call, engine: Engine, nowMs: number): void {
     engine.runningTokens += call.needTokens;
     if (call.admissionClass === 'aged' && call.extraTokens > engine.headroom(this.rules.config.admission.gate, 0).new)
-      engine.takeTurn(nowMs, this.rules.config.admission.turnMs);
+      engine.noteDisplacement(nowMs, this.rules.config.admission.turnMs);
     const dropped = engine.workingSet.enter(call, gateOf(engine, this.rules));
     engine.batch.add(call, nowMs);
     this.accounts.began(call.turn);
     engine.limit.observe(engine.inFlightAnywhere);
     this.#queues.reread(engine, [call, ...dropped]);
-  }
-
-  /**
-   * The engine that is to refuse a call too long for all of its model's engines: the open one with fewest calls in
-   * flight. Undefined when the call may fit one of them, or none is open.
-   */
-  refuserOf(call: Call, nowMs: number): Engine | undefined {
-    const able = this.#pool(call).live.filter(({ id }) => (call.onlyOn ?? id) === id);
-    return this.rules.policy.admits ? refuserFor(call, able, this.rules.config.admission.gate, nowMs) : undefined;
-  }
-
-  /** The call runs outside of window, gate and working set, because the engine will refuse it. */
-  passTo(call: Call, engine: Engine): void {
-    call.isOversized = true;
-    call.state = 'running';
-    call.engine = engine;
-    engine.running.add(call);
   }
 
   /** The call no longer runs; `left` is its trace in the engine's cache. */
@@ -236,7 +218,6 @@ export class Placement {
     invariant(engine.running.delete(call), 'a call that ends runs on its engine');
     if (call.isOversized) this.#vacated(engine);
     else this.#makeRoom(call, engine, left, nowMs);
-    call.isOversized = false;
   }
 
   #makeRoom(call: Call, engine: Engine, left: Left, nowMs: number): void {
@@ -269,28 +250,14 @@ export class Placement {
    * the result is undefined.
    */
   next(nowMs: number): { call: Call; engine: Engine } | undefined {
-    let first = this.#first(nowMs);
-    while (first !== undefined && this.#sendHome(first.call, nowMs)) first = this.#first(nowMs);
-    if (first === undefined || first.call.boundTo !== undefined) return first;
+    let first = this.#search.first(nowMs);
+    while (first !== undefined && this.#sendHome(first.call, nowMs)) first = this.#search.first(nowMs);
+    if (first === undefined || first.call.boundTo !== undefined || first.call.isOversized) return first;
     const { call } = first;
-    const open = this.#pool(call).live.filter((engine) => this.#takes(engine, call, nowMs));
+    const open = this.#pool(call).live.filter((engine) => this.#search.takes(engine, call, nowMs));
     // An engine on probation comes first: while others have room, no balancer need ever choose it.
     const half = open.filter((engine) => engine.probation);
     return { call, engine: this.rules.balancer.choose(call, half.length > 0 ? half : open) };
-  }
-
-  #first(nowMs: number): { call: Call; engine: Engine } | undefined {
-    let first: { call: Call; engine: Engine } | undefined;
-    let kept = 0;
-    for (const engine of this.#touched) {
-      const call = this.#pick(engine, nowMs);
-      engine.touched = call !== undefined;
-      if (call === undefined) continue;
-      this.#touched[kept++] = engine;
-      if (first === undefined || this.accounts.before(call, first.call)) first = { call, engine };
-    }
-    while (this.#touched.length > kept) this.#touched.pop();
-    return first;
   }
 
   /**
@@ -298,9 +265,10 @@ export class Placement {
    * goes home only if it runs there at once: once bound, it would come after all calls of other engines.
    */
   #sendHome(call: Call, nowMs: number): boolean {
-    if (call.boundTo !== undefined || call.isUnbound || call.program.home === undefined) return false;
+    if (call.boundTo !== undefined || call.isUnbound || call.isOversized || call.program.home === undefined)
+      return false;
     const bound = this.#bindingOf(call);
-    if (bound === undefined || (call.isStealable && !this.#takes(bound, call, nowMs))) return false;
+    if (bound === undefined || (call.isStealable && !this.#search.takes(bound, call, nowMs))) return false;
     if (call.reservedOn !== undefined) this.#release(call.reservedOn);
     this.#queues.delete(call);
     call.boundTo = bound;
@@ -329,56 +297,12 @@ export class Placement {
     return this.#settling.nextMs(nowMs, this.rules.config.admission.halfLifeMs, holds);
   }
 
-  /**
-   * The first call, in order, that has room on the engine. Stealable calls come only after its own and its pools'
-   * calls.
-   */
-  #pick(engine: Engine, nowMs: number): Call | undefined {
-    if (!this.#hasSlot(engine, nowMs)) return undefined;
-    const room = headroomOf(engine, this.rules, nowMs);
-    let fit = this.#queues.firstBound(engine, room);
-    let head = engine.bound.firstAged(this.accounts);
-    for (const pool of engine.pools) {
-      fit = this.accounts.firstOf(fit, pool.unbound.firstFit(room, this.accounts));
-      head = this.accounts.firstOf(head, pool.unbound.firstAged(this.accounts));
-    }
-    const early = agesEarly(engine, fit, this.accounts, this.rules.config.admission.reserveMs, nowMs);
-    if (early !== undefined) return (this.age(early), this.#pick(engine, nowMs));
-    const reserved = head === fit ? engine.reservedFor : this.#reservation(engine, head, nowMs);
-    if (goesFirst(reserved, fit, this.accounts)) return undefined;
-    if (fit === undefined)
-      for (const { stealable } of engine.pools)
-        fit = this.accounts.firstOf(fit, stealable.firstFit(room.new, this.accounts));
-    // A family's first call here also needs room for the shared prefix, and waits for it.
-    return fit !== undefined && this.#joins(fit, engine, room, nowMs) ? fit : undefined;
-  }
-
-  /** Whether the engine would now run this unbound call. */
-  #takes(engine: Engine, call: Call, nowMs: number): boolean {
-    if (!this.#hasSlot(engine, nowMs) || goesFirst(engine.reservedFor, call, this.accounts)) return false;
-    return this.#joins(call, engine, headroomOf(engine, this.rules, nowMs), nowMs);
-  }
-
-  #joins(call: Call, engine: Engine, room: Headroom, nowMs: number): boolean {
-    const fits = needTokens(call, engine) <= room[call.admissionClass] && !isOutranked(call, engine, this.accounts);
-    return fits && pays(call, engine, this, nowMs);
-  }
-
-  #reservation(engine: Engine, head: Call | undefined, nowMs: number): Call | undefined {
-    const roomOf = (other: Engine): number => headroomOf(other, this.rules, nowMs).aged;
-    return reservationOf(engine, head, head === undefined ? [] : this.#pool(head).live, roomOf, nowMs);
-  }
-
   /** Ends the engine's reservation: its call may find room elsewhere. */
   #release(engine: Engine): void {
     if (engine.reservedFor === undefined) return;
     engine.reservedFor.reservedOn = undefined;
     engine.reservedFor = undefined;
     this.touch(engine);
-  }
-
-  #hasSlot(engine: Engine, nowMs: number): boolean {
-    return closedBy(engine, this.rules.policy.admits, nowMs) === undefined;
   }
 
   #pool(call: Call): ModelPool {
@@ -389,16 +313,21 @@ export class Placement {
     for (const engine of this.#queues.insert(call)) this.touch(engine);
   }
 
-  /** Makes the engine's pools those of `models`. Returns, placed anew, the calls bound to it, and those that no engine is up for. */
+  /** Makes the engine's pools those of `models`. Returns, placed anew, the calls that it displaces, and those that no engine is up for. */
   #serve(engine: Engine, models: readonly ModelId[]): Call[] {
     const homeless = [...engine.bound].filter((call) => !mayStay(call, engine, models));
     for (const call of homeless) this.withdraw(call);
     this.#release(engine);
     const left = this.engineTable.serve(engine, models);
-    for (const other of this.#queues.resize(engine, [...left, ...engine.pools])) this.touch(other);
-    for (const call of homeless) this.enqueue(call);
+    const pools = [...left, ...engine.pools];
+    for (const other of this.#queues.resize(engine, pools)) this.touch(other);
+    const resized = resizedIn(pools, this.#isOversized);
+    for (const call of resized) this.withdraw(call);
+    for (const call of [...homeless, ...resized]) this.enqueue(call);
     this.touch(engine);
-    const stranding = [...left, ...engine.pools].filter((pool) => pool.live.length === 0);
-    return [...new Set([...homeless, ...stranding.flatMap(({ unbound, paused }) => [...unbound, ...paused])])];
+    const stranding = pools.filter((pool) => pool.live.length === 0);
+    return [
+      ...new Set([...homeless, ...resized, ...stranding.flatMap(({ unbound, paused }) => [...unbound, ...paused])]),
+    ];
   }
 }

@@ -32,7 +32,9 @@ export function setBack(
     return isOver ? 'attempts_exhausted' : undefined;
   }
   const { failure, restMs } = event;
-  if (failure === 'busy') engine.limit.refused(call.dispatchedAtMs, nowMs, engine.inFlightAnywhere + 1);
+  // An over-long call ran beside the window.
+  if (failure === 'busy' && !call.isOversized)
+    engine.limit.refused(call.dispatchedAtMs, nowMs, engine.inFlightAnywhere + 1);
   // Not `Math.max`: it would pass on NaN.
   placement.rest(engine, nowMs + (restMs > REST_MS_MIN ? restMs : REST_MS_MIN));
   call.isUnbound ||= maySpill(call, balancer);

@@ -3,6 +3,9 @@ import { deadlinesOf } from '../programs/escalation.js';
 import type { Refusal } from '../protocol/events.js';
 import type { Placement } from './placement.js';
 
+/** The parts of placement that tell how long a wait will be. */
+type Queue = Pick<Placement, 'waiting' | 'waitingOf' | 'ahead' | 'msPerCall' | 'rules'>;
+
 /** Safety factor: engines may become faster, and calls ahead may leave unserved. */
 const MARGIN = 2;
 const RETRY_MS_MIN = 1000;
@@ -14,17 +17,15 @@ export interface TurnedAway {
 }
 
 /**
- * Refuses a call that has just begun to wait if the queue is over a limit, or its wait is hopeless. An over-long call
- * waits only if its engine is refusing several already.
+ * Refuses a call that has just begun to wait if the queue is over a limit, or its wait is hopeless.
  */
-export function turnedAway(call: Call, placement: Placement, nowMs: number): TurnedAway | undefined {
+export function turnedAway(call: Call, placement: Queue, nowMs: number): TurnedAway | undefined {
   if (overflows(call, placement)) return { refusal: 'queue_full', retryAfterMs: placement.msPerCall(call, nowMs) };
-  if (placement.refuserOf(call, nowMs) !== undefined) return { refusal: 'overloaded', retryAfterMs: RETRY_MS_MIN };
   const afterMs = retryAfterMs(call, placement, nowMs);
   return afterMs === undefined ? undefined : { refusal: 'overloaded', retryAfterMs: afterMs };
 }
 
-function overflows({ program }: Call, { waiting, waitingOf, rules }: Placement): boolean {
+function overflows({ program }: Call, { waiting, waitingOf, rules }: Queue): boolean {
   const { queuedMax, queuedPerTenantMax } = rules.config.limits;
   return waiting > queuedMax || waitingOf(program.tenant) > queuedPerTenantMax;
 }
@@ -37,9 +38,9 @@ function overflows({ program }: Call, { waiting, waitingOf, rules }: Placement):
  * to its level came before it. Once promoted by its ratio, it passes those above level 0. So they count only for a call
  * not promoted before `waitMsMax`, when they are all at the front as well.
  */
-function retryAfterMs(call: Call, placement: Placement, nowMs: number): number | undefined {
-  // A retry keeps its place in the queue.
-  if (call.isPatient || call.returns > 0) return undefined;
+function retryAfterMs(call: Call, placement: Queue, nowMs: number): number | undefined {
+  // A retry keeps its place in the queue, and an over-long call waits for no other.
+  if (call.isPatient || call.returns > 0 || call.isOversized) return undefined;
   const msPerCall = placement.msPerCall(call, nowMs);
   if (msPerCall === undefined) return undefined;
   const { config, balancer } = placement.rules;

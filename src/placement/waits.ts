@@ -1,7 +1,8 @@
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { Headroom } from '../queues/wait-queue.js';
-import { closedBy, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
+import { closedBy, fitsInto, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
+import { PASSING_MAX, refusersOf } from './oversized.js';
 import type { Placement } from './placement.js';
 
 /** Why a call waits, in rising order of nearness to its dispatch. Each waiting call has one cause. */
@@ -67,7 +68,7 @@ export class Waits {
   readonly #lines = new Map<Iterable<Call>, Line>();
 
   constructor(
-    private readonly placement: Placement,
+    private readonly placement: Pick<Placement, 'rules' | 'accounts' | 'completionIndex' | 'engineTable'>,
     private readonly nowMs: number,
   ) {}
 
@@ -84,6 +85,7 @@ export class Waits {
     // Without a time to wait for, all engines are on probation, and none of them is given a call that failed.
     if (call.isPaused && call.retryAtMs === -Infinity) return [{ cause: 'probation', engine: undefined }];
     if (call.isPaused) return [{ cause: 'retry', engine: undefined, untilMs: call.retryAtMs }];
+    if (call.isOversized) return refusersOf(call, live).map((engine) => this.#passing(engine));
     if (boundTo === undefined) return live.map((engine) => this.#obstacle(call, engine, true));
     const others = call.isStealable ? live.filter((engine) => engine !== boundTo) : [];
     return [this.#obstacle(call, boundTo, true), ...others.map((engine) => this.#obstacle(call, engine, false))];
@@ -91,10 +93,9 @@ export class Waits {
 
   /** The waiting calls that the engine would run before this one; without an engine, those of its model. */
   ahead(call: Call, engine: Engine | undefined): Ahead {
-    if (engine === undefined) {
-      const { unbound, paused } = this.#pool(call);
-      return this.#before(call, [unbound, paused]);
-    }
+    const { unbound, paused, oversized } = this.#pool(call);
+    if (call.isOversized) return this.#before(call, [oversized]);
+    if (engine === undefined) return this.#before(call, [unbound, paused]);
     const own = [engine.bound, ...engine.pools.map((pool) => pool.unbound)];
     if (call.boundTo === undefined || call.boundTo === engine) return this.#before(call, own);
     // Calls of other engines come after its own.
@@ -125,20 +126,30 @@ export class Waits {
     return { cause: 'knee', engine, untilMs: this.#heldUntilMs(call, engine) };
   }
 
+  /** Why the engine is not sent one more over-long call. */
+  #passing(engine: Engine): Obstacle {
+    const { inFlight, probation, restUntilMs } = engine;
+    if (!engine.isOpen(this.nowMs)) return { cause: 'resting', engine, untilMs: restUntilMs };
+    if (probation) return { cause: 'probation', engine, needs: 1, free: 1 - inFlight, limit: 1 };
+    return { cause: 'window', engine, needs: 1, free: 0, limit: PASSING_MAX };
+  }
+
   /** What is missing for the call's context; undefined: nothing. */
   #shortOf(call: Call, engine: Engine, room: Headroom, isOwn: boolean): Obstacle | undefined {
     const { admissionClass, extraTokens, countedTokens } = call;
     const ownRoom = room[admissionClass];
     const limit = engine.gateTokens(this.placement.rules.config.admission.gate);
     const short = (needs: number, free: number): Obstacle | undefined =>
-      needs <= free ? undefined : { cause: 'kv', engine, needs, free, limit, untilMs: this.#turnMs(call, engine) };
+      needs <= free
+        ? undefined
+        : { cause: 'kv', engine, needs, free, limit, untilMs: this.#displacesAtMs(call, engine) };
     // The trees hold the need as of the last change of its thread, and for a call of another engine its whole context.
     const recorded = isOwn ? short(extraTokens, ownRoom) : short(countedTokens, room.new);
     return short(needTokens(call, engine), ownRoom) ?? recorded;
   }
 
   /** When idle contexts may make way for another aged call, if that makes room. */
-  #turnMs(call: Call, engine: Engine): number | undefined {
+  #displacesAtMs(call: Call, engine: Engine): number | undefined {
     const { evictableAtMs } = engine;
     if (call.admissionClass !== 'aged' || this.nowMs >= evictableAtMs) return undefined;
     const { aged } = headroomOf(engine, this.placement.rules, evictableAtMs);
@@ -172,8 +183,9 @@ export class Waits {
     const { rules, accounts } = this.placement;
     const room = headroomOf(engine, rules, this.nowMs);
     const own = [engine.bound, ...engine.pools.map((pool) => pool.unbound)];
+    const fits = fitsInto(engine, room);
     const first = own.reduce<Call | undefined>(
-      (found, queue) => accounts.firstOf(found, queue.firstFit(room, accounts)),
+      (found, queue) => accounts.firstOf(found, queue.firstFit(room, accounts, fits)),
       undefined,
     );
     front = { closed: closedBy(engine, rules.policy.admits, this.nowMs), room, first };
@@ -183,9 +195,10 @@ export class Waits {
 
   #firstToSteal(engine: Engine, room: Headroom): Call | undefined {
     const { accounts } = this.placement;
+    const fits = fitsInto(engine, room);
     const queues = engine.pools.map((pool) => pool.stealable);
     return queues.reduce<Call | undefined>(
-      (found, queue) => accounts.firstOf(found, queue.firstFit(room.new, accounts)),
+      (found, queue) => accounts.firstOf(found, queue.firstFit(room.new, accounts, fits)),
       undefined,
     );
   }

@@ -246,23 +246,29 @@ export class Accounts {
     return attainedMs * this.#left + inFlight * this.#addedMs;
   }
 
-  /** In order of arrival; none where tenants are not told apart. */
+  /** In order of arrival; none where tenants are not told apart. O(tenants). */
   views(): TenantView[] {
-    return [...this.#accounts.values()].flatMap((account) => this.viewOf(account) ?? []);
+    const sums = this.#sums();
+    return [...this.#accounts.values()].flatMap((account) => this.viewOf(account, sums) ?? []);
   }
 
   /** Undefined where tenants are not told apart. O(tenants). */
-  viewOf(account: Account): TenantView | undefined {
+  viewOf(account: Account, { attainedMs, claims } = this.#sums()): TenantView | undefined {
     const { tenant, weight, waiting, inFlight, isActive, claim } = account;
     if (tenant === undefined) return undefined;
-    let attainedMs = 0;
-    let claims = 0;
-    for (const other of this.#accounts.values()) {
-      attainedMs += this.#attainedMs(other);
-      if (other.isActive) claims += other.claim;
-    }
     const attainedShare = attainedMs === 0 ? 0 : this.#attainedMs(account) / attainedMs;
     return { tenant, weight, waiting, inFlight, attainedShare, dueShare: isActive ? claim / claims : undefined };
+  }
+
+  /** Engine time that all tenants have had, and the claims of those that have calls. */
+  #sums(): { readonly attainedMs: number; readonly claims: number } {
+    let attainedMs = 0;
+    let claims = 0;
+    for (const account of this.#accounts.values()) {
+      attainedMs += this.#attainedMs(account);
+      if (account.isActive) claims += account.claim;
+    }
+    return { attainedMs, claims };
   }
 }
 

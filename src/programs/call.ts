@@ -101,7 +101,7 @@ export class Call implements Waiting, Timed {
   /** Number of earlier calls whose place it took over, and their waiting, which does not count for its queue timeout. */
   returns = 0;
   inheritedWaitMs = 0;
-  /** Longer than any engine takes: dispatched without window or gate, so that an engine refuses it. */
+  /** Longer than any engine takes: it waits and runs without window or gate, so that an engine refuses it. */
   isOversized = false;
 
   readonly id: CallId;

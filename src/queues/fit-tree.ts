@@ -83,15 +83,12 @@ export class FitTree<T> {
     return node?.value;
   }
 
-  /** First entry in order whose need is at most `room`. */
-  firstFit(room: number): T | undefined {
-    let node = this.#root;
-    while (node !== undefined && node.least <= room) {
-      if (node.left !== undefined && node.left.least <= room) node = node.left;
-      else if (node.need <= room) return node.value;
-      else node = node.right;
-    }
-    return undefined;
+  /**
+   * First entry in order whose need is at most `room`, and that `fits`. O((1 + entries of such a need that do not fit)
+   * x log n).
+   */
+  firstFit(room: number, fits: (value: T) => boolean = () => true): T | undefined {
+    return firstFit(this.#root, room, fits);
   }
 
   /** Reads every entry's need anew. */
@@ -116,6 +113,13 @@ export class FitTree<T> {
     while (node !== undefined && node.key.seq !== key.seq) node = before(key, node.key) ? node.left : node.right;
     return node;
   }
+}
+
+function firstFit<T>(root: Node<T> | undefined, room: number, fits: (value: T) => boolean): T | undefined {
+  if (root === undefined || root.least > room) return undefined;
+  const left = firstFit(root.left, room, fits);
+  if (left !== undefined) return left;
+  return root.need <= room && fits(root.value) ? root.value : firstFit(root.right, room, fits);
 }
 
 function insert<T>(root: Node<T> | undefined, node: Node<T>): Node<T> {

@@ -11,6 +11,7 @@ import type { ModelId } from '../protocol/units.js';
  *     pool "m"      unbound    ─ short calls, calls without a home           (late binding: placed when they run)
  *                   stealable  ─ calls of `bound` below that have waited long enough to leave
  *                   paused     ─ calls that engines have failed and none may run yet
+ *                   oversized  ─ calls that every engine would refuse: they wait for an open one, not for room
  *       engine A    bound     ─ long calls of programs whose contexts A holds
  *       engine B    bound     ─ ...
  *
@@ -25,6 +26,7 @@ export class ModelPool {
   readonly unbound = new WaitQueue<Call>();
   readonly stealable = new TurnQueue<Call>((call) => call.countedTokens);
   readonly paused = new WaitQueue<Call>();
+  readonly oversized = new WaitQueue<Call>();
   /** Number of waiting calls for the model, in all queues. */
   waiting = 0;
   readonly drainRate = new DrainRate();

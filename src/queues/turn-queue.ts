@@ -61,11 +61,11 @@ export class TurnQueue<T extends Queued> {
   }
 
   /**
-   * The first call, in order of turns, that fits. O(lanes), and of lanes in random order only O(log lanes) are searched.
+   * The first call, in order of turns, that fits by its own need, and in all (`fits`). O(lanes), and of lanes in random order only O(log lanes) are searched.
    */
-  firstFit(room: number, accounts: Accounts): T | undefined {
+  firstFit(room: number, accounts: Accounts, fits: (call: T) => boolean): T | undefined {
     this.#least ??= this.#lanes.reduce((least, { tree }) => Math.min(least, tree.least), Infinity);
-    return this.#least <= room ? this.#first(accounts, ({ tree }) => tree.firstFit(room)) : undefined;
+    return this.#least <= room ? this.#first(accounts, ({ tree }) => tree.firstFit(room, fits)) : undefined;
   }
 
   /** The first call, in order of turns. */

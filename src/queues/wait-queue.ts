@@ -57,11 +57,11 @@ export class WaitQueue<T extends Waiting> {
     return this.#classes[call.admissionClass].ahead(call, level);
   }
 
-  /** The first call, in order, that fits. */
-  firstFit(room: Headroom, accounts: Accounts): T | undefined {
+  /** The first call, in order, that fits by its own need, and in all (`fits`). */
+  firstFit(room: Headroom, accounts: Accounts, fits: (call: T) => boolean): T | undefined {
     const { resident, aged, new: fresh } = this.#classes;
-    const held = accounts.firstOf(resident.firstFit(room.resident, accounts), aged.firstFit(room.aged, accounts));
-    return accounts.firstOf(held, fresh.firstFit(room.new, accounts));
+    const early = accounts.firstOf(resident.firstFit(room.resident, accounts, fits), aged.firstFit(room.aged, accounts, fits)); // prettier-ignore
+    return accounts.firstOf(early, fresh.firstFit(room.new, accounts, fits));
   }
 
   /** The first call, in order. */

@@ -63,9 +63,9 @@ export class WaitingCalls {
   }
 
   /** The first call bound to the engine, in order, that fits. */
-  firstBound(engine: Engine, room: Headroom): Call | undefined {
-    let fit = engine.bound.firstFit(room, this.accounts);
-    for (; fit !== undefined && isStale(fit, engine); fit = engine.bound.firstFit(room, this.accounts))
+  firstBound(engine: Engine, room: Headroom, fits: (call: Call) => boolean): Call | undefined {
+    let fit = engine.bound.firstFit(room, this.accounts, fits);
+    for (; fit !== undefined && isStale(fit, engine); fit = engine.bound.firstFit(room, this.accounts, fits))
       this.#reseat(fit);
     return fit;
   }
@@ -84,7 +84,10 @@ export class WaitingCalls {
    * Returns the engines that may have room now.
    */
   resize(engine: Engine, pools: readonly ModelPool[]): Engine[] {
-    for (const queue of [engine.bound, ...pools.flatMap(({ unbound, paused }) => [unbound, paused])]) {
+    for (const queue of [
+      engine.bound,
+      ...pools.flatMap(({ unbound, paused, oversized }) => [unbound, paused, oversized]),
+    ]) {
       for (const call of queue) readNeeds(call, this.#pool(call));
       queue.refresh();
     }
@@ -118,8 +121,8 @@ export class WaitingCalls {
   }
 
   #queueOf(call: Call): WaitQueue<Call> {
-    const { unbound, paused } = this.#pool(call);
-    return call.boundTo?.bound ?? (call.isPaused ? paused : unbound);
+    const { unbound, paused, oversized } = this.#pool(call);
+    return call.boundTo?.bound ?? (call.isPaused ? paused : call.isOversized ? oversized : unbound);
   }
 
   #pool(call: Call): ModelPool {

@@ -223,7 +223,7 @@ export class Views {
     return this.#read().placement.waitingOf(tenant);
   }
 
-  /** Engine time of each tenant; none where tenants are not told apart. O(tenants²). */
+  /** Engine time of each tenant; none where tenants are not told apart. O(tenants). */
   tenants(): TenantView[] {
     return this.#read().placement.accounts.views();
   }

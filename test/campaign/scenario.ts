@@ -44,7 +44,7 @@ export const STORE = { host: 'store', limitMs: 7, heartbeatMs: 211, leaseMs: 151
 export const ATTEMPTS_MAX = 3;
 export const ADMIN_TOKEN = 'admin-token';
 const TENANTS = ['a', 'b', 'c'];
-const POLICIES = ['plas', 'plas', 'plas', 'pass-through', 'fcfs-window', 'las-decayed'];
+const POLICIES = ['plas', 'plas', 'plas', 'pass-through', 'fcfs-window'];
 
 export const idsOf = ({ engines }: Scenario): string[] => engines.map(({ id }) => id);
 

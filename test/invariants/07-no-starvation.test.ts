@@ -44,27 +44,30 @@ describe('no call is starved past waitMsMax', () => {
     expect(waitOf(log)).toBeGreaterThan(60_000);
   });
 
-  it('by a flood that fits the gate where it does not: room is kept for it', () => {
-    const { log } = new World({
-      changes: {
-        starvation: { waitMsMax: WAIT_MS_MAX },
-        admission: { gate: 1, outputReserveTokens: 0, turnMs: 0 },
-      },
-      engines: { A: { window: 20, capacity: 1_000 } },
-      programs: [
-        { id: 'old', gapMs: 500, steps: [[{ serviceMs: 1_000 }], [{ prompt: 990, serviceMs: 10 }]] },
-        ...flood(450),
-      ],
-    }).run();
-    // Once its room is reserved, the calls in flight must end, and no new one starts.
-    expect(waitOf(log)).toBeLessThanOrEqual(WAIT_MS_MAX + LONGEST_CALL_MS);
-  });
+  it.each([0, 300, 3_000])(
+    'by a flood that fits the gate where it does not: room is kept for it (turnMs %i)',
+    (turnMs) => {
+      const { log } = new World({
+        changes: {
+          starvation: { waitMsMax: WAIT_MS_MAX },
+          admission: { gate: 1, outputReserveTokens: 0, turnMs },
+        },
+        engines: { A: { window: 20, capacity: 1_000 } },
+        programs: [
+          { id: 'old', gapMs: 500, steps: [[{ serviceMs: 1_000 }], [{ prompt: 990, serviceMs: 10 }]] },
+          ...flood(450),
+        ],
+      }).run();
+      // Once its room is reserved, the calls in flight must end, and no new one starts. No aged call is ahead of it.
+      expect(waitOf(log)).toBeLessThanOrEqual(WAIT_MS_MAX + LONGEST_CALL_MS);
+    },
+  );
 
-  it('by a flood that comes before it while another call has room kept', () => {
+  it.each([0, 300, 3_000])('by a flood that comes before it while another call has room kept (turnMs %i)', (turnMs) => {
     const { log } = new World({
       changes: {
         starvation: { waitMsMax: WAIT_MS_MAX },
-        admission: { gate: 1, outputReserveTokens: 0, turnMs: 0, reserveMs: 200 },
+        admission: { gate: 1, outputReserveTokens: 0, turnMs, reserveMs: 200 },
       },
       engines: { A: { window: 20, capacity: 1_000 } },
       programs: [
@@ -73,7 +76,7 @@ describe('no call is starved past waitMsMax', () => {
         ...flood(450),
       ],
     }).run();
-    expect(waitOf(log)).toBeLessThanOrEqual(WAIT_MS_MAX + 2 * LONGEST_CALL_MS);
+    expect(waitOf(log)).toBeLessThanOrEqual(WAIT_MS_MAX + turnMs + 2 * LONGEST_CALL_MS);
   });
 });
 

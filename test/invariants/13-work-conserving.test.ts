@@ -21,6 +21,22 @@ describe('no engine with room idles while a call that may use it waits', () => {
     assert.ok(open > 250, `only ${open} open engines`);
   });
 
+  it('in random sequences with a gate: a call whose whole need fits', () => {
+    let open = 0;
+    playMany({
+      // Forecasts would have a call count more than it asks for.
+      adjust: (config) => ({ ...config, admission: { ...config.admission, forecast: 'none', batching: 'none' } }),
+      onMoment(moment) {
+        if (moment.event === undefined) return;
+        for (const { engine, left } of openEngines(moment, moment.config.admission)) {
+          open += 1;
+          assert.equal(left, undefined, `${left} waits while ${engine} has room`);
+        }
+      },
+    });
+    assert.ok(open > 250, `only ${open} open engines`);
+  });
+
   it('and calls that wait for a full engine do not hold up others, however many they are', () => {
     const desk = new Desk({ limits: { queuedMax: 5_000, queuedPerTenantMax: 5_000 } });
     desk.join('A', { window: 1 });

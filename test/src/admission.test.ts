@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { engineId, tokens } from '../../src/index.js';
 import { Desk, sentOut } from '../support/core-desk.js';
 import { ended } from '../support/core-events.js';
 
@@ -129,7 +130,43 @@ describe('calls that have waited for reserveMs', () => {
   });
 });
 
+describe('calls that have waited for reserveMs at several gateways', () => {
+  it('take the place of idle programs by turns: with two others that wait, each third turnMs', () => {
+    const desk = gatedDesk({ reserveMs: 300, turnMs: 500 });
+    desk.tell({
+      type: 'engineShared',
+      engine: engineId('A'),
+      inFlight: 0,
+      waitingGateways: 2,
+      loadTokens: tokens(0),
+      weight: 0,
+      steps: NO_STEPS,
+      activeTokens: tokens(0),
+      claimTokens: tokens(0),
+      cachedTokens: tokens(0),
+    });
+    leaveContext(desk, 'p', 450);
+    leaveContext(desk, 'q', 450);
+    desk.arrive('run', { prompt: 50 });
+    for (const call of ['new1', 'new2']) expect(desk.arrive(call, { prompt: 400 })).toEqual([]);
+    expect(sentOut(desk.pass(300))).toEqual(['new1@A']);
+    expect(desk.pass(1_499)).toEqual([]);
+    // Waiting calls are looked at when contexts fade, each second.
+    expect(sentOut(desk.pass(201))).toEqual(['new2@A']);
+  });
+});
+
 describe('a reservation', () => {
+  it.each(['A', 'B'])('of a call that may run anywhere is made where most room is: at %s', (roomy) => {
+    const desk = new Desk({ admission: { ...TOKENS, gate: 1, reserveMs: 300 } }, 'least-loaded');
+    const small = roomy === 'A' ? 'B' : 'A';
+    for (const engine of ['A', 'B']) desk.join(engine, { window: 8, capacity: engine === roomy ? 1_000 : 950 });
+    for (const call of ['1', '2']) desk.arrive(call, { prompt: 500 });
+    desk.arrive('big', { prompt: 900 });
+    desk.pass(300);
+    expect([desk.engine(roomy).reservedFor, desk.engine(small).reservedFor]).toEqual(['big', undefined]);
+  });
+
   it('is let go by an engine that rests', () => {
     const desk = gatedDesk({ reserveMs: 300 });
     for (const call of ['a', 'b']) desk.arrive(call, { prompt: 450 });

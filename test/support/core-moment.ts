@@ -30,6 +30,8 @@ export interface PlayOptions {
   readonly without?: readonly ('configure' | 'trouble' | 'cached')[];
   /** Whether clients whose calls are cancelled may return, and do. */
   readonly ghosts?: true;
+  /** Longest prompt that the engines take; absent: they do not say. Prompts go up to 1,500 tokens. */
+  readonly contextMax?: number;
   readonly onMoment?: (moment: Moment) => void;
   /** Called at the end: all engines are up again, all calls over, all leases expired. */
   readonly onEnd?: (moment: Moment) => void;

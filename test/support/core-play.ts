@@ -254,6 +254,7 @@ class Player {
         ...(dice.chance(0.6) && { window: dice.int(1, 4) }),
         ...(dice.chance(0.7) && { capacity: dice.int(500, 4_000) }),
         ...(dice.chance(0.2) && { probation: true }),
+        ...(this.options.contextMax !== undefined && { contextMax: this.options.contextMax }),
       }),
     );
   }

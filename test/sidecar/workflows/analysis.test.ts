@@ -36,6 +36,16 @@ describe('the rest of a workflow', () => {
     }
   });
 
+  it('of a cycle counts each of its nodes once in the depth, wherever it is entered', () => {
+    const edges = [
+      { from: 'a', to: 'b' },
+      { from: 'b', to: 'a', probability: 0.5 },
+      { from: 'b', to: 'end' },
+    ];
+    const found = rest({ nodes: [node('a'), node('b'), node('end')], edges });
+    expect([found['a']?.depth, found['b']?.depth, found['end']?.depth]).toEqual([3, 3, 1]);
+  });
+
   it('of a choice weighs the ways; edges without probability share what the others leave', () => {
     const nodes = [node('start', 0, 1), node('a', 0, 100), node('b', 0, 200), node('c', 0, 400)];
     const edges = [

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { modelId, type Millis } from '../../../src/index.js';
+import { modelId, programId, tenantId, type Millis } from '../../../src/index.js';
 import { EngineTable } from '../../../src/engines/engine-table.js';
+import { Call } from '../../../src/programs/call.js';
+import { Program } from '../../../src/programs/process-table.js';
 import { coreConfig } from '../../support/core-config.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
-import { drained, failed, joined, lost, reported } from '../../support/core-events.js';
+import { arrived, drained, failed, finished, joined, lost, reported } from '../../support/core-events.js';
 
 const LONG = 5_000;
 
@@ -250,4 +252,70 @@ it('a model that no engine serves any more is forgotten', () => {
   for (const model of models) engineTable.serve(engine, [model]);
   expect(engineTable.pool(models[0]!)).toBeUndefined();
   expect(engineTable.serves(models[2]!)).toBe(true);
+});
+
+describe('what an engine is found to do', () => {
+  const PREFILL_MS = 3_000;
+  const STEPS = 100;
+
+  /** Runs calls one after the other, with a step of 20 ms and 1 ms for each 1,000 tokens of load. */
+  class Bench {
+    readonly engine = new EngineTable().join(joined('A'), coreConfig().admission);
+    #nowMs = 0;
+    #calls = 0;
+
+    run(promptTokens: number): void {
+      const call = this.#call(promptTokens);
+      this.engine.batch.add(call, this.#nowMs);
+      call.sent(this.#nowMs);
+      this.engine.started(call, (this.#nowMs += PREFILL_MS));
+      this.#end(call, STEPS * (20 + 1e-3 * this.engine.batch.loadTokens));
+      this.engine.batch.remove(call, this.#nowMs);
+    }
+
+    /** An over-long call, which the engine answers all the same, without a stream. */
+    runOversized(promptTokens: number, streams: boolean): void {
+      const call = this.#call(promptTokens);
+      call.isOversized = true;
+      call.sent(this.#nowMs);
+      if (streams) this.engine.started(call, (this.#nowMs += PREFILL_MS));
+      this.#end(call, 9_000);
+    }
+
+    #call(prompt: number): Call {
+      const program = new Program(programId('p'), tenantId('t'), 0);
+      return new Call(arrived('c', { prompt }), this.#calls++, program, 0, this.#nowMs);
+    }
+
+    #end(call: Call, decodeMs: number): void {
+      this.#nowMs += decodeMs;
+      const usage = { prompt: call.promptTokens, output: STEPS + 1 };
+      this.engine.finished(call, finished('c', usage), this.#nowMs);
+    }
+
+    get learnt() {
+      const { stepTime, prefillMsPerToken, limit } = this.engine;
+      const { emptyMs, msPerToken } = stepTime;
+      return { emptyMs, msPerToken, prefillMsPerToken, window: limit.size };
+    }
+  }
+
+  function experienced(): Bench {
+    const bench = new Bench();
+    for (let call = 0; call < 300; call += 1) bench.run(2_000 + 100 * ((call * 37) % 100));
+    return bench;
+  }
+
+  it('is told from the first token on: the prefill before it is no part of a step', () => {
+    const { emptyMs, msPerToken } = experienced().learnt;
+    expect(emptyMs).toBeCloseTo(20, 6);
+    expect(msPerToken).toBeCloseTo(1e-3, 9);
+  });
+
+  it.each([true, false])('does not change with an over-long call that it answers (a stream: %s)', (streams) => {
+    const bench = experienced();
+    const before = bench.learnt;
+    bench.runOversized(11_000, streams);
+    expect(bench.learnt).toEqual(before);
+  });
 });

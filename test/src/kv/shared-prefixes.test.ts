@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { Desk } from '../../support/core-desk.js';
+import { Desk, sentOut } from '../../support/core-desk.js';
 import { cancelled, ended, woke } from '../../support/core-events.js';
 
 const PROMPT = 5_000;
 const FAMILY = { id: 7, tokens: PROMPT };
 
 /** An engine on which programs have run whose first prompts began with these tokens of others'. */
-function taught(cached: number | undefined, { gate = 1, programs = 80, second = false } = {}): Desk {
-  const desk = new Desk({ admission: { gate, outputReserveTokens: 0 } });
+function taught(cached: number | undefined, { gate = 1, programs = 80, second = false, reserveMs = 1e7 } = {}): Desk {
+  const desk = new Desk({ admission: { gate, outputReserveTokens: 0, reserveMs } });
   desk.join('A', { window: 300, capacity: 100_000 });
   for (let n = 0; n < programs; n += 1) {
     const told = cached === undefined ? {} : { cached };
@@ -51,6 +51,18 @@ describe('what programs have in common', () => {
 
   it('is not what a program finds of its own later', () => {
     expect(letIn(taught(0, { second: true }))).toBe(20);
+  });
+
+  it('waits for room where it is missing, and holds up nobody meanwhile, until it reserves that room', () => {
+    const desk = taught(4_000, { reserveMs: 1_000 });
+    desk.pass(1_000_000);
+    desk.arrive('run', { prompt: 96_000 });
+    expect(sentOut(desk.arrive('first', { prompt: PROMPT, family: FAMILY }))).toEqual([]);
+    expect(sentOut(desk.arrive('small', { prompt: 100 }))).toEqual(['small@A']);
+    desk.pass(1_000);
+    expect(sentOut(desk.arrive('late', { prompt: 100 }))).toEqual([]);
+    expect(desk.engine('A').reservedFor).toBe('first');
+    expect(sentOut(desk.finish('run'))).toEqual(['first@A', 'late@A']);
   });
 
   it('is learnt anew when it changes', () => {

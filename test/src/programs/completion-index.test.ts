@@ -47,6 +47,10 @@ describe('the completion index', () => {
     expect(at(index, 10_000)).toBeGreaterThan(0);
   });
 
+  it('forgets service as it forgets ends: what was long ago does not make programs look longer', () => {
+    expect(at(learnt([10_000], 10_000), 100) * 10_000).toBeGreaterThan(0.5);
+  });
+
   it('never rises with service', () => {
     const index = learnt([100, 5_000, 5_000, 90_000], 100);
     const all = Array.from({ length: 32 }, (_, kind) => index.of(kind));

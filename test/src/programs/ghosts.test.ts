@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { callId } from '../../../src/index.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
 import { cancelled, ended, hungUp } from '../../support/core-events.js';
 import { Dice } from '../../support/dice.js';
@@ -88,6 +89,64 @@ describe('a call whose client hung up', () => {
     desk.tell(hungUp('first try'));
     desk.arrive('back', { program: 'p', request: 'with a new timestamp', retry: true });
     expect(sentOut(desk.finish('blocker'))).toEqual(['back@A']);
+  });
+
+  it('of two is the first: its retry comes first too', () => {
+    const desk = busyDesk();
+    for (const call of ['first', 'second']) {
+      desk.arrive(call, { program: 'p' });
+      desk.arrive(`after ${call}`);
+    }
+    for (const call of ['first', 'second']) desk.tell(hungUp(call));
+    desk.arrive('back', { program: 'p', retry: true });
+    expect(sentOut(desk.finish('blocker'))).toEqual(['back@A']);
+    expect(sentOut(desk.finish('back'))).toEqual(['after first@A']);
+  });
+
+  it('is one of at most 64 of its program: then the first is forgotten', () => {
+    const desk = busyDesk();
+    for (let call = 0; call < 65; call += 1) {
+      asked(desk, `${call}`, `${call}`);
+      desk.tell(hungUp(`${call}`));
+    }
+    expect(desk.scheduler.views.ghosts).toBe(64);
+    desk.arrive('other');
+    asked(desk, '0 again', '0');
+    asked(desk, '1 again', '1');
+    expect(sentOut(desk.finish('blocker'))).toEqual(['1 again@A']);
+    expect(sentOut(desk.finish('1 again'))).toEqual(['other@A']);
+  });
+
+  it('keeps its age: room is reserved for it as soon as it is back', () => {
+    const desk = new Desk({ ...GRACE, admission: { gate: 1, outputReserveTokens: 0, reserveMs: 300 } });
+    desk.join('A', { window: 8, capacity: 1_000 });
+    desk.arrive('run', { prompt: 500 });
+    desk.arrive('big', { program: 'p', prompt: 800, request: 'x' });
+    desk.pass(300);
+    expect(desk.engine('A').reservedFor).toBe('big');
+    desk.tell(hungUp('big'));
+    expect(desk.engine('A').reservedFor).toBeUndefined();
+    desk.arrive('back', { program: 'p', prompt: 800, request: 'x' });
+    expect(desk.engine('A').reservedFor).toBe('back');
+  });
+
+  it('does not count its waiting before its program was promoted meanwhile', () => {
+    const desk = busyDesk({ ...GRACE, starvation: { beta: 2, floorMs: 1_000 } });
+    desk.arrive('served', { program: 'p' });
+    desk.finish('blocker');
+    desk.pass(1_000);
+    desk.arrive('blocker 2');
+    desk.finish('served');
+    desk.arrive('sibling', { program: 'p', thread: 'sub' });
+    desk.pass(500);
+    asked(desk, 'gone');
+    desk.pass(1_000);
+    desk.tell(hungUp('gone'));
+    // The sibling is promoted after twice its second of service.
+    desk.pass(500);
+    expect(desk.scheduler.totals.promotions).toBe(1);
+    asked(desk, 'back');
+    expect(desk.scheduler.views.call(callId('back'))?.waiting?.promoteAtMs).toBe(desk.nowMs + 2_000);
   });
 
   it('counts in no limit, and is one of at most queuedMax', () => {

@@ -143,7 +143,10 @@ it('a queue of several tenants gives the first call that fits, as a search throu
       const room = { resident: dice.int(-1, 30), aged: dice.int(-1, 30), new: dice.int(-1, 10) };
       const firstOf = (calls: Waiting[]) => calls.reduce<Waiting | undefined>((a, b) => accounts.firstOf(a, b), undefined); // prettier-ignore
       const fitting = model.filter((call) => call.extraTokens <= room[call.admissionClass]);
-      assert.equal(queue.firstFit(room, accounts), firstOf(fitting));
+      assert.equal(
+        queue.firstFit(room, accounts, () => true),
+        firstOf(fitting),
+      );
       assert.equal(queue.firstAged(accounts), firstOf(model.filter(({ isAged }) => isAged)));
       assert.equal(queue.first(accounts), firstOf(model));
       assert.equal(queue.size, model.length);

@@ -1,0 +1,106 @@
+import type { Call } from '../programs/call.js';
+import type { Engine } from '../engines/engine.js';
+import type { EngineTable } from '../engines/engine-table.js';
+import type { WaitingCalls } from '../queues/waiting-calls.js';
+import { closedBy, fitsInto, goesFirst, headroomOf, isOutranked, pays, type Scales } from './obstacle.js';
+import { nextOversized } from './oversized.js';
+import { agesEarly, reservationOf } from './reservation.js';
+
+/** A waiting call that has room, and an engine that has it. */
+export interface Match {
+  readonly call: Call;
+  readonly engine: Engine;
+}
+
+/**
+ * The search for the waiting call that runs next. Only engines touched by an event are looked at, each in O(pools x log
+ * n) and a comparison for each call that its family's prefix keeps out. A call that waits for a full engine costs the
+ * others nothing.
+ */
+export class Search {
+  /** Engines on which a waiting call may now have room. An array, not a Set, as it is emptied in every step. */
+  readonly #touched: Engine[] = [];
+
+  constructor(
+    private readonly scales: Scales,
+    private readonly engineTable: EngineTable,
+    private readonly queues: WaitingCalls,
+  ) {}
+
+  /** The engine changed in a way that may give a waiting call room. */
+  touch(engine: Engine): void {
+    if (this.queues.size === 0 || engine.touched) return;
+    engine.touched = true;
+    this.#touched.push(engine);
+  }
+
+  /** An over-long call that an engine may be sent; else the first call, in order, that has room on some engine. */
+  first(nowMs: number): Match | undefined {
+    const oversized = nextOversized(this.#touched, this.scales.accounts, nowMs);
+    if (oversized !== undefined) return oversized;
+    let first: Match | undefined;
+    let kept = 0;
+    for (const engine of this.#touched) {
+      const call = this.#pick(engine, nowMs);
+      engine.touched = call !== undefined;
+      if (call === undefined) continue;
+      this.#touched[kept++] = engine;
+      if (first === undefined || this.scales.accounts.before(call, first.call)) first = { call, engine };
+    }
+    while (this.#touched.length > kept) this.#touched.pop();
+    return first;
+  }
+
+  /** Whether the engine would now run this unbound call. */
+  takes(engine: Engine, call: Call, nowMs: number): boolean {
+    const { accounts, rules } = this.scales;
+    if (!this.#hasSlot(engine, nowMs) || goesFirst(engine.reservedFor, call, accounts)) return false;
+    return fitsInto(engine, headroomOf(engine, rules, nowMs))(call) && this.#joins(call, engine, nowMs);
+  }
+
+  /** From now on idle contexts must make way for the waiting call. */
+  age(call: Call): void {
+    this.queues.delete(call);
+    call.isAged = true;
+    for (const engine of this.queues.insert(call)) this.touch(engine);
+  }
+
+  /**
+   * The first call, in order, that has room on the engine. Stealable calls come only after its own and its pools'
+   * calls.
+   */
+  #pick(engine: Engine, nowMs: number): Call | undefined {
+    if (!this.#hasSlot(engine, nowMs)) return undefined;
+    const { accounts, rules } = this.scales;
+    const room = headroomOf(engine, rules, nowMs);
+    const fits = fitsInto(engine, room);
+    let fit = this.queues.firstBound(engine, room, fits);
+    let head = engine.bound.firstAged(accounts);
+    for (const pool of engine.pools) {
+      fit = accounts.firstOf(fit, pool.unbound.firstFit(room, accounts, fits));
+      head = accounts.firstOf(head, pool.unbound.firstAged(accounts));
+    }
+    const early = agesEarly(engine, fit, accounts, rules.config.admission.reserveMs, nowMs);
+    if (early !== undefined) return (this.age(early), this.#pick(engine, nowMs));
+    const reserved = head === fit ? engine.reservedFor : this.#reservation(engine, head, nowMs);
+    if (goesFirst(reserved, fit, accounts)) return undefined;
+    if (fit === undefined)
+      for (const { stealable } of engine.pools)
+        fit = accounts.firstOf(fit, stealable.firstFit(room.new, accounts, fits));
+    return fit !== undefined && this.#joins(fit, engine, nowMs) ? fit : undefined;
+  }
+
+  #joins(call: Call, engine: Engine, nowMs: number): boolean {
+    return !isOutranked(call, engine, this.scales.accounts) && pays(call, engine, this.scales, nowMs);
+  }
+
+  #reservation(engine: Engine, head: Call | undefined, nowMs: number): Call | undefined {
+    const roomOf = (other: Engine): number => headroomOf(other, this.scales.rules, nowMs).aged;
+    const live = head === undefined ? [] : this.engineTable.pool(head.model).live;
+    return reservationOf(engine, head, live, roomOf, nowMs);
+  }
+
+  #hasSlot(engine: Engine, nowMs: number): boolean {
+    return closedBy(engine, this.scales.rules.policy.admits, nowMs) === undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { callId, modelId, programId, tenantId, tokens } from '../../../src/index.js';
+import { WorkingSet } from '../../../src/kv/working-set.js';
+import { Call } from '../../../src/programs/call.js';
+import { Program } from '../../../src/programs/process-table.js';
+
+const STEP_MS = 1_000;
+
+/** A cache whose idle contexts all have a claim in full, and the ages at which they were used again. */
+function heldSet() {
+  const ages: (number | undefined)[] = [];
+  const set = new WorkingSet({
+    name: 'all',
+    classOf: () => 0,
+    share: () => 1,
+    learn: (_kind, age) => void ages.push(age),
+  });
+  set.capacityTokens = 10_000;
+  let seq = 0;
+  const call = (program: Program, promptTokens: number): Call => {
+    const { id, tenant } = program;
+    const facts = { program: id, tenant, thread: '', model: modelId('m'), promptTokens: tokens(promptTokens) };
+    const made = new Call({ type: 'callArrived', call: callId(`c${seq}`), ...facts }, seq++, program, 0, 0);
+    made.countedTokens = promptTokens;
+    return made;
+  };
+  /** A call of a new program comes and goes in this step. */
+  const leave = (step: number, promptTokens: number): Program => {
+    const program = new Program(programId(`p${seq}`), tenantId('t'), 0);
+    set.settle(step * STEP_MS, 16 * STEP_MS, 100);
+    const made = call(program, promptTokens);
+    set.enter(made, Infinity);
+    set.leave(made, { contextTokens: promptTokens, cachedTokens: 0, sharedTokens: 0, forecastTokens: 0 });
+    return program;
+  };
+  return { set, ages, call, leave };
+}
+
+it('the longest idle gives up its claim first, and no more do than must', () => {
+  const { set, leave } = heldSet();
+  leave(0, 300);
+  leave(1, 200);
+  leave(2, 100);
+  expect(set.workingSetTokens).toBe(600);
+  set.reclaim(550);
+  expect(set.workingSetTokens).toBe(300);
+  set.reclaim(150);
+  expect(set.workingSetTokens).toBe(100);
+});
+
+it('of contexts that fell idle in one step the first does, and each gives up once', () => {
+  const { set, leave } = heldSet();
+  for (const size of [30, 20, 10]) leave(0, size);
+  for (const left of [30, 10, 0]) {
+    set.reclaim(set.workingSetTokens - 1);
+    expect(set.workingSetTokens).toBe(left);
+  }
+});
+
+it('a context that was warmed tells nothing of how long its program stays away', () => {
+  const { set, ages, leave } = heldSet();
+  const left = leave(0, 100);
+  set.settle(3 * STEP_MS, 16 * STEP_MS, 100);
+  set.expectReturn(left, '');
+  expect(ages).toEqual([3]);
+  const warmed = new Program(programId('warmed'), tenantId('t'), 0);
+  const grown = { sharedTokens: 0, forecastTokens: 0, family: undefined };
+  set.warm({ program: warmed, thread: '', ...grown }, 100);
+  set.settle(5 * STEP_MS, 16 * STEP_MS, 100);
+  set.expectReturn(warmed, '');
+  expect(ages).toEqual([3]);
+});

@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Engine } from '../../../src/engines/engine.js';
+import { EngineTable } from '../../../src/engines/engine-table.js';
+import { callId, modelId, programId, tenantId, tokens } from '../../../src/index.js';
+import { joiningOf } from '../../../src/placement/joining.js';
+import { pays } from '../../../src/placement/obstacle.js';
+import { Accounts } from '../../../src/programs/accounts.js';
+import { Call } from '../../../src/programs/call.js';
+import { Program } from '../../../src/programs/process-table.js';
+import { balancerNamed } from '../../support/core-desk.js';
+import { coreConfig } from '../../support/core-config.js';
+import { joined } from '../../support/core-events.js';
+
+const config = coreConfig({ admission: { batching: 'knee' }, policy: { tenants: 'weighted', firstQuantumMs: 125 } });
+/** Programs end in proportion to 1 / their class: the large end late. */
+const completionIndex = { isLearnt: true, of: (kind: number) => 1 / (1 << kind) };
+
+function callOf(tenant: string, serviceMs: number, promptTokens = 10_000): Call {
+  const program = new Program(programId(`${tenant}/p`), tenantId(tenant), 0);
+  program.serviceMs = serviceMs;
+  const facts = { thread: '', model: modelId('m'), promptTokens: tokens(promptTokens) };
+  const ids = { call: callId('c'), program: program.id, tenant: program.tenant };
+  return new Call({ type: 'callArrived', ...ids, ...facts }, 0, program, 0, 0);
+}
+
+/** An engine past its knee: ten calls of small programs run. */
+function loaded(): Engine {
+  const engine = new EngineTable().join(joined('A'), config.admission);
+  for (let seen = 0; seen < 100; seen += 1)
+    engine.stepTime.observe(20 + 1e-3 * (1_000 + seen * 100), 1_000 + seen * 100);
+  for (let running = 0; running < 10; running += 1) {
+    const call = callOf('other', 0);
+    engine.running.add(call);
+    engine.batch.add(call, 0);
+  }
+  return engine;
+}
+
+describe('past the knee', () => {
+  let accounts: Accounts;
+  const paysFor = (call: Call): boolean => {
+    const rules = { config, balancer: balancerNamed('sticky'), policy: { admits: true, weighs: true } };
+    return pays(call, loaded(), { rules, completionIndex, accounts }, 0);
+  };
+
+  beforeEach(() => {
+    accounts = new Accounts(config);
+    accounts.at(0);
+  });
+
+  /** A call of a large program, whose tenant has had its share or not. */
+  function large(isBehind = false): Call {
+    const call = callOf('own', 100_000);
+    call.turn = accounts.turnOf(call);
+    const running = [call, callOf('other', 0)].map((each) => accounts.turnOf(each));
+    for (const [index, turn] of running.entries()) if (index === 1 || !isBehind) accounts.began(turn);
+    call.turn.waits(1, false);
+    accounts.at(10_000);
+    return call;
+  }
+
+  it('the call of a large program is held', () => {
+    expect(paysFor(large())).toBe(false);
+  });
+
+  it.each(['promoted', 'isAged'] as const)('but not once it is %s', (state) => {
+    const call = large();
+    call[state] = true;
+    expect(paysFor(call)).toBe(true);
+  });
+
+  it('nor where its tenant is behind its share', () => {
+    expect(paysFor(large(true))).toBe(true);
+  });
+});
+
+it('a wait is compared with 16 first quanta of service at least: a new program does not outweigh a batch at once', () => {
+  const serviceOf = (serviceMs: number) => joiningOf(callOf('t', serviceMs), loaded(), config, completionIndex, 0)?.serviceMs; // prettier-ignore
+  expect([0, 1_999, 2_001].map(serviceOf)).toEqual([2_000, 2_000, 2_001]);
+});
