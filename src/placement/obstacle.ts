@@ -43,7 +43,7 @@ export function needTokens(call: Call, { workingSet }: Engine): number {
   return workingSet.extraTokens(call) + workingSet.missingSharedTokens(call);
 }
 
-/** Whether the engine's headroom holds the call. Other calls may fit where one does not whose family's prefix is missing. */
+/** Whether the headroom holds the call, and its family's prefix where that is missing. */
 export const fitsInto =
   (engine: Engine, room: Headroom) =>
   (call: Call): boolean =>

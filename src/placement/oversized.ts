@@ -52,7 +52,7 @@ export function mayRefuse(engine: Engine, nowMs: number): boolean {
 
 const ANY_ROOM: Headroom = { resident: Infinity, aged: Infinity, new: Infinity };
 
-/** The first over-long call of a touched engine's model that may be sent out, and the engine with fewest calls in flight that may refuse it. */
+/** The first over-long call that may be sent out, by the touched engines' models, and the least busy of its refusers. */
 export function nextOversized(
   touched: readonly Engine[],
   accounts: Accounts,
