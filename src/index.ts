@@ -1,7 +1,8 @@
 /**
  * The core of maitred: decides which call runs next, and where. Pure: events and time come in, commands go out.
  *
- * README.md here is the guide: the rooms and the life of a call. Start with protocol/events.ts, then scheduler.ts.
+ * README.md here is the guide: the rooms (protocol/, programs/, foresight/, memory/, policies/, queues/, engines/, kv/,
+ * placement/, views/) and the life of a call. Start with protocol/events.ts, then scheduler.ts.
  */
 export * from './protocol/units.js';
 export * from './protocol/events.js';

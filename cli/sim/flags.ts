@@ -1,6 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
-import { EVICTIONS, SIM_BALANCERS, SIM_POLICIES, type Eviction, type SimBalancerName, type SimPolicyName } from '../../sim/index.js';
+import {
+  EVICTIONS,
+  SIM_BALANCERS,
+  SIM_POLICIES,
+  type Eviction,
+  type SimBalancerName,
+  type SimPolicyName,
+} from '../../sim/index.js';
 import { presentPolicy } from '../../sidecar/config/renamed.js';
 import { FORESIGHT_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { choice } from '../choice.js';

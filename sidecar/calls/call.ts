@@ -78,8 +78,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   /** Hands the call to the scheduler. */
   start(): void {
-    const { id, tenant, identity, facts, engine, promptTokens, declared, family, fingerprint, isRetry } =
-      this.spec;
+    const { id, tenant, identity, facts, engine, promptTokens, declared, family, fingerprint, isRetry } = this.spec;
     this.ports.driver.arrive(
       {
         type: 'callArrived',
