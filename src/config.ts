@@ -59,6 +59,7 @@ export interface SchedulerConfig {
   readonly admission: {
     /** `auto`: the engine's own limit where known, else adaptive. A number: at most that many on every engine. */
     readonly window: 'auto' | 'adaptive' | number;
+    /** Calls in flight that an adaptive window begins with, and its least and its largest number of them. */
     readonly windowInitial: number;
     readonly windowMin: number;
     readonly windowMax: number;
@@ -68,6 +69,10 @@ export interface SchedulerConfig {
      * Whether a call is held when it would slow the running calls by more than it gains (`policies/admission-knee.ts`).
      */
     readonly batching: AdmissionName;
+    /**
+     * Milliseconds in which the room held for an idle context halves, with `retention: half-life`. The unit of age of all
+     * rules: after four of them nothing is held, and an idle program counts as ended.
+     */
     readonly halfLifeMs: number;
     /**
      * Rule by which idle contexts are held: by the return times learnt, fading by the half-life, for as long as their
@@ -92,6 +97,7 @@ export interface SchedulerConfig {
   readonly limits: {
     /** Rows of the process table. At least `queuedMax` plus the calls in flight, so that an active row always fits. */
     readonly programsMax: number;
+    /** Waiting calls above which new ones are refused (`queue_full`): of all tenants, and of one. */
     readonly queuedMax: number;
     readonly queuedPerTenantMax: number;
     /** Attempts of a call, each on an engine that broke, after which it is refused. */

@@ -1,8 +1,8 @@
 /**
  * The core of maitred: decides which call runs next, and where. Pure: events and time come in, commands go out.
  *
- * README.md here is the guide: the rooms (protocol/, programs/, foresight/, memory/, policies/, queues/, engines/, kv/, placement/),
- * the life of a call, a line for each file. Start with protocol/events.ts, then scheduler.ts.
+ * README.md here is the guide: the rooms (protocol/, programs/, foresight/, memory/, policies/, queues/, engines/, kv/,
+ * placement/, views/) and the life of a call. Start with protocol/events.ts, then scheduler.ts.
  */
 export * from './protocol/units.js';
 export * from './protocol/events.js';
@@ -33,10 +33,22 @@ export type { AdmissionPolicy } from './policies/admission.js';
 export type { RetentionPolicy } from './policies/retention.js';
 export { Scheduler } from './scheduler.js';
 export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
-export type { CallView, ObstacleView, WaitView, WaitingCall } from './views/wait-views.js';
 export type { MemoryTotals } from './memory/memory.js';
 export type { TenantView } from './programs/accounts.js';
 export type { NextCall } from './foresight/thread-path.js';
 export { NO_STEPS } from './engines/step-time.js';
-export type { EngineDemand, ProgramRecord } from './views/shared-views.js';
-export type { EngineView, ForecastView, IdleProgram, ProgramView, QueueView, ThreadView, Views } from './views/views.js'; // prettier-ignore
+export type {
+  CallView,
+  EngineDemand,
+  EngineView,
+  ForecastView,
+  IdleProgram,
+  ObstacleView,
+  ProgramRecord,
+  ProgramView,
+  QueueView,
+  ThreadView,
+  Views,
+  WaitView,
+  WaitingCall,
+} from './views/index.js';

@@ -11,7 +11,7 @@ import { Accounting } from './programs/accounting.js';
 import { makePolicy } from './policies/by-name.js';
 import type { Policy } from './policies/policy.js';
 import type { Step } from './step.js';
-import { Views } from './views/views.js';
+import { Views } from './views/index.js';
 import type { Millis } from './protocol/units.js';
 
 /**
@@ -44,7 +44,10 @@ export class Scheduler {
     ghosts: this.#lifecycle.ghosts.size,
     stepMs: this.#step.nowMs,
   }));
-  /** Running totals, for metrics. */
+  /**
+   * Numbers of calls since the start, for metrics: promoted for their chain's waiting; overdue after `waitMsMax`; run away
+   * from their program's home; rejoined, that took over the place of an earlier request. Last, broken invariants.
+   */
   readonly totals = { promotions: 0, overdue: 0, spilled: 0, rejoined: 0, violations: 0 };
   readonly #onViolation: OnViolation | undefined;
 

@@ -1,4 +1,11 @@
-import type { ClusterOptions, ConditionsName, Eviction, PresetName, SimBalancerName, SimPolicyName } from '../../sim/index.js';
+import type {
+  ClusterOptions,
+  ConditionsName,
+  Eviction,
+  PresetName,
+  SimBalancerName,
+  SimPolicyName,
+} from '../../sim/index.js';
 import type { WorkloadName } from '../../workloads/index.js';
 import type { Deception } from './deceptions.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Preset } from '../engine/presets.js';
 import { Dice } from '../../workloads/index.js';
-import { errorsOf, fit, type Fit, type RelativeErrors } from './fit.js';
+import { errorsOf, fit, type PresetFit, type RelativeErrors } from './fit.js';
 import type { Group, Measured } from './measured.js';
 import { fittingPlan, testPlan, type Plan, type PlanLimits } from './plan.js';
 import { Server, ServerError, type ServerFacts, type ServerOptions } from './server.js';
@@ -20,7 +20,7 @@ export interface CalibrationOptions extends ServerOptions {
   readonly onProgress?: (done: number, all: number) => void;
 }
 
-export interface Calibration extends Fit {
+export interface Calibration extends PresetFit {
   readonly model: string;
   /** Requests sent. */
   readonly requests: number;

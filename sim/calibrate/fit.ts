@@ -34,7 +34,7 @@ export interface RelativeErrors {
   readonly count: number;
 }
 
-export interface Fit {
+export interface PresetFit {
   readonly preset: Preset;
   readonly times: Readonly<Record<TimeName, FittedTime>>;
   readonly errors: RelativeErrors;
@@ -50,7 +50,7 @@ const TOLD_ERROR_MAX = 0.5;
  * The preset under which the engine model reproduces the measured times, by least squares of log(predicted / measured).
  * The model's sizes, which times alone do not determine, and the limits are those of `base`.
  */
-export function fit(base: Preset, groups: readonly Group[]): Fit {
+export function fit(base: Preset, groups: readonly Group[]): PresetFit {
   const timesOf = (logs: readonly number[]) =>
     Object.fromEntries(NAMES.map((name, i) => [name, Math.exp(logs[i] ?? 0)])) as Times;
   const residuals = (logs: readonly number[]) => {

@@ -50,10 +50,14 @@ class World {
     let sizes: readonly number[] | undefined;
     const sizesOf = (all: readonly AgentProgram[]) => all.map((program) => sizeMs(engine.preset, program)).sort((a, b) => a - b); // prettier-ignore
     const sizesMs = () => (sizes ??= sizesOf(this.#source.all()));
-    this.#calls = new Calls({ ...options, scheduler: () => options.scheduler(sizesMs, (id) => this.#calls.prefixOf(id)) }, this.#agenda, {
-      retried: (reason) => this.#tally.retried(reason),
-      ended: (job, outcome, sequence) => this.#callEnded(job, outcome, sequence),
-    });
+    this.#calls = new Calls(
+      { ...options, scheduler: () => options.scheduler(sizesMs, (id) => this.#calls.prefixOf(id)) },
+      this.#agenda,
+      {
+        retried: (reason) => this.#tally.retried(reason),
+        ended: (job, outcome, sequence) => this.#callEnded(job, outcome, sequence),
+      },
+    );
     this.#texts = new Texts(engine.blockSize, this.#calls.fleet.blocks + 1);
     if (alone) this.#alone = new Alone(engine);
   }

@@ -39,6 +39,7 @@ interface Active<Program> {
 export interface TenantView {
   readonly tenant: TenantId;
   readonly weight: number;
+  /** Numbers of its calls, of all models. */
   readonly waiting: number;
   readonly inFlight: number;
   /** Share of the engine time of about the last minute; 0 when there was none. */

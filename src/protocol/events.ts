@@ -76,6 +76,7 @@ export interface Elsewhere {
 
 /** A program's root thread: finished calls, the first prompt, and the context that the last call left. */
 export interface RootThread {
+  /** Number of its calls that have been answered. */
   readonly calls: number;
   readonly firstPromptTokens: Tokens;
   readonly contextTokens: Tokens;

@@ -240,7 +240,10 @@ export class Views {
     return call && callViews([call], state).get(id);
   }
 
-  /** The first active calls of a program, in order of arrival, and why they wait. O(waiting calls). */
+  /**
+   * The first active calls of a program and why they wait, in order of arrival; of one step, in the order of its events.
+   * A call that took over an earlier one's place has its arrival. O(waiting calls).
+   */
   callsOf(id: ProgramId, most: number): ReadonlyMap<CallId, CallView> {
     const state = this.#read();
     const calls = state.table.get(id)?.activeCalls.toSorted((a, b) => a.seq - b.seq) ?? [];

@@ -200,7 +200,7 @@ describe('maitred sim', () => {
     const policies = async (...more: string[]) => (await json(...CHAT, ...more)).document.settings.policies;
     expect(await policies()).toEqual(['pass-through', 'fcfs-window', 'plas']);
     expect(await policies('--window', '8,9')).toEqual(['plas']);
-    expect(await policies('--config', fileOf('own.yaml', 'policy: { name: las-decayed }'))).toEqual(['las-decayed']);
+    expect(await policies('--config', fileOf('own.yaml', 'policy: { name: fcfs-window }'))).toEqual(['fcfs-window']);
   });
 
   it('runs once what chance plays no part in, and says so', async () => {
@@ -220,13 +220,13 @@ describe('maitred sim', () => {
       'maitred.yaml',
       [
         'engines: [{ url: "http://a" }, { url: "http://b", apiKey: env:NOT_SET }]',
-        'policy: { name: las-decayed, levels: 3 }',
+        'policy: { name: fcfs-window, levels: 3 }',
         'admission: { window: 5, gate: 0.5 }',
         'limits: { queuedMax: 7 }',
       ].join('\n'),
     );
     const { document } = await json(...CHAT, '--config', file, '--gate', '0');
-    expect(document.runs.map(({ policy, engines }) => [policy, engines])).toEqual([['las-decayed', 2]]);
+    expect(document.runs.map(({ policy, engines }) => [policy, engines])).toEqual([['fcfs-window', 2]]);
     expect(document.settings.config).toMatchObject({
       policy: { levels: 3 },
       admission: { window: 5, gate: 0 },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { engineId, tokens } from '../../src/index.js';
+import { engineId, NO_STEPS, tokens } from '../../src/index.js';
 import { Desk, sentOut } from '../support/core-desk.js';
 import { ended } from '../support/core-events.js';
 
