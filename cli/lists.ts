@@ -20,6 +20,9 @@ export function names(
   });
 }
 
+/** Reads a repeated option. */
+export const collect = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
+
 /** Reads an option's numbers, separated by commas or repeated. */
 export function numbersFrom(...range: Parameters<typeof numberFrom>) {
   const read = numberFrom(...range);

@@ -7,7 +7,7 @@ export { configSchema } from './consistency.js';
 export { engineDefaults, labelOf, REFRESH_MS_MIN } from './discovery.js';
 export type { DnsConfig, EngineDefaults, FileConfig, KubernetesConfig, SourceConfig } from './discovery.js';
 export { ENGINE_KINDS } from './engine.js';
-export { BYTES_MAX, parseYaml, readConfigFile } from './file.js';
+export { BYTES_MAX, isMapping, parseYaml, readConfigFile } from './file.js';
 export { CONFIG_KEYS } from './keys.js';
 export { configFileOf, loadConfig, type ConfigInputs } from './load.js';
 export { count as countSchema, DAY_MS, ms as msSchema, name as nameSchema } from './note.js';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isMapping } from './file.js';
 import { CONFIG_KEYS, unwrap, type ConfigKey } from './keys.js';
 import type { ConfigProblem } from './problems.js';
 import { didYouMean } from './similar.js';
@@ -88,5 +89,3 @@ function scalarOf(key: ConfigKey, text: string): unknown {
 
 const isList = (key: ConfigKey) => unwrap(key.schema) instanceof z.ZodArray;
 const splitList = (text: string) => text.split(',').map((word) => word.trim()).filter((word) => word !== ''); // prettier-ignore
-const isMapping = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
