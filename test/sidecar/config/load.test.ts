@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { loadConfig, type ConfigInputs } from '../../../sidecar/config/load.js';
 import { ConfigError, type ConfigProblem } from '../../../sidecar/config/problems.js';
@@ -253,34 +253,6 @@ describe('environment', () => {
     expect(more).toEqual([]);
     expect(problem?.origin).toBe(variable);
     expect(problem?.message).toContain(told);
-  });
-});
-
-describe('an old name of a value', () => {
-  const warnings: ConfigProblem[] = [];
-  const inputs = { warn: (warning: ConfigProblem) => warnings.push(warning) };
-  beforeEach(() => warnings.splice(0));
-
-  it('is taken for the present one, and told with its line', () => {
-    const file = write('embedded: 1\npolicy:\n  name: mlfq-call\n');
-    expect(loadConfig({ ...inputs, file }).policy.name).toBe('fcfs-window');
-    expect(warnings).toMatchObject([{ path: 'policy.name', origin: `${file}:3` }]);
-    expect(warnings[0]?.message).toMatch(/^mlfq-call is now fcfs-window/);
-  });
-
-  it('is taken from environment and flags too, and told with them', () => {
-    const env = { MAITRED_POLICY_NAME: 'mlfq-call' };
-    expect(loadConfig({ ...inputs, env }).policy.name).toBe('fcfs-window');
-    const flags = [{ path: 'policy.name', text: 'fcfs', origin: '--policy' }];
-    expect(loadConfig({ ...inputs, flags }).policy.name).toBe('pass-through');
-    expect(warnings.map(({ origin }) => origin)).toEqual(['MAITRED_POLICY_NAME', '--policy']);
-  });
-
-  it('is not told of a value that a flag replaces, nor of another key', () => {
-    const flags = [{ path: 'policy.name', text: 'pass-through', origin: '--policy' }];
-    expect(loadConfig({ ...inputs, file: write('policy: {name: mlfq-call}'), flags }).policy.name).toBe('pass-through');
-    expect(pathsIn('balancer: {name: mlfq-call}')).toEqual(['balancer.name']);
-    expect(warnings).toEqual([]);
   });
 });
 
