@@ -3,6 +3,7 @@ import { BALANCER_NAMES } from '../loadbalancer/index.js';
 import { explainChoices } from './choices-help.js';
 import { problemText, type ConfigInputs, type ConfigProblem, type Override } from '../sidecar/config/index.js';
 import { POLICY_NAMES } from '../src/index.js';
+import { collect } from './lists.js';
 
 export interface ConfigFlags {
   readonly config?: string;
@@ -16,7 +17,6 @@ export interface ConfigFlags {
 
 /** The options that `serve` and `config` share: the file, and flags over it. Their values are checked with the rest. */
 export function addConfigOptions(command: Command): Command {
-  const collect = (url: string, urls: readonly string[] = []) => [...urls, url];
   command
     .option('-c, --config <file>', 'YAML file with any of the keys of docs/CONFIG.md')
     .option('--host <host>', 'address to listen on (listen.host)')

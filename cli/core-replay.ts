@@ -1,5 +1,4 @@
 import { BalancerInUse } from '../loadbalancer/index.js';
-import { problemsOfRemoved, replaceRenamed } from '../sidecar/config/index.js';
 import { settingsSchema } from '../sidecar/settings.js';
 import { LogFault, readLogLine, Scheduler, type Command, type LogLine } from '../src/index.js';
 
@@ -88,13 +87,6 @@ function parse(value: unknown): LogLine {
 }
 
 function parseSettings(value: unknown) {
-  if (typeof value === 'object' && value !== null) {
-    const values = value as Record<string, unknown>;
-    // A log written under old names needs no notice: nobody can change it.
-    replaceRenamed(values);
-    const [removed] = problemsOfRemoved(values);
-    if (removed !== undefined) throw new ReplayFault(`settings.${removed.path}`, removed.message);
-  }
   const { success, data, error } = settingsSchema.safeParse(value);
   const [issue] = error?.issues ?? [];
   if (!success) throw new ReplayFault(['settings', ...(issue?.path ?? [])].join('.'), issue?.message ?? 'malformed');

@@ -11,6 +11,7 @@ import { engineFindings } from './doctor/engines.js';
 import type { Finding } from './doctor/finding.js';
 import { gatewayFindings } from './doctor/gateway.js';
 import { accessFindings, nodeFinding, portFindings } from './doctor/settings.js';
+import { collect } from './lists.js';
 import { wrapped } from './text.js';
 
 interface DoctorFlags extends Pick<ConfigFlags, 'config' | 'engine'>, Partial<AdminFlags> {
@@ -24,7 +25,6 @@ const LEVEL_COLUMNS = 9;
 
 /** `maitred doctor`: what is wrong with the configuration, the engines and a running gateway, and what to do. */
 export function addDoctorCommand(program: Command): void {
-  const collect = (url: string, urls: readonly string[] = []) => [...urls, url];
   const doctor = program
     .command('doctor')
     .description('find faults in settings, engines and a running gateway')
@@ -84,7 +84,7 @@ function textOf(findings: readonly Finding[]): string {
   const indent = ' '.repeat(LEVEL_COLUMNS);
   const lines = findings.map(({ level, subject, found, advice }) => {
     const texts = [`${subject}: ${found}`, ...(advice === undefined ? [] : [`-> ${advice}`])];
-    const shown = texts.flatMap((text) => wrapped(text, COLUMNS - LEVEL_COLUMNS, 'whole'));
+    const shown = texts.flatMap((text) => wrapped(text, COLUMNS - LEVEL_COLUMNS));
     return level.padEnd(LEVEL_COLUMNS) + shown.join(`\n${indent}`);
   });
   return `${lines.join('\n')}\n`;

@@ -2,6 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { pino } from 'pino';
 import { type EngineOptions, parseFault, rangeOf, readOptions, startEngine } from '../sim/index.js';
 import { choice } from './choice.js';
+import { collect } from './lists.js';
 import { numberFrom } from './number.js';
 import { presetOption, type ChosenPreset } from './preset.js';
 import { untilStopped } from './signals.js';
@@ -86,5 +87,3 @@ function fault(text: string, faults: readonly string[] = []): string[] {
   }
   return [...faults, text];
 }
-
-const collect = (value: string, values: readonly string[] = []) => [...values, value];

@@ -12,6 +12,7 @@ import { check, make, ROLES, type Made, type Plan, type PlannedEngine, type Role
 import { probe } from './init/probe.js';
 import { numberFrom } from './number.js';
 import { complain } from './trace-file.js';
+import { collect } from './lists.js';
 
 interface InitFlags {
   readonly out: string;
@@ -157,4 +158,3 @@ function checkVariable(command: Command, variable: string): void {
 }
 
 const variablesIn = (text: string): string[] => [...new Set([...text.matchAll(/^[^#\n]*: env:(\w+)$/gm)].map((match) => match[1] ?? ''))]; // prettier-ignore
-const collect = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];

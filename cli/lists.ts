@@ -4,21 +4,19 @@ import { numberFrom } from './number.js';
 
 const SEED_MAX = 2 ** 32 - 1;
 
-/** An option of several words, separated by commas or repeated. `meant` translates other words to known ones. */
-export function names(
-  flags: string,
-  description: string,
-  known: readonly string[],
-  meant = (word: string): string => word,
-): Option {
+/** An option of several words, separated by commas or repeated. */
+export function names(flags: string, description: string, known: readonly string[]): Option {
   return new Option(flags, description).choices(known).argParser((text, before?: readonly string[]) => {
-    const words = text.split(',').map((word) => meant(word.trim()));
+    const words = text.split(',').map((word) => word.trim());
     for (const word of words)
       if (!known.includes(word))
         throw new InvalidArgumentError(`"${word}" is not one of ${known.join(', ')}${didYouMean(word, known)}`);
     return eachOnce([...(before ?? []), ...words]);
   });
 }
+
+/** Reads a repeated option. */
+export const collect = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
 
 /** Reads an option's numbers, separated by commas or repeated. */
 export function numbersFrom(...range: Parameters<typeof numberFrom>) {

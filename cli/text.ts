@@ -42,8 +42,8 @@ export function fitted(text: string, width: number, align: 'left' | 'right' = 'l
   return align === 'left' ? cut + padding : padding + cut;
 }
 
-/** Breaks printable text at spaces into lines of at most `width` columns; a longer word is cut, or stays whole. */
-export function wrapped(text: string, width: number, long: 'cut' | 'whole' = 'cut'): string[] {
+/** Breaks printable text at spaces into lines of at most `width` columns; a longer word stays whole. */
+export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
@@ -51,7 +51,7 @@ export function wrapped(text: string, width: number, long: 'cut' | 'whole' = 'cu
     if (widthOf(longer) <= width) line = longer;
     else {
       if (line !== '') lines.push(line);
-      line = long === 'whole' || widthOf(word) <= width ? word : fitted(word, width);
+      line = word;
     }
   }
   return line === '' ? lines : [...lines, line];

@@ -32,5 +32,5 @@ export function addWhyCommand(program: Command): void {
 
 /** Lines of at most `COLUMNS` columns. */
 function paragraphs(text: string): string {
-  return text.split('\n').map((paragraph) => wrapped(paragraph, COLUMNS, 'whole').join('\n')).join('\n'); // prettier-ignore
+  return text.split('\n').map((paragraph) => wrapped(paragraph, COLUMNS).join('\n')).join('\n'); // prettier-ignore
 }

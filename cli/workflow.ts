@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { plain } from '../text/index.js';
+import { plain, textTable } from '../text/index.js';
 import { rounded, type NodeRest } from '../sidecar/workflows/analysis.js';
 import { checkWorkflow, readWorkflow } from '../sidecar/workflows/files.js';
 import { TOKENS_MAX } from '../sidecar/workflows/schema.js';
@@ -49,18 +49,12 @@ export function addWorkflowCommand(program: Command): void {
 }
 
 function table(rest: readonly NodeRest[]): string {
-  const titles = ['node', 'calls', 'prompt tokens', 'output tokens', 'tools, s', 'depth'];
+  const columns = ['calls', 'prompt tokens', 'output tokens', 'tools, s', 'depth'];
   const rows = rest.map(({ id, calls, promptTokens, outputTokens, toolMs, depth }) => [
     id,
     ...[calls, promptTokens, outputTokens, toolMs / 1000, depth].map((value) =>
       value.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 1 : 0 }),
     ),
   ]);
-  const lines = [titles, ...rows];
-  const widths = titles.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
-  return lines
-    .map(([id = '', ...cells]) =>
-      [id.padEnd(widths[0] ?? 0), ...cells.map((cell, at) => cell.padStart(widths[at + 1] ?? 0))].join('  '),
-    )
-    .join('\n');
+  return textTable('node', [{ heading: '', columns }], rows).join('\n');
 }

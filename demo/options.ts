@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { POLICY_SENTENCES, presentPolicy } from '../sidecar/config/index.js';
+import { POLICY_SENTENCES } from '../sidecar/config/index.js';
 import { type PolicyName, POLICY_NAMES } from '../src/index.js';
 import { DEFAULT_PRESET, PRESET_NAMES, type PresetName } from '../sim/index.js';
 
@@ -109,8 +109,7 @@ function collect(text: string, urls: readonly string[]): string[] {
   throw new InvalidArgumentError('It must be an http:// or https:// URL.');
 }
 
-function policy(word: string): PolicyName {
-  const name = presentPolicy(word, (message) => process.stderr.write(`--policies: ${message}\n`));
+function policy(name: string): PolicyName {
   const known = POLICY_NAMES.find((each) => each === name);
   if (known !== undefined) return known;
   throw new InvalidArgumentError(`There is no policy '${name}'; there are ${POLICY_NAMES.join(', ')}.`);

@@ -5,6 +5,7 @@ import { duration } from '../duration.js';
 import { marginOption } from '../margin.js';
 import { numberFrom } from '../number.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
+import { collect } from '../lists.js';
 
 export interface LoadFlags extends SourceFlags {
   readonly target?: readonly string[];
@@ -112,5 +113,3 @@ function label(text: string, before: readonly string[]): readonly string[] {
   if (before.includes(text)) throw new InvalidArgumentError('Targets need different names.');
   return [...before, text];
 }
-
-const collect = (text: string, before: readonly string[]): readonly string[] => [...before, text];

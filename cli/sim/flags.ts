@@ -8,7 +8,6 @@ import {
   type SimBalancerName,
   type SimPolicyName,
 } from '../../sim/index.js';
-import { presentPolicy } from '../../sidecar/config/index.js';
 import { FORESIGHT_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { choice } from '../choice.js';
 import { explainChoices } from '../choices-help.js';
@@ -17,7 +16,6 @@ import { marginOption } from '../margin.js';
 import { numberFrom } from '../number.js';
 import { presetsOption, type ChosenPreset } from '../preset.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
-import { complain } from '../trace-file.js';
 import { conditionsOption, type ChosenConditions } from './conditions.js';
 import type { Value } from './axes.js';
 import { BELADY } from './scheduling.js';
@@ -58,7 +56,7 @@ export function addSimOptions(command: Command): Command {
     .option('--announce-ends', 'clients say that their programs have ended', false)
     .addOption(conditionsOption())
     .optionsGroup('Scheduling:')
-    .addOption(names('--policy <names>', 'which call runs next; several with commas (default: pass-through,fcfs-window,plas)', SIM_POLICIES, policyMeant))
+    .addOption(names('--policy <names>', 'which call runs next; several with commas (default: pass-through,fcfs-window,plas)', SIM_POLICIES))
     .addOption(names('--balancer <names>', 'where a call runs; several with commas', SIM_BALANCERS))
     .option('-c, --config <file>', 'the gateway’s YAML file; its scheduling settings apply')
     .option('--window <calls>', 'calls in flight per engine: numbers, auto or adaptive (admission.window)', settings)
@@ -76,11 +74,6 @@ export function addSimOptions(command: Command): Command {
     .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nSettings are compared with the first of each list, at the same rate and on the same engines.\nWithout --policy, pass-through, fcfs-window and plas are compared, unless there is a --config or another list.\n\nExamples:\n  maitred sim --workload mixed --rate 0.5 --seed 1,2,3\n  maitred sim --trace runs.jsonl.gz --policy pass-through,plas --engines 2\n  maitred sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3 --html sweep.html\n  maitred sim --config maitred.yaml --workload agents.yaml --rate 1'); // prettier-ignore
   return explainChoices(command, { ofSimulator: true });
 }
-
-const policyMeant = (name: string): string =>
-  presentPolicy(name, (message) => {
-    complain(`--policy: ${message}`);
-  });
 
 export const jobsOption = () =>
   numeric('--jobs <count>', 'runs at the same time', 1, 256).default(availableParallelism());

@@ -19,9 +19,12 @@ export interface YamlFile<T = unknown> {
 export function readConfigFile(file: string): YamlFile<Record<string, unknown>> {
   const parsed = parseYaml(file, readBytes(file));
   const values = parsed.values ?? {};
-  if (typeof values !== 'object' || Array.isArray(values)) throw fault(file, 'must be a mapping of keys to values');
-  return { ...parsed, values: values as Record<string, unknown> };
+  if (!isMapping(values)) throw fault(file, 'must be a mapping of keys to values');
+  return { ...parsed, values };
 }
+
+export const isMapping = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Parses the content of a file. @throws ConfigError */
 export function parseYaml(file: string, bytes: Buffer): YamlFile {

@@ -2,7 +2,6 @@ import { readConfigFile } from './file.js';
 import { FILE_VARIABLE, applyOverrides, readEnvironment, type Override } from './overrides.js';
 import { readOtelEnvironment } from './otel.js';
 import { ConfigError, pathText, problemsOf, type ConfigProblem, type Path } from './problems.js';
-import { problemsOfRemoved, replaceRenamed } from './renamed.js';
 import { configSchema } from './consistency.js';
 import type { Config } from './schema.js';
 import { resolveSecrets } from './secrets.js';
@@ -13,7 +12,7 @@ export interface ConfigInputs {
   readonly file?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly flags?: readonly Override[];
-  /** Called for each value that is given by an old name. */
+  /** Called for each setting of the environment that cannot be followed. */
   readonly warn?: (warning: ConfigProblem) => void;
 }
 
@@ -36,15 +35,13 @@ export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): 
   const overrides = [...otel.overrides, ...environment.overrides, ...flags];
   applyOverrides(values, [...environment.overrides, ...flags]);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
-  const renamed = replaceRenamed(values, originOf);
-  const removed = problemsOfRemoved(values, originOf);
-  const problems = [...environment.problems, ...removed, ...resolveSecrets(values, env, originOf)];
+  const problems = [...environment.problems, ...resolveSecrets(values, env, originOf)];
   const result = configSchema.safeParse(values, { reportInput: true });
   for (const { path, message } of problemsOf(result.error?.issues ?? []))
     if (problems.every((known) => known.path !== pathText(path)))
       problems.push({ path: pathText(path), message, origin: originOf(path) });
   if (result.data === undefined || problems.length > 0) throw new ConfigError(problems);
-  if (warn !== undefined) [...renamed, ...otel.warnings].forEach(warn);
+  if (warn !== undefined) otel.warnings.forEach(warn);
   return deepFreeze(result.data);
 }
 

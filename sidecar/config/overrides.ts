@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { isMapping } from './file.js';
 import { CONFIG_KEYS, unwrap, type ConfigKey } from './keys.js';
 import type { ConfigProblem } from './problems.js';
-import { removedVariable } from './renamed.js';
 import { didYouMean } from './similar.js';
 
 /** A key set outside the file. Its text is converted to the key's type. */
@@ -40,8 +40,7 @@ export function readEnvironment(env: Environment): { overrides: Override[]; prob
     if (!variable.startsWith('MAITRED_') || variable === FILE_VARIABLE || isServiceLink(variable, text)) continue;
     const key = BY_VARIABLE.get(variable);
     if (key === undefined) {
-      const message = removedVariable(variable) ?? `is not a known variable${meantBy(variable)}`;
-      problems.push({ path: '', message, origin: variable });
+      problems.push({ path: '', message: `is not a known variable${meantBy(variable)}`, origin: variable });
     } else if (text !== undefined && text.trim() !== '') {
       overrides.push({ path: key.path, text: isList(key) ? splitList(text) : text, origin: variable });
     }
@@ -90,5 +89,3 @@ function scalarOf(key: ConfigKey, text: string): unknown {
 
 const isList = (key: ConfigKey) => unwrap(key.schema) instanceof z.ZodArray;
 const splitList = (text: string) => text.split(',').map((word) => word.trim()).filter((word) => word !== ''); // prettier-ignore
-const isMapping = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
   BYTES_MAX,
+  isMapping,
   ConfigError,
   configSchema,
   parseYaml,
@@ -109,6 +110,3 @@ function readEngines(path: string, bytes: Buffer, defaults: EngineDefaults, env:
   if (data === undefined || problems.length > 0) throw new ConfigError(problems);
   return data.engines;
 }
-
-const isMapping = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

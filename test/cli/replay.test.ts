@@ -74,21 +74,6 @@ describe('maitred replay', () => {
     });
   });
 
-  it('reads old names in its settings', async () => {
-    const passed = logOf(20, 'pass-through');
-    const old = passed.map((line) => line.replace('"pass-through"', '"fcfs"'));
-    expect(old[0]).not.toBe(passed[0]);
-    expect(await replay(fileWith(old))).toMatchObject({ code: 0, errors: [] });
-  });
-
-  it('takes a log with a key that left, if it said what is now the rule; no other', async () => {
-    const withService = (service: string) => LOG.map((line) => line.replace('"policy":{', `"policy":{"service":"${service}",`)); // prettier-ignore
-    expect(withService('time')[0]).not.toBe(LOG[0]);
-    expect(await replay(fileWith(withService('time')))).toMatchObject({ code: 0, errors: [] });
-    const { code, errors } = await replay(fileWith(withService('tokens')));
-    expect([code, errors.join()]).toEqual([1, expect.stringMatching(/settings\.policy\.service.*always engine time/)]);
-  });
-
   it('shows the first difference: where, what was recorded and what is done now, and what was before', async () => {
     const at = LOG.findIndex((line, index) => index > 20 && line.includes('"level":0'));
     const lines = LOG.with(at, LOG[at]!.replace('"level":0', '"level":7')).with(-2, '{"broken');

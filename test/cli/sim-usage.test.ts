@@ -71,17 +71,6 @@ describe('maitred sim with wrong usage', () => {
     expect(errors[0]).toMatch(/^maitred: /);
   });
 
-  it('takes an old name for the present one, and says so once', async () => {
-    const { code, errors } = await sim('--workload', 'mixed', '--rate', '1', '--policy', 'fcfs,pass-through');
-    expect({ code, errors }).toEqual({
-      code: 2,
-      errors: [
-        expect.stringMatching(/^maitred: --policy: fcfs is now pass-through;/),
-        expect.stringMatching(/pass-through is named twice/),
-      ],
-    });
-  });
-
   it('says how many runs there would be, if too many', async () => {
     const line = '--workload mixed --rate 1,2,3 --window 1,2,3,4 --gate 0.5,1 --seed 0,1,2,3,4,5,6,7,8';
     expect(await sim(...line.split(' '))).toMatchObject({

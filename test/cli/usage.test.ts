@@ -124,13 +124,6 @@ describe('maitred config', () => {
     expect(configSchema.parse(parse(out)).engines).toEqual([]);
   });
 
-  it('shows the present name of an old value, and warns of it off what it prints', async () => {
-    const { code, out, errors } = await run(['config', '--embedded', '1', '--policy', 'mlfq-call']);
-    expect(code).toBe(0);
-    expect(errors).toEqual([expect.stringMatching(/^maitred: --policy: policy\.name: mlfq-call is now fcfs-window;/)]);
-    expect(configSchema.parse(parse(out)).policy.name).toBe('fcfs-window');
-  });
-
   it('names every bad key on a line of its own', async () => {
     const { code, errors } = await run(['config', '--port', 'x'], {
       MAITRED_POLICY_LEVELS: '0',

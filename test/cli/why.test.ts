@@ -52,6 +52,6 @@ describe('maitred why', () => {
 });
 
 it('wraps at words, and leaves longer words whole', () => {
-  expect(wrapped('one two three', 7, 'whole')).toEqual(['one two', 'three']);
-  expect(wrapped('a-very-long-word b', 5, 'whole')).toEqual(['a-very-long-word', 'b']);
+  expect(wrapped('one two three', 7)).toEqual(['one two', 'three']);
+  expect(wrapped('a-very-long-word b', 5)).toEqual(['a-very-long-word', 'b']);
 });

@@ -71,14 +71,6 @@ describe('the demo', () => {
     expect(said).toContain('--kv-share');
   });
 
-  it('takes an old name of a policy', () => {
-    const { policies } = makeCommand().parse(['--policies', 'fcfs,plas'], { from: 'user' }).opts<DemoOptions>();
-    expect({ policies, said }).toEqual({
-      policies: ['pass-through', 'plas'],
-      said: expect.stringContaining('fcfs is now pass-through') as unknown,
-    });
-  });
-
   it('takes base URLs of engines as the gateway does', () => {
     const args = ['-e', 'http://127.0.0.1:9/v1/', '--engine', 'https://engine.example/'];
     expect(makeCommand().parse(args, { from: 'user' }).opts<DemoOptions>().engine).toEqual([

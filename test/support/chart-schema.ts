@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { RENAMED } from '../../sidecar/config/renamed.js';
 import { configKeys } from '../../sidecar/config/schema.js';
 import { readText } from './tree.js';
 
@@ -12,9 +11,9 @@ export function renderChartSchema(): string {
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-/** Values end in a ConfigMap, so a secret must be a reference. A hash of a key is none. Old names are valid, as in a file. */
+/** Values end in a ConfigMap, so a secret must be a reference. A hash of a key is none. */
 function configValues(): object {
-  const schema = z.toJSONSchema(configKeys, {
+  return z.toJSONSchema(configKeys, {
     io: 'input',
     target: 'draft-7',
     override: ({ jsonSchema }) => {
@@ -22,13 +21,8 @@ function configValues(): object {
       // Notes of the documentation, which only make the file longer.
       for (const key of ['default', 'source', 'restart', 'secret']) Reflect.deleteProperty(jsonSchema, key);
     },
-  }) as z.core.JSONSchema.ObjectSchema;
-  for (const [path, names] of Object.entries(RENAMED)) keyOf(schema, path).enum?.push(...Object.keys(names));
-  return schema;
+  });
 }
-
-const keyOf = (schema: z.core.JSONSchema.BaseSchema, path: string): z.core.JSONSchema.BaseSchema =>
-  path.split('.').reduce((node, key) => node.properties?.[key] as z.core.JSONSchema.BaseSchema, schema);
 
 /** Lets a secret, or each value of a mapping of secrets, only be `env:NAME`. */
 function refer(secret: z.core.JSONSchema.BaseSchema): void {
