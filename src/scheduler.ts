@@ -122,7 +122,7 @@ export class Scheduler {
     const { nowMs } = this.#step;
     this.#lifecycle.escalate();
     this.#placement.accounts.reweigh(this.#lifecycle.calls.values(), this.#accounting.urgencyOf);
-    this.#accounting.countOut(nowMs);
+    this.#accounting.presumeEnded(nowMs);
     this.#placement.passTime(nowMs);
     this.#lifecycle.expire();
   }
@@ -151,8 +151,9 @@ export class Scheduler {
         return this.#memory.told(this.#accounting.table.get(event.program), event.thread);
       case 'programMoved': {
         const row = this.#accounting.table.get(event.program);
-        if (row !== undefined) handOver(row, this.#placement);
-        return;
+        if (row === undefined) return;
+        this.#accounting.ends.moved(row);
+        return handOver(row, this.#placement);
       }
       case 'engineJoined':
         return this.#lifecycle.displaced(this.#placement.join(event));

@@ -17,9 +17,9 @@ export const loadOf = ({ promptTokens }: Pick<InFlight, 'promptTokens'>): number
 /** A call's weight: the completion index of its program's attained service, or 1 / its declared rest if that is more. */
 export function weightOf(
   { serviceAtArrivalMs, expectedTotalMs }: Pick<InFlight, 'serviceAtArrivalMs' | 'expectedTotalMs'>,
-  index: Pick<CompletionIndex, 'of'>,
+  index: Pick<CompletionIndex, 'hazardIndexOf'>,
 ): number {
-  const attained = index.of(serviceClassOf(serviceAtArrivalMs));
+  const attained = index.hazardIndexOf(serviceClassOf(serviceAtArrivalMs));
   return expectedTotalMs === 0 ? attained : Math.max(attained, 1 / Math.max(1, expectedTotalMs - serviceAtArrivalMs));
 }
 
@@ -66,8 +66,11 @@ export class Batch {
   }
 
   /** Sum of the calls' weights: completion indices, but for declared ones. O(classes). */
-  weight(index: Pick<CompletionIndex, 'of'>): number {
-    let sum = this.#byClass.reduce((total, calls, kind) => (calls === 0 ? total : total + calls * index.of(kind)), 0);
+  weight(index: Pick<CompletionIndex, 'hazardIndexOf'>): number {
+    let sum = this.#byClass.reduce(
+      (total, calls, kind) => (calls === 0 ? total : total + calls * index.hazardIndexOf(kind)),
+      0,
+    );
     for (const call of this.#declared) sum += weightOf(call, index);
     return sum;
   }

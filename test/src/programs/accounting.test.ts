@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Millis } from '../../../src/index.js';
+import { tokens, type Event, type Millis, type Tokens } from '../../../src/index.js';
 import { Desk } from '../../support/core-desk.js';
 import { cancelled, ended, finished, progressed, started, woke } from '../../support/core-events.js';
 
@@ -87,6 +87,20 @@ describe('attained service', () => {
     desk.pass(100);
     desk.tell({ ...finished('a'), serviceMs: NaN as Millis, queueMs: NaN as Millis });
     expect(desk.program('p').serviceMs).toBe(100);
+  });
+
+  it('takes no tokens that are no number for any, and never stores what is not finite', () => {
+    const desk = openDesk({ policy: { service: 'tokens', msPerPromptToken: 0.5, msPerOutputToken: 10 } });
+    for (const count of [NaN, Infinity]) {
+      const call = `a${count}`;
+      desk.arrive(call, { program: 'p', prompt: 0 });
+      desk.tell({ ...finished(call), usage: { promptTokens: count as Tokens, outputTokens: tokens(1) } });
+      expect(desk.program('p').serviceMs).toBe(0);
+    }
+    desk.arrive('b', { program: 'p', prompt: 0 });
+    desk.tell({ ...progressed('b', 0), outputTokens: Infinity as Tokens } as Event);
+    expect(() => desk.tell(cancelled('b'))).toThrow('attained service is finite');
+    expect(desk.program('p').serviceMs).toBe(0);
   });
 
   it('can be measured in tokens: uncached prompt and output, each by its weight', () => {
