@@ -130,6 +130,10 @@ export function queueMsLeast({ starvation, admission }: Pick<SchedulerConfig, 's
 
 /** Weights lie within a million to each side of 1, so that no share is lost in rounding. */
 const WEIGHT_MIN = 1e-6;
+/** Each queue costs an entry of every view. */
+const LEVELS_MAX = 1024;
+/** Upper bound on all other counts: above it sums of them lose whole numbers, and nothing has as many. */
+const COUNT_MAX = 1e9;
 
 /** Sections of the settings. An untyped caller may leave one out. */
 const SECTIONS = ['policy', 'starvation', 'admission', 'balancer', 'limits', 'timeouts'] as const;
@@ -139,11 +143,10 @@ export function checkConfig(config: SchedulerConfig): void {
   for (const section of SECTIONS)
     if ((config[section] as unknown) === undefined) throw new RangeError(`${section} is missing; spread \`defaults\``);
   checkNames(config);
-  const { policy, starvation, admission, balancer, limits, timeouts } = config;
+  const { policy, starvation, admission, balancer, timeouts } = config;
   if ((policy.tenantWeights as unknown) === undefined) throw new RangeError('policy.tenantWeights is missing');
-  const window = typeof admission.window === 'number' ? admission.window : 1;
+  checkCounts(config);
   const atLeast: readonly (readonly [string, number, number])[] = [
-    ['policy.levels', policy.levels, 1],
     ['policy.firstQuantumMs', policy.firstQuantumMs, Number.MIN_VALUE],
     ['policy.quantumRatio', policy.quantumRatio, 1],
     ['policy.msPerPromptToken', policy.msPerPromptToken, 0],
@@ -154,22 +157,11 @@ export function checkConfig(config: SchedulerConfig): void {
     ['starvation.beta', starvation.beta, Number.MIN_VALUE],
     ['starvation.floorMs', starvation.floorMs, Number.MIN_VALUE],
     ['starvation.waitMsMax', starvation.waitMsMax, Number.MIN_VALUE],
-    ['admission.window', window, 1],
-    ['admission.windowMin', admission.windowMin, 1],
-    ['admission.windowInitial', admission.windowInitial, admission.windowMin],
-    ['admission.windowMax', admission.windowMax, admission.windowInitial],
     ['admission.gate', admission.gate, 0],
     ['admission.halfLifeMs', admission.halfLifeMs, 1],
-    ['admission.outputReserveTokens', admission.outputReserveTokens, 0],
     ['admission.reserveMs', admission.reserveMs, 0],
     ['admission.turnMs', admission.turnMs, 0],
     ['balancer.spillMs', balancer.spillMs, 0],
-    ['limits.programsMax', limits.programsMax, 1],
-    ['limits.queuedMax', limits.queuedMax, 1],
-    ['limits.queuedPerTenantMax', limits.queuedPerTenantMax, 1],
-    ['limits.attemptsMax', limits.attemptsMax, 1],
-    ['limits.enginesFailedMax', limits.enginesFailedMax, 1],
-    ['limits.clientRetries', limits.clientRetries, 0],
     ['timeouts.queueMs', timeouts.queueMs, Number.MIN_VALUE],
     ['timeouts.noEngineMs', timeouts.noEngineMs, 0],
     ['timeouts.leaseMs', timeouts.leaseMs, Number.MIN_VALUE],
@@ -179,6 +171,27 @@ export function checkConfig(config: SchedulerConfig): void {
     if (!Number.isFinite(value) || value < least)
       throw new RangeError(`${name} must be finite and >= ${least}, got ${value}`);
   }
+}
+
+function checkCounts({ policy, admission, limits }: SchedulerConfig): void {
+  const window = typeof admission.window === 'number' ? admission.window : 1;
+  const counts: readonly (readonly [name: string, value: number, least: number, most?: number])[] = [
+    ['policy.levels', policy.levels, 1, LEVELS_MAX],
+    ['admission.window', window, 1],
+    ['admission.windowMin', admission.windowMin, 1],
+    ['admission.windowInitial', admission.windowInitial, admission.windowMin],
+    ['admission.windowMax', admission.windowMax, admission.windowInitial],
+    ['admission.outputReserveTokens', admission.outputReserveTokens, 0],
+    ['limits.programsMax', limits.programsMax, 1],
+    ['limits.queuedMax', limits.queuedMax, 1],
+    ['limits.queuedPerTenantMax', limits.queuedPerTenantMax, 1],
+    ['limits.attemptsMax', limits.attemptsMax, 1],
+    ['limits.enginesFailedMax', limits.enginesFailedMax, 1],
+    ['limits.clientRetries', limits.clientRetries, 0],
+  ];
+  for (const [name, value, least, most = COUNT_MAX] of counts)
+    if (!Number.isInteger(value) || value < least || value > most)
+      throw new RangeError(`${name} must be a whole number from ${least} to ${most}, got ${value}`);
 }
 
 /** `policy.name` is left to `makePolicy`: a policy given to the scheduler replaces it. */

@@ -56,7 +56,7 @@ export class Lifecycle {
       return;
     }
     const { row, evicted } = this.accounting.admit(event.program, event.tenant, nowMs);
-    this.#gone(evicted);
+    this.#ended(evicted);
     if (event.elsewhere !== undefined) this.accounting.joinElsewhere(row, event.elsewhere);
     const { outputReserveTokens } = this.placement.rules.config.admission;
     const call = new Call(event, this.#seq++, row, outputReserveTokens, nowMs);
@@ -189,7 +189,7 @@ export class Lifecycle {
   #end(call: Call): void {
     this.#escalator.forget(call);
     this.calls.delete(call.id);
-    this.#gone(this.accounting.ended(call, this.step.nowMs));
+    this.#ended(this.accounting.callEnded(call, this.step.nowMs));
   }
 
   /** The client has ended the program: its row goes, with its last active call if it has any. */
@@ -197,11 +197,13 @@ export class Lifecycle {
     const row = this.accounting.table.get(id);
     if (row === undefined) return;
     this.ghosts.forget(row);
-    this.#gone(this.accounting.detach(row, 'ended'));
+    this.#ended(this.accounting.remove(row, 'ended'));
   }
 
-  #gone(row: Program | undefined): void {
+  /** The program has ended, whatever the cause. */
+  #ended(row: Program | undefined): void {
     if (row === undefined) return;
+    this.accounting.ends.ended(row);
     this.ghosts.forget(row);
     this.placement.forget(row);
     this.memory.forget(row);
@@ -239,7 +241,7 @@ export class Lifecycle {
   expire(): void {
     const { nowMs } = this.step;
     for (let row = this.accounting.expire(nowMs); row !== undefined; row = this.accounting.expire(nowMs))
-      this.#gone(row);
+      this.#ended(row);
   }
 
   #withRunning(id: CallId, then: (call: Call, engine: Engine) => void): void {

@@ -125,7 +125,7 @@ export class Scheduler {
     const { nowMs } = this.#step;
     this.#lifecycle.escalate();
     this.#placement.accounts.reweigh(this.#lifecycle.calls.values(), this.#accounting.urgencyOf);
-    this.#accounting.countOut(nowMs);
+    this.#accounting.presumeEnded(nowMs);
     this.#placement.passTime(nowMs);
     this.#lifecycle.expire();
   }
@@ -155,7 +155,7 @@ export class Scheduler {
       case 'programMoved': {
         const row = this.#accounting.table.get(event.program);
         if (row === undefined) return;
-        this.#accounting.moved(row);
+        this.#accounting.ends.moved(row);
         return handOver(row, this.#placement);
       }
       case 'engineJoined':

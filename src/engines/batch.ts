@@ -17,9 +17,9 @@ export const loadOf = ({ promptTokens }: Pick<InFlight, 'promptTokens'>): number
 /** A call's weight: the completion index of its program's attained service, or 1 / its declared rest if that is more. */
 export function weightOf(
   { serviceAtArrivalMs, expectedTotalMs }: Pick<InFlight, 'serviceAtArrivalMs' | 'expectedTotalMs'>,
-  index: Pick<CompletionIndex, 'of'>,
+  index: Pick<CompletionIndex, 'hazardIndexOf'>,
 ): number {
-  const attained = index.of(serviceClassOf(serviceAtArrivalMs));
+  const attained = index.hazardIndexOf(serviceClassOf(serviceAtArrivalMs));
   return expectedTotalMs === 0 ? attained : Math.max(attained, 1 / Math.max(1, expectedTotalMs - serviceAtArrivalMs));
 }
 
@@ -69,13 +69,13 @@ export class Batch {
   }
 
   /** Sum of the weights of all gateways' calls. */
-  weight(index: Pick<CompletionIndex, 'of'>): number {
+  weight(index: Pick<CompletionIndex, 'hazardIndexOf'>): number {
     return this.ownWeight(index) + this.#othersWeight;
   }
 
   /** Sum of the weights of this gateway's calls: completion indices, but for declared ones. O(classes). */
-  ownWeight(index: Pick<CompletionIndex, 'of'>): number {
-    let sum = this.#byClass.reduce((total, calls, kind) => (calls === 0 ? total : total + calls * index.of(kind)), 0);
+  ownWeight(index: Pick<CompletionIndex, 'hazardIndexOf'>): number {
+    let sum = this.#byClass.reduce((total, calls, kind) => (calls === 0 ? total : total + calls * index.hazardIndexOf(kind)), 0);
     for (const call of this.#declared) sum += weightOf(call, index);
     return sum;
   }

@@ -76,7 +76,8 @@ export class Foresight {
   #declared({ outlook, serviceMs }: Program, remaining: Work | undefined, settings: Settings): void {
     if (settings.foresight !== 'declared' || remaining === undefined) return;
     const { promptTokens, outputTokens } = remaining;
-    outlook?.declare(promptTokens * settings.msPerPromptToken + outputTokens * settings.msPerOutputToken, serviceMs);
+    const declaredMs = promptTokens * settings.msPerPromptToken + outputTokens * settings.msPerOutputToken;
+    if (Number.isFinite(declaredMs)) outlook?.declare(declaredMs, serviceMs);
   }
 
   /** The call has its answer, which asks for these tools. */

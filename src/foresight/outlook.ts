@@ -23,8 +23,10 @@ export interface Forecast {
 export class Outlook {
   #first: Declaration | undefined;
   #last: Declaration | undefined;
-  /** The first finite forecast since it began or counted as ended, and the program's service at that time. */
+  /** The first finite forecast, and the program's service at that time. */
   #judged: { readonly forecast: Forecast; readonly serviceMs: number } | undefined;
+  /** Whether its declaration has been judged by its service so far. */
+  #isCalibrated = false;
   readonly #paths = new Map<string, ThreadPath>();
 
   /**
@@ -62,7 +64,7 @@ export class Outlook {
     this.#paths.delete(oldest);
   }
 
-  /** A call has arrived, and been declared. The first forecast is remembered, to be judged by the end of the program. */
+  /** A call has arrived, and been declared. The first forecast is remembered, to be judged at the end of the program. */
   foresee(serviceMs: number): void {
     this.type?.refresh();
     if (this.#judged !== undefined) return;
@@ -87,15 +89,16 @@ export class Outlook {
    */
   rankMs(serviceMs: number, attainedMs: number): number | undefined {
     const declaredMs = this.#declaredMs(serviceMs);
-    if (declaredMs !== undefined || this.type?.isLearnt !== true) return declaredMs;
-    return (attainedMs * this.type.meanMs) / this.all.meanMs;
+    const { meanMs } = this.all;
+    if (declaredMs !== undefined || this.type?.isLearnt !== true || meanMs === undefined) return declaredMs;
+    return (attainedMs * this.type.meanMsTowards(meanMs)) / meanMs;
   }
 
   view(serviceMs: number): Forecast | undefined {
     const declaredMs = this.#declaredMs(serviceMs);
     if (declaredMs !== undefined) return { source: 'declared', remainingMs: declaredMs };
     return this.type?.isLearnt === true
-      ? { source: 'learnt', remainingMs: this.type.asRead.msToEnd(serviceMs) }
+      ? { source: 'learnt', remainingMs: this.type.lastComputed.msToEnd(serviceMs) }
       : undefined;
   }
 
@@ -111,28 +114,46 @@ export class Outlook {
   }
 
   /** The program's attained service has grown. */
-  served(fromMs: number, toMs: number): void {
-    this.type?.served(fromMs, toMs);
-    this.all.served(fromMs, toMs);
+  recordService(fromMs: number, toMs: number): void {
+    this.type?.recordService(fromMs, toMs);
+    this.all.recordService(fromMs, toMs);
   }
 
-  /** The program counted as ended, and has come back. */
+  /** The program is presumed to have ended: judges its declaration, unless that is to wait for its real end. */
+  presumedEnded(serviceMs: number): void {
+    this.#learnEnd(serviceMs);
+    if (this.#first === undefined) return;
+    this.declarations.presumedEnded();
+    if (this.declarations.trustsPresumedEnds) this.#calibrate(this.#first, serviceMs);
+  }
+
+  /** The program was presumed to have ended, and has come back. */
   revived(serviceMs: number): void {
     this.type?.revived(serviceMs);
     this.all.revived(serviceMs);
+    if (this.#first !== undefined) this.declarations.revived();
+    this.#isCalibrated = false;
   }
 
-  /** The program has ended: its declaration is judged by what it attained. */
-  ended(serviceMs: number): void {
-    this.type?.ended(serviceMs);
-    this.all.ended(serviceMs);
-    for (const path of this.#paths.values()) path.ended();
+  /** The program has ended: judges its first forecast, and its declaration unless that has been. */
+  ended(serviceMs: number, wasPresumed: boolean): void {
+    if (!wasPresumed) this.#learnEnd(serviceMs);
     if (this.#judged !== undefined) {
       const { forecast, serviceMs: fromMs } = this.#judged;
       this.accuracy.ended(forecast.source, forecast.remainingMs, serviceMs - fromMs);
     }
-    this.#judged = undefined;
-    if (this.#first !== undefined) this.declarations.learn(this.#first.declaredMs, serviceMs - this.#first.serviceMs);
+    if (this.#first !== undefined && !this.#isCalibrated) this.#calibrate(this.#first, serviceMs);
+  }
+
+  #learnEnd(serviceMs: number): void {
+    this.type?.ended(serviceMs);
+    this.all.ended(serviceMs);
+    for (const path of this.#paths.values()) path.ended();
+  }
+
+  #calibrate({ declaredMs, serviceMs: fromMs }: Declaration, serviceMs: number): void {
+    this.declarations.learn(declaredMs, serviceMs - fromMs);
+    this.#isCalibrated = true;
   }
 
   /**

@@ -42,7 +42,7 @@ export class ThreadPath {
   /** The answer's tools together, and instead of them those whose start was told, oldest first. */
   #asked: Awaited | undefined;
   #told: readonly Awaited[] = [];
-  /** Whether it counts as ended at `#at`. */
+  /** Whether it has ended at `#at`, or is presumed to have. */
   #isEnded = false;
 
   constructor(
@@ -52,7 +52,7 @@ export class ThreadPath {
 
   /** The thread calls: all that it waited for has ended. */
   arrived(nowMs: number): void {
-    for (const awaited of this.#awaited) this.#over(awaited, nowMs);
+    for (const awaited of this.#awaited) this.#toolEnded(awaited, nowMs);
     this.#asked = undefined;
     this.#told = [];
     this.#before = this.#at;
@@ -85,12 +85,12 @@ export class ThreadPath {
   toolFinished(tool: ToolLatency, client: ToolLatency, nowMs: number): void {
     const ended = this.#awaited.find(({ latency }) => latency === tool);
     if (ended === undefined) return;
-    this.#over(ended, nowMs);
+    this.#toolEnded(ended, nowMs);
     this.#told = this.#told.filter((other) => other !== ended);
     if (this.#told.length === 0) this.#asked = begun(client, nowMs);
   }
 
-  /** The program has ended, or counts as ended. */
+  /** The program has ended, or is presumed to have. */
   ended(): void {
     if (this.#at === undefined || this.#isEnded) return;
     this.graph.ended(this.#at);
@@ -134,7 +134,7 @@ export class ThreadPath {
     return this.#asked === undefined ? this.#told : [this.#asked];
   }
 
-  #over({ latency, sinceMs, foreseen }: Awaited, nowMs: number): void {
+  #toolEnded({ latency, sinceMs, foreseen }: Awaited, nowMs: number): void {
     const ms = nowMs - sinceMs;
     const within = ms <= foreseen.medianMs ? 'p50' : ms <= foreseen.p95Ms ? 'p95' : 'none';
     this.accuracy.times[foreseen.source][within] += 1;

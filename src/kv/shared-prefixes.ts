@@ -29,7 +29,7 @@ export class SharedPrefixes {
     return Math.min(promptTokens, Math.round(tokens));
   }
 
-  /** A program's first call has its answer. @param cachedTokens prompt tokens found cached, by the engine's count */
+  /** A program has its first answer. @param cachedTokens prompt tokens found cached, by the engine's count */
   began(family: Family | undefined, cachedTokens: number): void {
     if (family === undefined) return;
     const known = this.#families.get(family.id) ?? { tokens: 0, calls: 0 };

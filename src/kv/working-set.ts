@@ -379,7 +379,7 @@ export class WorkingSet {
   /** Restores the contexts that a call displaced, except where their threads have gone on or ended. */
   #restore(displaced: ReadonlyMap<Context, Displaced>): Context[] {
     const back = [...displaced].filter(([context, { bucket }]) => {
-      if (context.program.isOver) return false;
+      if (context.program.hasEnded) return false;
       const there = this.get(context.program, context.thread);
       return there === undefined || (there === context && context.bucket === bucket);
     });

@@ -15,7 +15,7 @@ export function joiningOf(
   call: Call,
   engine: Engine,
   { admission, policy }: SchedulerConfig,
-  completionIndex: Pick<CompletionIndex, 'isLearnt' | 'of'>,
+  completionIndex: Pick<CompletionIndex, 'isLearnt' | 'hazardIndexOf'>,
   nowMs: number,
 ): Joining | undefined {
   const { batch, stepTime } = engine;

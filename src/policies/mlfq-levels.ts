@@ -12,10 +12,9 @@ export class MlfqLevels {
     this.#upperMs = uppersMs;
   }
 
-  /** The queue, 0 first, whose range contains this service. */
+  /** The queue, 0 first, whose range contains this service; the last one if none does. */
   of(serviceMs: number): number {
-    let level = 0;
-    while (serviceMs >= (this.#upperMs[level] ?? Infinity)) level += 1;
-    return level;
+    const level = this.#upperMs.findIndex((upperMs) => serviceMs < upperMs);
+    return level === -1 ? this.#upperMs.length : level;
   }
 }

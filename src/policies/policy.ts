@@ -15,7 +15,7 @@ export interface Arrival {
   readonly arrivedAtMs: number;
   /** The program's attained service on arrival. */
   readonly serviceAtArrivalMs: number;
-  /** Prompt tokens of a program's first call beyond its family's shared prefix. */
+  /** Prompt tokens beyond the family's shared prefix, of calls before the program's first answer; absent: 0. */
   readonly newPromptTokens?: number;
 }
 

@@ -2,7 +2,7 @@ import { faded, HORIZON_STEPS } from './idle-steps.js';
 import type { RetentionPolicy } from './retention.js';
 
 /**
- * Classes: contexts left by a program's first call, or by a later one. Sixteen finer classes (by calls made, tool called
+ * Classes: contexts left by a program's first answered call, or by a later one. Sixteen finer classes (by calls made, tool called
  * and home) changed no mean by more than 1 % (docs/DESIGN.md, "Retention").
  */
 export const [FIRST, LATER] = [0, 1];
@@ -76,7 +76,7 @@ export function learntRetention(): RetentionPolicy {
   const [first, later] = [new Outcomes(PRIOR_RETURNS.first), new Outcomes(PRIOR_RETURNS.later)];
   return {
     name: 'learnt',
-    classOf: ({ program }) => (program.callsTotal === 1 ? FIRST : LATER),
+    classOf: ({ program }) => (program.callsFinished <= 1 ? FIRST : LATER),
     share: (kind, age, { worthSteps }) => (kind === FIRST ? first : later).share(age, worthSteps),
     learn: (kind, age) => (kind === FIRST ? first : later).learn(age),
   };

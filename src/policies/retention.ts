@@ -8,7 +8,7 @@ export type ContextClass = number;
 export interface Resting {
   readonly program: {
     readonly id: ProgramId;
-    readonly callsTotal: number;
+    readonly callsFinished: number;
     readonly outlook: Pick<Outlook, 'silenceMs' | 'returned'> | undefined;
   };
   readonly thread: string;

@@ -1,6 +1,7 @@
 import type { Call } from './call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
+import { invariant } from '../invariant.js';
 import { CompletionIndex } from './completion-index.js';
 import type {
   CallArrived,
@@ -16,8 +17,8 @@ import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/footprint.js';
 import { Foresight } from '../foresight/foresight.js';
 import { SharedPrefixes } from '../kv/shared-prefixes.js';
-import { HORIZON_STEPS, STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
 import { ProcessTable, type Program } from './process-table.js';
+import { ProgramEnds } from './program-ends.js';
 import { urgencyOf } from './urgency.js';
 import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
 
@@ -32,6 +33,7 @@ import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
  */
 export class Accounting {
   readonly table: ProcessTable;
+  readonly ends: ProgramEnds;
   readonly completionIndex = new CompletionIndex();
   readonly foresight = new Foresight();
   readonly #forecast = new ContextForecast();
@@ -41,6 +43,7 @@ export class Accounting {
   constructor(config: SchedulerConfig) {
     this.#config = config;
     this.table = new ProcessTable(config.limits.programsMax);
+    this.ends = new ProgramEnds(this.table, this.completionIndex);
   }
 
   configure(config: SchedulerConfig): void {
@@ -51,17 +54,18 @@ export class Accounting {
   /** Finds or makes the row for a new call. `evicted`: the idle program that made way for it. */
   admit(id: ProgramId, tenant: TenantId, nowMs: number): { row: Program; evicted: Program | undefined } {
     const admitted = this.table.admit(id, tenant, nowMs);
-    if (admitted.row.isCountedOut && !admitted.row.isElsewhere) this.#revived(admitted.row);
-    admitted.row.isElsewhere = false;
+    this.ends.called(admitted.row);
     this.table.wake(admitted.row);
     return admitted;
   }
 
   /** Joins what other gateways know of the program with what is known here. */
   joinElsewhere(program: Program, { serviceMs, calls, root }: Elsewhere): void {
-    this.#attain(program, serviceMs);
+    if (Number.isFinite(serviceMs)) this.#attain(program, serviceMs);
     this.#forecast.joined(program, root);
     program.callsTotal = Math.max(program.callsTotal, calls);
+    // Calls of sub-agents, which `root` leaves out, show in the service.
+    program.callsFinished = Math.max(program.callsFinished, root.calls, program.serviceMs > 0 ? 1 : 0);
   }
 
   /** The call has arrived: adds it to its program. */
@@ -111,7 +115,10 @@ export class Accounting {
     const timeMs = event.serviceMs ?? elapsedMs - (event.queueMs ?? 0);
     this.#charge(call, Math.max(0, timeMs));
     program.lastEngine = engine;
-    if (call.isFirst && usage?.cachedTokens !== undefined) this.#sharedPrefixes.began(call.family, cachedTokens);
+    // After a call that was cancelled or lost, the program may find its own tokens cached.
+    const isEvidence = program.callsFinished === 0 && call.serviceAtArrivalMs === 0;
+    if (isEvidence && usage?.cachedTokens !== undefined) this.#sharedPrefixes.began(call.family, cachedTokens);
+    program.callsFinished += 1;
     program.promptTokens += promptTokens;
     program.cachedTokens += cachedTokens;
     program.outputTokens += outputTokens;
@@ -145,55 +152,32 @@ export class Accounting {
     call.program.outputTokens += call.outputTokens;
   }
 
-  /** The call is over. Returns its program when that is over as well. */
-  ended(call: Call, nowMs: number): Program | undefined {
+  /** The call has ended. Returns its program when that has ended as well. */
+  callEnded(call: Call, nowMs: number): Program | undefined {
     const { program } = call;
     program.lastCompletionAtMs = nowMs;
     if (!program.end(call)) return undefined;
     return this.table.rest(program, nowMs) ? program : undefined;
   }
 
-  /** Takes the row out of the table; undefined while it still has active calls. */
-  detach(row: Program, cause: ProgramGone['cause']): Program | undefined {
-    if (cause === 'ended' && !row.isCountedOut) this.#over(row);
-    this.table.detach(row, cause);
-    return row.activeCalls.length === 0 ? row : undefined;
+  /** Takes the row out of the table. Returns it when the program has ended, undefined while it still has active calls. */
+  remove(row: Program, cause: ProgramGone['cause']): Program | undefined {
+    this.table.remove(row, cause);
+    return row.hasEnded ? row : undefined;
   }
 
-  /** Counts programs as ended that have been idle beyond the horizon of retention. */
-  countOut(nowMs: number): void {
-    const horizonMs = (HORIZON_STEPS / STEPS_PER_HALF_LIFE) * this.#config.admission.halfLifeMs;
-    for (let row = this.table.nextIdle; row !== undefined; row = this.table.nextIdle) {
-      if ((row.idleSinceMs ?? Infinity) + horizonMs > nowMs) return;
-      this.table.countOut(row);
-      if (!row.isElsewhere) this.#over(row);
-    }
-  }
-
-  /** Another gateway runs the program's calls from now on: its end is counted there. */
-  moved(row: Program): void {
-    if (row.isCountedOut && !row.isElsewhere) this.#revived(row);
-    row.isElsewhere = true;
-  }
-
-  #over({ serviceMs, outlook }: Program): void {
-    this.completionIndex.ended(serviceMs);
-    outlook?.ended(serviceMs);
-  }
-
-  #revived({ serviceMs, outlook }: Program): void {
-    this.completionIndex.revived(serviceMs);
-    outlook?.revived(serviceMs);
+  /** Programs that have been idle for long are presumed to have ended. */
+  presumeEnded(nowMs: number): void {
+    this.ends.presume(nowMs, this.#config.admission.halfLifeMs);
   }
 
   /** Removes the longest-idle row when its lease is over, or when the table exceeds a lowered limit. */
   expire(nowMs: number): Program | undefined {
     const row = this.table.oldestIdle;
     if (row === undefined) return undefined;
-    const isOver = this.#leaseEndMs(row) <= nowMs;
-    if (!isOver && this.table.size <= this.table.programsMax) return undefined;
-    this.table.detach(row, isOver ? 'expired' : 'evicted');
-    return row;
+    const isExpired = this.#leaseEndMs(row) <= nowMs;
+    if (!isExpired && this.table.size <= this.table.programsMax) return undefined;
+    return this.remove(row, isExpired ? 'expired' : 'evicted');
   }
 
   /** End of the next lease; Infinity when no row is idle. */
@@ -211,9 +195,11 @@ export class Accounting {
   }
 
   #attain(program: Program, serviceMs: number): void {
-    const attainedMs = Math.max(program.serviceMs, serviceMs);
-    this.completionIndex.served(program.serviceMs, attainedMs);
-    program.outlook?.served(program.serviceMs, attainedMs);
+    const isFinite = Number.isFinite(serviceMs);
+    invariant(isFinite, 'attained service is finite');
+    const attainedMs = isFinite ? Math.max(program.serviceMs, serviceMs) : program.serviceMs;
+    this.completionIndex.recordService(program.serviceMs, attainedMs);
+    program.outlook?.recordService(program.serviceMs, attainedMs);
     program.serviceMs = attainedMs;
   }
 }
@@ -224,7 +210,7 @@ export function goneNotice(row: Program): ProgramGone {
   return {
     type: 'programGone',
     program: row.id,
-    cause: row.detached ?? 'ended',
+    cause: row.removed ?? 'ended',
     calls: row.callsTotal,
     serviceMs: row.serviceMs as Millis,
     waitingMs: row.waitingMs as Millis,
@@ -240,8 +226,8 @@ export const durationMsOf = ({ createdAtMs, lastCompletionAtMs }: Program): Mill
   ((lastCompletionAtMs ?? createdAtMs) - createdAtMs) as Millis;
 
 /**
- * Clamps an engine's report to possible values. Cached tokens never exceed the prompt. Times that are not finite, as in
- * an edited log, are dropped.
+ * Clamps an engine's report to possible values. Cached tokens never exceed the prompt. Times and usages that are not
+ * finite, as in an edited log, are dropped.
  */
 export function clampUsage(event: CallFinished): CallFinished {
   const { usage, serviceMs, queueMs, ...rest } = event;
@@ -249,7 +235,7 @@ export function clampUsage(event: CallFinished): CallFinished {
     ...rest,
     ...(serviceMs !== undefined && Number.isFinite(serviceMs) && { serviceMs }),
     ...(queueMs !== undefined && Number.isFinite(queueMs) && { queueMs }),
-    ...(usage && { usage: clampCached(usage) }),
+    ...(usage && Number.isFinite(usage.promptTokens + usage.outputTokens) && { usage: clampCached(usage) }),
   };
 }
 

@@ -47,7 +47,7 @@ export class Call implements Waiting, Timed {
   serviceAtArrivalMs: number;
   /** The program's service on the whole, as foreseen on arrival; 0: unknown. */
   expectedTotalMs = 0;
-  /** Whether it is its program's first call. */
+  /** Whether no call of its program had been answered when it arrived. */
   isFirst: boolean;
   /** `Batch.areaTokenMs` of its engine at the start of this attempt, or of its answer. */
   areaAtStart = 0;
@@ -133,7 +133,7 @@ export class Call implements Waiting, Timed {
     this.request = event.request;
     this.queuedAtMs = arrivedAtMs;
     this.serviceAtArrivalMs = program.serviceMs;
-    this.isFirst = program.callsTotal === 0;
+    this.isFirst = program.callsFinished === 0;
     this.carriedWaitMs = program.waitSincePromotionMs;
   }
 
@@ -197,7 +197,10 @@ export class Call implements Waiting, Timed {
     this.queuedAtMs = nowMs;
   }
 
-  /** Prompt tokens of a program's first call beyond its family's shared prefix. A later call builds on a context: 0. */
+  /**
+   * Prompt tokens beyond its family's shared prefix, of each call before the program's first answer: of a repeated one,
+   * and of each of a first fan-out its own. A later call builds on a context: 0.
+   */
   get newPromptTokens(): number {
     return this.isFirst ? Math.max(0, this.promptTokens - this.sharedTokens) : 0;
   }

@@ -44,6 +44,9 @@ export class CompletionIndex {
   readonly #index = new Float64Array(CLASSES);
   /** The index before it is kept level: it rises where programs that have run for longer end sooner. */
   readonly #ratio = new Float64Array(CLASSES);
+  /** Service and ends in all classes, without the prior. */
+  #servedSumMs = 0;
+  #endedSum = 0;
   #changes = STALE_CHANGES;
   #endedCount = 0;
 
@@ -59,14 +62,22 @@ export class CompletionIndex {
     return this.#endedCount >= ENDED_MIN;
   }
 
-  /** Mean service of a program, in milliseconds. O(classes). */
-  get meanMs(): number {
-    const sum = (values: Float64Array) => values.reduce((total, value) => total + value, 0);
-    return sum(this.#servedMs) / sum(this.#ended);
+  /**
+   * Mean service of a program, in milliseconds: service given / programs ended. Running programs count for what they have
+   * had. Undefined while more have come back than ended.
+   */
+  get meanMs(): number | undefined {
+    return this.#endedSum < 1 ? undefined : this.#servedSumMs / this.#endedSum;
+  }
+
+  /** The mean drawn towards `priorMs`, in milliseconds, as if a few programs of that size had ended besides. */
+  meanMsTowards(priorMs: number): number {
+    return (this.#servedSumMs + PRIOR_PROGRAMS * priorMs) / (Math.max(0, this.#endedSum) + PRIOR_PROGRAMS);
   }
 
   /** A program's attained service has grown. O(classes between). */
-  served(fromMs: number, toMs: number): void {
+  recordService(fromMs: number, toMs: number): void {
+    this.#servedSumMs += toMs - fromMs;
     for (let kind = serviceClassOf(fromMs); kind < CLASSES && lowerMs(kind) < toMs; kind += 1) {
       const ms = Math.min(toMs, lowerMs(kind) + widthMs(kind)) - Math.max(fromMs, lowerMs(kind));
       this.#servedMs[kind] = (this.#servedMs[kind] ?? 0) + ms;
@@ -74,56 +85,64 @@ export class CompletionIndex {
     this.#changes += 1;
   }
 
-  /** A program has ended, or has been idle for so long that it counts as ended. */
+  /** A program has ended, or is presumed to have. */
   ended(serviceMs: number): void {
+    const keep = 1 - 1 / MEMORY_PROGRAMS;
     for (let kind = 0; kind < CLASSES; kind += 1) {
-      this.#ended[kind] = (this.#ended[kind] ?? 0) * (1 - 1 / MEMORY_PROGRAMS);
-      this.#servedMs[kind] = (this.#servedMs[kind] ?? 0) * (1 - 1 / MEMORY_PROGRAMS);
+      this.#ended[kind] = (this.#ended[kind] ?? 0) * keep;
+      this.#servedMs[kind] = (this.#servedMs[kind] ?? 0) * keep;
     }
+    this.#endedSum *= keep;
+    this.#servedSumMs *= keep;
     this.#endedCount += 1;
     this.#count(serviceMs, 1);
   }
 
-  /** A program that counted as ended has come back. */
+  /**
+   * A program that was presumed to have ended has come back. It counts as a whole program less, although its end has
+   * faded since: false ends and revivals are equally many and fade alike, so in the mean they cancel.
+   */
   revived(serviceMs: number): void {
     this.#count(serviceMs, -1);
   }
 
-  /** Index of a class, per millisecond of service. */
-  of(kind: number): number {
+  /** Index of a class of attained service (`serviceClassOf`), per millisecond of service. */
+  hazardIndexOf(serviceClass: number): number {
     this.refresh();
-    return this.#index[kind] ?? 0;
+    return this.#index[serviceClass] ?? 0;
   }
 
   /** Service for each program that ends, from this service on, in milliseconds: 1 / the index, which may rise here. */
   msToEnd(serviceMs: number): number {
     this.refresh();
-    return this.asRead.msToEnd(serviceMs);
+    return this.lastComputed.msToEnd(serviceMs);
   }
 
-  /** The index as last read. Views use it, because looking must not bring the next reading forward. */
-  get asRead(): Pick<CompletionIndex, 'isLearnt' | 'of' | 'msToEnd'> {
+  /** The index as last computed. Views use it, because looking must not bring the next computation forward. */
+  get lastComputed(): Pick<CompletionIndex, 'isLearnt' | 'hazardIndexOf' | 'msToEnd'> {
     return {
       isLearnt: this.isLearnt,
-      of: (kind) => this.#index[kind] ?? 0,
+      hazardIndexOf: (serviceClass) => this.#index[serviceClass] ?? 0,
       msToEnd: (serviceMs) => 1 / (this.#ratio[serviceClassOf(serviceMs)] ?? 0),
     };
   }
 
-  /** Reads the index anew, if it is out of date. */
+  /** Computes the index anew, if it is out of date. */
   refresh(): void {
-    if (this.#changes >= STALE_CHANGES) this.#read();
+    if (this.#changes >= STALE_CHANGES) this.#compute();
   }
 
   #count(serviceMs: number, change: 1 | -1): void {
     const kind = serviceClassOf(serviceMs);
-    this.#ended[kind] = Math.max(0, (this.#ended[kind] ?? 0) + change);
+    this.#ended[kind] = (this.#ended[kind] ?? 0) + change;
+    this.#endedSum += change;
     this.#changes += 1;
   }
 
-  #read(): void {
+  #compute(): void {
     this.#changes = 0;
-    const hazards = this.#ended.map((ended, kind) => ended / (this.#servedMs[kind] ?? 1));
+    // Revivals may for a while outnumber the remembered ends of a class.
+    const hazards = this.#ended.map((ended, kind) => Math.max(0, ended) / (this.#servedMs[kind] ?? 1));
     const ends = hazards.map((hazard, kind) => (hazard === 0 ? 0 : 1 - Math.exp(-hazard * widthMs(kind))));
     let least = Infinity;
     for (let kind = 0; kind < CLASSES; kind += 1) {

@@ -36,7 +36,7 @@ export class Ghosts {
   keep(call: Call, { timeouts, limits }: SchedulerConfig, nowMs: number): void {
     const { program } = call;
     // A later call with the id of an ended program belongs to a new program.
-    if (timeouts.ghostMs === 0 || program.detached !== undefined) return;
+    if (timeouts.ghostMs === 0 || program.removed !== undefined) return;
     const ghosts = this.#ofProgram.get(program) ?? [];
     this.#ofProgram.set(program, ghosts);
     ghosts.push(call);

@@ -41,6 +41,8 @@ export class Program {
   rootContextTokens = 0;
   rootEndedAtMs = -Infinity;
   callsTotal = 0;
+  /** Answered calls. Of a program that has run at other gateways at least one, if any was answered there. */
+  callsFinished = 0;
   promotions = 0;
   promptTokens = 0;
   cachedTokens = 0;
@@ -58,13 +60,13 @@ export class Program {
   /** Time between its calls in which it had none: that of tools and people. */
   pausedMs = 0;
 
-  /** Cause of its removal from the table. The row lives until its last active call ends. */
-  detached: ProgramGone['cause'] | undefined;
+  /** Cause of its removal from the table. The program ends with its last active call. */
+  removed: ProgramGone['cause'] | undefined;
   /** Neighbours in the list of idle rows. */
   idleSinceMs: number | undefined;
-  /** Idle for so long that it counts as ended. */
-  isCountedOut = false;
-  /** Another gateway has run its last calls, and says when it ends. */
+  /** Idle beyond the horizon: it counts as ended, until its next call. */
+  isPresumedEnded = false;
+  /** Another gateway runs its calls, and learns its end. */
   isElsewhere = false;
   olderIdle: Program | undefined;
   newerIdle: Program | undefined;
@@ -114,9 +116,9 @@ export class Program {
     for (const call of this.activeCalls) call.carriedWaitMs = -call.waitingMs(nowMs);
   }
 
-  /** Whether it is out of the table with no active call left. */
-  get isOver(): boolean {
-    return this.detached !== undefined && this.#calls === undefined;
+  /** Whether it is removed, with no active call left. */
+  get hasEnded(): boolean {
+    return this.removed !== undefined && this.#calls === undefined;
   }
 
   bind(engine: Engine): void {
@@ -131,19 +133,22 @@ export class Program {
  *     rows:   id ─> Program                            Map, at most `programsMax`
  *     idle:   oldest <─> ... <─> newest                doubly linked through the rows
  *
- *     first call ──> active ──last call ends──> idle ──lease over, or table full──> gone
- *                      ^                         │
- *                      └───────next call─────────┘        explicit end: gone at once, or with its last active call
+ *     first call ──> active ──last call ends──> idle ──idle beyond the horizon──> presumed ended
+ *                      ^                         │                                  │
+ *                      └────────next call────────┴──────────────────────────────────┘
+ *
+ *     idle, presumed ended ──explicit end, lease over, table full──> ended
+ *     active ──explicit end──> removed ──last call ends──> ended
  *
  * Every operation is O(1). An active row is never removed for room. When every row is active, a new program gets a row
- * outside the table (`detached`). It leaves with the program's last call.
+ * outside the table (`removed`). It ends with the program's last call.
  */
 export class ProcessTable {
   readonly #rows = new Map<ProgramId, Program>();
   #oldestIdle: Program | undefined;
   #newestIdle: Program | undefined;
-  /** The idle rows up to and including this one count as ended. */
-  #newestCountedOut: Program | undefined;
+  /** The idle rows up to and including this one are presumed to have ended. */
+  #newestPresumed: Program | undefined;
 
   constructor(public programsMax: number) {}
 
@@ -169,15 +174,15 @@ export class ProcessTable {
     return this.#newestIdle;
   }
 
-  /** The longest-idle row that does not count as ended. */
+  /** The longest-idle row that is not presumed to have ended. */
   get nextIdle(): Program | undefined {
-    return this.#newestCountedOut === undefined ? this.#oldestIdle : this.#newestCountedOut.newerIdle;
+    return this.#newestPresumed === undefined ? this.#oldestIdle : this.#newestPresumed.newerIdle;
   }
 
-  /** The row, returned by `nextIdle`, counts as ended until it wakes. */
-  countOut(row: Program): void {
-    row.isCountedOut = true;
-    this.#newestCountedOut = row;
+  /** The row, returned by `nextIdle`, is presumed to have ended until it wakes. */
+  presumeEnded(row: Program): void {
+    row.isPresumedEnded = true;
+    this.#newestPresumed = row;
   }
 
   /** Finds or makes the program's row. `evicted`: the idle row that made way for it. */
@@ -186,26 +191,30 @@ export class ProcessTable {
     if (known !== undefined) return { row: known, evicted: undefined };
     const row = new Program(id, tenant, nowMs);
     const evicted = this.#rows.size >= this.programsMax ? this.#oldestIdle : undefined;
-    if (evicted !== undefined) this.detach(evicted, 'evicted');
+    if (evicted !== undefined) this.remove(evicted, 'evicted');
     if (this.#rows.size < this.programsMax) this.#rows.set(id, row);
-    else row.detached = 'evicted';
+    else row.removed = 'evicted';
     return { row, evicted };
   }
 
   /** Takes the row out of the table. */
-  detach(row: Program, cause: ProgramGone['cause']): void {
-    if (row.detached !== undefined) return;
+  remove(row: Program, cause: ProgramGone['cause']): void {
+    if (row.removed !== undefined) return;
     this.#rows.delete(row.id);
-    this.wake(row);
-    row.detached = cause;
+    this.#unlink(row);
+    row.removed = cause;
   }
 
   /** The row has an active call again. */
   wake(row: Program): void {
+    this.#unlink(row);
+    row.isPresumedEnded = false;
+  }
+
+  #unlink(row: Program): void {
     if (row.idleSinceMs === undefined) return;
     const { olderIdle, newerIdle } = row;
-    if (this.#newestCountedOut === row) this.#newestCountedOut = olderIdle;
-    row.isCountedOut = false;
+    if (this.#newestPresumed === row) this.#newestPresumed = olderIdle;
     if (olderIdle === undefined) this.#oldestIdle = newerIdle;
     else olderIdle.newerIdle = newerIdle;
     if (newerIdle === undefined) this.#newestIdle = olderIdle;
@@ -213,9 +222,9 @@ export class ProcessTable {
     row.olderIdle = row.newerIdle = row.idleSinceMs = undefined;
   }
 
-  /** The row's last active call has ended. Returns true when that was the end of the row as well. */
+  /** The row's last active call has ended. Returns true when the program has ended as well. */
   rest(row: Program, nowMs: number): boolean {
-    if (row.detached !== undefined) return true;
+    if (row.removed !== undefined) return true;
     row.idleSinceMs = nowMs;
     row.olderIdle = this.#newestIdle;
     if (this.#newestIdle === undefined) this.#oldestIdle = row;

@@ -49,7 +49,7 @@ export function demandView(engine: Engine, { rules, accounts, completionIndex, w
     window: rules.policy.admits ? engine.limit.size : Infinity,
     inFlight: engine.inFlight,
     loadTokens: wholeTokens(engine.batch.ownTokens),
-    weight: Number(engine.batch.ownWeight(completionIndex.asRead).toPrecision(WEIGHT_DIGITS)),
+    weight: Number(engine.batch.ownWeight(completionIndex.lastComputed).toPrecision(WEIGHT_DIGITS)),
     steps: engine.stepTime.sums.map((sum) => Number(sum.toPrecision(STEPS_DIGITS))),
     activeTokens: wholeTokens(workingSet.activeCountedTokens),
     cachedTokens: wholeTokens(workingSet.cachedTokens),

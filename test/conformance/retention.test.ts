@@ -12,7 +12,7 @@ const ENOUGH = 300;
 const CLASSES: readonly ContextClass[] = [FIRST, LATER, 40, HORIZON_STEPS];
 const stakes = (worthSteps: number, used = 0.5): Stakes => ({ stepMs: 1_000, worthSteps, used });
 
-const CONTEXT = { program: { id: programId('p'), callsTotal: 2, outlook: undefined }, thread: '' };
+const CONTEXT = { program: { id: programId('p'), callsFinished: 2, outlook: undefined }, thread: '' };
 const learn = (retention: RetentionPolicy, kind: ContextClass, age: number | undefined): void =>
   retention.learn(kind, age, CONTEXT, stakes(5));
 
@@ -73,7 +73,7 @@ describe.each(RETENTION_NAMES)('%s', (name) => {
 });
 
 describe('learnt', () => {
-  const CONTEXT = { program: { id: programId('p'), callsTotal: 2, outlook: undefined }, thread: '' };
+  const CONTEXT = { program: { id: programId('p'), callsFinished: 2, outlook: undefined }, thread: '' };
   const learn = (retention: RetentionPolicy, kind: ContextClass, age: number | undefined): void =>
     retention.learn(kind, age, CONTEXT, stakes(5));
 
@@ -83,6 +83,12 @@ describe('learnt', () => {
     for (let seen = 0; seen < ENOUGH; seen += 1) learn(retention, LATER, age);
     return retention;
   }
+
+  it('tells the context of a program’s first answer from later ones, however many calls were refused before', () => {
+    const classOf = (callsFinished: number) =>
+      makeRetention('learnt').classOf({ ...CONTEXT, program: { ...CONTEXT.program, callsFinished } }, stakes(5));
+    expect([0, 1, 2, 9].map(classOf)).toEqual([FIRST, FIRST, LATER, LATER]);
+  });
 
   it('holds contexts until the age at which their class comes back, and no longer', () => {
     const retention = taught(5);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Batch, weightOf } from '../../../src/engines/batch.js';
 
-const index = { of: (kind: number) => 1 / (kind + 1) };
+const index = { hazardIndexOf: (kind: number) => 1 / (kind + 1) };
 const call = fc.record({
   promptTokens: fc.nat(10_000),
   serviceAtArrivalMs: fc.nat(100_000),
@@ -11,7 +11,7 @@ const call = fc.record({
 });
 
 it('weighs a call by attained service, and more if its program declares that little is left', () => {
-  const falling = { of: (kind: number) => 1 / (100 * (kind + 1)) };
+  const falling = { hazardIndexOf: (kind: number) => 1 / (100 * (kind + 1)) };
   const weight = (serviceAtArrivalMs: number, expectedTotalMs: number) =>
     weightOf({ serviceAtArrivalMs, expectedTotalMs }, falling);
   const attained = weight(1000, 0);

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Calibration } from '../../../src/foresight/calibration.js';
 import { Dice } from '../../../workloads/index.js';
@@ -61,6 +62,72 @@ describe('the calibration of declared sizes', () => {
       calibration.learn(attainedMs, attainedMs);
     }
     expect(calibration.explained).toBeGreaterThan(0.7);
+  });
+
+  /** Declared sizes as clients may send them: any, and any number that hardly differ. */
+  const declaredMs = fc.oneof(
+    fc.double({ min: 0, max: 2e13, noNaN: true }),
+    fc.constantFrom(0, 1, 1e9),
+    fc.integer({ min: 10_000, max: 10_010 }),
+  );
+
+  it('expects nothing far beyond the sizes seen, whatever is declared', () => {
+    let expected = 0;
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(declaredMs, fc.double({ min: 0, max: 1e8, noNaN: true })), { minLength: 8, maxLength: 40 }),
+        declaredMs,
+        fc.boolean(),
+        (ended, next, isSorted) => {
+          const calibration = new Calibration();
+          const sizes = ended.map(([, attainedMs]) => Math.max(1, attainedMs));
+          // In order of size, declarations explain much, however little they differ.
+          if (isSorted) sizes.sort((a, b) => a - b);
+          const declarations = ended.map(([declared]) => declared);
+          if (isSorted) declarations.sort((a, b) => a - b);
+          sizes.forEach((sizeMs, index) => calibration.learn(declarations[index]!, sizeMs));
+          expect(calibration.explained).toBeGreaterThanOrEqual(0);
+          expect(calibration.explained).toBeLessThanOrEqual(1 + 1e-9);
+          const ms = calibration.expectedMs(next);
+          if (ms === undefined) return;
+          expected += 1;
+          expect(ms).toBeGreaterThan(Math.min(...sizes) / 4.001);
+          expect(ms).toBeLessThan(Math.max(...sizes) * 4.001);
+        },
+      ),
+      { numRuns: 500 },
+    );
+    expect(expected).toBeGreaterThan(30);
+  });
+
+  it('learns nothing from declarations that hardly differ: their slope would be chance', () => {
+    const calibration = new Calibration();
+    for (let program = 1; program <= 10; program += 1) calibration.learn(10_000 + program, 1_000 * program);
+    for (const declared of [10_001, 10_100, 20_000]) expect(calibration.expectedMs(declared)).toBeUndefined();
+  });
+
+  it('extrapolates with the slope that its programs show', () => {
+    const calibration = learnt(50, (dice) => {
+      const ms = size(dice);
+      return [ms, 3 * Math.sqrt(ms)];
+    });
+    expect(calibration.expectedMs(1e6)! / calibration.expectedMs(1e4)!).toBeCloseTo(10, 0);
+  });
+
+  it('judges at presumed ends until some have proved false, and then anew at real ends', () => {
+    const calibration = new Calibration();
+    for (let program = 0; program < 20; program += 1) {
+      calibration.presumedEnded();
+      calibration.learn(1_000 * 2 ** (program % 4), 500 * 2 ** (program % 4));
+    }
+    calibration.revived();
+    expect(calibration.trustsPresumedEnds).toBe(true);
+    expect(calibration.expectedMs(4_000)).toBeCloseTo(2_000, 3);
+    calibration.revived();
+    expect(calibration.trustsPresumedEnds).toBe(false);
+    expect(calibration.expectedMs(4_000)).toBeUndefined();
+    for (let program = 0; program < 100; program += 1) calibration.presumedEnded();
+    expect(calibration.trustsPresumedEnds).toBe(true);
   });
 
   it('stays finite with sizes of nothing', () => {

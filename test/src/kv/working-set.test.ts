@@ -79,7 +79,7 @@ class Cache {
   end(name: string): void {
     const program = this.#programs.get(name);
     if (program === undefined) return;
-    program.detached = 'ended';
+    program.removed = 'ended';
     this.#workingSet.forget(program);
   }
 

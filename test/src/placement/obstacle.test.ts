@@ -13,7 +13,7 @@ import { joined } from '../../support/core-events.js';
 
 const config = coreConfig({ admission: { batching: 'knee' }, policy: { tenants: 'weighted', firstQuantumMs: 125 } });
 /** Programs end in proportion to 1 / their class: the large end late. */
-const completionIndex = { isLearnt: true, of: (kind: number) => 1 / (1 << kind) };
+const completionIndex = { isLearnt: true, hazardIndexOf: (kind: number) => 1 / (1 << kind) };
 
 function callOf(tenant: string, serviceMs: number, promptTokens = 10_000): Call {
   const program = new Program(programId(`${tenant}/p`), tenantId(tenant), 0);

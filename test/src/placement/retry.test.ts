@@ -67,6 +67,21 @@ describe('failures of engines', () => {
     expect(desk.fail('a', 'unreached', 100)).toEqual([{ type: 'reject', call: 'a', refusal: 'no_engine' }]);
   });
 
+  it('a call that an engine broke was reached: the time for which none could be begins anew', () => {
+    const desk = new Desk({ timeouts: { noEngineMs: 250 }, limits: { attemptsMax: 9, enginesFailedMax: 9 } });
+    desk.join('A');
+    desk.arrive('a');
+    desk.fail('a', 'unreached', 100);
+    desk.pass(200);
+    desk.fail('a', 'broken');
+    desk.pass(100);
+    expect(desk.fail('a', 'unreached', 100)).toEqual([]);
+    desk.pass(240);
+    expect(desk.fail('a', 'unreached', 100)).toEqual([]);
+    desk.pass(100);
+    expect(desk.fail('a', 'unreached', 100)).toEqual([{ type: 'reject', call: 'a', refusal: 'no_engine' }]);
+  });
+
   it('calls that wait while no engine is up are refused after noEngineMs, each from when it found none', () => {
     const desk = new Desk({ timeouts: { noEngineMs: 100 } });
     desk.join('A', { window: 1 });

@@ -6,13 +6,13 @@ function learnt(services: readonly number[], rounds: number): CompletionIndex {
   const index = new CompletionIndex();
   for (let round = 0; round < rounds; round += 1)
     for (const service of services) {
-      index.served(0, service);
+      index.recordService(0, service);
       index.ended(service);
     }
   return index;
 }
 
-const at = (index: CompletionIndex, serviceMs: number): number => index.of(serviceClassOf(serviceMs));
+const at = (index: CompletionIndex, serviceMs: number): number => index.hazardIndexOf(serviceClassOf(serviceMs));
 
 describe('the completion index', () => {
   it('has a class for each doubling of service', () => {
@@ -28,10 +28,10 @@ describe('the completion index', () => {
 
   it('is shown as last read: looking does not bring the next reading forward', () => {
     const index = learnt([1_000], 100);
-    const { of } = index.asRead;
-    expect(of(serviceClassOf(100))).toBe(0);
+    const { hazardIndexOf } = index.lastComputed;
+    expect(hazardIndexOf(serviceClassOf(100))).toBe(0);
     const read = at(index, 100);
-    expect(of(serviceClassOf(100))).toBe(read);
+    expect(hazardIndexOf(serviceClassOf(100))).toBe(read);
     expect(read).toBeGreaterThan(0);
   });
 
@@ -53,18 +53,18 @@ describe('the completion index', () => {
 
   it('never rises with service', () => {
     const index = learnt([100, 5_000, 5_000, 90_000], 100);
-    const all = Array.from({ length: 32 }, (_, kind) => index.of(kind));
+    const all = Array.from({ length: 32 }, (_, kind) => index.hazardIndexOf(kind));
     expect(all).toEqual(all.toSorted((a, b) => b - a));
   });
 
   it('takes back the end of a program that returns', () => {
     const [kept, revived] = [learnt([1_000], 100), learnt([1_000], 100)];
     for (let times = 0; times < 80; times += 1) revived.revived(1_000);
-    kept.served(0, 32_000);
-    revived.served(0, 32_000);
+    kept.recordService(0, 32_000);
+    revived.recordService(0, 32_000);
     for (let times = 0; times < 40; times += 1) {
-      kept.served(0, 0);
-      revived.served(0, 0);
+      kept.recordService(0, 0);
+      revived.recordService(0, 0);
     }
     expect(at(revived, 500)).toBeLessThan(at(kept, 500) / 2);
   });

@@ -26,14 +26,14 @@ describe('ProcessTable', () => {
     const table = tableOf(3, 'a', 'b', 'c');
     table.wake(table.get(programId('a'))!);
     const { evicted } = table.admit(programId('d'), T, 9);
-    expect([evicted?.id, evicted?.detached, idsOf(table)]).toEqual(['b', 'evicted', ['a', 'c', 'd']]);
+    expect([evicted?.id, evicted?.removed, idsOf(table)]).toEqual(['b', 'evicted', ['a', 'c', 'd']]);
   });
 
   it('full of active rows: a new program gets a row outside the table, and nobody loses theirs', () => {
     const table = new ProcessTable(1);
     table.admit(programId('a'), T, 0);
     const { row, evicted } = table.admit(programId('b'), T, 0);
-    expect([evicted, row.detached, idsOf(table)]).toEqual([undefined, 'evicted', ['a']]);
+    expect([evicted, row.removed, idsOf(table)]).toEqual([undefined, 'evicted', ['a']]);
     expect(table.rest(row, 1)).toBe(true);
     expect(table.oldestIdle).toBeUndefined();
   });
@@ -47,22 +47,22 @@ describe('ProcessTable', () => {
     };
     table.wake(table.get(programId('c'))!);
     expect(order()).toEqual(['a', 'b', 'd']);
-    table.detach(table.get(programId('d'))!, 'ended');
+    table.remove(table.get(programId('d'))!, 'ended');
     table.rest(table.get(programId('c'))!, 7);
     expect(order()).toEqual(['a', 'b', 'c']);
     table.wake(table.get(programId('a'))!);
     table.wake(table.get(programId('a'))!);
     expect(order()).toEqual(['b', 'c']);
-    for (const id of ['b', 'c']) table.detach(table.get(programId(id))!, 'expired');
+    for (const id of ['b', 'c']) table.remove(table.get(programId(id))!, 'expired');
     expect([order(), idsOf(table)]).toEqual([[], ['a']]);
   });
 
   it('a row that has left keeps its first cause, and its id can be used again', () => {
     const table = tableOf(2, 'a');
     const row = table.get(programId('a'))!;
-    table.detach(row, 'ended');
-    table.detach(row, 'expired');
-    expect(row.detached).toBe('ended');
+    table.remove(row, 'ended');
+    table.remove(row, 'expired');
+    expect(row.removed).toBe('ended');
     expect(table.admit(programId('a'), T, 9).row).not.toBe(row);
   });
 });

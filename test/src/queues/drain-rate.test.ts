@@ -1,30 +1,45 @@
-import { expect, it } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { DrainRate } from '../../../src/queues/drain-rate.js';
 
-/** 64 completions, 100 ms apart, each of which leaves calls waiting. */
-function knownRate(): { readonly rate: DrainRate; readonly nowMs: number } {
-  const rate = new DrainRate();
-  for (let nowMs = 0; nowMs <= 6_400; nowMs += 100) rate.completed(true, nowMs);
-  return { rate, nowMs: 6_400 };
-}
+describe('the drain rate', () => {
+  /** Spells of some calls each, 100 ms a call while others wait, after idle times. */
+  function afterSpells(idleMs: readonly number[], callsEach: number): number | undefined {
+    const rate = new DrainRate();
+    let nowMs = 0;
+    for (const pauseMs of idleMs) {
+      nowMs += pauseMs;
+      for (let call = 1; call <= callsEach; call += 1) {
+        // The last call of a spell runs alone.
+        nowMs += call < callsEach ? 100 : 7_000;
+        rate.completed(call < callsEach, nowMs);
+      }
+    }
+    rate.completed(true, (nowMs += 100));
+    return rate.msPerCall(nowMs);
+  }
 
-it('is the mean time between completions under backlog, once it is known', () => {
-  const { rate, nowMs } = knownRate();
-  expect(rate.msPerCall(nowMs)).toBeCloseTo(100);
-  expect(new DrainRate().msPerCall(0)).toBeUndefined();
-});
+  it('is the time between completions while calls wait: idle times and calls that leave none waiting do not count', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 100_000 }), { minLength: 70, maxLength: 90 }),
+        fc.integer({ min: 3, max: 20 }),
+        (idleMs, callsEach) => {
+          expect(afterSpells(idleMs, callsEach)).toBeCloseTo(100, 6);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
 
-it('does not count a time in which no call waited', () => {
-  const { rate, nowMs } = knownRate();
-  rate.completed(false, nowMs + 100);
-  rate.completed(true, nowMs + 60_000);
-  expect(rate.msPerCall(nowMs + 60_000)).toBeCloseTo(100);
-  rate.completed(true, nowMs + 60_100);
-  expect(rate.msPerCall(nowMs + 60_100)).toBeCloseTo(100);
-});
-
-it('is forgotten after ten minutes', () => {
-  const { rate, nowMs } = knownRate();
-  expect(rate.msPerCall(nowMs + 600_000)).toBeCloseTo(100);
-  expect(rate.msPerCall(nowMs + 600_001)).toBeUndefined();
+  it('is unknown until enough calls have ended, long after they did, and for other engines', () => {
+    expect(afterSpells([0], 64)).toBeUndefined();
+    const rate = new DrainRate();
+    for (let call = 0; call <= 64; call += 1) rate.completed(true, 100 * call);
+    expect(rate.msPerCall(6_400)).toBe(100);
+    expect(rate.msPerCall(6_400 + 600_000)).toBe(100);
+    expect(rate.msPerCall(6_401 + 600_000)).toBeUndefined();
+    rate.reset();
+    expect(rate.msPerCall(6_400)).toBeUndefined();
+  });
 });

@@ -1,0 +1,57 @@
+import { HORIZON_STEPS, STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
+import type { CompletionIndex } from './completion-index.js';
+import type { ProcessTable, Program } from './process-table.js';
+
+/**
+ * Tells the ends of programs to all that learn from them: the completion index, and the indices, graphs and
+ * declarations that a program's outlook knows.
+ *
+ *     presumedEnded   idle beyond the horizon of retention: few clients tell an end, and leases are long
+ *     revived         a call of it has come after all
+ *     ended           for good, whatever the cause; once a program
+ *
+ * A program that another gateway runs ends there, and teaches this one nothing more until it comes back.
+ */
+export class ProgramEnds {
+  constructor(
+    private readonly table: ProcessTable,
+    private readonly completionIndex: CompletionIndex,
+  ) {}
+
+  /** Presumes that programs have ended that have been idle for four half-lives of retention. */
+  presume(nowMs: number, halfLifeMs: number): void {
+    const horizonMs = (HORIZON_STEPS / STEPS_PER_HALF_LIFE) * halfLifeMs;
+    for (let row = this.table.nextIdle; row !== undefined; row = this.table.nextIdle) {
+      if ((row.idleSinceMs ?? Infinity) + horizonMs > nowMs) return;
+      this.table.presumeEnded(row);
+      if (row.isElsewhere) continue;
+      this.completionIndex.ended(row.serviceMs);
+      row.outlook?.presumedEnded(row.serviceMs);
+    }
+  }
+
+  /** A call of the program has come to this gateway. */
+  called(row: Program): void {
+    this.#revive(row);
+    row.isElsewhere = false;
+  }
+
+  /** Another gateway runs the program's calls from now on. */
+  moved(row: Program): void {
+    this.#revive(row);
+    row.isElsewhere = true;
+  }
+
+  #revive({ isPresumedEnded, isElsewhere, serviceMs, outlook }: Program): void {
+    if (!isPresumedEnded || isElsewhere) return;
+    this.completionIndex.revived(serviceMs);
+    outlook?.revived(serviceMs);
+  }
+
+  /** The program has ended: its row is removed, and its last call has ended. */
+  ended({ isPresumedEnded, isElsewhere, serviceMs, outlook }: Program): void {
+    if (isElsewhere) return;
+    if (!isPresumedEnded) this.completionIndex.ended(serviceMs);
+    outlook?.ended(serviceMs, isPresumedEnded);
+  }
+}
