@@ -1,3 +1,5 @@
+import { tableWidth, textTable } from '../text/index.js';
+
 /** The value that a share `p` of the values, in any order, does not exceed. NaN without values. */
 export function percentile(values: Iterable<number>, p: number): number {
   const sorted = Float64Array.from(values).sort();
@@ -14,32 +16,16 @@ export function show(value: number | undefined, unit = ''): string {
 
 export const ratio = (value: number): string => (Number.isFinite(value) ? `${value.toFixed(2)}x` : '-');
 
-/** Columns of a terminal, or of a page where the output is no terminal. */
-const widthMax = (): number => (process.stdout.isTTY ? process.stdout.columns : 120);
 const FIGURE = /^~?-?[\d.,]*[x%]?$/;
 
-/**
- * Prints rows under their headings, numbers to the right. Columns without room continue below, after the names of their
- * rows: the first column, and those up to the first one of figures.
- */
+/** Prints rows under their headings. Their names are the first column, and those up to the first one of figures. */
 export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
-  const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => (row[i] ?? '').length)));
   const firstFigure = headings.findIndex((_, i) => i > 0 && rows.every((row) => FIGURE.test(row[i] ?? '')));
-  const names = [...headings.keys()].slice(0, Math.max(1, firstFigure));
-  const widthOf = (columns: readonly number[]) => columns.reduce((sum, i) => sum + (widths[i] ?? 0) + 2, -2);
-  const parts: number[][] = [];
-  for (const i of [...headings.keys()].slice(names.length)) {
-    const part = parts.at(-1);
-    if (part !== undefined && widthOf([...part, i]) <= widthMax()) part.push(i);
-    else parts.push([...names, i]);
-  }
-  const line = (cells: readonly string[], columns: readonly number[]) =>
-    columns
-      .map((i) => (i === 0 ? (cells[i] ?? '').padEnd(widths[i] ?? 0) : (cells[i] ?? '').padStart(widths[i] ?? 0)))
-      .join('  ');
-  const block = (columns: readonly number[]) =>
-    [headings, widths.map((n) => '-'.repeat(n)), ...rows].map((cells) => `${line(cells, columns)}\n`).join('');
-  process.stdout.write(parts.map(block).join('\n'));
+  const names = Math.max(1, firstFigure);
+  const named = (cells: readonly string[]) => [cells.slice(0, names).join(', '), ...cells.slice(names)];
+  const [corner = '', ...columns] = named(headings);
+  const lines = textTable(corner, [{ heading: '', columns }], rows.map(named), tableWidth(process.stdout));
+  process.stdout.write(`${lines.join('\n')}\n`);
 }
 
 export const say = (text: string): void => void process.stdout.write(`${text}\n`);

@@ -27,7 +27,6 @@ export {
   type Statistic,
   hasFewWaits,
   nearestRank,
-  statisticsOf,
   tailOf,
 } from './measure/sample.js';
 export {

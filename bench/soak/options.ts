@@ -12,7 +12,6 @@ export interface SoakOptions {
   readonly seed: number;
   /** Seconds between two kills of engines. */
   readonly killEvery: number;
-  readonly picture: string;
   readonly json?: string;
 }
 
@@ -27,8 +26,7 @@ export function readOptions(argv: readonly string[]): SoakOptions {
     .option('--rate <tokens>', 'tokens a second of one stream', numberFrom(0.5, 50), 3)
     .option('--kill-every <seconds>', 'between two kills of engines', numberFrom(5, 3600), 150)
     .option('--seed <number>', 'of what agents and engines do', numberFrom(0, 1e9, 'a whole number'), 1)
-    .option('--picture <file>', 'SVG that is written', 'soak.svg')
-    .addOption(new Option('--json <file>', 'also writes every sample'))
+    .addOption(new Option('--json <file>', 'writes every sample'))
     .showHelpAfterError()
     .exitOverride()
     .parse(argv, { from: 'user' });

@@ -6,7 +6,6 @@ import { Agents } from './agents.js';
 import { disturb, type Disturbances } from './disturb.js';
 import { AFTERWARDS, judge, notBack } from './flat.js';
 import { readOptions, type SoakOptions } from './options.js';
-import { draw } from './picture.js';
 import { Sampler, type Sample } from './samples.js';
 import { Stage } from './stage.js';
 
@@ -35,7 +34,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const stage = new Stage(options);
   try {
     await stage.open();
-    return await report(await soak(stage, options), options);
+    return report(await soak(stage, options), options);
   } finally {
     await stage.close();
   }
@@ -71,7 +70,7 @@ async function soak(stage: Stage, options: SoakOptions): Promise<Outcome> {
   return { before, samples: sampler.samples, after, agents, done };
 }
 
-async function report({ before, samples, after, agents, done }: Outcome, options: SoakOptions): Promise<number> {
+function report({ before, samples, after, agents, done }: Outcome, options: SoakOptions): number {
   const measured = samples.filter(({ minutes }) => minutes >= options.warmUp && minutes <= options.minutes);
   const rows = judge(measured);
   const back = notBack(before, after);
@@ -99,7 +98,6 @@ ${done.faults} faults, ${done.kills} kills of engines, ${done.reloads} reloads.\
 Lost without an error: ${calls.broken} broken, ${calls.silent} silent, ${calls.hung} hung, ${wrongLength} of a wrong length. Bad requests: ${refused} refused, ${unrefused} not.
 Gateway: ${after.accepted} accepted, ${after.ended} ended, ${after.violations} violations of invariants.`);
   for (const example of agents.examples) say(`  lost: ${example}`);
-  writeFileSync(options.picture, await draw(samples, `${options.streams} streams for ${options.minutes} minutes`));
   if (options.json !== undefined) writeFileSync(options.json, JSON.stringify({ options, samples, before, after }));
   const failures = [
     ...rows.flatMap(({ title, flat }) => (flat ? [] : [`not flat: ${title}`])),

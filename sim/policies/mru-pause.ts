@@ -10,8 +10,6 @@ const FORCE_MS = 300_000;
 const ROUNDS_MAX = 14;
 const DECODE_BUFFER_TOKENS = 100;
 const ACTIVE_MAX = 64;
-const HIGH_WATERMARK = 1;
-const LOW_WATERMARK = 1;
 const HEADROOM = 1.2;
 /** Calls in an engine's own queue at which it gets no more. */
 const ENGINE_WAITING_MAX = 1;
@@ -20,11 +18,12 @@ const ENGINE_WAITING_MAX = 1;
  * Program scheduling as in vLLM Router, by our reading of its documentation, with its queue over all engines.
  *
  * Programs are active or paused. An active one holds its contexts' tokens of its engine's capacity, working or idle;
- * its calls are dispatched at once. A new or a paused one becomes active when its engine has room below the low
- * watermark, the most recently used first. Another engine with that much more room takes it too, the longest waiting
+ * its calls are dispatched at once. A new or a paused one becomes active when its engine has room, the most recently
+ * used first. Another engine with that much more room takes it too, the longest waiting
  * first. After 300 s of waiting it becomes active whatever the room. An idle program is paused in three cases. First,
  * after a time of at most 10 s, set by the past worth of waiting for returns. Second, after 14 calls in a row while
- * others wait; it then goes behind them once. Third, when its engine is over the high watermark.
+ * others wait; it then goes behind them once. Third, when its engine's capacity is exceeded (both watermarks
+ * are 1 by default).
  *
  * Left out: the reserve for growth and its bypass by batch gain, priorities and deadlines in requests, shared prefixes.
  * A new program is bound to the engine with fewest active programs. The worth of a return is the prefill of a whole
@@ -237,14 +236,14 @@ export class MruPause implements Steps {
     }
   }
 
-  /** Over the high watermark, marks working programs to be paused, the longest unused first, until the rest fits. */
+  /** Over its capacity, marks working programs to be paused, the longest unused first, until the rest fits. */
   #repair(): void {
     for (const rank of this.#ranks.values()) {
-      if (rank.usedTokens <= HIGH_WATERMARK * rank.capacityTokens) continue;
+      if (rank.usedTokens <= rank.capacityTokens) continue;
       const working = [...rank.active].filter((program) => program.running.size > 0);
       let usedTokens = working.reduce((sum, each) => sum - (each.overdrawn ? each.tokens : 0), rank.usedTokens);
       for (const program of working.sort((a, b) => a.usedMs - b.usedMs).slice(0, -1)) {
-        if (usedTokens <= LOW_WATERMARK * rank.capacityTokens) break;
+        if (usedTokens <= rank.capacityTokens) break;
         if (program.overdrawn) continue;
         program.overdrawn = true;
         usedTokens -= program.tokens;
@@ -310,7 +309,7 @@ function isOpen(rank: Rank): boolean {
 
 function admits(rank: Rank, program: MruProgram): boolean {
   if (rank.active.size === 0) return true;
-  return isOpen(rank) && rank.usedTokens + program.tokens <= LOW_WATERMARK * rank.capacityTokens;
+  return isOpen(rank) && rank.usedTokens + program.tokens <= rank.capacityTokens;
 }
 
 /** Programs that have yielded come last; then the most recently used first. */

@@ -6,7 +6,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { exchange, type Answer, type Watch } from '../../bench/soak/exchange.js';
 import { judge, notBack } from '../../bench/soak/flat.js';
 import { readOptions } from '../../bench/soak/options.js';
-import { draw } from '../../bench/soak/picture.js';
 import type { Sample } from '../../bench/soak/samples.js';
 
 let server: Server | undefined;
@@ -117,11 +116,5 @@ describe('a soak', () => {
   it('warms up for a fifth of its time, at most ten minutes', () => {
     expect(readOptions([])).toMatchObject({ minutes: 60, streams: 2000, warmUp: 10 });
     expect(readOptions(['--minutes', '20'])).toMatchObject({ warmUp: 4 });
-  });
-
-  it('is one picture of as many charts as it has', async () => {
-    const svg = await draw(samples(200, (minute) => minute), 'a soak'); // prettier-ignore
-    expect(svg.match(/<svg/g)).toHaveLength(7);
-    expect(svg.match(/<circle/g)?.length).toBeLessThan(6 * 90);
   });
 });

@@ -30,21 +30,26 @@ describe.each(FORMAT_NAMES)('a trace of %s', (format) => {
         // The last may have lost some of what it is made of: lines of their own, or a row's last digits.
         const kept = ['tracelab', 'azure', 'event-log'].includes(format) ? programs.slice(0, -1) : programs;
         expect(kept).toEqual(whole.programs.slice(0, kept.length));
+        // A cut between two lines of a plain file cannot be seen.
         expect(problems.length).toBeLessThanOrEqual(1);
+        if (isPacked) expect(problems[0]).toMatch(programs.length > 0 ? /unreadable$/ : /unreadable$|^empty$/);
         await expectSound(programs);
       }),
       { numRuns: 40, seed: 7 },
     );
   });
 
-  it('that is damaged gives only programs that are sound', async () => {
+  it.each([
+    ['', plain],
+    [', packed,', packed],
+  ])('that is%s damaged gives only programs that are sound', async (_, whole) => {
     const hit = fc.tuple(
-      fc.nat(plain.length - 1),
+      fc.nat(whole.length - 1),
       fc.oneof(fc.nat(255), fc.constantFrom(...Buffer.from('"[]{},-9\n'))),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(hit, { minLength: 1, maxLength: 30 }), async (hits) => {
-        const bytes = Buffer.from(plain);
+        const bytes = Buffer.from(whole);
         for (const [at, value] of hits) bytes[at] = value;
         const { programs } = await readText(bytes, format);
         await expectSound(programs);

@@ -1,5 +1,3 @@
-import { gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openTrace } from '../../../workloads/index.js';
 import { fileOf } from '../../support/folder.js';
@@ -118,44 +116,6 @@ describe('a malformed recording', () => {
     expect((await programs.next()).value).toMatchObject({ id: 'good' });
     const place = { unit: 'line', number: 2 };
     await expect(programs.next()).rejects.toMatchObject({ code: 'bad_field', place, field: 'instance_id' });
-  });
-});
-
-describe('a damaged file', () => {
-  const rows = Array.from({ length: 20 }, (_, row) => trajectory(`program-${row}`, ['a', 'b', 'c']));
-  const plain = Buffer.from(jsonLines(rows));
-  const packed = gzipSync(plain);
-
-  it('gives the programs before the place where it is cut, and one problem', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.boolean(), fc.double({ min: 0, max: 0.999, noNaN: true }), async (isPacked, share) => {
-        const bytes = isPacked ? packed : plain;
-        const cut = bytes.subarray(0, Math.floor(share * bytes.length));
-        const { programs, problems } = await readTrace(fileOf(isPacked ? 'a.jsonl.gz' : 'a.jsonl', cut));
-        expect(programs.map(({ id }) => id)).toEqual(rows.slice(0, programs.length).map((row) => row.instance_id));
-        // A cut between two lines of a plain file cannot be seen.
-        expect(problems.length).toBeLessThanOrEqual(1);
-        if (isPacked && cut.length > 0) expect(problems[0]).toMatch(/unreadable$/);
-      }),
-      { numRuns: 60, seed: 2 },
-    );
-  });
-
-  it('never does worse than leave programs out', async () => {
-    const place = fc.nat(plain.length - 1);
-    await fc.assert(
-      fc.asyncProperty(
-        fc.boolean(),
-        fc.array(fc.tuple(place, fc.nat(255)), { minLength: 1 }),
-        async (isPacked, hits) => {
-          const bytes = Buffer.from(isPacked ? packed : plain);
-          for (const [at, value] of hits) bytes[at % bytes.length] = value;
-          const { programs } = await readTrace(fileOf(isPacked ? 'a.jsonl.gz' : 'a.jsonl', bytes), 'mini-swe-agent');
-          for (const program of programs) expect(program.calls.length).toBeGreaterThan(0);
-        },
-      ),
-      { numRuns: 100, seed: 3 },
-    );
   });
 });
 

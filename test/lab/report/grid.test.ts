@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { gridLines, gridOf, gridTable, intervalText, meanOf, ratioText, seriesTable, seriesText, spread, type Columns } from '../../../lab/index.js'; // prettier-ignore
+import { Sample } from '../../../lab/measure/sample.js';
+import { percent } from '../../../text/index.js';
+
+function distribution(values: readonly number[]) {
+  const sample = new Sample(1);
+  for (const value of values) sample.add(value);
+  return { times: sample.distribution(), share: values.length > 1 ? 0.5 : null };
+}
+const [many, few] = [distribution(Array.from({ length: 200 }, (_, at) => at)), distribution([7])];
+const groups: readonly Columns<typeof many>[] = [
+  { heading: 'time, ms', columns: spread([many, few], (item) => item.times, 1000) },
+  { heading: '', columns: [{ heading: 'share', of: (item) => item.share, show: percent }] },
+];
+
+describe('a grid', () => {
+  it('has the mean of the items of each row, scaled, and of fewer than 100 values no p99', () => {
+    const grid = gridOf('case', groups, [['both', [many, few]], ['none', []]]); // prettier-ignore
+    expect(grid.groups).toEqual([
+      { heading: 'time, ms', columns: ['mean', 'p50', 'max'] },
+      { heading: '', columns: ['share'] },
+    ]);
+    expect(grid.rows).toEqual([
+      ['both', '53,250', '53,000', '103,000', '50.0 %'],
+      ['none', '-', '-', '-', '-'],
+    ]);
+  });
+
+  it('shows the same cells on a terminal and on a page, and nothing without rows', () => {
+    const grid = gridOf('case', groups, [['one', [few]]]);
+    expect(gridLines(grid, 80).at(-1)!.split(/ {2,}/)).toEqual(grid.rows[0]);
+    expect(gridTable('A case', grid)).toMatchObject({ columns: ['', 'mean', 'p50', 'max', 'share'], rows: grid.rows });
+    expect(gridLines({ ...grid, rows: [] }, 80)).toEqual([]);
+  });
+});
+
+describe('figures beside a chart', () => {
+  const series = [{ name: 'a', values: [1, null] }, { name: 'b', values: [2.5, 3] }]; // prettier-ignore
+
+  it('are a row for each place, and the same in words', () => {
+    expect(seriesTable('Seconds', 'rate', ['1', '2'], series)).toMatchObject({
+      columns: ['rate', 'a', 'b'],
+      rows: [['1', '1', '2.5'], ['2', '-', '3']], // prettier-ignore
+    });
+    expect(seriesText(series)).toBe('a: 1, -. b: 2.5, 3');
+  });
+});
+
+it('a ratio tells its interval, and how many it is over', () => {
+  expect(ratioText({ ratio: 0.5, low: 0.4, high: 0.6, pairs: 3 })).toBe('0.50 (0.40–0.60)');
+  expect(ratioText({ ratio: 0.5, low: null, high: null, pairs: 1 })).toBe('0.50');
+  expect([1, 3].map((runs) => intervalText(runs, 'runs'))).toEqual([
+    'No confidence interval: it takes several runs.',
+    'In brackets: 95 % confidence over 3 runs.',
+  ]);
+  expect([meanOf([1, null, 3, NaN]), meanOf([null])]).toEqual([2, null]);
+});
