@@ -9,7 +9,10 @@ async function failureOf(load) {
   } catch {
     return 'cannot be loaded';
   }
-  return firstFailure(collected());
+  const failure = await firstFailure(collected());
+  // A rejection that nobody handles ends the thread here.
+  await new Promise(setImmediate);
+  return failure;
 }
 
 let killedBy;
