@@ -15,8 +15,8 @@ import { parse } from 'yaml';
 import { bundle, readText, ROOT, testsFor } from './bundle.mjs';
 
 const SCORE_MIN = 0.95;
-/** Longest time of one file of tests: beyond it the mutant is endless. */
-const FILE_MS_MAX = 60_000;
+/** A mutant is endless in a file of tests after this many times the slowest file without a mutant, and after this time. */
+const ENDLESS = { times: 10, ms: 20_000 };
 /** Heap of one run: the tests need 150 MB. */
 const HEAP_MB = 768;
 
@@ -45,8 +45,11 @@ function faultOf({ file, name, from, to }) {
   return `${file}: ${name}: its text is there ${times} times and not once: ${from}`;
 }
 
-/** The first test that fails with the mutant, or without one; undefined: none does. @throws when it cannot be built */
-async function run(tests, mutant, file) {
+/**
+ * `killedBy`: the first test that fails with the mutant, or without one; undefined: none does. `slowestMs`: the longest
+ * time of a file of tests. @throws when it cannot be built
+ */
+async function run(tests, mutant, file, limitMs) {
   writeFileSync(file, await bundle(tests, mutant));
   return new Promise((resolve) => {
     const worker = new Worker(new URL('worker.mjs', import.meta.url), {
@@ -55,17 +58,19 @@ async function run(tests, mutant, file) {
       stdout: true,
       stderr: true,
     });
-    let [at, timer] = ['', undefined];
-    const end = (by) => {
+    let [at, timer, sinceMs, slowestMs] = ['', undefined, Infinity, 0];
+    const end = (killedBy) => {
       clearTimeout(timer);
-      void worker.terminate().then(() => resolve(by));
+      void worker.terminate().then(() => resolve({ killedBy, slowestMs }));
     };
     worker.on('error', (error) => end(`${at}: ${error.code ?? error.message}`));
     worker.on('message', (message) => {
+      slowestMs = Math.max(slowestMs, performance.now() - sinceMs);
       if (message.file === undefined) return end(message.killedBy);
       at = message.file;
+      sinceMs = performance.now();
       clearTimeout(timer);
-      timer = setTimeout(() => end(`${at}: endless`), FILE_MS_MAX);
+      if (limitMs !== undefined) timer = setTimeout(() => end(`${at}: endless`), limitMs);
     });
   });
 }
@@ -74,14 +79,16 @@ async function run(tests, mutant, file) {
 async function runAll(mutants, folder) {
   const suites = new Map(mutants.map(({ file }) => [testsFor(file).toSorted().join(), testsFor(file)]));
   const [survivors, faults] = [[], []];
+  let limitMs = ENDLESS.ms;
   const original = (tests) => async (file) => {
-    const killedBy = await run(tests, undefined, file);
+    const { killedBy, slowestMs } = await run(tests, undefined, file);
+    limitMs = Math.max(limitMs, ENDLESS.times * slowestMs);
     if (killedBy !== undefined) faults.push(`fails without a mutant: ${killedBy}`);
   };
   const changed = (mutant) => async (bundled) => {
     const startedAt = performance.now();
     const { file, name, equivalent } = mutant;
-    const killedBy = await run(testsFor(file), mutant, bundled);
+    const { killedBy } = await run(testsFor(file), mutant, bundled, limitMs);
     const verdict = killedBy !== undefined ? 'killed' : equivalent === undefined ? 'SURVIVED' : 'equivalent';
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     print(`${verdict.padEnd(10)} ${seconds.padStart(5)} s  ${file}: ${name}`);
@@ -89,12 +96,15 @@ async function runAll(mutants, folder) {
     if (verdict === 'SURVIVED') survivors.push(mutant);
     if (verdict === 'killed' && equivalent !== undefined) faults.push(`not equivalent: ${file}: ${name}`);
   };
-  const jobs = [...[...suites.values()].map(original), ...mutants.map(changed)];
-  const work = async (slot) => {
-    for (let job = jobs.shift(); job !== undefined && faults.length === 0; job = jobs.shift())
-      await job(join(folder, `${slot}.mjs`)).catch((error) => faults.push(error.message));
+  const all = async (jobs) => {
+    const work = async (slot) => {
+      for (let job = jobs.shift(); job !== undefined && faults.length === 0; job = jobs.shift())
+        await job(join(folder, `${slot}.mjs`)).catch((error) => faults.push(error.message));
+    };
+    await Promise.all(Array.from({ length: Math.max(1, Number(values.jobs)) }, (_, slot) => work(slot)));
   };
-  await Promise.all(Array.from({ length: Math.max(1, Number(values.jobs)) }, (_, slot) => work(slot)));
+  await all([...suites.values()].map(original));
+  await all(mutants.map(changed));
   return { survivors, faults };
 }
 
