@@ -1,6 +1,6 @@
 import { BalancerInUse } from '../loadbalancer/index.js';
 import { settingsSchema } from '../sidecar/settings.js';
-import { LogFault, readLogLine, Scheduler, type Command, type LogLine } from '../src/index.js';
+import { BEHAVIOUR, BEHAVIOUR_CHANGES, LogFault, readLogLine, Scheduler, type BehaviourChange, type Command, type LogLine } from '../src/index.js'; // prettier-ignore
 
 /** A line that cannot be given to a scheduler. */
 export class ReplayFault extends Error {
@@ -31,33 +31,43 @@ export class CoreReplay {
   readonly #scheduler: Scheduler;
   readonly #balancer = new BalancerInUse();
   readonly recordedBy: string;
+  /** The core's behaviour when the log was recorded, and its changes since: commands may differ by these. */
+  readonly behaviour: number;
+  readonly changes: readonly BehaviourChange[];
   /** Identical steps and changes of settings, and the commands in them. */
   steps = 0;
   commands = 0;
+  /** Steps and changes of settings taken, with those that differ. */
+  #taken = 0;
   /** The end that the log's last line states, once read. */
   ended: 'closed' | 'behind' | undefined;
 
-  /** @throws ReplayFault when the log does not begin with a valid header */
+  /** @throws ReplayFault when the log does not begin with a valid header, or a later behaviour recorded it */
   constructor(header: unknown) {
     const line = parse(header);
     if (!('maitredEventLog' in line))
       throw new ReplayFault('maitredEventLog', 'the log does not begin with its header');
     this.recordedBy = line.maitred;
+    this.behaviour = line.behaviour ?? 1;
+    if (this.behaviour > BEHAVIOUR)
+      throw new ReplayFault('behaviour', `${this.behaviour} is newer than ${BEHAVIOUR}, which is replayed here`);
+    this.changes = BEHAVIOUR_CHANGES.filter(({ behaviour }) => behaviour > this.behaviour);
     const settings = parseSettings(line.settings);
     this.#scheduler = new Scheduler(settings, this.#balancer.for(settings.balancer));
   }
 
-  /** Takes the next line. @throws ReplayFault when it is malformed, or out of place */
+  /** Takes the next line, also after one that differs. @throws ReplayFault when it is malformed, or out of place */
   take(value: unknown): { readonly step: LogLine; readonly difference?: Difference } {
     const step = parse(value);
     if (this.ended !== undefined) throw new ReplayFault('', 'more behind the end of the log');
     if ('maitredEventLog' in step) throw new ReplayFault('maitredEventLog', 'a second header');
     if ('end' in step) {
-      if (step.steps !== this.steps)
-        throw new ReplayFault('steps', `${step.steps} were written, ${this.steps} are here`);
+      if (step.steps !== this.#taken)
+        throw new ReplayFault('steps', `${step.steps} were written, ${this.#taken} are here`);
       this.ended = step.end;
       return { step };
     }
+    this.#taken += 1;
     let commands: readonly Command[];
     try {
       commands = this.#tell(step);

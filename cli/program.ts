@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError, problemText } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, urlAt } from './advice.js';
+import { ExpectedDifference } from './expected-difference.js';
 import { Interrupted } from './signals.js';
 
 /** In the order of the help. Each is loaded on demand: together they take three times as long as the slowest. */
@@ -22,8 +23,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version
 };
 
 /**
- * Runs one command line. Returns its exit code: 0 success, 1 failure, 2 wrong usage or configuration, 130 stopped early
- * by a signal. Errors go to stderr, one a line.
+ * Runs one command line. Returns its exit code: 0 success, 1 failure, 2 wrong usage or configuration, 3 a replay that
+ * differs as expected, 130 stopped early by a signal. Errors go to stderr, one a line.
  */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
@@ -36,7 +37,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       return 2;
     }
     complain(error instanceof Error ? error.message + adviceFor(error) : String(error));
-    return error instanceof Interrupted ? 130 : 1;
+    return error instanceof Interrupted ? 130 : error instanceof ExpectedDifference ? 3 : 1;
   }
 }
 

@@ -4,6 +4,7 @@ import { readRecords, TraceError } from '../workloads/index.js';
 import type { LogLine } from '../src/index.js';
 import { checkReadable } from './files.js';
 import { CoreReplay, ReplayFault, type Difference } from './core-replay.js';
+import { ExpectedDifference } from './expected-difference.js';
 
 /** Steps shown before the one that differs. */
 const CONTEXT = 4;
@@ -24,7 +25,7 @@ interface Seen {
 }
 
 /** `maitred replay`: given the steps of a gateway's event log, the scheduler core must issue the same commands. */
-export function addReplayCommand(program: Command, version: string): void {
+export function addReplayCommand(program: Command): void {
   const command = program
     .command('replay')
     .description('replay an event log of `maitred serve --record` and compare every command')
@@ -34,12 +35,15 @@ export function addReplayCommand(program: Command, version: string): void {
     checkReadable(command, file);
     const outcome = await replayFile(file);
     const { replay, difference, problem } = outcome;
-    if (replay !== undefined && replay.recordedBy !== version) {
-      complain(
-        `${file} was recorded by maitred ${replay.recordedBy}, this is ${version}: its core may decide otherwise`,
+    const { changes = [] } = replay ?? {};
+    process.stdout.write(json ? `${JSON.stringify(documentOf(outcome))}\n` : plain(textOf(outcome)));
+    if (difference !== undefined && changes.length > 0) {
+      for (const { behaviour, change, differs } of changes)
+        complain(`behaviour ${behaviour}: ${change} Differs: ${differs}`);
+      throw new ExpectedDifference(
+        `${file}, line ${difference.line}: differs, as is expected of a log of behaviour ${replay?.behaviour}`,
       );
     }
-    process.stdout.write(json ? `${JSON.stringify(documentOf(outcome))}\n` : plain(textOf(outcome)));
     if (difference !== undefined) throw new Error(`${file}, line ${difference.line}: not what the core does`);
     if (problem?.code === 'unreadable' && replay !== undefined)
       throw new Error(`${problem.message}; does its gateway still run? It ends its log when it stops`);
@@ -139,6 +143,8 @@ function documentOf({ replay, difference, problem }: Outcome): object {
     commands: replay?.commands ?? 0,
     ended: replay?.ended ?? null,
     recorded_by: replay?.recordedBy ?? null,
+    behaviour: replay?.behaviour ?? null,
+    changes: replay?.changes ?? [],
     difference:
       difference === undefined
         ? null

@@ -8,6 +8,7 @@ import { constants, createGzip, type Gzip } from 'node:zlib';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import {
+  BEHAVIOUR,
   EVENT_LOG_VERSION,
   logLine,
   millis,
@@ -72,6 +73,7 @@ export class EventLog implements Recorder {
     this.#add({
       maitredEventLog: EVENT_LOG_VERSION,
       maitred: version,
+      behaviour: BEHAVIOUR,
       startedAt: new Date().toISOString(),
       now: millis(performance.now()),
       settings: this.#aliases.inSettings(config),

@@ -199,6 +199,7 @@ const commands: Rule = (holder, key, path) => {
   return undefined;
 };
 
+const behaviour = rule((value) => Number.isSafeInteger(value) && (value as number) > 0, 'not a number from 1 on');
 const settings = rule(isObject, 'not an object');
 const version: Rule = (holder, key, path) => {
   const value = holder[key];
@@ -210,7 +211,10 @@ const version: Rule = (holder, key, path) => {
 /** Kinds of lines by the key that identifies each. */
 const LINES: readonly (readonly [string, Shape])[] = [
   ['event', { now: time, event: typed(EVENTS), commands }],
-  ['maitredEventLog', { maitredEventLog: version, maitred: text, startedAt: text, now: time, settings }],
+  [
+    'maitredEventLog',
+    { maitredEventLog: version, maitred: text, 'behaviour?': behaviour, startedAt: text, now: time, settings },
+  ],
   ['settings', { now: time, settings, commands }],
   ['end', { end: oneOf('closed', 'behind'), steps: count }],
 ];

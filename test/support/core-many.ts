@@ -1,7 +1,7 @@
 import { play, type PlayOptions } from './core-play.js';
 
 /** Number of random runs for each statement; set by `TEST_SEQUENCES`. */
-const SEQUENCES = Number(process.env['TEST_SEQUENCES'] ?? 150);
+const SEQUENCES = Number(process.env['TEST_SEQUENCES'] ?? 60);
 
 /**
  * Plays many random sequences; a failure names its seed. As a function, `options` can reset its records for each run.

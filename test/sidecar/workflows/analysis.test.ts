@@ -158,4 +158,13 @@ describe('a graph', () => {
   ])('is refused, with the place: %j', (given, place) => {
     expect(analysed(given).problems?.map(({ path }) => path.join('.'))).toEqual([place]);
   });
+
+  it('is refused at every node of a cycle without a way out', () => {
+    const edges = [
+      { from: 'a', to: 'b' },
+      { from: 'b', to: 'a' },
+    ];
+    const { problems } = analysed({ nodes: [node('a'), node('b')], edges });
+    expect(problems?.map(({ path }) => path.join('.'))).toEqual(['nodes.0', 'nodes.1']);
+  });
 });

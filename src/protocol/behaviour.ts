@@ -1,0 +1,18 @@
+/** A change after which the same events may give other commands. */
+export interface BehaviourChange {
+  /** The number of the behaviour from this change on. */
+  readonly behaviour: number;
+  /** The change, in one sentence. */
+  readonly change: string;
+  /** The commands that differ, and when. */
+  readonly differs: string;
+}
+
+/**
+ * Changes of the core's behaviour since the first, number 1, in order. An event log names the behaviour that it was
+ * recorded with, so that a replay can tell a change from a fault. `test/cli/behaviours.test.ts` says when one is due.
+ */
+export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [];
+
+/** The present behaviour. */
+export const BEHAVIOUR = BEHAVIOUR_CHANGES.at(-1)?.behaviour ?? 1;

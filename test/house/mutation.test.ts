@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import { stringify } from 'yaml';
+import { expect, it } from 'vitest';
+import { fileOf } from '../support/folder.js';
+import { ROOT } from '../support/tree.js';
+
+const FILE = 'sidecar/workflows/depth.ts';
+const KILLED = {
+  name: 'the depth is that of the shortest way',
+  from: 'Math.max(0, ...after)',
+  to: 'Math.min(0, ...after)',
+};
+const COMMENT = { name: 'another comment', from: 'Weight of the heaviest way', to: 'Weight of a way' };
+
+/** `npm run mutate` with a list of its own. */
+function mutate(...mutants: readonly object[]) {
+  const list = fileOf('mutants.yaml', stringify({ [FILE]: mutants }));
+  const { status, stdout } = spawnSync(process.execPath, ['test/mutation/main.mjs', list], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  return { status, lines: stdout.trimEnd().split('\n') };
+}
+
+it('finds the mutants that no test kills, and fails if they are too many', () => {
+  const { status, lines } = mutate(KILLED, COMMENT, { ...COMMENT, name: 'a third', equivalent: 'it is a comment' });
+  expect(status).toBe(1);
+  expect(lines.slice(-2)).toEqual([`survived: ${FILE}: another comment`, '1 of 2 killed, 50.0 %; 1 equivalent']);
+  expect(lines).toContainEqual(expect.stringMatching(/by test\/sidecar\/workflows\/analysis\.test\.ts: /));
+});
+
+it.each([
+  ['that is found several times', { ...KILLED, from: 'const' }],
+  ['that is found nowhere', { ...KILLED, from: 'no such text' }],
+  ['that changes nothing', { ...KILLED, to: KILLED.from }],
+])('refuses a list with a text %s', (_, mutant) => {
+  const { status, lines } = mutate(COMMENT, mutant);
+  expect({ status, lines }).toEqual({ status: 2, lines: [expect.stringContaining(mutant.name)] });
+});
+
+it('refuses a mutant that is called equivalent and is killed', () => {
+  expect(mutate({ ...KILLED, equivalent: 'it is not' })).toMatchObject({ status: 2 });
+});

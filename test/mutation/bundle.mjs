@@ -1,0 +1,75 @@
+/** Which tests may tell a mutant from the original, and a bundle of them in which the mutant takes its place. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const SHIM = fileURLToPath(new URL('vitest.mjs', import.meta.url));
+const TESTS = 'virtual:tests';
+
+/** Tests of each room, the quickest to find a fault first. Other rooms have those of the source's own folder. */
+const CORE = ['src', 'conformance', 'loadbalancer', 'cluster', 'sim/virtual/gateways.test.ts', 'invariants'];
+const PLACES = { src: CORE, loadbalancer: CORE, cluster: ['cluster', 'sim/virtual/gateways.test.ts'] };
+
+/** The tests to run, those that mirror the source file and its folder first. */
+export function testsFor(source) {
+  const tests = (PLACES[source.split('/', 1)[0]] ?? [dirname(source)]).flatMap((place) => listTests(`test/${place}`));
+  const distance = (test) =>
+    [source.slice(0, -'.ts'.length), dirname(source)].findIndex((own) => test.startsWith(`test/${own}`));
+  const rank = (test) => (distance(test) < 0 ? 2 : distance(test));
+  return tests.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function listTests(place) {
+  const all = place.endsWith('.ts')
+    ? [place]
+    : readdirSync(join(ROOT, place), { recursive: true }).map((each) => join(place, each));
+  // Vitest's fake timers need its runner.
+  return all.filter((file) => file.endsWith('.test.ts') && !/\bvi\b.*from 'vitest'/.test(readText(file))).sort();
+}
+
+export const readText = (file) => readFileSync(join(ROOT, file), 'utf8');
+
+/** The source file's text with the mutant in it. */
+export const mutated = ({ file, from, to }) => readText(file).replace(from, () => to);
+
+/** One module that exports the tests in order, each to be loaded by a call. */
+export async function bundle(tests, mutant) {
+  // Half a second, which a list of mutants alone can do without.
+  const { build } = await import('vite');
+  const { output } = await build({
+    root: ROOT,
+    configFile: false,
+    envFile: false,
+    publicDir: false,
+    logLevel: 'error',
+    plugins: [mutation(tests, mutant)],
+    build: {
+      ssr: true,
+      write: false,
+      minify: false,
+      rolldownOptions: { input: TESTS, output: { codeSplitting: false } },
+    },
+  });
+  return output[0].code;
+}
+
+function mutation(tests, mutant) {
+  const sources = {
+    [TESTS]: () => entryOf(tests),
+    ...(mutant && { [join(ROOT, mutant.file)]: () => mutated(mutant) }),
+  };
+  return {
+    name: 'mutation',
+    enforce: 'pre',
+    resolveId: {
+      filter: { id: new RegExp(`^(vitest|${TESTS})$`) },
+      handler: (id, importer) => (id === TESTS ? id : importer === SHIM ? { id, external: true } : SHIM),
+    },
+    load: (id) => sources[id]?.(),
+  };
+}
+
+const entryOf = (tests) => `
+  export { collected, firstFailure } from ${JSON.stringify(SHIM)};
+  export const files = [${tests.map((test) => `[${JSON.stringify(test)}, () => import(${JSON.stringify(join(ROOT, test))})]`).join()}];`;
