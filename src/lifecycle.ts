@@ -4,7 +4,7 @@ import { adopt } from './placement/elsewhere.js';
 import { Escalator } from './placement/escalator.js';
 import { passesMany } from './placement/oversized.js';
 import type { Placement } from './placement/placement.js';
-import { proved, setBack } from './placement/retry.js';
+import { accepted, proved, setBack } from './placement/retry.js';
 import { turnedAway } from './placement/wait-estimate.js';
 import type { Policy } from './policies/policy.js';
 import { type Accounting, clampUsage, goneNotice } from './programs/accounting.js';
@@ -109,6 +109,7 @@ export class Lifecycle {
 
   #send(call: Call, engine: Engine, placement: Dispatch['placement']): void {
     call.sent(this.step.nowMs);
+    engine.rests.dispatched(call, this.step.nowMs);
     this.#escalator.forget(call);
     this.step.out.push(call.dispatchedTo(engine, placement));
   }
@@ -116,7 +117,7 @@ export class Lifecycle {
   started(id: CallId): void {
     this.#withRunning(id, (call, engine) => {
       engine.started(call, this.step.nowMs);
-      proved(engine, this.placement);
+      accepted(call, engine, this.placement, this.step.nowMs);
     });
   }
 
@@ -132,7 +133,7 @@ export class Lifecycle {
     const { nowMs } = this.step;
     const warm = call.program.lastEngine === engine;
     engine.finished(call, event, nowMs);
-    proved(engine, this.placement);
+    accepted(call, engine, this.placement, nowMs);
     const left = this.accounting.finished(call, engine, event, nowMs);
     this.placement.vacate(call, engine, left, nowMs);
     const { promptTokens, outputTokens } = event.usage ?? call;

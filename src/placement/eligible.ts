@@ -13,6 +13,22 @@ export function retriersOf(call: Call, live: readonly Engine[]): readonly Engine
   return untried.length > 0 || call.retryAtMs !== -Infinity ? untried : sound;
 }
 
+/** Whether the engine has refused calls like this one, and rests for them. */
+export const holds = ({ rests }: Engine, { program }: Call): boolean => rests.untilOf(program) !== undefined;
+
+/** The first of these calls that the engine holds. */
+export const heldOf = (engine: Engine, ...calls: readonly (Call | undefined)[]): Call | undefined =>
+  engine.rests.isQuiet ? undefined : calls.find((call) => call !== undefined && holds(engine, call));
+
+/** Where the engines that may run the call hold it. */
+export function isHeld(call: Call, live: readonly Engine[]): 'nowhere' | 'somewhere' | 'everywhere' {
+  if (live.every(({ rests }) => rests.isQuiet)) return 'nowhere';
+  const able = live.filter(({ id }) => (call.onlyOn ?? id) === id);
+  const open = able.filter((engine) => !holds(engine, call));
+  if (open.length === able.length) return 'nowhere';
+  return open.length === 0 ? 'everywhere' : 'somewhere';
+}
+
 /** Whether the call may wait on for the engine, which serves these models. */
 export function mayStay({ model, failedOn }: Call, engine: Engine, models: readonly ModelId[]): boolean {
   return engine.state === 'up' && models.includes(model) && !(engine.probation && failedOn.length > 0);

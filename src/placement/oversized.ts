@@ -1,5 +1,6 @@
 import type { Engine } from '../engines/engine.js';
 import type { Call } from '../programs/call.js';
+import { holds } from './eligible.js';
 
 /** Ratio to the limit from which a prompt is surely over-long: prompt lengths are estimates. */
 const SURELY_OVER = 1.25;
@@ -36,6 +37,6 @@ export function passesMany({ running }: Engine): boolean {
  */
 export function refuserFor(call: Call, engines: readonly Engine[], gate: number, nowMs: number): Engine | undefined {
   if (!isOversized(call, engines, gate)) return undefined;
-  const open = engines.filter((each) => each.isOpen(nowMs) && !each.probation && !call.failedOn.includes(each));
+  const open = engines.filter((each) => each.isOpen(nowMs) && !each.probation && !holds(each, call) && !call.failedOn.includes(each));
   return open.reduce<Engine | undefined>((a, b) => (a === undefined || b.inFlight < a.inFlight ? b : a), undefined);
 }

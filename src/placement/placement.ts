@@ -1,6 +1,7 @@
 import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
+import type { Scope } from '../engines/rests.js';
 import type { EngineJoined, EngineShared } from '../protocol/events.js';
 import type { Headroom } from '../queues/lane.js';
 import type { ModelPool } from '../queues/model-pool.js';
@@ -9,7 +10,7 @@ import { maySpill } from '../programs/escalation.js';
 import type { IdleThread } from '../memory/idle-thread.js';
 import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
-import { isMoving, mayStay, retriersOf } from './eligible.js';
+import { heldOf, holds, isHeld, isMoving, mayStay, retriersOf } from './eligible.js';
 import { closedBy, gateHolds, gateOf, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
 import { refuserFor } from './oversized.js';
 import { agesEarly, reservationOf } from './reservation.js';
@@ -70,7 +71,10 @@ export class Placement {
 
   /** The program is over: its contexts are left to the engines' own eviction. */
   forget(program: Program): void {
-    for (const engine of this.engineTable.engines.values()) if (engine.workingSet.forget(program)) this.touch(engine);
+    for (const engine of this.engineTable.engines.values()) {
+      engine.rests.forget(program);
+      if (engine.workingSet.forget(program)) this.touch(engine);
+    }
   }
 
   /** Other gateways' part of the engine has changed, and with it the room for idle contexts. */
@@ -83,7 +87,6 @@ export class Placement {
   /** Adds the engine or updates it. Returns the waiting calls whose place or deadline it changed. */
   join(event: EngineJoined): Call[] {
     const engine = this.engineTable.join(event, this.rules.config.admission);
-    if (engine.restUntilMs === -Infinity) this.#settling.endRest(engine);
     this.#settling.unsettle(engine);
     const displaced = this.#serve(engine, event.models);
     this.retryOn(engine);
@@ -104,8 +107,9 @@ export class Placement {
   /** The call starts to wait where the balancer says; its model is served. */
   enqueue(call: Call): void {
     call.state = 'waiting';
-    call.boundTo = call.isUnbound ? undefined : this.#bindingOf(call);
-    call.isPaused = call.failedOn.length > 0 && call.boundTo === undefined;
+    const held = isHeld(call, this.#pool(call).live);
+    call.boundTo = held === 'nowhere' && call.isUnbound ? undefined : this.#bindingOf(call);
+    call.isPaused = call.boundTo === undefined && (call.failedOn.length > 0 || held === 'everywhere');
     this.#insert(call);
   }
 
@@ -113,7 +117,7 @@ export class Placement {
   retryOn(engine: Engine): void {
     for (const { paused } of engine.pools)
       for (const call of [...paused]) {
-        if (retriersOf(call, [engine]).length === 0) continue;
+        if (holds(engine, call) || (call.failedOn.length > 0 && retriersOf(call, [engine]).length === 0)) continue;
         this.withdraw(call);
         this.enqueue(call);
       }
@@ -130,10 +134,15 @@ export class Placement {
     const { balancer } = this.rules;
     const pool = this.#pool(call);
     if (call.failedOn.length > 0) {
-      const engines = retriersOf(call, pool.live);
+      const engines = retriersOf(call, pool.live).filter((engine) => !holds(engine, call));
       return engines.length === 0 ? undefined : balancer.choose(call, engines);
     }
-    if (call.onlyOn !== undefined) return this.engineTable.engines.get(call.onlyOn);
+    if (call.onlyOn !== undefined) {
+      const only = this.engineTable.engines.get(call.onlyOn);
+      return only !== undefined && holds(only, call) ? undefined : only;
+    }
+    const open = pool.live.filter((engine) => !holds(engine, call));
+    if (open.length < pool.live.length) return open.length === 0 ? undefined : balancer.choose(call, open);
     const { home } = call.program;
     return balancer.place(call, home?.pools.includes(pool) === true ? home : undefined, pool.live);
   }
@@ -308,10 +317,21 @@ export class Placement {
     return true;
   }
 
-  /** The engine said "no room": it gets no calls before `untilMs`. */
-  rest(engine: Engine, untilMs: number): void {
-    this.#settling.rest(engine, untilMs);
+  /** The engine rests, for some calls or for all. */
+  rest(engine: Engine): void {
+    this.#settling.rest(engine);
     this.#release(engine);
+  }
+
+  /** Whether a refusal means that the engine is full: it refuses several tenants, or knows no call of others. */
+  isFull(engine: Engine, call: Call, scope: Scope): boolean {
+    if (scope === 'everyone') return true;
+    if (engine.rests.servesOthers(call, scope)) return false;
+    const { program } = call;
+    const isLike = (other: Program): boolean =>
+      scope === 'program' ? other === program : other.tenant === program.tenant;
+    const alike = scope === 'program' ? program.waiting : this.waitingOf(program.tenant);
+    return alike === this.waiting && [...engine.running].every((other) => isLike(other.program));
   }
 
   /**
@@ -320,7 +340,10 @@ export class Placement {
    */
   passTime(nowMs: number): void {
     const { engines } = this.engineTable;
-    for (const engine of this.#settling.pass(nowMs, this.rules.config, engines)) this.touch(engine);
+    for (const engine of this.#settling.pass(nowMs, this.rules.config, engines)) {
+      this.touch(engine);
+      this.retryOn(engine);
+    }
   }
 
   /** Earliest time at which `passTime` may find something; Infinity when only events can. */
@@ -334,13 +357,14 @@ export class Placement {
    * calls.
    */
   #pick(engine: Engine, nowMs: number): Call | undefined {
-    if (!this.#hasSlot(engine, nowMs)) return undefined;
+    if (!this.#hasSlot(engine, nowMs) || this.#holdsAll(engine)) return undefined;
     const room = headroomOf(engine, this.rules, nowMs);
-    let fit = this.#queues.firstBound(engine, room);
-    let head = engine.bound.firstAged(this.accounts);
-    for (const pool of engine.pools) {
-      fit = this.accounts.firstOf(fit, pool.unbound.firstFit(room, this.accounts));
-      head = this.accounts.firstOf(head, pool.unbound.firstAged(this.accounts));
+    let [fit, head] = this.#heads(engine, room);
+    // Each call that the engine holds leaves the queue once for each rest.
+    for (let held = heldOf(engine, fit, head); held !== undefined; held = heldOf(engine, fit, head)) {
+      this.withdraw(held);
+      this.enqueue(held);
+      [fit, head] = this.#heads(engine, room);
     }
     const early = agesEarly(engine, fit, this.accounts, this.rules.config.admission.reserveMs, nowMs);
     if (early !== undefined) return (this.age(early), this.#pick(engine, nowMs));
@@ -350,12 +374,30 @@ export class Placement {
       for (const { stealable } of engine.pools)
         fit = this.accounts.firstOf(fit, stealable.firstFit(room.new, this.accounts));
     // A family's first call here also needs room for the shared prefix, and waits for it.
-    return fit !== undefined && this.#joins(fit, engine, room, nowMs) ? fit : undefined;
+    return fit !== undefined && !holds(engine, fit) && this.#joins(fit, engine, room, nowMs) ? fit : undefined;
+  }
+
+  /** The first call that fits, and the first aged one, of the engine's own and its pools' calls. */
+  #heads(engine: Engine, room: Headroom): [fit: Call | undefined, head: Call | undefined] {
+    let fit = this.#queues.firstBound(engine, room);
+    let head = engine.bound.firstAged(this.accounts);
+    for (const pool of engine.pools) {
+      fit = this.accounts.firstOf(fit, pool.unbound.firstFit(room, this.accounts));
+      head = this.accounts.firstOf(head, pool.unbound.firstAged(this.accounts));
+    }
+    return [fit, head];
+  }
+
+  #holdsAll({ rests }: Engine): boolean {
+    if (rests.isQuiet) return false;
+    const waiting = (party: Program | TenantId) => (typeof party === 'string' ? this.waitingOf(party) : party.waiting);
+    return rests.holdsAll(waiting, this.waiting);
   }
 
   /** Whether the engine would now run this unbound call. */
   #takes(engine: Engine, call: Call, nowMs: number): boolean {
-    if (!this.#hasSlot(engine, nowMs) || goesFirst(engine.reservedFor, call, this.accounts)) return false;
+    if (!this.#hasSlot(engine, nowMs) || holds(engine, call)) return false;
+    if (goesFirst(engine.reservedFor, call, this.accounts)) return false;
     return this.#joins(call, engine, headroomOf(engine, this.rules, nowMs), nowMs);
   }
 

@@ -4,13 +4,12 @@ import { maySpill } from '../programs/escalation.js';
 import type { EngineBroke, EngineClosed, Refusal } from '../protocol/events.js';
 import type { Placement } from './placement.js';
 
-/** Least rest of an engine that said "no room". Without it, one step could send its call back to it without end. */
-const REST_MS_MIN = 1;
-
 /*
  * What engines that fail mean for where a call may run.
  *
- *     busy, unreached   the engine rests, and the call may go anywhere
+ *     busy              the engine rests for the calls like it (`Rests`), and its window shrinks if that is all calls;
+ *                       others go first meanwhile
+ *     unreached         the engine rests, and the call may go anywhere
  *     broken            the call runs on another engine; where there is none, it pauses
  *                       for `pauseMs`, then on any engine but those on probation
  */
@@ -32,9 +31,10 @@ export function setBack(
     return isOver ? 'attempts_exhausted' : undefined;
   }
   const { failure, restMs } = event;
-  if (failure === 'busy') engine.limit.refused(call.dispatchedAtMs, nowMs, engine.inFlightAnywhere + 1);
-  // Not `Math.max`: it would pass on NaN.
-  placement.rest(engine, nowMs + (restMs > REST_MS_MIN ? restMs : REST_MS_MIN));
+  if (failure === 'unreached') engine.rests.unreached(restMs, nowMs);
+  else if (placement.isFull(engine, call, engine.rests.refused(call, restMs, nowMs)))
+    engine.limit.refused(call.dispatchedAtMs, nowMs, engine.inFlightAnywhere + 1);
+  placement.rest(engine);
   call.isUnbound ||= maySpill(call, balancer);
   call.unreachedAtMs = failure === 'busy' ? Infinity : Math.min(call.unreachedAtMs, nowMs);
   return nowMs - call.unreachedAtMs > timeouts.noEngineMs ? 'no_engine' : undefined;
@@ -45,6 +45,14 @@ export function endPause(call: Call, placement: Placement): void {
   call.retryAtMs = -Infinity;
   placement.withdraw(call);
   placement.enqueue(call);
+}
+
+/** The engine answers the call: it works, and has room for calls like this one. */
+export function accepted(call: Call, engine: Engine, placement: Placement, nowMs: number): void {
+  proved(engine, placement);
+  if (!engine.rests.accepted(call, nowMs)) return;
+  placement.touch(engine);
+  placement.retryOn(engine);
 }
 
 /** The engine has shown that it works: it is on probation no longer. */

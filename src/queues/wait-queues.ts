@@ -133,6 +133,7 @@ export class WaitQueues {
     this.#size += change;
     invariant(ofTenant >= 0, 'no tenant has fewer than no waiting calls');
     this.#pool(call).waiting += change;
+    call.program.waiting += change;
     call.turn.waits(change, call.overdue);
     if (ofTenant === 0) this.#ofTenant.delete(tenant);
     else this.#ofTenant.set(tenant, ofTenant);

@@ -21,13 +21,16 @@ export function standings(book: Book, scheduler: Scheduler): Standing[] {
   return found;
 }
 
+/** Longest time after a refusal in which an engine may hold calls back: rests double up to 8 s, and then it is probed. */
+const HELD_MS = 20_000;
+
 /** Each engine with a free slot, and a waiting call that it might run, which there should not be without a gate. */
 export function* openEngines({ book, scheduler, nowMs }: Pick<Moment, 'book' | 'scheduler' | 'nowMs'>) {
   const waiting = standings(book, scheduler);
   for (const engine of scheduler.views.engines()) {
     const booked = book.engines.get(engine.id)!;
     const limit = engine.probation ? 1 : engine.window;
-    if (booked.state !== 'up' || nowMs < booked.restUntilMs || engine.inFlight >= limit) continue;
+    if (booked.state !== 'up' || nowMs < booked.restUntilMs || nowMs < booked.refusedAtMs + HELD_MS || engine.inFlight >= limit) continue;
     const left = waiting.find(
       ({ id, model, engine: boundTo = engine.id }) =>
         booked.models.includes(model) && boundTo === engine.id && mayRetry(book.calls.get(id)!, booked, nowMs),
