@@ -100,7 +100,7 @@ export class FleetHarness {
     return this.events.splice(0);
   }
 
-  call(id: string, outcome: 'succeeded' | 'failed', times = 1): void {
+  call(id: string, outcome: 'succeeded' | 'unreached', times = 1): void {
     for (let i = 0; i < times; i += 1) this.fleet.get(engineId(id))?.[outcome](programId('p'));
   }
 
