@@ -158,7 +158,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   forward(bytes: Buffer): void {
     if (this.#state === 'ended') return;
-    if (!this.#reply.streaming) this.#reply.open(Object.assign(toClient(this.#engineHeaders, this.#attempt?.engine.url), this.#headers()));
+    if (!this.#reply.streaming)
+      this.#reply.open(Object.assign(toClient(this.#engineHeaders, this.#attempt?.engine.url), this.#headers()));
     if (this.#reply.write(bytes)) return;
     this.#attempt?.pause();
     this.#reply.drained(() => this.#attempt?.resume());

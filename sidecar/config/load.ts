@@ -33,7 +33,9 @@ export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): 
     otel.overrides.filter(({ path }) => !isSet(values, path)),
   );
   const overrides = [...otel.overrides, ...environment.overrides, ...flags];
-  const replaced = replacedProblems(values, [...environment.overrides, ...flags]);
+  const ofFile = structuredClone(values);
+  replaceRenamed(ofFile);
+  const replaced = replacedProblems(ofFile, [...environment.overrides, ...flags]);
   applyOverrides(values, [...environment.overrides, ...flags]);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
   const renamed = replaceRenamed(values, originOf);

@@ -73,7 +73,8 @@ export function toClient(headers: IncomingHttpHeaders, base: URL | undefined): O
 
 /** A path here; undefined: it leads elsewhere. */
 function locationOf(location: string | undefined, base: URL | undefined): string | undefined {
-  if (base !== undefined && location?.startsWith(base.href) === true) return `/${location.slice(base.href.length).replace(/^\/+/, '')}`;
+  if (base !== undefined && location?.startsWith(base.href) === true)
+    return `/${location.slice(base.href.length).replace(/^\/+/, '')}`;
   // As browsers read it: a backslash is a slash, and two of them begin a host.
   return location === undefined || /^\s*(?:[a-z][a-z\d+.-]*:|[\\/]\s*[\\/])/i.test(location) ? undefined : location;
 }

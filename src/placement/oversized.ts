@@ -37,6 +37,8 @@ export function passesMany({ running }: Engine): boolean {
  */
 export function refuserFor(call: Call, engines: readonly Engine[], gate: number, nowMs: number): Engine | undefined {
   if (!isOversized(call, engines, gate)) return undefined;
-  const open = engines.filter((each) => each.isOpen(nowMs) && !each.probation && !holds(each, call) && !call.failedOn.includes(each));
+  const open = engines.filter(
+    (each) => each.isOpen(nowMs) && !each.probation && !holds(each, call) && !call.failedOn.includes(each),
+  );
   return open.reduce<Engine | undefined>((a, b) => (a === undefined || b.inFlight < a.inFlight ? b : a), undefined);
 }

@@ -30,7 +30,13 @@ export function* openEngines({ book, scheduler, nowMs }: Pick<Moment, 'book' | '
   for (const engine of scheduler.views.engines()) {
     const booked = book.engines.get(engine.id)!;
     const limit = engine.probation ? 1 : engine.window;
-    if (booked.state !== 'up' || nowMs < booked.restUntilMs || nowMs < booked.refusedAtMs + HELD_MS || engine.inFlight >= limit) continue;
+    if (
+      booked.state !== 'up' ||
+      nowMs < booked.restUntilMs ||
+      nowMs < booked.refusedAtMs + HELD_MS ||
+      engine.inFlight >= limit
+    )
+      continue;
     const left = waiting.find(
       ({ id, model, engine: boundTo = engine.id }) =>
         booked.models.includes(model) && boundTo === engine.id && mayRetry(book.calls.get(id)!, booked, nowMs),

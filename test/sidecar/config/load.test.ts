@@ -276,6 +276,12 @@ describe('an old name of a value', () => {
     expect(warnings.map(({ origin }) => origin)).toEqual(['MAITRED_POLICY_NAME', '--policy']);
   });
 
+  it('is refused where a wrong one stands behind a flag', () => {
+    const flags = [{ path: 'listen.port', text: '0', origin: '--port' }];
+    expect(() => loadConfig({ ...inputs, file: write('listen: {port: -1}'), flags })).toThrow('listen.port');
+    expect(() => loadConfig({ ...inputs, file: write('listen: {host: "NaN\\0"}') })).toThrow('listen.host');
+  });
+
   it('is not told of a value that a flag replaces, nor of another key', () => {
     const flags = [{ path: 'policy.name', text: 'pass-through', origin: '--policy' }];
     expect(loadConfig({ ...inputs, file: write('policy: {name: mlfq-call}'), flags }).policy.name).toBe('pass-through');

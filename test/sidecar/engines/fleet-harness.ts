@@ -126,7 +126,7 @@ export async function up(routes = VLLM) {
 /** One engine `e`, ejected by failed calls. */
 export async function ejected() {
   const { fake, harness } = await up();
-  harness.call('e', 'failed', FAILURES_MAX);
+  harness.call('e', 'unreached', FAILURES_MAX);
   expect(harness.engine('e').state).toBe('ejected');
   harness.take();
   return { fake, harness };

@@ -71,7 +71,7 @@ describe('drain and remove', () => {
     expect(harness.fleet.drain(id)).toBe(false);
     harness.membership.remove(id);
     harness.fleet.resume(id);
-    harness.call('none', 'failed');
+    harness.call('none', 'unreached');
     harness.call('none', 'succeeded');
     expect(harness.take()).toEqual([]);
   });
