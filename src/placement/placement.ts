@@ -1,7 +1,6 @@
 import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
-import type { Scope } from '../engines/rests.js';
 import type { EngineJoined, EngineShared } from '../protocol/events.js';
 import type { Headroom } from '../queues/lane.js';
 import type { ModelPool } from '../queues/model-pool.js';
@@ -10,7 +9,7 @@ import { maySpill } from '../programs/escalation.js';
 import type { IdleThread } from '../memory/idle-thread.js';
 import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
-import { heldOf, holds, isHeld, isMoving, mayStay, retriersOf } from './eligible.js';
+import { bindingOf, heldOf, holds, holdsAll, isHeld, isMoving, mayStay, retriersOf } from './eligible.js';
 import { closedBy, gateHolds, gateOf, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
 import { refuserFor } from './oversized.js';
 import { agesEarly, reservationOf } from './reservation.js';
@@ -108,7 +107,7 @@ export class Placement {
   enqueue(call: Call): void {
     call.state = 'waiting';
     const held = isHeld(call, this.#pool(call).live);
-    call.boundTo = held === 'nowhere' && call.isUnbound ? undefined : this.#bindingOf(call);
+    call.boundTo = held === 'nowhere' && call.isUnbound ? undefined : bindingOf(call, this);
     call.isPaused = call.boundTo === undefined && (call.failedOn.length > 0 || held === 'everywhere');
     this.#insert(call);
   }
@@ -127,24 +126,6 @@ export class Placement {
   serves(model: ModelId, only?: EngineId): boolean {
     if (only === undefined) return this.engineTable.serves(model);
     return this.engineTable.engines.get(only)?.pools.some((pool) => pool.model === model) === true;
-  }
-
-  /** The engine that the call must wait for: by its client, by those that may run it again, or by the balancer. */
-  #bindingOf(call: Call): Engine | undefined {
-    const { balancer } = this.rules;
-    const pool = this.#pool(call);
-    if (call.failedOn.length > 0) {
-      const engines = retriersOf(call, pool.live).filter((engine) => !holds(engine, call));
-      return engines.length === 0 ? undefined : balancer.choose(call, engines);
-    }
-    if (call.onlyOn !== undefined) {
-      const only = this.engineTable.engines.get(call.onlyOn);
-      return only !== undefined && holds(only, call) ? undefined : only;
-    }
-    const open = pool.live.filter((engine) => !holds(engine, call));
-    if (open.length < pool.live.length) return open.length === 0 ? undefined : balancer.choose(call, open);
-    const { home } = call.program;
-    return balancer.place(call, home?.pools.includes(pool) === true ? home : undefined, pool.live);
   }
 
   /** The call leaves the queue, for whatever reason. */
@@ -308,7 +289,7 @@ export class Placement {
    */
   #sendHome(call: Call, nowMs: number): boolean {
     if (call.boundTo !== undefined || call.isUnbound || call.program.home === undefined) return false;
-    const bound = this.#bindingOf(call);
+    const bound = bindingOf(call, this);
     if (bound === undefined || (call.isStealable && !this.#takes(bound, call, nowMs))) return false;
     if (call.reservedOn !== undefined) this.#release(call.reservedOn);
     this.#queues.delete(call);
@@ -321,17 +302,6 @@ export class Placement {
   rest(engine: Engine): void {
     this.#settling.rest(engine);
     this.#release(engine);
-  }
-
-  /** Whether a refusal means that the engine is full: it refuses several tenants, or knows no call of others. */
-  isFull(engine: Engine, call: Call, scope: Scope): boolean {
-    if (scope === 'everyone') return true;
-    if (engine.rests.servesOthers(call, scope)) return false;
-    const { program } = call;
-    const isLike = (other: Program): boolean =>
-      scope === 'program' ? other === program : other.tenant === program.tenant;
-    const alike = scope === 'program' ? program.waiting : this.waitingOf(program.tenant);
-    return alike === this.waiting && [...engine.running].every((other) => isLike(other.program));
   }
 
   /**
@@ -357,14 +327,14 @@ export class Placement {
    * calls.
    */
   #pick(engine: Engine, nowMs: number): Call | undefined {
-    if (!this.#hasSlot(engine, nowMs) || this.#holdsAll(engine)) return undefined;
+    if (!this.#hasSlot(engine, nowMs) || holdsAll(engine, this)) return undefined;
     const room = headroomOf(engine, this.rules, nowMs);
-    let [fit, head] = this.#heads(engine, room);
+    let [fit, head] = this.#queues.heads(engine, room);
     // Each call that the engine holds leaves the queue once for each rest.
     for (let held = heldOf(engine, fit, head); held !== undefined; held = heldOf(engine, fit, head)) {
       this.withdraw(held);
       this.enqueue(held);
-      [fit, head] = this.#heads(engine, room);
+      [fit, head] = this.#queues.heads(engine, room);
     }
     const early = agesEarly(engine, fit, this.accounts, this.rules.config.admission.reserveMs, nowMs);
     if (early !== undefined) return (this.age(early), this.#pick(engine, nowMs));
@@ -375,23 +345,6 @@ export class Placement {
         fit = this.accounts.firstOf(fit, stealable.firstFit(room.new, this.accounts));
     // A family's first call here also needs room for the shared prefix, and waits for it.
     return fit !== undefined && !holds(engine, fit) && this.#joins(fit, engine, room, nowMs) ? fit : undefined;
-  }
-
-  /** The first call that fits, and the first aged one, of the engine's own and its pools' calls. */
-  #heads(engine: Engine, room: Headroom): [fit: Call | undefined, head: Call | undefined] {
-    let fit = this.#queues.firstBound(engine, room);
-    let head = engine.bound.firstAged(this.accounts);
-    for (const pool of engine.pools) {
-      fit = this.accounts.firstOf(fit, pool.unbound.firstFit(room, this.accounts));
-      head = this.accounts.firstOf(head, pool.unbound.firstAged(this.accounts));
-    }
-    return [fit, head];
-  }
-
-  #holdsAll({ rests }: Engine): boolean {
-    if (rests.isQuiet) return false;
-    const waiting = (party: Program | TenantId) => (typeof party === 'string' ? this.waitingOf(party) : party.waiting);
-    return rests.holdsAll(waiting, this.waiting);
   }
 
   /** Whether the engine would now run this unbound call. */

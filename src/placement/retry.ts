@@ -1,6 +1,8 @@
 import type { Engine } from '../engines/engine.js';
+import type { Scope } from '../engines/rests.js';
 import type { Call } from '../programs/call.js';
 import { maySpill } from '../programs/escalation.js';
+import type { Program } from '../programs/process-table.js';
 import type { EngineBroke, EngineClosed, Refusal } from '../protocol/events.js';
 import type { Placement } from './placement.js';
 
@@ -32,12 +34,23 @@ export function setBack(
   }
   const { failure, restMs } = event;
   if (failure === 'unreached') engine.rests.unreached(restMs, nowMs);
-  else if (placement.isFull(engine, call, engine.rests.refused(call, restMs, nowMs)))
+  else if (isFull(engine, call, engine.rests.refused(call, restMs, nowMs), placement))
     engine.limit.refused(call.dispatchedAtMs, nowMs, engine.inFlightAnywhere + 1);
   placement.rest(engine);
   call.isUnbound ||= maySpill(call, balancer);
   call.unreachedAtMs = failure === 'busy' ? Infinity : Math.min(call.unreachedAtMs, nowMs);
   return nowMs - call.unreachedAtMs > timeouts.noEngineMs ? 'no_engine' : undefined;
+}
+
+/** Whether the refusal means that the engine is full: it refuses several tenants, or has no calls of others. */
+function isFull(engine: Engine, call: Call, scope: Scope, placement: Placement): boolean {
+  if (scope === 'everyone') return true;
+  if (engine.rests.servesOthers(call, scope)) return false;
+  const { program } = call;
+  const alike = scope === 'program' ? program.waiting : placement.waitingOf(program.tenant);
+  if (alike < placement.waiting) return false;
+  const isLike = (other: Program) => (scope === 'program' ? other === program : other.tenant === program.tenant);
+  return [...engine.running].every((other) => isLike(other.program));
 }
 
 /** The waiting call's pause is over: engines that failed it may run it again. */

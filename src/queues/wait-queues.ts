@@ -63,8 +63,19 @@ export class WaitQueues {
     return pool.live;
   }
 
+  /** The first call that fits, and the first aged one, of the engine's own and its pools' calls. */
+  heads(engine: Engine, room: Headroom): [fit: Call | undefined, head: Call | undefined] {
+    let fit = this.#firstBound(engine, room);
+    let head = engine.bound.firstAged(this.accounts);
+    for (const { unbound } of engine.pools) {
+      fit = this.accounts.firstOf(fit, unbound.firstFit(room, this.accounts));
+      head = this.accounts.firstOf(head, unbound.firstAged(this.accounts));
+    }
+    return [fit, head];
+  }
+
   /** The first call bound to the engine, in order, that fits. */
-  firstBound(engine: Engine, room: Headroom): Call | undefined {
+  #firstBound(engine: Engine, room: Headroom): Call | undefined {
     let fit = engine.bound.firstFit(room, this.accounts);
     for (; fit !== undefined && isStale(fit, engine); fit = engine.bound.firstFit(room, this.accounts))
       this.#reseat(fit);

@@ -98,7 +98,7 @@ describe('calls that engines refuse', () => {
     // Nobody else is left: the first in order, after twice the rest.
     expect(sentOut(desk.pass(199))).toEqual([]);
     expect(sentOut(desk.pass(10))).toEqual(['t0@A']);
-    expect(sentOut(desk.finish('t0'))).toEqual(['u1@A']);
+    expect(sentOut(desk.finish('t0'))).toEqual(['u1@A', 'x@A']);
   });
 
   it('of one program rest for that program alone, for as long as the engine asks, and shrink no window', () => {
