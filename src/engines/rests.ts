@@ -1,5 +1,3 @@
-import type { Call } from '../programs/call.js';
-import type { Program } from '../programs/process-table.js';
 import type { TenantId } from '../protocol/units.js';
 
 /** Least rest: without it, one step could send a call back to the engine without end. */
@@ -17,9 +15,21 @@ const FORGET_MS = 60_000;
 
 /** Whose calls an engine refuses: those of one program, of several of one tenant, or of several tenants. */
 export type Scope = 'program' | 'tenant' | 'everyone';
+/** A program, as far as rests are concerned. */
+interface Sender {
+  readonly tenant: TenantId;
+  /** Undefined: no engine has served it. */
+  readonly lastCompletionAtMs: number | undefined;
+  /** Number of its waiting calls. */
+  readonly waiting: number;
+}
+interface Sent {
+  readonly program: Sender;
+  readonly dispatchedAtMs: number;
+}
+
 const EVERYONE = undefined;
-type Party = Program | TenantId | typeof EVERYONE;
-type Sent = Pick<Call, 'program' | 'dispatchedAtMs'>;
+type Party = Sender | TenantId | typeof EVERYONE;
 
 interface Rest {
   untilMs: number;
@@ -33,7 +43,7 @@ interface Rest {
 /** Refusals since the engine last accepted a call. */
 interface Streak {
   readonly sinceMs: number;
-  readonly program: Program;
+  readonly program: Sender;
   scope: Scope;
 }
 
@@ -55,7 +65,7 @@ export class Rests {
   readonly #rests = new Map<Party, Rest>();
   #streak: Streak | undefined;
   /** The program of the last accepted call, and its time. */
-  #served: Program | undefined;
+  #served: Sender | undefined;
   #servedAtMs = -Infinity;
   /** Until when the engine could not be reached. */
   #unreachedUntilMs = -Infinity;
@@ -78,7 +88,7 @@ export class Rests {
   }
 
   /** When the rest that holds the program's calls alone ends; undefined: none does. */
-  untilOf(program: Program): number | undefined {
+  untilOf(program: Sender): number | undefined {
     if (this.#rests.size === 0) return undefined;
     const isServed = program.lastCompletionAtMs !== undefined;
     const ofTenant = (this.#rests.get(program.tenant)?.untilMs ?? -Infinity) + (isServed ? 0 : MOMENT_MS);
@@ -87,7 +97,7 @@ export class Rests {
   }
 
   /** Whether one rest holds all of these waiting calls. @param waiting number of calls of a program or of a tenant */
-  holdsAll(waiting: (party: Program | TenantId) => number, all: number): boolean {
+  holdsAll(waiting: (party: Sender | TenantId) => number, all: number): boolean {
     for (const [party, { untilMs }] of this.#rests)
       if (party !== EVERYONE && untilMs > this.#nowMs && waiting(party) === all) return true;
     return false;
@@ -124,7 +134,7 @@ export class Rests {
     return scope;
   }
 
-  #widen(streak: Streak, program: Program): Streak {
+  #widen(streak: Streak, program: Sender): Streak {
     if (streak.program.tenant !== program.tenant) streak.scope = 'everyone';
     else if (streak.program !== program && streak.scope === 'program') streak.scope = 'tenant';
     return streak;
@@ -148,7 +158,7 @@ export class Rests {
   }
 
   /** Lets calls that were not refused go first after the wider rest. */
-  #giveWay(program: Program, scope: 'tenant' | 'everyone', leastMs: number): void {
+  #giveWay(program: Sender, scope: 'tenant' | 'everyone', leastMs: number): void {
     const { tenant } = program;
     const untilMs = this.#rests.get(scope === 'tenant' ? tenant : EVERYONE)?.untilMs ?? 0;
     const own = this.#of(program);
@@ -208,7 +218,7 @@ export class Rests {
     return true;
   }
 
-  forget(program: Program): void {
+  forget(program: Sender): void {
     this.#rests.delete(program);
     if (this.#served === program) this.#served = undefined;
     if (this.#streak?.program === program) this.#streak = undefined;
