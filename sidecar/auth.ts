@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { tenantId, type TenantId } from '../src/index.js';
 import { DEFAULT_TENANT, type Config } from './config/index.js';
 import { GatewayError } from './errors.js';
@@ -31,9 +31,9 @@ export class Auth {
   }
 
   /** @throws GatewayError `unauthorized`; without configured keys, `forbidden` for web pages */
-  tenantOf(headers: IncomingHttpHeaders): TenantId {
+  tenantOf({ headers, method }: Pick<IncomingMessage, 'headers' | 'method'>): TenantId {
     if (this.#keys.length === 0) {
-      this.#clientPages.checkClient(headers);
+      this.#clientPages.checkClient(headers, method === 'GET' || method === 'HEAD');
       return DEFAULT_TENANT;
     }
     const given = bearer(headers) ?? headers['x-api-key'];

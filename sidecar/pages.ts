@@ -38,11 +38,12 @@ export class PageGuard {
 
   /**
    * For clients' paths: also allows pages served from this machine, and desktop applications, whose origins are not web
-   * pages. Without `Origin`, a page can only send reads, and cannot see their answers.
+   * pages. A page that reads from its own name has no mark but that name. So on loopback, reads need a name of ours.
+   * @param isRead whether the request is one that pages send without `Origin`
    * @throws GatewayError `forbidden`
    */
-  checkClient({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
-    if (origin === undefined && site === undefined) return;
+  checkClient({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders, isRead: boolean): void {
+    if (origin === undefined && site === undefined && !(isRead && this.#isLocal)) return;
     if (!this.#isOwn(host)) throw foreignHost();
     if (origin === undefined || /^(?!https?:)[\w+.-]+:/i.test(origin)) return;
     const authority = authorityOf(origin);

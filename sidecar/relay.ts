@@ -108,8 +108,8 @@ export class Relay implements AnswerSink, Active {
   }
 
   failed(error: GatewayError, fault: Fault): void {
-    if (fault === 'answer') this.engine.misanswered(PASSED_THROUGH);
-    else this.engine.failed();
+    if (fault === 'unreached') this.engine.unreached();
+    else this.engine.misanswered(PASSED_THROUGH);
     this.#fail(error);
   }
 

@@ -26,7 +26,7 @@ export function clientRoutes(context: Context): Routes {
     (handler: TenantHandler): Handler =>
     (request, response, params) => {
       checkNotDraining(context);
-      return handler(context.auth.tenantOf(request.headers), request, response, params);
+      return handler(context.auth.tenantOf(request), request, response, params);
     };
   const responses = required('/v1/responses');
   const owner = client((tenant, request, response, params) => {

@@ -3,7 +3,7 @@ import type { Memory } from './memory/memory.js';
 import { adopt } from './placement/elsewhere.js';
 import { Escalator } from './placement/escalator.js';
 import type { Placement } from './placement/placement.js';
-import { proved, setBack } from './placement/retry.js';
+import { accepted, proved, setBack } from './placement/retry.js';
 import { turnedAway } from './placement/wait-estimate.js';
 import type { Policy } from './policies/policy.js';
 import { type Accounting, clampUsage, goneNotice } from './programs/accounting.js';
@@ -98,6 +98,7 @@ export class Lifecycle {
     if (binds) call.program.bind(engine);
     if (!call.isOversized) balancer.dispatched?.(call, engine);
     call.sent(this.step.nowMs);
+    engine.rests.dispatched(call, this.step.nowMs);
     this.#escalator.forget(call);
     this.step.out.push(call.dispatchedTo(engine, placement));
   }
@@ -105,7 +106,7 @@ export class Lifecycle {
   started(id: CallId): void {
     this.#withRunning(id, (call, engine) => {
       engine.started(call, this.step.nowMs);
-      proved(engine, this.placement);
+      accepted(call, engine, this.placement, this.step.nowMs);
     });
   }
 
@@ -121,7 +122,7 @@ export class Lifecycle {
     const { nowMs } = this.step;
     const warm = call.program.lastEngine === engine;
     engine.finished(call, event, nowMs);
-    proved(engine, this.placement);
+    accepted(call, engine, this.placement, nowMs);
     const left = this.accounting.finished(call, engine, event, nowMs);
     this.placement.vacate(call, engine, left, nowMs);
     if (event.usage !== undefined) this.placement.rules.balancer.finished?.(call, event.usage, warm);

@@ -64,6 +64,7 @@ export function levelMove({ level, reason }: PastCall, before: number | null): '
 export const WAITED_FOR: Readonly<Record<keyof Queue['waiting_for'], string>> = {
   no_engine: 'an engine',
   retry: 'another attempt',
+  refused: 'another attempt, after others',
   resting: 'an engine that reported no room',
   probation: 'an engine on probation',
   window: 'a slot',

@@ -25,7 +25,7 @@ export function programRoutes(context: Context, asAdmin: boolean): Routes {
       context.auth.checkAdmin(request.headers);
       return tenantIn(request);
     }
-    return context.auth.tenantOf(request.headers);
+    return context.auth.tenantOf(request);
   };
   return {
     '/programs/:id/end': {
@@ -72,7 +72,7 @@ export function programRoutes(context: Context, asAdmin: boolean): Routes {
 function hasClientKey(context: Context, request: IncomingMessage): boolean {
   if (context.config.auth.keys.length === 0) return false;
   try {
-    context.auth.tenantOf(request.headers);
+    context.auth.tenantOf(request);
     return true;
   } catch {
     return false;

@@ -109,6 +109,8 @@ function obstacleInWords(
       return 'It waits for an engine: none that may run it is up.';
     case 'retry':
       return `It pauses${left === undefined ? '' : ` for another ${left}`}, because engines failed it and no other one can take it.`;
+    case 'refused':
+      return `It gives way to others for ${left ?? 'a moment'}, because ${at} reported no room for calls of its program or tenant.`;
     case 'resting':
       return `It waits for ${at}, which reported no room and gets no calls for another ${left ?? 'moment'}.`;
     case 'probation':
@@ -143,6 +145,8 @@ function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView
       return `${engine} is not up`;
     case 'retry':
       return `${engine} failed it`;
+    case 'refused':
+      return `${engine} reported no room for such calls${too}`;
     case 'resting':
       return `${engine} reported no room${too}`;
     case 'probation':

@@ -2,20 +2,26 @@ import { tokens } from '../../src/index.js';
 import type { Usage } from '../../src/index.js';
 import { objectOf } from './fields.js';
 
+/** Largest count that is believed: one wrong answer must not fill a counter for ever. */
+const TOKENS_MAX = 1e9;
+
 /** A token count from an engine; `undefined` for anything else. */
 export function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= TOKENS_MAX
+    ? (value as number)
+    : undefined;
 }
 
 /** Absent without a prompt count: half a report would be charged as a free prompt. */
 export function usageOf(prompt: unknown, output: unknown, cached: unknown): Usage | undefined {
   const promptTokens = countOf(prompt);
-  if (promptTokens === undefined) return undefined;
+  if (promptTokens === undefined || (output !== undefined && output !== null && countOf(output) === undefined))
+    return undefined;
   const cachedTokens = countOf(cached);
   return {
     promptTokens: tokens(promptTokens),
     outputTokens: tokens(countOf(output) ?? 0),
-    ...(cachedTokens === undefined ? {} : { cachedTokens: tokens(cachedTokens) }),
+    ...(cachedTokens !== undefined && cachedTokens <= promptTokens && { cachedTokens: tokens(cachedTokens) }),
   };
 }
 

@@ -137,7 +137,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   forward(bytes: Buffer): void {
     if (this.#state === 'ended') return;
-    if (!this.#reply.streaming) this.#reply.open(Object.assign(toClient(this.#engineHeaders), this.#headers()));
+    if (!this.#reply.streaming)
+      this.#reply.open(Object.assign(toClient(this.#engineHeaders, this.#attempt?.engine.url), this.#headers()));
     if (this.#reply.write(bytes)) return;
     this.#attempt?.pause();
     this.#reply.drained(() => this.#attempt?.resume());
@@ -176,7 +177,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const restMs = engine?.refused(this.#program, status, seconds);
     if (engine !== undefined) this.ports.observers.tell('engineFailed', this.spec, engine.id, 'busy');
     this.#busySinceMs ??= now;
-    if (restMs === undefined || now + restMs - this.#busySinceMs > config().timeouts.busyMs)
+    if (restMs === undefined || now - this.#busySinceMs > config().timeouts.busyMs)
       return this.answered(status, headers, body, undefined);
     this.#queue();
     driver.emit({ type: 'callFailed', call: this.spec.id, failure: 'busy', restMs: millis(restMs) });
@@ -188,10 +189,11 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     // The engine of the attempt, because another one may have its id by now.
     const engine = this.#attempt?.engine;
     if (engine !== undefined) this.ports.observers.tell('engineFailed', this.spec, engine.id, fault);
-    if (engine !== undefined && fault === 'answer') {
+    if (fault === 'unreached') engine?.unreached();
+    else if (engine !== undefined) {
       this.#doubted.push(engine);
       engine.misanswered(this.#program);
-    } else engine?.failed();
+    }
     // Another attempt would produce an answer that is too large again.
     if (this.#state === 'streaming' || error.code === 'engine_answer_too_large') {
       this.#end({ outcome: outcomeOf(error), error, event: { type: 'callFailed', call, failure: 'lost' } });

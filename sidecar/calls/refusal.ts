@@ -14,6 +14,11 @@ const SECRETS = [
   /\b[\w.-]+:\d{2,5}\b/g,
 ];
 
+/** Where a stack begins: a frame of JavaScript or Java, of Python, or of native code. */
+const STACK = /\s+(?:at \S+ ?\(|at \S+:\d+|File "|Traceback \(|#\d+ 0x)/;
+/** Paths of files, with line and column. */
+const PATHS = /(?<![\w.])(?:[a-z]:)?(?:[\\/][\w.@+~-]+){2,}(?::\d+)*/gi;
+
 /** Whether a 429 names, by its code or type, a limit of the caller rather than a lack of room in the engine. */
 export function isOfCaller(body: Buffer): boolean {
   const error = errorIn(body);
@@ -21,18 +26,17 @@ export function isOfCaller(body: Buffer): boolean {
 }
 
 /**
- * The engine's error message for the client: short, without addresses and keys; '' without a message.
+ * The message of an engine's JSON error for the client: short, without addresses, paths, stacks and keys; '' without a
+ * message. Other bodies are pages of servers, which tell about their insides.
  * @param secrets further texts to redact
  */
 export function quoteOf(body: Buffer, secrets: readonly string[]): string {
   const message = errorIn(body)?.['message'];
   // Cut first: the patterns below take quadratic time, and clients may have written the text.
-  let text =
-    typeof message === 'string'
-      ? message.slice(0, 4 * QUOTE_MAX)
-      : body.toString('utf8', 0, 4 * QUOTE_MAX).replaceAll(/<[^>]*>/g, ' ');
+  let text = typeof message === 'string' ? message.slice(0, 4 * QUOTE_MAX) : '';
+  text = text.slice(0, text.search(STACK) >>> 0);
   for (const secret of secrets) if (secret !== '') text = text.replaceAll(secret, '[...]');
-  for (const secret of SECRETS) text = text.replaceAll(secret, '[...]');
+  for (const secret of [...SECRETS, PATHS]) text = text.replaceAll(secret, '[...]');
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, QUOTE_MAX);
 }
 

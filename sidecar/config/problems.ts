@@ -58,8 +58,11 @@ function messageOf(issue: z.core.$ZodIssue): string {
   }
   // A schema's own words begin as ours do; the library's do not.
   if (issue.message.startsWith('must ')) return issue.message;
-  if (issue.code === 'too_small') return `must ${SIZES[issue.origin] ?? 'be'} at least ${issue.minimum}`;
-  if (issue.code === 'too_big') return `must ${SIZES[issue.origin] ?? 'be'} at most ${issue.maximum}`;
+  if (issue.code === 'too_small')
+    return `must ${SIZES[issue.origin] ?? 'be'} ${issue.inclusive === false ? 'above' : 'at least'} ${issue.minimum}`;
+  if (issue.code === 'too_big')
+    return `must ${SIZES[issue.origin] ?? 'be'} ${issue.inclusive === false ? 'below' : 'at most'} ${issue.maximum}`;
+  if (issue.code === 'invalid_union' && issue.discriminator !== undefined) return 'is not one of the known kinds';
   return issue.message;
 }
 

@@ -26,7 +26,11 @@ export const IDENTITY_SOURCES = ['maitred', 'harness', 'body', 'baggage', 'trace
 
 const PATTERN = 'must be a path, with /* at its end for all below it';
 
-const host = z.string().min(1).default('127.0.0.1');
+/** A name or an address; whether it can be listened on shows at the start. */
+const host = z
+  .string()
+  .regex(/^[\w.:%-]+$/, { error: 'must be a host name or an IP address' })
+  .default('127.0.0.1');
 
 const listen = z.strictObject({
   host: host.meta(note('Address to listen on.', 'closed to the network by default', { restart: true })),

@@ -48,11 +48,11 @@ export interface Engine {
   succeeded(program: ProgramId): void;
   /** The engine answered something else: a refusal of the request, or a passed-through request. Proves little. */
   responded(): void;
-  /** A failure that no request causes: no connection, or a reset before the headers. Counts immediately. */
-  failed(): void;
-  /** An answer failed its call: 5xx, cut short, too slow, too large or unreadable. The engine is probed, not ejected. */
+  /** No connection came about, which no request causes. Counts immediately. */
+  unreached(): void;
+  /** The engine failed a call: reset, 5xx, cut short, too slow, too large or unreadable. It is probed, not ejected. */
   misanswered(program: ProgramId): void;
-  /** Another engine answered a call after an answer of this one had failed it. */
+  /** Another engine answered a call after this one had failed it. */
   outdone(program: ProgramId): void;
   /**
    * The engine reported "no room" (429, 503). @param seconds its `Retry-After`

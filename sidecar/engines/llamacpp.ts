@@ -1,4 +1,4 @@
-import { tokens } from '../../src/index.js';
+import { usageOf } from '../apis/usage.js';
 import type { EngineAdapter } from './adapter.js';
 import { asCount, asObject, asObjects, parseJson, sum } from './json.js';
 import { loadReport } from './load.js';
@@ -65,10 +65,6 @@ export const llamacpp: EngineAdapter = {
     if (prompt === undefined || output === undefined) return undefined;
     // `prompt_n` counts only computed tokens; those from the slot's cache are added.
     const cached = asCount(timings?.['cache_n']);
-    return {
-      promptTokens: tokens(prompt + (cached ?? 0)),
-      outputTokens: tokens(output),
-      ...(cached !== undefined && { cachedTokens: tokens(cached) }),
-    };
+    return usageOf(prompt + (cached ?? 0), output, cached);
   },
 };

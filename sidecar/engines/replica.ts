@@ -131,10 +131,10 @@ export class Replica implements Engine {
     if (this.#inService()) this.#endProbation();
   }
 
-  failed(): void {
+  unreached(): void {
     if (!this.#inService()) return;
     this.#callFailures += 1;
-    if (this.#callFailures >= this.#failuresMax()) this.#eject('calls failed');
+    if (this.#callFailures >= this.#failuresMax()) this.#eject('it cannot be reached');
   }
 
   misanswered(program: ProgramId): void {

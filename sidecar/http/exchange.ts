@@ -6,9 +6,9 @@ import { GatewayError } from '../errors.js';
 
 /**
  * Cause of a failed exchange:
- * - `unreached`: no connection.
- * - `transport`: the engine broke off before its headers.
- * - `answer`: the answer was cut short, unreadable or too slow, which the request may have caused.
+ * - `unreached`: no connection, which no request can cause.
+ * - `transport`: the engine broke off before its headers, or while the request was being sent.
+ * - `answer`: the answer was cut short, unreadable or too slow.
  */
 export type Fault = 'unreached' | 'transport' | 'answer';
 
@@ -140,7 +140,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
     const code = codeOf(error);
-    const isAnswer = this.#hasHead || code.startsWith('HPE_');
+    const isAnswer = this.#hasHead || code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW';
     const fault = this.#controller === undefined ? 'unreached' : isAnswer ? 'answer' : 'transport';
     this.#fail('engine_failed', `The engine failed: ${code}.`, fault);
   }

@@ -55,18 +55,28 @@ const isReplaced = (name: string, isNewTrace: boolean): boolean =>
   name === 'traceparent' || (isNewTrace && name === 'tracestate');
 
 /**
- * An engine's headers for the client. Redirects to the engine are rewritten to lead here. @param base the engine's URL
+ * An engine's headers for the client. A redirect to the engine leads here; one to another host is dropped, because it
+ * would show an inner address, and clients would send their prompts and keys there. @param base the engine's URL
  */
-export function toClient(headers: IncomingHttpHeaders, base?: URL): OutgoingHttpHeaders {
+export function toClient(headers: IncomingHttpHeaders, base: URL | undefined): OutgoingHttpHeaders {
   const named = namedByConnection(headers.connection);
   const out: OutgoingHttpHeaders = {};
   for (const name in headers) {
     const value = headers[name];
     if (value !== undefined && !NOT_TO_CLIENT.has(name) && named?.includes(name) !== true) out[name] = value;
   }
-  if (base !== undefined && headers.location?.startsWith(base.href) === true)
-    out['location'] = `/${headers.location.slice(base.href.length).replace(/^\/+/, '')}`;
+  const location = locationOf(headers.location, base);
+  if (location === undefined) delete out['location'];
+  else out['location'] = location;
   return out;
+}
+
+/** A path here; undefined: it leads elsewhere. */
+function locationOf(location: string | undefined, base: URL | undefined): string | undefined {
+  if (base !== undefined && location?.startsWith(base.href) === true)
+    return `/${location.slice(base.href.length).replace(/^\/+/, '')}`;
+  // As browsers read it: a backslash is a slash, and two of them begin a host.
+  return location === undefined || /^\s*(?:[a-z][a-z\d+.-]*:|[\\/]\s*[\\/])/i.test(location) ? undefined : location;
 }
 
 /** Names of headers that the message itself declares hop-by-hop. */
@@ -95,10 +105,13 @@ export function requestIdOf(request: IncomingMessage): string {
 
 const VALUE_LENGTH_MAX = 256;
 
-/** Any string as a header value. Characters that HTTP cannot carry are percent-encoded, and the length is bounded. */
+/**
+ * Any string as a header value of bounded length: as a segment of a path, percent-encoded unless all of its characters may
+ * stand in one. So it can be put into a path as it is, and decoding always gives the string back.
+ */
 export function headerValue(text: string): string {
   const short = text.slice(0, VALUE_LENGTH_MAX);
-  if (/^[\x21-\x7e]*$/.test(short)) return short;
+  if (/^[\w.~:@!$&'()*+,;=-]*$/.test(short)) return short;
   // The conversion to bytes and back turns half a surrogate pair into U+FFFD instead of an exception.
   return encodeURIComponent(Buffer.from(short).toString());
 }

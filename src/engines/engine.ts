@@ -12,6 +12,7 @@ import type { EngineId } from '../protocol/units.js';
 import { Batch } from './batch.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 import { PrefillMeter } from './prefill-meter.js';
+import { Rests } from './rests.js';
 import { StepTime } from './step-time.js';
 
 /**
@@ -46,8 +47,8 @@ export class Engine {
   life = 0;
   /** Half-open: one call at a time until one has begun to be answered, or the driver says that it is well. */
   probation = false;
-  /** Said "no room": nothing goes there before this time. */
-  restUntilMs = -Infinity;
+  /** Rests after "no room", for some calls or for all. */
+  rests = new Rests();
   /** When it last went out of service. */
   lostAtMs = -Infinity;
 
@@ -98,7 +99,7 @@ export class Engine {
   /** Applies the facts of `engineJoined`, except its pools. */
   join(config: SchedulerConfig['admission'], joined: EngineJoined): void {
     // A lost engine has started anew. Any other engine that said "no room" still rests.
-    if (this.state === 'lost') this.restUntilMs = -Infinity;
+    if (this.state === 'lost') this.rests = new Rests();
     this.state = 'up';
     this.probation = joined.probation ?? false;
     this.capacityTokens = joined.capacityTokens;
@@ -219,9 +220,9 @@ export class Engine {
     this.evictableAtMs = nowMs + turnMs * (1 + this.#others.waitingGateways);
   }
 
-  /** Whether it accepts calls at all now. */
+  /** Whether no rest holds all calls, and it is in service. */
   isOpen(nowMs: number): boolean {
-    return this.state === 'up' && nowMs >= this.restUntilMs;
+    return this.state === 'up' && nowMs >= this.rests.untilMs;
   }
 
   /** Upper bound on the working set in tokens. Without a gate or with unknown capacity: no bound. */

@@ -1,6 +1,8 @@
 import type { Engine } from '../engines/engine.js';
+import type { EngineTable } from '../engines/engine-table.js';
+import type { PlacementRules } from './rules.js';
 import type { Call } from '../programs/call.js';
-import type { ModelId } from '../protocol/units.js';
+import type { ModelId, TenantId } from '../protocol/units.js';
 import type { ModelPool } from '../queues/model-pool.js';
 
 /**
@@ -11,6 +13,55 @@ export function retriersOf(call: Call, live: readonly Engine[]): readonly Engine
   const sound = live.filter(({ id, probation }) => !probation && (call.onlyOn ?? id) === id);
   const untried = sound.filter((engine) => !call.failedOn.includes(engine));
   return untried.length > 0 || call.retryAtMs !== -Infinity ? untried : sound;
+}
+
+/** Whether the engine has refused calls like this one, and rests for them. */
+export const holds = ({ rests }: Engine, { program }: Call): boolean => rests.untilOf(program) !== undefined;
+
+interface Served {
+  readonly rules: PlacementRules;
+  readonly engineTable: EngineTable;
+}
+
+/** The engine that the call must wait for: by its client, by those that may run it again, or by the balancer. */
+export function bindingOf(call: Call, { rules: { balancer }, engineTable }: Served): Engine | undefined {
+  const pool = engineTable.pool(call.model);
+  if (call.failedOn.length > 0) {
+    const engines = retriersOf(call, pool.live).filter((engine) => !holds(engine, call));
+    return engines.length === 0 ? undefined : balancer.choose(call, engines);
+  }
+  if (call.onlyOn !== undefined) {
+    const only = engineTable.engines.get(call.onlyOn);
+    return only !== undefined && holds(only, call) ? undefined : only;
+  }
+  const open = pool.live.filter((engine) => !holds(engine, call));
+  if (open.length < pool.live.length) return open.length === 0 ? undefined : balancer.choose(call, open);
+  const { home } = call.program;
+  return balancer.place(call, home?.pools.includes(pool) === true ? home : undefined, pool.live);
+}
+
+/** Whether the engine holds all waiting calls. */
+export function holdsAll({ rests }: Engine, queues: Queues): boolean {
+  if (rests.isQuiet) return false;
+  return rests.holdsAll((party) => (typeof party === 'string' ? queues.of(party) : party.waiting), queues.size);
+}
+
+interface Queues {
+  readonly size: number;
+  of(tenant: TenantId): number;
+}
+
+/** The first of these calls that the engine holds. */
+export const heldOf = (engine: Engine, ...calls: readonly (Call | undefined)[]): Call | undefined =>
+  engine.rests.isQuiet ? undefined : calls.find((call) => call !== undefined && holds(engine, call));
+
+/** Where the engines that may run the call hold it. */
+export function isHeld(call: Call, live: readonly Engine[]): 'nowhere' | 'somewhere' | 'everywhere' {
+  if (live.every(({ rests }) => rests.isQuiet)) return 'nowhere';
+  const able = live.filter(({ id }) => (call.onlyOn ?? id) === id);
+  const open = able.filter((engine) => !holds(engine, call));
+  if (open.length === able.length) return 'nowhere';
+  return open.length === 0 ? 'everywhere' : 'somewhere';
 }
 
 /** Whether the call may wait on for the engine, which serves these models. */

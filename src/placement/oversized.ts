@@ -3,7 +3,7 @@ import type { Call } from '../programs/call.js';
 import type { Accounts } from '../programs/accounts.js';
 import type { Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
-import { retriersOf } from './eligible.js';
+import { holds, retriersOf } from './eligible.js';
 
 /*
  * Prompts that exceed the limit of every engine. An engine refuses one at once; the agent must hear that at once, because
@@ -36,7 +36,7 @@ export function isOversized(call: Call, live: readonly Engine[], gate: number): 
 
 /** Engines that may be asked to refuse the call. */
 export const refusersOf = (call: Call, live: readonly Engine[]): readonly Engine[] =>
-  call.failedOn.length > 0 ? retriersOf(call, live) : named(call, live);
+  (call.failedOn.length > 0 ? retriersOf(call, live) : named(call, live)).filter((engine) => !holds(engine, call));
 
 const named = ({ onlyOn }: Call, live: readonly Engine[]): readonly Engine[] =>
   onlyOn === undefined ? live : live.filter(({ id }) => id === onlyOn);

@@ -8,7 +8,7 @@ import { maySpill } from '../programs/escalation.js';
 import type { IdleThread } from '../memory/idle-thread.js';
 import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
-import { isMoving, mayStay, retriersOf } from './eligible.js';
+import { bindingOf, holds, isHeld, isMoving, mayStay, retriersOf } from './eligible.js';
 import { gateHolds, gateOf } from './obstacle.js';
 import { isOversized, resizedIn } from './oversized.js';
 import type { PlacementRules } from './rules.js';
@@ -43,7 +43,10 @@ export class Placement {
   ) {
     this.accounts = new Accounts(rules.config);
     this.#queues = new WaitingCalls(this.engineTable, this.accounts);
-    this.#search = new Search(this, this.engineTable, this.#queues);
+    this.#search = new Search(this, this.engineTable, this.#queues, (call) => {
+      this.withdraw(call);
+      this.enqueue(call);
+    });
   }
 
   /** Number of waiting calls. */
@@ -71,7 +74,10 @@ export class Placement {
 
   /** The program is over: its contexts are left to the engines' own eviction. */
   forget(program: Program): void {
-    for (const engine of this.engineTable.engines.values()) if (engine.workingSet.forget(program)) this.touch(engine);
+    for (const engine of this.engineTable.engines.values()) {
+      engine.rests.forget(program);
+      if (engine.workingSet.forget(program)) this.touch(engine);
+    }
   }
 
   /** Other gateways' part of the engine has changed, and with it the room for idle contexts. */
@@ -84,7 +90,6 @@ export class Placement {
   /** Adds the engine or updates it. Returns the waiting calls whose place or deadline it changed. */
   join(event: EngineJoined): Call[] {
     const engine = this.engineTable.join(event, this.rules.config.admission);
-    if (engine.restUntilMs === -Infinity) this.#settling.endRest(engine);
     this.#settling.unsettle(engine);
     const displaced = this.#serve(engine, event.models);
     this.retryOn(engine);
@@ -105,9 +110,13 @@ export class Placement {
   /** The call starts to wait where the balancer says; its model is served. */
   enqueue(call: Call): void {
     call.state = 'waiting';
+    const { live } = this.#pool(call);
+    const held = isHeld(call, live);
+    const hasFailed = call.failedOn.length > 0;
     call.isOversized = this.#isOversized(call);
-    call.isPaused = call.failedOn.length > 0 && retriersOf(call, this.#pool(call).live).length === 0;
-    call.boundTo = call.isPaused || call.isOversized || call.isUnbound ? undefined : this.#bindingOf(call);
+    call.isPaused = held === 'everywhere' || (hasFailed && !retriersOf(call, live).some((each) => !holds(each, call)));
+    const isFree = call.isPaused || call.isOversized || (held === 'nowhere' && call.isUnbound);
+    call.boundTo = isFree ? undefined : bindingOf(call, this);
     this.#insert(call);
   }
 
@@ -115,7 +124,7 @@ export class Placement {
   retryOn(engine: Engine): void {
     for (const { paused } of engine.pools)
       for (const call of [...paused]) {
-        if (retriersOf(call, [engine]).length === 0) continue;
+        if (holds(engine, call) || (call.failedOn.length > 0 && retriersOf(call, [engine]).length === 0)) continue;
         this.withdraw(call);
         this.enqueue(call);
       }
@@ -125,16 +134,6 @@ export class Placement {
   serves(model: ModelId, only?: EngineId): boolean {
     if (only === undefined) return this.engineTable.serves(model);
     return this.engineTable.engines.get(only)?.pools.some((pool) => pool.model === model) === true;
-  }
-
-  /** The engine that the call must wait for: by its client, by those that may run it again, or by the balancer. */
-  #bindingOf(call: Call): Engine | undefined {
-    const { balancer } = this.rules;
-    const pool = this.#pool(call);
-    if (call.failedOn.length > 0) return balancer.choose(call, retriersOf(call, pool.live));
-    if (call.onlyOn !== undefined) return this.engineTable.engines.get(call.onlyOn);
-    const { home } = call.program;
-    return balancer.place(call, home?.pools.includes(pool) === true ? home : undefined, pool.live);
   }
 
   /** The call leaves the queue, for whatever reason. */
@@ -267,7 +266,7 @@ export class Placement {
   #sendHome(call: Call, nowMs: number): boolean {
     if (call.boundTo !== undefined || call.isUnbound || call.isOversized || call.program.home === undefined)
       return false;
-    const bound = this.#bindingOf(call);
+    const bound = bindingOf(call, this);
     if (bound === undefined || (call.isStealable && !this.#search.takes(bound, call, nowMs))) return false;
     if (call.reservedOn !== undefined) this.#release(call.reservedOn);
     this.#queues.delete(call);
@@ -276,9 +275,9 @@ export class Placement {
     return true;
   }
 
-  /** The engine said "no room": it gets no calls before `untilMs`. */
-  rest(engine: Engine, untilMs: number): void {
-    this.#settling.rest(engine, untilMs);
+  /** The engine rests, for some calls or for all. */
+  rest(engine: Engine): void {
+    this.#settling.rest(engine);
     this.#release(engine);
   }
 
@@ -288,7 +287,10 @@ export class Placement {
    */
   passTime(nowMs: number): void {
     const { engines } = this.engineTable;
-    for (const engine of this.#settling.pass(nowMs, this.rules.config, engines)) this.touch(engine);
+    for (const engine of this.#settling.pass(nowMs, this.rules.config, engines)) {
+      this.touch(engine);
+      this.retryOn(engine);
+    }
   }
 
   /** Earliest time at which `passTime` may find something; Infinity when only events can. */

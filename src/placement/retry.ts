@@ -1,16 +1,17 @@
 import type { Engine } from '../engines/engine.js';
+import type { Scope } from '../engines/rests.js';
 import type { Call } from '../programs/call.js';
 import { maySpill } from '../programs/escalation.js';
+import type { Program } from '../programs/process-table.js';
 import type { EngineBroke, EngineClosed, Refusal } from '../protocol/events.js';
 import type { Placement } from './placement.js';
-
-/** Least rest of an engine that said "no room". Without it, one step could send its call back to it without end. */
-const REST_MS_MIN = 1;
 
 /*
  * What engines that fail mean for where a call may run.
  *
- *     busy, unreached   the engine rests, and the call may go anywhere
+ *     busy              the engine rests for the calls like it (`Rests`), and its window shrinks if that is all calls;
+ *                       others go first meanwhile
+ *     unreached         the engine rests, and the call may go anywhere
  *     broken            the call runs on another engine; where there is none, it pauses
  *                       for `pauseMs`, then on any engine but those on probation
  */
@@ -32,14 +33,28 @@ export function setBack(
     return isOver ? 'attempts_exhausted' : undefined;
   }
   const { failure, restMs } = event;
-  // An over-long call ran beside the window.
-  if (failure === 'busy' && !call.isOversized)
-    engine.limit.refused(call.dispatchedAtMs, nowMs, engine.inFlightAnywhere + 1);
-  // Not `Math.max`: it would pass on NaN.
-  placement.rest(engine, nowMs + (restMs > REST_MS_MIN ? restMs : REST_MS_MIN));
+  if (failure === 'unreached') engine.rests.unreached(restMs, nowMs);
+  else {
+    const scope = engine.rests.refused(call, restMs, nowMs);
+    // An over-long call ran beside the window.
+    if (!call.isOversized && isFull(engine, call, scope, placement))
+      engine.limit.refused(call.dispatchedAtMs, nowMs, engine.inFlightAnywhere + 1);
+  }
+  placement.rest(engine);
   call.isUnbound ||= maySpill(call, balancer);
   call.unreachedAtMs = failure === 'busy' ? Infinity : Math.min(call.unreachedAtMs, nowMs);
   return nowMs - call.unreachedAtMs > timeouts.noEngineMs ? 'no_engine' : undefined;
+}
+
+/** Whether the refusal means that the engine is full: it refuses several tenants, or has no calls of others. */
+function isFull(engine: Engine, call: Call, scope: Scope, placement: Placement): boolean {
+  if (scope === 'everyone') return true;
+  if (engine.rests.servesOthers(call, scope)) return false;
+  const { program } = call;
+  const alike = scope === 'program' ? program.waiting : placement.waitingOf(program.tenant);
+  if (alike < placement.waiting) return false;
+  const isLike = (other: Program) => (scope === 'program' ? other === program : other.tenant === program.tenant);
+  return [...engine.running].every((other) => isLike(other.program));
 }
 
 /** The waiting call's pause is over: engines that failed it may run it again. */
@@ -47,6 +62,14 @@ export function endPause(call: Call, placement: Placement): void {
   call.retryAtMs = -Infinity;
   placement.withdraw(call);
   placement.enqueue(call);
+}
+
+/** The engine answers the call: it works, and has room for calls like this one. */
+export function accepted(call: Call, engine: Engine, placement: Placement, nowMs: number): void {
+  proved(engine, placement);
+  if (!engine.rests.accepted(call, nowMs)) return;
+  placement.touch(engine);
+  placement.retryOn(engine);
 }
 
 /** The engine has shown that it works: it is on probation no longer. */

@@ -2,6 +2,7 @@ import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { EngineTable } from '../engines/engine-table.js';
 import type { WaitingCalls } from '../queues/waiting-calls.js';
+import { heldOf, holds, holdsAll } from './eligible.js';
 import { closedBy, fitsInto, goesFirst, headroomOf, isOutranked, pays, type Scales } from './obstacle.js';
 import { nextOversized } from './oversized.js';
 import { agesEarly, reservationOf } from './reservation.js';
@@ -25,6 +26,8 @@ export class Search {
     private readonly scales: Scales,
     private readonly engineTable: EngineTable,
     private readonly queues: WaitingCalls,
+    /** Places a waiting call anew. */
+    private readonly replace: (call: Call) => void,
   ) {}
 
   /** The engine changed in a way that may give a waiting call room. */
@@ -54,7 +57,8 @@ export class Search {
   /** Whether the engine would now run this unbound call. */
   takes(engine: Engine, call: Call, nowMs: number): boolean {
     const { accounts, rules } = this.scales;
-    if (!this.#hasSlot(engine, nowMs) || goesFirst(engine.reservedFor, call, accounts)) return false;
+    if (!this.#hasSlot(engine, nowMs) || holds(engine, call)) return false;
+    if (goesFirst(engine.reservedFor, call, accounts)) return false;
     return fitsInto(engine, headroomOf(engine, rules, nowMs))(call) && this.#joins(call, engine, nowMs);
   }
 
@@ -70,15 +74,15 @@ export class Search {
    * calls.
    */
   #pick(engine: Engine, nowMs: number): Call | undefined {
-    if (!this.#hasSlot(engine, nowMs)) return undefined;
+    if (!this.#hasSlot(engine, nowMs) || holdsAll(engine, this.queues)) return undefined;
     const { accounts, rules } = this.scales;
     const room = headroomOf(engine, rules, nowMs);
     const fits = fitsInto(engine, room);
-    let fit = this.queues.firstBound(engine, room, fits);
-    let head = engine.bound.firstAged(accounts);
-    for (const pool of engine.pools) {
-      fit = accounts.firstOf(fit, pool.unbound.firstFit(room, accounts, fits));
-      head = accounts.firstOf(head, pool.unbound.firstAged(accounts));
+    let [fit, head] = this.queues.heads(engine, room, fits);
+    // Each call that the engine holds leaves the queue once for each rest.
+    for (let held = heldOf(engine, fit, head); held !== undefined; held = heldOf(engine, fit, head)) {
+      this.replace(held);
+      [fit, head] = this.queues.heads(engine, room, fits);
     }
     const early = agesEarly(engine, fit, accounts, rules.config.admission.reserveMs, nowMs);
     if (early !== undefined) return (this.age(early), this.#pick(engine, nowMs));
@@ -87,7 +91,7 @@ export class Search {
     if (fit === undefined)
       for (const { stealable } of engine.pools)
         fit = accounts.firstOf(fit, stealable.firstFit(room.new, accounts, fits));
-    return fit !== undefined && this.#joins(fit, engine, nowMs) ? fit : undefined;
+    return fit !== undefined && !holds(engine, fit) && this.#joins(fit, engine, nowMs) ? fit : undefined;
   }
 
   #joins(call: Call, engine: Engine, nowMs: number): boolean {

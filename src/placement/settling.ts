@@ -21,19 +21,14 @@ export class Settling {
     this.#unsettled.add(engine);
   }
 
-  rest(engine: Engine, untilMs: number): void {
-    engine.restUntilMs = untilMs;
+  rest(engine: Engine): void {
     this.#resting.add(engine);
-  }
-
-  endRest(engine: Engine): void {
-    this.#resting.delete(engine);
   }
 
   /** Lets time pass. Returns the engines that may have room since the last call. */
   pass(nowMs: number, config: SchedulerConfig, engines: ReadonlyMap<unknown, Engine>): Engine[] {
-    const opened = [...this.#resting].filter((engine) => engine.restUntilMs <= nowMs);
-    for (const engine of opened) this.#resting.delete(engine);
+    const opened = [...this.#resting].filter(({ rests }) => rests.pass(nowMs));
+    for (const engine of this.#resting) if (engine.rests.isQuiet) this.#resting.delete(engine);
     const { admission, policy } = config;
     const step = WorkingSet.stepOf(nowMs, admission.halfLifeMs);
     // All engines in a new step, so that idle time is counted from now: a context left here has not been idle yet.
@@ -53,7 +48,7 @@ export class Settling {
   nextMs(nowMs: number, halfLifeMs: number, fades: boolean): number {
     this.#fadeAtMs = fades ? WorkingSet.nextStepMs(nowMs, halfLifeMs) : Infinity;
     let at = this.#fadeAtMs;
-    for (const engine of this.#resting) at = Math.min(at, engine.restUntilMs);
+    for (const engine of this.#resting) at = Math.min(at, engine.rests.nextMs);
     return at;
   }
 }

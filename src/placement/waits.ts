@@ -3,12 +3,14 @@ import type { Engine } from '../engines/engine.js';
 import type { Headroom } from '../queues/wait-queue.js';
 import { closedBy, fitsInto, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
 import { PASSING_MAX, refusersOf } from './oversized.js';
+import { holds } from './eligible.js';
 import type { Placement } from './placement.js';
 
 /** Why a call waits, in rising order of nearness to its dispatch. Each waiting call has one cause. */
 export const WAIT_CAUSES = [
   'no_engine', // no engine that may run it is up
   'retry', // engines failed it, and it pauses
+  'refused', // engines refuse its program or tenant, and others go first
   'resting', // the engine said "no room" and gets no calls for a moment
   'probation', // the engine came back, and may run one call at a time, and none that failed
   'window', // as many calls are in flight as the window allows
@@ -83,6 +85,8 @@ export class Waits {
     const { boundTo, onlyOn } = call;
     if (!live.some(({ id }) => (onlyOn ?? id) === id)) return [{ cause: 'no_engine', engine: boundTo }];
     // Without a time to wait for, all engines are on probation, and none of them is given a call that failed.
+    const held = live.filter((engine) => holds(engine, call));
+    if (call.isPaused && held.length > 0) return held.map((engine) => this.#held(call, engine));
     if (call.isPaused && call.retryAtMs === -Infinity) return [{ cause: 'probation', engine: undefined }];
     if (call.isPaused) return [{ cause: 'retry', engine: undefined, untilMs: call.retryAtMs }];
     if (call.isOversized) return refusersOf(call, live).map((engine) => this.#passing(engine));
@@ -106,12 +110,17 @@ export class Waits {
     return own.map((queue) => lastOf(this.#line(queue))).reduce(both, earlier);
   }
 
+  #held({ program }: Call, engine: Engine): Obstacle {
+    return { cause: 'refused', engine, untilMs: engine.rests.untilOf(program) };
+  }
+
   /** @param isOwn whether it waits for this engine or for none, and not for another */
   #obstacle(call: Call, engine: Engine, isOwn: boolean): Obstacle {
     const { closed, room, first } = this.#front(engine);
-    const { inFlight, limitSize, restUntilMs, reservedFor } = engine;
+    const { inFlight, limitSize, rests, reservedFor } = engine;
     if (closed === 'no_engine') return { cause: closed, engine };
-    if (closed === 'resting') return { cause: closed, engine, untilMs: restUntilMs };
+    if (closed === 'resting') return { cause: closed, engine, untilMs: rests.untilMs };
+    if (holds(engine, call)) return this.#held(call, engine);
     if (closed !== undefined) return { cause: closed, engine, needs: 1, free: limitSize - inFlight, limit: limitSize };
     const short = this.#shortOf(call, engine, room, isOwn);
     if (short !== undefined) return short;
@@ -128,8 +137,8 @@ export class Waits {
 
   /** Why the engine is not sent one more over-long call. */
   #passing(engine: Engine): Obstacle {
-    const { inFlight, probation, restUntilMs } = engine;
-    if (!engine.isOpen(this.nowMs)) return { cause: 'resting', engine, untilMs: restUntilMs };
+    const { inFlight, probation, rests } = engine;
+    if (!engine.isOpen(this.nowMs)) return { cause: 'resting', engine, untilMs: rests.untilMs };
     if (probation) return { cause: 'probation', engine, needs: 1, free: 1 - inFlight, limit: 1 };
     return { cause: 'window', engine, needs: 1, free: 0, limit: PASSING_MAX };
   }

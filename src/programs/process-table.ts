@@ -27,6 +27,8 @@ export class Program {
 
   /** Active calls (Autellix's thread metadata), unordered; undefined while there are none, as idle rows are many. */
   #calls: Call[] | undefined;
+  /** Number of these that wait. */
+  waiting = 0;
   lastArrivalAtMs: number;
   lastCompletionAtMs: number | undefined;
   /** Prompt and answer of the last finished call. */

@@ -133,8 +133,9 @@ export interface CallFinished {
 
 /**
  * A dispatched call did not run to its end.
- * - `busy`: the engine had no room (429, 503). The call goes back to its place, the engine rests for `restMs`.
- * - `unreached`: no connection to the engine came about. As `busy`, but its window stays as it is.
+ * - `busy`: the engine had no room (429, 503). The call goes back to its place, and the engine rests for the calls like it
+ *   (`Rests`): at first for `restMs`, then ever longer.
+ * - `unreached`: no connection to the engine came about. It rests for `restMs`, and the call goes back to its place.
  * - `refused`: the engine answered that the request is at fault (4xx): the call ends here, charged nothing.
  * - `broken`: the engine failed before the client saw a byte. The call is tried elsewhere, in its place; after `pauseMs`
  *   also on engines that failed it. An engine on probation is never given it.
@@ -147,7 +148,7 @@ export interface EngineClosed {
   readonly type: 'callFailed';
   readonly call: CallId;
   readonly failure: 'busy' | 'unreached';
-  /** How long to leave the engine alone. */
+  /** How long to leave the engine alone at least. */
   readonly restMs: Millis;
 }
 

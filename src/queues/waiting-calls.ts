@@ -62,8 +62,23 @@ export class WaitingCalls {
     return pool.live;
   }
 
+  /** The first call that fits, and the first aged one, of the engine's own and its pools' calls. */
+  heads(
+    engine: Engine,
+    room: Headroom,
+    fits: (call: Call) => boolean,
+  ): [fit: Call | undefined, head: Call | undefined] {
+    let fit = this.#firstBound(engine, room, fits);
+    let head = engine.bound.firstAged(this.accounts);
+    for (const { unbound } of engine.pools) {
+      fit = this.accounts.firstOf(fit, unbound.firstFit(room, this.accounts, fits));
+      head = this.accounts.firstOf(head, unbound.firstAged(this.accounts));
+    }
+    return [fit, head];
+  }
+
   /** The first call bound to the engine, in order, that fits. */
-  firstBound(engine: Engine, room: Headroom, fits: (call: Call) => boolean): Call | undefined {
+  #firstBound(engine: Engine, room: Headroom, fits: (call: Call) => boolean): Call | undefined {
     let fit = engine.bound.firstFit(room, this.accounts, fits);
     for (; fit !== undefined && isStale(fit, engine); fit = engine.bound.firstFit(room, this.accounts, fits))
       this.#reseat(fit);
@@ -135,6 +150,7 @@ export class WaitingCalls {
     this.#size += change;
     invariant(ofTenant >= 0, 'no tenant has fewer than no waiting calls');
     this.#pool(call).waiting += change;
+    call.program.waiting += change;
     call.turn.waits(change, call.overdue);
     if (ofTenant === 0) this.#ofTenant.delete(tenant);
     else this.#ofTenant.set(tenant, ofTenant);

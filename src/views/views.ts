@@ -338,7 +338,7 @@ function engineView({ policy, stepMs }: State, found: Engine): EngineView {
     id: found.id,
     state: found.state,
     probation: found.probation,
-    resting: stepMs < found.restUntilMs,
+    resting: stepMs < found.rests.untilMs,
     window: policy.admits ? found.limitSize : Infinity,
     inFlight: found.inFlight,
     pinned: found.bound.size,

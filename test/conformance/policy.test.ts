@@ -111,12 +111,9 @@ describe.each([...POLICY_NAMES, ...Object.keys(PEERS)])('the policy %s', (name) 
 
   it('gives a call that a full engine sent back its place again', () => {
     const made = desk(1);
-    made.arrive('a');
-    for (const call of ['b', 'c']) made.arrive(call);
-    if (name === 'pass-through') for (const call of ['b', 'c']) made.fail(call, 'busy', 10);
-    made.fail('a', 'busy', 10);
-    made.arrive('d');
-    expect(sentOut(made.pass(10))[0]).toBe('a@A');
+    for (const call of ['a', 'b']) made.arrive(call);
+    for (const call of ['a', 'b']) made.fail(call, 'busy', 10);
+    expect(sentOut(made.pass(20))[0]).toBe('a@A');
   });
 
   it('gives a call that has waited for waitMsMax its turn before younger ones', () => {

@@ -67,7 +67,7 @@ describe('room that is kept for a call goes to nothing behind it', () => {
     const holder = ['A', 'B'].find((id) => desk.engine(id).reservedFor === 'big')!;
     const [held, other] = holder === 'A' ? ['a1', 'B'] : ['b1', 'A'];
     if (how === 'lost') desk.tell(lost(holder));
-    else if (how === 'resting') desk.fail(held, 'busy', 1e6);
+    else if (how === 'resting') desk.fail(held, 'unreached', 1e6);
     else desk.join(holder, { window: 8, capacity: 1_000, models: ['other'] });
     desk.arrive('later', { prompt: 200 });
     expect([desk.engine(holder).reservedFor, desk.engine(other).reservedFor]).toEqual([undefined, 'big']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'vitest';
 import { playMany } from '../support/core-many.js';
 
-it('a call goes only to an engine that is up, serves its model and is not resting', () => {
+it('a call goes only to an engine that is up, serves its model and does not rest for its program', () => {
   let rested = 0;
   playMany({
     onMoment({ book, nowMs }) {
@@ -11,7 +11,9 @@ it('a call goes only to an engine that is up, serves its model and is not restin
         assert.equal(engine.state, 'up', command.engine);
         assert.ok(engine.models.includes(call!.model), `${command.engine} for ${call!.model}`);
         assert.ok(nowMs >= engine.restUntilMs, `${command.engine} rests`);
-        if (engine.restUntilMs > -Infinity) rested += 1;
+        const refused = engine.refused.get(call!.program);
+        assert.ok(nowMs >= (refused?.untilMs ?? -Infinity), `${command.engine} has refused ${call!.program}`);
+        if (refused !== undefined || engine.restUntilMs > -Infinity) rested += 1;
       }
     },
   });

@@ -178,7 +178,7 @@ describe('sticky', () => {
     const desk = new Desk({}, 'sticky');
     for (const id of ['A', 'B']) desk.join(id, { window: 4 });
     desk.arrive('p1', { program: 'p' });
-    expect(desk.fail('p1', 'busy', 500)).toEqual([]);
+    expect(desk.fail('p1', 'unreached', 500)).toEqual([]);
     expect(desk.arrive('p2', { program: 'p' })).toEqual([]);
     expect(sentOut(desk.pass(500))).toEqual(['p1@A', 'p2@A']);
     expect(desk.program('p').home).toBe('A');

@@ -173,7 +173,7 @@ describe('a reservation', () => {
     desk.arrive('big', { prompt: 800 });
     desk.pass(300);
     expect(desk.engine('A').reservedFor).toBe('big');
-    desk.fail('a', 'busy', 500);
+    desk.fail('a', 'unreached', 500);
     expect(desk.engine('A').reservedFor).toBeUndefined();
   });
 

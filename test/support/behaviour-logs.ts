@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import pino from 'pino';
 import { makeBalancer } from '../../loadbalancer/index.js';
-import { configSchema, type Config } from '../../sidecar/config/schema.js';
+import { configSchema, type Config } from '../../sidecar/config/index.js';
 import { EventLog } from '../../sidecar/record.js';
 import { conditionsSchema, PRESETS, runWorld, type WorldOptions } from '../../sim/index.js';
 import type { Steps } from '../../sim/virtual/options.js';

@@ -31,7 +31,11 @@ export interface BookedEngine {
   windowMax: number | undefined;
   capacityTokens: number | undefined;
   probation: boolean;
+  /** It could not be reached. */
   restUntilMs: number;
+  /** When it last said "no room", and each program that it said so to: the time, and the end of the rest it asked for. */
+  refusedAtMs: number;
+  readonly refused: Map<string, { readonly atMs: number; readonly untilMs: number }>;
 }
 
 /** Whether an engine may run a call again that engines have failed. */
@@ -119,7 +123,7 @@ export class Book {
       }
       case 'callFinished': {
         const call = this.#runningCall(event.call);
-        if (call?.engine !== undefined) this.#clear(call.engine);
+        if (call !== undefined) this.#accept(call);
         return this.#end(call, 'finished');
       }
       case 'callFailed':
@@ -130,8 +134,11 @@ export class Book {
         const { engine: id, models, windowMax, capacityTokens, probation = false } = event;
         const known = this.engines.get(id);
         const isNew = known === undefined || known.state === 'lost' || this.#isForgotten(known);
-        const restUntilMs = isNew ? -Infinity : known.restUntilMs;
-        this.engines.set(id, { id, state: 'up', models, windowMax, capacityTokens, probation, restUntilMs });
+        const { restUntilMs, refusedAtMs, refused } = isNew
+          ? { restUntilMs: -Infinity, refusedAtMs: -Infinity, refused: new Map() }
+          : known;
+        const rests = { restUntilMs, refusedAtMs, refused };
+        this.engines.set(id, { id, state: 'up', models, windowMax, capacityTokens, probation, ...rests });
         return;
       }
       case 'engineLost':
@@ -140,7 +147,7 @@ export class Book {
         return this.#leave(event.engine, 'draining');
       case 'callStarted': {
         const call = this.#runningCall(event.call);
-        if (call?.engine !== undefined) this.#clear(call.engine);
+        if (call !== undefined) this.#accept(call);
         return;
       }
       case 'memoryMoved': {
@@ -201,7 +208,15 @@ export class Book {
       call.attempts += 1;
       call.failedOn.add(call.engine!);
       call.retryAtMs = nowMs + (event.pauseMs ?? 0);
-    } else if (engine !== undefined) engine.restUntilMs = nowMs + Math.max(1, event.restMs);
+    } else if (engine !== undefined && event.failure === 'unreached')
+      engine.restUntilMs = nowMs + Math.max(1, event.restMs);
+    else if (engine !== undefined) {
+      engine.refusedAtMs = nowMs;
+      const known = engine.refused.get(call.program);
+      // A call that was in flight already does not lengthen the rest.
+      if (known === undefined || call.sinceMs > known.atMs)
+        engine.refused.set(call.program, { atMs: nowMs, untilMs: nowMs + Math.max(1, event.restMs) });
+    }
     call.state = 'waiting';
     call.engine = undefined;
     call.sinceMs = nowMs;
@@ -221,6 +236,13 @@ export class Book {
   /** A drained engine is forgotten with its last call. */
   #isForgotten({ id, state }: BookedEngine): boolean {
     return state === 'draining' && this.running(id).length === 0;
+  }
+
+  /** Its engine answers the call. */
+  #accept({ engine, program, sinceMs }: BookedCall): void {
+    this.#clear(engine!);
+    const refused = this.engines.get(engine!)?.refused;
+    if (sinceMs > (refused?.get(program)?.atMs ?? Infinity)) refused?.delete(program);
   }
 
   #clear(engine: string): void {

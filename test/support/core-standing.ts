@@ -33,6 +33,9 @@ const NO_GATE: Gate = { gate: 0, outputReserveTokens: 0 };
  * Each engine with a free slot, and a waiting call that it might run, which there should not be. With a gate: a call
  * that fits whole beside all contexts that count, where no room is reserved.
  */
+/** Longest time after a refusal in which an engine may hold calls back: rests double up to 8 s, and then it is probed. */
+const HELD_MS = 20_000;
+
 export function* openEngines(
   { book, scheduler, nowMs }: Pick<Moment, 'book' | 'scheduler' | 'nowMs'>,
   { gate, outputReserveTokens } = NO_GATE,
@@ -42,6 +45,7 @@ export function* openEngines(
     const booked = book.engines.get(engine.id)!;
     const limit = engine.probation ? 1 : engine.window;
     if (booked.state !== 'up' || nowMs < booked.restUntilMs || engine.inFlight >= limit) continue;
+    if (nowMs < booked.refusedAtMs + HELD_MS) continue;
     if (gate !== 0 && engine.reservedFor !== undefined) continue;
     const gateTokens = gate === 0 || engine.inFlight === 0 ? Infinity : gate * (engine.capacityTokens ?? Infinity);
     const left = waiting.find(({ id, model, engine: boundTo = engine.id }) => {

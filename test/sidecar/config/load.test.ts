@@ -256,6 +256,14 @@ describe('environment', () => {
   });
 });
 
+describe('a wrong value', () => {
+  it('is refused where it stands behind a flag', () => {
+    const flags = [{ path: 'listen.port', text: '0', origin: '--port' }];
+    expect(() => loadConfig({ file: write('listen: {port: -1}'), flags })).toThrow('listen.port');
+    expect(() => loadConfig({ file: write('listen: {host: "NaN\\0"}') })).toThrow('listen.host');
+  });
+});
+
 describe('secrets', () => {
   const text = `admin: {token: "env:ADMIN"}
 engines: [{url: "http://a", apiKey: "env:KEY"}, {url: "http://b", apiKey: plain-secret}]

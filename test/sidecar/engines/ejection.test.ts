@@ -19,15 +19,15 @@ import { until } from './manual-timers.js';
 describe('ejection', () => {
   it('follows on calls that fail in a row', async () => {
     const { harness } = await up();
-    harness.call('e', 'failed', FAILURES_MAX - 1);
+    harness.call('e', 'unreached', FAILURES_MAX - 1);
     harness.call('e', 'succeeded');
-    harness.call('e', 'failed', FAILURES_MAX - 1);
+    harness.call('e', 'unreached', FAILURES_MAX - 1);
     expect(harness.engine('e').state).toBe('up');
-    harness.call('e', 'failed');
+    harness.call('e', 'unreached');
     expect(harness.engine('e').state).toBe('ejected');
     expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
     expect(harness.waits).toEqual([BACKOFF]);
-    harness.call('e', 'failed', FAILURES_MAX);
+    harness.call('e', 'unreached', FAILURES_MAX);
     harness.call('e', 'succeeded');
     expect(harness.engine('e').state).toBe('ejected');
     expect(harness.take()).toEqual([]);
@@ -36,7 +36,7 @@ describe('ejection', () => {
   it('is not prevented by healthy probes between failed calls', async () => {
     const { harness } = await up();
     for (let i = 0; i < FAILURES_MAX; i += 1) {
-      harness.call('e', 'failed');
+      harness.call('e', 'unreached');
       if (i < FAILURES_MAX - 1) await harness.probe();
     }
     expect(harness.engine('e').state).toBe('ejected');
@@ -125,7 +125,7 @@ describe('ejection', () => {
     harness.timers.advance(INTERVAL);
     const before = fake.requests.length;
     await until(() => fake.requests.slice(before).includes('GET /metrics'));
-    harness.call('e', 'failed', FAILURES_MAX);
+    harness.call('e', 'unreached', FAILURES_MAX);
     harness.timers.advance(TIMEOUT);
     await harness.idle();
     expect(harness.engine('e').state).toBe('ejected');
@@ -172,7 +172,7 @@ describe('probation', () => {
   it('ends with one call that fails, and a longer backoff each time', async () => {
     const { harness } = await onProbation();
     for (const factor of [2, 4, 8, 8]) {
-      harness.call('e', 'failed');
+      harness.call('e', 'unreached');
       expect(harness.engine('e').state).toBe('ejected');
       expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
       expect(harness.waits).toEqual([factor * BACKOFF]);
@@ -181,7 +181,7 @@ describe('probation', () => {
       harness.take();
     }
     harness.call('e', 'succeeded');
-    harness.call('e', 'failed', FAILURES_MAX);
+    harness.call('e', 'unreached', FAILURES_MAX);
     expect(harness.waits).toEqual([BACKOFF]);
   });
 
@@ -193,7 +193,7 @@ describe('probation', () => {
       { type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000 },
       { type: 'engineReported', engine: 'e', waiting: 2 },
     ]);
-    harness.call('e', 'failed', FAILURES_MAX);
+    harness.call('e', 'unreached', FAILURES_MAX);
     expect(harness.waits).toEqual([2 * BACKOFF]);
   });
 
@@ -209,7 +209,7 @@ describe('probation', () => {
     const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
     await harness.idle();
     expect(harness.engine('e').adapter.kind).toBe('vllm');
-    harness.call('e', 'failed', FAILURES_MAX);
+    harness.call('e', 'unreached', FAILURES_MAX);
     expect(harness.engine('e').adapter.kind).toBe('vllm');
     fake.routes.clear();
     fake.routes.set('/v1/models', modelList(['other'], 'sglang'));

@@ -100,7 +100,7 @@ export class FleetHarness {
     return this.events.splice(0);
   }
 
-  call(id: string, outcome: 'succeeded' | 'failed', times = 1): void {
+  call(id: string, outcome: 'succeeded' | 'unreached', times = 1): void {
     for (let i = 0; i < times; i += 1) this.fleet.get(engineId(id))?.[outcome](programId('p'));
   }
 
@@ -126,7 +126,7 @@ export async function up(routes = VLLM) {
 /** One engine `e`, ejected by failed calls. */
 export async function ejected() {
   const { fake, harness } = await up();
-  harness.call('e', 'failed', FAILURES_MAX);
+  harness.call('e', 'unreached', FAILURES_MAX);
   expect(harness.engine('e').state).toBe('ejected');
   harness.take();
   return { fake, harness };

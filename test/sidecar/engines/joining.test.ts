@@ -114,7 +114,7 @@ describe('joining', () => {
     expect(harness.engine('e')).toMatchObject({ state: 'up', adapter: { kind: 'vllm' } });
     expect(types(harness.take())).toEqual(['engineJoined', 'engineReported']);
     expect(harness.waits).toEqual([INTERVAL]);
-    harness.call('e', 'failed', FAILURES_MAX);
+    harness.call('e', 'unreached', FAILURES_MAX);
     expect(harness.waits).toEqual([BACKOFF]);
   });
 

@@ -27,7 +27,7 @@ describe('drain and remove', () => {
     expect(harness.engine('e').state).toBe('draining');
     expect(harness.take()).toEqual([{ type: 'engineDrained', engine: 'e' }]);
     expect(harness.timers.pending).toEqual([]);
-    harness.call('e', 'failed', FAILURES_MAX);
+    harness.call('e', 'unreached', FAILURES_MAX);
     expect(harness.engine('e').state).toBe('draining');
     expect(harness.fleet.serving('m')).toHaveLength(1);
   });
@@ -71,7 +71,7 @@ describe('drain and remove', () => {
     expect(harness.fleet.drain(id)).toBe(false);
     harness.membership.remove(id);
     harness.fleet.resume(id);
-    harness.call('none', 'failed');
+    harness.call('none', 'unreached');
     harness.call('none', 'succeeded');
     expect(harness.take()).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { QUICK, asProgram, ejections, poisoned, say, says, states } from './misbehaving.js';
 import {
@@ -29,11 +30,15 @@ describe('a request that makes every engine fail', () => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.write('{"choices":[', () => response.destroy());
   };
+  const reset: Answer = (response) => void response.destroy();
+  const flood: Answer = (response) => void response.writeHead(200, { pad: 'x'.repeat(40_000) }).end();
   const html: Answer = (response) => void response.end('<html>no</html>');
   const large: Answer = completion({ pad: 'x'.repeat(5000) });
 
   it.each([
     ['500', says(500, { message: 'no' }), 2],
+    ['a reset before the headers', reset, 2],
+    ['headers without end', flood, 2],
     ['an answer that is cut', half, 2],
     ['an answer that is no JSON', html, 2],
     ['an answer that is too large', large, 1],
@@ -63,6 +68,20 @@ describe('a request that makes every engine fail', () => {
     expect([got.status, errorCode(got.text)]).toEqual([502, 'engine_failed']);
     expect(got.text).toContain('status 500: CUDA error in [...] for key [...] and [...]');
   });
+
+  it.each([
+    [
+      'a page',
+      (response: ServerResponse) => void response.writeHead(502).end('<p>boom at Object. (/srv/app.js:1:1)</p>'),
+      'status 502.',
+    ],
+    ['a path', says(500, { message: 'boom in /srv/engine/x.py:5' }), 'status 500: boom in [...]'],
+    ['a stack', says(500, { message: 'boom\n    at run (/srv/app.js:1:1)' }), 'status 500: boom'],
+  ] as const)('is not told the insides of engines (%s)', async (_, answer, words) => {
+    const { url } = await world([await fakeEngine(answer)], { limits: { attemptsMax: 1 } });
+    const { error } = (await chat(url)).json() as { error: { message: string } };
+    expect(error.message).toMatch(new RegExp(`${words.replaceAll(/[.[\]]/g, '\\$&')}$`));
+  });
 });
 
 describe('an engine whose answers fail calls', () => {
@@ -90,15 +109,16 @@ describe('a path with slashes too many', () => {
 });
 
 describe('a redirect of an engine', () => {
-  it('is passed on as an answer, and leads here where it led to the engine', async () => {
+  it('is passed on as an answer, leads here where it led to the engine, and nowhere where it led elsewhere', async () => {
     const engine = await fakeEngine();
     const all = await world([engine], QUICK);
-    for (const location of [`${engine.url}/v1/elsewhere?y=2`, 'https://other.example/']) {
+    for (const location of [`${engine.url}/v1/elsewhere?y=2`, '/x', 'https://other.example/', '//other/', '/\\other']) {
       engine.answer = (response) => void response.writeHead(307, { location }).end();
       const got = await chat(all.url);
-      expect([got.status, got.headers.location]).toEqual([307, location.replace(engine.url, '')]);
+      const isHere = !location.includes('other');
+      expect([got.status, got.headers.location]).toEqual([307, isHere ? location.replace(engine.url, '') : undefined]);
     }
-    expect([engine.seen.length, ejections(all)]).toEqual([2, 0]);
+    expect([engine.seen.length, ejections(all)]).toEqual([5, 0]);
   });
 });
 
@@ -130,8 +150,8 @@ describe('no room', () => {
     const { url } = await world([engine], { timeouts: { busyMs: 300 } });
     const got = await chat(url);
     expect([got.status, got.headers['retry-after'], got.json()['error']]).toEqual([503, '0.05', { message: 'full' }]);
-    // The rests last 50 and 100 ms; one of 200 ms would end too late.
-    expect(engine.seen).toHaveLength(3);
+    // The rests last 50, 100 and 200 ms.
+    expect(engine.seen).toHaveLength(4);
   });
 });
 
@@ -206,10 +226,11 @@ describe('an engine that has come back', () => {
   async function backOnProbation(engines: FakeEngine[], health: object): Promise<World> {
     const all = await world(engines, { health: { failuresMax: 1, backoffMs: 20, ...health } });
     const last = engines.at(-1)!;
-    const { answer } = last;
-    last.answer = (response) => void response.destroy();
+    const answers = engines.map(({ answer }) => answer);
+    for (const engine of engines)
+      engine.answer = engine === last ? (response) => void response.destroy() : completion();
     while (ejections(all) === 0) await Promise.all([chat(all.url), chat(all.url)]);
-    last.answer = answer;
+    for (const [index, engine] of engines.entries()) engine.answer = answers[index]!;
     await until(async () => (await states(all)).at(-1) === 'probation');
     return all;
   }

@@ -97,8 +97,8 @@ describe('a request that cannot become a call', () => {
 
   it('leaves the connection usable, and is counted', async () => {
     const { url, adminUrl } = await world([await fakeEngine()]);
-    const bad = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1\r\n\r\n{`;
-    const text = await raw(url, bad, `GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    const bad = `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1\r\n\r\n{`;
+    const text = await raw(url, bad, `GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400', 'HTTP/1.1 200']);
     expect((await metrics(adminUrl)).get('maitred_calls_rejected_total{code="invalid_json"}')).toBe(1);
   });
@@ -106,20 +106,20 @@ describe('a request that cannot become a call', () => {
   it('with a body over the limit: by its length before a byte is read, by its bytes when it is chunked', async () => {
     const { url } = await world([await fakeEngine()], { limits: { bodyBytes: 1024 } });
     expectRefusal(await post(url, chatBody({ pad: 'x'.repeat(2000) })), 413, 'body_too_large');
-    const announced = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99999999999\r\n\r\n`;
+    const announced = `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99999999999\r\n\r\n`;
     const socket = dial(url);
     socket.write(announced);
     const first = await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(chunk.toString())));
     expect(first).toMatch(/^HTTP\/1\.1 413 /);
     const chunk = `1000\r\n${'x'.repeat(0x1000)}\r\n`;
-    const chunked = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n`;
+    const chunked = `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n`;
     expect(await raw(url, chunked, chunk, chunk, '0\r\n\r\n')).toMatch(/^HTTP\/1\.1 413 .*body_too_large/s);
   });
 
   it('with `Expect: 100-continue` is asked for its body only if it will be read', async () => {
     const { url } = await world([await fakeEngine()], { limits: { bodyBytes: 1024 } });
     const head = (length: number) =>
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n`;
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n`;
     const socket = dial(url);
     const all = drainSocket(socket);
     socket.write(head(chatBody().length));
@@ -138,7 +138,7 @@ describe('a request that cannot become a call', () => {
     const { url } = await world([await fakeEngine()], { timeouts: { bodyMs: 150 } });
     const text = await raw(
       url,
-      'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-request-id: mine\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"model"',
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nx-request-id: mine\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"model"',
     );
     expect(text).toMatch(/^HTTP\/1\.1 408 /);
     expect(text).toMatch(/x-request-id: mine\r\n/i);
@@ -148,7 +148,7 @@ describe('a request that cannot become a call', () => {
 
   it('and answered before its body has come is not answered again when that does not come', async () => {
     const { url, adminUrl } = await world([await fakeEngine()], { timeouts: { headersMs: 100, bodyMs: 100 } });
-    const text = await raw(url, 'POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{');
+    const text = await raw(url, 'POST /nowhere HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{');
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404']);
     const refusals = [...(await metrics(adminUrl))].filter(
       ([name, n]) => name.startsWith('maitred_calls_rejected_total') && n > 0,
@@ -158,7 +158,7 @@ describe('a request that cannot become a call', () => {
 
   it('whose headers do not come in time', async () => {
     const { url } = await world([await fakeEngine()], { timeouts: { headersMs: 150 } });
-    const text = await raw(url, 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-slow');
+    const text = await raw(url, 'POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nx-slow');
     expect(text).toMatch(/^HTTP\/1\.1 408 /);
     expect(text).toMatch(/x-request-id: [\w-]+\r\nx-maitred-reason: request_timeout/);
   });
@@ -166,7 +166,7 @@ describe('a request that cannot become a call', () => {
   it('whose headers are too large, in bytes or in number', async () => {
     const { url, adminUrl } = await world([await fakeEngine()], { limits: { headerBytes: 4096 } });
     for (const flood of [`x-a: ${'a'.repeat(8000)}\r\n`, 'a:b\r\n'.repeat(2500)]) {
-      const text = await raw(url, `GET /healthz HTTP/1.1\r\nhost: x\r\n${flood}\r\n`);
+      const text = await raw(url, `GET /healthz HTTP/1.1\r\nhost: localhost\r\n${flood}\r\n`);
       expect(text).toMatch(/^HTTP\/1\.1 431 /);
       expect(text).toMatch(/x-maitred-reason: headers_too_large/);
       expect(errorCode(text)).toBe('headers_too_large');
@@ -176,14 +176,14 @@ describe('a request that cannot become a call', () => {
 
   it.each([
     ['garbage', '\x16\x03\x01\x02\x00\r\n\r\n'],
-    ['an unknown method', 'BREW / HTTP/1.1\r\nhost: x\r\n\r\n'],
+    ['an unknown method', 'BREW / HTTP/1.1\r\nhost: localhost\r\n\r\n'],
     [
       'length and chunks at once',
-      'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
-    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nhost: x\r\n\r\n'],
+    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nhost: localhost\r\n\r\n'],
     ['no host', 'GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n'],
-    ['two hosts', 'GET /healthz HTTP/1.1\r\nhost: x\r\nHOST: x\r\nconnection: close\r\n\r\n'],
+    ['two hosts', 'GET /healthz HTTP/1.1\r\nhost: localhost\r\nHOST: x\r\nconnection: close\r\n\r\n'],
   ])('that is not HTTP as it should be: %s', async (_, bytes) => {
     const { url } = await world([await fakeEngine()]);
     const text = await raw(url, bytes);
@@ -198,7 +198,7 @@ describe('a request that cannot become a call', () => {
     const { url, adminUrl } = await world([engine]);
     const socket = dial(url);
     socket.write(
-      'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{',
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{',
     );
     await sleep(20);
     socket.destroy();
@@ -250,7 +250,7 @@ describe('a path', () => {
   ])('%s is never forwarded', async (path) => {
     const engine = await fakeEngine();
     const { url } = await world([engine]);
-    const text = await raw(url, `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    const text = await raw(url, `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
     expect(text).toMatch(/^HTTP\/1\.1 400 /);
     expect(errorCode(text)).toBe('invalid_path');
     expect(engine.seen).toEqual([]);
@@ -260,7 +260,7 @@ describe('a path', () => {
     const engine = await fakeEngine();
     const { url } = await world([engine], { passthrough: { paths: ['/v1/*'] } });
     for (const path of ['/v1/a..b/...', '/v1/100%25', '/v1/x%20y?z=../..', '/v1/.well']) {
-      const text = await raw(url, `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      const text = await raw(url, `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
       expect(text).toMatch(/^HTTP\/1\.1 200 /);
       expect(engine.last.url).toBe(path);
     }
@@ -268,7 +268,7 @@ describe('a path', () => {
 
   it('may be written in absolute form, with a slash too many, or one at its end', async () => {
     const { url } = await world([await fakeEngine()]);
-    const text = await raw(url, `GET http://any.where/healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    const text = await raw(url, `GET http://any.where/healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
     const init = { headers: JSON_TYPE, body: chatBody() };
     expect((await ask(`${url}/v1//chat/completions`, init)).status).toBe(200);

@@ -216,7 +216,7 @@ describe('an engine that rests', () => {
     const desk = new Desk();
     desk.join('A');
     desk.arrive('a');
-    desk.fail('a', 'busy', 5_000);
+    desk.fail('a', 'unreached', 5_000);
     expect(desk.wakeAtMs).toBe(5_000);
     desk.tell(lost('A'));
     expect(sentOut(desk.join('A'))).toEqual(['a@A']);
@@ -227,7 +227,7 @@ describe('an engine that rests', () => {
     const desk = new Desk();
     desk.join('A', { capacity: 10_000 });
     desk.arrive('a');
-    desk.fail('a', 'busy', 5_000);
+    desk.fail('a', 'unreached', 5_000);
     expect(desk.join('A', { capacity: 10_001 })).toEqual([]);
     expect(desk.engine('A').resting).toBe(true);
     expect(desk.pass(4_999)).toEqual([]);

@@ -95,7 +95,7 @@ describe('pass-through', () => {
     const desk = new Desk({ policy: { name: 'pass-through' } });
     desk.join('A');
     desk.arrive('a');
-    desk.fail('a', 'busy', 100);
+    desk.fail('a', 'unreached', 100);
     expect(desk.arrive('b')).toEqual([]);
     expect(sentOut(desk.pass(100))).toEqual(['a@A', 'b@A']);
   });
