@@ -151,9 +151,8 @@ export class Scheduler {
         return this.#memory.told(this.#accounting.table.get(event.program), event.thread);
       case 'programMoved': {
         const row = this.#accounting.table.get(event.program);
-        if (row === undefined) return;
-        this.#accounting.moved(row);
-        return handOver(row, this.#placement);
+        if (row !== undefined) handOver(row, this.#placement);
+        return;
       }
       case 'engineJoined':
         return this.#lifecycle.displaced(this.#placement.join(event));

@@ -51,8 +51,7 @@ export class Accounting {
   /** Finds or makes the row for a new call. `evicted`: the idle program that made way for it. */
   admit(id: ProgramId, tenant: TenantId, nowMs: number): { row: Program; evicted: Program | undefined } {
     const admitted = this.table.admit(id, tenant, nowMs);
-    if (admitted.row.isCountedOut && !admitted.row.isElsewhere) this.#revived(admitted.row);
-    admitted.row.isElsewhere = false;
+    if (admitted.row.isCountedOut) this.#revived(admitted.row);
     this.table.wake(admitted.row);
     return admitted;
   }
@@ -171,14 +170,8 @@ export class Accounting {
     for (let row = this.table.nextIdle; row !== undefined; row = this.table.nextIdle) {
       if ((row.idleSinceMs ?? Infinity) + horizonMs > nowMs) return;
       this.table.countOut(row);
-      if (!row.isElsewhere) this.#over(row);
+      this.#over(row);
     }
-  }
-
-  /** Another gateway runs the program's calls from now on: its end is counted there. */
-  moved(row: Program): void {
-    if (row.isCountedOut && !row.isElsewhere) this.#revived(row);
-    row.isElsewhere = true;
   }
 
   #over({ serviceMs, outlook }: Program): void {

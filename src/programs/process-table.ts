@@ -68,8 +68,6 @@ export class Program {
   idleSinceMs: number | undefined;
   /** Idle for so long that it counts as ended. */
   isCountedOut = false;
-  /** Another gateway has run its last calls, and says when it ends. */
-  isElsewhere = false;
   olderIdle: Program | undefined;
   newerIdle: Program | undefined;
 

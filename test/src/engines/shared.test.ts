@@ -1,23 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { engineId, NO_STEPS, millis, programId, tokens, type Elsewhere, type EngineShared } from '../../../src/index.js';
+import { engineId, millis, programId, tokens, type Elsewhere, type EngineShared } from '../../../src/index.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
-import { arrived } from '../../support/core-events.js';
+import { arrived, shared as sharedOf } from '../../support/core-events.js';
 
 const LONG = 5_000;
 
-const shared = (facts: Partial<EngineShared>): EngineShared => ({
-  type: 'engineShared',
-  engine: engineId('A'),
-  inFlight: 0,
-  loadTokens: tokens(0),
-  weight: 0,
-  steps: NO_STEPS,
-  activeTokens: tokens(0),
-  claimTokens: tokens(0),
-  cachedTokens: tokens(0),
-  waitingGateways: 0,
-  ...facts,
-});
+const shared = (facts: Partial<EngineShared>) => sharedOf('A', facts);
 
 const elsewhere = (facts: Partial<Elsewhere>): Elsewhere => ({
   serviceMs: millis(0),
