@@ -1,5 +1,13 @@
 import { makeBalancer } from '../../loadbalancer/index.js';
-import { millis, tokens, Scheduler, type Command, type Event, type SchedulerConfig, type Warm } from '../../src/index.js';
+import {
+  millis,
+  tokens,
+  Scheduler,
+  type Command,
+  type Event,
+  type SchedulerConfig,
+  type Warm,
+} from '../../src/index.js';
 import { Book } from './core-book.js';
 import { coreConfig } from './core-config.js';
 import {
