@@ -75,7 +75,10 @@ export class Batch {
 
   /** Sum of the weights of this gateway's calls: completion indices, but for declared ones. O(classes). */
   ownWeight(index: Pick<CompletionIndex, 'hazardIndexOf'>): number {
-    let sum = this.#byClass.reduce((total, calls, kind) => (calls === 0 ? total : total + calls * index.hazardIndexOf(kind)), 0);
+    let sum = this.#byClass.reduce(
+      (total, calls, kind) => (calls === 0 ? total : total + calls * index.hazardIndexOf(kind)),
+      0,
+    );
     for (const call of this.#declared) sum += weightOf(call, index);
     return sum;
   }

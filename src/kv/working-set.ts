@@ -346,7 +346,9 @@ export class WorkingSet {
 
   /** Takes claims from idle contexts, longest idle first, until the working set is within the gate. */
   reclaim(gateTokens: number, displaced = new Map<Context, Displaced>()): void {
-    const isWithin = (): boolean => this.workingSetTokens <= this.#ownGate(gateTokens);
+    // Fixed before: as claims go, the others' part of the gate would grow, and each gateway give up the whole excess.
+    const mostTokens = this.#ownGate(gateTokens);
+    const isWithin = (): boolean => this.workingSetTokens <= mostTokens;
     if (isWithin()) return;
     for (const context of this.#claims.claimed()) {
       displaced.set(context, standingOf(context));

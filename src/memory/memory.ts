@@ -166,7 +166,7 @@ export class Memory {
     if (!engine.isOpen(this.step.nowMs) || probation || capacityTokens === undefined) return false;
     if (engine.inFlight >= engine.limitSize) return false;
     const gateTokens = Math.min(capacityTokens, engine.gateTokens(this.placement.rules.config.admission.gate));
-    return workingSet.workingSetTokens + workingSet.neededTokens(idle, idle.promptTokens) <= gateTokens;
+    return workingSet.anywhereTokens + workingSet.neededTokens(idle, idle.promptTokens) <= gateTokens;
   }
 
   #worthOf({ program, family }: IdleThread): Worth {

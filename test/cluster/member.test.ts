@@ -32,3 +32,16 @@ it('a gateway claims an engine again when its waiting calls change, and only the
   demand = demandOf([1]);
   expect(claimed()).toEqual([[1]]);
 });
+
+it('a gateway has one claim under way, and makes it anew if the store does not answer', () => {
+  let demand = demandOf([1]);
+  const member = new Member(() => [demand]);
+  const claimed = () => member.changes().claims.map(({ waiting }) => waiting);
+  expect(claimed()).toEqual([[1]]);
+  demand = demandOf([2]);
+  expect(claimed()).toEqual([]);
+  member.settled(new Set([ENGINE]));
+  expect(claimed()).toEqual([[2]]);
+  member.settled(new Set());
+  expect(claimed()).toEqual([[2]]);
+});

@@ -116,6 +116,14 @@ describe('a gateway of a cluster', () => {
     expect(a.desk.engine('E').inFlight + a.desk.engine('F').inFlight).toBe(2);
   });
 
+  it('leaves its slots to the others when it ends', async () => {
+    const [a, b] = await two();
+    expect(b.desk.engine('E').window).toBeLessThan(WINDOW);
+    await a.cluster.close();
+    await settled();
+    expect(b.desk.engine('E').window).toBe(WINDOW);
+  });
+
   it('runs a program where other gateways have run it, with its service', async () => {
     const [a, b] = await two();
     const home = await a.run('1');

@@ -14,11 +14,14 @@ const keyOf = ({ program, thread }: { readonly program: string; readonly thread:
 it('a warm has a slot and room under the gate, on an engine that is well, for an idle thread with that prompt', () => {
   const counts = { warm: 0, cancelWarm: 0, warmed: 0 };
   const prompts = new Map<string, number>();
+  /** Working set of other gateways, by engine. */
+  const others = new Map<string, number>();
   const check = ({ event, book, scheduler, config, commands, nowMs }: WarmMoment): void => {
     if (event.type === 'callFinished') {
       const call = book.calls.get(event.call)!;
       prompts.set(keyOf(call), event.usage!.promptTokens);
     }
+    if (event.type === 'engineShared') others.set(event.engine, event.activeTokens + event.claimTokens);
     for (const warm of book.warms) {
       const engine = book.engines.get(warm.engine)!;
       assert.equal(engine.state, 'up', warm.engine);
@@ -35,13 +38,15 @@ it('a warm has a slot and room under the gate, on an engine that is well, for an
       assert.ok(book.running(engine.id).length + here.length <= view.window, `${engine.id} has no slot`);
       const tokens = here.reduce((sum, warm) => sum + Math.max(0, warm.tokens - SHARED_TOKENS), 0);
       const gate = config.admission.gate === 0 ? 1 : config.admission.gate;
-      assert.ok(view.workingSetTokens + tokens <= gate * engine.capacityTokens!, `${engine.id} has no room`);
+      const workingSetTokens = view.workingSetTokens + (others.get(engine.id) ?? 0);
+      assert.ok(workingSetTokens + tokens <= gate * engine.capacityTokens!, `${engine.id} has no room`);
     }
     for (const { type } of commands) if (type === 'warm' || type === 'cancelWarm') counts[type] += 1;
     if (event.type === 'memoryMoved' && event.ok) counts.warmed += 1;
   };
   for (let seed = 0; seed < SEQUENCES; seed += 1) {
     prompts.clear();
+    others.clear();
     new WarmWorld(seed, false, check).run(STEPS);
   }
   assert.ok(counts.warm > 30 && counts.cancelWarm > 8 && counts.warmed > 15, JSON.stringify(counts));

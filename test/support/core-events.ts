@@ -3,6 +3,7 @@ import {
   engineId,
   millis,
   modelId,
+  NO_STEPS,
   programId,
   tenantId,
   tokens,
@@ -10,6 +11,7 @@ import {
   type CallFailed,
   type CallFinished,
   type EngineJoined,
+  type EngineShared,
   type Warm,
   type Event,
   type Work,
@@ -168,4 +170,19 @@ export const moved = (
   ok,
   tokens: tokens(computed),
   ms: millis(10),
+});
+
+/** What other gateways have on the engine: nothing but what is said. */
+export const shared = (engine: string, facts: Partial<EngineShared> = {}): EngineShared => ({
+  type: 'engineShared',
+  engine: engineId(engine),
+  inFlight: 0,
+  loadTokens: tokens(0),
+  weight: 0,
+  steps: NO_STEPS,
+  activeTokens: tokens(0),
+  claimTokens: tokens(0),
+  cachedTokens: tokens(0),
+  waitingGateways: 0,
+  ...facts,
 });

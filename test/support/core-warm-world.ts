@@ -1,5 +1,13 @@
 import { makeBalancer } from '../../loadbalancer/index.js';
-import { millis, Scheduler, type Command, type Event, type SchedulerConfig, type Warm } from '../../src/index.js';
+import {
+  millis,
+  tokens,
+  Scheduler,
+  type Command,
+  type Event,
+  type SchedulerConfig,
+  type Warm,
+} from '../../src/index.js';
 import { Book } from './core-book.js';
 import { coreConfig } from './core-config.js';
 import {
@@ -12,6 +20,7 @@ import {
   joined,
   lost,
   moved,
+  shared,
   toolStarted,
   woke,
 } from './core-events.js';
@@ -99,6 +108,7 @@ export class WarmWorld {
     else if (roll < 0.91) this.#tell(lost(dice.pick(['A', 'B'])));
     else if (roll < 0.92) this.#tell(drained('B'));
     else if (roll < 0.96) this.#join(dice.pick(['A', 'B']));
+    else this.#share('A');
   }
 
   #name = (): string => `${this.#dice.pick(['s', 't'])}/p${this.#dice.int(0, PROGRAMS - 1)}`;
@@ -136,6 +146,12 @@ export class WarmWorld {
     const dice = this.#dice;
     const capacity = dice.chance(0.9) && { capacity: dice.int(1_500, 4_000) };
     this.#tell(joined(engine, { window: dice.int(1, 4), ...capacity, probation: dice.chance(0.1) }));
+  }
+
+  /** Other gateways' part of the engine has changed. */
+  #share(engine: string): void {
+    const [activeTokens, claimTokens] = [tokens(this.#dice.int(0, 1_500)), tokens(this.#dice.int(0, 1_500))];
+    this.#tell(shared(engine, { inFlight: activeTokens > 0 ? 1 : 0, activeTokens, claimTokens }));
   }
 
   #passTime(ms: number): void {

@@ -1,31 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import {
-  engineId,
-  NO_STEPS,
-  millis,
-  programId,
-  tokens,
-  type Elsewhere,
-  type EngineShared,
-} from '../../../src/index.js';
+import { Batch } from '../../../src/engines/batch.js';
+import { engineId, millis, programId, tokens, type Elsewhere, type EngineShared } from '../../../src/index.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
-import { arrived } from '../../support/core-events.js';
+import { arrived, shared as sharedOf } from '../../support/core-events.js';
 
 const LONG = 5_000;
 
-const shared = (facts: Partial<EngineShared>): EngineShared => ({
-  type: 'engineShared',
-  engine: engineId('A'),
-  inFlight: 0,
-  loadTokens: tokens(0),
-  weight: 0,
-  steps: NO_STEPS,
-  activeTokens: tokens(0),
-  claimTokens: tokens(0),
-  cachedTokens: tokens(0),
-  waitingGateways: 0,
-  ...facts,
-});
+const shared = (facts: Partial<EngineShared>) => sharedOf('A', facts);
 
 const elsewhere = (facts: Partial<Elsewhere>): Elsewhere => ({
   serviceMs: millis(0),
@@ -46,11 +27,46 @@ describe('an engine that other gateways use too', () => {
   });
 
   it('has no room in the gate for what others hold there', () => {
-    const desk = new Desk({ admission: { gate: 1 } });
+    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } });
     desk.join('A', { window: 8, capacity: 10_000 });
     desk.tell(shared({ inFlight: 1, activeTokens: tokens(7_000) }));
     expect(desk.arrive('a', { prompt: LONG })).toEqual([]);
     expect(sentOut(desk.tell(shared({ inFlight: 1, activeTokens: tokens(2_000) })))).toEqual(['a@A']);
+  });
+
+  it('has no room for a new context where others claim it', () => {
+    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } });
+    desk.join('A', { window: 8, capacity: 10_000 });
+    desk.tell(shared({ inFlight: 1, claimTokens: tokens(7_000) }));
+    expect(desk.arrive('a', { prompt: LONG })).toEqual([]);
+    expect(sentOut(desk.tell(shared({ inFlight: 1, claimTokens: tokens(2_000) })))).toEqual(['a@A']);
+  });
+
+  it('gives up its own share of the claims when others need room, and no more', () => {
+    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } });
+    desk.join('A', { window: 8, capacity: 10_000 });
+    for (let i = 0; i < 50; i += 1) {
+      desk.arrive(`c${i}`, { program: `p${i}`, prompt: 90 });
+      desk.finish(`c${i}`, { prompt: 90, output: 10 });
+    }
+    const claimed = () => desk.engine('A').workingSetTokens;
+    desk.tell(shared({ claimTokens: tokens(5_000) }));
+    expect(claimed()).toBe(5_000);
+    // 8,000 are left for claims of 10,000, half of which are this gateway's.
+    desk.tell(shared({ inFlight: 1, activeTokens: tokens(2_000), claimTokens: tokens(5_000) }));
+    expect(claimed()).toBe(4_000);
+    desk.tell(shared({ inFlight: 1, activeTokens: tokens(2_000), claimTokens: tokens(4_000) }));
+    expect(claimed()).toBe(4_000);
+  });
+
+  it('weighs the calls of all gateways at the knee', () => {
+    const batch = new Batch();
+    const index = { hazardIndexOf: () => 0.25 };
+    batch.add({ promptTokens: 100, serviceAtArrivalMs: 10, expectedTotalMs: 0, areaAtStart: 0 }, 0);
+    batch.share(1_000, 0.5, 0);
+    expect([batch.weight(index), batch.ownWeight(index)]).toEqual([0.75, 0.25]);
+    batch.share(0, 0, 0);
+    expect(batch.weight(index)).toBe(0.25);
   });
 
   it('is left to a better call that waits elsewhere, but not to an equal one', () => {
@@ -82,22 +98,23 @@ describe('a program that other gateways have run', () => {
   });
 
   it('returns to its context, for which idle ones make way', () => {
-    const desk = new Desk({ admission: { gate: 1 } });
-    desk.join('A', { window: 8, capacity: 10_000 });
-    desk.arrive('other', { program: 'other', prompt: LONG });
-    desk.finish('other', { prompt: LONG, output: 10 });
+    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } });
+    desk.join('A', { window: 8, capacity: 20_000 });
+    desk.arrive('other', { program: 'other', prompt: 17_000 });
+    desk.arrive('runs', { program: 'runs', prompt: 100 });
+    desk.finish('other', { prompt: 17_000, output: 10 });
+    expect(desk.arrive('new', { program: 'new', prompt: LONG })).toEqual([]);
     const told = elsewhere({ home: engineId('A'), contextTokens: tokens(LONG) });
-    expect(sentOut(desk.tell({ ...arrived('a', { program: 'p', prompt: LONG }), elsewhere: told }))).toEqual(['a@A']);
+    expect(sentOut(desk.tell({ ...arrived('a', { program: 'p', prompt: LONG }), elsewhere: told }))).toContain('a@A');
   });
 
   it('leaves the working set once it has moved on', () => {
-    const desk = new Desk({ admission: { gate: 1 } });
+    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } });
     desk.join('A', { window: 8, capacity: 10_000 });
     desk.arrive('a', { program: 'p', prompt: LONG });
     desk.finish('a', { prompt: LONG, output: 10 });
+    expect(desk.engine('A').workingSetTokens).toBe(LONG + 10);
     desk.tell({ type: 'programMoved', program: programId('p') });
-    // A context that is gone makes no way for others: the next call of the program is new here.
-    desk.arrive('b', { program: 'other', prompt: LONG });
-    desk.finish('b', { prompt: LONG, output: 10 });
+    expect(desk.engine('A').workingSetTokens).toBe(0);
   });
 });

@@ -37,4 +37,18 @@ describe('the time of a step', () => {
     expect(steep.emptyMs).toBeGreaterThan(0);
     expect(falling.msPerToken).toBe(0);
   });
+
+  it('is learnt from the steps of all gateways together', () => {
+    const all = new StepTime();
+    const gateways = [new StepTime(), new StepTime()];
+    for (let index = 0; index < 40; index += 1) {
+      all.observe(10 + 1e-4 * load(index), load(index));
+      gateways[index % 2]!.observe(10 + 1e-4 * load(index), load(index));
+    }
+    const [own, other] = gateways as [StepTime, StepTime];
+    expect(own.emptyMs).toBeUndefined();
+    own.share(other.sums);
+    expect(own.emptyMs).toBeCloseTo(all.emptyMs!, 6);
+    expect(own.msPerToken).toBeCloseTo(all.msPerToken, 9);
+  });
 });
