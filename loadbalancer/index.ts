@@ -7,6 +7,8 @@ import { leastLoaded } from './least-loaded.js';
 import { programAffinity, type ProgramAffinityOptions } from './program-affinity.js';
 import { sticky } from './sticky.js';
 
+export { leastLoadedOf } from './least-loaded.js';
+
 /** All balancers. A new one is a file here and a line below. */
 const BALANCERS = {
   'program-affinity': programAffinity,

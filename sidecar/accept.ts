@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { callId, type TenantId } from '../src/index.js';
 import type { Api, RequestFacts } from './apis/index.js';
 import { Call } from './calls/call.js';
-import type { CallSpec } from './calls/ports.js';
+import type { CallSpec } from './calls/spec.js';
 import { askOthers } from './cluster/ask.js';
 import { checkNotDraining, type Context } from './context.js';
 import type { HeldBody } from './bodies/held.js';

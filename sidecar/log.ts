@@ -1,6 +1,6 @@
 import pino, { type Logger } from 'pino';
 import type { Observer } from './calls/observers.js';
-import type { CallHandle, CallReport, CallSpec } from './calls/ports.js';
+import type { CallHandle, CallReport, CallSpec } from './calls/spec.js';
 import type { Config } from './config/index.js';
 import type { ErrorCode } from './errors.js';
 

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import type { Dispatch, EngineId, Millis, ProgramId, TenantId } from '../../src/index.js';
-import type { CallHandle, CallReport } from '../../sidecar/calls/ports.js';
+import type { CallHandle, CallReport } from '../../sidecar/calls/spec.js';
 import type { Fleet } from '../../sidecar/engines/index.js';
 import type { Identity } from '../../sidecar/identity/identity.js';
 import { Metrics } from '../../sidecar/metrics/metrics.js';

@@ -1,7 +1,8 @@
 import { SIM_BALANCERS, type SimBalancerName } from '../../sim/index.js';
 import { number, ratio } from '../../text/index.js';
 import { cross, type Case, type Setup } from './case.js';
-import type { Block, Experiment } from './experiment.js';
+import type { Experiment } from './experiment.js';
+import type { Block } from '../report/block.js';
 import { fleet, recorded, type Load } from './loads.js';
 import { HITS, LOST, REFUSED, perToken, programTime, ratioText, type Results } from './results.js';
 

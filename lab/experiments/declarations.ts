@@ -1,6 +1,7 @@
 import { percent, ratio } from '../../text/index.js';
 import type { Setup } from './case.js';
-import type { Block, Experiment, Scale } from './experiment.js';
+import type { Experiment, Scale } from './experiment.js';
+import type { Block } from '../report/block.js';
 import { caseOf, chat, coding, crossed, fleet, inProduction, mcts, mixed, react, recorded, tenants, type Load } from './loads.js'; // prettier-ignore
 import { LOST, perToken, programTime, ratioText, type Results } from './results.js';
 

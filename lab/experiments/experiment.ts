@@ -1,4 +1,4 @@
-import type { BarChart, LineChart } from '../report/plot.js';
+import type { Block } from '../report/block.js';
 import type { Case, RecordingName } from './case.js';
 import type { Results } from './results.js';
 import type { Config } from './run-case.js';
@@ -31,26 +31,6 @@ export interface Scale {
   /** The defaults that settings change. */
   readonly config: Config;
 }
-
-export type Block = Table | Chart | Findings;
-
-/** Sentences that the figures support. */
-export interface Findings {
-  readonly type: 'findings';
-  readonly sentences: readonly string[];
-}
-
-export interface Table {
-  readonly type: 'table';
-  readonly caption: string;
-  readonly columns: readonly string[];
-  /** A label, then figures. */
-  readonly rows: readonly (readonly string[])[];
-}
-
-export type Chart = { readonly type: 'chart'; readonly name: string } & (
-  { readonly lines: LineChart } | { readonly bars: BarChart }
-);
 
 const SMOKE_POINTS = 2;
 const SMOKE_SHARE = 0.02;

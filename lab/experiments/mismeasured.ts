@@ -1,6 +1,7 @@
 import { percent, ratio } from '../../text/index.js';
 import type { Setup } from './case.js';
-import type { Block, Experiment } from './experiment.js';
+import type { Experiment } from './experiment.js';
+import type { Block } from '../report/block.js';
 import { caseOf, crossed, fleet, mixedHeld, recorded, type Load } from './loads.js';
 import { HITS, LOST, REFUSED, perToken, programTime, ratioText, type Measure, type Results } from './results.js';
 

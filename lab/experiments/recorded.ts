@@ -1,6 +1,7 @@
 import { percent, ratio } from '../../text/index.js';
 import { cross, RECORDING_NAMES, type Scenario, type Setup } from './case.js';
-import type { Block, Experiment } from './experiment.js';
+import type { Experiment } from './experiment.js';
+import type { Block } from '../report/block.js';
 import { inProduction, recorded as loadsOf, type Load } from './loads.js';
 import { HITS, LOST, perToken, programTime, ratioText, REFUSED, RETRIES, WORST_WAIT, type Results } from './results.js';
 

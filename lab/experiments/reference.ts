@@ -1,6 +1,7 @@
 import { ratio } from '../../text/index.js';
 import type { Case, Machine, Scenario, Setup } from './case.js';
-import type { Block, Experiment, Scale } from './experiment.js';
+import type { Experiment, Scale } from './experiment.js';
+import type { Block } from '../report/block.js';
 import { fleet, mixed, recorded } from './loads.js';
 import { HITS, LOST, REFUSED, perToken, programTime, type Measure, type Results } from './results.js';
 

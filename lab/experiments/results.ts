@@ -3,7 +3,7 @@ import { integer, number, percent, ratio } from '../../text/index.js';
 import type { RunMeasures } from '../measure/run.js';
 import { overSamePrograms } from '../measure/same-programs.js';
 import { keyOf, type Case } from './case.js';
-import type { Table } from './experiment.js';
+import type { Table } from '../report/block.js';
 
 /** A figure of a run, and its format. */
 export interface Measure {

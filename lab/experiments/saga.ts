@@ -1,6 +1,7 @@
 import { integer } from '../../text/index.js';
 import type { Setup, Settings } from './case.js';
-import type { Experiment, Scale, Table } from './experiment.js';
+import type { Experiment, Scale } from './experiment.js';
+import type { Table } from '../report/block.js';
 import { caseOf, coding, crossed, recorded, type Load } from './loads.js';
 import { HITS, LOST, programTime, ratioText, type Measure, type Results } from './results.js';
 

@@ -1,7 +1,8 @@
 import { number, ratio } from '../../text/index.js';
 import { SIM_POLICIES, type SimPolicyName } from '../../sim/index.js';
 import type { Setup } from './case.js';
-import type { Block, Experiment } from './experiment.js';
+import type { Experiment } from './experiment.js';
+import type { Block } from '../report/block.js';
 import { caseOf, crossed, fleet, inProduction, mixedHeld, recorded, type Load } from './loads.js';
 import { LOST, programTime, PROMOTIONS, REFUSED, RETRIES, WORST_WAIT, type Measure, type Results } from './results.js';
 

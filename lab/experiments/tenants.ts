@@ -1,6 +1,7 @@
 import { number, percent } from '../../text/index.js';
 import type { Setup } from './case.js';
-import type { Block, Experiment } from './experiment.js';
+import type { Experiment } from './experiment.js';
+import type { Block } from '../report/block.js';
 import { caseOf, crossed, tenants as loadOf, type Load } from './loads.js';
 import { LOST, programTime, WORST_WAIT, type Measure, type Results } from './results.js';
 

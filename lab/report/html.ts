@@ -1,4 +1,4 @@
-import type { Block, Chart } from '../experiments/experiment.js';
+import type { Block, Chart } from './block.js';
 import {
   code,
   contents,

@@ -1,4 +1,4 @@
-import type { Block, Table } from '../experiments/experiment.js';
+import type { Block, Table } from './block.js';
 import { missingText, textOf, type Chapter, type Report } from './report.js';
 
 /** The report as Markdown, its charts as files beside it. */

@@ -1,4 +1,5 @@
-import type { Block, Chart, Experiment } from '../experiments/experiment.js';
+import type { Experiment } from '../experiments/experiment.js';
+import type { Block, Chart } from './block.js';
 import { barChart, lineChart } from './plot.js';
 
 /** The result of an experiment. */

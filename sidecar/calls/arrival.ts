@@ -1,5 +1,5 @@
 import { modelId, tokens, type CallArrived } from '../../src/index.js';
-import type { CallSpec } from './ports.js';
+import type { CallSpec } from './spec.js';
 
 /** The call's facts for the scheduler. */
 export function arrivalOf(spec: CallSpec): CallArrived {

@@ -16,7 +16,8 @@ import { KEEPS_PLACE, RETRY_AFTER, outcomeOf, refusalError, unstreamable } from 
 import { secretsOf } from './refusal.js';
 import { dispatchedComment, queuedComment } from './comments.js';
 import { callHeaders } from './headers.js';
-import type { CallHandle, CallPorts, CallReport, CallSpec, Outcome } from './ports.js';
+import type { CallPorts } from './ports.js';
+import type { CallHandle, CallReport, CallSpec, Outcome } from './spec.js';
 import { Reply } from './reply.js';
 import { toolNames } from '../tools.js';
 

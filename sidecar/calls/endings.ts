@@ -1,7 +1,7 @@
 import type { Reject } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
 import { noEngine } from '../models.js';
-import type { Outcome } from './ports.js';
+import type { Outcome } from './spec.js';
 
 /** Time after which a client that was refused for lack of room should retry. */
 export const RETRY_AFTER = { retryAfterSeconds: 1 };

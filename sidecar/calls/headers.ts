@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Dispatch } from '../../src/index.js';
 import { headerValue } from '../http/headers.js';
-import type { CallSpec } from './ports.js';
+import type { CallSpec } from './spec.js';
 
 /**
  * Headers that give a client the state of its call so far.

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ProgramId } from '../../src/index.js';
-import type { CallSpec } from './ports.js';
+import type { CallSpec } from './spec.js';
 
 /** The last answered request of a thread, as its client sent it. */
 export interface KeptPrompt extends Pick<CallSpec, 'api' | 'path' | 'search' | 'facts' | 'headers' | 'raw' | 'keys'> {

@@ -1,7 +1,7 @@
 import type { Dispatch, EngineId, Millis, ProgramGone, ProgramId, Usage } from '../../src/index.js';
 import type { AnswerFacts } from '../apis/api.js';
 import type { ErrorCode } from '../errors.js';
-import type { CallHandle, CallReport, CallSpec, FailureCause } from './ports.js';
+import type { CallHandle, CallReport, CallSpec, FailureCause } from './spec.js';
 
 /** A part of the gateway that hears of calls and programs. Times are on the driver's clock. */
 export interface Observer {

@@ -1,7 +1,7 @@
 import { Counter, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Dispatch, EngineId, ProgramGone, TenantId } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
-import { OUTCOMES, type CallReport, type CallSpec, type FailureCause } from '../calls/ports.js';
+import { OUTCOMES, type CallReport, type CallSpec, type FailureCause } from '../calls/spec.js';
 import type { ErrorCode } from '../errors.js';
 import { Completions, type CompletionPorts } from './completions.js';
 import { Histogram } from './histogram.js';

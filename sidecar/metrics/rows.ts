@@ -1,4 +1,4 @@
-import { OUTCOMES, type FailureCause, type Outcome } from '../calls/ports.js';
+import { OUTCOMES, type FailureCause, type Outcome } from '../calls/spec.js';
 import type { Sum } from './sums.js';
 
 /** Counters of each engine and of each tenant. */

@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { ApiKind } from '../apis/api.js';
-import type { CallReport, CallSpec } from '../calls/ports.js';
+import type { CallReport, CallSpec } from '../calls/spec.js';
 import type { Engine } from '../engines/index.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
 

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
 import type { Dispatch, EngineId, ProgramGone, ProgramId, TenantId } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
-import type { CallHandle, CallReport, CallSpec, FailureCause } from '../calls/ports.js';
+import type { CallHandle, CallReport, CallSpec, FailureCause } from '../calls/spec.js';
 import type { Config } from '../config/index.js';
 import type { Fleet } from '../engines/index.js';
 import type { ErrorCode } from '../errors.js';

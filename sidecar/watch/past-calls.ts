@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Millis, ProgramId } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
-import type { CallHandle, CallReport, CallSpec } from '../calls/ports.js';
+import type { CallHandle, CallReport, CallSpec } from '../calls/spec.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
 
 /** Latest calls of one program to remember. */

@@ -1,6 +1,6 @@
 import type { Millis, ProgramGone } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
-import type { CallReport } from '../calls/ports.js';
+import type { CallReport } from '../calls/spec.js';
 
 /** Length of a step, and the number of steps that are kept. */
 const STEP_MS = 5000;

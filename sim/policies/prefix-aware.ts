@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Balancer, CallId, Candidate, EngineId } from '../../src/index.js';
-import { leastLoadedOf } from '../../loadbalancer/least-loaded.js';
+import { leastLoadedOf } from '../../loadbalancer/index.js';
 
 /** Prefix blocks remembered for each engine. A bound on size, unlike one on entries, allocates nothing up front. */
 const BLOCKS = { maxSize: 65_536, sizeCalculation: () => 1 };

@@ -1,0 +1,90 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type {
+  CallId,
+  Dispatch,
+  Elsewhere,
+  EngineId,
+  Family,
+  Millis,
+  TenantId,
+  Tokens,
+  Usage,
+} from '../../src/index.js';
+import type { Active } from '../active.js';
+import type { Api, JsonObject, RequestFacts } from '../apis/api.js';
+import type { HeldBody } from '../bodies/held.js';
+import type { ErrorCode } from '../errors.js';
+import type { Fault } from '../http/exchange.js';
+import type { Identity } from '../identity/identity.js';
+import type { CallTrace } from '../tracing/call-trace.js';
+import type { Declared } from '../workflows/registry.js';
+
+/** Ways in which an engine fails an attempt. `busy`: it answered that it has no room (429, 503). */
+export type FailureCause = Fault | 'busy';
+
+/** A request that has been read, checked and identified. */
+export interface CallSpec {
+  readonly id: CallId;
+  readonly requestId: string;
+  readonly api: Api;
+  readonly path: string;
+  /** Query string with its question mark, or ''. */
+  readonly search: string;
+  readonly tenant: TenantId;
+  readonly identity: Identity;
+  /** Its program as other gateways know it; undefined: they know nothing new. */
+  readonly elsewhere: Elsewhere | undefined;
+  readonly facts: RequestFacts;
+  /** The only engine that may run the call; absent: any that serves the model. */
+  readonly engine?: EngineId;
+  readonly promptTokens: Tokens;
+  /** The client's words about the rest of the program; undefined: none. */
+  readonly declared: Declared | undefined;
+  /** The tool of its answer according to the client, for answers that name none; '' if absent. */
+  readonly toldTool: string;
+  /** When its program is to be done, on the driver's clock; undefined: the client does not say. */
+  readonly deadlineAtMs: Millis | undefined;
+  /** Equal for repetitions of the same request. */
+  readonly fingerprint: string;
+  /** Whether the client marks the request as a retry. */
+  readonly isRetry: boolean;
+  readonly family: Family | undefined;
+  /** The client's headers. */
+  readonly headers: IncomingHttpHeaders;
+  readonly raw: Buffer;
+  /** Memory account of the body, held until the call ends. */
+  readonly held: HeldBody;
+  /** Top-level keys of the body. */
+  readonly keys: ReadonlySet<string>;
+  /** Fields to set on every engine. */
+  readonly fields: JsonObject;
+  /** Undefined: tracing is off, or the client decided against it. */
+  readonly trace: CallTrace | undefined;
+}
+
+/** Outcomes of accepted calls: `maitred_calls_ended_total{outcome}`. */
+export const OUTCOMES = ['completed', 'client_error', 'engine_error', 'cancelled', 'timed_out', 'drained'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** Summary of a call after its end. */
+export interface CallReport {
+  readonly outcome: Outcome;
+  /** Status sent to the client; 499 if it had left. */
+  readonly status: number;
+  readonly code: ErrorCode | undefined;
+  /** The last dispatch. */
+  readonly dispatch: Dispatch | undefined;
+  readonly attempts: number;
+  readonly queueMs: number;
+  /** Time from arrival to the first event of a stream. */
+  readonly ttftMs: number | undefined;
+  /** Time from the last dispatch to the end. */
+  readonly serviceMs: number | undefined;
+  readonly durationMs: number;
+  readonly usage: Usage | undefined;
+}
+
+/** A call, as seen by the receivers of its reports. */
+export interface CallHandle extends Active {
+  readonly spec: CallSpec;
+}
