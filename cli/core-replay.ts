@@ -1,5 +1,5 @@
 import { BalancerInUse } from '../loadbalancer/index.js';
-import { settingsSchema } from '../sidecar/settings.js';
+import { settingsSchema } from '../sidecar/recording/settings.js';
 import { BEHAVIOUR, BEHAVIOUR_CHANGES, LogFault, readLogLine, Scheduler, type BehaviourChange, type Command, type LogLine } from '../src/index.js'; // prettier-ignore
 
 /** A line that cannot be given to a scheduler. */

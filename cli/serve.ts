@@ -11,7 +11,7 @@ import {
 } from '../sidecar/config/index.js';
 import { startGateway, type Gateway } from '../sidecar/index.js';
 import { makeLog } from '../sidecar/log.js';
-import { EventLog } from '../sidecar/record.js';
+import { EventLog } from '../sidecar/recording/recorder.js';
 import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
 import { startEmbedded } from './embedded.js';
 import { checkWritable } from './files.js';

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { BalancerInUse } from '../loadbalancer/index.js';
 import type { Participant } from '../cluster/index.js';
-import type { ActiveSet } from './active.js';
-import type { Auth } from './auth.js';
+import type { ActiveSet } from './calls/active.js';
+import type { Auth } from './http/auth.js';
 import type { HeldBytes } from './bodies/held.js';
 import type { BodyReader } from './bodies/reader.js';
 import type { Observers } from './calls/observers.js';
@@ -14,14 +14,14 @@ import type { Discovery, Membership } from './discovery/index.js';
 import type { Driver, Recorder } from './driver.js';
 import type { Fleet } from './engines/index.js';
 import { GatewayError } from './errors.js';
-import type { Identified } from './identified.js';
+import type { Identified } from './identity/identified.js';
 import type { Identifier } from './identity/index.js';
 import type { Returning } from './identity/returning.js';
 import type { Metrics } from './metrics/metrics.js';
-import type { Responses } from './responses.js';
-import type { Threads } from './threads.js';
+import type { Responses } from './calls/responses.js';
+import type { Threads } from './watch/threads.js';
 import type { Tracing } from './tracing/tracing.js';
-import type { TokenEstimator } from './tokens.js';
+import type { TokenEstimator } from './bodies/tokens.js';
 import type { ShadowAnswer } from './admin/answers.js';
 import type { WatchedView } from './admin/query.js';
 import type { PastCalls } from './watch/past-calls.js';
@@ -84,7 +84,7 @@ export interface Context {
 const DRAIN_RETRY_SECONDS = 5;
 
 /** @throws GatewayError `draining` */
-export function checkNotDraining(context: Context): void {
+export function checkNotDraining(context: Pick<Context, 'draining'>): void {
   if (!context.draining) return;
   throw new GatewayError('draining', 'The gateway is shutting down.', { retryAfterSeconds: DRAIN_RETRY_SECONDS });
 }

@@ -16,7 +16,7 @@ import type {
   Warm,
 } from '../src/index.js';
 import type { Config } from './config/index.js';
-import { Waiting } from './waiting.js';
+import { Waiting } from './watch/waiting.js';
 
 /** Receives the scheduler's decisions on a call. */
 export interface CallOwner {

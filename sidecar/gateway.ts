@@ -5,7 +5,7 @@ import type { Event, ProgramId } from '../src/index.js';
 import { adminRoutes, probeRoutes } from './admin/admin.js';
 import { programRoutes } from './admin/program-routes.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
-import { Auth } from './auth.js';
+import { Auth } from './http/auth.js';
 import { labelOf, type Config } from './config/index.js';
 import type { Context } from './context.js';
 import { holderKey } from './identity/shared-keys.js';

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { acceptCall } from './accept.js';
+import { acceptCall } from './calls/accept.js';
 import { apiFor, type Api } from './apis/index.js';
 import { checkNotDraining, type Context } from './context.js';
 import { GatewayError } from './errors.js';
 import type { Handler, Routes } from './http/listener.js';
-import { ENGINE_PATHS, matcherOf, passableTarget, plainTarget } from './passable.js';
-import { listModels, showModel } from './models.js';
-import { passCheap, passThrough, passToOwner } from './passthrough.js';
-import { releaseProgram } from './programs.js';
+import { ENGINE_PATHS, matcherOf, passableTarget, plainTarget } from './unscheduled/passable.js';
+import { listModels, showModel } from './unscheduled/models.js';
+import { passCheap, passThrough, passToOwner } from './unscheduled/passthrough.js';
+import { releaseProgram } from './admin/programs.js';
 import { workflowHandlers, type TenantHandler } from './workflows/handlers.js';
 
 /** Paths whose `POST` is a scheduled call of a program. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js';
-import { isLoopback } from '../../sidecar/pages.js';
+import { isLoopback } from '../../sidecar/http/pages.js';
 import { AdminClient } from '../admin.js';
 import { OWN_NAME, urlAt } from '../advice.js';
 import type { Finding } from './finding.js';

@@ -7,7 +7,7 @@ import {
   type Config,
   type EngineConfig,
 } from '../../sidecar/config/index.js';
-import { isLoopback } from '../../sidecar/pages.js';
+import { isLoopback } from '../../sidecar/http/pages.js';
 
 export const ROLES = ['sidecar', 'gateway'] as const;
 export type Role = (typeof ROLES)[number];

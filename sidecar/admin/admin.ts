@@ -8,7 +8,7 @@ import { sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
 import { requestIdOf } from '../http/headers.js';
 import type { Handlers, Params, Routes } from '../http/listener.js';
-import { findProgram } from '../programs.js';
+import { findProgram } from './programs.js';
 import { EVERY_ENGINE, postToEveryEngine } from './every-engine.js';
 import { explain } from './explain.js';
 import { pageRoutes } from './page.js';
@@ -26,10 +26,33 @@ import {
 } from './rows.js';
 import { programPage } from './watch.js';
 
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<
+  Context,
+  | 'config'
+  | 'auth'
+  | 'identifier'
+  | 'draining'
+  | 'driver'
+  | 'fleet'
+  | 'membership'
+  | 'metrics'
+  | 'log'
+  | 'threads'
+  | 'identified'
+  | 'pastCalls'
+  | 'totals'
+  | 'watchers'
+  | 'demo'
+  | 'shadow'
+  | 'observers'
+  | 'cluster'
+>;
+
 type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
 
 /** Paths for operators. All but the two probes check authorization first. */
-export function adminRoutes(context: Context): Routes {
+export function adminRoutes(context: Parts): Routes {
   const guarded =
     (handler: Handler): Handler =>
     (request, response, params) => {
@@ -74,38 +97,38 @@ export function adminRoutes(context: Context): Routes {
 }
 
 /** Open to everyone on every listener: the probes reveal only that the gateway is alive, and whether it is ready. */
-export function probeRoutes(context: Context): Routes {
+export function probeRoutes(context: Parts): Routes {
   return {
     '/healthz': { GET: (request, response) => sendJson(request, response, 200, 'alive', { status: 'ok' }) },
     '/readyz': { GET: (request, response) => showReady(context, request, response) },
   };
 }
 
-async function listPrograms(context: Context, request: IncomingMessage) {
+async function listPrograms(context: Parts, request: IncomingMessage) {
   const query = readProgramQuery(queryOf(request));
   return programPage(context, await selectPrograms(context.driver.views, query), query);
 }
 
-function showProgram(context: Context, request: IncomingMessage, params: Params) {
+function showProgram(context: Parts, request: IncomingMessage, params: Params) {
   const row = findProgram(context, params['id'] ?? '', tenantIn(request));
   const { driver, threads } = context;
   return programDetail(row, threads.of(row.id), driver);
 }
 
 /** Calls of a program that has left the table are found by its key. */
-function listCalls(context: Context, request: IncomingMessage, params: Params) {
+function listCalls(context: Parts, request: IncomingMessage, params: Params) {
   const key = programId(params['id'] ?? '');
   const known = pastCalls(context, key);
   return known.calls.length > 0 ? known : pastCalls(context, findProgram(context, key, tenantIn(request)).id);
 }
 
-function startDemo({ demo }: Context) {
+function startDemo({ demo }: Parts) {
   if (demo === undefined) throw new GatewayError('unknown_path', 'Only a gateway with embedded engines has a demo.');
   demo.start();
   return { demo: 'running' };
 }
 
-function findEngine(context: Context, params: Params) {
+function findEngine(context: Parts, params: Params) {
   const engine = context.fleet.get(idIn(params));
   if (engine === undefined) throw new GatewayError('unknown_engine', 'No such engine.');
   return engine;
@@ -115,7 +138,7 @@ function idIn(params: Params): EngineId {
   return engineId(params['id'] ?? '');
 }
 
-async function addEngine(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function addEngine(context: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   sendJson(request, response, 201, 'admin', engineRow(context, context.membership.add(readEngine(body))));
 }
@@ -139,19 +162,19 @@ function readEngine(body: unknown): EngineConfig {
   );
 }
 
-function drainEngine(context: Context, params: Params) {
+function drainEngine(context: Parts, params: Params) {
   const engine = findEngine(context, params);
   context.fleet.drain(engine.id);
   return engineRow(context, engine);
 }
 
-function removeEngine(context: Context, params: Params) {
+function removeEngine(context: Parts, params: Params) {
   const engine = findEngine(context, params);
   context.membership.remove(engine.id);
   return { id: engine.id, removed: true };
 }
 
-async function showMetrics(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function showMetrics(context: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { registry } = context.metrics;
   const text = Buffer.from(await registry.metrics());
   response.writeHead(200, {
@@ -163,7 +186,7 @@ async function showMetrics(context: Context, request: IncomingMessage, response:
   response.end(text);
 }
 
-function showReady(context: Context, request: IncomingMessage, response: ServerResponse): void {
+function showReady(context: Parts, request: IncomingMessage, response: ServerResponse): void {
   const obstacle = context.draining ? 'draining' : context.fleet.list().some(isServing) ? undefined : 'no_engine';
   const status = obstacle === undefined ? 200 : 503;
   const cluster = context.cluster?.standing;

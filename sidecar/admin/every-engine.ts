@@ -8,6 +8,9 @@ import { readBody } from '../http/body.js';
 import { toEngine } from '../http/headers.js';
 import { readingsOf, splitTarget } from '../http/target.js';
 
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<Context, 'config' | 'fleet' | 'log'>;
+
 export const EVERY_ENGINE = '/every-engine';
 
 /** Characters of each engine's answer to include. */
@@ -20,7 +23,7 @@ const SHOWN_MAX = 1000;
  * @throws GatewayError `path_not_allowed`, `invalid_path`, `no_engine`, and the errors of `readBody`
  */
 export async function postToEveryEngine(
-  context: Context,
+  context: Parts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -42,7 +45,7 @@ export async function postToEveryEngine(
 }
 
 /** One engine's answer; status 0 if the engine could not be reached. */
-async function post({ config }: Context, engine: Engine, target: string, request: IncomingMessage, body: Buffer) {
+async function post({ config }: Parts, engine: Engine, target: string, request: IncomingMessage, body: Buffer) {
   const { id, pool, basePath } = engine;
   const { apiKey } = engine.config;
   try {

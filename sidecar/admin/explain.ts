@@ -1,9 +1,12 @@
 import { callId, type CallView, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Context } from '../context.js';
-import { findProgramByBeginning } from '../programs.js';
+import { findProgramByBeginning } from './programs.js';
 import { CALLS_MAX, programRows } from './rows.js';
 import { dispatchRow, inSeconds, obstacleRow, seconds, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, lastCallInWords } from './words.js';
+
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<Context, 'driver' | 'identifier'>;
 
 /**
  * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,
@@ -11,7 +14,7 @@ import { callInWords, lastCallInWords } from './words.js';
  * beginning of a program's.
  * @throws GatewayError `unknown_program`, and `bad_request` if several programs are meant
  */
-export function explain(context: Context, id: string, tenant: TenantId | undefined, now: number) {
+export function explain(context: Parts, id: string, tenant: TenantId | undefined, now: number) {
   const { views } = context.driver;
   const active = views.call(callId(id));
   if (active !== undefined) {
@@ -27,7 +30,7 @@ export function explain(context: Context, id: string, tenant: TenantId | undefin
 
 /** @param more active calls besides these */
 function explanation(
-  context: Context,
+  context: Parts,
   row: ProgramView | undefined,
   calls: readonly ReturnType<typeof callRow>[],
   more = 0,
@@ -50,7 +53,7 @@ function explanation(
   };
 }
 
-function callRow(context: Context, call: string, view: CallView, now: number) {
+function callRow(context: Parts, call: string, view: CallView, now: number) {
   const { program, thread, level, serviceMs, waitingMs, promoted, overdue, engine, dispatch, waiting } = view;
   const { views } = context.driver;
   return {
@@ -79,7 +82,7 @@ function callRow(context: Context, call: string, view: CallView, now: number) {
 const CALL_ID = /^[0-9a-f]{10}-\d+$/;
 
 /** The program whose last dispatch was of this call. */
-function withLastCall({ driver }: Context, id: string): ProgramView | undefined {
+function withLastCall({ driver }: Parts, id: string): ProgramView | undefined {
   if (!CALL_ID.test(id)) return undefined;
   for (const row of driver.views.programs()) if (row.lastDispatch?.call === callId(id)) return row;
   return undefined;

@@ -6,20 +6,23 @@ import { sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
 import type { Routes } from '../http/listener.js';
 import { cleanId, labelOf } from '../identity/names.js';
-import { endProgram, findProgram } from '../programs.js';
-import { toolName } from '../tools.js';
+import { endProgram, findProgram } from './programs.js';
+import { toolName } from '../calls/tools.js';
 import { checked } from '../workflows/checked.js';
 import { deadlineAtMs } from '../workflows/deadline.js';
 import { workOf } from '../workflows/declaration.js';
 import { hintSchema, toolEventSchema } from '../workflows/schema.js';
 import { tenantIn } from './query.js';
 
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<Context, 'config' | 'auth' | 'identifier' | 'driver' | 'observers'>;
+
 /**
  * `POST /programs/{id}/end`, `/hint` and `/events`. Operators may do so to any tenant's program, by `?tenant=` or by its key;
  * clients only to their own.
  * @param asAdmin whether this listener serves operators
  */
-export function programRoutes(context: Context, asAdmin: boolean): Routes {
+export function programRoutes(context: Parts, asAdmin: boolean): Routes {
   const tenantFor = (request: IncomingMessage) => {
     if (asAdmin && !hasClientKey(context, request)) {
       context.auth.checkAdmin(request.headers);
@@ -69,7 +72,7 @@ export function programRoutes(context: Context, asAdmin: boolean): Routes {
 }
 
 /** Whether the request carries an API key. Without configured keys, all callers share one tenant. */
-function hasClientKey(context: Context, request: IncomingMessage): boolean {
+function hasClientKey(context: Parts, request: IncomingMessage): boolean {
   if (context.config.auth.keys.length === 0) return false;
   try {
     context.auth.tenantOf(request);

@@ -5,11 +5,27 @@ import type { Context } from '../context.js';
 import type { Driver } from '../driver.js';
 import type { Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
-import { WallClock } from '../wall-clock.js';
+import { WallClock } from '../watch/wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type * as Answers from './answers.js';
 import { longestWaiting, programState, seconds, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, type Setting } from './words.js';
+
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<
+  Context,
+  | 'config'
+  | 'draining'
+  | 'driver'
+  | 'fleet'
+  | 'membership'
+  | 'identified'
+  | 'pastCalls'
+  | 'totals'
+  | 'demo'
+  | 'shadow'
+  | 'cluster'
+>;
 
 /** The scheduler's state in admin answers: base units, the same shape everywhere. */
 
@@ -128,7 +144,7 @@ function callRow(thread: ThreadView, view: CallView, setting: Setting): Answers.
 }
 
 /** The latest calls of a program, which may have left the process table. */
-export function pastCalls(context: Context, program: ProgramId): Answers.PastCallList {
+export function pastCalls(context: Parts, program: ProgramId): Answers.PastCallList {
   return { calls: context.pastCalls.of(program).map(pastCallRow) };
 }
 
@@ -159,14 +175,14 @@ function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall): Answ
   };
 }
 
-export function engineRows(context: Context): Answers.EngineList {
+export function engineRows(context: Parts): Answers.EngineList {
   const { byEngine } = context.totals.read(context.driver.now()).sum;
   return { engines: context.fleet.list().map((engine) => engineRow(context, engine, byEngine)) };
 }
 
 /** @param prompts of the last minutes, by engine */
 export function engineRow(
-  context: Context,
+  context: Parts,
   engine: Engine,
   prompts = context.totals.read(context.driver.now()).sum.byEngine,
 ): Answers.Engine {
@@ -195,7 +211,7 @@ export function engineRow(
   };
 }
 
-export function queueRow(context: Context): Answers.Queue {
+export function queueRow(context: Parts): Answers.Queue {
   const { waiting, byLevel, byCause, longestWaitMs } = context.driver.queue();
   return {
     waiting,
@@ -206,18 +222,18 @@ export function queueRow(context: Context): Answers.Queue {
   };
 }
 
-export function tenantRows({ config, driver }: Context): Answers.TenantList {
+export function tenantRows({ config, driver }: Parts): Answers.TenantList {
   const tenants = driver.views.tenants().sort((a, b) => b.attainedShare - a.attainedShare);
   return { division: config.policy.tenants, tenants: tenants.map(shareRow) };
 }
 
 /** The sources that named the programs of the last calls. */
-export function identityRow({ identified }: Context) {
+export function identityRow({ identified }: Parts) {
   const sources = identified.counts().map(([source, calls]) => ({ source, calls }));
   return { calls: sources.reduce((sum, { calls }) => sum + calls, 0), sources };
 }
 
-export function totalsRow({ totals, driver, shadow }: Context): Answers.TotalsAnswer {
+export function totalsRow({ totals, driver, shadow }: Parts): Answers.TotalsAnswer {
   const { steps, sum, stepMs, firstStepMs } = totals.read(driver.now());
   const spread = ({ count, meanMs, p99Ms }: typeof sum.queues) => ({
     count,
@@ -245,7 +261,7 @@ export function totalsRow({ totals, driver, shadow }: Context): Answers.TotalsAn
   };
 }
 
-export function gatewayRow({ cluster, config, driver, draining, demo }: Context): Answers.GatewayState {
+export function gatewayRow({ cluster, config, driver, draining, demo }: Parts): Answers.GatewayState {
   return {
     api: 1,
     instance: INSTANCE,

@@ -14,13 +14,31 @@ import {
 } from './rows.js';
 import type { ProgramPage } from './answers.js';
 
-export function programPage({ driver }: Context, rows: readonly ProgramView[], query: ProgramQuery): ProgramPage {
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<
+  Context,
+  | 'cluster'
+  | 'config'
+  | 'demo'
+  | 'draining'
+  | 'driver'
+  | 'fleet'
+  | 'identified'
+  | 'membership'
+  | 'pastCalls'
+  | 'shadow'
+  | 'totals'
+  | 'log'
+  | 'threads'
+>;
+
+export function programPage({ driver }: Parts, rows: readonly ProgramView[], query: ProgramQuery): ProgramPage {
   const { limit, offset } = query;
   return { programs: programRows(rows.slice(offset, offset + limit), driver), total: rows.length, limit, offset };
 }
 
 /** The sections of `GET /stream`: the answers of the admin paths of the same names. */
-export function watchPorts(context: () => Context): WatchPorts<WatchedView> {
+export function watchPorts(context: () => Parts): WatchPorts<WatchedView> {
   return {
     instance: INSTANCE,
     watchersMax: () => context().config.limits.watchersMax,
@@ -29,7 +47,7 @@ export function watchPorts(context: () => Context): WatchPorts<WatchedView> {
   };
 }
 
-function lookAt(context: Context): Look<WatchedView> {
+function lookAt(context: Parts): Look<WatchedView> {
   const { driver, threads } = context;
   let busyMs = 0;
   const timed = <T>(work: () => T): T => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Api, CanonicalMessage, JsonObject, RequestFacts } from '../apis/index.js';
-import { readOpening, type Opening } from '../family.js';
+import { readOpening, type Opening } from './family.js';
 import { parseJsonBody } from '../http/body.js';
 
 /** Contents of a request body that the gateway needs. */

@@ -19,7 +19,7 @@ import { callHeaders } from './headers.js';
 import type { CallPorts } from './ports.js';
 import type { CallHandle, CallReport, CallSpec, Outcome } from './spec.js';
 import { Reply } from './reply.js';
-import { toolNames } from '../tools.js';
+import { toolNames } from './tools.js';
 
 /** Most events between two reports of progress, and the longest time between them. */
 const PROGRESS_EVENTS = 64;

@@ -1,6 +1,6 @@
 import type { Reject } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
-import { noEngine } from '../models.js';
+import { noEngine } from '../unscheduled/models.js';
 import type { Outcome } from './spec.js';
 
 /** Time after which a client that was refused for lack of room should retry. */

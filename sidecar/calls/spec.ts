@@ -10,7 +10,7 @@ import type {
   Tokens,
   Usage,
 } from '../../src/index.js';
-import type { Active } from '../active.js';
+import type { Active } from './active.js';
 import type { Api, JsonObject, RequestFacts } from '../apis/api.js';
 import type { HeldBody } from '../bodies/held.js';
 import type { ErrorCode } from '../errors.js';

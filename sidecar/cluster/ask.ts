@@ -6,6 +6,9 @@ import type { Identity } from '../identity/identity.js';
 import { labelOf } from '../identity/names.js';
 import { holderKey } from '../identity/shared-keys.js';
 
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<Context, 'draining' | 'responses'>;
+
 /** A request, as far as this gateway alone has identified it. */
 interface Asked {
   readonly tenant: TenantId;
@@ -20,7 +23,7 @@ interface Asked {
  * @throws GatewayError `draining` if that has begun meanwhile
  */
 export async function askOthers(
-  context: Context,
+  context: Parts,
   cluster: Participant,
   { tenant, facts, identity: own, isRepeated }: Asked,
 ): Promise<{ readonly identity: Identity; readonly elsewhere?: Elsewhere | undefined }> {

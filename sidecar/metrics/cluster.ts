@@ -2,8 +2,11 @@ import { Counter, Gauge } from 'prom-client';
 import type { Participant } from '../../cluster/index.js';
 import type { Context } from '../context.js';
 
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<Context, 'config' | 'metrics' | 'cluster'>;
+
 /** Metrics of state shared by gateways; no samples if sharing is off. */
-export function registerCluster(context: Context): void {
+export function registerCluster(context: Parts): void {
   const registers = [context.metrics.registry];
   const each = (name: string, help: string, read: (cluster: Participant) => number) => ({
     name: `maitred_cluster_${name}`,

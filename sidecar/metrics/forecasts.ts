@@ -2,12 +2,15 @@ import { Counter } from 'prom-client';
 import type { Views } from '../../src/index.js';
 import type { Context } from '../context.js';
 
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<Context, 'driver' | 'metrics'>;
+
 type Accuracy = Views['accuracy'];
 type Samples = Iterable<readonly [labels: Record<string, string>, value: number]>;
 type Counts = Iterable<readonly [string, Readonly<Record<string, number>>]>;
 
 /** How right forecasts have proved, read from the scheduler during a scrape. All zero without `policy.foresight`. */
-export function registerForecasts({ driver, metrics }: Context): void {
+export function registerForecasts({ driver, metrics }: Parts): void {
   const counter = (name: string, help: string, labelNames: readonly string[], read: (accuracy: Accuracy) => Samples) =>
     new Counter({
       name: `maitred_forecast_${name}_total`,

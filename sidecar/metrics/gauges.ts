@@ -9,6 +9,22 @@ import { registerForecasts } from './forecasts.js';
 import { registerCluster } from './cluster.js';
 import { OTHER } from './sums.js';
 
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<
+  Context,
+  | 'config'
+  | 'draining'
+  | 'driver'
+  | 'fleet'
+  | 'membership'
+  | 'discovery'
+  | 'metrics'
+  | 'held'
+  | 'sessions'
+  | 'warms'
+  | 'cluster'
+>;
+
 const MEMORY_TOTALS = [
   ['warms', 'Contexts that engines were to compute again before their threads return.', 'warms'],
   ['warms_cancelled', 'Of these, the ones that made way for a call.', 'cancelled'],
@@ -19,7 +35,7 @@ const MEMORY_TOTALS = [
 ] as const;
 
 /** Metrics that are read from the scheduler and the fleet during a scrape, and cost nothing otherwise. */
-export function registerGauges(context: Context): void {
+export function registerGauges(context: Parts): void {
   const { driver, metrics } = context;
   const { registry } = metrics;
   const registers = [registry];
@@ -88,7 +104,7 @@ export function registerGauges(context: Context): void {
   registerCluster(context);
 }
 
-function registerWaitGauges({ driver, metrics }: Context): void {
+function registerWaitGauges({ driver, metrics }: Parts): void {
   const registers = [metrics.registry];
   new Gauge({
     name: 'maitred_queue_calls',
@@ -111,7 +127,7 @@ function registerWaitGauges({ driver, metrics }: Context): void {
   });
 }
 
-function registerInfo(context: Context): void {
+function registerInfo(context: Parts): void {
   new Gauge({
     name: 'maitred_info',
     help: '1, with the version and the policies in force as labels.',
@@ -125,7 +141,7 @@ function registerInfo(context: Context): void {
   });
 }
 
-function registerTenantGauge({ driver, metrics }: Context): void {
+function registerTenantGauge({ driver, metrics }: Parts): void {
   new Gauge({
     name: 'maitred_tenant_waiting_calls',
     help: 'Calls of the tenant that wait.',
@@ -147,7 +163,7 @@ function registerTenantGauge({ driver, metrics }: Context): void {
 }
 
 /** Shares of engine time; no series where `policy.tenants` is `none`. */
-function registerShareGauges({ driver, metrics }: Context): void {
+function registerShareGauges({ driver, metrics }: Parts): void {
   const ofTenant = (name: string, help: string, read: (view: TenantView) => number | undefined) =>
     new Gauge({
       name: `maitred_tenant_${name}`,
@@ -165,7 +181,7 @@ function registerShareGauges({ driver, metrics }: Context): void {
   ofTenant('due_share', 'Share of engine time due among the tenants with calls, 0 without.', (view) => view.dueShare);
 }
 
-function registerEngineGauges(context: Context): void {
+function registerEngineGauges(context: Parts): void {
   const { fleet, metrics, driver } = context;
   const registers = [metrics.registry];
   // Engines come and go; one that is gone must not leave its last value behind.
@@ -224,7 +240,7 @@ function registerEngineGauges(context: Context): void {
   });
 }
 
-function registerSourceGauges({ discovery, membership, metrics }: Context): void {
+function registerSourceGauges({ discovery, membership, metrics }: Parts): void {
   const each = (name: string, help: string, read: (state: SourceState) => number) => ({
     name: `maitred_discovery_${name}`,
     help,

@@ -10,7 +10,7 @@ import type { ErrorCode } from '../errors.js';
 import { readTraceparent } from '../http/traceparent.js';
 import type { Identity } from '../identity/identity.js';
 import type { Metrics } from '../metrics/metrics.js';
-import { WallClock } from '../wall-clock.js';
+import { WallClock } from '../watch/wall-clock.js';
 import { OPERATIONS, errorType, refusalAttributes, reportAttributes, requestAttributes } from './attributes.js';
 import { CallTrace } from './call-trace.js';
 import { Collector } from './collector.js';

@@ -7,6 +7,9 @@ import type { Params } from '../http/listener.js';
 import { rounded } from './analysis.js';
 import type { Registered } from './registry.js';
 
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<Context, 'config' | 'workflows'>;
+
 export type TenantHandler = (
   tenant: TenantId,
   request: IncomingMessage,
@@ -16,7 +19,7 @@ export type TenantHandler = (
 
 /** `/v1/workflows`: a tenant's own workflows, registered, listed, read and removed. */
 export function workflowHandlers(
-  context: Context,
+  context: Parts,
 ): Readonly<Record<string, Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', TenantHandler>>>>> {
   const { workflows } = context;
   const answer =

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { main } from '../../cli/program.js';
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { configSchema } from '../../sidecar/config/index.js';
-import { settingsSchema } from '../../sidecar/settings.js';
+import { settingsSchema } from '../../sidecar/recording/settings.js';
 import {
   BEHAVIOUR,
   BEHAVIOUR_CHANGES,

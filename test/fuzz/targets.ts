@@ -8,7 +8,7 @@ import { loadConfig } from '../../sidecar/config/load.js';
 import { ConfigError } from '../../sidecar/config/problems.js';
 import { parsePrometheus } from '../../sidecar/engines/prometheus.js';
 import { GatewayError } from '../../sidecar/errors.js';
-import { readOpening } from '../../sidecar/family.js';
+import { readOpening } from '../../sidecar/bodies/family.js';
 import { parseJsonBody } from '../../sidecar/http/body.js';
 import { headerValue, retryAfterSeconds } from '../../sidecar/http/headers.js';
 import { spliceFields } from '../../sidecar/http/splice.js';

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import pino from 'pino';
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { configSchema, type Config } from '../../sidecar/config/index.js';
-import { EventLog } from '../../sidecar/record.js';
+import { EventLog } from '../../sidecar/recording/recorder.js';
 import { conditionsSchema, PRESETS, runWorld, type WorldOptions } from '../../sim/index.js';
 import type { Steps } from '../../sim/virtual/options.js';
 import { Scheduler } from '../../src/index.js';

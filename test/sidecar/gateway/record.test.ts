@@ -6,7 +6,7 @@ import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { CoreReplay } from '../../../cli/core-replay.js';
 import { BALANCER_NAMES } from '../../../loadbalancer/index.js';
-import { EventLog } from '../../../sidecar/record.js';
+import { EventLog } from '../../../sidecar/recording/recorder.js';
 import { startEngine } from '../../../sim/index.js';
 import { millis, POLICY_NAMES, TENANTS_NAMES, type LogLine } from '../../../src/index.js';
 import { arrived, cancelled, ended, reported, woke } from '../../support/core-events.js';

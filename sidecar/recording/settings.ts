@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { configKeys } from './config/index.js';
+import { configKeys } from '../config/index.js';
 
 const { policy, starvation, admission, balancer, limits, timeouts } = configKeys.shape;
 const { enginesFailedMax, clientRetries } = limits.unwrap().in.shape;

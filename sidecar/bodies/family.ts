@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Family } from '../src/index.js';
-import { openingOf, promptBytes } from './apis/index.js';
-import type { JsonObject } from './apis/index.js';
+import type { Family } from '../../src/index.js';
+import { openingOf, promptBytes } from '../apis/index.js';
+import type { JsonObject } from '../apis/index.js';
 import type { TokenEstimator } from './tokens.js';
 
 /** Hexadecimal digits of the hash: 32 bits, which an event log can map one to one. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { tokens, type Tokens } from '../src/index.js';
+import { tokens, type Tokens } from '../../src/index.js';
 
 /**
  * Bytes per token before the first measurement of a model; close to it for English text and code in most vocabularies.

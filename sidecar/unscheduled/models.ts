@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { JsonObject } from './apis/index.js';
-import type { Context } from './context.js';
-import { GatewayError } from './errors.js';
-import { sendJson } from './http/answer.js';
+import type { JsonObject } from '../apis/index.js';
+import type { Context } from '../context.js';
+import { GatewayError } from '../errors.js';
+import { sendJson } from '../http/answer.js';
+
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<Context, 'driver' | 'fleet'>;
 
 /** Retry time for clients while no engine is ready, or none is left. */
 const RETRY_AFTER = { retryAfterSeconds: 2 };
@@ -18,7 +21,7 @@ export function noEngine(): GatewayError {
 }
 
 /** Every model of every engine once, in the engines' order; the first engine's entry represents the model. */
-function mergedModels(context: Context): Map<string, JsonObject> {
+function mergedModels(context: Parts): Map<string, JsonObject> {
   const merged = new Map<string, JsonObject>();
   for (const engine of context.fleet.list()) {
     for (const [id, entry] of engine.models) if (!merged.has(id)) merged.set(id, entry);
@@ -27,7 +30,7 @@ function mergedModels(context: Context): Map<string, JsonObject> {
 }
 
 /** `GET /v1/models` */
-export function listModels(context: Context, request: IncomingMessage, response: ServerResponse): void {
+export function listModels(context: Parts, request: IncomingMessage, response: ServerResponse): void {
   const data = [...mergedModels(context).values()];
   const headers = { 'x-maitred-policy': context.driver.views.policyName };
   sendJson(request, response, 200, 'merged', { object: 'list', data }, headers);
@@ -37,7 +40,7 @@ export function listModels(context: Context, request: IncomingMessage, response:
  * `GET /v1/models/{id}`
  * @throws GatewayError `unknown_model`
  */
-export function showModel(context: Context, id: string, request: IncomingMessage, response: ServerResponse): void {
+export function showModel(context: Parts, id: string, request: IncomingMessage, response: ServerResponse): void {
   const entry = mergedModels(context).get(id);
   if (entry === undefined) throw unknownModel(id);
   sendJson(request, response, 200, 'merged', entry);

@@ -1,6 +1,6 @@
-import type { ProgramGone, ProgramId } from '../src/index.js';
-import type { Observer } from './calls/observers.js';
-import type { CallSpec } from './calls/spec.js';
+import type { ProgramGone, ProgramId } from '../../src/index.js';
+import type { Observer } from '../calls/observers.js';
+import type { CallSpec } from '../calls/spec.js';
 
 /** Most threads of one program to count separately; calls of further ones count as the root's. */
 const THREADS_MAX = 256;

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it, vi, afterEach } from 'vitest';
-import { millis, type ProgramGone } from '../../src/index.js';
-import type { CallReport } from '../../sidecar/calls/spec.js';
-import { WallClock } from '../../sidecar/wall-clock.js';
-import { Totals } from '../../sidecar/watch/totals.js';
-import { Watchers } from '../../sidecar/watch/watchers.js';
+import { millis, type ProgramGone } from '../../../src/index.js';
+import type { CallReport } from '../../../sidecar/calls/spec.js';
+import { WallClock } from '../../../sidecar/watch/wall-clock.js';
+import { Totals } from '../../../sidecar/watch/totals.js';
+import { Watchers } from '../../../sidecar/watch/watchers.js';
 
 afterEach(() => vi.useRealTimers());
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { Threads } from '../../sidecar/threads.js';
-import { programId } from '../../src/index.js';
+import { Threads } from '../../../sidecar/watch/threads.js';
+import { programId } from '../../../src/index.js';
 
 it('counts no more than 256 threads of a program, and forgets them with it', () => {
   const threads = new Threads();

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { EngineId, TenantId } from '../src/index.js';
+import type { EngineId, TenantId } from '../../src/index.js';
 
 /** A response that later calls can continue. */
 export interface HeldResponse {

@@ -1,4 +1,4 @@
-import type { CallId, QueueView, Views, WaitView } from '../src/index.js';
+import type { CallId, QueueView, Views, WaitView } from '../../src/index.js';
 
 /** Most of the process's time that readings of all waiting calls may take in the long run. */
 const BUSY_SHARE = 0.01;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { GatewayError } from './errors.js';
+import { GatewayError } from '../errors.js';
 
 /** Names and addresses that always lead to this machine; browsers resolve `*.localhost` themselves. */
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;

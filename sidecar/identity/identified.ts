@@ -1,5 +1,5 @@
-import type { Observer } from './calls/observers.js';
-import type { CallSpec } from './calls/spec.js';
+import type { Observer } from '../calls/observers.js';
+import type { CallSpec } from '../calls/spec.js';
 
 /** Calls whose source is remembered: enough for a share, and few enough to forget a client's old settings soon. */
 const CALLS = 512;

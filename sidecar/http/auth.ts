@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { tenantId, type TenantId } from '../src/index.js';
-import { DEFAULT_TENANT, type Config } from './config/index.js';
-import { GatewayError } from './errors.js';
+import { tenantId, type TenantId } from '../../src/index.js';
+import { DEFAULT_TENANT, type Config } from '../config/index.js';
+import { GatewayError } from '../errors.js';
 import { PageGuard, isLoopback } from './pages.js';
 
 /** Checks keys. It stores only their hashes, and compares in constant time. */

@@ -1,15 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { TenantId } from '../src/index.js';
-import { passed, type Api } from './apis/index.js';
-import type { Context } from './context.js';
-import { isServing } from './engines/index.js';
-import type { Engine } from './engines/index.js';
-import { GatewayError } from './errors.js';
-import { checkMediaType, hasBody, isJson, readBody } from './http/body.js';
-import { splitTarget } from './http/target.js';
+import type { TenantId } from '../../src/index.js';
+import { passed, type Api } from '../apis/index.js';
+import type { Context } from '../context.js';
+import { isServing } from '../engines/index.js';
+import type { Engine } from '../engines/index.js';
+import { GatewayError } from '../errors.js';
+import { checkMediaType, hasBody, isJson, readBody } from '../http/body.js';
+import { splitTarget } from '../http/target.js';
 import { noEngine, unknownModel } from './models.js';
 import { Relay } from './relay.js';
-import { undeclared } from './workflows/declaration.js';
+import { undeclared } from '../workflows/declaration.js';
+
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<
+  Context,
+  'config' | 'driver' | 'fleet' | 'metrics' | 'log' | 'responses' | 'held' | 'reader' | 'active'
+>;
 
 /**
  * Requests that are not calls of a program: they bypass the queues, go directly to an engine, and come back unchanged.
@@ -20,7 +26,7 @@ import { undeclared } from './workflows/declaration.js';
 
 /** A `POST` of a known API that costs an engine next to nothing: counting tokens. */
 export async function passCheap(
-  context: Context,
+  context: Parts,
   api: Api,
   path: string,
   tenant: TenantId,
@@ -36,7 +42,7 @@ export async function passCheap(
 
 /** Any path without special treatment. */
 export async function passThrough(
-  context: Context,
+  context: Parts,
   api: Api,
   tenant: TenantId,
   request: IncomingMessage,
@@ -55,7 +61,7 @@ export async function passThrough(
  * @throws GatewayError `unknown_response`
  */
 export async function passToOwner(
-  context: Context,
+  context: Parts,
   api: Api,
   tenant: TenantId,
   id: string,
@@ -71,7 +77,7 @@ export async function passToOwner(
 
 /** Reads the body, and counts it as held until `use` has ended. */
 async function withBody(
-  context: Context,
+  context: Parts,
   tenant: TenantId,
   request: IncomingMessage,
   response: ServerResponse,
@@ -88,7 +94,7 @@ async function withBody(
 
 /** A JSON body for an engine, and its model. The engine rejects a body that does not match its type. */
 async function readPassed(
-  context: Context,
+  context: Parts,
   raw: Buffer,
   request: IncomingMessage,
 ): Promise<{ readonly model?: string; readonly body: Buffer }> {
@@ -109,7 +115,7 @@ async function readPassed(
  * Engines that could answer, the least loaded first.
  * @throws GatewayError `no_engine`, `unknown_model`
  */
-function enginesFor(context: Context, model?: string): Engine[] {
+function enginesFor(context: Parts, model?: string): Engine[] {
   const all = context.fleet.list().filter(isServing);
   const fit = model === undefined ? all : all.filter((engine) => engine.models.has(model));
   if (fit.length > 0) {
@@ -121,13 +127,13 @@ function enginesFor(context: Context, model?: string): Engine[] {
     : unknownModel(model);
 }
 
-function inFlight(context: Context, engine: Engine): number {
+function inFlight(context: Parts, engine: Engine): number {
   const scheduled = context.driver.scheduler.views.engine(engine.id)?.inFlight ?? 0;
   return scheduled + Relay.inFlight(engine);
 }
 
 async function pass(
-  context: Context,
+  context: Parts,
   engines: readonly Engine[],
   request: IncomingMessage,
   response: ServerResponse,

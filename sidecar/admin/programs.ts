@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ProgramId, type ProgramView, type TenantId } from '../src/index.js';
-import type { Context } from './context.js';
-import { GatewayError } from './errors.js';
-import { sendJson } from './http/answer.js';
-import { readJsonBody } from './http/body.js';
-import { cleanId, labelOf, madeProgram } from './identity/names.js';
+import { type ProgramId, type ProgramView, type TenantId } from '../../src/index.js';
+import type { Context } from '../context.js';
+import { GatewayError } from '../errors.js';
+import { sendJson } from '../http/answer.js';
+import { readJsonBody } from '../http/body.js';
+import { cleanId, labelOf, madeProgram } from '../identity/names.js';
+
+/** Where programs are found, and where they are ended. */
+type Finding = Pick<Context, 'driver' | 'identifier'>;
+type Ending = Pick<Context, 'driver' | 'observers'>;
 
 /** Ends a program: its running calls finish, and the next call with its id is a new program. */
-export function endProgram({ driver, observers }: Pick<Context, 'driver' | 'observers'>, program: ProgramId): void {
+export function endProgram({ driver, observers }: Ending, program: ProgramId): void {
   observers.tell('programEnded', program);
   driver.emit({ type: 'programEnded', program });
 }
@@ -17,7 +21,7 @@ export function endProgram({ driver, observers }: Pick<Context, 'driver' | 'obse
  * these callers cause a search of the whole table.
  * @throws GatewayError `unknown_program`, or `bad_request` if several tenants have a program of that name
  */
-export function findProgram(context: Context, id: string, tenant: TenantId | undefined): ProgramView {
+export function findProgram(context: Finding, id: string, tenant: TenantId | undefined): ProgramView {
   const { views } = context.driver;
   if (tenant !== undefined) {
     const named = id.startsWith('~') ? madeProgram(tenant, id.slice(1)) : context.identifier.named(tenant, id);
@@ -50,7 +54,7 @@ const CANDIDATE_CHARS = 80;
  * The same by the beginning of an id as well, as screens cut long ids: for questions only, never to change a program.
  * @throws GatewayError as `findProgram`, and `bad_request` with the candidates if several begin alike
  */
-export function findProgramByBeginning(context: Context, id: string, tenant: TenantId | undefined): ProgramView {
+export function findProgramByBeginning(context: Finding, id: string, tenant: TenantId | undefined): ProgramView {
   try {
     return findProgram(context, id, tenant);
   } catch (error) {
@@ -83,7 +87,7 @@ function unknownProgram(id: string): GatewayError {
  * @throws GatewayError `invalid_body`
  */
 export async function releaseProgram(
-  context: Context,
+  context: Finding & Ending & Pick<Context, 'config'>,
   field: 'program_id' | 'session_id',
   tenant: TenantId,
   request: IncomingMessage,

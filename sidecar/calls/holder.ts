@@ -1,7 +1,10 @@
-import { tokens, type EngineId, type TenantId, type Tokens } from '../src/index.js';
-import type { RequestFacts } from './apis/index.js';
-import type { Context } from './context.js';
-import { GatewayError } from './errors.js';
+import { tokens, type EngineId, type TenantId, type Tokens } from '../../src/index.js';
+import type { RequestFacts } from '../apis/index.js';
+import type { Context } from '../context.js';
+import { GatewayError } from '../errors.js';
+
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<Context, 'auth' | 'fleet' | 'tokens' | 'responses'>;
 
 /**
  * Engine and prompt of a call that continues a response (`previous_response_id`). Only the engine that made the
@@ -10,7 +13,7 @@ import { GatewayError } from './errors.js';
  * @throws GatewayError `unknown_response` if the response may be another tenant's, or its engine is gone
  */
 export function demandOf(
-  context: Context,
+  context: Parts,
   tenant: TenantId,
   facts: RequestFacts,
 ): { readonly engine?: EngineId; readonly promptTokens: Tokens } {

@@ -1,23 +1,44 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { callId, type TenantId } from '../src/index.js';
-import type { Api, RequestFacts } from './apis/index.js';
-import { Call } from './calls/call.js';
-import type { CallSpec } from './calls/spec.js';
-import { askOthers } from './cluster/ask.js';
-import { checkNotDraining, type Context } from './context.js';
-import type { HeldBody } from './bodies/held.js';
-import { familyOf } from './family.js';
+import { callId, type TenantId } from '../../src/index.js';
+import type { Api, RequestFacts } from '../apis/index.js';
+import { Call } from './call.js';
+import type { CallSpec } from './spec.js';
+import { askOthers } from '../cluster/ask.js';
+import { checkNotDraining, type Context } from '../context.js';
+import type { HeldBody } from '../bodies/held.js';
+import { familyOf } from '../bodies/family.js';
 import { demandOf } from './holder.js';
-import { noEngine, unknownModel } from './models.js';
-import { checkMediaType, readBody } from './http/body.js';
-import { requestIdOf } from './http/headers.js';
-import { splitTarget } from './http/target.js';
-import { toldTool } from './identity/fields.js';
-import { fingerprintOf, saysRetry } from './identity/returning.js';
-import { endProgram } from './programs.js';
-import { deadlineOf } from './workflows/deadline.js';
-import { readDeclaration } from './workflows/declaration.js';
+import { noEngine, unknownModel } from '../unscheduled/models.js';
+import { checkMediaType, readBody } from '../http/body.js';
+import { requestIdOf } from '../http/headers.js';
+import { splitTarget } from '../http/target.js';
+import { toldTool } from '../identity/fields.js';
+import { fingerprintOf, saysRetry } from '../identity/returning.js';
+import { endProgram } from '../admin/programs.js';
+import { deadlineOf } from '../workflows/deadline.js';
+import { readDeclaration } from '../workflows/declaration.js';
+
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<
+  Context,
+  | 'auth'
+  | 'callPorts'
+  | 'cluster'
+  | 'config'
+  | 'draining'
+  | 'driver'
+  | 'fleet'
+  | 'held'
+  | 'identifier'
+  | 'observers'
+  | 'reader'
+  | 'responses'
+  | 'returning'
+  | 'tokens'
+  | 'tracing'
+  | 'workflows'
+>;
 
 /** Prefix of call ids, random for each process; a counter completes it. So ids are unique across processes. */
 const PROCESS = randomBytes(5).toString('hex');
@@ -37,7 +58,7 @@ interface Incoming {
  * Accepts a request to be scheduled: reads, checks and identifies it, then hands it to the scheduler.
  * @throws GatewayError for a request that cannot be accepted
  */
-export async function acceptCall(context: Context, incoming: Incoming): Promise<void> {
+export async function acceptCall(context: Parts, incoming: Incoming): Promise<void> {
   const held = context.held.open(incoming.tenant);
   try {
     await acceptBody(context, incoming, held);
@@ -47,7 +68,7 @@ export async function acceptCall(context: Context, incoming: Incoming): Promise<
   }
 }
 
-async function acceptBody(context: Context, incoming: Incoming, held: HeldBody): Promise<void> {
+async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): Promise<void> {
   const { api, path, tenant, request, response } = incoming;
   checkMediaType(request);
   const { limits, timeouts } = context.config;

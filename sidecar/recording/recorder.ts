@@ -22,9 +22,9 @@ import {
   type ProgramGone,
   type ProgramId,
   type TenantId,
-} from '../src/index.js';
-import type { Config } from './config/index.js';
-import type { Recorder } from './driver.js';
+} from '../../src/index.js';
+import type { Config } from '../config/index.js';
+import type { Recorder } from '../driver.js';
 import { settingsSchema } from './settings.js';
 
 /** Characters of lines, or time, after which the lines are written together. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { familyOf, readOpening } from '../../sidecar/family.js';
-import { TokenEstimator } from '../../sidecar/tokens.js';
+import { familyOf, readOpening } from '../../../sidecar/bodies/family.js';
+import { TokenEstimator } from '../../../sidecar/bodies/tokens.js';
 
 const SYSTEM = 'You fix bugs in this repository. '.repeat(100);
 const TOOLS = [{ type: 'function', function: { name: 'bash', parameters: { type: 'object' } } }];

@@ -1,14 +1,17 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { programId } from '../src/index.js';
-import type { Api } from './apis/index.js';
-import type { Active } from './active.js';
-import type { Context } from './context.js';
-import type { Engine } from './engines/index.js';
-import { GatewayError } from './errors.js';
-import { Exchange, type AnswerSink, type Fault } from './http/exchange.js';
-import { requestIdOf, toClient, toEngine } from './http/headers.js';
-import { isEventStream } from './http/sse.js';
+import { programId } from '../../src/index.js';
+import type { Api } from '../apis/index.js';
+import type { Active } from '../calls/active.js';
+import type { Context } from '../context.js';
+import type { Engine } from '../engines/index.js';
+import { GatewayError } from '../errors.js';
+import { Exchange, type AnswerSink, type Fault } from '../http/exchange.js';
+import { requestIdOf, toClient, toEngine } from '../http/headers.js';
+import { isEventStream } from '../http/sse.js';
+
+/** The parts of the gateway that this file uses. */
+type Parts = Pick<Context, 'config' | 'metrics' | 'log' | 'active'>;
 
 /** All passed-through requests count as one program's, because their programs are unknown. */
 const PASSED_THROUGH = programId('passed-through');
@@ -27,7 +30,7 @@ export class Relay implements AnswerSink, Active {
   readonly #socket: Socket;
 
   constructor(
-    private readonly context: Context,
+    private readonly context: Parts,
     private readonly engine: Engine,
     private readonly request: IncomingMessage,
     private readonly response: ServerResponse,

@@ -1,5 +1,5 @@
-import { GatewayError } from './errors.js';
-import { invalidPath, readingsOf, splitTarget, withoutExtraSlashes } from './http/target.js';
+import { GatewayError } from '../errors.js';
+import { invalidPath, readingsOf, splitTarget, withoutExtraSlashes } from '../http/target.js';
 
 /** Paths of engines outside `/v1` that clients may request; no other path outside it is passed on. */
 export const ENGINE_PATHS = [

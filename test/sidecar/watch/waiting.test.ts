@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { Waiting } from '../../sidecar/waiting.js';
-import { Identified } from '../../sidecar/identified.js';
-import { callId, type CallId, type QueueView, type WaitView } from '../../src/index.js';
+import { Waiting } from '../../../sidecar/watch/waiting.js';
+import { Identified } from '../../../sidecar/identity/identified.js';
+import { callId, type CallId, type QueueView, type WaitView } from '../../../src/index.js';
 
 it('reads why calls wait afresh, but within a hundredth of the time', () => {
   let nowMs = 0;
