@@ -12,7 +12,8 @@ const time = z.number().positive();
  * a whole configuration. Event logs from before a key existed get its default.
  */
 export const settingsSchema = z.object({
-  policy: policy.unwrap(),
+  // Keys that have left are ignored: `src/protocol/behaviour.ts` tells what their going changed.
+  policy: z.object(policy.unwrap().shape),
   starvation: starvation.unwrap(),
   admission: admission.unwrap(),
   balancer: balancer.unwrap(),
