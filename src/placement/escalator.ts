@@ -5,6 +5,12 @@ import { strandedAtMs } from './eligible.js';
 import type { Placement } from './placement.js';
 import { endPause } from './retry.js';
 
+/** The parts of placement by which a waiting call escalates. */
+type Escalated = Pick<
+  Placement,
+  'rules' | 'engineTable' | 'age' | 'makeStealable' | 'promote' | 'withdraw' | 'enqueue'
+>;
+
 /** Running totals of escalations. */
 interface Totals {
   promotions: number;
@@ -19,7 +25,7 @@ export class Escalator {
   readonly #timers = new TimerHeap<Call>();
 
   constructor(
-    private readonly placement: Placement,
+    private readonly placement: Escalated,
     private readonly totals: Totals,
   ) {}
 

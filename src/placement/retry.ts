@@ -58,7 +58,7 @@ function isFull(engine: Engine, call: Call, scope: Scope, placement: Placement):
 }
 
 /** The waiting call's pause is over: engines that failed it may run it again. */
-export function endPause(call: Call, placement: Placement): void {
+export function endPause(call: Call, placement: Pick<Placement, 'withdraw' | 'enqueue'>): void {
   call.retryAtMs = -Infinity;
   placement.withdraw(call);
   placement.enqueue(call);

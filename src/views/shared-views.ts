@@ -1,5 +1,5 @@
 import type { Engine } from '../engines/engine.js';
-import type { Placement } from '../placement/placement.js';
+import type { Placed } from './wait-views.js';
 import type { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
 import type { RootThread } from '../protocol/events.js';
@@ -42,7 +42,10 @@ export interface ProgramRecord {
   readonly root: RootThread;
 }
 
-export function demandView(engine: Engine, { rules, accounts, completionIndex, waiting }: Placement): EngineDemand {
+export function demandView(
+  engine: Engine,
+  { rules, accounts, completionIndex, waiting }: Placed & { readonly waiting: number },
+): EngineDemand {
   const { workingSet } = engine;
   return {
     engine: engine.id,

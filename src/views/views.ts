@@ -6,13 +6,12 @@ import type { Engine } from '../engines/engine.js';
 import type { TenantView } from '../programs/accounts.js';
 import { durationMsOf } from '../programs/accounting.js';
 import type { ProcessTable, Program } from '../programs/process-table.js';
-import type { Placement } from '../placement/placement.js';
 import type { Policy } from '../policies/policy.js';
 import { WAIT_CAUSES, type WaitCause } from '../placement/waits.js';
 import type { Dispatch } from '../protocol/events.js';
 import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from '../protocol/units.js';
 import { demandView, recordView, type EngineDemand, type ProgramRecord } from './shared-views.js';
-import { callViews, causes, waitViews, type CallView, type Moment, type WaitView } from './wait-views.js';
+import { callViews, causes, waitViews, type CallView, type Moment, type Placed, type WaitView } from './wait-views.js';
 
 /** What is left of a program, as foreseen. */
 export interface ForecastView extends Forecast {
@@ -105,7 +104,7 @@ export interface QueueView {
 
 /** The parts of a scheduler that its views read. */
 interface State {
-  readonly placement: Placement;
+  readonly placement: Placed & { readonly waiting: number; readonly waitingOf: (tenant: TenantId) => number };
   readonly stepMs: number;
   readonly table: ProcessTable;
   readonly accuracy: Accuracy;

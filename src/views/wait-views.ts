@@ -70,9 +70,12 @@ interface Waiting {
   readonly refuseAtMs: Millis | undefined;
 }
 
+/** The parts of placement that tell why a call waits. */
+export type Placed = Pick<Placement, 'rules' | 'accounts' | 'completionIndex' | 'engineTable'>;
+
 /** What views of calls are made of. */
 export interface Moment {
-  readonly placement: Placement;
+  readonly placement: Placed;
   /** Time of the last step: what it left waiting waits for the causes of that time. */
   readonly stepMs: number;
   /** The present, up to which durations are counted. */
@@ -100,7 +103,7 @@ export function callViews(calls: readonly Call[], { placement, stepMs, nowMs }: 
   return new Map(calls.map((call) => [call.id, callView(call, placement, waits, nowMs)]));
 }
 
-function callView(call: Call, placement: Placement, waits: Waits, nowMs: number): CallView {
+function callView(call: Call, placement: Placed, waits: Waits, nowMs: number): CallView {
   return {
     program: call.program.id,
     thread: call.thread,
@@ -116,7 +119,7 @@ function callView(call: Call, placement: Placement, waits: Waits, nowMs: number)
   };
 }
 
-function waitingOf(call: Call, placement: Placement, waits: Waits, nowMs: number): Waiting {
+function waitingOf(call: Call, placement: Placed, waits: Waits, nowMs: number): Waiting {
   const { rules, engineTable } = placement;
   const strandMs = strandedAtMs(call, engineTable.pool(call.model));
   const due = deadlinesOf(call, rules.config, rules.balancer, strandMs);
