@@ -89,16 +89,17 @@ export function addLoadOptions(command: Command): Command {
     .optionsGroup('Measures and output:')
     .option('--no-baseline', 'skip the measurement of single calls, on which slowdowns are based')
     .option('--slo <expression>', 'exit 1 if it is missed, such as "program_seconds.p99 < 60"; repeatable', collect, []) // prettier-ignore
-    .addOption(jsonOption('all figures'))
+    .addOption(
+      new Option(
+        '--json [file]',
+        'write all figures as JSON, to stdout if there is no file; the summary then goes to stderr',
+      ).preset('-'),
+    ) // prettier-ignore
     .option('--html <file>', 'write a page')
     .option('--quiet', 'no progress', false)
     .option('--i-own-this-target', 'allow a target that is not on a private network', false)
     .addHelpText('after', EXAMPLES);
 }
-
-/** As of other commands, it prints; a file may be named too. */
-export const jsonOption = (what: string): Option =>
-  new Option('--json [file]', `write ${what} as JSON, to stdout if there is no file; the summary then goes to stderr`).preset('-'); // prettier-ignore
 
 function target(text: string, before: readonly string[] = []): readonly string[] {
   if (before.length === TARGETS_MAX) throw new InvalidArgumentError('Two targets can be compared, not more.');

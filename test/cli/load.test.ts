@@ -74,14 +74,6 @@ describe('maitred load', () => {
     expect(JSON.parse(readFileSync(one, 'utf8'))).toMatchObject({ targets: [{ name: 'gpu', by_run: [{}, {}] }] });
     const { code, out } = await load(['compare', one, other]);
     expect([code, out]).toEqual([0, expect.stringMatching(/^other: programs.* one/)]);
-    const page = join(folder, 'both.html');
-    const both = await load(['compare', one, other, '--json', '-', '--html', page]);
-    expect(JSON.parse(both.out)).toMatchObject({
-      version: 1,
-      targets: [{ name: 'one' }, { name: 'other' }],
-      ab: { runs: 2 },
-    });
-    expect(readFileSync(page, 'utf8')).toContain('one against other');
     expect(await refused('compare', one, join(folder, 'none.json'))).toMatchObject({ code: 2 });
     expect(await refused('compare', one, fileOf('x.json', '{'))).toMatchObject({
       code: 2,
