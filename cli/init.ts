@@ -4,15 +4,13 @@ import type { Command } from 'commander';
 import { plain } from '../text/index.js';
 import { ENGINE_KINDS, type EngineConfig } from '../sidecar/config/index.js';
 import { OWN_NAME } from './advice.js';
-import { choice } from './choice.js';
+import { choice, collect, numberFrom } from './options.js';
 import { checkWritable } from './files.js';
 import { askEngines } from './init/answers.js';
 import { documentOf } from './init/document.js';
 import { check, make, ROLES, type Made, type Plan, type PlannedEngine, type Role } from './init/plan.js';
 import { probe, probedText } from './init/probe.js';
-import { numberFrom } from './number.js';
 import { complain } from './trace-file.js';
-import { collect } from './lists.js';
 
 /** Stand-in engines of a configuration without engines. */
 const EMBEDDED = 2;

@@ -111,11 +111,10 @@ describe('maitred load', () => {
 
   it('sends one program at a time where nothing says when they arrive', async () => {
     const { url } = await engine();
-    const args = ['--target', url, '--workload', 'chat', '--programs', '2', '--time-scale', '100', '--no-baseline'];
+    const args = ['--target', url, '--workload', 'chat', '--programs', '2', '--speed', '100', '--no-baseline'];
     const { code, out } = await load([...args, '--identity', 'NONE', '--quiet', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
-      // By its earlier name.
       settings: { arrivals: 'closed', concurrency: 1, identity: 'none', speed: 100 },
       targets: [{ completed: 2 }],
     });
@@ -162,7 +161,6 @@ describe('a wrong command line', () => {
     `${HERE} --rate 1 --duration soon`,
     `${HERE} --rate 1 --duration 1000h`,
     `${HERE} --rate 1 --speed 0`,
-    `${HERE} --rate 1 --speed 2 --time-scale 2`,
     `${HERE} --rate 1 --trace-speed 2`,
     `${HERE} --rate 1 --hang-up 1.5`,
     `${HERE} --rate 1 --hang-up 0.5 --no-stream`,
