@@ -7,15 +7,14 @@ import { benchDecisions } from './core/decisions.js';
 import { benchProgramBytes } from './core/program-bytes.js';
 import { benchLatency } from './gateway/latency.js';
 import { benchLargeBodies } from './gateway/large-bodies.js';
-import { benchObserved } from './gateway/observed.js';
 import { benchRelay } from './gateway/relay.js';
 import { benchStreams } from './gateway/streams.js';
 import { benchThroughput } from './gateway/throughput.js';
+import { benchWatching } from './gateway/watching.js';
 import { benchHistory } from './history/identify.js';
 import { benchIdentity } from './identity/table.js';
 import { say } from './numbers.js';
 import { ensurePackages } from './packages.js';
-import { benchParts } from './parts/table.js';
 import { benchSimulator } from './simulator/speed.js';
 
 interface Bench {
@@ -36,12 +35,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   relay: { run: benchRelay, quickSeconds: 17 },
   bodies: { run: benchLargeBodies, quickSeconds: 16 },
   throughput: { run: benchThroughput, quickSeconds: 12 },
-  observed: { run: benchObserved, quickSeconds: 30 },
+  watching: { run: benchWatching, quickSeconds: 8 },
   cluster: { run: benchCluster, quickSeconds: 14 },
   pressure: { run: benchPressure, quickSeconds: 1 },
   gateways: { run: benchGateways, quickSeconds: 4 },
   fleet: { run: benchFleet, quickSeconds: 60 },
-  parts: { run: benchParts, quickSeconds: 60 },
 };
 
 const QUICK_SECONDS_MAX = 15;

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { request, type Dispatcher } from 'undici';
 import { plain } from '../text/index.js';
-import { secretIn } from './secret.js';
+import { secretIn } from './options.js';
 
 export interface AdminFlags {
   readonly url: string;

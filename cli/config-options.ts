@@ -3,7 +3,7 @@ import { BALANCER_NAMES } from '../loadbalancer/index.js';
 import { explainChoices } from './choices-help.js';
 import { problemText, type ConfigInputs, type ConfigProblem, type Override } from '../sidecar/config/index.js';
 import { POLICY_NAMES } from '../src/index.js';
-import { collect } from './lists.js';
+import { collect } from './options.js';
 
 export interface ConfigFlags {
   readonly config?: string;

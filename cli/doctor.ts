@@ -11,7 +11,7 @@ import { engineFindings } from './doctor/engines.js';
 import type { Finding } from './doctor/finding.js';
 import { gatewayFindings } from './doctor/gateway.js';
 import { accessFindings, nodeFinding, portFindings } from './doctor/settings.js';
-import { collect } from './lists.js';
+import { collect } from './options.js';
 import { wrapped } from './text.js';
 
 interface DoctorFlags extends Pick<ConfigFlags, 'config' | 'engine'>, Partial<AdminFlags> {

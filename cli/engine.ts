@@ -1,9 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { pino } from 'pino';
 import { type EngineOptions, parseFault, rangeOf, readOptions, startEngine } from '../sim/index.js';
-import { choice } from './choice.js';
-import { collect } from './lists.js';
-import { numberFrom } from './number.js';
+import { choice, collect, numberFrom } from './options.js';
 import { presetOption, type ChosenPreset } from './preset.js';
 import { untilStopped } from './signals.js';
 

@@ -4,15 +4,16 @@ import type { Command } from 'commander';
 import { plain } from '../text/index.js';
 import { ENGINE_KINDS, type EngineConfig } from '../sidecar/config/index.js';
 import { OWN_NAME } from './advice.js';
-import { choice } from './choice.js';
+import { choice, collect, numberFrom } from './options.js';
 import { checkWritable } from './files.js';
-import { askPlan, probedText } from './init/answers.js';
+import { askEngines } from './init/answers.js';
 import { documentOf } from './init/document.js';
 import { check, make, ROLES, type Made, type Plan, type PlannedEngine, type Role } from './init/plan.js';
-import { probe } from './init/probe.js';
-import { numberFrom } from './number.js';
+import { probe, probedText } from './init/probe.js';
 import { complain } from './trace-file.js';
-import { collect } from './lists.js';
+
+/** Stand-in engines of a configuration without engines. */
+const EMBEDDED = 2;
 
 interface InitFlags {
   readonly out: string;
@@ -31,10 +32,12 @@ interface InitFlags {
   readonly tenant?: readonly string[];
 }
 
-/** `maitred init`: a commented configuration from flags or, on a terminal without them, from answers. */
+/** `maitred init`: a commented configuration from flags. On a terminal it asks for engines that no flag names. */
 export function addInitCommand(program: Command, version: string): void {
   const port = numberFrom(0, 65_535, 'a whole number');
-  const init = program.command('init').description('write a commented configuration, from flags or from your answers');
+  const init = program
+    .command('init')
+    .description('write a commented configuration; without --engine and --embedded, asks for the engines');
   init
     .requiredOption('-o, --out <file>', 'file to write, - is stdout')
     .option('--force', 'replace the file if it exists', false)
@@ -70,8 +73,7 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
   const isTold = flags.engine !== undefined || flags.embedded !== undefined;
   const canAsk = process.stdin.isTTY && process.stderr.isTTY;
   if (!isTold && !canAsk) command.error('name the engines with --engine, or try it out with --embedded 2');
-  const told = planOf(flags);
-  const plan = isTold ? { ...told, engines: await Promise.all(enginesOf(flags)) } : await askPlan(told);
+  const plan = await planOf(isTold ? flags : { ...flags, engine: await askEngines() });
   const made = make(plan);
   const text = documentOf(made.values, headOf(out, version));
   if (isFile) write(command, out, text, force);
@@ -91,26 +93,29 @@ function nextSteps(file: string, afterCheck: boolean): string {
   return afterCheck ? `Next: ${OWN_NAME} doctor --config ${file}\nThen: ${serve}\n` : `Next: ${serve}\n`;
 }
 
-function planOf(flags: InitFlags): Plan {
-  const { role, host, port, adminPort, adminToken, embedded = 0, tenant: tenants = [] } = flags;
-  return { role, engines: [], embedded, host, port, adminPort, adminToken, tenants };
+/** Asks each engine for its kind. */
+async function planOf(flags: InitFlags): Promise<Plan> {
+  const { role, host, port, adminPort, adminToken, engine: urls = [], kind, tenant: tenants = [] } = flags;
+  const embedded = flags.embedded ?? (urls.length === 0 ? EMBEDDED : 0);
+  const { engines } = check({ engines: urls.map((url) => ({ url, ...(kind !== undefined && { kind }) })) });
+  const planned = await Promise.all(engines.map((engine) => plannedEngine(engine, flags)));
+  return { role, engines: planned, embedded, host, port, adminPort, adminToken, tenants };
 }
 
-/** The engines of the flags, each asked for its kind. */
-function enginesOf({ engine = [], kind, capacity, engineKey, probe: mayProbe }: InitFlags): Promise<PlannedEngine>[] {
-  const { engines } = check({ engines: engine.map((url) => ({ url, ...(kind !== undefined && { kind }) })) });
-  return engines.map(async ({ url, kind: given }) => {
-    const apiKey = engineKey === undefined ? undefined : process.env[engineKey];
-    const probed = mayProbe ? await probe({ url, kind: given, ...(apiKey !== undefined && { apiKey }) }) : undefined;
-    if (probed !== undefined) process.stderr.write(`${plain(probedText(url, probed))}\n`);
-    return {
-      url,
-      kind: probed !== undefined && 'kind' in probed ? probed.kind : given,
-      isSilent: probed !== undefined && 'reason' in probed,
-      ...(capacity !== undefined && { capacityTokens: capacity }),
-      ...(engineKey !== undefined && { keyVariable: engineKey }),
-    };
-  });
+async function plannedEngine(
+  { url, kind }: EngineConfig,
+  { capacity, engineKey, probe: mayProbe }: InitFlags,
+): Promise<PlannedEngine> {
+  const apiKey = engineKey === undefined ? undefined : process.env[engineKey];
+  const probed = mayProbe ? await probe({ url, kind, ...(apiKey !== undefined && { apiKey }) }) : undefined;
+  if (probed !== undefined) process.stderr.write(`${plain(probedText(url, probed))}\n`);
+  return {
+    url,
+    kind: probed !== undefined && 'kind' in probed ? probed.kind : kind,
+    isSilent: probed !== undefined && 'reason' in probed,
+    ...(capacity !== undefined && { capacityTokens: capacity }),
+    ...(engineKey !== undefined && { keyVariable: engineKey }),
+  };
 }
 
 function headOf(out: string, version: string): string[] {

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { MARGIN } from '../lab/index.js';
-import { numberFrom } from './number.js';
+import { numberFrom } from './options.js';
 
 export const marginOption = (): Option =>
   new Option('--margin <share>', 'largest relative difference that does not matter')

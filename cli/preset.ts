@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../sidecar/config/index.js';
 import { DEFAULT_PRESET, type Preset, PRESET_NAMES, PRESETS, readPreset } from '../sim/index.js';
-import { eachOnce } from './lists.js';
+import { eachOnce } from './options.js';
 
 /** A preset and the name by which it was chosen. */
 export interface ChosenPreset {

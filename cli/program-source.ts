@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Option, type Command } from 'commander';
-import { duration } from './duration.js';
+import { duration, numberFrom, numbersFrom } from './options.js';
 import { ConfigError, didYouMean } from '../sidecar/config/index.js';
 import {
   type AgentProgram,
@@ -12,8 +12,6 @@ import {
   WORKLOAD_NAMES,
   WorkloadError,
 } from '../workloads/index.js';
-import { numbersFrom } from './lists.js';
-import { numberFrom } from './number.js';
 import { readRecording, type Kept, type Recording } from './recording.js';
 import { formatOption, type Faults } from './trace-file.js';
 

@@ -3,11 +3,10 @@ import type { LookupFunction } from 'node:net';
 import { InvalidArgumentError, type Command } from 'commander';
 import { LoadError, privateLookup } from '../loadtest/index.js';
 import { calibrate, type Calibration, isGood, type RelativeErrors, type TimeName, TIMES, verdictOf } from '../sim/index.js'; // prettier-ignore
-import { numberFrom } from './number.js';
+import { numberFrom, secretIn } from './options.js';
 import { presetOption, type ChosenPreset } from './preset.js';
 import { Interrupted, untilStopped } from './signals.js';
 import { checkWritable } from './files.js';
-import { secretIn } from './secret.js';
 import { complain } from './trace-file.js';
 
 interface CalibrateFlags {

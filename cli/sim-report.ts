@@ -17,7 +17,7 @@ import {
   smokeScale,
 } from '../lab/index.js';
 import { makeFolder } from './files.js';
-import { names, seeds } from './lists.js';
+import { names, seeds } from './options.js';
 import { Pool, untilEnded } from './sim/pool.js';
 import { jobsOption } from './sim/flags.js';
 import { SIM_POLICY_SENTENCES } from './choices-help.js';

@@ -34,7 +34,7 @@ async function simulate(command: Command, flags: SimFlags, signal: AbortSignal):
   const faults = new Faults();
   const plan = await readPlan(command, flags, faults, signal);
   const runs = signal.aborted ? [] : await runsOf(plan, flags.jobs, signal);
-  const advice = signal.aborted ? [] : await adviceOf(plan, runs, signal);
+  const advice = signal.aborted ? [] : adviceOf(plan, runs);
   const recommendation = recommend(plan, runs);
   const document = documentOf(plan, runs, advice, recommendation);
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);

@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import { tableWidth } from '../text/index.js';
 import { URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
-import { choice } from './choice.js';
-import { duration } from './duration.js';
-import { numberFrom } from './number.js';
+import { choice, duration, numberFrom } from './options.js';
 import { SORT_KEYS } from './top/columns.js';
 import { frame } from './top/frame.js';
 import { showLive } from './top/live.js';

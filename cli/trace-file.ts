@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { plain } from '../text/index.js';
 import { FORMAT_NAMES, type FormatName, openTrace, type Trace, TraceError } from '../workloads/index.js';
-import { choice } from './choice.js';
+import { choice } from './options.js';
 import { checkReadable } from './files.js';
 
 /** Malformed records reported one by one; the others are only counted. */

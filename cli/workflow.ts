@@ -5,7 +5,7 @@ import { rounded, type NodeRest } from '../sidecar/workflows/analysis.js';
 import { checkWorkflow, readWorkflow } from '../sidecar/workflows/files.js';
 import { TOKENS_MAX } from '../sidecar/workflows/schema.js';
 import { checkWritable } from './files.js';
-import { numberFrom } from './number.js';
+import { numberFrom } from './options.js';
 import { importWorkflow, type ImportOptions } from './workflow/import.js';
 
 interface ImportFlags extends ImportOptions {

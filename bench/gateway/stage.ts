@@ -51,9 +51,6 @@ export class Stage {
     return proxyOf(name, url, child);
   }
 
-  /** Starts a tracing collector, and returns its URL. */
-  startCollector = async (): Promise<string> => (await this.#fork(LOAD_CORE, here('collector.js')))[1];
-
   throughput = (job: ThroughputJob) => this.#ask(job) as Promise<Throughput>;
   latency = (job: PacedJob) => this.#ask(job) as Promise<Latency>;
   hold = (job: HoldJob) => this.#ask(job) as Promise<{ open: number }>;

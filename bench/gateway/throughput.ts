@@ -46,7 +46,7 @@ throughput is the latency's or the load's, and CPU tells more.\n`);
 const WARM_REQUESTS = 10_000;
 const WARM_SECONDS_MAX = 30;
 
-export async function warmUp(stage: Stage, { url }: Proxy): Promise<void> {
+async function warmUp(stage: Stage, { url }: Proxy): Promise<void> {
   const job = { type: 'throughput', url, bytes: BODIES[0] ?? KB, connections: 32, seconds: 1 } as const;
   let requests = 0;
   for (let second = 0; second < WARM_SECONDS_MAX && requests < WARM_REQUESTS; second += 2) {

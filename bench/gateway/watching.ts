@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import pino from 'pino';
 import type { Dispatch, EngineId, Millis, ProgramId, TenantId } from '../../src/index.js';
 import type { CallHandle, CallReport } from '../../sidecar/calls/spec.js';
@@ -30,12 +32,14 @@ const TENANT = 'default' as TenantId;
  * Processor time that watching adds to a call, each part by itself in a hot loop. Unlike throughput it can be told on a
  * busy machine: the lowest tenth of the rounds had the processor to themselves.
  */
-export async function benchWatching(collector: string, quick: boolean): Promise<void> {
+export async function benchWatching(quick: boolean): Promise<void> {
+  const collector = fork(new URL('collector.js', import.meta.url));
+  const [url] = (await once(collector, 'message')) as [string];
   const rounds = quick ? 3 : 30;
   const rows: [string, (metrics: Metrics) => () => void][] = [
     ['counted (always)', (metrics) => () => count(metrics)],
-    ['not sampled (sampleShare: 0)', (metrics) => tracer(metrics, collector, 0)],
-    ['traced', (metrics) => tracer(metrics, collector, 1)],
+    ['not sampled (sampleShare: 0)', (metrics) => tracer(metrics, url, 0)],
+    ['traced', (metrics) => tracer(metrics, url, 1)],
   ];
   say('Processor time of a call, µs: lowest tenth of the rounds, and the median');
   for (const [title, make] of rows) {
@@ -52,6 +56,7 @@ export async function benchWatching(collector: string, quick: boolean): Promise<
       `${title.padEnd(30)} ${show(percentile(micros, 0.1)).padStart(6)} ${show(percentile(micros, 0.5)).padStart(6)}`,
     );
   }
+  collector.disconnect();
 }
 
 function count(metrics: Metrics): void {

@@ -1,7 +1,5 @@
 import { Command, Option } from 'commander';
-import { duration } from '../../cli/duration.js';
-import { names, seeds } from '../../cli/lists.js';
-import { numberFrom } from '../../cli/number.js';
+import { duration, names, numberFrom, seeds } from '../../cli/options.js';
 import { LOAD_NAMES, type LoadName } from './loads.js';
 
 export interface PeerOptions {

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { numberFrom } from '../../cli/number.js';
+import { numberFrom } from '../../cli/options.js';
 
 export interface SoakOptions {
   readonly minutes: number;

@@ -4,7 +4,7 @@ import { examine } from '../../sidecar/engines/examine.js';
 const TIMEOUT_MS = 3000;
 
 /** Result of a first look at an engine. */
-export type Probed =
+type Probed =
   | { readonly kind: Exclude<EngineConfig['kind'], 'auto'>; readonly models: readonly string[]; readonly capacityTokens: number | undefined } // prettier-ignore
   | { readonly reason: string };
 
@@ -21,4 +21,11 @@ export async function probe(engine: EngineConfig): Promise<Probed> {
     const { message, code } = error as NodeJS.ErrnoException;
     return { reason: message || (code ?? 'no answer') };
   }
+}
+
+/** One line about what an engine said. */
+export function probedText(url: string, probed: Probed): string {
+  if ('reason' in probed) return `  ${url}: no answer (${probed.reason})`;
+  const capacity = probed.capacityTokens === undefined ? 'KV capacity unknown' : `KV cache of ${probed.capacityTokens} tokens`; // prettier-ignore
+  return `  ${url}: ${[probed.kind, ...probed.models.slice(0, 3), capacity].join(', ')}`;
 }

@@ -1,11 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { API_NAMES, IDENTITY_NAMES, RUNS, SHORT_MS, type ApiName, type IdentityName } from '../../loadtest/index.js';
-import { choice } from '../choice.js';
-import { duration } from '../duration.js';
+import { choice, collect, duration, numberFrom } from '../options.js';
 import { marginOption } from '../margin.js';
-import { numberFrom } from '../number.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
-import { collect } from '../lists.js';
 
 export interface LoadFlags extends SourceFlags {
   readonly target?: readonly string[];
@@ -14,8 +11,6 @@ export interface LoadFlags extends SourceFlags {
   readonly repeat?: number;
   readonly margin: number;
   readonly speed: number;
-  /** The earlier name of `speed`. */
-  readonly timeScale?: number;
   readonly api: ApiName;
   readonly stream: boolean;
   readonly identity: IdentityName;
@@ -61,7 +56,6 @@ export function addLoadOptions(command: Command): Command {
     ) // prettier-ignore
     .addOption(marginOption())
     .option('--speed <factor>', 'times as fast as real: gaps and times between arrivals are divided by it', factor, 1)
-    .addOption(new Option('--time-scale <factor>').argParser(factor).hideHelp().conflicts('speed'))
     .optionsGroup('Calls:')
     .addOption(choice('--api <name>', 'API to call', API_NAMES).default('chat'))
     .option('--no-stream', 'request answers without streaming')
@@ -89,16 +83,17 @@ export function addLoadOptions(command: Command): Command {
     .optionsGroup('Measures and output:')
     .option('--no-baseline', 'skip the measurement of single calls, on which slowdowns are based')
     .option('--slo <expression>', 'exit 1 if it is missed, such as "program_seconds.p99 < 60"; repeatable', collect, []) // prettier-ignore
-    .addOption(jsonOption('all figures'))
+    .addOption(
+      new Option(
+        '--json [file]',
+        'write all figures as JSON, to stdout if there is no file; the summary then goes to stderr',
+      ).preset('-'),
+    ) // prettier-ignore
     .option('--html <file>', 'write a page')
     .option('--quiet', 'no progress', false)
     .option('--i-own-this-target', 'allow a target that is not on a private network', false)
     .addHelpText('after', EXAMPLES);
 }
-
-/** As of other commands, it prints; a file may be named too. */
-export const jsonOption = (what: string): Option =>
-  new Option('--json [file]', `write ${what} as JSON, to stdout if there is no file; the summary then goes to stderr`).preset('-'); // prettier-ignore
 
 function target(text: string, before: readonly string[] = []): readonly string[] {
   if (before.length === TARGETS_MAX) throw new InvalidArgumentError('Two targets can be compared, not more.');

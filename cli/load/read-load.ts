@@ -5,7 +5,7 @@ import { didYouMean } from '../../sidecar/config/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { checkWritable } from '../files.js';
 import { countOf, programsOf, readArrivals, readSource, type ProgramSource } from '../program-source.js';
-import { secretIn } from '../secret.js';
+import { secretIn } from '../options.js';
 import type { Faults } from '../trace-file.js';
 import type { LoadFlags } from './flags.js';
 
@@ -23,8 +23,7 @@ export interface Load {
  * The run that the flags describe; ends the command if they are inconsistent.
  * @throws ConfigError, TraceError or Error about the files that they name
  */
-export async function readLoad(command: Command, given: LoadFlags, faults: Faults): Promise<Load> {
-  const flags = { ...given, speed: given.timeScale ?? given.speed };
+export async function readLoad(command: Command, flags: LoadFlags, faults: Faults): Promise<Load> {
   if (flags.hangUp > 0 && !flags.stream) command.error('--hang-up applies to streams: drop --no-stream');
   if (flags.recordedAnswers && flags.trace === undefined) command.error('--recorded-answers needs a --trace');
   const { target: targets = [], label: labels } = flags;

@@ -1,33 +1,26 @@
+import { hasFewWaits } from '../../lab/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { isChoice, valuesText } from './axes.js';
-import { isUnloaded, type Search } from './load-search.js';
 import { axesOf, choicesOf, isSweep, nameOf, type Plan, type Variant } from './plan.js';
-import { Pool, untilEnded } from './pool.js';
 import type { RunReport } from './run.js';
-import type { SimTask } from './worker.js';
 
-const WORKER = new URL('./worker.js', import.meta.url);
+/** Share of calls that may wait in an engine, and be few. */
+const ENGINE_WAITS = 0.05;
 
 /** What the runs leave unanswered because of their load, and the load that would answer it: sentences, if any. */
-export async function adviceOf(plan: Plan, runs: readonly RunReport[], signal: AbortSignal): Promise<string[]> {
+export function adviceOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const whole = runs.filter(({ complete }) => complete);
-  if (whole.length > 0 && whole.every(isUnloaded)) return tooLow(plan, whole, signal);
-  return tooHigh(plan, whole);
+  return whole.length > 0 && whole.every(isUnloaded) ? [tooLow(plan, whole)] : tooHigh(plan, whole);
 }
 
-async function tooLow(plan: Plan, runs: readonly RunReport[], signal: AbortSignal): Promise<string[]> {
-  const search = await untilEnded(
-    new Pool<SimTask, Search>(WORKER, { search: { ...plan, variants: [mostLoaded(plan)] } }, 1, 1),
-    plan.programs,
-    signal,
-  );
-  const { complete = false, load } = search.get(0) ?? {};
-  if (!complete) return [];
+/** Whether at most 1 in 20 calls waited at the gateway, and as few in its engine: nothing that scheduling could change. */
+const isUnloaded = (run: RunReport): boolean =>
+  hasFewWaits(run.queue_seconds) && run.engine_waits <= ENGINE_WAITS * run.calls && run.completed === run.programs;
+
+function tooLow(plan: Plan, runs: readonly RunReport[]): string {
   const hasNone = runs.every(({ engine_waits, queue_seconds }) => engine_waits === 0 && queue_seconds.max === 0);
   const found = hasNone ? 'No call ever waited, so nothing could differ' : 'At least 9 of 10 calls never waited, so little could differ'; // prettier-ignore
-  return load === undefined
-    ? [`${found}, even if all programs came at once: try fewer --engines or more --programs.`]
-    : [`${found}: raise ${loadText(load, 'above')}.`];
+  return `${found}: raise ${loadText(mostLoaded(plan).arrivals, 'above')}.`;
 }
 
 /** Names that a sentence has room for. */

@@ -9,11 +9,9 @@ import {
   type SimPolicyName,
 } from '../../sim/index.js';
 import { FORESIGHT_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
-import { choice } from '../choice.js';
+import { choice, names, numberFrom, numbersFrom, seeds, settings } from '../options.js';
 import { explainChoices } from '../choices-help.js';
-import { names, numbersFrom, seeds, settings } from '../lists.js';
 import { marginOption } from '../margin.js';
-import { numberFrom } from '../number.js';
 import { presetsOption, type ChosenPreset } from '../preset.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
 import { conditionsOption, type ChosenConditions } from './conditions.js';
@@ -52,7 +50,6 @@ export function addSimOptions(command: Command): Command {
     .addOption(numeric('--kv-tokens <tokens>', 'tokens in the KV cache of each engine; absent: the preset’s', 16, 1e8))
     .option('--engine-priority', 'engines serve by a call’s gateway queue, not in order of arrival', false)
     .addOption(choice('--engine-eviction <order>', 'contexts that engines evict first: idle for longest; of no open session, as by our scheduler for vLLM; or needed the most steps later, by the future', EVICTIONS).default('lru'))
-    .addOption(new Option('--engine-sessions').hideHelp().implies({ engineEviction: 'sessions' }))
     .option('--announce-ends', 'clients say that their programs have ended', false)
     .addOption(conditionsOption())
     .optionsGroup('Scheduling:')

@@ -32,7 +32,7 @@ import {
   workloadGrid,
 } from './grids.js';
 import type { Lanes } from './lanes.js';
-import { adviceOf, sloText, type Summarized } from './summary.js';
+import { adviceOf, sloText } from './summary.js';
 import { cachedShare, type Target, type TargetReport } from './target.js';
 
 /** Source of the page: the document, and data that no document holds. */
@@ -52,36 +52,24 @@ export async function htmlOf({ title, document, targets, lanes }: PageSource): P
     title: 'Load test',
     subtitle: `${title}. ${complete ? 'Ran' : 'Stopped after'} ${number(elapsed_seconds)} s.`,
     content: [
-      ...head(document),
+      ...findings(document),
+      paragraph(targetLines(reports)),
+      ...(isNoneCompleted(reports) ? [paragraph(NONE_COMPLETED)] : [tiles(tilesOf(reports)), whereTime(reports)]),
       await laneSection(targets, lanes),
       ...(distributions.length > 0 ? [section('How long it takes', figures(distributions))] : []),
       ...(await results(document)),
       ...failures(reports),
-      section('How it was measured', table(generatorTable(document)), settings(document)),
+      section(
+        'How it was measured',
+        table(generatorTable(document)),
+        folded('Settings', table(settingsTable(document))),
+      ),
     ],
     foot: `Made by maitred load, begun ${document.started_at}.`,
   });
 }
 
-/** The page of two runs that were made one after the other. @param title names of both */
-export async function comparisonHtmlOf(title: string, compared: Summarized): Promise<string> {
-  return page({
-    title: 'Load tests compared',
-    subtitle: `${title}.`,
-    content: [...head(compared), ...(await results(compared)), section('How it was measured', settings(compared))],
-    foot: 'Made by maitred load compare.',
-  });
-}
-
-const head = (document: Summarized): Markup[] => [
-  ...findings(document),
-  paragraph(targetLines(document.targets)),
-  ...(isNoneCompleted(document.targets)
-    ? [paragraph(NONE_COMPLETED)]
-    : [tiles(tilesOf(document.targets)), whereTime(document.targets)]),
-];
-
-async function results({ targets, ab }: Summarized): Promise<Markup[]> {
+async function results({ targets, ab }: LoadDocument): Promise<Markup[]> {
   if (isNoneCompleted(targets)) return [];
   const kinds = workloadGrid(targets);
   const ratios = ab === null ? [] : [ratioGrid(ab, targets)];
@@ -105,9 +93,7 @@ function failures(targets: readonly TargetReport[]): Markup[] {
 
 const shown = (caption: string, grid: Grid): Markup => table(gridTable(caption, grid));
 
-const settings = (document: Summarized): Markup => folded('Settings', table(settingsTable(document)));
-
-function findings(document: Summarized): Markup[] {
+function findings(document: LoadDocument): Markup[] {
   const { ab, slo, warnings, targets, complete } = document;
   return [
     ...(ab === null ? [] : [callout('finding', ab.outcome)]),

@@ -20,7 +20,6 @@ import { Target } from './target.js';
 
 export type { LoadDocument } from './document.js';
 export { compareDocuments, ComparisonError } from './compare.js';
-export { comparisonHtmlOf } from './html.js';
 export { summaryOf } from './summary.js';
 export { parseSlo, SloError, type Slo } from './slo.js';
 

@@ -1,34 +1,29 @@
-import {
-  type Change,
-  type Distribution,
-  headline,
-  pairedRatio,
-  type Ratio,
-  Sample,
-  verdictOf,
-} from '../../lab/index.js';
+import { type Distribution, headline, pairedRatio, type Ratio, Sample, verdictOf } from '../../lab/index.js';
 import { RUNS } from '../load.js';
 import type { LoadCallRecord, LoadProgramRecord } from '../records.js';
 import { cachedShare, type TargetReport } from './target.js';
 
 /** Comparison of the second target's times with the first's; ratios are B over A, their pairs are runs. */
-export interface AbReport {
+export interface Compared {
   /** Whole runs, over which the intervals are; of a comparison that was stopped during its first run, that one. */
   readonly runs: number;
-  /** Programs that completed at both targets. */
-  readonly pairs: number;
-  /** Programs that did not: they are in no ratio of program times. */
-  readonly left_out: number;
   readonly program_seconds: Ratios;
   readonly ttft_seconds: Ratios;
-  /** Share of a time up to which a difference does not matter. */
-  readonly margin: number;
-  readonly difference: 'B sooner' | 'A sooner' | 'none that matters' | 'none shown';
   /** All of it as a sentence. */
   readonly outcome: string;
 }
 
-export type Ratios = Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>;
+export interface AbReport extends Compared {
+  /** Programs that completed at both targets. */
+  readonly pairs: number;
+  /** Programs that did not: they are in no ratio of program times. */
+  readonly left_out: number;
+  /** Share of a time up to which a difference does not matter. */
+  readonly margin: number;
+  readonly difference: 'B sooner' | 'A sooner' | 'none that matters' | 'none shown';
+}
+
+type Ratios = Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>;
 
 const DIFFERENCES = { sooner: 'B sooner', later: 'A sooner', same: 'none that matters', unsure: 'none shown' } as const;
 
@@ -102,53 +97,53 @@ export class Pairs {
   report(targets: readonly TargetReport[], whole: number): AbReport {
     const all = [...this.#runs.values()];
     const runs = [...this.#runs].filter(([index]) => index < Math.max(1, whole)).map(([, run]) => run);
-    const program_seconds = ratiosOf(runs.map(({ programs: [a, b] }) => [a.distribution(), b.distribution()]));
-    const ttft_seconds = ratiosOf(runs.map(({ firstTokens: [a, b] }) => [a.distribution(), b.distribution()]));
-    const { mean } = program_seconds;
-    const isSingle = mean.low === null && mean.ratio !== null;
-    const counts = {
-      programs: Math.min(...runs.map(({ programs }) => programs[0].count)),
-      calls: Math.min(...runs.flatMap(({ firstTokens }) => firstTokens.map(({ count }) => count))),
-    };
-    const sentence = sentenceOf(
+    const two = ([a, b]: Two) => [a.distribution(), b.distribution()] as const;
+    const compared = comparedOf(
       targets,
-      { programs: program_seconds, firstToken: ttft_seconds, counts, single: 'one run' },
+      runs.map(({ programs, firstTokens }) => ({ programs: two(programs), firstTokens: two(firstTokens) })),
       this.margin,
     );
+    const { mean } = compared.program_seconds;
+    const isSingle = mean.low === null && mean.ratio !== null;
     return {
-      runs: runs.length,
+      ...compared,
       pairs: all.reduce((sum, { programs }) => sum + programs[0].count, 0),
       left_out: this.#leftOut + this.#waiting.size,
-      program_seconds,
-      ttft_seconds,
       margin: this.margin,
       difference: isSingle ? 'none shown' : DIFFERENCES[verdictOf(mean, this.margin) ?? 'unsure'],
-      outcome: isSingle ? `${sentence} Repeat it before you believe it: --repeat ${RUNS}.` : sentence,
+      ...(isSingle && { outcome: `${compared.outcome} Repeat it before you believe it: --repeat ${RUNS}.` }),
     };
   }
 }
 
-/** The comparison in a line of plain words. @param targets the first and the other */
-export function sentenceOf(
-  [a, b]: readonly TargetReport[],
-  change: Pick<Change, 'programs' | 'firstToken' | 'counts' | 'single'>,
-  margin: number,
-): string {
-  return headline(
-    {
-      ...change,
-      name: b?.name ?? 'B',
-      against: a?.name ?? 'A',
-      firstTokenP99Seconds: [a?.ttft_seconds.p99 ?? null, b?.ttft_seconds.p99 ?? null],
-      cached: [a ? cachedShare(a) : null, b ? cachedShare(b) : null],
-      failed: [a?.failed ?? 0, b?.failed ?? 0],
-    },
-    margin,
-  );
+/** Distributions of a run at the first target and at the other. */
+interface RunPair {
+  readonly programs: readonly [Distribution, Distribution];
+  readonly firstTokens: readonly [Distribution, Distribution];
+}
+
+/** @param targets the first and the other */
+export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPair[], margin: number): Compared {
+  const program_seconds = ratiosOf(runs.map(({ programs }) => programs));
+  const ttft_seconds = ratiosOf(runs.map(({ firstTokens }) => firstTokens));
+  const leastOf = (of: (run: RunPair) => readonly Distribution[]) =>
+    Math.min(...runs.flatMap(of).map(({ count }) => count));
+  const change = {
+    programs: program_seconds,
+    firstToken: ttft_seconds,
+    counts: { programs: leastOf((run) => run.programs), calls: leastOf((run) => run.firstTokens) },
+    single: 'one run',
+    name: b?.name ?? 'B',
+    against: a?.name ?? 'A',
+    firstTokenP99Seconds: [a?.ttft_seconds.p99 ?? null, b?.ttft_seconds.p99 ?? null],
+    cached: [a ? cachedShare(a) : null, b ? cachedShare(b) : null],
+    failed: [a?.failed ?? 0, b?.failed ?? 0],
+  } as const;
+  return { runs: runs.length, program_seconds, ttft_seconds, outcome: headline(change, margin) };
 }
 
 /** Of each pair of runs, the second over the first. */
-export function ratiosOf(pairs: readonly (readonly [Distribution, Distribution])[]): Ratios {
+function ratiosOf(pairs: readonly (readonly [Distribution, Distribution])[]): Ratios {
   const of = (statistic: keyof Ratios): Ratio =>
     pairedRatio(
       pairs.flatMap(([{ [statistic]: first }, { [statistic]: other }]) =>

@@ -2,7 +2,7 @@ import { gridLines, hasFewWaits, intervalText } from '../../lab/index.js';
 import type { PolicyName } from '../../src/index.js';
 import { counted, integer, number } from '../../text/index.js';
 import type { LoadDocument } from './document.js';
-import type { AbReport } from './pairs.js';
+import type { Compared } from './pairs.js';
 import type { SloResult } from './slo.js';
 import { errorExamples, errorGrid, figureGrids, isNoneCompleted, NONE_COMPLETED, ratioGrid, sizeGrid, splitGrid, targetText, workloadGrid } from './grids.js'; // prettier-ignore
 
@@ -13,8 +13,6 @@ export type Summarized = Omit<
 > & {
   readonly ab: Compared | null;
 };
-
-type Compared = Pick<AbReport, 'runs' | 'program_seconds' | 'ttft_seconds' | 'outcome'>;
 
 /**
  * The document for people: tables, and lines for single facts.

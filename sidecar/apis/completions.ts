@@ -1,8 +1,7 @@
 import type { Api } from './api.js';
 import { countPrompts, isAbsent, readFlag, readLimit, readModel, readStreamOptions, readWhole } from './fields.js';
-import { ChunkReader, openaiErrorBody, openaiErrorEvent, openaiOneToken, openaiUsageFields } from './openai.js';
+import { openaiOneToken, openaiUnread, openaiUsageFields } from './openai.js';
 import { promptBytes } from './size.js';
-import { openaiUsage } from './usage.js';
 
 /** OpenAI's text completions: `POST /v1/completions`. A prompt is one text, so there is no conversation to match. */
 export const completions: Api = {
@@ -25,13 +24,5 @@ export const completions: Api = {
 
   usageFields: openaiUsageFields,
   oneToken: openaiOneToken,
-
-  readAnswer(answer) {
-    const usage = openaiUsage(answer['usage']);
-    return { usageObject: answer, tools: [], ...(usage && { usage }) };
-  },
-
-  readStream: (facts) => new ChunkReader(facts, false),
-  errorBody: openaiErrorBody,
-  errorEvent: openaiErrorEvent,
+  ...openaiUnread,
 };

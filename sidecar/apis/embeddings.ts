@@ -1,8 +1,7 @@
 import type { Api } from './api.js';
 import { invalid, isAbsent, readMessages, readModel } from './fields.js';
-import { ChunkReader, openaiErrorBody, openaiErrorEvent } from './openai.js';
+import { openaiUnread } from './openai.js';
 import { promptBytes } from './size.js';
-import { openaiUsage } from './usage.js';
 
 /** OpenAI's embeddings, `POST /v1/embeddings`, and the `messages` that engines take in place of `input`. */
 export const embeddings: Api = {
@@ -24,13 +23,5 @@ export const embeddings: Api = {
   },
 
   usageFields: () => ({}),
-
-  readAnswer(answer) {
-    const usage = openaiUsage(answer['usage']);
-    return { usageObject: answer, tools: [], ...(usage && { usage }) };
-  },
-
-  readStream: (facts) => new ChunkReader(facts, false),
-  errorBody: openaiErrorBody,
-  errorEvent: openaiErrorEvent,
+  ...openaiUnread,
 };

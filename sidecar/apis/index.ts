@@ -1,13 +1,12 @@
 import type { Api } from './api.js';
 import { chat } from './chat.js';
 import { completions } from './completions.js';
-import { countTokens } from './count-tokens.js';
 import { embeddings } from './embeddings.js';
-import { messages } from './messages.js';
+import { stringOf } from './fields.js';
+import { countTokens, messages } from './messages.js';
 import { responses } from './responses.js';
 
 export type * from './api.js';
-export { passed } from './passed.js';
 export { openingOf } from './opening.js';
 export { promptBytes } from './size.js';
 
@@ -25,3 +24,16 @@ export function apiFor(path: string): Api | undefined {
   const query = path.indexOf('?');
   return APIS.get(query < 0 ? path : path.slice(0, query));
 }
+
+/** Any JSON object that is only passed through. Only its model is read; '' for none. */
+export const passed: Api = {
+  ...chat,
+  readRequest: (body) => ({
+    model: stringOf(body['model']),
+    stream: false,
+    promptBytes: 0,
+    choices: 1,
+    wantsUsage: false,
+    conversation: () => [],
+  }),
+};

@@ -17,7 +17,7 @@ import { Kept } from './kept.js';
 import { promptBytes } from './size.js';
 import { countOf, usageOf } from './usage.js';
 
-/** Anthropic's messages, `POST /v1/messages`. `count-tokens.ts` shares parts of it. */
+/** Anthropic's messages, `POST /v1/messages`. */
 export const messages: Api = {
   kind: 'messages',
   readRequest: readMessagesRequest,
@@ -42,7 +42,18 @@ export const messages: Api = {
   errorEvent: (error) => `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error))}\n\n`,
 };
 
-export function readMessagesRequest(body: JsonObject): RequestFacts {
+/**
+ * Anthropic's `POST /v1/messages/count_tokens`. No conversation can continue from a count, so it reports none.
+ * Otherwise the count would take the place of the call that it precedes.
+ */
+export const countTokens: Api = {
+  ...messages,
+  kind: 'count_tokens',
+  readRequest: (body) => ({ ...readMessagesRequest(body), stream: false, maxTokens: 0, conversation: () => [] }),
+  readAnswer: () => ({ tools: [] }),
+};
+
+function readMessagesRequest(body: JsonObject): RequestFacts {
   const list = readMessages(body);
   checkContent(body['system'], 'system');
   checkNoThread(body);

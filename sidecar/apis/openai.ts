@@ -2,6 +2,7 @@ import { ERRORS } from '../errors.js';
 import type { GatewayError } from '../errors.js';
 import type {
   AnswerFacts,
+  Api,
   BodyChanges,
   CanonicalMessage,
   JsonObject,
@@ -134,3 +135,14 @@ export class ChunkReader implements StreamReader {
     this.#kept.keep(call.arguments, stringOf(called['arguments'] ?? called['input']));
   }
 }
+
+/** An API whose answers are read for their usage alone. */
+export const openaiUnread: Pick<Api, 'readAnswer' | 'readStream' | 'errorBody' | 'errorEvent'> = {
+  readAnswer(answer) {
+    const usage = openaiUsage(answer['usage']);
+    return { usageObject: answer, tools: [], ...(usage && { usage }) };
+  },
+  readStream: (facts) => new ChunkReader(facts, false),
+  errorBody: openaiErrorBody,
+  errorEvent: openaiErrorEvent,
+};

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { DAY_MS, STARTING, count, ms, name, note } from './note.js';
+import { DAY_MS, STARTING, count, fixed, ms, name } from './note.js';
 
 const STORE_URL =
   'must be redis://host:port, rediss:// for TLS, or the path of a socket, without user, query or fragment';
@@ -21,81 +21,66 @@ export const cluster = z
       .nullable()
       .default(null)
       .meta(
-        note(
+        fixed(
           'Redis or Valkey server through which gateways share their engines (CLUSTER.md). Null: off. Needs the package `ioredis`.',
           'off by default',
-          { restart: true },
         ),
       ),
     pool: name
       .default('default')
-      .meta(
-        note('Name of the pool. Gateways of one pool have the same engines and settings.', STARTING, { restart: true }),
-      ),
+      .meta(fixed('Name of the pool. Gateways of one pool have the same engines and settings.', STARTING)),
     gateway: name
       .max(64)
       .optional()
       .meta(
-        note('Name of this gateway; each start adds a suffix of its own.', 'for operators', {
+        fixed('Name of this gateway; each start adds a suffix of its own.', 'for operators', {
           default: 'the host’s name',
-          restart: true,
         }),
       ),
     gateways: count(1, 1000)
       .default(1)
       .meta(
-        note('Gateways to expect: without the server since its start, each takes one share of the windows.', STARTING, {
-          restart: true,
-        }),
+        fixed('Gateways to expect: without the server since its start, each takes one share of the windows.', STARTING),
       ),
     username: z
       .string()
       .min(1)
       .nullable()
       .default(null)
-      .meta(note('User at the server. Null: its default user.', 'as the server', { restart: true })),
+      .meta(fixed('User at the server. Null: its default user.', 'as the server')),
     password: z
       .string()
       .min(1)
       .nullable()
       .default(null)
-      .meta(note('Its password.', 'as the server', { restart: true, secret: true })),
+      .meta(fixed('Its password.', 'as the server', { secret: true })),
     caFile: z
       .string()
       .min(1)
       .nullable()
       .default(null)
       .meta(
-        note('PEM file of the authorities that sign the server’s certificate. Null: those of Node.js.', 'as Node.js', {
-          restart: true,
-        }),
+        fixed('PEM file of the authorities that sign the server’s certificate. Null: those of Node.js.', 'as Node.js'),
       ),
     limitMs: ms(1, 1000)
       .default(3)
-      .meta(note('Time for the server to answer; a call goes on without a later answer.', STARTING, { restart: true })),
-    heartbeatMs: ms(50, DAY_MS)
-      .default(1000)
-      .meta(note('Interval of signs of life to the server.', STARTING, { restart: true })),
+      .meta(fixed('Time for the server to answer; a call goes on without a later answer.', STARTING)),
+    heartbeatMs: ms(50, DAY_MS).default(1000).meta(fixed('Interval of signs of life to the server.', STARTING)),
     leaseMs: ms(200, DAY_MS)
       .default(15_000)
       .meta(
-        note(
+        fixed(
           'Time after its last sign of life at which a gateway counts as gone. At least three heartbeats.',
           STARTING,
-          {
-            restart: true,
-          },
         ),
       ),
     programsMax: count(100, 1e8)
       .default(100_000)
-      .meta(note('Programs that the server keeps.', 'as `limits.programsMax`', { restart: true })),
+      .meta(fixed('Programs that the server keeps.', 'as `limits.programsMax`')),
     keysMax: count(100, 1e8)
       .default(100_000)
       .meta(
-        note('Conversations and responses that the server keeps for each tenant.', 'as `limits.conversationsMax`', {
-          restart: true,
-        }),
+        fixed('Conversations and responses that the server keeps for each tenant.', 'as `limits.conversationsMax`'),
       ),
   })
   .transform((given) => ({ ...given, gateway: given.gateway ?? hostName() }));

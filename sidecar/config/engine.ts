@@ -32,9 +32,7 @@ export const engine = z.strictObject({
       note(
         'Longest prompt and answer together. A longer prompt is dispatched at once, to get the engine’s own refusal.',
         NONE,
-        {
-          default: 'the engine’s report; unknown: such calls wait like others',
-        },
+        { default: 'the engine’s report; unknown: such calls wait like others' },
       ),
     ),
   sessions: z

@@ -33,3 +33,6 @@ export interface KeyNote {
 
 export const note = (description: string, source: string, more: Omit<KeyNote, 'description' | 'source'> = {}) =>
   ({ description, source, ...more }) satisfies KeyNote;
+
+/** Of a key whose change takes effect only after a restart. */
+export const fixed: typeof note = (description, source, more) => note(description, source, { ...more, restart: true });

@@ -4,10 +4,8 @@ import { cluster } from './cluster.js';
 import { defaults } from '../../src/index.js';
 import { discovery } from './discovery.js';
 import { engine } from './engine.js';
-import { attemptsMax, busyMs, enginesFailedMax, noEngineMs } from './faults.js';
 import { health } from './health.js';
-import { DAY_MS, NONE, STARTING, bearer, count, ms, name, note } from './note.js';
-import { clientRetries, ghostMs } from './retries.js';
+import { DAY_MS, NONE, STARTING, bearer, count, fixed, ms, name, note } from './note.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
 import { shadow } from './shadow.js';
 import { tracing } from './tracing.js';
@@ -33,23 +31,17 @@ const host = z
   .default('127.0.0.1');
 
 const listen = z.strictObject({
-  host: host.meta(note('Address to listen on.', 'closed to the network by default', { restart: true })),
-  port: count(0, 65_535)
-    .default(8080)
-    .meta(note('Port to listen on; 0 picks a free one.', 'convention', { restart: true })),
+  host: host.meta(fixed('Address to listen on.', 'closed to the network by default')),
+  port: count(0, 65_535).default(8080).meta(fixed('Port to listen on; 0 picks a free one.', 'convention')),
 });
 
 const admin = z.strictObject({
-  host: host.meta(
-    note('Address of the admin listener, if it has its own port.', 'as `listen.host`', { restart: true }),
-  ),
+  host: host.meta(fixed('Address of the admin listener, if it has its own port.', 'as `listen.host`')),
   port: count(0, 65_535)
     .nullable()
     .default(null)
     .meta(
-      note('Port of a separate listener for admin paths and metrics; null: they share the main listener.', STARTING, {
-        restart: true,
-      }),
+      fixed('Port of a separate listener for admin paths and metrics; null: they share the main listener.', STARTING),
     ),
   token: bearer
     .min(8)
@@ -88,9 +80,7 @@ const limits = z
     warmBytes: count(1024, 1e13)
       .default(268_435_456)
       .meta(
-        note('Last requests of idle threads, kept in memory for `policy.prefetch`; none while it is off.', STARTING, {
-          restart: true,
-        }),
+        fixed('Last requests of idle threads, kept in memory for `policy.prefetch`; none while it is off.', STARTING),
       ),
     inlineBytes: count(32_768, 1e10)
       .default(262_144)
@@ -113,7 +103,7 @@ const limits = z
       .meta(note('Largest non-streaming answer accepted from an engine.', 'twice `bodyBytes`')),
     headerBytes: count(1024, 1_048_576)
       .default(32_768)
-      .meta(note('Largest request header block.', 'twice Node’s default', { restart: true })),
+      .meta(fixed('Largest request header block.', 'twice Node’s default')),
     programsMax: count(2, 1e7)
       .optional()
       .meta(
@@ -135,18 +125,25 @@ const limits = z
           default: `${shipped.queuedPerTenantMax}, at most \`queuedMax\``,
         }),
       ),
-    attemptsMax,
+    attemptsMax: count(1, 100)
+      .default(shipped.attemptsMax)
+      .meta(note('Attempts of a call on engines that fail it.', STARTING)),
     pastCalls: count(0, 1e7)
       .default(20_000)
-      .meta(
-        note('Ended calls to remember for the page and `/programs/{id}/calls`; 0: none.', STARTING, { restart: true }),
-      ),
+      .meta(fixed('Ended calls to remember for the page and `/programs/{id}/calls`; 0: none.', STARTING)),
     watchersMax: count(0, 10_000).default(32).meta(note('Most open pages and other clients of `/stream`.', STARTING)),
-    enginesFailedMax,
-    clientRetries,
-    responsesMax: count(1, 1e7)
-      .default(100_000)
-      .meta(note('Ids of served responses to remember.', STARTING, { restart: true })),
+    enginesFailedMax: count(1, 100)
+      .default(shipped.enginesFailedMax)
+      .meta(note('Engines that may fail a call before its client gets the last one’s error.', STARTING)),
+    clientRetries: count(0, 1e6)
+      .default(shipped.clientRetries)
+      .meta(
+        note(
+          'Retries assumed of a client. A call is refused on arrival only if it would outwait them all.',
+          'the default of the OpenAI and Anthropic clients',
+        ),
+      ),
+    responsesMax: count(1, 1e7).default(100_000).meta(fixed('Ids of served responses to remember.', STARTING)),
     conversationsMax: count(1, 1e7)
       .default(100_000)
       .meta(note('Answered conversations to remember for history matching.', STARTING)),
@@ -160,7 +157,7 @@ const limits = z
     workflowBytes: count(1024, 1_048_576).default(65_536).meta(note('Largest declared workflow, as JSON.', STARTING)),
     recordBytes: count(65_536, 1e10)
       .default(33_554_432)
-      .meta(note('Unwritten event log (`serve --record`); recording stops above it.', STARTING, { restart: true })),
+      .meta(fixed('Unwritten event log (`serve --record`); recording stops above it.', STARTING)),
   })
   .transform((given) => {
     const queuedMax = given.queuedMax ?? Math.min(shipped.queuedMax, Math.floor((given.programsMax ?? Infinity) / 2));
@@ -173,9 +170,7 @@ const limits = z
 const timeouts = z.strictObject({
   headersMs: ms(100, DAY_MS).default(10_000).meta(note('Time for a client to send its headers.', STARTING)),
   bodyMs: ms(100, DAY_MS).default(60_000).meta(note('Time for a client to send its body.', STARTING)),
-  connectMs: ms(10, DAY_MS)
-    .default(5000)
-    .meta(note('Time to connect to an engine.', STARTING, { restart: true })),
+  connectMs: ms(10, DAY_MS).default(5000).meta(fixed('Time to connect to an engine.', STARTING)),
   firstByteMs: ms(100, DAY_MS)
     .default(600_000)
     .meta(note('Time from dispatch to the engine’s first byte.', 'the default of the OpenAI clients')),
@@ -188,9 +183,20 @@ const timeouts = z.strictObject({
         'three times the OpenAI clients’ timeout: a first attempt and two retries',
       ),
     ),
-  noEngineMs,
-  busyMs,
-  ghostMs,
+  noEngineMs: ms(0, DAY_MS)
+    .default(defaults.timeouts.noEngineMs)
+    .meta(note('Longest wait in the queue while no engine for the call is up.', 'a short restart of an engine')),
+  busyMs: ms(0, DAY_MS)
+    .default(60_000)
+    .meta(note('Time for engines to find room (429, 503) before the client gets the next such answer.', STARTING)),
+  ghostMs: ms(0, DAY_MS)
+    .default(defaults.timeouts.ghostMs)
+    .meta(
+      note(
+        'Time for which a queued call’s place is kept for a retry, after a hang-up or `queueMs`; 0: not kept.',
+        'the longest `Retry-After` that official clients obey',
+      ),
+    ),
   commentMs: ms(100, DAY_MS)
     .default(10_000)
     .meta(note('Interval of SSE comments to a queued streaming call.', 'below the idle timeouts of common proxies')),
@@ -260,9 +266,7 @@ export const configKeys = z.strictObject({
   admin: admin.prefault({}),
   engines: z.array(engine).default([]).meta(note('Engine replicas.', NONE)),
   discovery,
-  embedded: count(0, 64)
-    .default(0)
-    .meta(note('Stand-in engines to start with the gateway.', NONE, { restart: true })),
+  embedded: count(0, 64).default(0).meta(fixed('Stand-in engines to start with the gateway.', NONE)),
   policy: policy.prefault({}),
   starvation: starvation.prefault({}),
   admission: admission.prefault({}),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { STARTING, count, note } from './note.js';
+import { STARTING, count, fixed } from './note.js';
 import { PLAIN_URL, isPlainUrl } from './url.js';
 
 /** Path of traces below an OTLP endpoint. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request */
@@ -13,35 +13,25 @@ const otlp = z.strictObject({
     .nullable()
     .default(null)
     .meta(
-      note(
+      fixed(
         'Where spans go: an OTLP collector over HTTP, such as `http://collector:4318`; without a path, `/v1/traces`. Null: no tracing.',
         'off by default',
-        { restart: true, default: 'null, or from OpenTelemetry’s own variables (TRACING.md)' },
+        { default: 'null, or from OpenTelemetry’s own variables (TRACING.md)' },
       ),
     ),
   headers: z
     .record(z.string().regex(/^[\w-]+$/, { error: 'must be a header name' }), z.string())
     .default({})
-    .meta(
-      note('Headers for the collector, such as its key.', 'none needed', {
-        default: 'none',
-        restart: true,
-        secret: true,
-      }),
-    ),
+    .meta(fixed('Headers for the collector, such as its key.', 'none needed', { default: 'none', secret: true })),
   sampleShare: z
     .number()
     .min(0)
     .max(1)
     .default(1)
-    .meta(
-      note('Share of programs traced. A call whose client traces it follows the client’s decision.', STARTING, {
-        restart: true,
-      }),
-    ),
+    .meta(fixed('Share of programs traced. A call whose client traces it follows the client’s decision.', STARTING)),
   queueMax: count(1, 1_000_000)
     .default(2048)
-    .meta(note('Most spans in memory; further ones are dropped.', 'OpenTelemetry’s default', { restart: true })),
+    .meta(fixed('Most spans in memory; further ones are dropped.', 'OpenTelemetry’s default')),
 });
 
 export const tracing = z.strictObject({ otlp: otlp.prefault({}) });

@@ -1,27 +1,18 @@
-import { Counter } from 'prom-client';
 import type { Views } from '../../src/index.js';
 import type { Context } from '../context.js';
+import type { Scraped } from './scraped.js';
 
 /** The parts of the gateway that this file uses. */
-type Parts = Pick<Context, 'driver' | 'metrics'>;
+type Parts = Pick<Context, 'driver'>;
 
 type Accuracy = Views['accuracy'];
-type Samples = Iterable<readonly [labels: Record<string, string>, value: number]>;
+type Samples = ReturnType<Parameters<Scraped>[3]>;
 type Counts = Iterable<readonly [string, Readonly<Record<string, number>>]>;
 
 /** How right forecasts have proved, read from the scheduler during a scrape. All zero without `policy.foresight`. */
-export function registerForecasts({ driver, metrics }: Parts): void {
+export function registerForecasts(scraped: Scraped, { driver }: Parts): void {
   const counter = (name: string, help: string, labelNames: readonly string[], read: (accuracy: Accuracy) => Samples) =>
-    new Counter({
-      name: `maitred_forecast_${name}_total`,
-      help,
-      labelNames,
-      registers: [metrics.registry],
-      collect() {
-        this.reset();
-        for (const [labels, value] of read(driver.scheduler.views.accuracy)) this.inc(labels, value);
-      },
-    });
+    scraped(`forecast_${name}_total`, help, labelNames, () => read(driver.scheduler.views.accuracy));
   const ofTable = (name: string, help: string, labels: [string, string], read: (accuracy: Accuracy) => Counts) =>
     counter(name, help, labels, (accuracy) => samplesOf(labels, read(accuracy)));
   const ofRests = (name: string, help: string, read: (rests: Accuracy['rests']['learnt']) => number) =>

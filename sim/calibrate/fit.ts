@@ -1,6 +1,6 @@
 import type { Preset } from '../engine/presets.js';
 import { leastSquares } from './least-squares.js';
-import { observed, type Group, type Measured } from './measured.js';
+import { observed, type Group } from './measured.js';
 import { predict } from './predict.js';
 
 /**
@@ -45,6 +45,9 @@ const NOISE = 0.03;
 /** Prior standard deviation of the logarithm of a time: a factor of 20 either way is not unusual. */
 const PRIOR_DEVIATION = 3;
 const TOLD_ERROR_MAX = 0.5;
+/** First guesses, in ms: of the time outside the engine, and of an overhead that a preset has not. */
+const REQUEST_MS = 1;
+const OVERHEAD_MS = 0.01;
 
 /**
  * The preset under which the engine model reproduces the measured times, by least squares of log(predicted / measured).
@@ -57,8 +60,8 @@ export function fit(base: Preset, groups: readonly Group[]): PresetFit {
     const times = timesOf(logs);
     return ratios(presetOf(base, times), times.request, groups).map((ratio) => Math.log(ratio) / NOISE);
   };
-  const guess = firstGuess(groups);
-  const start = NAMES.map((name) => Math.log(guess[name]));
+  const first = startOf(base);
+  const start = NAMES.map((name) => Math.log(first[name]));
   const { parameters, errors } = leastSquares(residuals, { start, deviation: PRIOR_DEVIATION });
   const times = timesOf(parameters);
   const preset = roundedPreset(presetOf(base, times));
@@ -126,32 +129,13 @@ function roundedPreset(preset: Preset): Preset {
 
 const rounded = (value: number): number => Number(value.toPrecision(4));
 
-/**
- * A first guess from the shortest and longest prompt, and the least and most at a time. Half of a lone token's time
- * counts as overhead.
- */
-function firstGuess(groups: readonly Group[]): Times {
-  const tokenMs = ({ firstTokenMs, endMs, outputTokens }: Measured) => (endMs - firstTokenMs) / (outputTokens - 1);
-  const lone = groups.flatMap((group) => (group.length === 1 ? group : []));
-  const byPrompt = lone.toSorted((a, b) => a.promptTokens - b.promptTokens);
-  const decoding = lone.filter(({ outputTokens }) => outputTokens > 1).sort((a, b) => a.promptTokens - b.promptTokens);
-  const widest = groups.filter(([first]) => (first?.outputTokens ?? 0) > 1).sort((a, b) => b.length - a.length)[0];
-  const [short, long, decode, wide] = [byPrompt[0], byPrompt.at(-1), decoding[0], widest?.[0]];
-  if (short === undefined || long === undefined || decode === undefined || widest === undefined || wide === undefined)
-    throw new RangeError('nothing was measured of requests that were alone');
-  // Where a proxy buffers, all tokens arrive together and the difference is nothing.
-  const stepMs = Math.max(tokenMs(decode), decode.endMs / (100 * decode.outputTokens));
-  const prefillToken = Math.max(
-    (long.firstTokenMs - short.firstTokenMs) / Math.max(1, long.promptTokens - short.promptTokens),
-    stepMs / 1000,
-  );
-  return {
-    prefillToken,
-    attentionPair: prefillToken / 10_000,
-    weights: stepMs / 2,
-    contextToken: stepMs / 20_000,
-    step: stepMs / 2,
-    sequence: Math.max((tokenMs(wide) - stepMs) / Math.max(1, widest.length - 1), stepMs / 200),
-    request: Math.max(short.firstTokenMs - stepMs, stepMs / 20),
-  };
-}
+/** The inverse of `presetOf`, as the start of the fit. */
+const startOf = (base: Preset): Times => ({
+  prefillToken: (1000 * base.flopsPerToken) / base.flopsPerSecond,
+  attentionPair: (1000 * base.attentionFlops) / base.flopsPerSecond,
+  weights: (1000 * base.weightBytes) / base.bytesPerSecond,
+  contextToken: (1000 * base.kvBytesPerToken) / base.bytesPerSecond,
+  step: base.stepOverheadMs || OVERHEAD_MS,
+  sequence: base.sequenceOverheadMs || OVERHEAD_MS,
+  request: REQUEST_MS,
+});

@@ -17,8 +17,8 @@ import { StepTime } from './step-time.js';
 
 /**
  * Share of T* (`learntRetention`) that counts as the worth of a return. It is below 1 for two reasons. Measured prefill
- * times include waiting for other work, and lost room also thins the batch that shares each step's cost. Chosen by `npm
- * run bench:policies`.
+ * times include waiting for other work, and lost room also thins the batch that shares each step's cost. Chosen
+ * by simulations of all policies.
  */
 const HOLDING_SHARE = 0.25;
 /**

@@ -74,14 +74,6 @@ describe('maitred load', () => {
     expect(JSON.parse(readFileSync(one, 'utf8'))).toMatchObject({ targets: [{ name: 'gpu', by_run: [{}, {}] }] });
     const { code, out } = await load(['compare', one, other]);
     expect([code, out]).toEqual([0, expect.stringMatching(/^other: programs.* one/)]);
-    const page = join(folder, 'both.html');
-    const both = await load(['compare', one, other, '--json', '-', '--html', page]);
-    expect(JSON.parse(both.out)).toMatchObject({
-      version: 1,
-      targets: [{ name: 'one' }, { name: 'other' }],
-      ab: { runs: 2 },
-    });
-    expect(readFileSync(page, 'utf8')).toContain('one against other');
     expect(await refused('compare', one, join(folder, 'none.json'))).toMatchObject({ code: 2 });
     expect(await refused('compare', one, fileOf('x.json', '{'))).toMatchObject({
       code: 2,
@@ -119,11 +111,10 @@ describe('maitred load', () => {
 
   it('sends one program at a time where nothing says when they arrive', async () => {
     const { url } = await engine();
-    const args = ['--target', url, '--workload', 'chat', '--programs', '2', '--time-scale', '100', '--no-baseline'];
+    const args = ['--target', url, '--workload', 'chat', '--programs', '2', '--speed', '100', '--no-baseline'];
     const { code, out } = await load([...args, '--identity', 'NONE', '--quiet', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
-      // By its earlier name.
       settings: { arrivals: 'closed', concurrency: 1, identity: 'none', speed: 100 },
       targets: [{ completed: 2 }],
     });
@@ -170,7 +161,6 @@ describe('a wrong command line', () => {
     `${HERE} --rate 1 --duration soon`,
     `${HERE} --rate 1 --duration 1000h`,
     `${HERE} --rate 1 --speed 0`,
-    `${HERE} --rate 1 --speed 2 --time-scale 2`,
     `${HERE} --rate 1 --trace-speed 2`,
     `${HERE} --rate 1 --hang-up 1.5`,
     `${HERE} --rate 1 --hang-up 0.5 --no-stream`,

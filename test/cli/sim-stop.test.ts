@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { searchLoad } from '../../cli/sim/load-search.js';
 import type { Plan } from '../../cli/sim/plan.js';
 import type * as Pools from '../../cli/sim/pool.js';
 import type { RunReport } from '../../cli/sim/run.js';
@@ -51,11 +50,6 @@ describe('stopping a simulation', () => {
     expect([...reports.keys()]).toEqual([0]);
     expect(reports.get(0)).toMatchObject({ policy: 'pass-through', seed: 1, complete: false });
     expect(reports.get(0)!.programs).toBeGreaterThan(0);
-  });
-
-  it('in search of a load finds none, rather than that none makes calls wait', () => {
-    const stopped = { shouldStop: () => true, onProgress: () => undefined };
-    expect(searchLoad({ ...PLAN, programs: 10 }, stopped).complete).toBe(false);
   });
 
   it.skipIf(process.platform !== 'linux')('by a signal ends with 130 and one document', async () => {

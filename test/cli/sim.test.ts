@@ -187,9 +187,9 @@ describe('maitred sim', () => {
       (await json('--workload', 'react', '--programs', '80', '--kv-tokens', '20000', '--policy', 'plas', ...load))
         .document.advice;
     const [idle] = await adviceAt('--concurrency', '1');
-    expect(Number(/^No call ever waited.*--concurrency above (\d+)\.$/.exec(idle!)?.[1])).toBeGreaterThan(1);
+    expect(idle).toMatch(/^No call ever waited.*--concurrency above 1\.$/);
     const [nearlyIdle] = await adviceAt('--concurrency', '4');
-    expect(nearlyIdle).toMatch(/^At least 9 of 10 calls never waited.*--concurrency above 8\.$/);
+    expect(nearlyIdle).toMatch(/^At least 9 of 10 calls never waited.*--concurrency above 4\.$/);
     const [drain] = await adviceAt('--rate', '3');
     const [, slower = ''] = /^plas: a drain.*--rate below (\S+) a second/.exec(drain!) ?? [];
     expect(Number(slower)).toBeLessThan(3);
@@ -267,12 +267,11 @@ describe('maitred sim', () => {
     });
   });
 
-  it('lets engines evict in other orders, and takes the former name of one', async () => {
+  it('lets engines evict in other orders', async () => {
     const args = ['--workload', 'coding', '--rate', '0.5', '--programs', '6', '--kv-tokens', '60000'];
     const told = async (...flags: string[]) => (await json(...args, '--policy', 'pass-through', ...flags)).document;
     const [lru, steps] = [await told(), await told('--engine-eviction', 'steps')];
     expect(steps.settings.engine_eviction).toBe('steps');
     expect(steps.runs[0]!.prefix_hit_rate).toBeGreaterThan(lru.runs[0]!.prefix_hit_rate!);
-    expect((await told('--engine-sessions')).settings.engine_eviction).toBe('sessions');
   });
 });

@@ -57,6 +57,14 @@ describe('a fit', () => {
     expect(Object.values(times).map(({ isTold }) => isTold)).toEqual(Array(7).fill(true));
   });
 
+  it('begins with a preset without overheads', () => {
+    const truth = PRESETS['tiny-cpu'];
+    const base = { ...truth, stepOverheadMs: 0, sequenceOverheadMs: 0 };
+    const { preset } = fit(base, measure(truth, fittingPlan(LIMITS), 0, new Dice(7)));
+    for (const key of ['stepOverheadMs', 'sequenceOverheadMs'] as const)
+      expect(preset[key] / truth[key], key).toBeCloseTo(1, 1);
+  });
+
   it('says what was not measured', () => {
     const truth = PRESETS['tiny-cpu'];
     const alone = fittingPlan({ ...LIMITS, concurrencyMax: 1 });

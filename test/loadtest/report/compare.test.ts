@@ -51,11 +51,10 @@ describe('the comparison of two documents', () => {
     expect((await compared({ runs: 1 }, { runs: 3, ratio: 0.5 })).ab!.outcome).toContain('one run: may be chance');
   });
 
-  it('has no interval for unequal loads, and names what differs', async () => {
-    const { ab, warnings } = await compared({}, { ratio: 0.5, settings: { rate_per_second: 4, salt: true } });
-    expect(ab).toMatchObject({ runs: 1, program_seconds: { mean: { low: null, high: null } } });
-    expect(ab!.outcome).toContain('different loads');
-    expect(warnings).toEqual([expect.stringMatching(/rate_per_second 2 -> 4, salt - -> true/)]);
+  it('is refused for unequal loads, and names what differs', async () => {
+    await expect(compared({}, { settings: { rate_per_second: 4, salt: true } })).rejects.toThrow(
+      new ComparisonError('the loads differ: rate_per_second 2 -> 4, salt - -> true'),
+    );
   });
 
   it('is shown like that of two targets', async () => {

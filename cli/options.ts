@@ -1,0 +1,88 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { didYouMean } from '../sidecar/config/index.js';
+
+/* Values of options: numbers, times, words, lists of them, and secrets by the names of their variables. */
+
+/** Reads an option's number; refuses other text and values out of range. */
+export function numberFrom(least: number, most: number, kind: 'a number' | 'a whole number' = 'a number') {
+  return (text: string): number => {
+    const value = text.trim() === '' ? NaN : Number(text);
+    const isRight = value >= least && value <= most && (kind === 'a number' || Number.isInteger(value));
+    if (!isRight) throw new InvalidArgumentError(`It must be ${kind} from ${least} to ${most}.`);
+    return value;
+  };
+}
+
+/** Twenty-four days: the longest time of a timer. */
+const WAIT_MS_MAX = 2 ** 31 - 1;
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, '': 1000, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Reads a time with its unit as milliseconds; without a unit, seconds. */
+export function duration(text: string): number {
+  const [, digits = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?\s*$/.exec(text) ?? [];
+  const ms = digits === '' ? NaN : Number(digits) * (UNIT_MS[unit] ?? NaN);
+  if (ms > 0 && ms <= WAIT_MS_MAX) return ms;
+  throw new InvalidArgumentError('It must be a time above 0, such as 500ms, 90s, 5m or 1h, and at most 24 days.');
+}
+
+/** An option with a fixed set of lower-case words, read in any case. A wrong word gets a suggestion. */
+export function choice(flags: string, description: string, words: readonly string[]): Option {
+  return new Option(flags, description).choices(words).argParser((word) => {
+    const meant = words.find((each) => each === word.toLowerCase());
+    if (meant !== undefined) return meant;
+    throw new InvalidArgumentError(`It must be one of ${words.join(', ')}${didYouMean(word, words)}`);
+  });
+}
+
+const SEED_MAX = 2 ** 32 - 1;
+
+/** An option of several words, separated by commas or repeated. */
+export function names(flags: string, description: string, known: readonly string[]): Option {
+  return new Option(flags, description).choices(known).argParser((text, before?: readonly string[]) => {
+    const words = text.split(',').map((word) => word.trim());
+    for (const word of words)
+      if (!known.includes(word))
+        throw new InvalidArgumentError(`"${word}" is not one of ${known.join(', ')}${didYouMean(word, known)}`);
+    return eachOnce([...(before ?? []), ...words]);
+  });
+}
+
+/** Reads a repeated option. */
+export const collect = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
+
+/** Reads an option's numbers, separated by commas or repeated. */
+export function numbersFrom(...range: Parameters<typeof numberFrom>) {
+  const read = numberFrom(...range);
+  return (text: string, before: readonly number[] = []): readonly number[] =>
+    eachOnce([...before, ...text.split(',').map(read)]);
+}
+
+/** Reads an option's random seeds. */
+export const seeds = numbersFrom(0, SEED_MAX, 'a whole number');
+
+/** Reads words and numbers, separated by commas or repeated, that are checked with the configuration. */
+export function settings(text: string, before: readonly (string | number)[] = []): readonly (string | number)[] {
+  const values = text.split(',').map((each) => {
+    const [word, value] = [each.trim(), Number(each)];
+    return word === '' || !Number.isFinite(value) ? word : value;
+  });
+  return eachOnce([...before, ...values]);
+}
+
+/** A duplicate would run twice, and its second result would look like a finding. */
+export function eachOnce<T>(items: readonly T[]): readonly T[] {
+  const twice = items.find((item, at) => items.indexOf(item) < at);
+  if (twice !== undefined)
+    throw new InvalidArgumentError(
+      `${String(twice)} is named twice, and would give the same result twice. Several seeds, such as --seed 1,2,3, show the spread of chance.`,
+    );
+  return items;
+}
+
+/** The value of the environment variable that an option names; ends the command if it is not set. */
+export function secretIn(command: Command, option: string, variable: string): string {
+  // A key given by mistake must not appear in a log.
+  if (!/^[a-z_]\w*$/i.test(variable)) command.error(`${option} is the name of an environment variable, not the key`);
+  const secret = process.env[variable]?.trim() ?? '';
+  return secret === '' ? command.error(`${option}: the environment variable ${variable} is not set`) : secret;
+}
