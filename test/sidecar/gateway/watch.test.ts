@@ -24,13 +24,14 @@ import {
   configOf,
   fakeEngine,
   gate,
+  heldEngine,
+  named,
   open,
   stream,
   until,
   world,
 } from './world.js';
 
-const named = (program: string) => ({ 'x-maitred-program': program });
 const CACHED = { usage: { prompt_tokens: 100, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 25 } } };
 
 /** What a client of `/stream` has received so far: the last of each section, and how many of each came. */
@@ -184,11 +185,7 @@ describe('ended calls', () => {
   });
 
   it('include those that were refused', async () => {
-    const held = gate();
-    const engine = await fakeEngine(async (...all) => {
-      await held.opened;
-      await completion()(...all);
-    });
+    const { engine, open: openEngine } = await heldEngine();
     const { url } = await world([engine], {
       engines: [{ url: engine.url, kind: 'openai', window: 1 }],
       limits: { queuedMax: 1 },
@@ -199,7 +196,7 @@ describe('ended calls', () => {
     expect((await chat(url, {}, named('c'))).status).toBe(429);
     const got = (await ask(`${url}/programs/default:c/calls`)).json();
     expect(got).toMatchObject({ calls: [{ outcome: 'refused', status: 429, code: 'queue_full', engine: null }] });
-    held.open();
+    openEngine();
     await Promise.all(calls);
   });
 });
