@@ -5,7 +5,7 @@ import { programLine } from '../../workloads/index.js';
 import { engine } from '../sim/client.js';
 import { itRefuses, run } from '../support/command-line.js';
 import { fileOf, folderOf } from '../support/folder.js';
-import { chain, serve } from '../support/load.js';
+import { chain, front, serve } from '../support/load.js';
 import { Maitred } from '../support/maitred.js';
 
 const CHAT = ['--workload', 'chat', '--rate', '500', '--programs', '4', '--speed', '100', '--no-baseline'];
@@ -131,15 +131,9 @@ describe('maitred load', () => {
   });
 
   it('fails where no program could be completed', async () => {
-    const url = await serve((request, response) => {
-      request.resume();
-      if (request.url === '/v1/models') response.end('{"data":[{"id":"m"}]}');
-      else if (request.headers['x-maitred-program'] !== undefined) response.writeHead(503).end();
-      else {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.end('data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n');
-      }
-    });
+    const url = await front(await engine(), (_path, _body, { 'x-maitred-program': program }) =>
+      program === undefined ? undefined : { status: 503, text: '' },
+    );
     const { code, out } = await load(['--target', url, ...CHAT, '--identity', 'maitred', '--quiet', '--json', '-']);
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ complete: true, targets: [{ failed: 4, errors: { http_503: 4 } }] });

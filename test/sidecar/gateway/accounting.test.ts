@@ -113,7 +113,7 @@ describe('a random mixture of faults, cancels and floods', () => {
     expect(new Set(lines).size).toBe(ended);
     await gateway.close();
     replay(steps, settings);
-  }, 60_000);
+  });
 
   it('tells the scheduler which tools answers call, each once, or else which one the client told', async () => {
     const called = ['f', 'g', 'f', ''].map((name) => ({ type: 'function', function: { name, arguments: '{}' } }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { startEngine } from '../../../sim/index.js';
-import { chat, chatBody, cleanUp, completion, fakeEngine, metrics, named, post, until, world } from './world.js';
+import { engine as standIn } from '../../sim/client.js';
+import { chat, chatBody, completion, fakeEngine, metrics, named, post, until, world } from './world.js';
 
 /** Engines that evict contexts of no open session first. */
 
@@ -80,9 +80,8 @@ describe('SGLang with --enable-session-radix-cache', () => {
 
 /** Tokens that a program finds cached after others, each of one call, have filled the rest of the cache twice. */
 async function foundAfterOthers(sessions: boolean): Promise<unknown> {
-  const engine = await startEngine({ speed: 1000, models: ['m'], kvTokens: 1024, sessions });
-  cleanUp(() => engine.close());
-  const { url } = await world([], { engines: [{ url: engine.url }], policy: { name: 'pass-through' } });
+  const { url: made } = await standIn({ speed: 1000, models: ['m'], kvTokens: 1024, sessions });
+  const { url } = await world([], { engines: [{ url: made }], policy: { name: 'pass-through' } });
   const call = async (program: string) => {
     const messages = [{ role: 'user', content: `${program} `.repeat(300) }];
     const got = await chat(url, { messages, max_tokens: 1 }, named(program));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { startEngine, type EngineHandle, type EngineOptions } from '../../../sim/index.js';
-import { recording, JSON_TYPE, ask, cleanUp, errorCode, metrics, open, post, refusal, until, world } from './world.js';
+import type { EngineOptions } from '../../../sim/index.js';
+import { engine as standIn } from '../../sim/client.js';
+import { recording, JSON_TYPE, ask, errorCode, metrics, open, post, refusal, until, world } from './world.js';
 
 /** The gateway in front of the stand-in engine, which speaks like vLLM. */
 
@@ -10,11 +11,7 @@ const PATIENT = {
   timeouts: { firstByteMs: 500, idleMs: 300 },
 };
 
-async function engine(options: EngineOptions = {}): Promise<EngineHandle> {
-  const handle = await startEngine({ speed: 1000, models: ['m'], ...options });
-  cleanUp(() => handle.close());
-  return handle;
-}
+const engine = (options: EngineOptions = {}) => standIn({ speed: 1000, models: ['m'], ...options });
 
 const BODIES = {
   '/v1/chat/completions': { messages: [{ role: 'user', content: 'hello there' }], max_tokens: 12, ignore_eos: true },
@@ -152,7 +149,7 @@ describe('in front of the stand-in engine', () => {
     await new Promise((resolve) => body.once('data', resolve));
     expect(handle.stats().running).toBe(1);
     body.destroy();
-    await until(() => handle.stats().running === 0, 1000);
+    await until(() => handle.stats().running === 0);
   });
 
   it('a conversation that names nothing is one program', async () => {

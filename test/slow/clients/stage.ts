@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, inject, onTestFinished } from 'vitest';
 import { startEngine, type Script } from '../../../sim/index.js';
+import { folderOf } from '../../support/folder.js';
 import { Maitred } from '../../support/maitred.js';
 import { ROOT } from '../../support/tree.js';
 import type { SetName } from './installs.js';
@@ -100,17 +100,13 @@ export async function watchThreads(stage: Stage, work: Promise<unknown>): Promis
 }
 
 /** Folder of a set's packages. Skips the test, with the reason, if they could not be installed. */
-export function folderOf(set: SetName, skip: (reason: string) => never): string {
+export function installOf(set: SetName, skip: (reason: string) => never): string {
   const install = inject('installs')[set];
   return 'missing' in install ? skip(install.missing) : install.folder;
 }
 
 /** An empty folder, removed after the test. */
-export function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'maitred-client-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+export const makeFolder = () => folderOf({});
 
 export interface Run {
   readonly command: string;
