@@ -1,6 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { describe, expect, it } from 'vitest';
@@ -13,6 +12,7 @@ import { pageRoutes } from '../../../sidecar/admin/page.js';
 import type { Context, Demo } from '../../../sidecar/context.js';
 import { listen } from '../../../sidecar/http/listener.js';
 import { familyOf } from '../../../sidecar/routes.js';
+import { folderOf } from '../../support/folder.js';
 import { SHADOW } from '../../support/shadow.js';
 import { ROOT } from '../../support/tree.js';
 import {
@@ -250,8 +250,7 @@ it('/stream ends where a reload closes the admin paths', async () => {
 
 describe('/ui', () => {
   it('serves a built page, without a token, and nothing else of its folder', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'maitred-ui-'));
-    cleanUp(() => Promise.resolve(rmSync(folder, { recursive: true })));
+    const folder = folderOf({});
     const routes = pageRoutes(folder);
     const ports = { apiFor: familyOf, refused: () => undefined };
     const listener = await listen(configOf([]), { host: '127.0.0.1', port: 0 }, routes, ports);

@@ -4,9 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, inject, onTestFinished } from 'vitest';
-import { startEngine, type Script } from '../../../sim/index.js';
+import type { Script } from '../../../sim/index.js';
 import { folderOf } from '../../support/folder.js';
-import { Maitred } from '../../support/maitred.js';
+import { serveTwo } from '../../support/maitred.js';
 import { ROOT } from '../../support/tree.js';
 import type { SetName } from './installs.js';
 import { startTap, type AnswerHead, type Sent } from './tap.js';
@@ -49,14 +49,11 @@ export interface Stage {
 }
 
 export async function startStage(script?: Script): Promise<Stage> {
-  const start = () => startEngine({ speed: 20, models: ['llama-3.1-8b'], ...(script && { script }) });
-  const engines = await Promise.all([start(), start()]);
-  onTestFinished(async () => {
-    await Promise.all(engines.map((engine) => engine.close()));
+  const { maitred: gateway, url: direct } = await serveTwo({
+    speed: 20,
+    models: ['llama-3.1-8b'],
+    ...(script && { script }),
   });
-  const gateway = new Maitred(['serve', '--port', '0', ...engines.flatMap(({ url }) => ['--engine', url])]);
-  const direct = await gateway.url();
-  await expect.poll(() => gateway.logs.filter(({ msg }) => msg === 'engine joined').length).toBe(2);
   const tap = await startTap(direct);
   const get = async (path: string) => (await fetch(`${direct}${path}`)).json();
   return {

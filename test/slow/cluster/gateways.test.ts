@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,11 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { Revivable } from '../../../processes/revivable.js';
 import {
   ask,
+  bearer,
   chat,
   cleanUp,
-  JSON_TYPE,
+  keysOf,
   metrics,
   MODEL,
+  post,
   until,
   world,
   type World,
@@ -67,26 +68,19 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
   });
 
   it('continue each other’s conversations and responses, of one tenant alone', async () => {
-    const keyOf = (tenant: string) => ({ authorization: `Bearer key-of-${tenant}` });
-    const keys = ['t', 'u'].map((tenant) => {
-      return { tenant, sha256: createHash('sha256').update(`key-of-${tenant}`).digest('hex') };
-    });
-    const more = { auth: { keys }, admin: { port: 0 } };
+    const more = { auth: { keys: keysOf('t', 'u') }, admin: { port: 0 } };
     const [a, b, c] = (await startGateways(await startStore(), await startEngines(), more)) as [World, World, World];
-    const first = await chat(a.url, question('hello'), keyOf('t'));
+    const first = await chat(a.url, question('hello'), bearer('t'));
     const [{ message }] = first.json()['choices'] as [{ message: object }];
     const messages = [...question('hello').messages, message, { role: 'user', content: 'go on' }];
     await sleep(100); // The answer has been told.
-    const second = await chat(b.url, { messages }, keyOf('t'));
+    const second = await chat(b.url, { messages }, bearer('t'));
     expect(second.headers['x-maitred-program']).toBe(first.headers['x-maitred-program']);
-    const stranger = await chat(b.url, { messages }, keyOf('u'));
+    const stranger = await chat(b.url, { messages }, bearer('u'));
     expect(stranger.headers['x-maitred-program']).not.toBe(first.headers['x-maitred-program']);
 
     const respond = ({ url }: World, body: object, tenant: string) =>
-      ask(`${url}/v1/responses`, {
-        headers: { ...JSON_TYPE, ...keyOf(tenant) },
-        body: JSON.stringify({ model: MODEL, ...body }),
-      });
+      post(`${url}/v1/responses`, { model: MODEL, ...body }, bearer(tenant));
     const made = await respond(a, { input: 'hello' }, 't');
     const next = { input: 'go on', previous_response_id: made.json()['id'] };
     await sleep(100);
@@ -99,9 +93,8 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
 
   it('divide engine time 4 : 1 between tenants of such weights, as one gateway does', async () => {
     const tenants = ['t', 'u'];
-    const keys = tenants.map((tenant) => ({ tenant, sha256: createHash('sha256').update(tenant).digest('hex') }));
     const policy = { tenants: 'weighted', tenantWeights: { t: 4, u: 1 } };
-    const more = { auth: { keys }, admin: { port: 0 }, policy };
+    const more = { auth: { keys: keysOf(...tenants) }, admin: { port: 0 }, policy };
     const shareOf = async (count: number) => {
       const engines = await startEngines(100);
       const store = await startStore();
@@ -111,7 +104,7 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
       const total = () => answered.t + answered.u;
       const ask = async (tenant: string, client: number) => {
         for (let i = client; total() < 1000; i += 1) {
-          const got = await chat(urls[i % count]!, question(`${tenant} ${i}`), { authorization: `Bearer ${tenant}` });
+          const got = await chat(urls[i % count]!, question(`${tenant} ${i}`), bearer(tenant));
           expect(got.status).toBe(200);
           answered[tenant as 't'] += 1;
         }
