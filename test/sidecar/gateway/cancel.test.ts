@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  ONE_AT_A_TIME,
   rawChat,
   DONE_EVENT,
   JSON_TYPE,
@@ -19,7 +20,6 @@ import {
   type Answer,
 } from './world.js';
 
-const ONE_AT_A_TIME = { admission: { window: 1 } };
 const hang: Answer = () => undefined;
 
 async function cancelled(adminUrl: string): Promise<number | undefined> {

@@ -3,26 +3,16 @@ import { WAIT_CAUSES } from '../../../src/index.js';
 import {
   ask,
   chat,
-  completion,
   errorCode,
   fakeEngine,
-  gate,
+  heldEngine,
   metrics,
   named,
   refusal,
   until,
   waiting,
   world,
-  type Answer,
 } from './world.js';
-
-/** Answers when the gate opens. */
-const behind =
-  (opened: Promise<void>): Answer =>
-  async (...args) => {
-    await opened;
-    return completion()(...args);
-  };
 
 interface Call {
   readonly call: string;
@@ -32,8 +22,7 @@ interface Call {
 
 /** One call that runs, of program `first`, and one that waits for its slot, of program `second`. */
 async function queued() {
-  const { opened, open } = gate();
-  const engine = await fakeEngine(behind(opened));
+  const { engine, open } = await heldEngine();
   const { url } = await world([engine], { admission: { window: 1 } });
   const answers = [chat(url, {}, named('first'))];
   await until(() => engine.seen.length === 1);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  ONE_AT_A_TIME,
   STREAM,
   ask,
   bearer,
@@ -21,8 +22,6 @@ import {
   type Answer,
 } from './world.js';
 
-const ONE_AT_A_TIME = { admission: { window: 1 } };
-
 /** Holds the first request until the gate opens; `then` answers all others. */
 function firstBehind(opened: Promise<void>, then: Answer): Answer {
   let first = true;
@@ -36,13 +35,19 @@ function firstBehind(opened: Promise<void>, then: Answer): Answer {
   };
 }
 
+/** A gateway whose first call holds the only slot until it is told to answer; `then` answers all others. */
+async function behindFirst(then: Answer, overrides: object = {}) {
+  const { opened, open } = gate();
+  const engine = await fakeEngine(firstBehind(opened, then));
+  const all = await world([engine], { ...ONE_AT_A_TIME, ...overrides });
+  const first = chat(all.url);
+  await until(() => engine.seen.length === 1);
+  return { ...all, first, open };
+}
+
 describe('a call that waits', () => {
   it('goes when its turn comes, and tells how long it waited', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(firstBehind(opened, completion()));
-    const { url, adminUrl } = await world([engine], ONE_AT_A_TIME);
-    const first = chat(url);
-    await until(() => engine.seen.length === 1);
+    const { url, adminUrl, first, open } = await behindFirst(completion());
     const second = chat(url);
     await until(async () => (await waiting(adminUrl)) === 1);
     await new Promise((resolve) => setTimeout(resolve, 60));
@@ -54,11 +59,7 @@ describe('a call that waits', () => {
   });
 
   it('gets comments when it streams, then its answer in the same stream', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(firstBehind(opened, stream()));
-    const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } });
-    const first = chat(url);
-    await until(() => engine.seen.length === 1);
+    const { url, adminUrl, first, open } = await behindFirst(stream(), { timeouts: { commentMs: 100 } });
     const { statusCode, headers, body } = await openChat(url, { stream: true }, named('p'));
     expect(statusCode).toBe(200);
     expect(headers).toMatchObject({
@@ -81,11 +82,7 @@ describe('a call that waits', () => {
   });
 
   it('gets no comments when it does not stream', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(firstBehind(opened, completion()));
-    const { url } = await world([engine], { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } });
-    const first = chat(url);
-    await until(() => engine.seen.length === 1);
+    const { url, first, open } = await behindFirst(completion(), { timeouts: { commentMs: 100 } });
     const second = chat(url);
     await new Promise((resolve) => setTimeout(resolve, 250));
     open();
@@ -94,11 +91,10 @@ describe('a call that waits', () => {
   });
 
   it('for longer than allowed gets 408 and when to ask again; one that streams waits on', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(firstBehind(opened, stream()));
-    const { url } = await world([engine], queueOf(150, { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } }));
-    const first = chat(url);
-    await until(() => engine.seen.length === 1);
+    const { url, first, open } = await behindFirst(
+      stream(),
+      queueOf(150, { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } }),
+    );
     const patient = chat(url, { stream: true });
     const got = await chat(url);
     expect([got.status, errorCode(got.text), got.headers['x-maitred-reason'], got.headers['retry-after']]).toEqual([

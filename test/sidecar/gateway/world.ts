@@ -60,6 +60,9 @@ const SMALL = {
   inlineBytes: 1e10,
 };
 
+/** A window of one call. */
+export const ONE_AT_A_TIME = { admission: { window: 1 } };
+
 /** A busy machine does not make an engine look sick. */
 const PATIENT = { health: { timeoutMs: 60_000 } };
 
