@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeLoad, QUICK } from '../../bench/peers/loads.js';
 import { readOptions } from '../../bench/peers/options.js';
 import { loadsOf, main, plan } from '../../bench/peers/program.js';
@@ -8,19 +8,11 @@ import { HEADINGS, rowsOf } from '../../bench/peers/report.js';
 import { findRouter, schedulingConfig } from '../../bench/peers/router.js';
 import { resultOf, type Run } from '../../bench/peers/run.js';
 import type { LoadDocument } from '../../loadtest/report/index.js';
+import { run } from '../support/command-line.js';
 import { fileOf, folderOf } from '../support/folder.js';
 
-let said = '';
-beforeEach(() => {
-  said = '';
-  const take = (text: string | Uint8Array) => ((said += String(text)), true);
-  vi.spyOn(process.stderr, 'write').mockImplementation(take);
-  vi.spyOn(process.stdout, 'write').mockImplementation(take);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-});
+const peers = (args: readonly string[], env: Record<string, string> = {}) =>
+  run(args, env, (argv) => main(argv.slice(2)));
 
 function routerFile(): string {
   const file = fileOf('vllm-router', '#!/bin/sh\n');
@@ -59,28 +51,29 @@ describe('the options of bench:peers', () => {
     '--quick --loads fleet',
     '--router no/such/file',
   ])('are refused: %s', async (line) => {
-    expect(await main(line.split(' '))).toBe(2);
-    expect(said).not.toBe('');
+    expect(await peers(line.split(' '))).toMatchObject({ code: 2, err: expect.stringMatching(/./) as string });
   });
 
   it('are refused where they name no one recording', async () => {
     const several = folderOf({ 'a.jsonl': '', 'b.jsonl.gz': '' });
     for (const traces of [several, folderOf({ 'notes.txt': '' }), `${several}/missing`]) {
-      said = '';
-      expect(await main(['--traces', traces])).toBe(2);
-      expect(said).toContain(traces);
+      expect(await peers(['--traces', traces])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(traces) as string,
+      });
     }
   });
 });
 
 describe('the peer', () => {
   it('is skipped with the line that installs it where it is missing', async () => {
-    vi.stubEnv('PATH', folderOf({ 'vllm-router': 'not executable' }));
-    expect(await main(['--loads', 'fleet'])).toBe(0);
-    expect(said).toMatch(/^skipped: .*\n {2}pip install vllm-router==0\.1\.17\n/);
-    said = '';
-    expect(await main(['--loads', 'fleet', '--json'])).toBe(0);
-    const { skipped, ...rest } = JSON.parse(said) as { readonly skipped: string };
+    const env = { PATH: folderOf({ 'vllm-router': 'not executable' }) };
+    const { code, out, err } = await peers(['--loads', 'fleet'], env);
+    expect(code).toBe(0);
+    expect(out + err).toMatch(/^skipped: .*\n {2}pip install vllm-router==0\.1\.17\n/);
+    const told = await peers(['--loads', 'fleet', '--json'], env);
+    expect(told.code).toBe(0);
+    const { skipped, ...rest } = JSON.parse(told.out) as { readonly skipped: string };
     expect(skipped).toContain('pip install');
     expect(rest).toEqual({ version: 1, runs: [] });
   });
@@ -133,7 +126,7 @@ describe('the loads', () => {
   });
 });
 
-const run = (more: Partial<Run>): Run => ({
+const runOf = (more: Partial<Run>): Run => ({
   load: 'a load',
   speed: 20,
   target: 'maitred',
@@ -153,14 +146,14 @@ const run = (more: Partial<Run>): Run => ({
   warnings: [],
   ...more,
 });
-const peer = (more: Partial<Run> = {}) => run({ target: 'vllm-router', meanSeconds: 100, msPerToken: 25, ...more });
+const peer = (more: Partial<Run> = {}) => runOf({ target: 'vllm-router', meanSeconds: 100, msPerToken: 25, ...more });
 
 /** Columns of the ratios: of the mean, and of the time per token. */
 const [MEAN_RATIO, TOKEN_RATIO] = [3, 5];
 
 describe('the table', () => {
   it('sets each run against the peer of its seed', () => {
-    const rows = rowsOf([run({}), peer(), run({ target: 'pass-through', meanSeconds: 150 })]);
+    const rows = rowsOf([runOf({}), peer(), runOf({ target: 'pass-through', meanSeconds: 150 })]);
     expect(rows).toEqual([
       ['vllm-router', '1', '100 (200)', '1.00', '25', '1.00', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
       ['maitred', '1', '90 (200)', '0.90', '30', '1.20', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
@@ -170,7 +163,7 @@ describe('the table', () => {
   });
 
   it('ends with the means of several seeds', () => {
-    const rows = rowsOf([run({}), peer(), peer({ seed: 2, meanSeconds: 200 }), run({ seed: 2, meanSeconds: 120 })]);
+    const rows = rowsOf([runOf({}), peer(), peer({ seed: 2, meanSeconds: 200 }), runOf({ seed: 2, meanSeconds: 120 })]);
     expect(rows.slice(4).map((row) => row.slice(0, 4))).toEqual([
       ['vllm-router', 'mean', '150 (200)', '1.00'],
       ['maitred', 'mean', '105 (200)', '0.70'],
@@ -179,7 +172,7 @@ describe('the table', () => {
   });
 
   it('makes no mean for a target that misses a seed, and no ratio without the peer', () => {
-    const rows = rowsOf([run({}), run({ seed: 2 }), peer()]);
+    const rows = rowsOf([runOf({}), runOf({ seed: 2 }), peer()]);
     expect(rows.map((row) => row.slice(0, 2).join(' '))).toEqual([
       'vllm-router 1',
       'maitred 1',
@@ -192,7 +185,7 @@ describe('the table', () => {
   it('shows runs without a completed program, and programs that the time limit cut off', () => {
     const [, row] = rowsOf([
       peer(),
-      run({
+      runOf({
         meanSeconds: null,
         p99Seconds: null,
         msPerToken: null,

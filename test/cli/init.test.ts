@@ -1,26 +1,15 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { main } from '../../cli/program.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 import { configSchema } from '../../sidecar/config/index.js';
 import { engine } from '../sim/client.js';
+import { run } from '../support/command-line.js';
 import { folderOf } from '../support/folder.js';
 
-async function init(...args: string[]) {
-  let out = '';
-  let err = '';
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true));
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true));
-  try {
-    const code = await main(['node', 'maitred', 'init', ...args]);
-    return { code, out, err };
-  } finally {
-    vi.restoreAllMocks();
-  }
-}
+const init = (...args: readonly string[]) => run(['init', ...args]);
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 

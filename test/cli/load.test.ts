@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
-import { main } from '../../cli/program.js';
+import { describe, expect, it } from 'vitest';
 import { programLine } from '../../workloads/index.js';
 import { engine } from '../sim/client.js';
+import { itRefuses, run } from '../support/command-line.js';
 import { fileOf, folderOf } from '../support/folder.js';
-import { chain, serve } from '../support/load.js';
+import { chain, front, serve } from '../support/load.js';
 import { Maitred } from '../support/maitred.js';
 
 const CHAT = ['--workload', 'chat', '--rate', '500', '--programs', '4', '--speed', '100', '--no-baseline'];
@@ -18,16 +18,7 @@ async function load(args: readonly string[], env: Readonly<Record<string, string
 }
 
 /** The same in this process, for what ends before a run begins. */
-async function refused(...args: readonly string[]) {
-  let err = '';
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true));
-  try {
-    const code = await main(['node', 'maitred', 'load', ...args]);
-    return { code, errors: err.split('\n').filter((line) => line !== '') };
-  } finally {
-    vi.restoreAllMocks();
-  }
-}
+const refused = (...args: readonly string[]) => run(['load', ...args]);
 
 interface Document {
   readonly version: number;
@@ -131,15 +122,9 @@ describe('maitred load', () => {
   });
 
   it('fails where no program could be completed', async () => {
-    const url = await serve((request, response) => {
-      request.resume();
-      if (request.url === '/v1/models') response.end('{"data":[{"id":"m"}]}');
-      else if (request.headers['x-maitred-program'] !== undefined) response.writeHead(503).end();
-      else {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.end('data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n');
-      }
-    });
+    const url = await front(await engine(), (_path, _body, { 'x-maitred-program': program }) =>
+      program === undefined ? undefined : { status: 503, text: '' },
+    );
     const { code, out } = await load(['--target', url, ...CHAT, '--identity', 'maitred', '--quiet', '--json', '-']);
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ complete: true, targets: [{ failed: 4, errors: { http_503: 4 } }] });
@@ -148,7 +133,7 @@ describe('maitred load', () => {
 
 describe('a wrong command line', () => {
   const HERE = '--target http://127.0.0.1:1 --workload chat';
-  it.each([
+  itRefuses(refused, [
     '--workload chat --rate 1',
     '--target http://127.0.0.1:1 --rate 1',
     `${HERE} --rate 0`,
@@ -180,11 +165,11 @@ describe('a wrong command line', () => {
     '--target http://127.0.0.1:1 --trace test --rate 1',
     '--target http://8.8.8.8 --workload chat --rate 1',
     '--target nonsense --workload chat --rate 1',
-  ])('%s is refused', async (line) => {
-    const { code, errors } = await refused(...line.split(' '));
-    expect(code).toBe(2);
-    expect(errors).toHaveLength(1);
-    expect(errors[0]).toMatch(/^maitred: (?!.*very-secret)/);
+  ]);
+
+  it('never shows a key', async () => {
+    const { err } = await refused(...HERE.split(' '), '--rate', '1', '--key', 'sk-very-secret');
+    expect(err).not.toContain('very-secret');
   });
 
   it('is not what a target that is not there is', async () => {

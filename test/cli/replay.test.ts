@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it, vi } from 'vitest';
-import { main } from '../../cli/program.js';
+import { describe, expect, it } from 'vitest';
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { configSchema } from '../../sidecar/config/index.js';
 import { settingsSchema } from '../../sidecar/recording/settings.js';
@@ -17,22 +16,11 @@ import {
   type PolicyName,
 } from '../../src/index.js';
 import { arrived, finished, joined } from '../support/core-events.js';
+import { run } from '../support/command-line.js';
 import { fileOf, folderOf } from '../support/folder.js';
 import { Maitred } from '../support/maitred.js';
 
-/** Runs `maitred replay` in this process: its exit code and what it wrote. */
-async function replay(...args: readonly string[]) {
-  let out = '';
-  let err = '';
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true));
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true));
-  try {
-    const code = await main(['node', 'maitred', 'replay', ...args]);
-    return { code, out, errors: err.split('\n').filter((line) => line !== '') };
-  } finally {
-    vi.restoreAllMocks();
-  }
-}
+const replay = (...args: readonly string[]) => run(['replay', ...args]);
 
 /** The lines of a log of so many calls of three programs, on an engine that takes two at a time. */
 function logOf(calls: number, policy: PolicyName = 'plas'): string[] {

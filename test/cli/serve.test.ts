@@ -1,25 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import type { ShadowAnswer, TotalsAnswer } from '../../sidecar/admin/answers.js';
-import { startEngine } from '../../sim/index.js';
+import { engine } from '../sim/client.js';
+import { fileOf } from '../support/folder.js';
 import { Maitred } from '../support/maitred.js';
 
-/** Path of a configuration file that lasts as long as the test. */
-function configFile(text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'maitred-serve-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'maitred.yaml');
-  writeFileSync(file, text);
-  return file;
-}
-
-async function engineUrl(): Promise<string> {
-  const engine = await startEngine({ speed: 1000 });
-  onTestFinished(() => engine.close());
-  return engine.url;
-}
+const configFile = (text: string) => fileOf('maitred.yaml', text);
+const engineUrl = async () => (await engine()).url;
 
 const chat = (url: string, body: object = {}) =>
   fetch(`${url}/v1/chat/completions`, {

@@ -1,75 +1,66 @@
 import { describe, expect, it } from 'vitest';
+import { itRefuses, itSuggests } from '../support/command-line.js';
 import { fileOf } from '../support/folder.js';
 import { sim } from '../support/sim-command.js';
 
 describe('maitred sim with wrong usage', () => {
-  it.each([
+  itSuggests(sim, [
     ['--workload mixd --rate 1', 'mixed'],
     ['--workload mixed --rate 1 --policy plas,pass-throug', 'pass-through'],
     ['--workload mixed --rate 1 --balancer stiky', 'sticky'],
     ['--workload mixed --rate 1 --preset tiny-cp', 'tiny-cpu'],
     ['--workload mixed --rte 1', '--rate'],
     ['repotr --out x', 'report'],
-  ])('%s tells what may be meant', async (line, meant) => {
-    const { code, out, errors } = await sim(...line.split(' '));
-    expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(errors).toHaveLength(1);
-    expect(errors[0]?.split(/[Dd]id you mean /)[1]).toContain(meant);
-  });
+  ]);
 
-  it.each([
-    [''],
-    ['--rate 1'],
-    ['nonsense'],
-    ['--workload mixed'],
-    ['--workload mixed --rate 1 --concurrency 2'],
-    ['--workload mixed --trace a.jsonl --rate 1'],
-    ['--workload mixed --rate 1 --format weka'],
-    ['--workload mixed --trace-timed'],
-    ['--workload mixed --trace-speed 2'],
-    ['--workload mixed --cv 2'],
-    ['--workload mixed --concurrency 2 --cv 2'],
-    ['--workload no-such-file.yaml --rate 1'],
-    ['--workload test --rate 1'],
-    ['--workload package.json/a --rate 1'],
-    ['--trace no-such-file --rate 1'],
-    ['--trace test --rate 1'],
-    ['--trace package.json/a --rate 1'],
-    ['--workload mixed --rate 1 --config no-such-file'],
-    ['--workload mixed --rate 1 --conditions prod'],
-    ['--workload mixed --rate 1 --conditions no-such-file.yaml'],
-    ['--workload mixed --rate 1 --conditions production --policy mru-pause'],
-    ['--workload mixed --rate 1 --retention fifo'],
-    ['--workload mixed --rate 1 --retention saga'],
-    ['--workload mixed --rate 1 --prefetch on'],
-    ['--workload mixed --rate 1 --retention belady --policy plas,srpt'],
-    ['--workload mixed --rate 1 --policy plas,plas'],
-    ['--workload mixed --rate 1 --policy ,'],
-    ['--workload mixed --rate 1 --seed 1,1'],
-    ['--workload mixed --rate 1,1.0'],
-    ['--workload mixed --rate 1, --window 8'],
-    ['--workload mixed --rate 1 --gate 0.5,-1'],
-    ['--workload mixed --rate 1 --gate 0.5,7'],
-    ['--workload mixed --rate 1 --gate 0.9,0.90'],
-    ['--workload mixed --rate 1 --preset tiny-cpu,tiny-cpu'],
-    ['--workload mixed --rate 1 --html -'],
-    ['--workload mixed --rate 1 --html no-such-folder/a.html'],
-    ['--workload mixed --rate 1 extra'],
-    ...['0', '-1', 'NaN', 'Infinity', '1e99', 'x'].map((rate) => [`--workload mixed --rate ${rate}`]),
+  itRefuses(sim, [
+    '',
+    '--rate 1',
+    'nonsense',
+    '--workload mixed',
+    '--workload mixed --rate 1 --concurrency 2',
+    '--workload mixed --trace a.jsonl --rate 1',
+    '--workload mixed --rate 1 --format weka',
+    '--workload mixed --trace-timed',
+    '--workload mixed --trace-speed 2',
+    '--workload mixed --cv 2',
+    '--workload mixed --concurrency 2 --cv 2',
+    '--workload no-such-file.yaml --rate 1',
+    '--workload test --rate 1',
+    '--workload package.json/a --rate 1',
+    '--trace no-such-file --rate 1',
+    '--trace test --rate 1',
+    '--trace package.json/a --rate 1',
+    '--workload mixed --rate 1 --config no-such-file',
+    '--workload mixed --rate 1 --conditions prod',
+    '--workload mixed --rate 1 --conditions no-such-file.yaml',
+    '--workload mixed --rate 1 --conditions production --policy mru-pause',
+    '--workload mixed --rate 1 --retention fifo',
+    '--workload mixed --rate 1 --retention saga',
+    '--workload mixed --rate 1 --prefetch on',
+    '--workload mixed --rate 1 --retention belady --policy plas,srpt',
+    '--workload mixed --rate 1 --policy plas,plas',
+    '--workload mixed --rate 1 --policy ,',
+    '--workload mixed --rate 1 --seed 1,1',
+    '--workload mixed --rate 1,1.0',
+    '--workload mixed --rate 1, --window 8',
+    '--workload mixed --rate 1 --gate 0.5,-1',
+    '--workload mixed --rate 1 --gate 0.5,7',
+    '--workload mixed --rate 1 --gate 0.9,0.90',
+    '--workload mixed --rate 1 --preset tiny-cpu,tiny-cpu',
+    '--workload mixed --rate 1 --html -',
+    '--workload mixed --rate 1 --html no-such-folder/a.html',
+    '--workload mixed --rate 1 extra',
+    ...['0', '-1', 'NaN', 'Infinity', '1e99', 'x'].map((rate) => `--workload mixed --rate ${rate}`),
     ...['0', '-1', '1.5', 'NaN', '1e9'].flatMap((count) =>
-      ['--engines', '--programs', '--jobs'].map((flag) => [`--workload mixed --rate 1 ${flag} ${count}`]),
+      ['--engines', '--programs', '--jobs'].map((flag) => `--workload mixed --rate 1 ${flag} ${count}`),
     ),
-    ...['--concurrency 0', '--concurrency 1e9'].map((flag) => [`--workload mixed ${flag}`]),
+    ...['--concurrency 0', '--concurrency 1e9'].map((flag) => `--workload mixed ${flag}`),
     ...['--cv -1', '--cv NaN', '--kv-tokens 0', '--kv-tokens 1e12', '--seed -1', '--seed 1.5', '--seed 4294967296'].map(
-      (flag) => [`--workload mixed --rate 1 ${flag}`],
+      (flag) => `--workload mixed --rate 1 ${flag}`,
     ),
-    ...['--window 0', '--window x', '--gate -1', '--gate NaN'].map((flag) => [`--workload mixed --rate 1 ${flag}`]),
-  ])('%s is refused', async (line) => {
-    const { code, out, errors } = await sim(...line.split(' ').filter((word) => word !== ''));
-    expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(errors).toHaveLength(1);
-    expect(errors[0]).toMatch(/^maitred: /);
-  });
+    ...['--window 0', '--window x', '--gate -1', '--gate NaN'].map((flag) => `--workload mixed --rate 1 ${flag}`),
+  ]);
 
   it('says how many runs there would be, if too many', async () => {
     const line = '--workload mixed --rate 1,2,3 --window 1,2,3,4 --gate 0.5,1 --seed 0,1,2,3,4,5,6,7,8';

@@ -1,5 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
-import { main } from '../../cli/program.js';
+import { describe, expect, it } from 'vitest';
 import { fitted, printable, widthOf } from '../../cli/text.js';
 import { SORT_KEYS } from '../../cli/top/columns.js';
 import { countText, timeText } from '../../cli/top/figures.js';
@@ -7,6 +6,7 @@ import { frame } from '../../cli/top/frame.js';
 import { readSnapshot, type Snapshot } from '../../cli/top/snapshot.js';
 import { readProgramQuery } from '../../sidecar/admin/query.js';
 import { AdminClient } from '../../cli/admin.js';
+import { itRefuses, run } from '../support/command-line.js';
 import { serve } from '../support/load.js';
 
 const HOSTILE = 'a\u001B[2J\n\u202Eevil\u0000漢字👩\u200D💻é\u0301\u0301\u0301\u0301';
@@ -98,20 +98,7 @@ describe('a frame', () => {
 });
 
 describe('maitred top', () => {
-  async function top(...args: string[]) {
-    let out = '';
-    let err = '';
-    vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true));
-    vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true));
-    vi.stubEnv('TOP_TOKEN', 'very-secret');
-    try {
-      const code = await main(['node', 'maitred', 'top', ...args]);
-      return { code, out, err };
-    } finally {
-      vi.restoreAllMocks();
-      vi.unstubAllEnvs();
-    }
-  }
+  const top = (...args: string[]) => run(['top', ...args], { TOP_TOKEN: 'very-secret' });
   const refusing = (status: number, headers: Record<string, string>, text = '') =>
     serve((request, response) => response.writeHead(status, headers).end(text.replace('KEY', String(request.headers.authorization)))); // prettier-ignore
 
@@ -154,16 +141,8 @@ describe('maitred top', () => {
     expect(out).not.toMatch(/[^\P{Cc}\n]|\u202E/u);
   });
 
-  it.each([
-    ['--url ftp://x'],
-    ['--url http://u:p@x'],
-    ['--token NOT_SET'],
-    ['--token no-name'],
-    ['--sort size'],
-    ['--limit 0'],
-  ])('%s is wrong usage', async (line) => {
-    const { code, err } = await top('--once', ...line.split(' '));
-    expect(code).toBe(2);
-    expect(err).toMatch(/^maitred: .*\n$/);
-  });
+  itRefuses(
+    (...args) => top('--once', ...args),
+    ['--url ftp://x', '--url http://u:p@x', '--token NOT_SET', '--token no-name', '--sort size', '--limit 0'],
+  );
 });

@@ -2,26 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync, gunzipSync } from 'node:zlib';
-import { describe, expect, it, vi } from 'vitest';
-import { main } from '../../cli/program.js';
+import { describe, expect, it } from 'vitest';
 import { programLine, type AgentProgram } from '../../workloads/index.js';
+import { itHelps, itRefuses, itSuggests, run } from '../support/command-line.js';
 import { fileOf, folderOf } from '../support/folder.js';
 import { BINARY, Maitred } from '../support/maitred.js';
 import { readTrace } from '../support/traces.js';
 
-/** Runs `maitred trace` in this process: its exit code and what it wrote. */
-async function trace(...args: readonly string[]) {
-  let out = '';
-  let err = '';
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true));
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true));
-  try {
-    const code = await main(['node', 'maitred', 'trace', ...args]);
-    return { code, out, errors: err.split('\n').filter((line) => line !== '') };
-  } finally {
-    vi.restoreAllMocks();
-  }
-}
+const trace = (...args: readonly string[]) => run(['trace', ...args]);
 
 const request = (timestamp: number, input_length = 600) =>
   JSON.stringify({ timestamp, input_length, output_length: 5, hash_ids: [1, timestamp + 2] });
@@ -141,22 +129,14 @@ describe('maitred trace show', () => {
   });
 
   it('counts the blocks and the named texts that calls before had already', async () => {
+    const call = { after: [], gapMs: 0, thread: '', outputTokens: 1 };
     const blocks = (id: string, ids: number[]): AgentProgram => ({
       id,
-      calls: [
-        {
-          after: [],
-          gapMs: 0,
-          thread: '',
-          promptTokens: 30,
-          outputTokens: 1,
-          prefix: { blocks: ids, blockTokens: 16 },
-        },
-      ],
+      calls: [{ ...call, promptTokens: 30, prefix: { blocks: ids, blockTokens: 16 } }],
     });
     const named = (id: string, tokens: number): AgentProgram => ({
       id,
-      calls: [{ after: [], gapMs: 0, thread: '', promptTokens: 20, outputTokens: 1, prefix: { name: 'text', tokens } }],
+      calls: [{ ...call, promptTokens: 20, prefix: { name: 'text', tokens } }],
     });
     // Of 100 tokens, 16 of a block and 5 of a text were there.
     const programs = [blocks('a', [1, 2]), blocks('b', [1, 3]), named('c', 5), named('d', 10)];
@@ -170,39 +150,26 @@ describe('maitred trace show', () => {
 });
 
 describe('maitred trace', () => {
-  it.each([['--help'], ['convert --help'], ['show --help'], ['help convert']])('%s helps', async (line) => {
-    const { code, out, errors } = await trace(...line.split(' '));
-    expect({ code, errors }).toEqual({ code: 0, errors: [] });
-    expect(out).toContain('Usage: maitred trace');
-  });
+  itHelps(trace, 'maitred trace', ['--help', 'convert --help', 'show --help', 'help convert']);
 
-  it.each([
+  itSuggests(trace, [
     ['convrt x', 'convert'],
     ['show --fromat weka x', '--format'],
     ['show --format wekka x', 'weka'],
     ['convert x --srict', '--strict'],
-  ])('%s is wrong usage that tells what may be meant', async (line, meant) => {
-    const { code, errors } = await trace(...line.split(' '));
-    expect(code).toBe(2);
-    expect(errors).toHaveLength(1);
-    expect(errors[0]?.split(/[Dd]id you mean /)[1]).toContain(meant);
-  });
+  ]);
 
-  it.each([
-    ['convert'],
-    ['show'],
-    ['show a b'],
-    ['show no-such-file'],
-    ['show test'],
-    ['convert test'],
-    ['show package.json/a'],
-    ['show --format'],
-    ['convert x --out'],
-  ])('%s is wrong usage', async (line) => {
-    const { code, out, errors } = await trace(...line.split(' '));
-    expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(errors).toHaveLength(1);
-  });
+  itRefuses(trace, [
+    'convert',
+    'show',
+    'show a b',
+    'show no-such-file',
+    'show test',
+    'convert test',
+    'show package.json/a',
+    'show --format',
+    'convert x --out',
+  ]);
 
   it('with the name of another format is wrong usage, and tells which it is', async () => {
     const { code, out, errors } = await trace('show', '--format', 'weka', fileOf('a.jsonl', GOOD));

@@ -1,19 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { main } from '../../demo/program.js';
 import { makeCommand, type DemoOptions } from '../../demo/options.js';
+import { run } from '../support/command-line.js';
 import { fileOf, folderOf } from '../support/folder.js';
 
-let said = '';
-beforeEach(() => {
-  said = '';
-  const take = (text: string | Uint8Array) => ((said += String(text)), true);
-  vi.spyOn(process.stderr, 'write').mockImplementation(take);
-  vi.spyOn(process.stdout, 'write').mockImplementation(take);
-});
-afterEach(() => vi.restoreAllMocks());
-
-const run = (line: string, more: readonly string[] = []) =>
-  main([...line.split(' ').filter(Boolean), ...more], () => {});
+const demo = (line: string, more: readonly string[] = []) =>
+  run([...line.split(' ').filter(Boolean), ...more], {}, ([, , ...args]) => main(args, () => {}));
 
 describe('the demo refuses, before it starts anything,', () => {
   it.each([
@@ -41,34 +33,31 @@ describe('the demo refuses, before it starts anything,', () => {
     '--engine http://127.0.0.1:9 --traces there',
     '--synthetic --traces there',
   ])('%s', async (line) => {
-    expect(await run(line)).toBe(2);
-    expect(said).not.toBe('');
+    expect(await demo(line)).toMatchObject({ code: 2, err: expect.stringMatching(/./) as string });
   });
 
   it('traces that are named and not there, or hold nothing that can be used', async () => {
     const folder = folderOf({ 'bad.jsonl': '{"instance_id":', 'notes.txt': 'no trace' });
-    expect(await run('--traces', [`${folder}/missing`])).toBe(2);
-    said = '';
-    expect(await run('--traces', [folder])).toBe(2);
-    expect(said).toContain(`${folder}/bad.jsonl, line 1`);
+    expect((await demo('--traces', [`${folder}/missing`])).code).toBe(2);
+    const { code, err } = await demo('--traces', [folder]);
+    expect([code, err]).toEqual([2, expect.stringContaining(`${folder}/bad.jsonl, line 1`)]);
   });
 
   it('a gateway configuration that is wrong or not there', async () => {
     const config = fileOf('maitred.yaml', 'admission:\n  gate: minus one\n');
-    expect(await run('--synthetic --programs 1 --config', [config])).toBe(2);
-    expect(said).toContain('admission.gate');
-    expect(await run('--synthetic --programs 1 --config', [`${config}.missing`])).toBe(2);
+    const { code, err } = await demo('--synthetic --programs 1 --config', [config]);
+    expect([code, err]).toEqual([2, expect.stringContaining('admission.gate')]);
+    expect((await demo('--synthetic --programs 1 --config', [`${config}.missing`])).code).toBe(2);
   });
 
   it('a load balancer that is none', async () => {
-    expect(await run('--synthetic --programs 1 --balancer seesaw')).toBe(2);
+    expect((await demo('--synthetic --programs 1 --balancer seesaw')).code).toBe(2);
   });
 });
 
 describe('the demo', () => {
   it('tells its options', async () => {
-    expect(await run('--help')).toBe(0);
-    expect(said).toContain('--kv-share');
+    expect(await demo('--help')).toMatchObject({ code: 0, out: expect.stringContaining('--kv-share') as string });
   });
 
   it('takes base URLs of engines as the gateway does', () => {

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { folderOf } from '../support/folder.js';
 import { ROOT } from '../support/tree.js';
 
 /**
@@ -81,7 +81,7 @@ const READY = { ran: [], status: 0, output: '' };
 const TYPESCRIPT = { version: '6.0.0', dev: true };
 
 beforeEach(() => {
-  clone = mkdtempSync(join(tmpdir(), 'maitred-clone-'));
+  clone = folderOf({});
   cpSync(join(ROOT, 'scripts/ensure.mjs'), join(clone, 'scripts/ensure.mjs'), { recursive: true });
   put('npm-cli.mjs', NPM);
   put('tsc.cjs', TSC);
@@ -92,7 +92,6 @@ beforeEach(() => {
   put('src/b.ts', 'b');
   lock({ typescript: TYPESCRIPT, yaml: { version: '1.0.0' }, other: { version: '1.0.0', optional: true } });
 });
-afterEach(() => rmSync(clone, { recursive: true }));
 
 describe('scripts/ensure.mjs', () => {
   it('installs and builds a fresh clone, and is silent and offline the second time', () => {

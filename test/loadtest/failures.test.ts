@@ -5,11 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { LoadError, runLoad, type LoadErrorCode, type LoadOptions } from '../../loadtest/index.js';
 import { isPrivate, privateLookup } from '../../loadtest/private-address.js';
 import { engine, post } from '../sim/client.js';
-import { call, load, OPTIONS, program, serve, singles } from '../support/load.js';
+import { call, DONE, front, load, OPTIONS, PART, program, serve, singles } from '../support/load.js';
 
 const EVENTS = { 'content-type': 'text/event-stream' };
-const PART = 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n';
-const DONE = 'data: [DONE]\n\n';
 
 describe('a call that goes wrong', () => {
   it.each([
@@ -56,7 +54,7 @@ describe('a call that goes wrong', () => {
     ['responses', 'data: {"type":"response.failed","response":{}}\n\n'],
     ['messages', 'data: {"type":"error","error":{"message":"no"}}\n\n'],
   ] as const)('in a stream of %s is wrong content: %s', async (api, text) => {
-    const { calls } = await answered(api, { 'content-type': 'text/event-stream' }, text);
+    const { calls } = await answered(api, EVENTS, text);
     expect(calls.map((each) => each.outcome)).toEqual(['wrong_content']);
   });
 
@@ -66,7 +64,7 @@ describe('a call that goes wrong', () => {
     ['messages', 'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}\n\n'],
     ['chat', ': still here\n\n'],
   ] as const)('in a stream of %s that ends before its end is broken: %s', async (api, text) => {
-    const { calls } = await answered(api, { 'content-type': 'text/event-stream' }, text);
+    const { calls } = await answered(api, EVENTS, text);
     expect(calls.map((each) => each.outcome)).toEqual(['broken_stream']);
   });
 
@@ -140,7 +138,7 @@ async function faulty(fault: string, options: Partial<LoadOptions>, all = single
   const faults = [...Array.from({ length: place }, () => 'slow=0'), fault];
   return load({
     targets: [handle.url],
-    timeoutMs: 700,
+    timeoutMs: fault.startsWith('hang') ? 700 : 30_000,
     arrivals: { type: 'open', ratePerSecond: 10, cv: 0 },
     programs: () => withFirst(all, () => void post(handle, '/sim/faults', { faults })),
     ...options,
@@ -159,27 +157,13 @@ async function answered(
   headers: Record<string, string>,
   answer: string | ((response: ServerResponse) => void),
 ) {
-  const handle = await engine();
-  const url = await serve((incoming, response) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => {
-      if (incoming.headers['x-maitred-program'] !== undefined) {
-        response.writeHead(200, headers);
-        if (typeof answer === 'string') response.end(answer);
-        else answer(response);
-        return;
-      }
-      const { method = 'GET', url: path = '' } = incoming;
-      void fetch(handle.url + path, {
-        method,
-        headers: { 'content-type': 'application/json' },
-        ...(method === 'POST' && { body: Buffer.concat(chunks) }),
-      }).then(async (given) => {
-        response.writeHead(given.status, { 'content-type': given.headers.get('content-type') ?? '' });
-        response.end(await given.text());
-      });
-    });
+  const url = await front(await engine(), (_path, _body, { 'x-maitred-program': program }) => {
+    if (program === undefined) return undefined;
+    return (response) => {
+      response.writeHead(200, headers);
+      if (typeof answer === 'string') response.end(answer);
+      else answer(response);
+    };
   });
   return load({ targets: [url], programs: () => singles(1), api, identity: 'maitred' });
 }
@@ -279,7 +263,9 @@ describe('a target that is not fit for a run', () => {
     ['status=404', 'not_an_api'],
   ])('breaks its first call by %s', async (fault, code) => {
     const { url } = await engine({ faults: [fault] });
-    expect(await refusal({ targets: [url], timeoutMs: 300, ignoreEos: false })).toBe(code);
+    expect(await refusal({ targets: [url], timeoutMs: code === 'timeout' ? 300 : 30_000, ignoreEos: false })).toBe(
+      code,
+    );
   });
 
   it('never says a word', async () => {

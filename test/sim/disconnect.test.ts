@@ -7,7 +7,7 @@ const LONG = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 5000,
 const PATH = '/v1/chat/completions';
 
 function settled(sim: EngineHandle, expected: object): Promise<void> {
-  return vi.waitFor(() => expect(sim.stats()).toMatchObject(expected), { timeout: 2000, interval: 5 });
+  return vi.waitFor(() => expect(sim.stats()).toMatchObject(expected), { timeout: 30_000, interval: 5 });
 }
 
 /** Sends without reading, and returns how to leave. */

@@ -24,7 +24,7 @@ interface Request {
 
 type Happening = { readonly at: number } & ({ readonly add: number } | { readonly abort: number } | { look: true });
 
-/** Plays requests with stretches of so many steps, and tells all that can be seen of it. */
+/** Plays requests with stretches of so many steps, and tells all that can be seen of it; checks what holds after each. */
 function play(requests: readonly Request[], looks: readonly number[], setting: Setting, stepsMax: number) {
   const preset = { ...PRESETS['tiny-cpu'], ...setting.preset };
   const engine = new Engine({ preset, blockSize: BLOCK, scheduling: setting.scheduling });
@@ -47,6 +47,7 @@ function play(requests: readonly Request[], looks: readonly number[], setting: S
       const end = engine.stepEnd;
       for (const { arrival, state, firstTokenAt } of engine.end())
         if (state === 'finished' || firstTokenAt === end) told.push(`${arrival} ${state}`);
+      expectSound(engine, preset.slots, sequences.values());
       begin(end);
     }
   };
@@ -71,6 +72,27 @@ function play(requests: readonly Request[], looks: readonly number[], setting: S
   return { engine, sequences: [...sequences.values()], told, views, stretches };
 }
 
+/** No block is lost or booked twice, and no slot is exceeded. */
+function expectSound({ kv, running }: Engine, slots: number, all: Iterable<Sequence>): void {
+  expect(running).toBeLessThanOrEqual(slots);
+  const active = [...all].filter(({ state }) => state === 'running');
+  const needed = active.map(({ computed }) => Math.ceil(computed / BLOCK));
+  // Between what they need if they share all they can, and what they need if they share nothing.
+  expect(kv.size - kv.free).toBeGreaterThanOrEqual(Math.max(0, ...needed));
+  expect(kv.size - kv.free).toBeLessThanOrEqual(needed.reduce((sum, blocks) => sum + blocks, 0));
+}
+
+/** Every request has ended, with exactly its tokens unless it was aborted, and all blocks are free. */
+function expectEnded({ engine, sequences }: ReturnType<typeof play>): void {
+  for (const { state, generated, work, cachedTokens } of sequences) {
+    expect(['finished', 'aborted']).toContain(state);
+    if (state === 'finished') expect(generated).toBe(work.outputTokens);
+    expect(cachedTokens).toBeLessThan(work.promptTokens);
+  }
+  const { kv, running, waiting, totals } = engine;
+  expect([running, waiting, kv.free, totals.finished + totals.aborted]).toEqual([0, 0, kv.size, sequences.length]);
+}
+
 interface Setting {
   readonly preset: Partial<Preset>;
   readonly scheduling: EngineScheduling;
@@ -88,6 +110,7 @@ function workOf({ prefix, prompt, output, priority }: Request): Work {
 function expectSame(requests: readonly Request[], looks: readonly number[], setting: Setting, stepsMax = Infinity) {
   const single = play(requests, looks, setting, 1);
   const stretched = play(requests, looks, setting, stepsMax);
+  expectEnded(single);
   expect(stretched.told).toEqual(single.told);
   expect(stretched.views).toEqual(single.views);
   expect(stretched.engine.totals).toEqual(single.engine.totals);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import { afterEach } from 'vitest';
@@ -96,13 +96,19 @@ export async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** One word of an answer in a stream, and its end. */
+export const PART = 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n';
+export const DONE = 'data: [DONE]\n\n';
+
+type Own = { readonly status: number; readonly text: string } | ((response: ServerResponse) => void);
+
 /**
  * An engine behind a custom front: the client gets `answer`'s result for a path; all other requests go to the engine.
  * @param answer returns undefined to pass the request to the engine
  */
 export function front(
   { url }: EngineHandle,
-  answer: (path: string, body: string) => { status: number; text: string } | undefined,
+  answer: (path: string, body: string, headers: IncomingHttpHeaders) => Own | undefined,
 ): Promise<string> {
   return serve((incoming, response) => {
     const chunks: Buffer[] = [];
@@ -110,7 +116,8 @@ export function front(
     incoming.on('end', () => {
       const { method = 'GET', url: path = '' } = incoming;
       const body = Buffer.concat(chunks).toString();
-      const own = answer(path, body);
+      const own = answer(path, body, incoming.headers);
+      if (typeof own === 'function') return own(response);
       if (own !== undefined) {
         response.writeHead(own.status).end(own.text);
         return;

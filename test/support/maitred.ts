@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
+import { engine } from '../sim/client.js';
+import type { EngineOptions } from '../../sim/index.js';
 import { ROOT } from './tree.js';
 
 /** The installed binary, built by `npm run build`. */
@@ -66,4 +68,14 @@ export class Maitred {
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
   }
+}
+
+/** `maitred serve` in front of two stand-in engines, which have joined. */
+export async function serveTwo(options: EngineOptions, port = '0', env: Readonly<Record<string, string>> = {}) {
+  const engines = await Promise.all([engine(options), engine(options)]);
+  const maitred = new Maitred(['serve', '--port', port, ...engines.flatMap(({ url }) => ['--engine', url])], env);
+  const url = await maitred.url();
+  const joined = () => maitred.logs.filter(({ msg }) => msg === 'engine joined').length;
+  await expect.poll(joined, { timeout: 30_000 }).toBe(2);
+  return { maitred, url };
 }

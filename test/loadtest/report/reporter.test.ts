@@ -1,18 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { makeReporter, parseSlo, type LoadDocument } from '../../../loadtest/report/index.js';
 import { ERROR_CLASSES } from '../../../loadtest/records.js';
+import { folderOf } from '../../support/folder.js';
 import { readText } from '../../support/tree.js';
 import { call, options, playRun, progress, summary, Written } from './made-up.js';
 
 const BOTH = ['http://127.0.0.1:8000', 'http://127.0.0.1:8001'];
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'maitred-report-'));
+  folder = folderOf({});
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 const inFolder = (name: string) => join(folder, name);
 const read = (name: string) => readFileSync(inFolder(name), 'utf8');
 

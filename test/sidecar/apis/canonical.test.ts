@@ -14,43 +14,30 @@ const chatSent = (...list: JsonObject[]) => said(chat.readRequest({ model: 'm', 
 const claudeSent = (...list: JsonObject[]) => said(messages.readRequest({ model: 'm', messages: list })).slice(1);
 const itemsSent = (...input: JsonObject[]) => said(responses.readRequest({ model: 'm', input })).slice(1);
 
+const textPart = (text: string) => ({ type: 'text', text });
+const calls = (...functions: JsonObject[]) => ({ tool_calls: functions.map((each) => ({ function: each })) });
+const picture = (url: string) => ({ content: [{ type: 'image_url', image_url: { url } }] });
+
 describe('an answer sent back has the form that it was given in', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'ls', arguments: '{"path":"/","deep":true}' } };
+  const looking = (given: unknown) => ({
+    content: 'Let me look.',
+    tool_calls: [{ ...call, function: { name: 'ls', arguments: given } }],
+  });
   const answer = chatAnswer({ role: 'assistant', content: 'Let me look.\n', refusal: null, tool_calls: [call] });
 
   it.each<[string, JsonObject]>([
     ['as it came', { content: 'Let me look.\n', tool_calls: [call] }],
     ['trimmed', { content: 'Let me look.', tool_calls: [call] }],
-    [
-      'as parts',
-      {
-        content: [
-          { type: 'text', text: 'Let me ' },
-          { type: 'text', text: 'look.' },
-        ],
-        tool_calls: [call],
-      },
-    ],
+    ['as parts', { content: [textPart('Let me '), textPart('look.')], tool_calls: [call] }],
     ['with reasoning', { content: 'Let me look.', reasoning_content: 'hmm', tool_calls: [call] }],
     ['with thoughts in the text', { content: '<think>hmm</think>\n\nLet me look.', tool_calls: [call] }],
     [
       'with extras',
       { name: 'bot', annotations: [], audio: null, content: 'Let me look.', tool_calls: [{ ...call, index: 0 }] },
     ],
-    [
-      'with arguments printed anew',
-      {
-        content: 'Let me look.',
-        tool_calls: [{ ...call, function: { name: 'ls', arguments: '{ "deep": true, "path": "\\u002f" }' } }],
-      },
-    ],
-    [
-      'with arguments as an object',
-      {
-        content: 'Let me look.',
-        tool_calls: [{ ...call, function: { name: 'ls', arguments: { deep: true, path: '/' } } }],
-      },
-    ],
+    ['with arguments printed anew', looking('{ "deep": true, "path": "\\u002f" }')],
+    ['with arguments as an object', looking({ deep: true, path: '/' })],
   ])('%s', (_how, message) => expect(chatSent({ role: 'assistant', ...message })[0]).toEqual(answer));
 
   it('but for the ids of its calls, which stand apart', () => {
@@ -153,22 +140,10 @@ describe('what an engine would read differently differs', () => {
     ['text', { content: 'a' }, { content: 'b' }],
     ['inner space', { content: 'a b' }, { content: 'ab' }],
     ['role', { content: 'a' }, { role: 'system', content: 'a' }],
-    [
-      'picture',
-      { content: [{ type: 'image_url', image_url: { url: 'a' } }] },
-      { content: [{ type: 'image_url', image_url: { url: 'b' } }] },
-    ],
-    ['tool', { tool_calls: [{ function: { name: 'a' } }] }, { tool_calls: [{ function: { name: 'b' } }] }],
-    [
-      'argument',
-      { tool_calls: [{ function: { name: 'a', arguments: '{"x":1}' } }] },
-      { tool_calls: [{ function: { name: 'a', arguments: '{"x":2}' } }] },
-    ],
-    [
-      'number of calls',
-      { tool_calls: [{ function: { name: 'a' } }] },
-      { tool_calls: [{ function: { name: 'a' } }, { function: { name: 'a' } }] },
-    ],
+    ['picture', picture('a'), picture('b')],
+    ['tool', calls({ name: 'a' }), calls({ name: 'b' })],
+    ['argument', calls({ name: 'a', arguments: '{"x":1}' }), calls({ name: 'a', arguments: '{"x":2}' })],
+    ['number of calls', calls({ name: 'a' }), calls({ name: 'a' }, { name: 'a' })],
     ['result and text', { content: [{ type: 'tool_result', content: 'x' }] }, { content: 'x' }],
   ])('%s', (_what, a, b) => expect(form(a)).not.toEqual(form(b)));
 });

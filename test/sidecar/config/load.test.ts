@@ -1,23 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { loadConfig, type ConfigInputs } from '../../../sidecar/config/load.js';
 import { ConfigError, type ConfigProblem } from '../../../sidecar/config/problems.js';
 import { redact } from '../../../sidecar/config/secrets.js';
+import { fileOf, folderOf } from '../../support/folder.js';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'maitred-config-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function write(text: string | Uint8Array): string {
-  const file = join(folder, 'maitred.yaml');
-  writeFileSync(file, text);
-  return file;
-}
+const write = (text: string | Uint8Array) => fileOf('maitred.yaml', text);
 
 function problemsIn(inputs: ConfigInputs): readonly ConfigProblem[] {
   try {
@@ -117,8 +105,7 @@ describe('file', () => {
   });
 
   it('refuses a missing file and a folder', () => {
-    expect(problemsIn({ file: join(folder, 'none.yaml') })).toHaveLength(1);
-    expect(problemsIn({ file: folder })).toHaveLength(1);
+    for (const file of [`${write('')}.none`, folderOf({})]) expect(problemsIn({ file })).toHaveLength(1);
   });
 });
 
@@ -134,6 +121,9 @@ describe('schema', () => {
     ['policy: {firstQuantumMs: .nan}', 'policy.firstQuantumMs'],
     ['policy: {firstQuantumMs: .inf}', 'policy.firstQuantumMs'],
     ['policy: {name: plass}', 'policy.name'],
+    ['policy: {name: las-decayed}', 'policy.name'],
+    ['policy: {service: output}', 'policy.service'],
+    ['balancer: {name: round-robin}', 'balancer.name'],
     ['starvation: {beta: 0}', 'starvation.beta'],
     ['admission: {window: 0}', 'admission.window'],
     ['admission: {window: many}', 'admission.window'],
@@ -151,6 +141,10 @@ describe('schema', () => {
     ['__proto__: {listen: 1}', '__proto__'],
     ['listen: {constructor: 1}', 'listen.constructor'],
     ['1: 2', '1'],
+    ['cluster: {url: "http://a:6379"}', 'cluster.url'],
+    ['cluster: {url: "redis://:secret@a:6379"}', 'cluster.url'],
+    ['cluster: {url: "redis://a:6379/x"}', 'cluster.url'],
+    ['cluster: {pool: "a}b"}', 'cluster.pool'],
   ])('refuses %s', (text, path) => {
     expect(pathsIn(text)).toEqual([path]);
   });
@@ -166,6 +160,9 @@ describe('schema', () => {
     ['starvation: {waitMsMax: 1}\nadmission: {reserveMs: 1600000}', 'timeouts.queueMs'],
     ['health: {backoffMs: 90, backoffMsMax: 80}', 'health.backoffMs'],
     ['admin: {port: 8080}', 'admin.port'],
+    ['cluster: {url: "redis://a:6379"}\nembedded: 1', 'cluster.url'],
+    ['cluster: {url: "redis://a:6379", caFile: ca.pem}', 'cluster.caFile'],
+    ['cluster: {leaseMs: 2999}', 'cluster.leaseMs'],
     ['engines: [{url: "http://a"}, {url: "http://a:80/x"}]', 'engines[1].id'],
     ['engines: [{url: "http://a", id: x}, {url: "http://b", id: x}]', 'engines[1].id'],
     ['identity: {sources: [body, body]}', 'identity.sources[1]'],

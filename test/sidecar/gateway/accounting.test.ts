@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { makeBalancer } from '../../../loadbalancer/index.js';
-import { Scheduler, type Command, type Event, type Millis } from '../../../src/index.js';
+import { Scheduler } from '../../../src/index.js';
+import { Dice } from '../../support/dice.js';
 import {
+  recording,
   DONE_EVENT,
   TEXT_EVENT,
   chat,
@@ -17,17 +20,6 @@ import {
 } from './world.js';
 
 const OUTCOMES = ['completed', 'client_error', 'engine_error', 'cancelled', 'timed_out', 'drained'];
-
-/** A small random generator with a seed, so that all runs are equal. */
-function dice(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Misbehaves as the request's `x-fault` says. */
 const moody: Answer = async (response, seen, request) => {
@@ -61,12 +53,6 @@ const good: Answer = async (response, seen, request) => {
 
 const FAULTS = ['', '', '', '', 'slow', 'reset', '400', '429', '500', '503', 'hang', 'half', 'garbage'];
 
-interface Step {
-  readonly event: Event;
-  readonly now: Millis;
-  readonly commands: readonly Command[];
-}
-
 describe('a random mixture of faults, cancels and floods', () => {
   it('loses nothing, answers nothing twice, adds up, and replays to the same commands', async () => {
     const engines = [await fakeEngine(moody), await fakeEngine(moody), await fakeEngine(moody)];
@@ -85,30 +71,25 @@ describe('a random mixture of faults, cancels and floods', () => {
       },
       health: { failuresMax: 1000 },
     };
-    const steps: Step[] = [];
-    const { gateway, url, adminUrl, logs } = await world(engines, settings, {
-      recorder: {
-        step: (event, now, commands) => void steps.push({ event, now, commands: [...commands] }),
-        configured: () => undefined,
-      },
-    });
-    const roll = dice(2026);
+    const { steps, recorder } = recording();
+    const { gateway, url, adminUrl, logs } = await world(engines, settings, { recorder });
+    const dice = new Dice(2026);
     const statuses: Promise<number | 'left'>[] = [];
     for (let i = 0; i < 400; i++) {
       const leaving = new AbortController();
       const headers = {
-        'x-fault': FAULTS[Math.floor(roll() * FAULTS.length)] ?? '',
-        'x-maitred-program': `p${Math.floor(roll() * 20)}`,
+        'x-fault': dice.pick(FAULTS),
+        'x-maitred-program': `p${dice.int(0, 19)}`,
         'x-request-id': `r${i}`,
       };
       statuses.push(
-        chat(url, { stream: roll() < 0.5 }, headers, leaving.signal).then(
+        chat(url, { stream: dice.chance(0.5) }, headers, leaving.signal).then(
           ({ status }) => status,
           () => 'left' as const,
         ),
       );
-      if (roll() < 0.2) setTimeout(() => leaving.abort(), roll() * 100);
-      if (roll() < 0.3) await pause(roll() * 10);
+      if (dice.chance(0.2)) setTimeout(() => leaving.abort(), dice.int(0, 100));
+      if (dice.chance(0.3)) await pause(dice.int(0, 10));
     }
     const settled = await Promise.all(statuses);
     await until(async () => (await metrics(adminUrl)).get('maitred_calls_in_system') === 0);
@@ -132,29 +113,19 @@ describe('a random mixture of faults, cancels and floods', () => {
     expect(new Set(lines).size).toBe(ended);
     await gateway.close();
     replay(steps, settings);
-  }, 60_000);
+  });
 
   it('tells the scheduler which tools answers call, each once, or else which one the client told', async () => {
     const called = ['f', 'g', 'f', ''].map((name) => ({ type: 'function', function: { name, arguments: '{}' } }));
     const choice = { index: 0, message: { role: 'assistant', content: null, tool_calls: called } };
     const answers = [completion({ choices: [choice] }), completion(), completion()];
     const engine = await fakeEngine((...asked) => answers.shift()?.(...asked));
-    const told: unknown[] = [];
-    const { url } = await world(
-      [engine],
-      {},
-      {
-        recorder: {
-          step(event) {
-            if (event.type === 'callFinished') told.push(event.tools);
-          },
-          configured: () => undefined,
-        },
-      },
-    );
+    const { steps, recorder } = recording();
+    const { url } = await world([engine], {}, { recorder });
     await chat(url, { vllm_xargs: { this_func_call: 'h' } });
     await chat(url);
     await chat(url, { vllm_xargs: { this_func_call: 'h' } });
+    const told = steps.flatMap(({ event }) => (event.type === 'callFinished' ? [event.tools] : []));
     expect(told).toEqual([['f', 'g'], undefined, ['h']]);
   });
 
@@ -172,7 +143,7 @@ describe('a random mixture of faults, cancels and floods', () => {
 });
 
 /** Checks that the same events through a fresh scheduler give the same commands. */
-function replay(steps: readonly Step[], settings: Record<string, unknown>): void {
+function replay(steps: ReturnType<typeof recording>['steps'], settings: Record<string, unknown>): void {
   const config = configOf([], settings);
   const scheduler = new Scheduler(config, makeBalancer(config.balancer));
   for (const { event, now, commands } of steps) assert.deepEqual(scheduler.step(event, now), commands);

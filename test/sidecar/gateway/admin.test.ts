@@ -1,12 +1,21 @@
-import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { JSON_TYPE, ask, chat, errorCode, fakeEngine, gate, openChat, until, world } from './world.js';
+import {
+  JSON_TYPE,
+  ask,
+  chat,
+  errorCode,
+  fakeEngine,
+  heldEngine,
+  keysOf,
+  named,
+  openChat,
+  post,
+  refusal,
+  until,
+  world,
+} from './world.js';
 
-const sha256 = (key: string): string => hash('sha256', key, 'hex');
-const keys = [
-  { sha256: sha256('key-a'), tenant: 'a' },
-  { sha256: sha256('key-b'), tenant: 'b' },
-];
+const keys = keysOf('a', 'b');
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
 describe('API keys', () => {
@@ -15,7 +24,7 @@ describe('API keys', () => {
     const { url } = await world([engine], { auth: { keys } });
     for (const headers of [{}, bearer('wrong'), { 'x-api-key': 'wrong' }, { authorization: 'key-a' }, bearer('')]) {
       for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/anything', '/tokenize', '/programs/release']) {
-        const got = await ask(`${url}${path}`, { headers: { ...JSON_TYPE, ...headers }, body: '{}' });
+        const got = await post(`${url}${path}`, '{}', headers);
         expect([got.status, got.headers['x-maitred-reason']]).toEqual([401, 'unauthorized']);
         expect(got.headers['www-authenticate']).toBe('Bearer');
       }
@@ -67,7 +76,7 @@ describe('API keys', () => {
       (await ask(`${adminUrl}/engines`, { headers: bearer('admin-token') })).text,
     ].join('\n');
     expect(shown).toContain('[redacted]');
-    for (const secret of ['key-a', 'wrong-key', 'engine-secret', 'admin-token', 'prompt-text', sha256('key-a')])
+    for (const secret of ['key-a', 'wrong-key', 'engine-secret', 'admin-token', 'prompt-text', keys[0]!.sha256])
       expect(shown).not.toContain(secret);
   });
 });
@@ -97,15 +106,13 @@ describe('admin paths', () => {
       const { url } = await world([engine], overrides);
       const at = url.replace('0.0.0.0', '127.0.0.1');
       for (const path of paths) {
-        const got = await ask(`${at}${path}`, { headers: bearer('key-a') });
-        expect([got.status, errorCode(got.text)]).toEqual([403, 'forbidden']);
+        expect(refusal(await ask(`${at}${path}`, { headers: bearer('key-a') }))).toEqual([403, 'forbidden']);
       }
       expect((await ask(`${at}/healthz`)).status).toBe(200);
     }
     const { url } = await world([engine], { auth: { keys }, admin: { token: 'admin-token' } });
     for (const headers of [{}, bearer('key-a'), bearer('wrong')]) {
-      const got = await ask(`${url}/queue`, { headers });
-      expect([got.status, errorCode(got.text)]).toEqual([401, 'unauthorized']);
+      expect(refusal(await ask(`${url}/queue`, { headers }))).toEqual([401, 'unauthorized']);
     }
     expect((await ask(`${url}/queue`, { headers: bearer('admin-token') })).status).toBe(200);
   });
@@ -117,7 +124,7 @@ describe('admin paths', () => {
       ['p2', 1],
       ['p3', 2],
     ] as const)
-      for (let i = 0; i < calls; i++) await chat(url, {}, { 'x-maitred-program': name });
+      for (let i = 0; i < calls; i++) await chat(url, {}, named(name));
     const list = async (query: string) => {
       const got = (await ask(`${url}/programs${query}`)).json() as {
         programs: { id: string }[];
@@ -150,11 +157,7 @@ describe('admin paths', () => {
   });
 
   it('show a program with its calls, and end it', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(async (response) => {
-      await opened;
-      response.end('{}');
-    });
+    const { engine, open } = await heldEngine();
     const { url } = await world([engine]);
     const call = openChat(url, {}, { 'x-maitred-program': 'a/b c', 'x-maitred-thread': 't' });
     await until(() => engine.seen.length === 1);
@@ -172,8 +175,7 @@ describe('admin paths', () => {
     expect((await ask(at)).status).toBe(404);
     open();
     expect((await call).statusCode).toBe(200);
-    const got = await ask(`${url}/programs/nobody/end`, { method: 'POST' });
-    expect([got.status, errorCode(got.text)]).toEqual([404, 'unknown_program']);
+    expect(refusal(await ask(`${url}/programs/nobody/end`, { method: 'POST' }))).toEqual([404, 'unknown_program']);
   });
 
   it('show, add, drain and remove engines', async () => {
@@ -186,8 +188,8 @@ describe('admin paths', () => {
       { id: first.id, state: 'up', in_flight: 0, working_set_tokens: 0, capacity_tokens: null, models: ['m'] },
     ]);
     expect((await rows())[0]).toHaveProperty('window');
-    const post = (body: object) => ask(`${url}/engines`, { headers: JSON_TYPE, body: JSON.stringify(body) });
-    expect((await post({ url: second.url, kind: 'openai' })).status).toBe(201);
+    const add = (body: object) => post(`${url}/engines`, body);
+    expect((await add({ url: second.url, kind: 'openai' })).status).toBe(201);
     await until(async () => (await rows()).every(({ state }) => state === 'up'));
     for (const [body, status, code] of [
       [{ url: second.url }, 409, 'engine_exists'],
@@ -196,11 +198,10 @@ describe('admin paths', () => {
       [{ url: second.url, apiKey: 'env:HOME' }, 400, 'invalid_body'],
       [{}, 400, 'invalid_body'],
     ] as const) {
-      const got = await post(body);
-      expect([got.status, errorCode(got.text)]).toEqual([status, code]);
+      expect(refusal(await add(body))).toEqual([status, code]);
     }
-    const missing = (await post({})).json()['error'];
-    const wrong = (await post({ url: 5 })).json()['error'];
+    const missing = (await add({})).json()['error'];
+    const wrong = (await add({ url: 5 })).json()['error'];
     expect([missing, wrong]).toMatchObject([{ param: 'url' }, { param: 'url' }]);
     expect(wrong).not.toEqual(missing);
     const at = `${url}/engines/${encodeURIComponent(first.id)}`;
@@ -213,8 +214,7 @@ describe('admin paths', () => {
       [at, 'DELETE'],
       [`${at}/drain`, 'POST'],
     ] as const) {
-      const got = await ask(path, { method });
-      expect([got.status, errorCode(got.text)]).toEqual([404, 'unknown_engine']);
+      expect(refusal(await ask(path, { method }))).toEqual([404, 'unknown_engine']);
     }
   });
 });
@@ -223,8 +223,7 @@ describe('the ends of programs that other routers’ clients tell', () => {
   it('end no root when a sub-agent’s session is over', async () => {
     const { url } = await world([await fakeEngine()]);
     await chat(url, {}, { 'x-maitred-program': 'child', 'x-maitred-parent': 'root' });
-    const release = async (session_id: string) =>
-      (await ask(`${url}/finish_session`, { headers: JSON_TYPE, body: JSON.stringify({ session_id }) })).json();
+    const release = async (session_id: string) => (await post(`${url}/finish_session`, { session_id })).json();
     expect(await release('child')).toMatchObject({ released: false });
     expect(await release('root')).toMatchObject({ released: true });
   });
@@ -236,11 +235,11 @@ describe('the ends of programs that other routers’ clients tell', () => {
       ['/finish_session', 'session_id'],
     ] as const) {
       await chat(url, { [field]: 'p' });
-      const post = (body: object) => ask(`${url}${path}`, { headers: JSON_TYPE, body: JSON.stringify(body) });
-      expect((await post({ [field]: 'p' })).json()).toEqual({ [field]: 'p', released: true });
-      expect((await post({ [field]: 'p' })).json()).toEqual({ [field]: 'p', released: false });
+      const tell = (body: object) => post(`${url}${path}`, body);
+      expect((await tell({ [field]: 'p' })).json()).toEqual({ [field]: 'p', released: true });
+      expect((await tell({ [field]: 'p' })).json()).toEqual({ [field]: 'p', released: false });
       for (const wrong of [{}, { [field]: '' }, { [field]: [] }])
-        expect(errorCode((await post(wrong)).text)).toBe('invalid_body');
+        expect(errorCode((await tell(wrong)).text)).toBe('invalid_body');
     }
   });
 });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
+  ONE_AT_A_TIME,
+  rawChat,
   DONE_EVENT,
   JSON_TYPE,
-  MODEL,
   TEXT_EVENT,
   ask,
   chat,
@@ -10,6 +11,7 @@ import {
   completion,
   dial,
   fakeEngine,
+  leavingChat,
   metrics,
   openChat,
   until,
@@ -18,15 +20,7 @@ import {
   type Answer,
 } from './world.js';
 
-const ONE_AT_A_TIME = { admission: { window: 1 } };
 const hang: Answer = () => undefined;
-
-/** Milliseconds until `event`, which must happen within a second. */
-async function within1s(event: Promise<unknown>): Promise<void> {
-  const start = performance.now();
-  await event;
-  expect(performance.now() - start).toBeLessThan(1000);
-}
 
 async function cancelled(adminUrl: string): Promise<number | undefined> {
   return (await metrics(adminUrl)).get('maitred_calls_ended_total{outcome="cancelled"}');
@@ -43,12 +37,11 @@ describe('a client that leaves', () => {
     const { url, adminUrl } = await world([engine], ONE_AT_A_TIME);
     const running = chat(url, {}, {}, AbortSignal.timeout(5000)).catch(() => undefined);
     await until(() => engine.seen.length === 1);
-    const leaving = new AbortController();
-    const queued = chat(url, { stream: streamed }, {}, leaving.signal).catch(() => 'left');
+    const { call: queued, leave } = leavingChat(url, { stream: streamed });
     await until(async () => (await waiting(adminUrl)) === 1);
-    leaving.abort();
+    leave();
     expect(await queued).toBe('left');
-    await within1s(until(async () => (await waiting(adminUrl)) === 0));
+    await until(async () => (await waiting(adminUrl)) === 0);
     expect(await cancelled(adminUrl)).toBe(1);
     expect(engine.seen).toHaveLength(1);
     void running;
@@ -57,12 +50,11 @@ describe('a client that leaves', () => {
   it.each([true, false])('before the first byte frees its engine (stream: %s)', async (streamed) => {
     const engine = await fakeEngine(hang);
     const { url, adminUrl, logs } = await world([engine], ONE_AT_A_TIME);
-    const leaving = new AbortController();
-    const call = chat(url, { stream: streamed }, {}, leaving.signal).catch(() => 'left');
+    const { call, leave } = leavingChat(url, { stream: streamed });
     await until(() => engine.seen.length === 1);
-    leaving.abort();
+    leave();
     expect(await call).toBe('left');
-    await within1s(engine.last.abandoned);
+    await engine.last.abandoned;
     expect(await inFlight(adminUrl)).toBe(0);
     expect(logs.find((line) => line['msg'] === 'call')).toMatchObject({
       outcome: 'cancelled',
@@ -83,74 +75,53 @@ describe('a client that leaves', () => {
     body.on('error', () => undefined);
     await new Promise((resolve) => body.once('data', resolve));
     body.destroy();
-    await within1s(engine.last.abandoned);
+    await engine.last.abandoned;
     await until(async () => (await inFlight(adminUrl)) === 0);
     expect(await cancelled(adminUrl)).toBe(1);
   });
 
-  it('while a whole answer is half there frees its engine', async () => {
-    const engine = await fakeEngine((response) => {
-      response.setHeader('content-type', 'application/json');
-      response.write('{"choices":[');
-    });
+  it.each<[string, Answer, string]>([
+    ['while a whole answer is half there', (response) => void response.write('{"choices":['), 'chat/completions'],
+    ['while its request is passed through', hang, 'audio/speech'],
+  ])('%s frees its engine', async (_, answer, path) => {
+    const engine = await fakeEngine(answer);
     const { url, adminUrl } = await world([engine], ONE_AT_A_TIME);
     const leaving = new AbortController();
-    const call = chat(url, {}, {}, leaving.signal).catch(() => 'left');
+    const { signal } = leaving;
+    const request = ask(`${url}/v1/${path}`, { headers: JSON_TYPE, body: chatBody(), signal }).catch(() => 'left');
     await until(() => engine.seen.length === 1);
     leaving.abort();
-    expect(await call).toBe('left');
-    await within1s(engine.last.abandoned);
-    expect(await cancelled(adminUrl)).toBe(1);
+    expect(await request).toBe('left');
+    await engine.last.abandoned;
+    expect(await cancelled(adminUrl)).toBe(path === 'audio/speech' ? 0 : 1);
   });
 
   it('with pipelined requests cancels them all', async () => {
     const engine = await fakeEngine(hang);
     const { url, adminUrl } = await world([engine]);
-    const body = chatBody();
-    const request = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     const socket = dial(url);
-    socket.write(request.repeat(3));
+    socket.write(rawChat().repeat(3));
     await until(() => engine.seen.length === 3);
     socket.destroy();
-    await within1s(Promise.all(engine.seen.map((seen) => seen.abandoned)));
+    await Promise.all(engine.seen.map((seen) => seen.abandoned));
     await until(async () => (await cancelled(adminUrl)) === 3);
   });
 
   it('by closing its side only has left, too', async () => {
     const engine = await fakeEngine(hang);
     const { url } = await world([engine]);
-    const body = chatBody();
-    const socket = dial(url);
-    socket.end(
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
+    dial(url).end(rawChat());
     await until(() => engine.seen.length === 1);
-    await within1s(engine.last.abandoned);
-  });
-
-  it('ends a request that is passed through', async () => {
-    const engine = await fakeEngine(hang);
-    const { url } = await world([engine]);
-    const leaving = new AbortController();
-    const request = ask(`${url}/v1/audio/speech`, {
-      headers: JSON_TYPE,
-      body: JSON.stringify({ model: MODEL }),
-      signal: leaving.signal,
-    }).catch(() => 'left');
-    await until(() => engine.seen.length === 1);
-    leaving.abort();
-    await request;
-    await within1s(engine.last.abandoned);
+    await engine.last.abandoned;
   });
 
   it('is told to engines that are slow to see it, by the id of the very attempt', async () => {
     const engine = await fakeEngine(hang);
     const { url } = await world([engine], { engines: [{ url: engine.url, kind: 'sglang' }] });
-    const leaving = new AbortController();
-    const call = chat(url, {}, {}, leaving.signal).catch(() => 'left');
+    const { call, leave } = leavingChat(url);
     await until(() => engine.seen.length === 1);
     const { rid } = JSON.parse(engine.last.body.toString()) as { rid: string };
-    leaving.abort();
+    leave();
     await call;
     await until(() => engine.aborts.length === 1);
     expect(engine.aborts).toEqual([rid]);
@@ -159,12 +130,11 @@ describe('a client that leaves', () => {
   it('lets the next in the queue go at once', async () => {
     const engine = await fakeEngine(hang);
     const { url } = await world([engine], ONE_AT_A_TIME);
-    const leaving = new AbortController();
-    const first = chat(url, {}, {}, leaving.signal).catch(() => 'left');
+    const { call: first, leave } = leavingChat(url);
     await until(() => engine.seen.length === 1);
     const second = chat(url);
     engine.answer = completion();
-    leaving.abort();
+    leave();
     expect((await second).status).toBe(200);
     expect(await first).toBe('left');
   });
@@ -219,14 +189,9 @@ describe('a client that does not read', () => {
     });
     const { url, adminUrl } = await world([engine]);
     const socket = dial(url).pause();
-    const send = (body: string): unknown =>
-      socket.write(
-        `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n` +
-          `content-length: ${body.length}\r\n\r\n${body}`,
-      );
-    send(chatBody({ stream: true }));
+    socket.write(rawChat(chatBody({ stream: true })));
     await until(() => sent.blocked);
-    send(chatBody());
+    socket.write(rawChat());
     const completed = 'maitred_calls_ended_total{outcome="completed"}';
     await until(async () => (await metrics(adminUrl)).get(completed) === 1);
     socket.destroy();

@@ -1,17 +1,19 @@
-import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Recorder } from '../../../sidecar/driver.js';
-import type { Event, Work } from '../../../src/index.js';
+import type { Work } from '../../../src/index.js';
 import {
-  JSON_TYPE,
   MODEL,
   ask,
+  bearer,
   chat,
   completion,
   configOf,
-  errorCode,
   fakeEngine,
+  keysOf,
+  named,
+  post,
+  recording,
+  refusal,
   world,
   type FakeEngine,
   type Got,
@@ -19,23 +21,20 @@ import {
 
 const REST = { promptTokens: 1200, outputTokens: 300 };
 const HEADER = 'x-maitred-remaining';
-const sha256 = (key: string): string => hash('sha256', key, 'hex');
-const TENANTS = ['a', 'b'].map((tenant) => ({ sha256: sha256(`key-${tenant}`), tenant }));
-const bearer = (tenant: string) => ({ authorization: `Bearer key-${tenant}` });
+const TENANTS = keysOf('a', 'b');
 
 /** A gateway with its events, and what its calls and hints declared, oldest first. */
 async function declaring(engine: FakeEngine, overrides: Record<string, unknown> = {}) {
-  const events: Event[] = [];
-  const recorder: Recorder = { step: (event) => void events.push(event), configured: () => undefined };
+  const { steps, recorder } = recording();
   const declared = (): (Work | undefined)[] =>
-    events.flatMap((event) =>
+    steps.flatMap(({ event }) =>
       event.type === 'callArrived' || event.type === 'programHinted' ? [event.remaining] : [],
     );
   return { ...(await world([engine], overrides, { recorder })), declared };
 }
 
 const hint = (url: string, program: string, body: unknown, headers = {}) =>
-  ask(`${url}/programs/${program}/hint`, { headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) });
+  post(`${url}/programs/${program}/hint`, body, headers);
 
 describe('the rest of a program', () => {
   it('is declared by a field, which no engine sees, or by a header; the field goes first', async () => {
@@ -57,10 +56,7 @@ describe('the rest of a program', () => {
     const { url, declared } = await declaring(engine);
     const input = { model: MODEL, max_tokens: 9, input: 'x', prompt: 'x', messages: [{ role: 'user', content: 'x' }] };
     for (const path of ['completions', 'responses', 'messages', 'embeddings']) {
-      await ask(`${url}/v1/${path}`, {
-        headers: JSON_TYPE,
-        body: JSON.stringify({ ...input, maitred: { remaining: REST } }),
-      });
+      await post(`${url}/v1/${path}`, { ...input, maitred: { remaining: REST } });
       expect(String(engine.last.body)).not.toContain('maitred');
     }
     expect(declared()).toEqual([REST, REST, REST, REST]);
@@ -93,7 +89,7 @@ describe('POST /programs/{id}/hint', () => {
   it('declares the rest between calls, and says whether that is used', async () => {
     const engine = await fakeEngine(completion());
     const { url, declared } = await declaring(engine);
-    await chat(url, {}, { 'x-maitred-program': 'p' });
+    await chat(url, {}, named('p'));
     const got = await hint(url, 'p', { remaining: { ...REST, calls: 4 } });
     expect([got.status, got.json()]).toEqual([200, { hinted: true, used: false, id: 'p', tenant: 'default' }]);
     expect(got.headers['x-maitred-reason']).toBe('hinted');
@@ -104,8 +100,7 @@ describe('POST /programs/{id}/hint', () => {
       ['p', { remaining: REST, more: 1 }, 400, 'invalid_body'],
       ['p', { remaining: { ...REST, calls: -1 } }, 400, 'invalid_body'],
     ] as const) {
-      const refused = await hint(url, program, body);
-      expect([refused.status, errorCode(refused.text)]).toEqual([status, code]);
+      expect(refusal(await hint(url, program, body))).toEqual([status, code]);
     }
     expect(declared()).toHaveLength(2);
   });
@@ -123,14 +118,7 @@ describe('POST /programs/{id}/hint', () => {
     expect([statuses, declared()]).toEqual([[401, 404, 404], [undefined]]);
     const got = await hint(url, 'p', { remaining: REST }, bearer('a'));
     expect(got.json()).toMatchObject({ used: true, tenant: 'a' });
-    expect(
-      (
-        await ask(`${adminUrl}/programs/p/hint?tenant=a`, {
-          headers: JSON_TYPE,
-          body: JSON.stringify({ remaining: REST }),
-        })
-      ).status,
-    ).toBe(200);
+    expect((await post(`${adminUrl}/programs/p/hint?tenant=a`, { remaining: REST })).status).toBe(200);
     expect(declared()).toEqual([undefined, REST, REST]);
   });
 });
@@ -144,8 +132,7 @@ const LOOP = {
     { from: 'tools', to: 'agent' },
   ],
 };
-const register = (url: string, body: unknown, headers = {}) =>
-  ask(`${url}/v1/workflows`, { headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) });
+const register = (url: string, body: unknown, headers = {}) => post(`${url}/v1/workflows`, body, headers);
 const FORECAST = 'x-maitred-forecast';
 
 describe('a registered workflow', () => {
@@ -157,14 +144,14 @@ describe('a registered workflow', () => {
       { id: 'tools', calls: 4, promptTokens: 400, outputTokens: 40, toolMs: 1200, depth: 1 },
     ];
     expect((await register(url, LOOP)).json()).toEqual({ name: 'fix', version: 1, rest });
-    const named = { 'x-maitred-workflow': 'fix', 'x-maitred-node': 'agent' };
+    const headers = { 'x-maitred-workflow': 'fix', 'x-maitred-node': 'agent' };
     const answers = [
-      await chat(url, {}, named),
+      await chat(url, {}, headers),
       await chat(url, { maitred: { workflow: 'fix', node: 'agent' } }),
       // A header for all calls, and a field for each.
-      await chat(url, { maitred: { node: 'tools' } }, { ...named, 'x-maitred-node': 'x' }),
-      await chat(url, { maitred: { remaining: REST } }, named),
-      await chat(url, { maitred: { node: 'nowhere' } }, named),
+      await chat(url, { maitred: { node: 'tools' } }, { ...headers, 'x-maitred-node': 'x' }),
+      await chat(url, { maitred: { remaining: REST } }, headers),
+      await chat(url, { maitred: { node: 'nowhere' } }, headers),
       await chat(url, { maitred: { node: 'agent' } }),
       await chat(url),
     ];
@@ -185,8 +172,7 @@ describe('a registered workflow', () => {
     expect((await ask(`${url}/v1/workflows/fix`)).json()).toMatchObject({ version: 2, workflow: chain });
     const remove = () => ask(`${url}/v1/workflows/fix`, { method: 'DELETE' });
     expect((await remove()).json()).toEqual({ name: 'fix', removed: true });
-    const gone = await remove();
-    expect([gone.status, errorCode(gone.text)]).toEqual([404, 'unknown_workflow']);
+    expect(refusal(await remove())).toEqual([404, 'unknown_workflow']);
   });
 
   it('is bounded in number, nodes and bytes, and refused with the field to change', async () => {
@@ -240,7 +226,7 @@ describe('x-maitred-forecast', () => {
         return completion()(...asked);
       };
       const maitred = { remaining: { promptTokens: 0, outputTokens: units } };
-      answers.push(await chat(url, { maitred }, { 'x-maitred-program': `p${units}` }));
+      answers.push(await chat(url, { maitred }, named(`p${units}`)));
       if (units < 9) await ask(`${url}/programs/p${units}/end`, { method: 'POST' });
     }
     const told = answers.map(({ headers }) => headers[FORECAST]);
@@ -257,7 +243,7 @@ describe('x-maitred-forecast', () => {
     expect((await ask(`${url}/programs/p9`)).json()).toMatchObject({ forecast: { ...forecast, used: false } });
     const unused = (await ask(`${url}/programs/p9/explain`)).json() as { text: string };
     expect(unused.text).toContain('The policy does not rank by that.');
-    await chat(url, {}, { 'x-maitred-program': 'q' });
+    await chat(url, {}, named('q'));
     expect((await ask(`${url}/programs/q`)).json()).toMatchObject({
       forecast: { source: 'none', remaining_seconds: null },
     });

@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import {
+  rawChat,
   DONE_EVENT,
-  JSON_TYPE,
   TEXT_EVENT,
   ask,
   chat,
-  chatBody,
   completion,
   configOf,
   dial,
-  errorCode,
   fakeEngine,
   gate,
+  heldEngine,
   openChat,
+  post,
+  refusal,
   until,
   waiting,
   world,
@@ -41,7 +42,7 @@ describe('a gateway that drains', () => {
     let over = false;
     void drained.then(() => (over = true));
     const refused = await chat(url);
-    expect([refused.status, errorCode(refused.text)]).toEqual([503, 'draining']);
+    expect(refusal(refused)).toEqual([503, 'draining']);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect(refused.headers['connection']).toBe('close');
     expect((await ask(`${url}/readyz`)).status).toBe(503);
@@ -66,12 +67,10 @@ describe('a gateway that drains', () => {
     const socket = dial(url);
     let text = '';
     socket.on('data', (chunk) => (text += String(chunk)));
-    const body = chatBody();
-    const request = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
     await until(() => text.includes('"ok"'));
     const drained = gateway.drain();
-    socket.write(request);
+    socket.write(rawChat());
     await new Promise((resolve) => socket.on('close', resolve));
     expect(text).toMatch(/HTTP\/1\.1 503 .*connection: close/is);
     open();
@@ -91,7 +90,7 @@ describe('a gateway that drains', () => {
     await gateway.drain();
     const [cut, refused] = await Promise.all([streaming, whole]);
     expect(cut.text).toMatch(/^data: \{"choices".*\n\ndata: \{"error":\{.*"code":"draining"\}\}\n\n$/);
-    expect([refused.status, errorCode(refused.text)]).toEqual([503, 'draining']);
+    expect(refusal(refused)).toEqual([503, 'draining']);
     await Promise.all(engine.seen.map((seen) => seen.abandoned));
     expect(logs.filter((line) => line['msg'] === 'call').map((line) => line['outcome'])).toEqual([
       'drained',
@@ -100,13 +99,9 @@ describe('a gateway that drains', () => {
   });
 
   it('waits for what is passed through', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(async (response) => {
-      await opened;
-      response.end('spoken');
-    });
+    const { engine, open } = await heldEngine((response) => void response.end('spoken'));
     const { gateway, url } = await world([engine]);
-    const passing = ask(`${url}/v1/audio/speech`, { headers: JSON_TYPE, body: '{}' });
+    const passing = post(`${url}/v1/audio/speech`, '{}');
     await until(() => engine.seen.length === 1);
     const drained = gateway.drain();
     open();

@@ -3,24 +3,16 @@ import { WAIT_CAUSES } from '../../../src/index.js';
 import {
   ask,
   chat,
-  completion,
   errorCode,
   fakeEngine,
-  gate,
+  heldEngine,
   metrics,
+  named,
+  refusal,
   until,
   waiting,
   world,
-  type Answer,
 } from './world.js';
-
-/** Answers when the gate opens. */
-const behind =
-  (opened: Promise<void>): Answer =>
-  async (...args) => {
-    await opened;
-    return completion()(...args);
-  };
 
 interface Call {
   readonly call: string;
@@ -30,19 +22,18 @@ interface Call {
 
 /** One call that runs, of program `first`, and one that waits for its slot, of program `second`. */
 async function queued() {
-  const { opened, open } = gate();
-  const engine = await fakeEngine(behind(opened));
+  const { engine, open } = await heldEngine();
   const { url } = await world([engine], { admission: { window: 1 } });
-  const answers = [chat(url, {}, { 'x-maitred-program': 'first' })];
+  const answers = [chat(url, {}, named('first'))];
   await until(() => engine.seen.length === 1);
-  answers.push(chat(url, {}, { 'x-maitred-program': 'second' }));
+  answers.push(chat(url, {}, named('second')));
   await until(async () => (await waiting(url)) === 1);
   return { url, engine, open, answers };
 }
 
 it('shows the oldest hundred of a program’s calls, and says that there are more', async () => {
   const { url, open, answers } = await queued();
-  for (let call = 0; call < 101; call += 1) answers.push(chat(url, {}, { 'x-maitred-program': 'second' }));
+  for (let call = 0; call < 101; call += 1) answers.push(chat(url, {}, named('second')));
   await until(async () => (await waiting(url)) === 102);
   const shown = (await ask(`${url}/programs/second`)).json() as { active_calls: number; threads: { active: Call[] }[] };
   expect([shown.active_calls, shown.threads[0]!.active.length]).toEqual([102, 100]);
@@ -119,14 +110,14 @@ describe('a program', () => {
 
   it('is found by the beginning of its id, if no other one’s begins so, to be explained and not to be ended', async () => {
     const { url } = await world([await fakeEngine()]);
-    for (const id of ['fix-login-1', 'fix-login-2', 'docs']) await chat(url, {}, { 'x-maitred-program': id });
+    for (const id of ['fix-login-1', 'fix-login-2', 'docs']) await chat(url, {}, named(id));
     const explained = async (id: string, query = '') => {
       const { status, text } = await ask(`${url}/programs/${id}/explain${query}`);
       return status === 200 ? (JSON.parse(text) as { program: { id: string } }).program.id : [status, errorCode(text)];
     };
-    await chat(url, {}, { 'x-maitred-program': 'fix-login' });
+    await chat(url, {}, named('fix-login'));
     expect(await Promise.all(['fix-login-2', 'fix-login', 'docs'].map((id) => explained(id)))).toEqual(['fix-login-2', 'fix-login', 'docs']); // prettier-ignore
-    await chat(url, {}, { 'x-maitred-program': 'release-notes-of-may' });
+    await chat(url, {}, named('release-notes-of-may'));
     expect(await explained('rele')).toBe('release-notes-of-may');
     expect(await explained('rele', '?tenant=default')).toBe('release-notes-of-may');
     expect(await explained('rele', '?tenant=other')).toEqual([404, 'unknown_program']);
@@ -142,7 +133,7 @@ describe('a program', () => {
   it('that nobody knows is a 404, and its name does not come back whole', async () => {
     const { url } = await world([await fakeEngine()]);
     const got = await ask(`${url}/programs/${'n'.repeat(3000)}/explain`);
-    expect([got.status, errorCode(got.text)]).toEqual([404, 'unknown_program']);
+    expect(refusal(got)).toEqual([404, 'unknown_program']);
     expect(got.text.length).toBeLessThan(500);
   });
 });

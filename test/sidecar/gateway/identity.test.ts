@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ask, chat, completion, fakeEngine, gate, until, world } from './world.js';
+import { ask, chat, fakeEngine, heldEngine, until, world } from './world.js';
 
 const user = (content: string) => ({ role: 'user', content });
 const answered = { role: 'assistant', content: 'hi' };
@@ -17,11 +17,7 @@ interface Detail extends Row {
 
 describe('programs of a gateway', () => {
   it('are not made of unrelated calls that share a prompt_cache_key', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(async (response, seen, request) => {
-      await opened;
-      await completion()(response, seen, request);
-    });
+    const { engine, open } = await heldEngine();
     const { url } = await world([engine]);
     const programs = async () => ((await ask(`${url}/programs`)).json() as { programs: Row[] }).programs;
     const calls = [0, 1, 2, 3, 4].map((i) => chat(url, { prompt_cache_key: 'app-v3', messages: [user(`task ${i}`)] }));

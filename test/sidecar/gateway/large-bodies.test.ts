@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import pino from 'pino';
 import type * as Gateways from '../../../sidecar/index.js';
@@ -9,16 +8,20 @@ import {
   JSON_TYPE,
   MODEL,
   ask,
+  bearer,
   chat,
   chatBody,
   cleanUp,
   configOf,
   errorCode,
   fakeEngine,
-  gate,
+  heldEngine,
+  keysOf,
   metrics,
   openChat,
+  post,
   raw,
+  refusal,
   until,
   world,
   type FakeEngine,
@@ -33,9 +36,7 @@ async function built(engines: readonly FakeEngine[], overrides: Record<string, u
   return gateway.url;
 }
 
-const post = (url: string, body: string, path = '/v1/chat/completions', headers: Record<string, string> = {}) =>
-  ask(`${url}${path}`, { headers: { ...JSON_TYPE, ...headers }, body });
-
+const CHAT = '/v1/chat/completions';
 const LONG = 'All work and no play. “é” '.repeat(20_000);
 const user = (content: string) => ({ role: 'user', content });
 
@@ -46,7 +47,7 @@ describe('a large body', () => {
     const body = ` {"messages":[${JSON.stringify(user(LONG))}], "model":"${MODEL}", "x":12345678901234567890 , "x":1e400}\n`;
     const withPriority = body.replace('{', '{"priority":7,');
     for (const sent of [`\uFEFF${body}`, withPriority]) {
-      expect((await post(url, sent)).status).toBe(200);
+      expect((await post(`${url}${CHAT}`, sent)).status).toBe(200);
       // Compares without a diff, because one of half a megabyte helps nobody.
       expect(engine.last.body.toString().replace(/"priority":\d+/, '"priority":7') === withPriority).toBe(true);
     }
@@ -84,19 +85,19 @@ describe('a large body', () => {
       [`[${pad}]`, 'invalid_body', null],
       [`{"model":"m","messages":[5]${pad}}`, 'invalid_body', 'messages[0]'],
     ] as const) {
-      const got = await post(url, body);
+      const got = await post(`${url}${CHAT}`, body);
       expect([got.status, got.json()['error']]).toMatchObject([400, { code, param }]);
     }
-    const invalid = await ask(`${url}/v1/chat/completions`, {
+    const invalid = await ask(`${url}${CHAT}`, {
       headers: JSON_TYPE,
       body: Buffer.concat([Buffer.from(`{"${pad}`), Buffer.from([0xff])]),
     });
     expect(errorCode(invalid.text)).toBe('invalid_json');
     expect(engine.seen).toEqual([]);
-    expect((await post(url, `not json${pad}`, '/tokenize')).status).toBe(200);
+    expect((await post(`${url}/tokenize`, `not json${pad}`)).status).toBe(200);
     expect(engine.last.body.toString()).toBe(`not json${pad}`);
-    expect(errorCode((await post(url, `{"model":"other"}${pad}`, '/tokenize')).text)).toBe('unknown_model');
-    expect((await post(url, `{"model":"m","messages":[]${pad}}`, '/v1/messages/count_tokens')).status).toBe(400);
+    expect(errorCode((await post(`${url}/tokenize`, `{"model":"other"}${pad}`)).text)).toBe('unknown_model');
+    expect((await post(`${url}/v1/messages/count_tokens`, `{"model":"m","messages":[]${pad}}`)).status).toBe(400);
   });
 
   it.each(['by the thread', 'at once'])('that would take long to parse is refused before: %s', async (where) => {
@@ -106,18 +107,20 @@ describe('a large body', () => {
     const many = Array.from({ length: 130_000 }, (_, i) => `{"k":${i}}`).join();
     const fields = Array.from({ length: 5000 }, (_, i) => `"field${i}":1`).join();
     for (const more of [`"x":${nested}`, `"x":[${many}]`, fields]) {
-      const got = await post(url, chatBody().replace('{', `{${more},`));
-      expect([got.status, errorCode(got.text)]).toEqual([400, 'body_too_complex']);
+      expect(refusal(await post(`${url}${CHAT}`, chatBody().replace('{', `{${more},`)))).toEqual([
+        400,
+        'body_too_complex',
+      ]);
     }
     // Brackets in strings do not count, and a body with few keys may be long.
     const text = `"x":"${'[{:'.repeat(200_000)}\\"${'['.repeat(2000)}"`;
-    expect((await post(url, chatBody().replace('{', `{${text},`))).status).toBe(200);
+    expect((await post(`${url}${CHAT}`, chatBody().replace('{', `{${text},`))).status).toBe(200);
   });
 
   it('nested deeper than the stack is no fault of ours, however small it is', async () => {
     const { url } = await world([await fakeEngine()]);
     const tools = '['.repeat(15_000) + ']'.repeat(15_000);
-    expect((await post(url, chatBody().replace('{', `{"tools":${tools},`))).status).toBe(200);
+    expect((await post(`${url}${CHAT}`, chatBody().replace('{', `{"tools":${tools},`))).status).toBe(200);
   });
 });
 
@@ -129,13 +132,12 @@ describe('the reader', () => {
     return made;
   }
   const bytesOf = (chars: number) => Buffer.from(chatBody({ messages: [user('x'.repeat(chars))] }));
-  const PATH = '/v1/chat/completions';
 
   it('takes the smallest and the oldest that wait in turn, and none whose client has left', async () => {
     const made = await reader();
     const order: string[] = [];
     const read = async (name: string, chars: number, isWanted = true) => {
-      await made.read(chatApi, PATH, bytesOf(chars), () => isWanted);
+      await made.read(chatApi, CHAT, bytesOf(chars), () => isWanted);
       order.push(name);
     };
     const first = read('first', 900_000);
@@ -146,7 +148,7 @@ describe('the reader', () => {
 
   it('ends with the gateway, and what waits for it too', async () => {
     const made = await reader();
-    const reads = [900_000, 800_000].map((chars) => made.read(chatApi, PATH, bytesOf(chars), () => true));
+    const reads = [900_000, 800_000].map((chars) => made.read(chatApi, CHAT, bytesOf(chars), () => true));
     const refused = reads.map((read) => expect(read).rejects.toMatchObject({ code: 'draining' }));
     await made.close();
     await Promise.all(refused);
@@ -160,33 +162,26 @@ describe('the reader', () => {
     cleanUp(() => made.close());
     const nested = '['.repeat(200_000) + ']'.repeat(200_000);
     const deep = Buffer.from(chatBody().replace('{', `{"x":${nested},`));
-    await expect(made.read(chatApi, PATH, deep, () => true)).rejects.toThrow(RangeError);
-    expect((await made.read(chatApi, PATH, bytesOf(100_000), () => true)).facts.model).toBe(MODEL);
+    await expect(made.read(chatApi, CHAT, deep, () => true)).rejects.toThrow(RangeError);
+    expect((await made.read(chatApi, CHAT, bytesOf(100_000), () => true)).facts.model).toBe(MODEL);
   });
 });
 
 describe('bodies that are held', () => {
-  const auth = {
-    keys: ['a', 'b'].map((tenant) => ({ sha256: hash('sha256', `key-${tenant}`, 'hex'), tenant })),
-  };
   const held = async (adminUrl: string) => (await metrics(adminUrl)).get('maitred_body_bytes');
   const large = { messages: [user('x'.repeat(60_000))] };
 
   it('are bounded in bytes: 503 with Retry-After, before and while a body comes; all is given back', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(async (response) => {
-      await opened;
-      response.end('{}');
-    });
+    const { engine, open } = await heldEngine();
     const { url, adminUrl } = await world([engine], { limits: { queuedBytes: 100_000 }, admission: { window: 1 } });
     const running = openChat(url, large);
     await until(() => engine.seen.length === 1);
     expect(await held(adminUrl)).toBe(chatBody(large).length);
     const refused = await chat(url, large);
-    expect([refused.status, errorCode(refused.text)]).toEqual([503, 'bodies_full']);
+    expect(refusal(refused)).toEqual([503, 'bodies_full']);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     for (const path of ['/tokenize', '/v1/messages/count_tokens'])
-      expect((await post(url, chatBody(large), path)).headers['x-maitred-reason']).toBe('bodies_full');
+      expect((await post(`${url}${path}`, chatBody(large))).headers['x-maitred-reason']).toBe('bodies_full');
     const waiting = chat(url);
     await until(async () => (await held(adminUrl)) === chatBody(large).length + chatBody().length);
     open();
@@ -194,20 +189,15 @@ describe('bodies that are held', () => {
     // No bytes remain held for calls that are refused, broken off or passed through.
     await chat(url, { model: 'other' });
     await chat(url, { messages: 5 });
-    await post(url, chatBody(), '/tokenize');
+    await post(`${url}/tokenize`, chatBody());
     const cut = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"mo`;
     void raw(url, cut).catch(() => undefined);
     await until(async () => (await held(adminUrl)) === 4);
   });
 
   it('of one tenant leave room for those of others', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(async (response) => {
-      await opened;
-      response.end('{}');
-    });
-    const { url } = await world([engine], { auth, limits: { queuedBytes: 130_000 } });
-    const bearer = (key: string) => ({ authorization: `Bearer key-${key}` });
+    const { engine, open } = await heldEngine();
+    const { url } = await world([engine], { auth: { keys: keysOf('a', 'b') }, limits: { queuedBytes: 130_000 } });
     const calls = [chat(url, large, bearer('a'))];
     await until(() => engine.seen.length === 1);
     expect(errorCode((await chat(url, large, bearer('a'))).text)).toBe('bodies_full');

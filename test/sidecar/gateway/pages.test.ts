@@ -1,8 +1,5 @@
-import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { JSON_TYPE, chatBody, fakeEngine, raw, world } from './world.js';
-
-const keys = [{ sha256: hash('sha256', 'key-a', 'hex'), tenant: 'a' }];
+import { JSON_TYPE, chatBody, fakeEngine, keysOf, raw, world } from './world.js';
 
 /** Status of a request with exactly these headers; `port` in a value stands for the gateway's own. */
 async function statusOf(url: string, line: string, headers: Record<string, string>, body = ''): Promise<number> {
@@ -88,7 +85,7 @@ describe('an open admin listener', () => {
 });
 
 describe('a client listener without keys', () => {
-  const post = (url: string, headers: Record<string, string>) =>
+  const call = (url: string, headers: Record<string, string>) =>
     statusOf(url, 'POST /v1/chat/completions', { ...JSON_TYPE, ...headers }, chatBody());
 
   it.each([
@@ -100,7 +97,7 @@ describe('a client listener without keys', () => {
     { 'sec-fetch-mode': 'cors' },
   ])('serves clients, applications and pages of this machine: %j', async (headers) => {
     const { url } = await world([await fakeEngine()]);
-    expect(await post(url, headers)).toBe(200);
+    expect(await call(url, headers)).toBe(200);
   });
 
   it.each([
@@ -111,7 +108,7 @@ describe('a client listener without keys', () => {
   ])('refuses web pages: %j', async (headers) => {
     const engine = await fakeEngine();
     const { url } = await world([engine]);
-    expect(await post(url, headers)).toBe(403);
+    expect(await call(url, headers)).toBe(403);
     expect(await statusOf(url, 'POST /v1/audio/transcriptions', { 'content-type': 'text/plain', ...headers })).toBe(
       403,
     );
@@ -120,8 +117,8 @@ describe('a client listener without keys', () => {
   });
 
   it('with keys asks for those alone', async () => {
-    const { url } = await world([await fakeEngine()], { auth: { keys } });
+    const { url } = await world([await fakeEngine()], { auth: { keys: keysOf('a') } });
     const page = { host: 'gpu.example', origin: 'https://chat.example', authorization: 'Bearer key-a' };
-    expect(await post(url, page)).toBe(200);
+    expect(await call(url, page)).toBe(200);
   });
 });

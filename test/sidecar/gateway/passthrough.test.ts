@@ -5,12 +5,13 @@ import {
   JSON_TYPE,
   MODEL,
   ask,
-  errorCode,
   fakeEngine,
   gate,
   metrics,
   open,
+  post,
   raw,
+  refusal,
   until,
   world,
   type Answer,
@@ -66,7 +67,7 @@ describe('a path that the gateway has no opinion of', () => {
       const engine = await fakeEngine(echo);
       const { url } = await world([engine], ANY_PATH);
       const body = `{"model":"${MODEL}","maitred":{"node":"n"},"messages":[{"role":"user","content":"a"}],"x":1e300}`;
-      await ask(`${url}${path}`, { headers: JSON_TYPE, body });
+      await post(`${url}${path}`, body);
       expect(engine.last.body.toString()).toBe(
         `{"model":"${MODEL}","messages":[{"role":"user","content":"a"}],"x":1e300}`,
       );
@@ -126,12 +127,11 @@ describe('a path that the gateway has no opinion of', () => {
       ['one', one],
       ['two', two],
     ] as const) {
-      const got = await ask(`${url}/tokenize`, { headers: JSON_TYPE, body: JSON.stringify({ model, prompt: 'x' }) });
+      const got = await post(`${url}/tokenize`, { model, prompt: 'x' });
       expect(got.headers['x-maitred-engine']).toBe(engine.id);
     }
-    const got = await ask(`${url}/tokenize`, { headers: JSON_TYPE, body: JSON.stringify({ model: 'three' }) });
-    expect([got.status, errorCode(got.text)]).toEqual([404, 'unknown_model']);
-    expect((await ask(`${url}/tokenize`, { headers: JSON_TYPE, body: 'not json' })).text).toBe('not json');
+    expect(refusal(await post(`${url}/tokenize`, { model: 'three' }))).toEqual([404, 'unknown_model']);
+    expect((await post(`${url}/tokenize`, 'not json')).text).toBe('not json');
   });
 
   it('goes to the least busy engine', async () => {
@@ -156,7 +156,7 @@ describe('a path that the gateway has no opinion of', () => {
       response.destroy();
     };
     const { url } = await world([await fakeEngine(flaky), await fakeEngine(flaky)], ANY_PATH);
-    expect((await ask(`${url}/v1/x`, { headers: JSON_TYPE, body: '{}' })).status).toBe(207);
+    expect((await post(`${url}/v1/x`, '{}')).status).toBe(207);
     const half = await fakeEngine((response) => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('half', () => response.destroy());
@@ -164,14 +164,12 @@ describe('a path that the gateway has no opinion of', () => {
     const broken = await world([half], ANY_PATH);
     await expect(ask(`${broken.url}/v1/x`)).rejects.toThrow();
     const none = await world([], ANY_PATH);
-    const got = await ask(`${none.url}/v1/x`);
-    expect([got.status, errorCode(got.text)]).toEqual([503, 'no_engine']);
+    expect(refusal(await ask(`${none.url}/v1/x`))).toEqual([503, 'no_engine']);
   });
 
   it('that fails on every engine is a 502', async () => {
     const { url } = await world([await fakeEngine((response) => void response.destroy())], ANY_PATH);
-    const got = await ask(`${url}/v1/x`);
-    expect([got.status, errorCode(got.text)]).toEqual([502, 'engine_failed']);
+    expect(refusal(await ask(`${url}/v1/x`))).toEqual([502, 'engine_failed']);
   });
 });
 
@@ -182,12 +180,11 @@ describe('counting tokens', () => {
       response.end('{"input_tokens":5}');
     });
     const { url } = await world([engine]);
-    const post = (body: object) =>
-      ask(`${url}/v1/messages/count_tokens`, { headers: JSON_TYPE, body: JSON.stringify(body) });
-    const good = await post({ model: MODEL, messages: [{ role: 'user', content: 'x' }] });
+    const count = (body: object) => post(`${url}/v1/messages/count_tokens`, body);
+    const good = await count({ model: MODEL, messages: [{ role: 'user', content: 'x' }] });
     expect([good.text, good.headers['x-maitred-reason']]).toEqual(['{"input_tokens":5}', 'passthrough']);
-    expect((await post({ model: MODEL, messages: 5 })).json()).toMatchObject({ type: 'error' });
-    expect((await post({ model: 'other', messages: [{ role: 'user', content: 'x' }] })).status).toBe(404);
+    expect((await count({ model: MODEL, messages: 5 })).json()).toMatchObject({ type: 'error' });
+    expect((await count({ model: 'other', messages: [{ role: 'user', content: 'x' }] })).status).toBe(404);
   });
 });
 
@@ -200,8 +197,7 @@ describe('models', () => {
     for (const id of ['b', 'org/a', 'org%2Fa']) {
       expect((await ask(`${url}/v1/models/${id}`)).json()).toEqual({ id: decodeURIComponent(id), object: 'model' });
     }
-    const got = await ask(`${url}/v1/models/none`);
-    expect([got.status, errorCode(got.text)]).toEqual([404, 'unknown_model']);
+    expect(refusal(await ask(`${url}/v1/models/none`))).toEqual([404, 'unknown_model']);
   });
 });
 
@@ -242,8 +238,7 @@ describe('a response', () => {
         expect([got.text, got.headers['x-maitred-engine']]).toEqual([`${method} /v1/responses/${id}${rest}`, engine]);
       }
     }
-    const got = await ask(`${url}/v1/responses/resp_unknown`);
-    expect([got.status, errorCode(got.text)]).toEqual([404, 'unknown_response']);
+    expect(refusal(await ask(`${url}/v1/responses/resp_unknown`))).toEqual([404, 'unknown_response']);
   });
 
   it('that is still being streamed can be cancelled', async () => {

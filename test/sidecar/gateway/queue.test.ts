@@ -1,14 +1,18 @@
-import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
+  ONE_AT_A_TIME,
   STREAM,
   ask,
+  bearer,
   chat,
   completion,
   errorCode,
   fakeEngine,
   gate,
+  heldEngine,
+  keysOf,
   metrics,
+  named,
   openChat,
   queueOf,
   stream,
@@ -17,9 +21,6 @@ import {
   world,
   type Answer,
 } from './world.js';
-
-const sha256 = (key: string): string => hash('sha256', key, 'hex');
-const ONE_AT_A_TIME = { admission: { window: 1 } };
 
 /** Holds the first request until the gate opens; `then` answers all others. */
 function firstBehind(opened: Promise<void>, then: Answer): Answer {
@@ -34,13 +35,19 @@ function firstBehind(opened: Promise<void>, then: Answer): Answer {
   };
 }
 
+/** A gateway whose first call holds the only slot until it is told to answer; `then` answers all others. */
+async function behindFirst(then: Answer, overrides: object = {}) {
+  const { opened, open } = gate();
+  const engine = await fakeEngine(firstBehind(opened, then));
+  const all = await world([engine], { ...ONE_AT_A_TIME, ...overrides });
+  const first = chat(all.url);
+  await until(() => engine.seen.length === 1);
+  return { ...all, first, open };
+}
+
 describe('a call that waits', () => {
   it('goes when its turn comes, and tells how long it waited', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(firstBehind(opened, completion()));
-    const { url, adminUrl } = await world([engine], ONE_AT_A_TIME);
-    const first = chat(url);
-    await until(() => engine.seen.length === 1);
+    const { url, adminUrl, first, open } = await behindFirst(completion());
     const second = chat(url);
     await until(async () => (await waiting(adminUrl)) === 1);
     await new Promise((resolve) => setTimeout(resolve, 60));
@@ -52,12 +59,8 @@ describe('a call that waits', () => {
   });
 
   it('gets comments when it streams, then its answer in the same stream', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(firstBehind(opened, stream()));
-    const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } });
-    const first = chat(url);
-    await until(() => engine.seen.length === 1);
-    const { statusCode, headers, body } = await openChat(url, { stream: true }, { 'x-maitred-program': 'p' });
+    const { url, adminUrl, first, open } = await behindFirst(stream(), { timeouts: { commentMs: 100 } });
+    const { statusCode, headers, body } = await openChat(url, { stream: true }, named('p'));
     expect(statusCode).toBe(200);
     expect(headers).toMatchObject({
       'content-type': 'text/event-stream; charset=utf-8',
@@ -79,11 +82,7 @@ describe('a call that waits', () => {
   });
 
   it('gets no comments when it does not stream', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(firstBehind(opened, completion()));
-    const { url } = await world([engine], { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } });
-    const first = chat(url);
-    await until(() => engine.seen.length === 1);
+    const { url, first, open } = await behindFirst(completion(), { timeouts: { commentMs: 100 } });
     const second = chat(url);
     await new Promise((resolve) => setTimeout(resolve, 250));
     open();
@@ -92,11 +91,10 @@ describe('a call that waits', () => {
   });
 
   it('for longer than allowed gets 408 and when to ask again; one that streams waits on', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(firstBehind(opened, stream()));
-    const { url } = await world([engine], queueOf(150, { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } }));
-    const first = chat(url);
-    await until(() => engine.seen.length === 1);
+    const { url, first, open } = await behindFirst(
+      stream(),
+      queueOf(150, { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } }),
+    );
     const patient = chat(url, { stream: true });
     const got = await chat(url);
     expect([got.status, errorCode(got.text), got.headers['x-maitred-reason'], got.headers['retry-after']]).toEqual([
@@ -167,11 +165,7 @@ describe('a call that waits', () => {
 
 describe('a queue that is full', () => {
   it('refuses with 429 and Retry-After, and loses nothing that it took', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(async (...args) => {
-      await opened;
-      return completion()(...args);
-    });
+    const { engine, open } = await heldEngine();
     const { url, adminUrl } = await world([engine], {
       ...ONE_AT_A_TIME,
       limits: { queuedMax: 4, queuedPerTenantMax: 4, programsMax: 100 },
@@ -192,25 +186,17 @@ describe('a queue that is full', () => {
   });
 
   it('of one tenant with 2,000 programs does not shut out another', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(async (...args) => {
-      await opened;
-      return completion()(...args);
-    });
-    const keys = [
-      { sha256: sha256('key'), tenant: 'greedy' },
-      { sha256: sha256('other-key'), tenant: 'modest' },
-    ];
+    const { engine, open } = await heldEngine();
     const { url } = await world([engine], {
       ...ONE_AT_A_TIME,
-      auth: { keys },
+      auth: { keys: keysOf('greedy', 'modest') },
       limits: { queuedMax: 1000, queuedPerTenantMax: 50, programsMax: 4000 },
     });
     const statuses: number[] = [];
     let sent = 0;
     const sender = async (): Promise<void> => {
       while (sent < 2000) {
-        const headers = { 'x-maitred-program': `p${++sent}`, authorization: 'Bearer key' };
+        const headers = { ...named(`p${++sent}`), ...bearer('greedy') };
         statuses.push((await chat(url, {}, headers)).status);
       }
     };
@@ -218,12 +204,12 @@ describe('a queue that is full', () => {
     const senders = Promise.all(Array.from({ length: 51 + 64 }, sender));
     await until(() => statuses.length === 2000 - 51, 50_000);
     expect(new Set(statuses)).toEqual(new Set([429]));
-    const modest = chat(url, {}, { authorization: 'Bearer other-key' });
+    const modest = chat(url, {}, bearer('modest'));
     open();
     expect((await modest).status).toBe(200);
     await senders;
     expect(statuses.slice(2000 - 51)).toEqual(Array.from({ length: 51 }, () => 200));
-  }, 60_000);
+  });
 });
 
 describe('programs', () => {
@@ -238,12 +224,12 @@ describe('programs', () => {
       await completion()(response, seen, request);
     });
     const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, policy: { firstQuantumMs: 10 } });
-    await chat(url, { user: 'long' }, { 'x-maitred-program': 'old' });
-    const blocker = chat(url, {}, { 'x-maitred-program': 'blocker' });
+    await chat(url, { user: 'long' }, named('old'));
+    const blocker = chat(url, {}, named('blocker'));
     await until(() => engine.seen.length === 2);
-    const old = chat(url, {}, { 'x-maitred-program': 'old' });
+    const old = chat(url, {}, named('old'));
     await until(async () => (await waiting(adminUrl)) === 1);
-    const young = chat(url, {}, { 'x-maitred-program': 'young' });
+    const young = chat(url, {}, named('young'));
     await until(async () => (await waiting(adminUrl)) === 2);
     open();
     const levels = [

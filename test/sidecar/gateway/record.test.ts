@@ -7,12 +7,12 @@ import { describe, expect, it } from 'vitest';
 import { CoreReplay } from '../../../cli/core-replay.js';
 import { BALANCER_NAMES } from '../../../loadbalancer/index.js';
 import { EventLog } from '../../../sidecar/recording/recorder.js';
-import { startEngine } from '../../../sim/index.js';
+import { engine } from '../../sim/client.js';
 import { millis, POLICY_NAMES, TENANTS_NAMES, type LogLine } from '../../../src/index.js';
 import { arrived, cancelled, ended, reported, woke } from '../../support/core-events.js';
 import { Dice } from '../../support/dice.js';
 import { folderOf } from '../../support/folder.js';
-import { JSON_TYPE, ask, cleanUp, configOf, metrics, until, world } from './world.js';
+import { JSON_TYPE, ask, configOf, metrics, post, until, world } from './world.js';
 
 type Logged = Record<string, unknown>;
 
@@ -50,9 +50,8 @@ describe('a recorded gateway', () => {
   it.each(PAIRS)(
     'by $before.policy.name and $before.balancer.name, then by others, is replayed with the same commands',
     async ({ before, after }) => {
-      const engine = { speed: 150, models: ['m'] };
-      const engines = [await startEngine(engine), await startEngine(engine)];
-      engines.forEach((one) => cleanUp(() => one.close()));
+      const options = { speed: 150, models: ['m'] };
+      const engines = [await engine(options), await engine(options)];
       const file = newLog();
       const overrides = {
         admission: { window: 2 },
@@ -87,7 +86,7 @@ describe('a recorded gateway', () => {
       await Promise.all(programs);
       await until(async () => /"state":"ejected"/.test((await ask(`${adminUrl}/engines`)).text));
       const remaining = { promptTokens: 9, outputTokens: 9 };
-      await ask(`${adminUrl}/programs/secret-7/hint`, { headers: JSON_TYPE, body: JSON.stringify({ remaining }) });
+      await post(`${adminUrl}/programs/secret-7/hint`, { remaining });
       await ask(`${adminUrl}/programs/secret-7/end`, { method: 'POST' });
       await until(async () => (await metrics(adminUrl)).get('maitred_calls_in_system') === 0);
       await gateway.close();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { startEngine, type EngineHandle, type EngineOptions } from '../../../sim/index.js';
-import type { GatewayOptions } from '../../../sidecar/index.js';
-import { JSON_TYPE, ask, cleanUp, errorCode, metrics, open, until, world } from './world.js';
+import type { EngineOptions } from '../../../sim/index.js';
+import { engine as standIn } from '../../sim/client.js';
+import { recording, JSON_TYPE, ask, errorCode, metrics, open, post, refusal, until, world } from './world.js';
 
 /** The gateway in front of the stand-in engine, which speaks like vLLM. */
 
@@ -11,11 +11,7 @@ const PATIENT = {
   timeouts: { firstByteMs: 500, idleMs: 300 },
 };
 
-async function engine(options: EngineOptions = {}): Promise<EngineHandle> {
-  const handle = await startEngine({ speed: 1000, models: ['m'], ...options });
-  cleanUp(() => handle.close());
-  return handle;
-}
+const engine = (options: EngineOptions = {}) => standIn({ speed: 1000, models: ['m'], ...options });
 
 const BODIES = {
   '/v1/chat/completions': { messages: [{ role: 'user', content: 'hello there' }], max_tokens: 12, ignore_eos: true },
@@ -27,11 +23,8 @@ const BODIES = {
 type Path = keyof typeof BODIES;
 const PATHS = Object.keys(BODIES) as Path[];
 
-function post(url: string, path: Path, more: object = {}, headers: Record<string, string> = {}) {
-  return ask(`${url}${path}`, {
-    headers: { ...JSON_TYPE, ...headers },
-    body: JSON.stringify({ model: 'm', ...BODIES[path], ...more }),
-  });
+function call(url: string, path: Path, more: object = {}, headers: Record<string, string> = {}) {
+  return post(`${url}${path}`, { model: 'm', ...BODIES[path], ...more }, headers);
 }
 
 /** For each API, the end of a complete stream, and that of a broken one. */
@@ -51,12 +44,12 @@ describe('in front of the stand-in engine', () => {
     'a call goes on from a response where that was made, whatever %s says',
     async (name) => {
       const { url } = await world([await engine(), await engine()], { balancer: { name } });
-      const begun = await Promise.all(Array.from({ length: 4 }, () => post(url, '/v1/responses')));
+      const begun = await Promise.all(Array.from({ length: 4 }, () => call(url, '/v1/responses')));
       const engines = begun.map((got) => got.headers['x-maitred-engine']);
       expect(new Set(engines).size).toBe(2);
       for (let turn = 0; turn < 3; turn++) {
         const ids = begun.map((got) => (JSON.parse(got.text) as { id: string }).id);
-        const next = await Promise.all(ids.map((id) => post(url, '/v1/responses', { previous_response_id: id })));
+        const next = await Promise.all(ids.map((id) => call(url, '/v1/responses', { previous_response_id: id })));
         expect(next.map((got) => [got.status, got.headers['x-maitred-engine']])).toEqual(engines.map((e) => [200, e]));
         begun.splice(0, 4, ...next);
       }
@@ -64,22 +57,15 @@ describe('in front of the stand-in engine', () => {
   );
 
   it('a call that goes on from a response has that for a prompt, and teaches nothing of how long a token is', async () => {
-    const prompts: number[] = [];
-    const options: GatewayOptions = {
-      recorder: {
-        step(event) {
-          if (event.type === 'callArrived') prompts.push(event.promptTokens);
-        },
-        configured: () => undefined,
-      },
-    };
-    const { url } = await world([await engine()], {}, options);
+    const { steps, recorder } = recording();
+    const { url } = await world([await engine()], {}, { recorder });
     const input = 'hello there '.repeat(500);
-    const first = await post(url, '/v1/responses', { input });
+    const first = await call(url, '/v1/responses', { input });
     type Answer = { readonly id: string; readonly usage: Record<'input_tokens' | 'total_tokens', number> };
     const { id, usage } = JSON.parse(first.text) as Answer;
-    await post(url, '/v1/responses', { previous_response_id: id });
-    await post(url, '/v1/responses', { input });
+    await call(url, '/v1/responses', { previous_response_id: id });
+    await call(url, '/v1/responses', { input });
+    const prompts = steps.flatMap(({ event }) => (event.type === 'callArrived' ? [event.promptTokens] : []));
     const [, continued = NaN, again = NaN] = prompts;
     expect(continued - usage.total_tokens).toBeGreaterThan(0);
     expect(continued - usage.total_tokens).toBeLessThan(20);
@@ -89,19 +75,18 @@ describe('in front of the stand-in engine', () => {
   it('a call that goes on from a response of an engine which is gone is refused', async () => {
     const [gone, stays] = [await engine(), await engine()];
     const { url, adminUrl } = await world([gone, stays], { balancer: { name: 'least-loaded' } });
-    const made = await post(url, '/v1/responses');
+    const made = await call(url, '/v1/responses');
     const { id } = JSON.parse(made.text) as { id: string };
     await fetch(`${adminUrl}/engines/${String(made.headers['x-maitred-engine'])}`, { method: 'DELETE' });
-    const next = await post(url, '/v1/responses', { previous_response_id: id });
-    expect([next.status, errorCode(next.text)]).toEqual([404, 'unknown_response']);
+    expect(refusal(await call(url, '/v1/responses', { previous_response_id: id }))).toEqual([404, 'unknown_response']);
   });
 
   it.each(PATHS)('%s is served, whole and streamed, and its tokens counted', async (path) => {
     const { url, logs } = await world([await engine()]);
-    const whole = await post(url, path);
+    const whole = await call(url, path);
     expect([whole.status, whole.headers['x-maitred-reason']]).toEqual([200, 'direct']);
     expect(whole.text).toContain('usage');
-    const streamed = await post(url, path, { stream: true });
+    const streamed = await call(url, path, { stream: true });
     expect(streamed.text).toMatch(ENDS[path][0]);
     await until(() => logs.filter((line) => line['msg'] === 'call').length === 2);
     for (const line of logs.filter((one) => one['msg'] === 'call')) {
@@ -118,7 +103,7 @@ describe('in front of the stand-in engine', () => {
         const bad = await engine({ faults: Array.from({ length: 10 }, () => fault) });
         const good = await engine();
         const { url } = await world([bad, good], PATIENT);
-        for (let i = 0; i < 2; i++) expect([path, (await post(url, path)).status]).toEqual([path, 200]);
+        for (let i = 0; i < 2; i++) expect([path, (await call(url, path)).status]).toEqual([path, 200]);
       }
     },
   );
@@ -128,7 +113,7 @@ describe('in front of the stand-in engine', () => {
     async (fault) => {
       for (const path of PATHS) {
         const { url } = await world([await engine()], PATIENT);
-        const got = await post(url, path, { stream: true }, { 'x-sim-fault': fault });
+        const got = await call(url, path, { stream: true }, { 'x-sim-fault': fault });
         expect(got.status).toBe(200);
         expect([path, got.text]).toEqual([path, expect.stringMatching(ENDS[path][1])]);
         expect(got.text).not.toMatch(ENDS[path][0]);
@@ -139,8 +124,8 @@ describe('in front of the stand-in engine', () => {
   it.each([['gzip'], ['no-usage'], ['slow=50']])('an answer with %s comes through', async (fault) => {
     const { url } = await world([await engine()], PATIENT);
     for (const path of PATHS) {
-      expect((await post(url, path, {}, { 'x-sim-fault': fault })).json()).toBeTruthy();
-      expect((await post(url, path, { stream: true }, { 'x-sim-fault': fault })).text).toMatch(ENDS[path][0]);
+      expect((await call(url, path, {}, { 'x-sim-fault': fault })).json()).toBeTruthy();
+      expect((await call(url, path, { stream: true }, { 'x-sim-fault': fault })).text).toMatch(ENDS[path][0]);
     }
   });
 
@@ -164,14 +149,14 @@ describe('in front of the stand-in engine', () => {
     await new Promise((resolve) => body.once('data', resolve));
     expect(handle.stats().running).toBe(1);
     body.destroy();
-    await until(() => handle.stats().running === 0, 1000);
+    await until(() => handle.stats().running === 0);
   });
 
   it('a conversation that names nothing is one program', async () => {
     const { url, adminUrl } = await world([await engine()]);
     const messages: object[] = [{ role: 'user', content: 'solve this' }];
     for (let i = 0; i < 3; i++) {
-      const got = (await post(url, '/v1/chat/completions', { messages, stream: false })).json() as {
+      const got = (await call(url, '/v1/chat/completions', { messages, stream: false })).json() as {
         choices: { message: object }[];
       };
       messages.push(got.choices[0]?.message ?? {}, { role: 'user', content: `go on ${i}` });
@@ -186,7 +171,7 @@ describe('in front of the stand-in engine', () => {
 
   it('a refusal of the engine comes through', async () => {
     const { url } = await world([await engine({ maxModelLen: 64, kvTokens: 1024 })]);
-    const got = await post(url, '/v1/chat/completions', { messages: [{ role: 'user', content: 'word '.repeat(500) }] });
+    const got = await call(url, '/v1/chat/completions', { messages: [{ role: 'user', content: 'word '.repeat(500) }] });
     expect(got.status).toBe(400);
     expect(got.headers['x-maitred-engine']).toBeTruthy();
     expect(errorCode(got.text)).not.toBe('invalid_body');

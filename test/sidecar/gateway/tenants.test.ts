@@ -1,33 +1,36 @@
-import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Recorder } from '../../../sidecar/driver.js';
-import type { Event } from '../../../src/index.js';
 import {
-  JSON_TYPE,
+  bearer,
   ask,
   chat,
   completion,
   configOf,
-  errorCode,
   fakeEngine,
-  gate,
+  heldEngine,
+  keysOf,
+  named,
+  post,
+  recording,
+  refusal,
   until,
   waiting,
   world,
 } from './world.js';
 
-const KEYS = ['heavy', 'light'].map((tenant) => ({ sha256: hash('sha256', `key-${tenant}`, 'hex'), tenant }));
-const by = (tenant: string, headers = {}) => ({ authorization: `Bearer key-${tenant}`, ...headers });
+const KEYS = keysOf('heavy', 'light');
+const by = (tenant: string, headers = {}) => ({ ...bearer(tenant), ...headers });
 
 /** A gateway with two tenants, its event log, and the deadlines in it, in milliseconds from their events. */
 async function sharing(engine: Awaited<ReturnType<typeof fakeEngine>>, overrides: Record<string, unknown> = {}) {
-  const deadlines: (number | undefined)[] = [];
-  const step: Recorder['step'] = (event: Event, now) => {
-    if (event.type === 'callArrived' || event.type === 'programHinted')
-      deadlines.push(event.deadlineAtMs === undefined ? undefined : event.deadlineAtMs - now);
-  };
+  const { steps, recorder } = recording();
+  const deadlines = () =>
+    steps.flatMap(({ event, now }) =>
+      event.type === 'callArrived' || event.type === 'programHinted'
+        ? [event.deadlineAtMs === undefined ? undefined : event.deadlineAtMs - now]
+        : [],
+    );
   const config = { auth: { keys: KEYS }, admin: { port: 0 }, policy: { tenants: 'afs' }, ...overrides };
-  return { ...(await world([engine], config, { recorder: { step, configured: () => undefined } })), deadlines };
+  return { ...(await world([engine], config, { recorder })), deadlines };
 }
 
 const metric = (text: string, name: string): number => Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
@@ -37,26 +40,18 @@ describe('a deadline', () => {
     const engine = await fakeEngine();
     const { url, deadlines } = await sharing(engine);
     expect((await chat(url, {}, by('light'))).status).toBe(200);
-    deadlines.length = 0;
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
     await chat(url, {}, by('light', { 'x-maitred-deadline': '90' }));
     await chat(url, {}, by('light', { 'x-maitred-deadline': '1.5' }));
     await chat(url, {}, by('light', { 'x-maitred-deadline': inAnHour }));
     await chat(url, { maitred: { deadline: 5 } }, by('light', { 'x-maitred-deadline': '90' }));
-    await chat(
-      url,
-      { maitred: { deadline: inAnHour.replace('Z', '+00:00') } },
-      by('light', { 'x-maitred-program': 'p' }),
-    );
+    await chat(url, { maitred: { deadline: inAnHour.replace('Z', '+00:00') } }, by('light', named('p')));
     await chat(url, {}, by('light'));
-    const got = await ask(`${url}/programs/p/hint`, {
-      headers: { ...JSON_TYPE, ...by('light') },
-      body: '{"deadline": 7}',
-    });
+    const got = await post(`${url}/programs/p/hint`, '{"deadline": 7}', by('light'));
     expect(got.json()).toMatchObject({ hinted: true, used: true });
     // A time of day comes nearer until the gateway reads it, and a little time passes until the event.
-    const declared = deadlines.map((ms) => ms && (ms > 3_000_000 ? 3600 : Math.round(ms / 500) / 2));
-    expect(declared).toEqual([90, 1.5, 3600, 5, 3600, undefined, 7]);
+    const declared = deadlines().map((ms) => ms && (ms > 3_000_000 ? 3600 : Math.round(ms / 500) / 2));
+    expect(declared).toEqual([undefined, 90, 1.5, 3600, 5, 3600, undefined, 7]);
     expect(engine.seen.map(({ body }) => String(body)).join()).not.toContain('maitred');
   });
 
@@ -80,13 +75,12 @@ describe('a deadline', () => {
       const { status, text } = await chat(url, { maitred: { deadline } }, by('light'));
       expect([deadline, status, text]).toEqual([deadline, 400, expect.stringContaining('"param":"maitred.deadline"')]);
     }
-    await chat(url, {}, by('light', { 'x-maitred-program': 'p' }));
-    const got = await ask(`${url}/programs/p/hint`, {
-      headers: { ...JSON_TYPE, ...by('light') },
-      body: '{"deadline": -1}',
-    });
-    expect([got.status, errorCode(got.text)]).toEqual([400, 'invalid_body']);
-    expect(deadlines).toEqual([undefined]);
+    await chat(url, {}, by('light', named('p')));
+    expect(refusal(await post(`${url}/programs/p/hint`, '{"deadline": -1}', by('light')))).toEqual([
+      400,
+      'invalid_body',
+    ]);
+    expect(deadlines()).toEqual([undefined]);
   });
 
   it('is met or missed, by tenant', async () => {
@@ -107,18 +101,14 @@ describe('a deadline', () => {
 
 describe('a tenant over its share', () => {
   it('waits behind others, and is told so', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(async (...args) => {
-      await opened;
-      return completion()(...args);
-    });
+    const { engine, open } = await heldEngine();
     const overrides = { policy: { tenants: 'weighted', tenantWeights: { light: 3 } }, admission: { window: 1 } };
     const { url, adminUrl } = await sharing(engine, overrides);
-    const calls = [chat(url, { seed: 0 }, by('heavy', { 'x-maitred-program': 'h' }))];
+    const calls = [chat(url, { seed: 0 }, by('heavy', named('h')))];
     await until(() => engine.seen.length === 1);
-    calls.push(chat(url, { seed: 1 }, by('heavy', { 'x-maitred-program': 'i' })));
+    calls.push(chat(url, { seed: 1 }, by('heavy', named('i'))));
     await until(async () => (await waiting(adminUrl)) === 1);
-    calls.push(chat(url, { seed: 2 }, by('light', { 'x-maitred-program': 'l' })));
+    calls.push(chat(url, { seed: 2 }, by('light', named('l'))));
     await until(async () => (await waiting(adminUrl)) === 2);
     const { division, tenants } = (await ask(`${adminUrl}/tenants`)).json() as { division: string; tenants: object[] };
     expect(division).toBe('weighted');

@@ -1,26 +1,31 @@
-import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Recorder } from '../../../sidecar/driver.js';
-import type { Event } from '../../../src/index.js';
-import { JSON_TYPE, ask, chat, completion, errorCode, fakeEngine, world } from './world.js';
-
-const TENANTS = ['a', 'b'].map((tenant) => ({ sha256: hash('sha256', `key-${tenant}`, 'hex'), tenant }));
-const bearer = (tenant: string) => ({ authorization: `Bearer key-${tenant}` });
+import {
+  named,
+  ask,
+  bearer,
+  chat,
+  completion,
+  errorCode,
+  fakeEngine,
+  keysOf,
+  post,
+  recording,
+  world,
+} from './world.js';
 
 describe('POST /programs/{id}/events', () => {
   const tell = (url: string, program: string, body: unknown, headers = {}) =>
-    ask(`${url}/programs/${program}/events`, { headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) });
+    post(`${url}/programs/${program}/events`, body, headers);
   const BASH = { type: 'tool_started', tool: 'bash' };
 
   /** A gateway with one program of tenant `a`, and the tools that were told. */
   async function telling(overrides: Record<string, unknown> = {}, headers = {}) {
-    const events: Event[] = [];
-    const recorder: Recorder = { step: (event) => void events.push(event), configured: () => undefined };
+    const { steps, recorder } = recording();
     const { url, adminUrl } = await world([await fakeEngine(completion())], overrides, { recorder });
     const named = { ...headers, 'x-maitred-program': 'p' };
     await chat(url, {}, named);
     await chat(url, {}, { ...named, 'x-maitred-thread': 'helper' });
-    const told = () => events.filter(({ type }) => type === 'toolStarted' || type === 'toolFinished');
+    const told = () => steps.map(({ event }) => event).filter(({ type }) => /^tool(Started|Finished)$/.test(type));
     return { url, adminUrl, told };
   }
 
@@ -65,13 +70,13 @@ describe('POST /programs/{id}/events', () => {
   });
 
   it('reaches only programs of the caller’s tenant, and says that it is used', async () => {
-    const overrides = { auth: { keys: TENANTS }, admin: { port: 0 }, policy: { foresight: 'learnt' } };
+    const overrides = { auth: { keys: keysOf('a', 'b') }, admin: { port: 0 }, policy: { foresight: 'learnt' } };
     const { url, adminUrl, told } = await telling(overrides, bearer('a'));
     const statuses = [
       await tell(url, 'p', BASH),
       await tell(url, 'p', BASH, bearer('b')),
       await tell(url, 'p', BASH, bearer('a')),
-      await ask(`${adminUrl}/programs/p/events?tenant=a`, { headers: JSON_TYPE, body: JSON.stringify(BASH) }),
+      await post(`${adminUrl}/programs/p/events?tenant=a`, BASH),
     ];
     expect(statuses.map(({ status }) => status)).toEqual([401, 404, 200, 200]);
     expect(statuses[2]!.json()).toMatchObject({ used: true, tenant: 'a' });
@@ -88,11 +93,11 @@ describe('POST /programs/{id}/events', () => {
       return detail.threads[0]!.next;
     };
     for (let done = 0; done < 30; done += 1) {
-      await chat(url, {}, { 'x-maitred-program': `p${done}` });
+      await chat(url, {}, named(`p${done}`));
       await chat(url, {}, { 'x-maitred-program': `p${done}`, 'x-maitred-final': 'true' });
     }
     expect(await nextOf('p0').catch(() => 'gone')).toBe('gone');
-    await chat(url, {}, { 'x-maitred-program': 'p' });
+    await chat(url, {}, named('p'));
     const foreseen = { tools: 'bash', more_tokens: expect.any(Number) as number };
     expect(await nextOf('p')).toMatchObject(foreseen);
     expect(((await nextOf('p')) as { probability: number }).probability).toBeCloseTo(0.5, 1);

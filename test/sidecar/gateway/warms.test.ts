@@ -3,7 +3,20 @@ import { chat as chatApi } from '../../../sidecar/apis/chat.js';
 import { messages } from '../../../sidecar/apis/messages.js';
 import { responses } from '../../../sidecar/apis/responses.js';
 import type { Command, Event } from '../../../src/index.js';
-import { JSON_TYPE, ask, chat, completionBody, fakeEngine, gate, metrics, until, world, type Answer } from './world.js';
+import {
+  recording,
+  ask,
+  chat,
+  completionBody,
+  fakeEngine,
+  gate,
+  metrics,
+  named,
+  post,
+  until,
+  world,
+  type Answer,
+} from './world.js';
 
 const TOOL = { id: 'c', type: 'function', function: { name: 'read', arguments: '{}' } };
 const LONG = 1500;
@@ -33,7 +46,7 @@ function engineAnswer(warm: (body: Record<string, unknown>) => Promise<void>): A
  */
 async function away(warm: (body: Record<string, unknown>) => Promise<void>) {
   const engine = await fakeEngine(engineAnswer(warm));
-  const log: (Event | Command)[] = [];
+  const { steps, recorder } = recording();
   const { url, adminUrl } = await world(
     [engine],
     {
@@ -41,25 +54,25 @@ async function away(warm: (body: Record<string, unknown>) => Promise<void>) {
       policy: { prefetch: 'on', foresight: 'learnt' },
       balancer: { thresholdTokens: 1 },
     },
-    { recorder: { step: (event, _now, commands) => void log.push(event, ...commands), configured: () => undefined } },
+    { recorder },
   );
-  const call = (program: string, more: object = {}) => chat(url, more, { 'x-maitred-program': program });
-  const end = (program: string) =>
-    ask(`${url}/programs/release`, { headers: JSON_TYPE, body: JSON.stringify({ program_id: program }) });
+  const call = (program: string, more: object = {}) => chat(url, more, named(program));
+  const end = (program: string) => post(`${url}/programs/release`, { program_id: program });
   for (let program = 0; program < 32; program += 1) {
     for (let turn = 0; turn < 4; turn += 1) await call(`p${program}`);
     await end(`p${program}`);
   }
   await call('away', { user: 'away', max_completion_tokens: 50, seed: 1e300 });
   const tool = { type: 'tool_started', tool: 'read', expectedMs: 8_000 };
-  await ask(`${url}/programs/away/events`, { headers: JSON_TYPE, body: JSON.stringify(tool) });
+  await post(`${url}/programs/away/events`, tool);
   for (const other of ['b', 'c']) await call(other, { user: other });
   for (const other of ['b', 'c']) await end(other);
   const calls = (await metrics(adminUrl)).get('maitred_calls_accepted_total');
+  const log = () => steps.flatMap<Event | Command>(({ event, commands }) => [event, ...commands]);
   return { engine, log, url, adminUrl, call, calls };
 }
 
-const typed = (log: readonly (Event | Command)[], type: string) => log.filter((entry) => entry.type === type);
+const typed = (log: () => readonly (Event | Command)[], type: string) => log().filter((entry) => entry.type === type);
 
 describe('a warm', () => {
   it('is the thread’s last prompt again for one token, and nobody’s call', async () => {

@@ -1,6 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { describe, expect, it } from 'vitest';
@@ -13,6 +12,7 @@ import { pageRoutes } from '../../../sidecar/admin/page.js';
 import type { Context, Demo } from '../../../sidecar/context.js';
 import { listen } from '../../../sidecar/http/listener.js';
 import { familyOf } from '../../../sidecar/routes.js';
+import { folderOf } from '../../support/folder.js';
 import { SHADOW } from '../../support/shadow.js';
 import { ROOT } from '../../support/tree.js';
 import {
@@ -24,13 +24,14 @@ import {
   configOf,
   fakeEngine,
   gate,
+  heldEngine,
+  named,
   open,
   stream,
   until,
   world,
 } from './world.js';
 
-const named = (program: string) => ({ 'x-maitred-program': program });
 const CACHED = { usage: { prompt_tokens: 100, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 25 } } };
 
 /** What a client of `/stream` has received so far: the last of each section, and how many of each came. */
@@ -184,11 +185,7 @@ describe('ended calls', () => {
   });
 
   it('include those that were refused', async () => {
-    const held = gate();
-    const engine = await fakeEngine(async (...all) => {
-      await held.opened;
-      await completion()(...all);
-    });
+    const { engine, open: openEngine } = await heldEngine();
     const { url } = await world([engine], {
       engines: [{ url: engine.url, kind: 'openai', window: 1 }],
       limits: { queuedMax: 1 },
@@ -199,7 +196,7 @@ describe('ended calls', () => {
     expect((await chat(url, {}, named('c'))).status).toBe(429);
     const got = (await ask(`${url}/programs/default:c/calls`)).json();
     expect(got).toMatchObject({ calls: [{ outcome: 'refused', status: 429, code: 'queue_full', engine: null }] });
-    held.open();
+    openEngine();
     await Promise.all(calls);
   });
 });
@@ -253,8 +250,7 @@ it('/stream ends where a reload closes the admin paths', async () => {
 
 describe('/ui', () => {
   it('serves a built page, without a token, and nothing else of its folder', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'maitred-ui-'));
-    cleanUp(() => Promise.resolve(rmSync(folder, { recursive: true })));
+    const folder = folderOf({});
     const routes = pageRoutes(folder);
     const ports = { apiFor: familyOf, refused: () => undefined };
     const listener = await listen(configOf([]), { host: '127.0.0.1', port: 0 }, routes, ports);

@@ -1,13 +1,10 @@
-import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../sidecar/config/problems.js';
-import type { Recorder } from '../../../sidecar/driver.js';
 import { fileOf } from '../../support/folder.js';
-import { JSON_TYPE, ask, chat, configOf, fakeEngine, world } from './world.js';
+import { ask, bearer, chat, configOf, fakeEngine, keysOf, named, post, recording, world } from './world.js';
 
-const TENANTS = ['a', 'b'].map((tenant) => ({ sha256: hash('sha256', `key-${tenant}`, 'hex'), tenant }));
-const bearer = (tenant: string) => ({ authorization: `Bearer key-${tenant}` });
+const TENANTS = keysOf('a', 'b');
 const REST = { promptTokens: 1200, outputTokens: 300 };
 
 const node = (id: string) => ({ id, promptTokens: 100, outputTokens: 10 });
@@ -19,8 +16,7 @@ const LOOP = {
     { from: 'tools', to: 'agent' },
   ],
 };
-const register = (url: string, body: unknown) =>
-  ask(`${url}/v1/workflows`, { headers: JSON_TYPE, body: JSON.stringify(body) });
+const register = (url: string, body: unknown) => post(`${url}/v1/workflows`, body);
 
 describe('a workflow of the configuration', () => {
   const CHAIN = { name: 'chain', nodes: [node('only')] };
@@ -81,22 +77,19 @@ describe('a workflow of the configuration', () => {
 describe('a workflow with a deadline', () => {
   it('gives its programs a deadline from their first call on, unless they declare one', async () => {
     const engine = await fakeEngine();
-    const arrivals: { readonly atMs: number; readonly dueAtMs: number | undefined }[] = [];
-    const recorder: Recorder = {
-      step: (event, now) => {
-        if (event.type === 'callArrived') arrivals.push({ atMs: now, dueAtMs: event.deadlineAtMs });
-      },
-      configured: () => undefined,
-    };
+    const { steps, recorder } = recording();
     const { url } = await world([engine], {}, { recorder });
     await register(url, { ...LOOP, deadline: 60 });
-    const call = (program: string, maitred: object) => chat(url, { maitred }, { 'x-maitred-program': program });
+    const call = (program: string, maitred: object) => chat(url, { maitred }, named(program));
     await call('p', { workflow: 'fix', node: 'agent' });
     await call('p', { workflow: 'fix', node: 'tools' });
     await call('q', { workflow: 'fix', deadline: 5 });
     await call('q', { workflow: 'fix', remaining: REST });
     await call('late', {});
     await call('late', { workflow: 'fix', node: 'agent' });
+    const arrivals = steps.flatMap(({ event, now }) =>
+      event.type === 'callArrived' ? [{ atMs: now, dueAtMs: event.deadlineAtMs }] : [],
+    );
     expect(arrivals.map(({ dueAtMs }) => dueAtMs !== undefined)).toEqual([true, false, true, false, false, true]);
     expect(arrivals[5]?.dueAtMs).toBe(arrivals[4]!.atMs + 60_000);
     expect((await register(url, { ...LOOP, deadline: -1 })).text).toContain('"param":"deadline"');

@@ -1,120 +1,18 @@
-import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { Agent, request as httpRequest, type Dispatcher } from 'undici';
 import { afterEach } from 'vitest';
 import { configSchema } from '../../../sidecar/config/index.js';
 import { startGateway, type Gateway, type GatewayOptions } from '../../../sidecar/index.js';
+import type { Command, Event, Millis } from '../../../src/index.js';
+import { completion, FakeEngine, MODEL, type Answer } from './fake-engine.js';
+
+export * from './fake-engine.js';
 
 /** Gateways and engines for one test file; everything started is closed after each test. */
-
-export const MODEL = 'm';
-
-export interface Seen {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-  /** Resolves if this request's connection closes before its answer has ended. */
-  readonly abandoned: Promise<void>;
-}
-
-export type Answer = (response: ServerResponse, seen: Seen, request: IncomingMessage) => void | Promise<void>;
-
-/** An engine that lists one model; the test defines all other answers. */
-export class FakeEngine {
-  /** All requests except probes, oldest first. */
-  readonly seen: Seen[] = [];
-  /** Ids that it was asked to abort. */
-  readonly aborts: string[] = [];
-  /** Sessions that it was asked to close. */
-  readonly closes: string[] = [];
-  /** Answers to probes by path; any other path but `/health` is 404. */
-  readonly probes = new Map<string, string>();
-  answer: Answer;
-  readonly #server: Server;
-
-  private constructor(answer: Answer, models: readonly string[]) {
-    this.answer = answer;
-    this.#server = createServer((request, response) => void this.#take(request, response, models));
-  }
-
-  static async start(answer: Answer = completion(), models: readonly string[] = [MODEL]): Promise<FakeEngine> {
-    const engine = new FakeEngine(answer, models);
-    engine.#server.listen(0, '127.0.0.1');
-    await once(engine.#server, 'listening');
-    return engine;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  get id(): string {
-    return new URL(this.url).host;
-  }
-
-  get last(): Seen {
-    const last = this.seen.at(-1);
-    if (last === undefined) throw new Error('the engine has seen no request');
-    return last;
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    if (this.#server.listening) await once(this.#server, 'close');
-  }
-
-  async #take(request: IncomingMessage, response: ServerResponse, models: readonly string[]): Promise<void> {
-    response.on('error', () => undefined);
-    const { method = '', url = '', headers } = request;
-    if (url === '/v1/models') {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ object: 'list', data: models.map((id) => ({ id, object: 'model' })) }));
-      return;
-    }
-    if (url === '/abort_request') {
-      for await (const chunk of request) this.aborts.push((JSON.parse(String(chunk)) as { rid: string }).rid);
-      response.end();
-      return;
-    }
-    if (url === '/close_session') {
-      for await (const chunk of request)
-        this.closes.push((JSON.parse(String(chunk)) as { session_id: string }).session_id);
-      response.end();
-      return;
-    }
-    // Everything that the gateway forwards has a request id; its probes have none.
-    if (headers['x-request-id'] === undefined) {
-      response.statusCode = url === '/health' || this.probes.has(url) ? 200 : 404;
-      response.end(this.probes.get(url));
-      return;
-    }
-    const abandoned = new Promise<void>((resolve) => {
-      response.on('close', () => {
-        if (!response.writableFinished) resolve();
-      });
-    });
-    const chunks: Buffer[] = [];
-    try {
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-    } catch {
-      return;
-    }
-    const seen = { method, url, headers, body: Buffer.concat(chunks), abandoned };
-    this.seen.push(seen);
-    await this.answer(response, seen, request);
-  }
-}
 
 export interface World {
   readonly gateway: Gateway;
@@ -139,6 +37,16 @@ export async function fakeEngine(answer?: Answer, models?: readonly string[]): P
   return engine;
 }
 
+/** An engine that holds every call until it is told to answer. */
+export async function heldEngine(answer: Answer = completion()) {
+  const { opened, open } = gate();
+  const engine = await fakeEngine(async (...asked) => {
+    await opened;
+    await answer(...asked);
+  });
+  return { engine, open };
+}
+
 /** Registers a cleanup for anything else that a test starts. */
 export function cleanUp(close: () => Promise<unknown>): void {
   cleanups.push(close);
@@ -151,6 +59,9 @@ const SMALL = {
   // Large bodies are read inline, because the thread runs only built code and these tests run the sources.
   inlineBytes: 1e10,
 };
+
+/** A window of one call. */
+export const ONE_AT_A_TIME = { admission: { window: 1 } };
 
 /** A busy machine does not make an engine look sick. */
 const PATIENT = { health: { timeoutMs: 60_000 } };
@@ -194,6 +105,23 @@ export async function world(
   return { gateway, url: gateway.url, adminUrl: gateway.adminUrl, logs };
 }
 
+/** Records what the core was told, and what it wanted done. */
+export function recording() {
+  const steps: { readonly event: Event; readonly now: Millis; readonly commands: readonly Command[] }[] = [];
+  const recorder: GatewayOptions['recorder'] = {
+    step: (event, now, commands) => void steps.push({ event, now, commands: [...commands] }),
+    configured: () => undefined,
+  };
+  return { steps, recorder };
+}
+
+/** Keys of tenants for `auth`, and what their clients send. */
+export const keysOf = (...tenants: readonly string[]) =>
+  tenants.map((tenant) => ({ sha256: hash('sha256', `key-${tenant}`, 'hex'), tenant }));
+export const bearer = (tenant: string) => ({ authorization: `Bearer key-${tenant}` });
+
+export const named = (program: string) => ({ 'x-maitred-program': program });
+
 export interface Got {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -229,6 +157,10 @@ export function open(url: string, init: RequestInit = {}): Promise<Dispatcher.Re
   return httpRequest(url, { method, dispatcher: agent, ...rest });
 }
 
+/** Sends JSON, or text as it is. */
+export const post = (url: string, body: unknown, headers: Record<string, string> = {}): Promise<Got> =>
+  ask(url, { headers: { ...JSON_TYPE, ...headers }, body: typeof body === 'string' ? body : JSON.stringify(body) });
+
 export const chatBody = (more: object = {}): string =>
   JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'hello' }], ...more });
 
@@ -255,22 +187,16 @@ export function openChat(
   return open(`${url}/v1/chat/completions`, { headers: { ...JSON_TYPE, ...headers }, body: chatBody(more) });
 }
 
-/** Answers with one chat completion. */
-export function completion(more: object = {}): Answer {
-  return (response) => {
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(completionBody(more)));
-  };
+/** A call whose client may leave. */
+export function leavingChat(url: string, more: object = {}) {
+  const leaving = new AbortController();
+  const call = chat(url, more, {}, leaving.signal).catch(() => 'left');
+  return { call, leave: () => leaving.abort() };
 }
 
-export const completionBody = (more: object = {}): object => ({
-  id: 'c-1',
-  object: 'chat.completion',
-  model: MODEL,
-  choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
-  usage: { prompt_tokens: 7, completion_tokens: 3 },
-  ...more,
-});
+/** The bytes of a call. */
+export const rawChat = (body = chatBody()): string =>
+  `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
 export const TEXT_EVENT = 'data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n';
 export const STOP_EVENT = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
@@ -331,6 +257,8 @@ export function drainSocket(socket: Socket): Promise<string> {
 export function errorCode(text: string): string | undefined {
   return /"code":"(\w+)"/.exec(text)?.[1];
 }
+
+export const refusal = ({ status, text }: Got) => [status, errorCode(text)];
 
 /** Number of waiting calls. */
 export async function waiting(adminUrl: string): Promise<unknown> {

@@ -10,84 +10,58 @@ const identify = (sent: Sent) => seen(createCaller().identify(sent));
 const UUID = '7f0c9a52-3d5e-4c3b-9c1e-0a1b2c3d4e5f';
 
 describe('headers that name a program', () => {
-  it.each<[string, IncomingHttpHeaders, string, Partial<Identity>]>([
-    ['ours', { 'x-maitred-program': 'p' }, 'x-maitred-program', {}],
-    ['ours, in a thread', { 'x-maitred-program': 'p', 'x-maitred-thread': 's' }, 'x-maitred-program', { thread: 's' }],
-    [
-      'ours, thread under a thread',
-      { 'x-maitred-program': 'p', 'x-maitred-thread': 's', 'x-maitred-parent': 'r' },
-      'x-maitred-program',
-      { thread: 's' },
-    ],
-    [
-      'ours, of a parent program',
-      { 'x-maitred-program': 's', 'x-maitred-parent': 'p' },
-      'x-maitred-program',
-      { thread: 's' },
-    ],
-    ['ours, final', { 'x-maitred-program': 'p', 'x-maitred-final': 'true' }, 'x-maitred-program', { final: true }],
-    ['Claude Code', { 'x-claude-code-session-id': 'p' }, 'x-claude-code-session-id', {}],
+  const ours = { 'x-maitred-program': 'p' };
+  const codex = { 'session-id': 'p' };
+  const dynamo = { 'x-dynamo-session-id': 'p' };
+  const [child, final] = [{ thread: 's' }, { final: true }];
+
+  /** The first header is the source, where no other is named. */
+  it.each<[string, IncomingHttpHeaders, (Partial<Identity> & { source?: string })?]>([
+    ['ours', ours],
+    ['ours, in a thread', { ...ours, 'x-maitred-thread': 's' }, child],
+    ['ours, thread under a thread', { ...ours, 'x-maitred-thread': 's', 'x-maitred-parent': 'r' }, child],
+    ['ours, of a parent program', { 'x-maitred-program': 's', 'x-maitred-parent': 'p' }, child],
+    ['ours, final', { ...ours, 'x-maitred-final': 'true' }, final],
+    ['Claude Code', { 'x-claude-code-session-id': 'p' }],
     [
       'Claude Code sub-agent',
-      { 'x-claude-code-session-id': 'p', 'x-claude-code-agent-id': 'a', 'x-claude-code-parent-agent-id': 'b' },
-      'x-claude-code-session-id',
-      { thread: 'a' },
+      { 'x-claude-code-session-id': 'p', 'x-claude-code-agent-id': 's', 'x-claude-code-parent-agent-id': 'b' },
+      child,
     ],
-    ['Codex root', { 'session-id': 'p', 'thread-id': 'p', 'x-client-request-id': 'r' }, 'session-id', {}],
+    ['Codex root', { ...codex, 'thread-id': 'p', 'x-client-request-id': 'r' }],
     [
       'Codex sub-agent',
-      { 'session-id': 'p', 'thread-id': 'u', 'x-codex-parent-thread-id': 'p', 'x-openai-subagent': 'collab_spawn' },
-      'session-id',
-      { thread: 'u' },
+      { ...codex, 'thread-id': 's', 'x-codex-parent-thread-id': 'p', 'x-openai-subagent': 'collab_spawn' },
+      child,
     ],
-    [
-      'Codex sub-agent of a sub-agent',
-      { 'session-id': 'p', 'thread-id': 'v', 'x-codex-parent-thread-id': 'u' },
-      'session-id',
-      { thread: 'v' },
-    ],
-    ['older Codex', { session_id: 'p' }, 'session_id', {}],
-    ['older Codex sub-agent', { session_id: 's', 'x-codex-parent-thread-id': 'p' }, 'session_id', { thread: 's' }],
-    ['OpenCode', { 'x-session-id': 'p', 'x-session-affinity': 'p' }, 'x-session-id', {}],
-    ['OpenCode, affinity alone', { 'x-session-affinity': 'p' }, 'x-session-affinity', {}],
-    ['OpenCode sub-agent', { 'x-session-id': 's', 'x-parent-session-id': 'p' }, 'x-session-id', { thread: 's' }],
-    ['Dynamo', { 'x-dynamo-session-id': 'p' }, 'x-dynamo-session-id', {}],
-    [
-      'Dynamo child',
-      { 'x-dynamo-session-id': 's', 'x-dynamo-parent-session-id': 'p' },
-      'x-dynamo-session-id',
-      { thread: 's' },
-    ],
-    [
-      'Dynamo final',
-      { 'x-dynamo-session-id': 'p', 'x-dynamo-session-final': 'True' },
-      'x-dynamo-session-id',
-      { final: true },
-    ],
-    ['Dynamo not final', { 'x-dynamo-session-id': 'p', 'x-dynamo-session-final': 'false' }, 'x-dynamo-session-id', {}],
+    ['Codex sub-agent of a sub-agent', { ...codex, 'thread-id': 's', 'x-codex-parent-thread-id': 'u' }, child],
+    ['older Codex', { session_id: 'p' }],
+    ['older Codex sub-agent', { session_id: 's', 'x-codex-parent-thread-id': 'p' }, child],
+    ['OpenCode', { 'x-session-id': 'p', 'x-session-affinity': 'p' }],
+    ['OpenCode, affinity alone', { 'x-session-affinity': 'p' }],
+    ['OpenCode sub-agent', { 'x-session-id': 's', 'x-parent-session-id': 'p' }, child],
+    ['Dynamo', dynamo],
+    ['Dynamo child', { 'x-dynamo-session-id': 's', 'x-dynamo-parent-session-id': 'p' }, child],
+    ['Dynamo final', { ...dynamo, 'x-dynamo-session-final': 'True' }, final],
+    ['Dynamo not final', { ...dynamo, 'x-dynamo-session-final': 'false' }],
     [
       'the end of a Dynamo child, not of its root',
       { 'x-dynamo-session-id': 's', 'x-dynamo-parent-session-id': 'p', 'x-dynamo-session-final': 'true' },
-      'x-dynamo-session-id',
-      { thread: 's' },
+      child,
     ],
-    ['LiteLLM', { 'x-litellm-session-id': 'p', 'x-litellm-trace-id': 'q' }, 'x-litellm-session-id', {}],
-    ['LiteLLM trace', { 'x-litellm-trace-id': 'p' }, 'x-litellm-trace-id', {}],
-    ['llm-d', { 'x-llm-d-inference-fairness-id': 'p' }, 'x-llm-d-inference-fairness-id', {}],
-    ['SGLang gateway', { 'x-smg-routing-key': 'p' }, 'x-smg-routing-key', {}],
-    ['AIBrix', { 'x-aibrix-session-key': 'p' }, 'x-aibrix-session-key', {}],
-    ['AIPerf', { 'x-correlation-id': 'p', 'x-session-affinity': 'p', 'x-request-id': 'r' }, 'x-session-affinity', {}],
-    ['TensorRT-LLM', { 'x-correlation-id': 'p' }, 'x-correlation-id', {}],
-    ['any vendor', { 'x-acme-session-id': 'p' }, 'x-acme-session-id', {}],
-    [
-      'any vendor’s child',
-      { 'x-acme-session-id': 's', 'x-acme-parent-session-id': 'p' },
-      'x-acme-session-id',
-      { thread: 's' },
-    ],
-    ['baggage', { baggage: 'a=1, session.id = p%20q;meta=1' }, 'baggage session.id', { label: 'p q' }],
-    ['baggage of a conversation', { baggage: 'gen_ai.conversation.id=p' }, 'baggage gen_ai.conversation.id', {}],
-  ])('%s', (_who, headers, source, expected) => {
+    ['LiteLLM', { 'x-litellm-session-id': 'p', 'x-litellm-trace-id': 'q' }],
+    ['LiteLLM trace', { 'x-litellm-trace-id': 'p' }],
+    ['llm-d', { 'x-llm-d-inference-fairness-id': 'p' }],
+    ['SGLang gateway', { 'x-smg-routing-key': 'p' }],
+    ['AIBrix', { 'x-aibrix-session-key': 'p' }],
+    ['AIPerf', { 'x-session-affinity': 'p', 'x-correlation-id': 'p', 'x-request-id': 'r' }],
+    ['TensorRT-LLM', { 'x-correlation-id': 'p' }],
+    ['any vendor', { 'x-acme-session-id': 'p' }],
+    ['any vendor’s child', { 'x-acme-session-id': 's', 'x-acme-parent-session-id': 'p' }, child],
+    ['baggage', { baggage: 'a=1, session.id = p%20q;meta=1' }, { label: 'p q', source: 'baggage session.id' }],
+    ['conversation', { baggage: 'gen_ai.conversation.id=p' }, { source: 'baggage gen_ai.conversation.id' }],
+  ])('%s', (_who, headers, expected = {}) => {
+    const [source] = Object.keys(headers);
     expect(identify({ headers })).toEqual({ label: 'p', thread: '', final: false, source, ...expected });
   });
 
@@ -125,6 +99,7 @@ describe('headers that name a program', () => {
 });
 
 describe('body fields that name a program', () => {
+  const agentic = (agentic_context: unknown) => ({ vllm_xargs: { agentic_context } });
   it.each<[string, JsonObject, Partial<Identity>]>([
     ['program_id', { program_id: 'p' }, {}],
     ['program_id', { extra_body: { program_id: 'p' } }, {}],
@@ -146,26 +121,18 @@ describe('body fields that name a program', () => {
     ['client_metadata.session_id', { client_metadata: { session_id: 'p', thread_id: 's' } }, { thread: 's' }],
     ['agent_hint', { agent_hint: { session_id: 'p' } }, {}],
     ['agent_hint', { agent_hint: { session_id: 's', parent_session_id: 'p' } }, { thread: 's' }],
-    ['vllm_xargs.agentic_context', { vllm_xargs: { agentic_context: { program_id: 'p' } } }, {}],
-    ['vllm_xargs.agentic_context', { vllm_xargs: { agentic_context: { task_id: 'p', program_id: 'p:lead' } } }, {}],
+    ['vllm_xargs.agentic_context', agentic({ program_id: 'p' }), {}],
+    ['vllm_xargs.agentic_context', agentic({ task_id: 'p', program_id: 'p:lead' }), {}],
     [
       'vllm_xargs.agentic_context',
-      { vllm_xargs: { agentic_context: '{"task_id":"p","session_id":"q","agent_id":"p:researcher"}' } },
+      agentic('{"task_id":"p","session_id":"q","agent_id":"p:researcher"}'),
       { thread: 'researcher' },
     ],
+    ['vllm_xargs.agentic_context', agentic({ program_id: 's', parent_program_id: 'p' }), { thread: 's' }],
+    ['vllm_xargs.agentic_context', agentic({ task_id: 'p', expected_resume: false }), { final: true }],
     [
       'vllm_xargs.agentic_context',
-      { vllm_xargs: { agentic_context: { program_id: 's', parent_program_id: 'p' } } },
-      { thread: 's' },
-    ],
-    [
-      'vllm_xargs.agentic_context',
-      { vllm_xargs: { agentic_context: { task_id: 'p', expected_resume: false } } },
-      { final: true },
-    ],
-    [
-      'vllm_xargs.agentic_context',
-      { vllm_xargs: { agentic_context: { task_id: 'p', agent_id: 'sub', expected_resume: false } } },
+      agentic({ task_id: 'p', agent_id: 'sub', expected_resume: false }),
       { thread: 'sub' },
     ],
     ['vllm_xargs.job_id', { vllm_xargs: { job_id: 'p', is_last_step: 0 } }, {}],

@@ -1,20 +1,18 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { fileOf } from '../../support/folder.js';
 import { documentedMetrics } from '../../support/promql.js';
 import { hasPromtool, promtool } from '../../support/promtool.js';
 import {
   DONE_EVENT,
-  JSON_TYPE,
   STREAM,
   USAGE_EVENT,
   ask,
+  bearer,
   chat,
-  cleanUp,
   completion,
   fakeEngine,
+  keysOf,
+  post,
   stream,
   until,
   world,
@@ -31,7 +29,6 @@ const UNCERTAIN = new Set([
   'maitred_cluster_takes_total',
 ]);
 const TENANTS = ['alpha', 'beta', 'gamma'];
-const bearer = (tenant: string) => ({ authorization: `Bearer key-of-${tenant}` });
 
 /** A gateway through which everything has come that is counted. */
 async function exercised(): Promise<World> {
@@ -40,17 +37,10 @@ async function exercised(): Promise<World> {
     await (streams ? stream([STREAM[0]!, USAGE_EVENT, DONE_EVENT]) : completion())(response, seen, request);
   });
   const bad = await fakeEngine((response) => void response.writeHead(500).end());
-  const keys = TENANTS.map((tenant) => ({
-    tenant,
-    sha256: createHash('sha256').update(`key-of-${tenant}`).digest('hex'),
-  }));
-  const folder = await mkdtemp(join(tmpdir(), 'maitred-metrics-'));
-  cleanUp(() => rm(folder, { recursive: true }));
-  const path = join(folder, 'engines.json');
-  await writeFile(path, JSON.stringify([{ url: (await fakeEngine()).url, models: ['other'] }]));
+  const path = fileOf('engines.json', JSON.stringify([{ url: (await fakeEngine()).url, models: ['other'] }]));
   const all = await world([good, bad], {
     discovery: [{ file: { path }, kind: 'openai' }],
-    auth: { keys },
+    auth: { keys: keysOf(...TENANTS) },
     admin: { port: 0 },
     engines: [
       { url: good.url, kind: 'openai', capacityTokens: 1000, window: 4 },
@@ -64,7 +54,7 @@ async function exercised(): Promise<World> {
   for (const final of ['false', 'true'])
     await chat(all.url, {}, { ...bearer('alpha'), 'x-maitred-program': 'p', 'x-maitred-final': final });
   await chat(all.url, { model: 'unknown' }, bearer('alpha'));
-  await ask(`${all.url}/v1/moderations`, { body: '{}', headers: { ...JSON_TYPE, ...bearer('alpha') } });
+  await post(`${all.url}/v1/moderations`, {}, bearer('alpha'));
   return all;
 }
 

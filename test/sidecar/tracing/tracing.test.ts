@@ -5,7 +5,9 @@ import {
   chat,
   fakeEngine,
   gate,
+  heldEngine,
   metrics,
+  named,
   openChat,
   queueOf,
   stream,
@@ -19,7 +21,6 @@ import { plain, receiver, type Receiver, type Span } from './collector.js';
 const CLIENT = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' };
 const traceparent = (flags: string) => `00-${CLIENT.trace}-${CLIENT.span}-${flags}`;
 const traced = ({ url }: Receiver, more: object = {}) => ({ tracing: { otlp: { url, ...more } } });
-const program = (name: string) => ({ 'x-maitred-program': name });
 const SECRET = 'the prompt is nobody’s business';
 
 /** Drains the gateway, which sends the rest, and returns the spans. */
@@ -44,8 +45,8 @@ describe('a traced call', () => {
     const engine = await fakeEngine(stream([STREAM[0]!, STREAM[2]!, USAGE_EVENT, STREAM[3]!]));
     const all = await world([engine], traced(collector, { headers: { 'x-key': 'k-123456' } }));
     const messages = [{ role: 'user', content: SECRET }];
-    await chat(all.url, { stream: true, max_tokens: 9, messages }, { ...program('run-1'), tracestate: 'left=over' });
-    await chat(all.url, { stream: true, messages }, program('run-1'));
+    await chat(all.url, { stream: true, max_tokens: 9, messages }, { ...named('run-1'), tracestate: 'left=over' });
+    await chat(all.url, { stream: true, messages }, named('run-1'));
     const spans = await spansOf(all, collector);
     const root = programOf(spans);
     const calls = spans.filter(({ name }) => name === 'chat m');
@@ -83,7 +84,7 @@ describe('a traced call', () => {
     const collector = await receiver();
     const engine = await fakeEngine();
     const all = await world([engine], traced(collector));
-    await chat(all.url, {}, { ...program('run-1'), traceparent: traceparent('01'), tracestate: 'a=b' });
+    await chat(all.url, {}, { ...named('run-1'), traceparent: traceparent('01'), tracestate: 'a=b' });
     const spans = await spansOf(all, collector);
     expect(spans).toHaveLength(1);
     expect(callOf(spans)).toMatchObject({ traceId: CLIENT.trace, parentSpanId: CLIENT.span });
@@ -97,9 +98,9 @@ describe('a traced call', () => {
     const collector = await receiver();
     const engine = await fakeEngine();
     const all = await world([engine], traced(collector, { sampleShare: 0 }));
-    await chat(all.url, {}, { ...program('run-1'), traceparent: traceparent('00') });
+    await chat(all.url, {}, { ...named('run-1'), traceparent: traceparent('00') });
     expect(engine.last.headers['traceparent']).toBe(traceparent('00'));
-    await chat(all.url, {}, program('run-2'));
+    await chat(all.url, {}, named('run-2'));
     expect(engine.last.headers['traceparent']).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     expect(await spansOf(all, collector)).toEqual([]);
   });
@@ -112,7 +113,7 @@ describe('a traced call', () => {
       await hold.opened;
     });
     const all = await world([engine], traced(collector));
-    const answer = await openChat(all.url, { stream: true }, program('run-1'));
+    const answer = await openChat(all.url, { stream: true }, named('run-1'));
     await answer.body[Symbol.asyncIterator]().next();
     answer.body.destroy();
     await until(async () => (await metrics(all.adminUrl)).get('maitred_calls_ended_total{outcome="cancelled"}') === 1);
@@ -125,33 +126,29 @@ describe('a traced call', () => {
 
   it('shows why it was refused, and leaves no program behind', async () => {
     const collector = await receiver();
-    const hold = gate();
-    const engine = await fakeEngine(async (response, seen, request) => {
-      await hold.opened;
-      await stream()(response, seen, request);
-    });
+    const { engine, open } = await heldEngine(stream());
     const limits = { queuedMax: 1, programsMax: 10 };
     const all = await world([engine], {
       ...traced(collector),
       ...queueOf(60_000, { admission: { window: 1 } }),
       limits,
     });
-    const running = chat(all.url, { stream: true }, program('run-1'));
+    const running = chat(all.url, { stream: true }, named('run-1'));
     await until(() => engine.seen.length === 1);
-    const queued = chat(all.url, { stream: true }, program('run-2'));
+    const queued = chat(all.url, { stream: true }, named('run-2'));
     await until(async () => (await waiting(all.adminUrl)) === 1);
-    expect((await chat(all.url, {}, program('run-3'))).status).toBe(429);
-    hold.open();
+    expect((await chat(all.url, {}, named('run-3'))).status).toBe(429);
+    open();
     await Promise.all([running, queued]);
     const spans = await spansOf(all, collector);
     const calls = spans.filter(({ name }) => name !== 'program');
-    const named = (name: string) => calls.find(({ attributes }) => plain(attributes)['maitred.program'] === name)!;
-    expect(named('run-3').status).toEqual({ code: 2, message: 'queue_full' });
-    expect(plain(named('run-3').attributes)).toMatchObject({
+    const spanOf = (name: string) => calls.find(({ attributes }) => plain(attributes)['maitred.program'] === name)!;
+    expect(spanOf('run-3').status).toEqual({ code: 2, message: 'queue_full' });
+    expect(plain(spanOf('run-3').attributes)).toMatchObject({
       'maitred.outcome': 'refused',
       'error.type': 'queue_full',
     });
-    expect(named('run-2').events.map(({ name }) => name)).toEqual([
+    expect(spanOf('run-2').events.map(({ name }) => name)).toEqual([
       'maitred.queued',
       'maitred.dispatched',
       'maitred.first_token',
@@ -164,7 +161,7 @@ describe('a traced call', () => {
     const collector = await receiver();
     const engine = await fakeEngine((response) => void response.writeHead(500).end('no'));
     const all = await world([engine], { ...traced(collector), limits: { attemptsMax: 2 } });
-    expect((await chat(all.url, {}, program('run-1'))).status).toBe(502);
+    expect((await chat(all.url, {}, named('run-1'))).status).toBe(502);
     const call = callOf(await spansOf(all, collector));
     const [dispatched, back] = ['maitred.dispatched', 'maitred.sent_back'];
     expect(call.events.map(({ name }) => name)).toEqual([dispatched, back, dispatched, back]);
@@ -178,8 +175,8 @@ describe('the program’s span', () => {
   it('ends with the program, and its id begins a new trace', async () => {
     const collector = await receiver();
     const all = await world([await fakeEngine()], traced(collector));
-    await chat(all.url, {}, { ...program('run-1'), 'x-maitred-final': 'true' });
-    await chat(all.url, {}, program('run-1'));
+    await chat(all.url, {}, { ...named('run-1'), 'x-maitred-final': 'true' });
+    await chat(all.url, {}, named('run-1'));
     const roots = (await spansOf(all, collector)).filter(({ name }) => name === 'program');
     expect(roots.map(({ attributes }) => plain(attributes)['maitred.cause'])).toEqual(['ended', 'shutdown']);
     expect(new Set(roots.map(({ traceId }) => traceId)).size).toBe(2);
@@ -197,7 +194,7 @@ describe('a collector', () => {
     expect(before.get('maitred_trace_spans_total{result="dropped"}')).toBe(3);
     const beganAt = performance.now();
     await all.gateway.close();
-    expect(performance.now() - beganAt).toBeLessThan(9000);
+    expect(performance.now() - beganAt).toBeLessThan(30_000);
     expect(all.logs.filter(({ msg }) => String(msg).includes('does not take spans'))).toHaveLength(1);
   });
 });

@@ -10,16 +10,18 @@ const rest = (given: Omit<WorkflowInput, 'name'>) => {
   return Object.fromEntries(nodes.map(({ id, ...node }) => [id, node]));
 };
 const node = (id: string, promptTokens = 100, outputTokens = 10) => ({ id, promptTokens, outputTokens });
+const way = (from: string, to: string, probability?: number) => ({
+  from,
+  to,
+  ...(probability !== undefined && { probability }),
+});
 
 describe('the rest of a workflow', () => {
   it('of a chain is the sum of what is left', () => {
     expect(
       rest({
         nodes: [node('plan'), { id: 'tool' }, node('answer', 40, 4)],
-        edges: [
-          { from: 'plan', to: 'tool' },
-          { from: 'tool', to: 'answer', tool: 'search', ms: 500 },
-        ],
+        edges: [way('plan', 'tool'), { ...way('tool', 'answer'), tool: 'search', ms: 500 }],
       }),
     ).toEqual({
       plan: { calls: 2, promptTokens: 140, outputTokens: 14, toolMs: 500, depth: 2 },
@@ -30,31 +32,23 @@ describe('the rest of a workflow', () => {
 
   it('of a loop is what its rounds take on average, however rarely it is left', () => {
     for (const again of [0.5, 0.9, 0.9999]) {
-      const { agent } = rest({ nodes: [node('agent')], edges: [{ from: 'agent', to: 'agent', probability: again }] });
+      const { agent } = rest({ nodes: [node('agent')], edges: [way('agent', 'agent', again)] });
       expect(agent!.calls).toBeCloseTo(1 / (1 - again), 6);
       expect(agent!.depth).toBe(1);
     }
   });
 
   it('of a cycle counts each of its nodes once in the depth, wherever it is entered', () => {
-    const edges = [
-      { from: 'a', to: 'b' },
-      { from: 'b', to: 'a', probability: 0.5 },
-      { from: 'b', to: 'end' },
-    ];
+    const edges = [way('a', 'b'), way('b', 'a', 0.5), way('b', 'end')];
     const found = rest({ nodes: [node('a'), node('b'), node('end')], edges });
     expect([found['a']?.depth, found['b']?.depth, found['end']?.depth]).toEqual([3, 3, 1]);
   });
 
   it('of a choice weighs the ways; edges without probability share what the others leave', () => {
     const nodes = [node('start', 0, 1), node('a', 0, 100), node('b', 0, 200), node('c', 0, 400)];
-    const edges = [
-      { from: 'start', to: 'a', probability: 0.5 },
-      { from: 'start', to: 'b' },
-      { from: 'start', to: 'c' },
-    ];
+    const edges = [way('start', 'a', 0.5), way('start', 'b'), way('start', 'c')];
     expect(rest({ nodes, edges })['start']).toMatchObject({ calls: 2, outputTokens: 1 + 50 + 50 + 100, depth: 2 });
-    const maybe = [{ from: 'start', to: 'c', probability: 0.25 }];
+    const maybe = [way('start', 'c', 0.25)];
     expect(rest({ nodes: [nodes[0]!, nodes[3]!], edges: maybe })['start']).toMatchObject({ calls: 1.25, depth: 2 });
   });
 
@@ -107,64 +101,25 @@ describe('the rest of a workflow', () => {
 });
 
 describe('a graph', () => {
-  it.each([
+  const [one, two] = [[node('a')], [node('a'), node('b')]];
+  it.each<[Omit<WorkflowInput, 'name'>, string]>([
     [{ nodes: [node('a'), node('a')] }, 'nodes.1.id'],
-    [{ nodes: [node('a')], edges: [{ from: 'a', to: 'b' }] }, 'edges.0.to'],
-    [{ nodes: [node('a')], edges: [{ from: 'b', to: 'a' }] }, 'edges.0.from'],
-    [{ nodes: [node('a')], start: 'b' }, 'start'],
-    [{ nodes: [node('a'), node('b')] }, 'nodes.1'],
-    [{ nodes: [node('a')], edges: [{ from: 'a', to: 'a' }] }, 'nodes.0'],
-    [{ nodes: [node('a')], edges: [{ from: 'a', to: 'a', probability: 0.9999999 }] }, 'nodes.0'],
-    [
-      {
-        nodes: [node('a'), node('b')],
-        edges: [
-          { from: 'a', to: 'b', probability: 0.6 },
-          { from: 'a', to: 'a', probability: 0.6 },
-        ],
-      },
-      'nodes.0',
-    ],
-    [
-      {
-        nodes: [node('a'), node('b')],
-        edges: [
-          { from: 'a', to: 'b', probability: 1 },
-          { from: 'a', to: 'a' },
-        ],
-      },
-      'nodes.0',
-    ],
-    [
-      {
-        nodes: [node('a'), node('b')],
-        edges: [
-          { from: 'a', to: 'b', probability: 0.1 },
-          { from: 'a', to: 'b', probability: 0.2 },
-        ],
-      },
-      'edges.1',
-    ],
-    [
-      {
-        nodes: [node('a'), node('b')],
-        edges: [
-          { from: 'a', to: 'b', probability: 0.5 },
-          { from: 'b', to: 'b' },
-        ],
-      },
-      'nodes.1',
-    ],
+    [{ nodes: one, edges: [way('a', 'b')] }, 'edges.0.to'],
+    [{ nodes: one, edges: [way('b', 'a')] }, 'edges.0.from'],
+    [{ nodes: one, start: 'b' }, 'start'],
+    [{ nodes: two }, 'nodes.1'],
+    [{ nodes: one, edges: [way('a', 'a')] }, 'nodes.0'],
+    [{ nodes: one, edges: [way('a', 'a', 0.9999999)] }, 'nodes.0'],
+    [{ nodes: two, edges: [way('a', 'b', 0.6), way('a', 'a', 0.6)] }, 'nodes.0'],
+    [{ nodes: two, edges: [way('a', 'b', 1), way('a', 'a')] }, 'nodes.0'],
+    [{ nodes: two, edges: [way('a', 'b', 0.1), way('a', 'b', 0.2)] }, 'edges.1'],
+    [{ nodes: two, edges: [way('a', 'b', 0.5), way('b', 'b')] }, 'nodes.1'],
   ])('is refused, with the place: %j', (given, place) => {
     expect(analysed(given).problems?.map(({ path }) => path.join('.'))).toEqual([place]);
   });
 
   it('is refused at every node of a cycle without a way out', () => {
-    const edges = [
-      { from: 'a', to: 'b' },
-      { from: 'b', to: 'a' },
-    ];
-    const { problems } = analysed({ nodes: [node('a'), node('b')], edges });
+    const { problems } = analysed({ nodes: two, edges: [way('a', 'b'), way('b', 'a')] });
     expect(problems?.map(({ path }) => path.join('.'))).toEqual(['nodes.0', 'nodes.1']);
   });
 });

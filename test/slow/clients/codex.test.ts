@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Message, Script } from '../../../sim/index.js';
-import { configure, folderOf, makeFolder, runClient, startStage, watchThreads } from './stage.js';
+import { configure, installOf, makeFolder, runClient, startStage, watchThreads } from './stage.js';
 
 const CHILD_TASK = 'Write what the child has to write.';
 const use = (name: string, args: object) => ({ tool_calls: [{ name, arguments: JSON.stringify(args) }] });
@@ -66,7 +66,7 @@ async function runCodex(codex: string, url: string) {
 }
 
 const codexOf = (skip: (reason: string) => never) =>
-  join(folderOf('harness', skip), 'node_modules/@openai/codex/bin/codex.js');
+  join(installOf('harness', skip), 'node_modules/@openai/codex/bin/codex.js');
 
 describe('Codex', () => {
   it('does a task of four calls as one program', async ({ skip }) => {

@@ -3,7 +3,7 @@ import { cpSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Script } from '../../../sim/index.js';
-import { EXAMPLES, folderOf, makeFolder, runClient, startStage, type Run } from './stage.js';
+import { EXAMPLES, installOf, makeFolder, runClient, startStage, type Run } from './stage.js';
 import { startTap } from './tap.js';
 
 /** Asks for the tool twice, then answers with the tool's outputs. Only a client that ran both calls gets it right. */
@@ -47,12 +47,12 @@ type Skip = (reason: string) => never;
 /** Command of an example, with the packages installed for it. */
 function prepare({ file, env = {} }: Example, skip: Skip): Run {
   if (file.endsWith('.py')) {
-    return { command: join(folderOf('python', skip), 'bin/python'), args: [join(EXAMPLES, file)], env };
+    return { command: join(installOf('python', skip), 'bin/python'), args: [join(EXAMPLES, file)], env };
   }
   // Modules look for packages beside their own files, so they are copied to a folder that can have them.
   const folder = makeFolder();
   cpSync(join(EXAMPLES, 'node'), folder, { recursive: true, filter: (path) => basename(path) !== 'node_modules' });
-  symlinkSync(join(folderOf('node', skip), 'node_modules'), join(folder, 'node_modules'));
+  symlinkSync(join(installOf('node', skip), 'node_modules'), join(folder, 'node_modules'));
   return { command: process.execPath, args: [join(folder, basename(file))], env };
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Script } from '../../../sim/index.js';
 import { ROOT } from '../../support/tree.js';
-import { folderOf, makeFolder, runClient, startStage, type Run, type Stage } from './stage.js';
+import { installOf, makeFolder, runClient, startStage, type Run, type Stage } from './stage.js';
 
 /** The files of `clients/`, in real frameworks, at real gateways. */
 const HELPERS = join(ROOT, 'clients');
@@ -16,14 +16,14 @@ const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 type Skip = (reason: string) => never;
 
 function python(file: string, args: readonly string[], skip: Skip): Run {
-  const command = join(folderOf('helpers', skip), 'bin/python');
+  const command = join(installOf('helpers', skip), 'bin/python');
   return { command, args: [join(RUNS, file), ...args], env: { PYTHONPATH: HELPERS } };
 }
 
 /** Compiles the helper with the run that uses it, so that its types are checked against the AI SDK's. */
 function aiSdk(args: readonly string[], skip: Skip): Run {
   const folder = makeFolder();
-  symlinkSync(join(folderOf('node', skip), 'node_modules'), join(folder, 'node_modules'));
+  symlinkSync(join(installOf('node', skip), 'node_modules'), join(folder, 'node_modules'));
   copyFileSync(join(HELPERS, 'maitred-ai-sdk.ts'), join(folder, 'maitred-ai-sdk.mts'));
   copyFileSync(join(RUNS, 'ai-sdk-run.mts'), join(folder, 'ai-sdk-run.mts'));
   const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];

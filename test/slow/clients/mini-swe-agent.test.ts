@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Script } from '../../../sim/index.js';
-import { configure, folderOf, makeFolder, runClient, startStage } from './stage.js';
+import { configure, installOf, makeFolder, runClient, startStage } from './stage.js';
 
 const COMMANDS = [
   'echo one >> log.txt',
@@ -33,7 +33,7 @@ async function runMini(folder: string, url: string) {
 
 describe('mini-swe-agent', () => {
   it.for([1, 3])('sends no identity, yet each of %i with the same task is one program', async (agents, { skip }) => {
-    const folder = folderOf('mini', skip);
+    const folder = installOf('mini', skip);
     const stage = await startStage(work);
     const runs = await Promise.all(Array.from({ length: agents }, () => runMini(folder, stage.url)));
     expect(runs).toEqual(Array(agents).fill({ status: 'Submitted', log: 'one\ntwo\n' }));

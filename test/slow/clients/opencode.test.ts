@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Script } from '../../../sim/index.js';
-import { configure, folderOf, makeFolder, runClient, startStage, watchThreads } from './stage.js';
+import { configure, installOf, makeFolder, runClient, startStage, watchThreads } from './stage.js';
 
 const CHILD_TASK = 'Write what the child has to write.';
 const use = (name: string, args: object) => ({ tool_calls: [{ name, arguments: JSON.stringify(args) }] });
@@ -33,7 +33,7 @@ const handOver: Script = (messages, tools) => {
 
 describe('OpenCode', () => {
   it('has its child sessions as threads of the root session', async ({ skip }) => {
-    const opencode = join(folderOf('harness', skip), 'node_modules/opencode-ai/bin/opencode.exe');
+    const opencode = join(installOf('harness', skip), 'node_modules/opencode-ai/bin/opencode.exe');
     const stage = await startStage(handOver);
     const work = makeFolder();
     configure('opencode/opencode.json', stage.url, join(work, 'opencode.json'));

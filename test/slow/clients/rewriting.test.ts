@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Script } from '../../../sim/index.js';
 import { ROOT } from '../../support/tree.js';
-import { folderOf, makeFolder, runClient, startStage, type Stage } from './stage.js';
+import { installOf, makeFolder, runClient, startStage, type Stage } from './stage.js';
 
 /**
  * Clients without identity that change our answers before they send them back. Two concurrent runs must be two
@@ -62,7 +62,7 @@ describe('without identity, each of two runs at once is one program of', () => {
     ['smolagents’ CodeAgent', 'smol.py', ['CodeAgent'], writeCode, 4],
     ['dspy’s ReAct', 'react.py', [], react, 5],
   ] as const)('%s', async ([, file, args, script, calls], { skip }) => {
-    const command = join(folderOf('agents', skip), 'bin/python');
+    const command = join(installOf('agents', skip), 'bin/python');
     const stage = await startStage(script);
     const runs = TASKS.map((task) => runClient({ command, args: [join(AGENTS, file), stage.url, task, ...args] }));
     expect((await Promise.all(runs)).map((printed) => printed.trim())).toEqual(['sun', 'sun']);
@@ -70,7 +70,7 @@ describe('without identity, each of two runs at once is one program of', () => {
   });
 
   it('aider: three edits and their commit messages', async ({ skip }) => {
-    const folder = folderOf('aider', skip);
+    const folder = installOf('aider', skip);
     const stage = await startStage(edit);
     const flags = '--model openai/llama-3.1-8b --edit-format diff --yes-always --no-check-update --analytics-disable';
     const quiet = '--no-show-model-warnings --map-tokens 0 --auto-test --test-cmd';

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, inject, onTestFinished } from 'vitest';
-import { startEngine, type Script } from '../../../sim/index.js';
-import { Maitred } from '../../support/maitred.js';
+import type { Script } from '../../../sim/index.js';
+import { folderOf } from '../../support/folder.js';
+import { serveTwo } from '../../support/maitred.js';
 import { ROOT } from '../../support/tree.js';
 import type { SetName } from './installs.js';
 import { startTap, type AnswerHead, type Sent } from './tap.js';
@@ -49,14 +49,11 @@ export interface Stage {
 }
 
 export async function startStage(script?: Script): Promise<Stage> {
-  const start = () => startEngine({ speed: 20, models: ['llama-3.1-8b'], ...(script && { script }) });
-  const engines = await Promise.all([start(), start()]);
-  onTestFinished(async () => {
-    await Promise.all(engines.map((engine) => engine.close()));
+  const { maitred: gateway, url: direct } = await serveTwo({
+    speed: 20,
+    models: ['llama-3.1-8b'],
+    ...(script && { script }),
   });
-  const gateway = new Maitred(['serve', '--port', '0', ...engines.flatMap(({ url }) => ['--engine', url])]);
-  const direct = await gateway.url();
-  await expect.poll(() => gateway.logs.filter(({ msg }) => msg === 'engine joined').length).toBe(2);
   const tap = await startTap(direct);
   const get = async (path: string) => (await fetch(`${direct}${path}`)).json();
   return {
@@ -100,17 +97,13 @@ export async function watchThreads(stage: Stage, work: Promise<unknown>): Promis
 }
 
 /** Folder of a set's packages. Skips the test, with the reason, if they could not be installed. */
-export function folderOf(set: SetName, skip: (reason: string) => never): string {
+export function installOf(set: SetName, skip: (reason: string) => never): string {
   const install = inject('installs')[set];
   return 'missing' in install ? skip(install.missing) : install.folder;
 }
 
 /** An empty folder, removed after the test. */
-export function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'maitred-client-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+export const makeFolder = () => folderOf({});
 
 export interface Run {
   readonly command: string;

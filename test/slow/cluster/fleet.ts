@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../../processes/process.js';
 import { Revivable } from '../../../processes/revivable.js';
 import { ask, chat, cleanUp, until } from '../../sidecar/gateway/world.js';
+import { folderOf } from '../../support/folder.js';
 import { RedisServer } from '../../support/redis.js';
 import { UnixProxy } from '../../support/unix-proxy.js';
 import { withClockOff } from './clocks.js';
@@ -38,7 +38,7 @@ export class Fleet {
   #hasStopped = false;
   /** Every gateway loses its connection to the store after that. */
   #lostAtMs = -Infinity;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'maitred-fleet-'));
+  readonly #folder = folderOf({});
 
   /** @param clocksMs how far each gateway's wall clock is off */
   static async start(engines: readonly Counted[], clocksMs: readonly number[] = []): Promise<Fleet> {
@@ -177,7 +177,6 @@ export class Fleet {
     await Promise.all(this.gateways.map((gateway) => gateway.kill()));
     for (const proxy of this.proxies) proxy.close();
     await this.store.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
@@ -9,6 +8,7 @@ import { readEngines } from '../../../processes/gateway.js';
 import { get } from '../../../processes/http.js';
 import { Revivable } from '../../../processes/revivable.js';
 import { parsePrometheus } from '../../../sidecar/engines/prometheus.js';
+import { folderOf } from '../../support/folder.js';
 import type { EngineStats, RequestRecord } from '../../../sim/server/stats.js';
 import { Ask, makeFrom } from './calls.js';
 
@@ -46,12 +46,11 @@ interface Held {
 export class Stage {
   readonly engines: readonly Revivable[];
   readonly gateway: Revivable;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'maitred-kill-'));
+  readonly #folder = folderOf({ 'preset.json': JSON.stringify({ version: 1, preset: PRESET }) });
   #pool: Pool | undefined;
 
   constructor() {
     const preset = join(this.#folder, 'preset.json');
-    writeFileSync(preset, JSON.stringify({ version: 1, preset: PRESET }));
     this.engines = [1, 2].map((seed) => new Revivable(['engine', '--preset', preset, '--seed', `${seed}`]));
     this.gateway = new Revivable(['serve', '--config', this.#config]);
   }
@@ -81,7 +80,6 @@ export class Stage {
   async close(): Promise<void> {
     await this.#pool?.destroy();
     await Promise.all([this.gateway, ...this.engines].map((each) => each.kill()));
-    rmSync(this.#folder, { recursive: true });
   }
 
   /** Gives the engines calls until both take as many as they may: one that is back gets one at a time at first. */

@@ -1,8 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startEngine } from '../../../sim/index.js';
 import { fileOf } from '../../support/folder.js';
 import { serve } from '../../support/load.js';
-import { BINARY, Maitred } from '../../support/maitred.js';
+import { BINARY, Maitred, serveTwo } from '../../support/maitred.js';
 import { widthOf } from '../../../cli/text.js';
 import { lackOf, Terminal, type TerminalOptions } from './terminal.js';
 
@@ -10,18 +9,7 @@ const TOP = `${process.execPath} ${BINARY} top`;
 /** As a gateway of another make might have it; ours hashes such ids. */
 const HOSTILE = 'evil\u202E\u009B31m 漢字👩\u200D💻e\u0301\u0301\u0301';
 
-async function gateway(port = '0', env: Readonly<Record<string, string>> = {}) {
-  const engines = await Promise.all([1, 2].map(() => startEngine({ speed: 1 })));
-  onTestFinished(async () => {
-    await Promise.all(engines.map((engine) => engine.close()));
-  });
-  const process = new Maitred(['serve', '--port', port, ...engines.flatMap(({ url }) => ['--engine', url])], env);
-  const url = await process.url();
-  await expect
-    .poll(() => process.logs.filter(({ msg }) => msg === 'engine joined').length, { timeout: 30_000 })
-    .toBe(2);
-  return { process, url };
-}
+const gateway = (port?: string, env?: Readonly<Record<string, string>>) => serveTwo({ speed: 1 }, port, env);
 
 const call = (url: string, program: string, maxTokens = 20) =>
   fetch(`${url}/v1/chat/completions`, {
@@ -78,7 +66,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
   });
 
   it('says that the gateway is gone, and waits for it', async () => {
-    const { process: first, url } = await gateway();
+    const { maitred: first, url } = await gateway();
     await call(url, 'before');
     const terminal = await open(url);
     await terminal.shows(/before/);

@@ -2,6 +2,7 @@ import axeCore from 'axe-core';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
 import { ROOT } from '../../support/tree.js';
 
 export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -10,7 +11,7 @@ export const canRun = existsSync(CHROMIUM) && existsSync(join(ROOT, 'dist/ui/ind
 
 export const launch = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
 
-/** A page whose complaints, and whose requests to elsewhere, a test can look at. */
+/** A page whose complaints, and whose requests to elsewhere, a test can look at; closed with the test. */
 export interface Watched {
   readonly page: Page;
   readonly complaints: string[];
@@ -19,6 +20,7 @@ export interface Watched {
 
 export async function openPage(browser: Browser, url: string, size = { width: 1280, height: 900 }): Promise<Watched> {
   const page = await browser.newPage({ viewport: size });
+  onTestFinished(() => page.close());
   const complaints: string[] = [];
   const foreign: string[] = [];
   page.on('console', (message) => {

@@ -12,6 +12,7 @@ import {
   configOf,
   fakeEngine,
   gate,
+  named,
   stream,
   until,
   world,
@@ -20,10 +21,6 @@ import { SHADOW } from '../../support/shadow.js';
 import { CHROMIUM, axe, canRun, launch, openPage } from './browser.js';
 
 const HOSTILE = `"><script>alert('id')</script><img src=x onerror=alert(1)>`;
-const named = (program: string, thread = '') => ({
-  'x-maitred-program': program,
-  ...(thread !== '' && { 'x-maitred-thread': thread }),
-});
 /** What anything may take while a browser shares the machine. */
 const BUSY_MS = 30_000;
 const ANSWER = [TEXT_EVENT, STOP_EVENT, USAGE_EVENT, DONE_EVENT];
@@ -40,7 +37,8 @@ async function scene() {
     engines: [{ url: engine.url, kind: 'openai', id: 'gpu-1', window: 1, capacityTokens: 1000 }],
     health: { timeoutMs: BUSY_MS },
   });
-  for (const thread of ['', 'sub', HOSTILE]) await chat(url, { stream: true }, named('first', thread));
+  for (const thread of ['', 'sub', HOSTILE])
+    await chat(url, { stream: true }, { ...named('first'), ...(thread !== '' && { 'x-maitred-thread': thread }) });
   await chat(url, { stream: true }, named(HOSTILE));
   isHeld = true;
   const calls: Promise<unknown>[] = [];
@@ -86,7 +84,6 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     }
     expect(complaints).toEqual([]);
     expect(foreign).toEqual([]);
-    await page.close();
   });
 
   it('shows the estimate against pass-through, or why there is no figure, and how far the demo fleet is', async () => {
@@ -101,7 +98,6 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.getByText('other: No figure: too few programs began in that time (12 programs).').waitFor();
     expect(await axe(page)).toEqual([]);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it('shows names as they are', async () => {
@@ -120,7 +116,6 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.locator('.warn').waitFor();
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(1280);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it('follows calls, says why one waits and where one ran, and ends a program', async () => {
@@ -146,7 +141,6 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.getByText(/Its turn came/).waitFor();
     await page.goBack();
     await page.getByText('No program matches.').waitFor();
-    await page.close();
   });
 
   it('is used by keyboard, and keeps its view in the URL', async () => {
@@ -167,7 +161,6 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.reload();
     await page.getByText('Ended calls').waitFor();
     expect(await page.locator('.lane-name').allTextContents()).toContain('sub');
-    await page.close();
   });
 
   it('reconnects to a gateway that was started again', async () => {
@@ -182,7 +175,6 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.locator('.badge.live').waitFor();
     await chat(second.url, {}, named('after'));
     await page.getByRole('link', { name: 'after' }).waitFor();
-    await page.close();
   });
 
   it('asks for the token, and keeps it for the tab', async () => {
@@ -199,7 +191,6 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.locator('.badge.live').waitFor();
     await page.reload();
     await page.locator('.badge.live').waitFor();
-    await page.close();
   });
 
   it('stays smooth over ten thousand programs', async () => {
@@ -222,7 +213,6 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.locator('tr[aria-rowindex="10001"] a').waitFor();
     expect(await page.locator('.programs tbody tr').count()).toBeLessThan(60);
     expect(scrolling.toSorted((a, b) => a - b)[scrolling.length >> 1]).toBeLessThan(34);
-    await page.close();
   }, 300_000);
 });
 

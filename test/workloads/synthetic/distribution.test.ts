@@ -18,64 +18,29 @@ const draws = (given: DistributionInput, count = 20_000, of = draw) => {
   return Array.from({ length: count }, () => of(from, dice));
 };
 
+const all = (value: number) => ({ mean: value, median: value, p95: value });
+const constant = (value: number) => ({ dist: 'constant' as const, value });
+const uniform = (min: number, max: number) => ({ dist: 'uniform' as const, min, max });
+const logNormal = (median: number, p95: number) => ({ dist: 'log-normal' as const, median, p95, max: 1000 });
+const gamma = (mean: number, cv: number) => ({ dist: 'gamma' as const, mean, cv, max: 1000 });
+const geometric = (mean: number) => ({ dist: 'geometric' as const, mean, max: 1000 });
+const quantiles = (...points: [number, number][]) => ({ dist: 'quantiles' as const, points });
+
 describe('a distribution', () => {
   it.each<[DistributionInput, { mean?: number; median?: number; p95?: number }]>([
-    [7, { mean: 7, median: 7, p95: 7 }],
-    [
-      { dist: 'constant', value: 7 },
-      { mean: 7, median: 7, p95: 7 },
-    ],
-    [
-      { dist: 'uniform', min: 100, max: 300 },
-      { mean: 200, median: 200, p95: 290 },
-    ],
-    [
-      { dist: 'log-normal', median: 50, p95: 200, max: 1000 },
-      { median: 50, p95: 200 },
-    ],
-    [{ dist: 'gamma', mean: 80, cv: 0.5, max: 1000 }, { mean: 80 }],
+    [7, all(7)],
+    [constant(7), all(7)],
+    [uniform(100, 300), { mean: 200, median: 200, p95: 290 }],
+    [logNormal(50, 200), { median: 50, p95: 200 }],
+    [gamma(80, 0.5), { mean: 80 }],
     // Exponential.
-    [
-      { dist: 'gamma', mean: 100, cv: 1, max: 1000 },
-      { mean: 101, median: 69.3, p95: 300 },
-    ],
-    [
-      { dist: 'gamma', mean: 80, cv: 0, max: 1000 },
-      { mean: 80, median: 80, p95: 80 },
-    ],
-    [
-      { dist: 'geometric', mean: 4, max: 1000 },
-      { mean: 4, median: 3, p95: 11 },
-    ],
-    [
-      { dist: 'geometric', mean: 1, max: 1000 },
-      { mean: 1, p95: 1 },
-    ],
-    [
-      {
-        dist: 'quantiles',
-        points: [
-          [0, 10],
-          [0.5, 20],
-          [0.95, 200],
-          [1, 300],
-        ],
-      },
-      { median: 20, p95: 200 },
-    ],
+    [gamma(100, 1), { mean: 101, median: 69.3, p95: 300 }],
+    [gamma(80, 0), all(80)],
+    [geometric(4), { mean: 4, median: 3, p95: 11 }],
+    [geometric(1), { mean: 1, p95: 1 }],
+    [quantiles([0, 10], [0.5, 20], [0.95, 200], [1, 300]), { median: 20, p95: 200 }],
     // Steps: nothing lies between the values.
-    [
-      {
-        dist: 'quantiles',
-        points: [
-          [0, 3],
-          [0.75, 3],
-          [0.75, 9],
-          [1, 9],
-        ],
-      },
-      { mean: 4.5, median: 3, p95: 9 },
-    ],
+    [quantiles([0, 3], [0.75, 3], [0.75, 9], [1, 9]), { mean: 4.5, median: 3, p95: 9 }],
   ])('%j has the figures that it says', (given, stated) => {
     const spread = spreadOf(draws(given));
     for (const [figure, value] of Object.entries(stated))
@@ -84,7 +49,7 @@ describe('a distribution', () => {
 
   it('of gamma has its coefficient of variation', () => {
     for (const cv of [0.3, 1, 2.5]) {
-      const values = draws({ dist: 'gamma', mean: 10, cv, max: 1000 }, 50_000);
+      const values = draws(gamma(10, cv), 50_000);
       const dice = new Dice(9);
       const raw = Array.from({ length: 50_000 }, () => dice.gammaOf(10, cv));
       const { mean } = spreadOf(raw);
@@ -95,7 +60,7 @@ describe('a distribution', () => {
   });
 
   it('draws each whole number of a uniform range alike', () => {
-    const values = draws({ dist: 'uniform', min: 1, max: 4 }, 8000, drawWhole);
+    const values = draws(uniform(1, 4), 8000, drawWhole);
     for (const each of [1, 2, 3, 4])
       expect(values.filter((value) => value === each).length / 8000).toBeCloseTo(0.25, 1);
   });
@@ -147,59 +112,12 @@ describe('a distribution', () => {
     [{ dist: 'gamma', mean: 5, cv: -1, max: 10 }, 'cv'],
     [{ dist: 'gamma', mean: 5, cv: 1, max: 10, min: 11 }, 'max'],
     [{ dist: 'geometric', mean: 0.5, max: 10 }, 'mean'],
-    [{ dist: 'quantiles', points: [[0, 1]] }, 'points'],
-    [
-      {
-        dist: 'quantiles',
-        points: [
-          [0.1, 1],
-          [1, 2],
-        ],
-      },
-      'points.0',
-    ],
-    [
-      {
-        dist: 'quantiles',
-        points: [
-          [0, 1],
-          [0.9, 2],
-        ],
-      },
-      'points.1',
-    ],
-    [
-      {
-        dist: 'quantiles',
-        points: [
-          [0, 2],
-          [1, 1],
-        ],
-      },
-      'points.1',
-    ],
-    [
-      {
-        dist: 'quantiles',
-        points: [
-          [0, 1],
-          [0.6, 2],
-          [0.5, 3],
-          [1, 4],
-        ],
-      },
-      'points.2',
-    ],
-    [
-      {
-        dist: 'quantiles',
-        points: [
-          [0, 1],
-          [1, 1001],
-        ],
-      },
-      'points.1.1',
-    ],
+    [quantiles([0, 1]), 'points'],
+    [quantiles([0.1, 1], [1, 2]), 'points.0'],
+    [quantiles([0, 1], [0.9, 2]), 'points.1'],
+    [quantiles([0, 2], [1, 1]), 'points.1'],
+    [quantiles([0, 1], [0.6, 2], [0.5, 3], [1, 4]), 'points.2'],
+    [quantiles([0, 1], [1, 1001]), 'points.1.1'],
   ])('is refused as %j', (given, path) => {
     const result = schema.safeParse(given);
     expect(result.success).toBe(false);

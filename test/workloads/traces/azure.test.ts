@@ -1,18 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { describeRecorded, readText, readTrace } from '../../support/traces.js';
+import { callOf, itReadsRecorded, readText, readWhole } from '../../support/traces.js';
 
 const HEADER = 'TIMESTAMP,ContextTokens,GeneratedTokens';
 
 describe('a request', () => {
   it('is a program of one call, with its time and lengths', async () => {
-    const { format, programs, problems } = await readText(
-      `${HEADER}\r\n2023-11-16 18:15:46.6805900,374,44\r\n2023-11-16 18:15:40,0,0\r\n`,
-    );
-    expect({ format, problems }).toEqual({ format: 'azure', problems: [] });
-    const call = { after: [], gapMs: 0, thread: '' };
-    expect(programs).toEqual([
-      { id: 'request-2', arrivalMs: 1_700_158_546_680, calls: [{ ...call, promptTokens: 374, outputTokens: 44 }] },
-      { id: 'request-3', arrivalMs: 1_700_158_540_000, calls: [{ ...call, promptTokens: 0, outputTokens: 0 }] },
+    const text = `${HEADER}\r\n2023-11-16 18:15:46.6805900,374,44\r\n2023-11-16 18:15:40,0,0\r\n`;
+    expect(await readWhole(text, 'azure')).toEqual([
+      { id: 'request-2', arrivalMs: 1_700_158_546_680, calls: [callOf({ promptTokens: 374, outputTokens: 44 })] },
+      { id: 'request-3', arrivalMs: 1_700_158_540_000, calls: [callOf({ promptTokens: 0, outputTokens: 0 })] },
     ]);
   });
 
@@ -34,12 +30,8 @@ describe('a request', () => {
   });
 });
 
-describeRecorded('azure/AzureLLMInferenceTrace_conv.csv.gz', (path) => {
-  it('are read whole, with gaps of 0.18 s on average', async () => {
-    const { format, programs, problems } = await readTrace(path);
-    expect({ format, problems }).toEqual({ format: 'azure', problems: [] });
-    expect(programs).toHaveLength(19_366);
-    const seconds = (programs.at(-1)!.arrivalMs! - programs[0]!.arrivalMs!) / 1000;
-    expect(seconds / programs.length).toBeCloseTo(0.18, 2);
-  });
+itReadsRecorded('azure', 'azure/AzureLLMInferenceTrace_conv.csv.gz', (programs) => {
+  expect(programs).toHaveLength(19_366);
+  const seconds = (programs.at(-1)!.arrivalMs! - programs[0]!.arrivalMs!) / 1000;
+  expect(seconds / programs.length).toBeCloseTo(0.18, 2);
 });

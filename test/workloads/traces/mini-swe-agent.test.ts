@@ -1,24 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { openTrace } from '../../../workloads/index.js';
 import { fileOf } from '../../support/folder.js';
-import { describeRecorded, readText, readTrace, spoilt } from '../../support/traces.js';
+import { callOf, itReadsRecorded, readText, readWhole, spoilt } from '../../support/traces.js';
 import { jsonLines, trajectory } from '../../support/trajectory.js';
 
 const good = trajectory('good', ['first', 'second', 'third'], 4);
 
 describe('a recorded program', () => {
   it('is what its client sent, call by call', async () => {
-    const { programs, problems } = await readText(jsonLines([good]));
-    expect(problems).toEqual([]);
-    expect(programs).toEqual([
+    expect(await readWhole(jsonLines([good]), 'mini-swe-agent')).toEqual([
       {
         id: 'good',
         arrivalMs: 1_700_000_000_000,
         calls: [
-          {
-            after: [],
-            gapMs: 0,
-            thread: '',
+          callOf({
             // Four bytes a token of what is not counted: 17 of the system and 12 of the task.
             promptTokens: 5 + 3,
             outputTokens: 20,
@@ -28,28 +23,26 @@ describe('a recorded program', () => {
               { role: 'user', content: 'Task of good' },
             ],
             answer: 'first',
-          },
-          {
+          }),
+          callOf({
             after: [0],
             // Four seconds from call to call, less one for the model and 10 ms for each of its tokens.
             gapMs: 2800,
-            thread: '',
             promptTokens: 8 + 2 + 4,
             outputTokens: 21,
             prefix: { call: 0, tokens: 14 },
             messages: [{ role: 'user', content: 'Output 0 of good' }],
             answer: 'second',
-          },
-          {
+          }),
+          callOf({
             after: [1],
             gapMs: 2790,
-            thread: '',
             promptTokens: 14 + 2 + 4,
             outputTokens: 22,
             prefix: { call: 1, tokens: 20 },
             messages: [{ role: 'user', content: 'Output 1 of good' }],
             answer: 'third',
-          },
+          }),
         ],
       },
     ]);
@@ -119,14 +112,12 @@ describe('a malformed recording', () => {
   });
 });
 
-describeRecorded('mini-swe-agent/gemini-3-pro_swebench-verified_first60.jsonl.gz', (path) => {
-  it('are read whole', async () => {
-    const { format, programs, problems } = await readTrace(path);
-    expect({ format, problems }).toEqual({ format: 'mini-swe-agent', problems: [] });
-    expect(programs).toHaveLength(60);
-    const calls = programs.flatMap((program) => program.calls);
-    expect(calls).toHaveLength(2265);
+itReadsRecorded(
+  'mini-swe-agent',
+  'mini-swe-agent/gemini-3-pro_swebench-verified_first60.jsonl.gz',
+  (programs, calls) => {
+    expect([programs.length, calls.length]).toEqual([60, 2265]);
     expect(Math.max(...calls.map(({ gapMs }) => gapMs))).toBeLessThan(600_000);
     expect(Math.max(...calls.map(({ promptTokens }) => promptTokens))).toBeGreaterThan(40_000);
-  });
-});
+  },
+);

@@ -1,20 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { describeRecorded, readText, readTrace } from '../../support/traces.js';
+import { callOf, itReadsRecorded, readText, readWhole } from '../../support/traces.js';
 import { jsonLines } from '../../support/trajectory.js';
 
 const good = { timestamp: 27_000, input_length: 1300, output_length: 52, hash_ids: [46, 47, 2366] };
 
 describe('a request', () => {
   it('is a program of one call, with the blocks of its trace', async () => {
-    const { format, programs, problems } = await readText(`\n${jsonLines([good])}`);
-    expect({ format, problems }).toEqual({ format: 'mooncake', problems: [] });
     const prefix = { blocks: [46, 47, 2366], blockTokens: 512 };
-    expect(programs).toEqual([
-      {
-        id: 'request-2',
-        arrivalMs: 27_000,
-        calls: [{ after: [], gapMs: 0, thread: '', promptTokens: 1300, outputTokens: 52, prefix }],
-      },
+    expect(await readWhole(`\n${jsonLines([good])}`, 'mooncake')).toEqual([
+      { id: 'request-2', arrivalMs: 27_000, calls: [callOf({ promptTokens: 1300, outputTokens: 52, prefix })] },
     ]);
   });
 
@@ -46,11 +40,7 @@ describe('a request', () => {
   });
 });
 
-describeRecorded('mooncake/synthetic_trace.jsonl.gz', (path) => {
-  it('are read whole', async () => {
-    const { format, programs, problems } = await readTrace(path);
-    expect({ format, problems }).toEqual({ format: 'mooncake', problems: [] });
-    expect(programs).toHaveLength(3993);
-    expect(programs.at(-1)?.arrivalMs).toBe(1_022_025);
-  });
+itReadsRecorded('mooncake', 'mooncake/synthetic_trace.jsonl.gz', (programs) => {
+  expect(programs).toHaveLength(3993);
+  expect(programs.at(-1)?.arrivalMs).toBe(1_022_025);
 });

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { fileOf } from '../../support/folder.js';
-import { describeRecorded, readText, readTrace } from '../../support/traces.js';
+import { callOf, itReadsRecorded, readText, readTrace, readWhole } from '../../support/traces.js';
 import { jsonLines } from '../../support/trajectory.js';
 
 const event = (event_type: string, seconds: number) => ({
@@ -47,41 +47,22 @@ const rounds = [
 
 describe('a session', () => {
   it('is its rounds, with the time between them and what they share', async () => {
-    const { format, programs, problems } = await readText(jsonLines(rounds));
-    expect({ format, problems }).toEqual({ format: 'tracelab', problems: [] });
-    expect(programs).toEqual([
+    const call = { promptTokens: 1000, outputTokens: 50 };
+    expect(await readWhole(jsonLines(rounds), 'tracelab')).toEqual([
       {
         id: 'one',
         arrivalMs: 1_780_000_001_000,
         calls: [
-          {
-            after: [],
-            gapMs: 0,
-            thread: '',
-            promptTokens: 1000,
-            outputTokens: 50,
+          callOf({
+            ...call,
             prefix: { name: 'tracelab claude opus', tokens: 700 },
             tools: [{ name: 'Bash', ms: 2000 }, { name: 'Read' }],
-          },
-          {
-            after: [0],
-            gapMs: 2000,
-            thread: '',
-            promptTokens: 1100,
-            outputTokens: 50,
-            prefix: { call: 0, tokens: 1050 },
-          },
+          }),
+          callOf({ ...call, after: [0], gapMs: 2000, promptTokens: 1100, prefix: { call: 0, tokens: 1050 } }),
           // Shorter than before: what the provider found is all that is known.
-          {
-            after: [1],
-            gapMs: 47_500,
-            thread: '',
-            promptTokens: 900,
-            outputTokens: 50,
-            prefix: { call: 1, tokens: 640 },
-          },
+          callOf({ ...call, after: [1], gapMs: 47_500, promptTokens: 900, prefix: { call: 1, tokens: 640 } }),
           // No times, so no gap; too short for the answer before it.
-          { after: [2], gapMs: 0, thread: '', promptTokens: 920, outputTokens: 50, prefix: { call: 2, tokens: 900 } },
+          callOf({ ...call, after: [2], promptTokens: 920, prefix: { call: 2, tokens: 900 } }),
         ],
       },
     ]);
@@ -132,12 +113,8 @@ describe('a session', () => {
   });
 });
 
-describeRecorded('tracelab/round_trace.jsonl', (path) => {
-  it('are read whole', async () => {
-    const { format, programs, problems } = await readTrace(path);
-    expect({ format, problems }).toEqual({ format: 'tracelab', problems: [] });
-    expect(programs.map(({ calls }) => calls.length)).toEqual([10, 9]);
-    // A web search of 19.3 s.
-    expect(programs[0]?.calls[1]?.gapMs).toBe(19_291);
-  });
+itReadsRecorded('tracelab', 'tracelab/round_trace.jsonl', (programs) => {
+  expect(programs.map(({ calls }) => calls.length)).toEqual([10, 9]);
+  // A web search of 19.3 s.
+  expect(programs[0]?.calls[1]?.gapMs).toBe(19_291);
 });

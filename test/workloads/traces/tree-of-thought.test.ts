@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { describeRecorded, readText, readTrace, spoilt } from '../../support/traces.js';
+import { itReadsRecorded, readText, readWhole, spoilt } from '../../support/traces.js';
 
 const tree = (idx: number, prompt_tokens: number, completion_tokens: number) => ({
   idx,
@@ -14,8 +14,7 @@ const tree = (idx: number, prompt_tokens: number, completion_tokens: number) => 
 
 describe('a search', () => {
   it('fans out over candidates and over proposals, and waits for all of them each time', async () => {
-    const { format, programs, problems } = await readText(JSON.stringify([tree(9, 711, 86)]));
-    expect({ format, problems }).toEqual({ format: 'tree-of-thought', problems: [] });
+    const programs = await readWhole(JSON.stringify([tree(9, 711, 86)]), 'tree-of-thought');
     expect(programs.map(({ id }) => id)).toEqual(['tree-9']);
     const [{ calls }] = programs as [(typeof programs)[0]];
     expect(calls.map(({ after, gapMs, thread }) => ({ after, gapMs, thread }))).toEqual(
@@ -42,9 +41,8 @@ describe('a search', () => {
     ['steps.0.ys', undefined, 'bad_field steps.0.ys'],
     ['steps.1.new_ys.0', 7, 'bad_field steps.1.new_ys.0'],
   ])('with %s of %j is left out, and told', async (path, value, problem) => {
-    const { programs, problems } = await readText(
-      JSON.stringify([tree(1, 709, 84), spoilt(tree(2, 1418, 168), path, value)]),
-    );
+    const list = [tree(1, 709, 84), spoilt(tree(2, 1418, 168), path, value)];
+    const { programs, problems } = await readText(JSON.stringify(list));
     expect(problems).toEqual([`2 ${problem}`]);
     expect(programs).toHaveLength(1);
   });
@@ -57,26 +55,22 @@ describe('a search', () => {
   });
 });
 
-describeRecorded('tree-of-thought/gpt-4_0.7_propose1_value3_greedy5_start900_end1000.json.gz', (path) => {
-  it('are read whole, with all of their tokens', async () => {
-    const { format, programs, problems } = await readTrace(path);
-    expect({ format, problems }).toEqual({ format: 'tree-of-thought', problems: [] });
-    expect(programs).toHaveLength(100);
-    const calls = programs.flatMap((program) => program.calls);
-    for (const { calls } of programs) {
-      // One, then five candidates three times; and ratings only where something was proposed.
-      expect(calls.filter(({ prefix }) => prefix && 'name' in prefix && prefix.name.endsWith('propose'))).toHaveLength(
-        16,
-      );
-    }
-    // The sum in the last record, but for what is rounded off: less than a token for each call.
-    const recorded = JSON.parse(gunzipSync(readFileSync(path)).toString()) as ReturnType<typeof tree>[];
-    const { prompt_tokens, completion_tokens } = recorded.at(-1)!.usage_so_far;
-    const promptTokens = calls.reduce((sum, call) => sum + call.promptTokens, 0);
-    const outputTokens = calls.reduce((sum, call) => sum + call.outputTokens, 0);
-    expect(promptTokens).toBeLessThanOrEqual(prompt_tokens);
-    expect(promptTokens).toBeGreaterThan(prompt_tokens - calls.length);
-    expect(outputTokens).toBeLessThanOrEqual(completion_tokens);
-    expect(outputTokens).toBeGreaterThan(completion_tokens - calls.length);
-  });
+const RECORDED = 'tree-of-thought/gpt-4_0.7_propose1_value3_greedy5_start900_end1000.json.gz';
+itReadsRecorded('tree-of-thought', RECORDED, (programs, calls, path) => {
+  expect(programs).toHaveLength(100);
+  for (const { calls } of programs) {
+    // One, then five candidates three times; and ratings only where something was proposed.
+    expect(calls.filter(({ prefix }) => prefix && 'name' in prefix && prefix.name.endsWith('propose'))).toHaveLength(
+      16,
+    );
+  }
+  // The sum in the last record, but for what is rounded off: less than a token for each call.
+  const recorded = JSON.parse(gunzipSync(readFileSync(path)).toString()) as ReturnType<typeof tree>[];
+  const { prompt_tokens, completion_tokens } = recorded.at(-1)!.usage_so_far;
+  const promptTokens = calls.reduce((sum, call) => sum + call.promptTokens, 0);
+  const outputTokens = calls.reduce((sum, call) => sum + call.outputTokens, 0);
+  expect(promptTokens).toBeLessThanOrEqual(prompt_tokens);
+  expect(promptTokens).toBeGreaterThan(prompt_tokens - calls.length);
+  expect(outputTokens).toBeLessThanOrEqual(completion_tokens);
+  expect(outputTokens).toBeGreaterThan(completion_tokens - calls.length);
 });

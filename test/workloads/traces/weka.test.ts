@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentCall, AgentProgram } from '../../../workloads/index.js';
-import { describeRecorded, readText, readTrace, spoilt } from '../../support/traces.js';
+import { itLeavesOut, itReadsRecorded, readText } from '../../support/traces.js';
 import { jsonLines } from '../../support/trajectory.js';
 
 /** A call of the recording: when it is sent and how long it takes in seconds, its tokens and its blocks of four. */
@@ -159,31 +159,28 @@ describe('sub-agents', () => {
 });
 
 describe('a malformed session', () => {
-  it.each([
-    ['id', undefined, 'bad_field id'],
-    ['block_size', 0, 'bad_field block_size'],
-    ['requests', {}, 'bad_field requests'],
-    ['requests', [], 'empty'],
-    ['requests.1.t', -1, 'bad_field requests.1.t'],
-    ['requests.1.t', null, 'bad_field requests.1.t'],
-    ['requests.1.in', 1.5, 'bad_field requests.1.in'],
-    ['requests.2.out', undefined, 'bad_field requests.2.out'],
-    ['requests.2.api_time', -0.1, 'bad_field requests.2.api_time'],
-    ['requests.2.think_time', '1', 'bad_field requests.2.think_time'],
-    ['requests.3.hash_ids', undefined, 'bad_field requests.3.hash_ids'],
-    ['requests.3.hash_ids.1', 'x', 'bad_field requests.3.hash_ids.1'],
-    ['requests.3.type', 'z', 'bad_field requests.3.type'],
-    ['requests.4', helper('a', 1, 1, [{}]), 'bad_field requests.4.requests.0.type'],
-    ['requests.4', helper('a', -1, 1, []), 'bad_field requests.4.t'],
-    ['requests.4', { type: 'subagent' }, 'bad_field requests.4.agent_id'],
-  ])('with %s of %j is left out, and told', async (path, value, problem) => {
-    const last = session('last', [call(0, 1, 4, [1])]);
-    const { programs, problems } = await readText(
-      jsonLines([chain, spoilt({ ...chain, id: 'bad' }, path, value), last]),
-    );
-    expect(problems).toEqual([`2 ${problem}`]);
-    expect(programs.map(({ id }) => id)).toEqual(['chain', 'last']);
-  });
+  itLeavesOut(
+    [
+      ['id', undefined],
+      ['block_size', 0],
+      ['requests', {}],
+      ['requests', [], 'empty'],
+      ['requests.1.t', -1],
+      ['requests.1.t', null],
+      ['requests.1.in', 1.5],
+      ['requests.2.out', undefined],
+      ['requests.2.api_time', -0.1],
+      ['requests.2.think_time', '1'],
+      ['requests.3.hash_ids', undefined],
+      ['requests.3.hash_ids.1', 'x'],
+      ['requests.3.type', 'z'],
+      ['requests.4', helper('a', 1, 1, [{}]), 'bad_field requests.4.requests.0.type'],
+      ['requests.4', helper('a', -1, 1, []), 'bad_field requests.4.t'],
+      ['requests.4', { type: 'subagent' }, 'bad_field requests.4.agent_id'],
+    ],
+    [chain, { ...chain, id: 'bad' }, session('last', [call(0, 1, 4, [1])])],
+    jsonLines,
+  );
 });
 
 it('a session whose sub-agents are nested too deep is left out, and told', async () => {
@@ -202,40 +199,28 @@ const shareKept = (calls: readonly AgentCall[]) => {
   return kept.reduce((sum, tokens) => sum + tokens, 0) / calls.reduce((sum, { promptTokens }) => sum + promptTokens, 0);
 };
 
-describeRecorded('weka-claude-code/traces_first50.jsonl.gz', (path) => {
-  it('are read whole, in their known shape', async () => {
-    const { format, programs, problems } = await readTrace(path);
-    expect({ format, problems }).toEqual({ format: 'weka', problems: [] });
-    expect(programs).toHaveLength(50);
-    const calls = programs.flatMap((program) => program.calls);
-    expect(calls).toHaveLength(3846);
-    expect(new Set(programs.flatMap(({ id, calls }) => calls.map(({ thread }) => `${id} ${thread}`))).size).toBe(61);
-    // Of the whole public set: 108 k and 237 tokens, a gap of 10 s, 95 % of prompts known.
-    expect(median(calls.map(({ promptTokens }) => promptTokens))).toBeGreaterThan(90_000);
-    expect(median(calls.map(({ promptTokens }) => promptTokens))).toBeLessThan(120_000);
-    expect(median(calls.map(({ outputTokens }) => outputTokens))).toBeGreaterThan(200);
-    expect(median(calls.map(({ outputTokens }) => outputTokens))).toBeLessThan(270);
-    expect(median(calls.map(({ gapMs }) => gapMs))).toBeGreaterThan(8000);
-    expect(median(calls.map(({ gapMs }) => gapMs))).toBeLessThan(13_000);
-    expect(shareKept(calls)).toBeGreaterThan(0.94);
-    expect(shareKept(calls)).toBeLessThan(0.97);
-  });
+const threadsOf = (programs: readonly AgentProgram[]) =>
+  new Set(programs.flatMap(({ id, calls }) => calls.map(({ thread }) => `${id} ${thread}`))).size;
+const expectWithin = (value: number, least: number, most: number) => {
+  expect(value).toBeGreaterThan(least);
+  expect(value).toBeLessThan(most);
+};
+
+itReadsRecorded('weka', 'weka-claude-code/traces_first50.jsonl.gz', (programs, calls) => {
+  expect([programs.length, calls.length, threadsOf(programs)]).toEqual([50, 3846, 61]);
+  // Of the whole public set: 108 k and 237 tokens, a gap of 10 s, 95 % of prompts known.
+  expectWithin(median(calls.map(({ promptTokens }) => promptTokens)), 90_000, 120_000);
+  expectWithin(median(calls.map(({ outputTokens }) => outputTokens)), 200, 270);
+  expectWithin(median(calls.map(({ gapMs }) => gapMs)), 8000, 13_000);
+  expectWithin(shareKept(calls), 0.94, 0.97);
 });
 
-describeRecorded('weka-claude-code/traces_with_subagents_first6.jsonl.gz', (path) => {
-  it('have their sub-agents side by side, and joined', async () => {
-    const { programs, problems } = await readTrace(path);
-    expect(problems).toEqual([]);
-    expect(programs.map(({ id }) => id)).toHaveLength(6);
-    expect(new Set(programs.flatMap(({ id, calls }) => calls.map(({ thread }) => `${id} ${thread}`))).size).toBe(
-      6 + 33,
-    );
-    const [first] = programs;
-    const joins = first!.calls.filter(({ after }) => after.length > 1);
-    // Three helpers together, and then two.
-    expect(joins.map(({ thread, after }) => [thread, after.length])).toEqual([
-      ['', 4],
-      ['', 3],
-    ]);
-  });
+itReadsRecorded('weka', 'weka-claude-code/traces_with_subagents_first6.jsonl.gz', (programs) => {
+  expect([programs.length, threadsOf(programs)]).toEqual([6, 6 + 33]);
+  const joins = programs[0]!.calls.filter(({ after }) => after.length > 1);
+  // Three helpers together, and then two.
+  expect(joins.map(({ thread, after }) => [thread, after.length])).toEqual([
+    ['', 4],
+    ['', 3],
+  ]);
 });
