@@ -100,8 +100,7 @@ export class Scheduler {
   configure(config: SchedulerConfig, balancer: Balancer, now: Millis): Command[] {
     checkConfig(config);
     this.#begin(now);
-    const calls = [...this.#lifecycle.calls.values()];
-    const waiting = calls.filter((call) => call.state === 'waiting').sort((a, b) => a.seq - b.seq);
+    const waiting = [...this.#lifecycle.calls.values()].filter((call) => call.state === 'waiting');
     for (const call of waiting) this.#placement.withdraw(call);
     this.#lifecycle.policy = this.policy ?? makePolicy(config.policy);
     this.#placement.rules = { config, balancer, policy: this.#lifecycle.policy };

@@ -80,15 +80,19 @@ export class WaitingCalls {
   /** The first call bound to the engine, in order, that fits. */
   #firstBound(engine: Engine, room: Headroom, fits: (call: Call) => boolean): Call | undefined {
     let fit = engine.bound.firstFit(room, this.accounts, fits);
-    for (; fit !== undefined && isStale(fit, engine); fit = engine.bound.firstFit(room, this.accounts, fits))
+    for (
+      ;
+      fit !== undefined && fit.admissionClass !== entryOf(fit);
+      fit = engine.bound.firstFit(room, this.accounts, fits)
+    )
       this.#reseat(fit);
     return fit;
   }
 
   /**
    * The call began or ended, or contexts were evicted or restored: recomputes the needs of their threads' waiting
-   * calls. Only the first few of a program are updated, so that a large fan-out stays cheap. `firstBound` checks the
-   * rest before they run.
+   * calls. Only the first few of a program are updated, so that a large fan-out stays cheap. `#firstBound` checks the
+   * class of the rest before they run, and placement their needs.
    */
   reread(engine: Engine, threads: Iterable<Pick<Call, 'program' | 'thread'>>): void {
     for (const thread of threads) this.#rereadThread(engine, thread);
@@ -164,10 +168,6 @@ function siblings({ program, thread }: Pick<Call, 'program' | 'thread'>, engine:
   if (activeCalls.length === 1 && activeCalls[0]?.state === 'running') return NO_CALLS;
   const few = activeCalls.slice(0, SIBLINGS_MAX);
   return few.filter((call) => call.state === 'waiting' && call.boundTo === engine && call.thread === thread);
-}
-
-function isStale(call: Call, engine: Engine): boolean {
-  return call.extraTokens !== engine.workingSet.extraTokens(call) || call.admissionClass !== entryOf(call);
 }
 
 function entryOf(call: Call): AdmissionClass {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Member } from '../../cluster/index.js';
 import { engineId, NO_STEPS, tokens, type EngineDemand } from '../../src/index.js';
+import type { EnginePart } from '../../cluster/index.js';
 
 const ENGINE = engineId('e');
 const demandOf = (waiting: readonly number[]): EngineDemand => ({
@@ -44,4 +45,17 @@ it('a gateway has one claim under way, and makes it anew if the store does not a
   expect(claimed()).toEqual([[2]]);
   member.settled(new Set());
   expect(claimed()).toEqual([[2]]);
+});
+
+it('a gateway keeps slots for its calls in flight, and of those that wait for none worse than the best elsewhere', () => {
+  const member = new Member(() => [{ ...demandOf([1, 1, 4]), inFlight: 1 }]);
+  const keeps = (part: Partial<EnginePart>) => {
+    member.joined(ENGINE);
+    member.received([{ ...demandOf([]), slots: 8, waitingGateways: 1, ...part }]);
+    const { claims } = member.changes();
+    member.settled(new Set([ENGINE]));
+    return claims.map((claim) => claim.keeps);
+  };
+  expect(keeps({})).toEqual([8]);
+  expect([0, 1, 2].map((waitingLevel) => keeps({ waitingLevel }))).toEqual([[2], [3], [7]]);
 });

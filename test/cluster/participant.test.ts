@@ -150,6 +150,30 @@ describe('a gateway of a cluster', () => {
     expect(a.cluster.owns(PROGRAM)).toBe(false);
   });
 
+  it('asks once for a program that several calls wait for', async () => {
+    const [a, b] = await two();
+    await a.run('1');
+    await Promise.all([b.cluster.take(PROGRAM, ''), b.cluster.take(PROGRAM, '')]);
+    expect(b.cluster.takes).toEqual({ new: 0, kept: 0, moved: 1, unanswered: 0 });
+  });
+
+  it('does not own a program that has moved while it asked for it', async () => {
+    const [a] = await two();
+    const asking = a.cluster.take(PROGRAM, '');
+    a.cluster.moved(PROGRAM);
+    await asking;
+    expect(a.cluster.owns(PROGRAM)).toBe(false);
+  });
+
+  it('tells the others a program’s home while its first call runs', async () => {
+    const [a, b] = await two();
+    await a.cluster.take(PROGRAM, '');
+    a.tell(arrived('1', { program: PROGRAM, prompt: LONG }));
+    a.cluster.placed(PROGRAM);
+    await settled();
+    expect(await b.cluster.take(PROGRAM, '')).toMatchObject({ home: a.desk.dispatchOf('1')!.engine });
+  });
+
   it('ends a program for all', async () => {
     const [a, b] = await two();
     await a.run('1');

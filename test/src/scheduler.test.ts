@@ -271,6 +271,14 @@ describe('configure', () => {
     expect(sentOut(desk.finish('c'))).toEqual(['d@A']);
   });
 
+  it('asks the new balancer from then on', () => {
+    const desk = new Desk({}, 'sticky');
+    for (const engine of ['A', 'B']) desk.join(engine);
+    expect(sentOut(desk.arrive('a', { program: 'p' }))).toEqual(['a@A']);
+    desk.configure({}, 'least-loaded');
+    expect(sentOut(desk.arrive('b', { program: 'p' }))).toEqual(['b@B']);
+  });
+
   it('sets deadlines anew', () => {
     const desk = new Desk({ timeouts: { queueMs: 100_000 } });
     desk.join('A', { window: 1 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Batch, weightOf } from '../../../src/engines/batch.js';
+import { Batch, loadOf, weightOf } from '../../../src/engines/batch.js';
 
 const index = { hazardIndexOf: (kind: number) => 1 / (kind + 1) };
 const call = fc.record({
@@ -39,4 +39,15 @@ it('weighs the calls in flight, and nothing once they have ended', () => {
       expect(batch.loadTokens).toBe(0);
     }),
   );
+});
+
+it('loads a step with each context and the call’s place, and counts it from then on', () => {
+  const own = { promptTokens: 872, serviceAtArrivalMs: 0, expectedTotalMs: 0, areaAtStart: 0 };
+  expect(loadOf(own)).toBe(1_000);
+  const batch = new Batch();
+  batch.add(own, 0);
+  batch.share(500, 0, 10);
+  batch.remove(own, 30);
+  expect(batch.areaTokenMs(40)).toBe(10 * 1_000 + 20 * 1_500 + 10 * 500);
+  expect([batch.loadTokens, batch.ownTokens]).toEqual([500, 0]);
 });

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Batch } from '../../../src/engines/batch.js';
+import { EngineTable } from '../../../src/engines/engine-table.js';
 import { engineId, millis, programId, tokens, type Elsewhere, type EngineShared } from '../../../src/index.js';
+import { coreConfig } from '../../support/core-config.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
-import { arrived, shared as sharedOf } from '../../support/core-events.js';
+import { arrived, joined, shared as sharedOf } from '../../support/core-events.js';
 
 const LONG = 5_000;
 
@@ -57,6 +59,15 @@ describe('an engine that other gateways use too', () => {
     expect(claimed()).toBe(4_000);
     desk.tell(shared({ inFlight: 1, activeTokens: tokens(2_000), claimTokens: tokens(4_000) }));
     expect(claimed()).toBe(4_000);
+  });
+
+  it('lets an aged call displace idle contexts once a turn, and in turn with the calls of other gateways', () => {
+    const engine = new EngineTable().join(joined('A', { capacity: 1_000 }), coreConfig().admission);
+    engine.share(shared({ inFlight: 1, activeTokens: tokens(300), claimTokens: tokens(200), waitingGateways: 2 }), 0);
+    const [whole, spare] = [700, 500];
+    expect(engine.headroom(1, 0)).toEqual({ resident: whole, aged: whole, new: spare });
+    engine.noteDisplacement(0, 100);
+    expect([0, 299, 300].map((nowMs) => engine.headroom(1, nowMs).aged)).toEqual([spare, spare, whole]);
   });
 
   it('weighs the calls of all gateways at the knee', () => {

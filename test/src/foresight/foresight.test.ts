@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ForesightName } from '../../../src/index.js';
-import { Desk, sentOut } from '../../support/core-desk.js';
+import { Desk, orderFrom, sentOut } from '../../support/core-desk.js';
 import { ended, hinted } from '../../support/core-events.js';
 
 /** A token of an answer takes 10 ms here, so that a declaration of 100 output tokens is one second. */
 const MS_PER_TOKEN = 10;
+const QUEUE_MS = 60_000;
+const TURN_MS = 1_000;
 const STARVATION = { beta: 4, floorMs: 100, waitMsMax: 5_000 };
 const SHORT = { id: 1, tokens: 50 };
 const LONG = { id: 2, tokens: 50 };
@@ -15,8 +17,8 @@ function deskWith(foresight: ForesightName): Desk {
   const desk = new Desk({
     policy: { ...POLICY, foresight },
     starvation: STARVATION,
-    timeouts: { queueMs: 60_000 },
-    admission: { turnMs: 0, reserveMs: 0 },
+    timeouts: { queueMs: QUEUE_MS },
+    admission: { turnMs: TURN_MS, reserveMs: 0 },
   });
   desk.join('A', { window: 1 });
   return desk;
@@ -103,6 +105,16 @@ describe('declared work', () => {
     expect(orderOf(desk, ['second', { program: 'p', tenant: 'a' }], ['other', small])).toEqual(['second', 'other']);
   });
 
+  it('nor does it for calls that wait at the reload', () => {
+    const desk = deskWith('declared');
+    teach(desk, 'a', SIZES_MS, right);
+    desk.arrive('running');
+    desk.arrive('large', large);
+    desk.arrive('small', small);
+    desk.configure({ policy: { ...POLICY, foresight: 'none' }, starvation: STARVATION });
+    expect(orderFrom(desk, 'running')).toEqual(['large', 'small']);
+  });
+
   it('no longer counts for a program that has outlived it', () => {
     const desk = deskWith('declared');
     teach(desk, 'a', SIZES_MS, right);
@@ -112,7 +124,7 @@ describe('declared work', () => {
     expect(desk.dispatchOf('second')?.level).toBe(6);
   });
 
-  it('lets a large program wait beta times its size before it is promoted, but no longer than the queue allows', () => {
+  it('lets a large program wait beta times its size before it is promoted, once', () => {
     const desk = deskWith('declared');
     teach(desk, 'a', SIZES_MS, right);
     desk.arrive('running');
@@ -120,9 +132,20 @@ describe('declared work', () => {
     desk.arrive('large', { tenant: 'a', remaining: { prompt: 0, output: 400 } });
     desk.arrive('unknown', { tenant: 'b', program: 'old' });
     desk.passTo(nowMs + STARVATION.beta * 4_000 - 500);
-    expect(desk.scheduler.totals.overdue).toBe(1);
+    expect(desk.scheduler.totals).toMatchObject({ promotions: 1, overdue: 1 });
     desk.passTo(nowMs + STARVATION.beta * 4_000 + 500);
-    expect(desk.scheduler.totals.overdue).toBe(2);
+    expect(desk.scheduler.totals).toMatchObject({ promotions: 2, overdue: 2 });
+  });
+
+  it('lets it wait no longer than the queue allows, less a turn', () => {
+    const desk = deskWith('declared');
+    teach(desk, 'a', SIZES_MS, right);
+    desk.arrive('running');
+    desk.arrive('large', { tenant: 'a', remaining: { prompt: 0, output: 2_000 } });
+    desk.pass(QUEUE_MS - TURN_MS - 1);
+    expect(desk.scheduler.totals.overdue).toBe(0);
+    desk.pass(1);
+    expect(desk.scheduler.totals.overdue).toBe(1);
   });
 });
 

@@ -116,10 +116,10 @@ describe('a newcomer to a gated engine', () => {
   it('is not counted on to grow when it is a sub-agent', () => {
     const desk = taught();
     desk.arrive('root', { program: 'p', prompt: 1_000 });
-    const sent = Array.from({ length: 20 }, (_, n) =>
+    const sent = Array.from({ length: 100 }, (_, n) =>
       desk.arrive(`sub${n}`, { program: 'p', thread: `t${n}`, prompt: 1_000 }),
     );
-    expect(sent.flat().filter(({ type }) => type === 'dispatch')).toHaveLength(20);
+    expect(sent.flat().filter(({ type }) => type === 'dispatch')).toHaveLength(100);
   });
 
   it('is not counted on to grow by what sub-agents have held between the calls of its kind', () => {

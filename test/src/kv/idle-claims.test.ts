@@ -70,3 +70,35 @@ it('a context that was warmed tells nothing of how long its program stays away',
   set.expectReturn(warmed, '');
   expect(ages).toEqual([3]);
 });
+
+it('a program that moves to another gateway leaves no context, and has returned', () => {
+  const { set, ages, leave } = heldSet();
+  const left = leave(0, 100);
+  set.settle(3 * STEP_MS, 16 * STEP_MS, 100);
+  expect(set.handOver(left)).toBe(true);
+  expect(ages).toEqual([3]);
+  expect([set.cachedTokens, set.workingSetTokens]).toEqual([0, 0]);
+  expect(set.handOver(left)).toBe(false);
+});
+
+it('the longest idle give way to the contexts that other gateways use', () => {
+  const { set, leave } = heldSet();
+  leave(0, 300);
+  leave(1, 200);
+  set.share({ activeTokens: 400, claimTokens: 0, cachedTokens: 0 });
+  set.reclaim(800);
+  expect(set.workingSetTokens).toBe(200);
+});
+
+it.each([5_000, 9_900])(
+  'a call of %i tokens that left nothing gives back no claim to a thread that has gone on',
+  (size) => {
+    const { set, call, leave } = heldSet();
+    const program = leave(0, 300);
+    const large = call(new Program(programId('large'), tenantId('t'), 0), size);
+    set.enter(large, size);
+    set.enter(call(program, 400), Infinity);
+    set.leave(large, 'nothing');
+    expect([set.cachedTokens, set.workingSetTokens]).toEqual([400, 400]);
+  },
+);

@@ -67,6 +67,13 @@ it('refuses nothing before enough calls have ended, long after they did, or when
   expect(refusal(grown, 'call')).toBeUndefined();
 });
 
+it('refuses no over-long call: it waits for an engine that is open, and for no place in the queue', () => {
+  const desk = backlogged({ timeouts: { queueMs: 100 } }, 100);
+  desk.join('A', { window: 1, contextMax: 1_000 });
+  for (let call = 0; call < 20; call += 1) desk.arrive(`huge ${call}`, { prompt: 5_000 });
+  expect(refusal(desk, 'huge 19')).toBeUndefined();
+});
+
 it('counts only calls that stand before it and are no larger', () => {
   const desk = backlogged({ timeouts: { queueMs: 100 }, admission: { gate: 0.9 } }, 100);
   desk.arrive('small', { prompt: 10 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { engineId } from '../../../src/index.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
-import { cancelled } from '../../support/core-events.js';
+import { arrived, cancelled } from '../../support/core-events.js';
 
 /** One slot, taken; a program that has had `serviceMs`. */
 function busyDesk(starvation: { beta: number; floorMs: number; waitMsMax?: number }, serviceMs: number): Desk {
@@ -151,6 +152,16 @@ describe('spilling', () => {
     desk.arrive('younger');
     desk.pass(2_000);
     expect(sentOut(desk.finish('b'))).toEqual(['p2@B']);
+  });
+
+  it('is not for a call that its client has sent to one engine, however long it waits', () => {
+    const desk = new Desk({ balancer: { spillMs: 2_000 }, starvation: { waitMsMax: 5_000 } });
+    desk.join('A', { window: 1 });
+    desk.arrive('blocker');
+    desk.join('B', { window: 1 });
+    desk.tell({ ...arrived('pinned'), engine: engineId('A') });
+    expect(desk.pass(60_000)).toEqual([]);
+    expect(sentOut(desk.finish('blocker'))).toEqual(['pinned@A']);
   });
 
   it('is not for balancers that do not spill', () => {

@@ -57,6 +57,17 @@ describe('ProcessTable', () => {
     expect([order(), idsOf(table)]).toEqual([[], ['a']]);
   });
 
+  it('the next row to be presumed ended is the longest idle of the others, whichever of them wake', () => {
+    const table = tableOf(9, 'a', 'b', 'c', 'd');
+    const [a, b, c] = ['a', 'b', 'c'].map((id) => table.get(programId(id))!);
+    for (const row of [a!, b!]) table.presumeEnded(row);
+    expect(table.nextIdle).toBe(c);
+    for (const row of [b!, a!]) {
+      table.wake(row);
+      expect([table.nextIdle, row.isPresumedEnded]).toEqual([c, false]);
+    }
+  });
+
   it('a row that has left keeps its first cause, and its id can be used again', () => {
     const table = tableOf(2, 'a');
     const row = table.get(programId('a'))!;

@@ -174,6 +174,12 @@ describe('a program ends once, and with its whole service', () => {
       desk.tell(woke);
     };
     expect(told((desk) => (leave(desk), desk.tell(ended('p'))))).toEqual({ ended: [], revived: [] });
+    const early = (desk: Desk) => {
+      run(desk, 'p', 100);
+      desk.tell(moved);
+      desk.tell(ended('p'));
+    };
+    expect(told(early)).toEqual({ ended: [], revived: [] });
     const back = (desk: Desk) => {
       leave(desk);
       desk.tell(arrived('back', { program: 'p' }));

@@ -39,7 +39,11 @@ describe('the drain rate', () => {
     expect(rate.msPerCall(6_400)).toBe(100);
     expect(rate.msPerCall(6_400 + 600_000)).toBe(100);
     expect(rate.msPerCall(6_401 + 600_000)).toBeUndefined();
+    // Nor is the first completion after it the end of a gap that counts.
+    rate.completed(true, 6_401 + 600_000);
+    expect(rate.msPerCall(6_401 + 600_000)).toBeUndefined();
+    for (let call = 1; call <= 64; call += 1) rate.completed(true, 700_000 + 10 * call);
     rate.reset();
-    expect(rate.msPerCall(6_400)).toBeUndefined();
+    expect(rate.msPerCall(700_640)).toBeUndefined();
   });
 });

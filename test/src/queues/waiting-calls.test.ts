@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
 import { Accounts } from '../../../src/programs/accounts.js';
-import { modelId, tenantId } from '../../../src/protocol/units.js';
+import { modelId, tenantId, tokens } from '../../../src/protocol/units.js';
 import { WaitQueue } from '../../../src/queues/wait-queue.js';
 import type { Waiting } from '../../../src/queues/wait-queue.js';
 import { coreConfig } from '../../support/core-config.js';
 import { Dice } from '../../support/dice.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
-import { cancelled, ended } from '../../support/core-events.js';
+import { cancelled, ended, shared } from '../../support/core-events.js';
 
 /** One engine of 1,000 tokens, all of which the gate gives; `p` has left a context of 300 there. */
 function heldDesk(changes: ConstructorParameters<typeof Desk>[0] = {}): Desk {
@@ -92,6 +92,25 @@ describe('what a waiting call needs', () => {
     desk.arrive('run', { program: 'r', prompt: 900 });
     for (const call of ['p1', 'p2']) expect(desk.arrive(call, { program: 'p', prompt: 600 })).toEqual([]);
     expect(sentOut(desk.tell(cancelled('run')))).toEqual(['p1@A', 'p2@A']);
+  });
+
+  it('is no longer a return once its context is evicted: idle ones make way no more', () => {
+    const desk = heldDesk();
+    for (const n of [1, 2, 3]) {
+      desk.arrive(`o${n}`, { program: 'other', prompt: 900 });
+      desk.finish(`o${n}`, { prompt: 900, output: 0 });
+    }
+    desk.arrive('run', { prompt: 10 });
+    expect(desk.arrive('back', { program: 'p', prompt: 500 })).toEqual([]);
+  });
+
+  it('nor is it for any of a large fan-out', () => {
+    const desk = heldDesk();
+    desk.arrive('small', { prompt: 10 });
+    desk.arrive('run', { prompt: 600 });
+    for (let n = 0; n < 70; n += 1) desk.arrive(`back${n}`, { program: 'p', prompt: 500 });
+    desk.tell(shared('A', { cachedTokens: tokens(2_000), claimTokens: tokens(900) }));
+    expect(desk.tell(cancelled('run'))).toEqual([]);
   });
 
   it('rises when the last that ran has ended, for each of a large fan-out', () => {
