@@ -188,6 +188,8 @@ export class Book {
     } else if (command.type === 'warm') {
       this.warms.add(command);
       this.owed.add(command);
+    } else if (command.type === 'programGone') {
+      for (const { refused } of this.engines.values()) refused.delete(command.program);
     } else if (command.type === 'cancelWarm') {
       for (const warm of this.warms) if (isSamePlace(warm, command)) this.warms.delete(warm);
     }
@@ -212,10 +214,11 @@ export class Book {
       engine.restUntilMs = nowMs + Math.max(1, event.restMs);
     else if (engine !== undefined) {
       engine.refusedAtMs = nowMs;
+      const asked = { atMs: nowMs, untilMs: nowMs + Math.max(1, event.restMs) };
       const known = engine.refused.get(call.program);
-      // A call that was in flight already does not lengthen the rest.
-      if (known === undefined || call.sinceMs > known.atMs)
-        engine.refused.set(call.program, { atMs: nowMs, untilMs: nowMs + Math.max(1, event.restMs) });
+      if (known === undefined || call.sinceMs > known.atMs) engine.refused.set(call.program, asked);
+      // A call that was in flight already lengthens the rest, and an answer to one of that time still ends it.
+      else engine.refused.set(call.program, { ...known, untilMs: Math.max(known.untilMs, asked.untilMs) });
     }
     call.state = 'waiting';
     call.engine = undefined;
