@@ -20,8 +20,8 @@ export type Scope = 'newcomers' | 'program' | 'tenant' | 'everyone';
 /** A program, as far as rests are concerned. */
 interface Sender {
   readonly tenant: TenantId;
-  /** Undefined: a newcomer. */
-  readonly lastCompletionAtMs: number | undefined;
+  /** Answered calls; 0: a newcomer. */
+  readonly callsFinished: number;
   /** Number of its waiting calls. */
   readonly waiting: number;
 }
@@ -50,7 +50,7 @@ interface Streak {
 }
 
 const isNewcomer = (party: Party): party is Sender =>
-  typeof party === 'object' && party.lastCompletionAtMs === undefined;
+  typeof party === 'object' && party.callsFinished === 0;
 const partiesOf = (program: Sender): readonly Party[] => [program, program.tenant, EVERYONE];
 
 /**

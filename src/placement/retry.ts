@@ -54,7 +54,7 @@ function isFull(engine: Engine, call: Call, scope: Scope, placement: Placement):
   if (scope === 'program' && program.waiting < placement.waiting) return false;
   if (scope === 'tenant' && placement.waitingOf(program.tenant) < placement.waiting) return false;
   const isLike: Record<typeof scope, (other: Program) => boolean> = {
-    newcomers: ({ lastCompletionAtMs }) => lastCompletionAtMs === undefined,
+    newcomers: ({ callsFinished }) => callsFinished === 0,
     program: (other) => other === program,
     tenant: ({ tenant }) => tenant === program.tenant,
   };
