@@ -49,8 +49,7 @@ interface Streak {
   scope: 'program' | 'tenant' | 'everyone';
 }
 
-const isNewcomer = (party: Party): party is Sender =>
-  typeof party === 'object' && party.callsFinished === 0;
+const isNewcomer = (party: Party): party is Sender => typeof party === 'object' && party.callsFinished === 0;
 const partiesOf = (program: Sender): readonly Party[] => [program, program.tenant, EVERYONE];
 
 /**
@@ -107,7 +106,10 @@ export class Rests {
     if (this.#rests.size === 0) return undefined;
     const own = this.#rests.get(program);
     const leadMs = own === undefined && !isNewcomer(program) ? 0 : MOMENT_MS;
-    const widerMs = Math.max(this.#untilOf(program.tenant), this.#untilOf(EVERYONE)) + leadMs;
+    const everyoneMs = this.#untilOf(EVERYONE);
+    // Until then no call asks: the engine takes none at all.
+    const openMs = everyoneMs <= this.#nowMs ? everyoneMs : -Infinity;
+    const widerMs = Math.max(this.#untilOf(program.tenant), openMs) + leadMs;
     const hasTurn = own === undefined || !isNewcomer(program) || this.#turn === 'all' || this.#turn === program;
     const untilMs = Math.max(widerMs, own?.untilMs ?? -Infinity, hasTurn ? -Infinity : this.#nextTurnMs);
     return untilMs > this.#nowMs ? untilMs : undefined;
