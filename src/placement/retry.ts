@@ -9,8 +9,8 @@ import type { Placement } from './placement.js';
 /*
  * What engines that fail mean for where a call may run.
  *
- *     busy              the engine rests for the calls like it (`Rests`), and its window shrinks if that is all calls;
- *                       others go first meanwhile
+ *     busy              the engine rests for its program, tenant or everyone (`Rests`), and its window shrinks if the
+ *                       engine is full, or if there is nobody else to judge by
  *     unreached         the engine rests, and the call may go anywhere
  *     broken            the call runs on another engine; where there is none, it pauses
  *                       for `pauseMs`, then on any engine but those on probation
