@@ -110,7 +110,7 @@ function obstacleInWords(
     case 'retry':
       return `It pauses${left === undefined ? '' : ` for another ${left}`}, because engines failed it and no other one can take it.`;
     case 'refused':
-      return `It gives way to others for ${left ?? 'a moment'}, because ${at} reported no room for calls of its program or tenant.`;
+      return `It gives way to others for ${left ?? 'a moment'}, because ${at} reported no room for its program, or for several of its tenant.`;
     case 'resting':
       return `It waits for ${at}, which reported no room and gets no calls for another ${left ?? 'moment'}.`;
     case 'probation':

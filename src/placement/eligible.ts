@@ -2,7 +2,7 @@ import type { Engine } from '../engines/engine.js';
 import type { EngineTable } from '../engines/engine-table.js';
 import type { PlacementRules } from './rules.js';
 import type { Call } from '../programs/call.js';
-import type { ModelId, TenantId } from '../protocol/units.js';
+import type { ModelId } from '../protocol/units.js';
 import type { ModelPool } from '../queues/model-pool.js';
 
 /**
@@ -38,17 +38,6 @@ export function bindingOf(call: Call, { rules: { balancer }, engineTable }: Serv
   if (open.length < pool.live.length) return open.length === 0 ? undefined : balancer.choose(call, open);
   const { home } = call.program;
   return balancer.place(call, home?.pools.includes(pool) === true ? home : undefined, pool.live);
-}
-
-/** Whether the engine holds all waiting calls. */
-export function holdsAll({ rests }: Engine, queues: Queues): boolean {
-  if (rests.isQuiet) return false;
-  return rests.holdsAll((party) => (typeof party === 'string' ? queues.of(party) : party.waiting), queues.size);
-}
-
-interface Queues {
-  readonly size: number;
-  of(tenant: TenantId): number;
 }
 
 /** The first of these calls that the engine holds. */

@@ -9,8 +9,8 @@ import type { Placement } from './placement.js';
 /*
  * What engines that fail mean for where a call may run.
  *
- *     busy              the engine rests for the calls like it (`Rests`), and its window shrinks if that is all calls;
- *                       others go first meanwhile
+ *     busy              the engine rests for its program, tenant or everyone (`Rests`), and its window shrinks if the
+ *                       engine is full, or if there is nobody else to judge by
  *     unreached         the engine rests, and the call may go anywhere
  *     broken            the call runs on another engine; where there is none, it pauses
  *                       for `pauseMs`, then on any engine but those on probation
@@ -46,15 +46,19 @@ export function setBack(
   return nowMs - call.unreachedAtMs > timeouts.noEngineMs ? 'no_engine' : undefined;
 }
 
-/** Whether the refusal means that the engine is full: it refuses several tenants, or has no calls of others. */
+/** Whether the refusal means that the engine is full: it refuses several tenants, or there is nobody else to judge by. */
 function isFull(engine: Engine, call: Call, scope: Scope, placement: Placement): boolean {
   if (scope === 'everyone') return true;
   if (engine.rests.servesOthers(call, scope)) return false;
   const { program } = call;
-  const alike = scope === 'program' ? program.waiting : placement.waitingOf(program.tenant);
-  if (alike < placement.waiting) return false;
-  const isLike = (other: Program) => (scope === 'program' ? other === program : other.tenant === program.tenant);
-  return [...engine.running].every((other) => isLike(other.program));
+  if (scope === 'program' && program.waiting < placement.waiting) return false;
+  if (scope === 'tenant' && placement.waitingOf(program.tenant) < placement.waiting) return false;
+  const isLike: Record<typeof scope, (other: Program) => boolean> = {
+    newcomers: ({ callsFinished }) => callsFinished === 0,
+    program: (other) => other === program,
+    tenant: ({ tenant }) => tenant === program.tenant,
+  };
+  return [...engine.running].every((other) => isLike[scope](other.program));
 }
 
 /** The waiting call's pause is over: engines that failed it may run it again. */

@@ -2,7 +2,7 @@ import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { EngineTable } from '../engines/engine-table.js';
 import type { WaitingCalls } from '../queues/waiting-calls.js';
-import { heldOf, holds, holdsAll } from './eligible.js';
+import { heldOf, holds } from './eligible.js';
 import { closedBy, fitsInto, goesFirst, headroomOf, isOutranked, pays, type Scales } from './obstacle.js';
 import { nextOversized } from './oversized.js';
 import { agesEarly, reservationOf } from './reservation.js';
@@ -74,7 +74,7 @@ export class Search {
    * calls.
    */
   #pick(engine: Engine, nowMs: number): Call | undefined {
-    if (!this.#hasSlot(engine, nowMs) || holdsAll(engine, this.queues)) return undefined;
+    if (!this.#hasSlot(engine, nowMs)) return undefined;
     const { accounts, rules } = this.scales;
     const room = headroomOf(engine, rules, nowMs);
     const fits = fitsInto(engine, room);

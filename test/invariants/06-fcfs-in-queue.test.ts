@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { callId } from '../../src/index.js';
 import { POLICIES } from '../support/core-play.js';
 import { playMany } from '../support/core-many.js';
-import { mayRetry } from '../support/core-book.js';
+import { mayHold, mayRetry } from '../support/core-book.js';
 import { standings } from '../support/core-standing.js';
 
 it('where no gate interferes, the first call in order of queue and arrival that may use the engine goes first', () => {
@@ -22,8 +21,7 @@ it('where no gate interferes, the first call in order of queue and arrival that 
             if (config.policy.tenants !== 'none' && book.calls.get(other.id)!.tenant !== call!.tenant) continue;
             if (!mayRetry(book.calls.get(other.id)!, book.engines.get(command.engine)!, nowMs)) continue;
             // Calls like those that the engine refused give way.
-            const { engines = [] } = scheduler.views.call(callId(other.id))?.waiting ?? {};
-            if (engines.some(({ engine, cause }) => engine === command.engine && cause === 'refused')) continue;
+            if (mayHold(book.calls.get(other.id)!, book.engines.get(command.engine)!, nowMs)) continue;
             const ahead = other.level < command.level || (other.level === command.level && other.seq < call!.seq);
             assert.ok(
               !ahead,

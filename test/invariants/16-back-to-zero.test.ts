@@ -6,6 +6,7 @@ it('no counter is ever negative, and when all is over all are zero again', () =>
   let rejoined = 0;
   playMany({
     ghosts: true,
+    steps: 100,
     onMoment({ scheduler }) {
       for (const { id, inFlight, pinned, workingSetTokens } of scheduler.views.engines())
         for (const count of [inFlight, pinned, workingSetTokens]) assert.ok(count >= 0 && Number.isFinite(count), id);

@@ -5,6 +5,8 @@ import { playMany } from '../support/core-many.js';
 it('a call goes only to an engine that is up, serves its model and does not rest for its program', () => {
   let rested = 0;
   playMany({
+    // A row that is evicted with calls in flight leaves them a rest of their own.
+    adjust: (config) => ({ ...config, limits: { ...config.limits, programsMax: 100 } }),
     onMoment({ book, nowMs }) {
       for (const { command, call } of book.dispatches) {
         const engine = book.engines.get(command.engine)!;

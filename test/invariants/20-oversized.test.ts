@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { mayRetry, type BookedCall } from '../support/core-book.js';
+import type { BookedCall } from '../support/core-book.js';
 import { playMany } from '../support/core-many.js';
 
 const CONTEXT_MAX = 800;
@@ -37,7 +37,7 @@ it('a prompt that no engine takes waits for no engine that is open, and has no r
           seen.waited += 1;
           for (const engine of engines) {
             const running = book.running(engine.id);
-            const isOpen = nowMs >= engine.restUntilMs && mayRetry(call, engine, nowMs);
+            const isOpen = book.mayTry(call, engine, nowMs);
             // Where no gate lets it in, a prompt counts as over-long from the limit itself on.
             const takes = engine.probation
               ? running.length === 0

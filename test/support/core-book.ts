@@ -33,8 +33,9 @@ export interface BookedEngine {
   probation: boolean;
   /** It could not be reached. */
   restUntilMs: number;
-  /** When it last said "no room", and each program that it said so to: the time, and the end of the rest it asked for. */
+  /** When it last said "no room" to a program that some engine had served. */
   refusedAtMs: number;
+  /** Each program that it said so to: the time, and the end of the rest that it asked for. */
   readonly refused: Map<string, { readonly atMs: number; readonly untilMs: number }>;
 }
 
@@ -42,6 +43,18 @@ export interface BookedEngine {
 export function mayRetry(call: BookedCall, engine: BookedEngine, nowMs: number): boolean {
   if (call.failedOn.size === 0) return true;
   return !engine.probation && (!call.failedOn.has(engine.id) || nowMs >= call.retryAtMs);
+}
+
+/**
+ * Longest time after a refusal in which an engine may hold calls back: rests double up to 8 s, then it is probed, and
+ * drivers may be a minute late.
+ */
+const HELD_MS = 80_000;
+
+/** Whether the engine may rest for the call: it refused its program, or programs that had been served. */
+export function mayHold({ program }: BookedCall, engine: BookedEngine, nowMs: number): boolean {
+  const atMs = Math.max(engine.refusedAtMs, engine.refused.get(program)?.atMs ?? -Infinity);
+  return nowMs < Math.max(engine.restUntilMs, atMs + HELD_MS);
 }
 
 /** A dispatch, and what the engine was doing just before it. */
@@ -64,6 +77,7 @@ export class Book {
   readonly warms = new Set<Warm>();
   readonly owed = new Set<Warm>();
   readonly rejectedOnArrival = new Set<string>();
+  readonly #served = new Set<string>();
   #seq = 0;
 
   /** @param event undefined when the settings were changed instead */
@@ -95,6 +109,14 @@ export class Book {
     return [...this.engines.values()].filter((engine) => engine.state === 'up' && engine.models.includes(model));
   }
 
+  /** Whether the engine may not leave the waiting call to others: it does not rest for it, and may try it now. */
+  mayTry(call: BookedCall, engine: BookedEngine, nowMs: number): boolean {
+    if (mayHold(call, engine, nowMs) || !mayRetry(call, engine, nowMs)) return false;
+    // It waits for an engine that has not failed it, though that one rests.
+    const untried = this.serving(call.model).filter(({ id, probation }) => !probation && !call.failedOn.has(id));
+    return !call.failedOn.has(engine.id) || untried.length === 0;
+  }
+
   #apply(event: Event, nowMs: number): void {
     switch (event.type) {
       case 'callArrived': {
@@ -123,7 +145,10 @@ export class Book {
       }
       case 'callFinished': {
         const call = this.#runningCall(event.call);
-        if (call !== undefined) this.#accept(call);
+        if (call !== undefined) {
+          this.#accept(call);
+          this.#served.add(call.program);
+        }
         return this.#end(call, 'finished');
       }
       case 'callFailed':
@@ -188,6 +213,8 @@ export class Book {
     } else if (command.type === 'warm') {
       this.warms.add(command);
       this.owed.add(command);
+    } else if (command.type === 'programGone') {
+      for (const { refused } of this.engines.values()) refused.delete(command.program);
     } else if (command.type === 'cancelWarm') {
       for (const warm of this.warms) if (isSamePlace(warm, command)) this.warms.delete(warm);
     }
@@ -211,11 +238,12 @@ export class Book {
     } else if (engine !== undefined && event.failure === 'unreached')
       engine.restUntilMs = nowMs + Math.max(1, event.restMs);
     else if (engine !== undefined) {
-      engine.refusedAtMs = nowMs;
+      if (this.#served.has(call.program)) engine.refusedAtMs = nowMs;
+      const asked = { atMs: nowMs, untilMs: nowMs + Math.max(1, event.restMs) };
       const known = engine.refused.get(call.program);
-      // A call that was in flight already does not lengthen the rest.
-      if (known === undefined || call.sinceMs > known.atMs)
-        engine.refused.set(call.program, { atMs: nowMs, untilMs: nowMs + Math.max(1, event.restMs) });
+      if (known === undefined || call.sinceMs > known.atMs) engine.refused.set(call.program, asked);
+      // A call that was in flight already lengthens the rest, and an answer to one of that time still ends it.
+      else engine.refused.set(call.program, { ...known, untilMs: Math.max(known.untilMs, asked.untilMs) });
     }
     call.state = 'waiting';
     call.engine = undefined;

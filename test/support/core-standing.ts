@@ -1,5 +1,5 @@
 import { type ModelId, type Scheduler } from '../../src/index.js';
-import { mayRetry, type Book } from './core-book.js';
+import type { Book } from './core-book.js';
 import type { Moment } from './core-play.js';
 
 /** Place of a waiting call. */
@@ -33,9 +33,6 @@ const NO_GATE: Gate = { gate: 0, outputReserveTokens: 0 };
  * Each engine with a free slot, and a waiting call that it might run, which there should not be. With a gate: a call
  * that fits whole beside all contexts that count, where no room is reserved.
  */
-/** Longest time after a refusal in which an engine may hold calls back: rests double up to 8 s, and then it is probed. */
-const HELD_MS = 20_000;
-
 export function* openEngines(
   { book, scheduler, nowMs }: Pick<Moment, 'book' | 'scheduler' | 'nowMs'>,
   { gate, outputReserveTokens } = NO_GATE,
@@ -45,13 +42,12 @@ export function* openEngines(
     const booked = book.engines.get(engine.id)!;
     const limit = engine.probation ? 1 : engine.window;
     if (booked.state !== 'up' || nowMs < booked.restUntilMs || engine.inFlight >= limit) continue;
-    if (nowMs < booked.refusedAtMs + HELD_MS) continue;
     if (gate !== 0 && engine.reservedFor !== undefined) continue;
     const gateTokens = gate === 0 || engine.inFlight === 0 ? Infinity : gate * (engine.capacityTokens ?? Infinity);
     const left = waiting.find(({ id, model, engine: boundTo = engine.id }) => {
       const call = book.calls.get(id)!;
       const needTokens = call.promptTokens + Math.min(call.maxTokens, outputReserveTokens);
-      const mayRun = booked.models.includes(model) && boundTo === engine.id && mayRetry(call, booked, nowMs);
+      const mayRun = booked.models.includes(model) && boundTo === engine.id && book.mayTry(call, booked, nowMs);
       return mayRun && engine.workingSetTokens + needTokens <= gateTokens;
     });
     yield { engine: engine.id, left: left?.id };

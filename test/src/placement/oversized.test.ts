@@ -76,16 +76,29 @@ describe('waits for an engine that opens, not for room', () => {
     return desk;
   }
 
-  it('after "no room", once the rest is over; the engine stays full', () => {
+  it('after "no room" to others that were served, once the rest is over; the engine stays full', () => {
     const desk = busyDesk();
-    desk.fail('c8', 'busy', 1_000);
+    for (const call of ['c7', 'c8']) desk.fail(call, 'refused');
+    for (const tenant of ['u', 'v']) {
+      desk.arrive(tenant, { program: tenant, tenant, prompt: 10 });
+      desk.finish(tenant, { prompt: 10, output: 1 });
+      desk.arrive(`${tenant}+`, { program: tenant, tenant, prompt: 20 });
+    }
+    for (const tenant of ['u', 'v']) desk.fail(`${tenant}+`, 'busy', 1_000);
     expect(sentOut(desk.arrive('huge', { prompt: 5_000 }))).toEqual([]);
     expect([...desk.scheduler.views.waits()].find(([call]) => call === 'huge')?.[1]).toMatchObject({
       cause: 'resting',
       untilMs: 1_000,
     });
-    expect(sentOut(desk.pass(1_000))).toEqual(['huge@A', 'c8@A']);
-    expect(desk.dispatchOf('huge')).toMatchObject({ queueMs: 1_000, reason: 'queued' });
+    expect(sentOut(desk.pass(1_000))).toEqual([]);
+    expect(sentOut(desk.pass(1))).toEqual(['huge@A']);
+    expect(desk.dispatchOf('huge')).toMatchObject({ queueMs: 1_001, reason: 'queued' });
+  });
+
+  it('not after "no room" to a program that no engine has served', () => {
+    const desk = busyDesk();
+    desk.fail('c8', 'busy', 1_000);
+    expect(sentOut(desk.arrive('huge', { prompt: 5_000 }))).toEqual(['huge@A']);
   });
 
   it('however long that takes: it reserves nothing, and others go on', () => {
@@ -113,8 +126,8 @@ describe('waits for an engine that opens, not for room', () => {
     desk.join('A', { window: 10, contextMax: 1_000, probation: true });
     desk.arrive('first');
     expect(sentOut(desk.arrive('huge', { prompt: 5_000 }))).toEqual([]);
-    expect(sentOut(desk.fail('first', 'busy', 100))).toEqual([]);
-    expect(sentOut(desk.pass(100))).toEqual(['huge@A']);
+    expect(sentOut(desk.fail('first', 'busy', 100))).toEqual(['huge@A']);
+    expect(sentOut(desk.pass(100))).toEqual([]);
     expect(sentOut(desk.fail('huge', 'refused'))).toEqual(['first@A']);
     expect(desk.engine('A').probation).toBe(false);
   });

@@ -1,86 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { Desk, sentOut } from '../../support/core-desk.js';
 import { started } from '../../support/core-events.js';
+import { refuseAndServe } from '../../support/refusing-engines.js';
 
-/** Of an engine that answers at once, and the rest that its refusals ask for. */
-const ANSWER_MS = 10;
-const REFUSAL_MS = 5;
-const REST_MS = 500;
-/** As `timeouts.busyMs`: then the client has its refusal, and calls anew as another program. */
-const PATIENCE_MS = 60_000;
-
-interface Caller {
-  readonly tenant: string;
-  /** Whether engines refuse its calls. */
-  readonly isRefused: boolean;
-  askedAtMs: number;
-}
-
-/**
- * Callers that ask one call after the other, each of a new program, on two engines. Returns the times of those of tenant
- * `b` from asking to answer, and the number of refusals.
- */
-function play(refused: number, forMs: number) {
-  const desk = new Desk({});
-  for (const engine of ['A', 'B']) desk.join(engine);
-  const agenda: { readonly atMs: number; readonly act: () => void }[] = [];
-  const callers = new Map<string, Caller>();
-  const times: number[] = [];
-  let calls = 0;
-  let refusals = 0;
-  const at = (atMs: number, act: () => void): void => {
-    const index = agenda.findIndex((each) => each.atMs > atMs);
-    agenda.splice(index < 0 ? agenda.length : index, 0, { atMs, act });
-  };
-  let seen = 0;
-  /** Has engines answer what was sent to them since the last look. */
-  const work = (): void => {
-    for (; seen < desk.log.length; seen += 1) {
-      const command = desk.log[seen]!;
-      if (command.type !== 'dispatch') continue;
-      const caller = callers.get(command.call)!;
-      if (!caller.isRefused) at(desk.nowMs + ANSWER_MS, () => end(command.call, caller));
-      else at(desk.nowMs + REFUSAL_MS, () => refuse(command.call, caller));
-    }
-  };
-  const askFor = (caller: Caller): void => {
-    const id = `call ${calls++}`;
-    callers.set(id, caller);
-    caller.askedAtMs = desk.nowMs;
-    desk.arrive(id, { program: caller.isRefused ? id : 'served', tenant: caller.tenant });
-  };
-  const refuse = (id: string, caller: Caller): void => {
-    refusals += 1;
-    if (desk.nowMs - caller.askedAtMs <= PATIENCE_MS) return void desk.fail(id, 'busy', REST_MS);
-    desk.fail(id, 'refused');
-    askFor(caller);
-  };
-  const end = (id: string, caller: Caller): void => {
-    desk.finish(id);
-    times.push(desk.nowMs - caller.askedAtMs);
-    at(desk.nowMs + 100, () => askFor(caller));
-  };
-  for (let n = 0; n < refused; n += 1) askFor({ tenant: 'a', isRefused: true, askedAtMs: 0 });
-  at(2000, () => askFor({ tenant: 'b', isRefused: false, askedAtMs: 0 }));
-  for (work(); desk.nowMs < forMs; work()) {
-    const next = agenda[0];
-    if (next === undefined || desk.wakeAtMs < next.atMs) desk.passTo(desk.wakeAtMs);
-    else {
-      agenda.shift();
-      desk.passTo(next.atMs);
-      next.act();
-    }
-  }
-  const sorted = times.toSorted((a, b) => a - b);
-  return { calls: times.length, p50: sorted[sorted.length >> 1], max: sorted.at(-1), refusals };
-}
-
-/** An engine that runs calls of tenants `v` and `w`, and has refused one of `t` and one of `u`. */
+/** An engine that runs calls of tenants `v` and `w`, and has refused one of `t` and one of `u`, all served before. */
 function fullDesk(): Desk {
   const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 8 } });
   desk.join('A');
-  for (const [call, tenant] of ['t', 'u', 'v', 'w'].entries())
-    desk.arrive(`${tenant}${call}`, { program: `${tenant}${call}`, tenant });
+  for (const [call, tenant] of ['t', 'u', 'v', 'w'].entries()) {
+    const program = `${tenant}${call}`;
+    desk.arrive(`first ${program}`, { program, tenant });
+    desk.finish(`first ${program}`);
+    desk.arrive(program, { program, tenant });
+  }
   desk.pass(10);
   for (const call of ['t0', 'u1']) desk.fail(call, 'busy', 100);
   return desk;
@@ -91,7 +23,7 @@ describe('calls that engines refuse', () => {
     const desk = fullDesk();
     expect(desk.engine('A')).toMatchObject({ resting: true, inFlight: 2, window: 2 });
     for (const call of ['v2', 'w3']) desk.finish(call);
-    desk.arrive('x', { program: 'x', tenant: 'x' });
+    desk.arrive('x', { program: 'v2', tenant: 'v' });
     expect(sentOut(desk.pass(99))).toEqual([]);
     expect(sentOut(desk.pass(1))).toEqual(['x@A']);
     desk.fail('x', 'busy', 100);
@@ -126,9 +58,72 @@ describe('calls that engines refuse', () => {
     expect(desk.refusalOf('a')).toBe('queue_timeout');
   });
 
-  it.each([1, 2, 20, 200])('of %i callers do not stop another tenant', (refused) => {
-    const all = play(refused, 120_000);
-    expect(all.p50).toBeLessThan(100);
-    expect(all.max).toBeLessThan(3000);
+  it('take turns if no engine has served their programs, the longest refused first, and all go once one is taken', () => {
+    const desk = new Desk({ admission: { window: 8 } });
+    desk.join('A');
+    for (const call of ['a', 'b', 'c', 'd']) desk.arrive(call);
+    for (const call of ['b', 'a', 'd', 'c']) desk.fail(call, 'busy', 100);
+    expect(desk.engine('A').resting).toBe(false);
+    expect(sentOut(desk.pass(99))).toEqual([]);
+    expect(sentOut(desk.pass(1))).toEqual(['b@A']);
+    desk.fail('b', 'busy', 100);
+    expect(sentOut(desk.pass(249))).toEqual([]);
+    expect(sentOut(desk.pass(1))).toEqual(['a@A']);
+    expect(sentOut(desk.tell(started('a')))).toEqual(['b@A', 'c@A', 'd@A']);
+  });
+
+  it('shrink no window while the engine serves programs that it has served before', () => {
+    const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 8 } });
+    desk.join('A');
+    for (const call of ['s1', 's2']) {
+      desk.arrive(call, { program: 's' });
+      desk.finish(call);
+    }
+    for (const call of ['a', 'b', 'c']) desk.arrive(call);
+    for (const call of ['a', 'b', 'c']) desk.fail(call, 'busy', 100);
+    expect(desk.engine('A').window).toBe(8);
+  });
+
+  const BYSTANDERS = [1, 2, 20, 200].flatMap((refused) =>
+    ['b', 'a'].flatMap((tenant) => [false, true].map((isAnew) => ({ refused, tenant, isAnew }))),
+  );
+
+  it.each(BYSTANDERS)(
+    'of $refused callers of tenant a do not stop one of tenant $tenant (programs anew: $isAnew)',
+    (at) => {
+      const { answers } = refuseAndServe({
+        callers: [
+          { count: at.refused, tenant: 'a', isAnew: true, isRefused: true, thinkMs: 0 },
+          { count: 1, tenant: at.tenant, isAnew: at.isAnew, thinkMs: 100, fromMs: 2_000 },
+        ],
+        answerMs: 10,
+        forMs: 120_000,
+      });
+      const times = answers.map(({ ms }) => ms);
+      expect(times[0]).toBeLessThan(100);
+      expect(times.toSorted((a, b) => a - b)[times.length >> 1]).toBeLessThan(20);
+      expect(Math.max(...times)).toBeLessThan(1_000);
+      expect(times.length).toBeGreaterThan(1_000);
+    },
+  );
+
+  it.each([
+    { name: 'of programs that call again', thinkMs: 500, refusalsMax: 1 },
+    { name: 'of programs with one call each', thinkMs: 500, isAnew: true, refusalsMax: 1 },
+    { name: 'that no engine has served, at once', thinkMs: Infinity, apartMs: 0, refusalsMax: 1 },
+    { name: 'while the engine loads', thinkMs: Infinity, loadMs: 30_000, refusalsMax: 7 },
+  ])('of a full engine come back a few times a second: 200 callers $name', ({ refusalsMax, loadMs = 0, ...like }) => {
+    const { answers, refusals } = refuseAndServe({
+      callers: [{ count: 200, tenant: 'a', apartMs: 20, ...like }],
+      changes: { admission: { window: 'adaptive', windowInitial: 16, windowMin: 2, windowMax: 64 } },
+      capacity: 8,
+      answerMs: 1_000,
+      loadMs,
+      forMs: 120_000,
+    });
+    const toMs = Math.max(loadMs, 60_000);
+    const ofOne = refusals.filter(({ engine, atMs }) => engine === 'A' && atMs < toMs).length;
+    expect(ofOne / (toMs / 1000)).toBeLessThan(refusalsMax);
+    expect(answers.length).toBeGreaterThan(like.thinkMs === Infinity ? 199 : 1_400);
   });
 });

@@ -14,7 +14,7 @@ import {
 import { PRESETS, runWorld } from '../../../sim/index.js';
 import { configSchema } from '../../../sidecar/config/index.js';
 import { programs, WORKLOADS } from '../../../workloads/index.js';
-import { mayRetry } from '../../support/core-book.js';
+import { mayHold, mayRetry } from '../../support/core-book.js';
 import { Desk } from '../../support/core-desk.js';
 import { cancelled, joined, lost, woke } from '../../support/core-events.js';
 import { play, type Moment } from '../../support/core-play.js';
@@ -38,7 +38,7 @@ function isTrue(nearest: WaitView, id: string, { book, scheduler, nowMs, config 
       return call.failedOn.size > 0 && nearest.untilMs === call.retryAtMs;
     case 'refused':
     case 'resting':
-      return engine!.restUntilMs >= nowMs || (engine!.refusedAtMs > -Infinity && nowMs < nearest.untilMs!);
+      return mayHold(call, engine!, nowMs) && nowMs < nearest.untilMs!;
     case 'probation':
       return engine === undefined ? up.every((each) => !mayRetry(call, each, Infinity)) : engine.probation;
     case 'window':
