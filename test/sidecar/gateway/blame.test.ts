@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { QUICK, asProgram, ejections, poisoned, say, says, states } from './misbehaving.js';
 import {
@@ -48,6 +51,35 @@ describe('answers that are too slow', () => {
       for (let j = 0; j < 2; j++) await chat(all.url, ...say('bad', asProgram('bad')));
     }
     await until(() => ejections(all) === 1);
+  });
+});
+
+describe('an engine that refuses large bodies early, and closes', () => {
+  it('is not blamed, and its words reach the client', async () => {
+    const server = createServer((request, response) => {
+      if (Number(request.headers['content-length'] ?? 0) < 100_000) {
+        request.resume();
+        response.setHeader('content-type', 'application/json');
+        response.end(request.method === 'GET' ? '{"data":[{"id":"m"}]}' : '{"choices":[]}');
+        return;
+      }
+      response.writeHead(413, { connection: 'close', 'content-type': 'application/json' });
+      response.end('{"error":{"message":"too large"}}', () => request.socket.destroySoon());
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const engine = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, kind: 'openai' };
+    const all = await world([], { engines: [engine], health: QUICK.health });
+    const large = { messages: [{ role: 'user', content: 'x'.repeat(3_000_000) }] };
+    const got: number[] = [];
+    for (let n = 0; n < 20; n += 1) got.push((await chat(all.url, large, asProgram('large'))).status);
+    // Where the reset overtakes the answer, nobody can read it.
+    expect(got.filter((status) => status !== 413 && status !== 502)).toEqual([]);
+    expect(got).toContain(413);
+    expect((await chat(all.url, {}, asProgram('good'))).status).toBe(200);
+    expect(ejections(all)).toBe(0);
+    await all.gateway.close();
+    server.close();
+    server.closeAllConnections();
   });
 });
 

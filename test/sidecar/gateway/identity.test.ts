@@ -56,3 +56,16 @@ describe('programs of a gateway', () => {
     ]);
   });
 });
+
+it.each(['a b', '<run>', 'x/y', '50%', 'a%20b', 'plain-1'])(
+  'the answer names program %j so that its name finds it in paths',
+  async (program) => {
+    const { url, adminUrl } = await world([await fakeEngine()]);
+    const got = await chat(url, {}, { 'x-maitred-program': program });
+    const name = String(got.headers['x-maitred-program']);
+    expect(decodeURIComponent(name)).toBe(program);
+    const found = await ask(`${adminUrl}/programs/${name}`);
+    expect([found.status, found.json()]).toMatchObject([200, { id: program }]);
+    expect((await ask(`${adminUrl}/programs/${name}/end`, { method: 'POST' })).status).toBeLessThan(300);
+  },
+);

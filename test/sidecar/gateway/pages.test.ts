@@ -84,6 +84,34 @@ describe('an open admin listener', () => {
   });
 });
 
+describe('reads of a client listener without keys', () => {
+  const READS = ['/v1/models', '/v1/workflows'];
+
+  it.each([...OWN, { origin: 'app://obsidian.md', 'sec-fetch-site': 'cross-site' }])('answers %j', async (headers) => {
+    const { url } = await world([await fakeEngine()]);
+    for (const path of READS) expect([path, await statusOf(url, `GET ${path}`, headers)]).toEqual([path, 200]);
+  });
+
+  it.each([
+    { host: 'evil.example' },
+    { host: 'localhost.evil.example' },
+    { host: '10.0.0.1:port' },
+    { host: '' },
+    { origin: 'http://evil.example' },
+  ])('refuses %j: a page whose name leads here has no other mark', async (headers) => {
+    const { url } = await world([await fakeEngine()]);
+    for (const path of READS) expect([path, await statusOf(url, `GET ${path}`, headers)]).toEqual([path, 403]);
+  });
+
+  it('answers to names that it was told, and with keys to any', async () => {
+    const named = await world([await fakeEngine()], { auth: { hosts: ['gpu.example'] } });
+    expect(await statusOf(named.url, 'GET /v1/models', { host: 'gpu.example:port' })).toBe(200);
+    const keyed = await world([await fakeEngine()], { auth: { keys } });
+    const asked = { host: 'any.example', authorization: 'Bearer key-a' };
+    expect(await statusOf(keyed.url, 'GET /v1/models', asked)).toBe(200);
+  });
+});
+
 describe('a client listener without keys', () => {
   const call = (url: string, headers: Record<string, string>) =>
     statusOf(url, 'POST /v1/chat/completions', { ...JSON_TYPE, ...headers }, chatBody());

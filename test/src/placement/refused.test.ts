@@ -72,6 +72,18 @@ describe('calls that engines refuse', () => {
     expect(sentOut(desk.tell(started('a')))).toEqual(['b@A', 'c@A', 'd@A']);
   });
 
+  it('pass their turn on where there is no slot for them', () => {
+    const desk = new Desk({ admission: { window: 1 } });
+    desk.join('A');
+    for (const call of ['a', 'b']) {
+      desk.arrive(call);
+      desk.fail(call, 'busy', 100);
+    }
+    desk.arrive('long');
+    desk.pass(400);
+    expect(sentOut(desk.finish('long'))).toEqual(['b@A']);
+  });
+
   it('shrink no window while the engine serves programs that it has served before', () => {
     const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 8 } });
     desk.join('A');
