@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { millis } from '../../src/index.js';
-import { Scheduler } from '../../src/index.js';
+import { millis, Scheduler, type Event } from '../../src/index.js';
 import { coreConfig } from '../support/core-config.js';
 import { balancerNamed, Desk, sentOut } from '../support/core-desk.js';
-import { cancelled, ended, lost, progressed, woke } from '../support/core-events.js';
+import { arrived, cancelled, ended, joined, lost, progressed, woke } from '../support/core-events.js';
 
 describe('order', () => {
   it('is first come, first served inside a queue', () => {
@@ -240,6 +239,14 @@ describe('what drivers may get wrong', () => {
     const desk = new Desk();
     expect(() => desk.configure(changes)).toThrow(RangeError);
   });
+});
+
+it('says once when to wake it', () => {
+  const scheduler = new Scheduler(coreConfig({ timeouts: { queueMs: 1_000 } }), balancerNamed('sticky'));
+  const wakes = (event: Event) => scheduler.step(event, millis(0)).filter(({ type }) => type === 'wakeAt');
+  for (const event of [joined('A', { window: 1 }), arrived('a')]) wakes(event);
+  expect(wakes(arrived('b'))).toEqual([{ type: 'wakeAt', at: 1_000 }]);
+  expect(wakes(progressed('a', 1))).toEqual([]);
 });
 
 describe('configure', () => {

@@ -96,6 +96,16 @@ describe('an engine that other gateways use too', () => {
   });
 });
 
+it('levels of different tenants do not compare across gateways', () => {
+  const desk = new Desk({ policy: { tenants: 'weighted' } });
+  desk.join('A', { window: 1 });
+  desk.arrive('first', { program: 'old' });
+  desk.pass(60_000);
+  desk.finish('first');
+  desk.tell(shared({ slots: 1, waitingGateways: 1, waitingLevel: 0 }));
+  expect(sentOut(desk.arrive('old', { program: 'old' }))).toEqual(['old@A']);
+});
+
 describe('a program that other gateways have run', () => {
   it('has the larger of both services, and their home', () => {
     const desk = new Desk();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ThroughputTrend } from '../../../src/engines/throughput-trend.js';
 import { windowsOf } from '../../support/core-shared-engine.js';
 
 const CHANGES = { admission: { windowInitial: 16, windowMin: 2, windowMax: 1_024 } };
@@ -65,4 +66,10 @@ describe('an adaptive window without load reports', () => {
     );
     expect(new Set(windows)).toEqual(new Set([12]));
   });
+});
+
+it('a round is half as many completions as calls in flight', () => {
+  const trend = new ThroughputTrend();
+  const ends = Array.from({ length: 16 }, () => trend.completed(16, { dispatchedAtMs: 0, endedAtMs: 1_000, work: 10 }));
+  expect(ends.flatMap((direction, index) => (direction === undefined ? [] : [index]))).toEqual([7, 15]);
 });

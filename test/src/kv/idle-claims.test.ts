@@ -1,18 +1,19 @@
 import { expect, it } from 'vitest';
 import { callId, modelId, programId, tenantId, tokens } from '../../../src/index.js';
 import { WorkingSet } from '../../../src/kv/working-set.js';
+import { HORIZON_STEPS } from '../../../src/policies/idle-steps.js';
 import { Call } from '../../../src/programs/call.js';
 import { Program } from '../../../src/programs/process-table.js';
 
 const STEP_MS = 1_000;
 
-/** A cache whose idle contexts all have a claim in full, and the ages at which they were used again. */
-function heldSet() {
+/** A cache whose idle contexts have a claim of this share at each age, and the ages at which they were used again. */
+function heldSet(share: (age: number) => number = () => 1) {
   const ages: (number | undefined)[] = [];
   const set = new WorkingSet({
     name: 'all',
     classOf: () => 0,
-    share: () => 1,
+    share: (_kind, age) => share(age),
     learn: (_kind, age) => void ages.push(age),
   });
   set.capacityTokens = 10_000;
@@ -102,3 +103,25 @@ it.each([5_000, 9_900])(
     expect([set.cachedTokens, set.workingSetTokens]).toEqual([400, 400]);
   },
 );
+
+it('a claim that has faded to nothing does not come back', () => {
+  const { set, leave } = heldSet((age) => (age === 1 ? 0 : 1));
+  leave(0, 100);
+  const claims = [0, 1, 2].map((step) => {
+    set.settle(step * STEP_MS, 16 * STEP_MS, 100);
+    return set.workingSetTokens;
+  });
+  expect(claims).toEqual([100, 0, 0]);
+});
+
+it('a context idle beyond the horizon has no claim and did not return, however the steps change', () => {
+  for (const [atMs, halfLifeSteps] of [
+    [HORIZON_STEPS * STEP_MS, 16],
+    [6 * STEP_MS, 160],
+  ] as const) {
+    const { set, ages, leave } = heldSet();
+    leave(5, 100);
+    set.settle(5 * STEP_MS + atMs, halfLifeSteps * STEP_MS, 100);
+    expect([set.workingSetTokens, ages]).toEqual([0, [undefined]]);
+  }
+});

@@ -78,3 +78,10 @@ it('a wait is compared with 16 first quanta of service at least: a new program d
   const serviceOf = (serviceMs: number) => joiningOf(callOf('t', serviceMs), loaded(), config, completionIndex, 0)?.serviceMs; // prettier-ignore
   expect([0, 1_999, 2_001].map(serviceOf)).toEqual([2_000, 2_000, 2_001]);
 });
+
+it('nobody is held back before enough programs have ended to tell them apart', () => {
+  const learnt = (isLearnt: boolean) =>
+    joiningOf(callOf('t', 0), loaded(), config, { ...completionIndex, isLearnt }, 0);
+  expect(learnt(true)).toBeDefined();
+  expect(learnt(false)).toBeUndefined();
+});

@@ -18,6 +18,17 @@ function busyDesk(changes: CoreChanges = GRACE): Desk {
 const asked = (desk: Desk, call: string, request = 'x', program = 'p') => desk.arrive(call, { program, request });
 
 describe('a call whose client hung up', () => {
+  it('has no place in the queue for another model', () => {
+    const desk = busyDesk();
+    desk.join('B', { window: 1, models: ['n'] });
+    asked(desk, 'first try');
+    desk.tell(hungUp('first try'));
+    desk.arrive('other', { program: 'p', request: 'x', model: 'n' });
+    expect(desk.scheduler.totals.rejoined).toBe(0);
+    asked(desk, 'second try');
+    expect(desk.scheduler.totals.rejoined).toBe(1);
+  });
+
   it('has its place in the order, and its waiting, when the same request comes again', () => {
     const desk = busyDesk();
     asked(desk, 'first try');
