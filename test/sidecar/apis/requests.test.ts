@@ -99,21 +99,14 @@ describe('requests that are refused name the field', () => {
 });
 
 describe('what real clients send is accepted', () => {
+  const said = (...messages: JsonObject[]) => ({ messages });
   it.each<[string, JsonObject]>([
-    [
-      CHAT,
-      {
-        messages: [
-          { role: 'developer', content: 'x' },
-          { role: 'assistant', content: null, tool_calls: [] },
-        ],
-      },
-    ],
+    [CHAT, said({ role: 'developer', content: 'x' }, { role: 'assistant', content: null, tool_calls: [] })],
     [CHAT, { messages: [{ role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f', arguments: '{}' } }] }] }],
     [CHAT, { messages: [{ role: 'user', content: [{ type: 'never_heard_of', x: 1 }, 'plain'] }] }],
     [
       CHAT,
-      { messages: [{ role: 'ipython', content: '' }], stream: null, max_tokens: null, stream_options: null, n: null },
+      { ...said({ role: 'ipython', content: '' }), stream: null, max_tokens: null, stream_options: null, n: null },
     ],
     [CHAT, { messages: user, tools: 'nonsense', temperature: 'hot', unknown: [[[]]] }],
     [COMPLETIONS, { prompt: ['a', 'b'], max_tokens: 0, echo: true }],
@@ -123,15 +116,8 @@ describe('what real clients send is accepted', () => {
     [COMPLETIONS, { prompt: null, prompt_embeds: 'b64' }],
     [RESPONSES, { input: 'hi', instructions: 'be brief' }],
     [RESPONSES, { input: [], tools: [{ type: 'namespace', name: 'n', tools: [] }] }],
-    [
-      RESPONSES,
-      {
-        input: [
-          { type: 'compaction', encrypted_content: 'x' },
-          { type: 'function_call_output', output: [] },
-        ],
-      },
-    ],
+    [RESPONSES, { input: [{ type: 'compaction', encrypted_content: 'x' }] }],
+    [RESPONSES, { input: [{ type: 'function_call_output', output: [] }] }],
     [RESPONSES, { input: [{ role: 'developer', content: [{ type: 'input_text', text: 'a' }] }] }],
     [RESPONSES, { previous_response_id: 'resp_1' }],
     [RESPONSES, { prompt: { id: 'pmpt_1' } }],

@@ -20,6 +20,7 @@ export const BESIDE = {
   },
 };
 
+const fronting = (more: object) => ({ config: { engines, ...more } });
 export const IN_FRONT = { config: { engines } };
 
 export const WATCHED = {
@@ -113,45 +114,33 @@ export const ACCEPTED: Readonly<Record<string, object>> = {
 export const REFUSED: readonly (readonly [what: string, key: string, values: object])[] = [
   ['no engine', 'config.engines', {}],
   ['an unknown value', 'replicaCount', { ...IN_FRONT, replicaCount: 2 }],
-  ['an unknown key of the configuration', 'polcy', { config: { engines, polcy: {} } }],
-  ['a number out of range', 'levels', { config: { engines, policy: { levels: 0 } } }],
+  ['an unknown key of the configuration', 'polcy', fronting({ polcy: {} })],
+  ['a number out of range', 'levels', fronting({ policy: { levels: 0 } })],
   ['a second replica by accident', 'independentReplicas', { ...IN_FRONT, replicas: 2 }],
   [
     'replicas that would share an engine that each has',
     'config.cluster.url',
     { ...BESIDE, replicas: 2, config: { cluster: { url: 'redis://valkey:6379' } } },
   ],
-  ['a listener on loopback', 'config.listen', { config: { engines, listen: { host: '127.0.0.1' } } }],
-  ['a port by chance', 'config.listen', { config: { engines, listen: { port: 0 } } }],
-  ['an admin port by chance', 'config.admin.port', { config: { engines, admin: { port: 0 } } }],
-  ['no listener', 'config.listen', { config: { engines, listen: null } }],
-  [
-    'two listeners on one port',
-    'config.admin.port',
-    {
-      config: { engines, admin: { port: 8080 } },
-    },
-  ],
-  ['an open admin listener', 'config.admin.token', { config: { engines, admin: { host: '0.0.0.0' } } }],
-  ['a token in plain text', 'token', { config: { engines, admin: { token: 'correct-horse' } } }],
+  ['a listener on loopback', 'config.listen', fronting({ listen: { host: '127.0.0.1' } })],
+  ['a port by chance', 'config.listen', fronting({ listen: { port: 0 } })],
+  ['an admin port by chance', 'config.admin.port', fronting({ admin: { port: 0 } })],
+  ['no listener', 'config.listen', fronting({ listen: null })],
+  ['two listeners on one port', 'config.admin.port', fronting({ admin: { port: 8080 } })],
+  ['an open admin listener', 'config.admin.token', fronting({ admin: { host: '0.0.0.0' } })],
+  ['a token in plain text', 'token', fronting({ admin: { token: 'correct-horse' } })],
   ['an engine’s key in plain text', 'apiKey', { config: { engines: [{ url: 'http://e', apiKey: 'sk-1' }] } }],
-  ['a variable from nowhere', 'ADMIN_TOKEN', { config: { engines, admin: { token: 'env:ADMIN_TOKEN' } } }],
+  ['a variable from nowhere', 'ADMIN_TOKEN', fronting({ admin: { token: 'env:ADMIN_TOKEN' } })],
   [
     'a variable that overrides the file',
     'extraEnv',
-    {
-      ...IN_FRONT,
-      extraEnv: [{ name: 'MAITRED_TIMEOUTS_DRAIN_MS', value: '9' }],
-    },
+    { ...IN_FRONT, extraEnv: [{ name: 'MAITRED_TIMEOUTS_DRAIN_MS', value: '9' }] },
   ],
   ['a secret that does so', 'MAITRED_ADMIN_TOKEN', { ...IN_FRONT, secretEnv: { MAITRED_ADMIN_TOKEN: token } }],
   [
     'a grace period shorter than the drain',
     'terminationGracePeriodSeconds',
-    {
-      ...IN_FRONT,
-      terminationGracePeriodSeconds: 600,
-    },
+    { ...IN_FRONT, terminationGracePeriodSeconds: 600 },
   ],
   ['a ServiceMonitor of a loopback listener', 'config.admin.host', { ...IN_FRONT, serviceMonitor: { enabled: true } }],
   ['a ServiceMonitor that the network policy blocks', 'networkPolicy.admin', { ...WATCHED, networkPolicy: {} }],
@@ -159,9 +148,7 @@ export const REFUSED: readonly (readonly [what: string, key: string, values: obj
   [
     'a name for the engine’s container',
     'container',
-    {
-      engine: { enabled: true, container: { ...BESIDE.engine.container, name: 'vllm' } },
-    },
+    { engine: { enabled: true, container: { ...BESIDE.engine.container, name: 'vllm' } } },
   ],
   ['two disruption budgets', 'podDisruptionBudget', { ...IN_FRONT, podDisruptionBudget: { minAvailable: 1 } }],
   ['no disruption budget', 'podDisruptionBudget', { ...IN_FRONT, podDisruptionBudget: { maxUnavailable: null } }],

@@ -124,6 +124,23 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
     await fill(engines, gateways.map(({ url }) => url)); // prettier-ignore
   });
 
+  it('tell that they go on alone while the store stands still, and when they share again', async () => {
+    const store = await startStore();
+    const [gateway] = (await startGateways(store, await startEngines())) as [World];
+    const standing = (wanted: string) =>
+      until(async () => {
+        const got = await ask(`${gateway.adminUrl}/readyz`);
+        return got.status === 200 && got.json()['cluster'] === wanted;
+      });
+    store.pause();
+    await standing('split');
+    expect((await metrics(gateway.adminUrl)).get('maitred_cluster_store_up{pool="default"}')).toBe(0);
+    expect(gateway.logs.map(({ msg }) => msg)).toContain('no shared state: this gateway continues alone');
+    expect((await chat(gateway.url, question('alone'))).status).toBe(200);
+    store.resume();
+    await standing('shared');
+  });
+
   it('take over the slots and the programs of one that is killed', async () => {
     const engines = await startEngines(200);
     const store = await startStore();
