@@ -1,6 +1,6 @@
 import type { BarChart, LineChart } from '../report/plot.js';
 import type { Case, RecordingName } from './case.js';
-import type { Results } from './results.js';
+import type { Results, Table } from './results.js';
 import type { Config } from './run-case.js';
 
 /** One question, its runs, and the report of its answers. */
@@ -38,14 +38,6 @@ export type Block = Table | Chart | Findings;
 export interface Findings {
   readonly type: 'findings';
   readonly sentences: readonly string[];
-}
-
-export interface Table {
-  readonly type: 'table';
-  readonly caption: string;
-  readonly columns: readonly string[];
-  /** A label, then figures. */
-  readonly rows: readonly (readonly string[])[];
 }
 
 export type Chart = { readonly type: 'chart'; readonly name: string } & (

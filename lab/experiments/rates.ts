@@ -3,8 +3,8 @@ import type { LineChart } from '../report/plot.js';
 import type { WorkloadName } from '../../workloads/index.js';
 import { cross, type Scenario, type Setup } from './case.js';
 import { rateAt, type RateAt } from './equal-latency.js';
-import type { Block, Chart, Experiment, Scale, Table } from './experiment.js';
-import { LOST, perToken, REFUSED, type Measure, type Results } from './results.js';
+import type { Block, Chart, Experiment, Scale } from './experiment.js';
+import { LOST, perToken, REFUSED, type Measure, type Results, type Table } from './results.js';
 
 interface Sweep {
   readonly workload: WorkloadName;

@@ -3,7 +3,14 @@ import { integer, number, percent, ratio } from '../../text/index.js';
 import type { RunMeasures } from '../measure/run.js';
 import { overSamePrograms } from '../measure/same-programs.js';
 import { keyOf, type Case } from './case.js';
-import type { Table } from './experiment.js';
+
+export interface Table {
+  readonly type: 'table';
+  readonly caption: string;
+  readonly columns: readonly string[];
+  /** A label, then figures. */
+  readonly rows: readonly (readonly string[])[];
+}
 
 /** A figure of a run, and its format. */
 export interface Measure {

@@ -1,8 +1,8 @@
 import { integer } from '../../text/index.js';
 import type { Setup, Settings } from './case.js';
-import type { Experiment, Scale, Table } from './experiment.js';
+import type { Experiment, Scale } from './experiment.js';
 import { caseOf, coding, crossed, recorded, type Load } from './loads.js';
-import { HITS, LOST, programTime, ratioText, type Measure, type Results } from './results.js';
+import { HITS, LOST, programTime, ratioText, type Measure, type Results, type Table } from './results.js';
 
 const plas = (settings: Settings, more: Omit<Setup, 'policy' | 'settings'> = {}): Setup => ({
   policy: 'plas',

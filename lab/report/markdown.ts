@@ -1,4 +1,5 @@
-import type { Block, Table } from '../experiments/experiment.js';
+import type { Block } from '../experiments/experiment.js';
+import type { Table } from '../experiments/results.js';
 import { missingText, textOf, type Chapter, type Report } from './report.js';
 
 /** The report as Markdown, its charts as files beside it. */
