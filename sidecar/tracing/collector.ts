@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/index.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { VERSION } from '../version.js';
-import { EndedSpan, type SpanFacts } from './span.js';
+import { endedSpan, type SpanFacts } from './span.js';
 
 type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
 
@@ -53,7 +53,7 @@ export class Collector {
       return;
     }
     this.#held += 1;
-    this.#processor.onEnd(new EndedSpan(facts, this.#resource));
+    this.#processor.onEnd(endedSpan(facts, this.#resource));
   }
 
   /** Sends the rest, for at most `ms` milliseconds. */

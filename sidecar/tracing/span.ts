@@ -27,44 +27,20 @@ export interface SpanFacts {
 }
 
 /** A span that has ended. The SDK's own spans would cost a call several times as much, for features not used here. */
-export class EndedSpan implements ReadableSpan {
-  readonly name: string;
-  readonly kind: SpanKind;
-  readonly parentSpanContext?: SpanContext;
-  readonly startTime: HrTime;
-  readonly endTime: HrTime;
-  readonly duration: HrTime;
-  readonly attributes: Attributes;
-  readonly events: SpanEvent[];
-  readonly status: ReadableSpan['status'];
-  readonly links = NONE;
-  readonly ended = true;
-  readonly instrumentationScope = SCOPE;
-  readonly droppedAttributesCount = 0;
-  readonly droppedEventsCount = 0;
-  readonly droppedLinksCount = 0;
-  readonly #context: SpanContext;
-
-  constructor(
-    { name, kind, context, parent, startTime, endTime, attributes, events, error }: SpanFacts,
-    readonly resource: Resource,
-  ) {
-    this.name = name;
-    this.kind = kind;
-    this.#context = context;
-    if (parent !== undefined) this.parentSpanContext = parent;
-    this.startTime = startTime;
-    this.endTime = endTime;
-    this.duration = between(startTime, endTime);
-    this.attributes = attributes;
-    this.events = events;
-    this.status = error === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: error };
-  }
-
-  spanContext(): SpanContext {
-    return this.#context;
-  }
-}
+export const endedSpan = ({ context, parent, error, ...facts }: SpanFacts, resource: Resource): ReadableSpan => ({
+  ...facts,
+  ...(parent !== undefined && { parentSpanContext: parent }),
+  resource,
+  spanContext: () => context,
+  duration: between(facts.startTime, facts.endTime),
+  status: error === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: error },
+  links: NONE,
+  ended: true,
+  instrumentationScope: SCOPE,
+  droppedAttributesCount: 0,
+  droppedEventsCount: 0,
+  droppedLinksCount: 0,
+});
 
 function between([fromSeconds, fromNanos]: HrTime, [seconds, nanos]: HrTime): HrTime {
   const whole = seconds - fromSeconds;

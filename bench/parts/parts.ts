@@ -1,0 +1,152 @@
+import type { Case } from '../../lab/index.js';
+
+type Setup = Case['setup'];
+type Settings = NonNullable<Setup['settings']>;
+
+/** Loads of the table. Recorded programs are left out where ../shared/traces is absent. */
+export type LoadName = 'agents' | 'coding' | 'mixed' | 'chat' | 'react' | 'fleet' | 'tenants';
+
+/** A part of the product that a setting switches off or on. */
+export interface Part {
+  readonly name: string;
+  /** Files and folders that serve only this part. */
+  readonly files: readonly string[];
+  /** The schedulers compared: settings beside the defaults. */
+  readonly without: Setup;
+  readonly with: Setup;
+  readonly loads: readonly LoadName[];
+}
+
+const plas = (settings: Settings = {}, more: Partial<Setup> = {}): Setup => ({ policy: 'plas', settings, ...more });
+const DEFAULT = plas();
+/** A day: no call ever reaches the limit. */
+const NEVER = 86_400_000;
+
+export const PARTS: readonly Part[] = [
+  {
+    name: 'gate (working set, claims, cache contents)',
+    files: ['src/kv/working-set.ts', 'src/kv/idle-claims.ts', 'src/kv/cache-contents.ts', 'src/kv/context.ts'],
+    without: plas({ 'admission.gate': 0 }),
+    with: DEFAULT,
+    loads: ['agents', 'coding', 'mixed', 'fleet'],
+  },
+  {
+    name: 'order by attained service (levels, plas)',
+    files: ['src/policies/plas.ts', 'src/policies/mlfq-levels.ts'],
+    without: { policy: 'fcfs-window' },
+    with: DEFAULT,
+    loads: ['agents', 'coding', 'mixed', 'react', 'fleet'],
+  },
+  {
+    name: 'knee (completion index, step time, batch)',
+    files: ['src/policies/admission-knee.ts', 'src/programs/completion-index.ts', 'src/engines/step-time.ts', 'src/engines/batch.ts', 'src/placement/joining.ts'], // prettier-ignore
+    without: plas({ 'admission.batching': 'none' }),
+    with: DEFAULT,
+    loads: ['mixed', 'react', 'fleet'],
+  },
+  {
+    name: 'anti-starvation (escalation)',
+    files: ['src/placement/escalator.ts', 'src/programs/escalation.ts'],
+    without: plas({ 'starvation.beta': 1e6, 'starvation.waitMsMax': NEVER, 'timeouts.queueMs': 8 * NEVER }),
+    with: DEFAULT,
+    loads: ['agents', 'mixed', 'fleet'],
+  },
+  {
+    name: 'context forecast',
+    files: ['src/kv/context-forecast.ts'],
+    without: plas({ 'admission.forecast': 'none' }),
+    with: DEFAULT,
+    loads: ['agents', 'coding', 'chat'],
+  },
+  {
+    name: 'shared prefixes',
+    files: ['src/kv/shared-prefixes.ts'],
+    without: plas({ 'admission.sharedPrefixes': 'none' }),
+    with: DEFAULT,
+    loads: ['agents', 'coding', 'fleet'],
+  },
+  {
+    name: 'learnt retention (without: half-life)',
+    files: ['src/policies/retention-learnt.ts'],
+    without: plas({ 'admission.retention': 'half-life' }),
+    with: DEFAULT,
+    loads: ['agents', 'coding', 'chat', 'fleet'],
+  },
+  {
+    name: 'retention by tools (saga; without: learnt)',
+    files: ['src/policies/retention-saga.ts', 'src/foresight/tool-latency.ts'],
+    without: DEFAULT,
+    with: plas({ 'admission.retention': 'saga' }),
+    loads: ['agents', 'coding'],
+  },
+  {
+    name: 'warms ahead of a return (prefetch)',
+    files: ['src/memory', 'sidecar/calls/warms.ts', 'sidecar/calls/kept-prompts.ts'],
+    without: DEFAULT,
+    with: plas({ 'policy.prefetch': 'on' }),
+    loads: ['agents', 'coding'],
+  },
+  {
+    name: 'first prompts ranked by length (countPrompt)',
+    files: [],
+    without: plas({ 'policy.countPrompt': false }),
+    with: DEFAULT,
+    loads: ['agents', 'mixed', 'fleet'],
+  },
+  {
+    name: 'foresight: learnt by agent type',
+    files: ['src/foresight/outlook.ts'],
+    without: DEFAULT,
+    with: plas({ 'policy.foresight': 'learnt' }),
+    loads: ['agents', 'mixed', 'fleet'],
+  },
+  {
+    name: 'foresight: declared by clients',
+    files: ['src/foresight/calibration.ts', 'sidecar/workflows'],
+    without: DEFAULT,
+    with: plas({ 'policy.foresight': 'declared' }),
+    loads: ['agents', 'mixed', 'fleet'],
+  },
+  {
+    name: 'program affinity (without: least-loaded)',
+    files: ['loadbalancer/program-affinity.ts'],
+    without: plas({}, { balancer: 'least-loaded' }),
+    with: DEFAULT,
+    loads: ['agents', 'coding', 'fleet'],
+  },
+  {
+    name: 'spilling',
+    files: [],
+    without: plas({ 'balancer.spillMs': NEVER }),
+    with: DEFAULT,
+    loads: ['agents', 'coding', 'fleet'],
+  },
+  {
+    name: 'tenants by weight',
+    files: ['src/programs/accounts.ts', 'src/programs/account.ts', 'src/policies/tenants-weighted.ts'],
+    without: DEFAULT,
+    with: plas({ 'policy.tenants': 'weighted' }),
+    loads: ['tenants'],
+  },
+  {
+    name: 'tenants by urgency (afs; without: weighted)',
+    files: ['src/policies/tenants-afs.ts', 'src/programs/urgency.ts'],
+    without: plas({ 'policy.tenants': 'weighted' }),
+    with: plas({ 'policy.tenants': 'afs' }),
+    loads: ['tenants'],
+  },
+];
+
+/** Parts that no simulated load can measure, and what they are for. */
+export const OTHERS: readonly (readonly [name: string, files: readonly string[], purpose: string])[] = [
+  ['several gateways', ['cluster', 'sidecar/cluster'], 'availability: a gateway may die (docs/CLUSTER.md)'],
+  ['kept places of clients that ask again', ['src/programs/ghosts.ts'], 'retries keep their turn'],
+  ['sessions of engines', ['sidecar/calls/sessions.ts', 'engines'], 'the engine evicts ended programs first'],
+  ['discovery', ['sidecar/discovery'], 'engines from Kubernetes, DNS or a file'],
+  ['tracing', ['sidecar/tracing'], 'OpenTelemetry spans'],
+  ['recording and replay', ['src/protocol/event-log.ts', 'src/protocol/event-log-schema.ts', 'cli/replay.ts', 'cli/core-replay.ts'], 'every decision can be repeated'], // prettier-ignore
+  ['the page', ['ui', 'sidecar/watch'], 'who waits, and why'],
+  ['maitred top', ['cli/top', 'cli/top.ts'], 'the same in a terminal'],
+  ['shadow', ['cli/shadow'], 'an estimate of the gain, live'],
+  ['calibration', ['sim/calibrate', 'cli/sim-calibrate.ts'], 'a preset of one’s own engine'],
+];
