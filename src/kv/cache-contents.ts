@@ -89,12 +89,17 @@ export class CacheContents {
   }
 
   /**
-   * The longest-idle context while the contents exceed the capacity, else undefined. Of several gateways each loses its
-   * part: their contexts are about equally old.
+   * Most tokens of its own that this gateway counts as cached. Of several gateways each loses its part of an excess:
+   * their contexts are about equally old.
    */
-  get surplus(): Context | undefined {
-    const { tokens } = this;
-    if (tokens <= (this.capacityTokens * tokens) / (tokens + this.othersTokens)) return undefined;
+  get mostTokens(): number {
+    const { tokens, othersTokens } = this;
+    return othersTokens === 0 ? this.capacityTokens : (this.capacityTokens * tokens) / (tokens + othersTokens);
+  }
+
+  /** The longest-idle context while the contents exceed `mostTokens`, else undefined. */
+  surplus(mostTokens: number): Context | undefined {
+    if (this.tokens <= mostTokens) return undefined;
     for (const context of this.#idle) return context;
     return undefined;
   }

@@ -117,4 +117,39 @@ describe('a program that other gateways have run', () => {
     desk.tell({ type: 'programMoved', program: programId('p') });
     expect(desk.engine('A').workingSetTokens).toBe(0);
   });
+
+  const moved = { type: 'programMoved', program: programId('p') } as const;
+  const ANSWER = 1_000;
+  const parallel = (thread: string) => {
+    const desk = new Desk({ admission: { gate: 1, forecast: 'none', outputReserveTokens: ANSWER } });
+    desk.join('A', { window: 8, capacity: 100_000 });
+    for (const call of ['a', 'b']) desk.arrive(call, { program: 'p', thread, prompt: LONG });
+    expect(desk.engine('A').workingSetTokens).toBe(LONG + 2 * ANSWER);
+    return desk;
+  };
+
+  it('counts only the answers of calls that still run here, as others count the prompt that they share', () => {
+    const desk = parallel('');
+    desk.tell(moved);
+    expect(desk.engine('A').workingSetTokens).toBe(2 * ANSWER);
+    desk.finish('a', { prompt: LONG, output: 10 });
+    expect(desk.engine('A').workingSetTokens).toBe(ANSWER);
+  });
+
+  it('counts the prompt here again once it is back, and no less for calls that waited', () => {
+    const desk = parallel('');
+    desk.tell(shared({ slots: 2 }));
+    desk.arrive('waits', { program: 'p', prompt: LONG });
+    desk.tell(moved);
+    desk.tell({ ...arrived('back', { program: 'p', prompt: LONG }), elsewhere: elsewhere({}) });
+    expect(desk.engine('A').workingSetTokens).toBe(LONG + 2 * ANSWER);
+    expect(sentOut(desk.tell(shared({ slots: 4 })))).toEqual(['waits@A', 'back@A']);
+    expect(desk.engine('A').workingSetTokens).toBe(LONG + 4 * ANSWER);
+  });
+
+  it('keeps counting the prompt of a sub-agent, whose calls follow each other', () => {
+    const desk = parallel('sub');
+    desk.tell(moved);
+    expect(desk.engine('A').workingSetTokens).toBe(LONG + 2 * ANSWER);
+  });
 });
