@@ -383,10 +383,7 @@ export class WorkingSet {
   /** Drops the longest-idle contexts while the contents exceed the capacity, as the engine's LRU does. */
   #pushOut(displaced?: Map<Context, Displaced>): Context[] {
     const dropped: Context[] = [];
-    // Fixed before: the part would shrink with each context that goes.
-    const { mostTokens } = this.#contents;
-    const next = (): Context | undefined => this.#contents.surplus(mostTokens);
-    for (let context = next(); context !== undefined; context = next()) {
+    for (let context = this.#contents.surplus; context !== undefined; context = this.#contents.surplus) {
       if (displaced?.has(context) === false) displaced.set(context, standingOf(context));
       this.#drop(context);
       dropped.push(context);

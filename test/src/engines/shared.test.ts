@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Batch } from '../../../src/engines/batch.js';
 import { engineId, millis, programId, tokens, type Elsewhere, type EngineShared } from '../../../src/index.js';
+import { CompletionIndex } from '../../../src/programs/completion-index.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
 import { arrived, shared as sharedOf } from '../../support/core-events.js';
 
@@ -95,6 +96,20 @@ describe('a program that other gateways have run', () => {
     expect(desk.program('p')).toMatchObject({ serviceMs: 90_000, callsTotal: 8, home: 'B' });
     desk.tell({ ...arrived('b', { program: 'p' }), elsewhere: elsewhere({ serviceMs: millis(10) }) });
     expect(desk.program('p').serviceMs).toBe(90_000);
+  });
+
+  it('teaches the service that this gateway gave it, and no other', () => {
+    const recorded = vi.spyOn(CompletionIndex.prototype, 'recordService');
+    try {
+      const desk = new Desk();
+      desk.join('A', { window: 8 });
+      desk.tell({ ...arrived('a', { program: 'p' }), elsewhere: elsewhere({ serviceMs: millis(90_000) }) });
+      desk.pass(100);
+      desk.finish('a');
+      expect(recorded.mock.calls.filter(([fromMs, toMs]) => toMs > fromMs)).toEqual([[90_000, 90_100]]);
+    } finally {
+      recorded.mockRestore();
+    }
   });
 
   it('returns to its context, for which idle ones make way', () => {
